@@ -1,0 +1,98 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A finding: one judged statement about one host. Published as docs/finding.schema.json."""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+PASS = "pass"
+WARN = "warn"
+FAIL = "fail"
+ERROR = "error"
+SKIP = "skip"
+WAIVED = "waived"
+
+#: Worst first: the order in which statuses are summed up, sorted and shown.
+STATUSES = (FAIL, ERROR, WARN, WAIVED, SKIP, PASS)
+SEVERITIES = ("critical", "high", "medium", "low")
+TAKES_EFFECT = ("now", "remount", "listener_restart", "instance_restart", "reboot")
+LAYERS = ("desired", "persisted", "running", "in_use")
+
+
+class Check(NamedTuple):
+    """What is always true of one check, whatever it finds.
+
+    ``id`` is stable for ever (waivers and dashboards name it); ``why`` is one sentence: what
+    breaks; ``reference`` is document and section.
+    """
+
+    id: str
+    title: str
+    severity: str
+    takes_effect: str
+    why: str
+    reference: str
+
+    @property
+    def control(self):
+        # type: () -> str
+        return self.id.split(".", 1)[0]
+
+
+class Finding(NamedTuple):
+    """One judged statement. Layers that do not exist are None; the others are text for people."""
+
+    control: str
+    check: str
+    title: str
+    status: str
+    severity: str
+    desired: Optional[str]
+    persisted: Optional[str]
+    running: Optional[str]
+    in_use: Optional[str]
+    takes_effect: Optional[str]
+    why: str
+    fix: Optional[str]
+    reference: str
+    evidence: Tuple[str, ...]
+    waiver: Optional[Dict[str, Any]]
+
+    def as_dict(self):
+        # type: () -> Dict[str, Any]
+        record = dict(self._asdict())
+        record["evidence"] = list(self.evidence)
+        return record
+
+
+def found(check, status, why=None, fix=None, evidence=(), title=None, **layers):
+    # type: (Check, str, Optional[str], Optional[str], Any, Optional[str], Optional[str]) -> Finding
+    """Judge ``check``: a Finding with the check's own words wherever none are given.
+
+    ``layers`` are any of desired, persisted, running, in_use.
+    """
+    unknown = set(layers) - set(LAYERS)
+    if unknown or status not in STATUSES:
+        raise ValueError("no such layer or status: {0} {1}".format(sorted(unknown), status))
+    return Finding(
+        control=check.control,
+        check=check.id,
+        title=title or check.title,
+        status=status,
+        severity=check.severity,
+        desired=layers.get("desired"),
+        persisted=layers.get("persisted"),
+        running=layers.get("running"),
+        in_use=layers.get("in_use"),
+        takes_effect=check.takes_effect,
+        why=why or check.why,
+        fix=fix,
+        reference=check.reference,
+        evidence=tuple(evidence),
+        waiver=None,
+    )
+
+
+def worst(statuses):
+    # type: (List[str]) -> str
+    """The worst of some statuses; an empty list was never judged, so it is an error."""
+    return min(statuses, key=STATUSES.index) if statuses else ERROR

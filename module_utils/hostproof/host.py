@@ -1,0 +1,247 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one seam to the machine: every look at a host goes through a Host.
+
+``LiveHost`` looks at the machine that it runs on and records what it saw; ``RecordedHost``
+answers from such a record, so that a control judges last month's evidence with this month's
+policy. Both answer the same calls, and both raise Absent, Denied or Unanswered (errors.py):
+no answer is never an empty answer.
+
+A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
+the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
+``processes``) or ``error`` (absent, denied, unanswered) with ``message``.
+"""
+
+import os
+import re
+import subprocess
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+from .errors import Absent, Denied, HostError, Unanswered
+
+#: A file longer than this is not configuration; reading it whole would hurt the host.
+READ_LIMIT = 8 * 1024 * 1024
+
+_ERRORS = {"absent": Absent, "denied": Denied, "unanswered": Unanswered}
+
+
+class Output(NamedTuple):
+    """What a command answered."""
+
+    rc: int
+    stdout: str
+    stderr: str
+
+
+class Stat(NamedTuple):
+    """The part of stat(2) that controls judge. ``mode`` holds the permission bits only."""
+
+    mode: int
+    uid: int
+    gid: int
+    size: int
+    mtime: float
+
+
+class Process(NamedTuple):
+    """A process as /proc shows it. ``started`` is seconds since boot."""
+
+    pid: int
+    uid: int
+    gid: int
+    started: float
+    argv0: str
+
+
+class Host:
+    """The reads that controls may use. Subclasses answer ``_answer(key, kind, ask)``."""
+
+    def read_text(self, path):
+        # type: (str) -> str
+        """The text of a file; bytes that are not UTF-8 survive as surrogates."""
+        return str(self._answer("file:" + path, "file", lambda: {"text": _read_file(path)})["text"])
+
+    def list_dir(self, path):
+        # type: (str) -> List[str]
+        """The sorted names in a folder. An empty folder is an answer, an unreadable one is not."""
+        reading = self._answer("dir:" + path, "dir", lambda: {"names": sorted(os.listdir(path))})
+        return list(reading["names"])
+
+    def real_path(self, path):
+        # type: (str) -> str
+        """The path with every link resolved; Absent where it leads nowhere."""
+        return str(
+            self._answer("link:" + path, "link", lambda: {"target": _real_path(path)})["target"]
+        )
+
+    def stat(self, path):
+        # type: (str) -> Stat
+        """Owner, mode, size and time of what the path leads to."""
+        reading = self._answer("stat:" + path, "stat", lambda: {"stat": dict(_stat(path)._asdict())})
+        return Stat(**reading["stat"])
+
+    def run(self, argv, timeout=20.0):
+        # type: (List[str], float) -> Output
+        """Run a command that only looks, with LC_ALL=C and no shell. Absent if it is not installed."""
+        reading = self._answer(
+            "command:" + " ".join(argv), "command", lambda: _run_command(argv, timeout)
+        )
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def processes(self, pattern):
+        # type: (str) -> List[Process]
+        """Processes whose first argument matches the regular expression, by pid.
+
+        Only the first argument is kept: the others can hold passwords.
+        """
+        reading = self._answer(
+            "processes:" + pattern,
+            "processes",
+            lambda: {"processes": [dict(p._asdict()) for p in _find_processes(pattern)]},
+        )
+        return [Process(**process) for process in reading["processes"]]
+
+    def _answer(self, key, kind, ask):
+        # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
+        raise NotImplementedError
+
+
+class LiveHost(Host):
+    """The machine that this code runs on. Each question is asked once; ``evidence`` keeps the answers."""
+
+    def __init__(self):
+        # type: () -> None
+        self.evidence = {}  # type: Dict[str, Dict[str, Any]]
+
+    def forget(self):
+        # type: () -> None
+        """Look afresh from now on, as one must after a change."""
+        self.evidence = {}
+
+    def _answer(self, key, kind, ask):
+        # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
+        if key not in self.evidence:
+            reading = {"kind": kind, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+            try:
+                reading.update(ask())
+            except (OSError, subprocess.TimeoutExpired, ValueError) as problem:
+                reading.update(_as_error(key, problem))
+            self.evidence[key] = reading
+        return _value_or_raise(key, self.evidence[key])
+
+
+class RecordedHost(Host):
+    """A host as a record of its evidence shows it (key to reading, as LiveHost.evidence)."""
+
+    def __init__(self, evidence):
+        # type: (Dict[str, Dict[str, Any]]) -> None
+        self.evidence = evidence
+
+    def _answer(self, key, kind, ask):
+        # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
+        if key not in self.evidence:
+            raise Unanswered(key, "{0} is not in the recorded evidence; record it again".format(key))
+        return _value_or_raise(key, self.evidence[key])
+
+
+def _value_or_raise(key, reading):
+    # type: (str, Dict[str, Any]) -> Dict[str, Any]
+    error = reading.get("error")
+    if error is not None:
+        raise _ERRORS.get(error, Unanswered)(key, str(reading.get("message", error)))
+    return reading
+
+
+def _as_error(key, problem):
+    # type: (str, Exception) -> Dict[str, Any]
+    """How a failed read is kept. ESRCH: the process behind a /proc file ended meanwhile."""
+    if isinstance(problem, (FileNotFoundError, NotADirectoryError, ProcessLookupError)):
+        name = "absent"
+    elif isinstance(problem, PermissionError):
+        name = "denied"
+    else:
+        name = "unanswered"
+    detail = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    return {"error": name, "message": "{0}: {1}".format(key, detail)}
+
+
+def _read_file(path):
+    # type: (str) -> str
+    with open(path, "rb") as stream:
+        content = stream.read(READ_LIMIT + 1)
+    if len(content) > READ_LIMIT:
+        raise ValueError("longer than {0} bytes, not read".format(READ_LIMIT))
+    return content.decode("utf-8", "surrogateescape")
+
+
+def _real_path(path):
+    # type: (str) -> str
+    os.stat(path)
+    return os.path.realpath(path)
+
+
+def _stat(path):
+    # type: (str) -> Stat
+    found = os.stat(path)
+    return Stat(found.st_mode & 0o7777, found.st_uid, found.st_gid, found.st_size, found.st_mtime)
+
+
+def _run_command(argv, timeout):
+    # type: (List[str], float) -> Dict[str, Any]
+    environment = dict(os.environ, LC_ALL="C", LANG="C")
+    environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+    process = subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        close_fds=True,
+    )
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    return {
+        "argv": argv,
+        "rc": process.returncode,
+        "stdout": stdout.decode("utf-8", "surrogateescape"),
+        "stderr": stderr.decode("utf-8", "surrogateescape"),
+    }
+
+
+def _find_processes(pattern):
+    # type: (str) -> List[Process]
+    wanted = re.compile(pattern)
+    ticks = float(os.sysconf("SC_CLK_TCK"))
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            process = _look_at_process(int(name), wanted, ticks)
+            if process is not None:
+                found.append(process)
+    return sorted(found)
+
+
+def _look_at_process(pid, wanted, ticks):
+    # type: (int, Any, float) -> Optional[Process]
+    folder = "/proc/{0}".format(pid)
+    try:
+        argv0 = _read_file(folder + "/cmdline").split("\0", 1)[0]
+        if not wanted.search(argv0):
+            return None
+        owner = os.stat(folder)
+        # The name in parentheses may hold spaces and parentheses: count from the last one.
+        fields = _read_file(folder + "/stat").rpartition(")")[2].split()
+        return Process(pid, owner.st_uid, owner.st_gid, int(fields[19]) / ticks, argv0)
+    except (FileNotFoundError, ProcessLookupError):
+        return None  # ended while we looked
+
+
+def is_unknown(problem):
+    # type: (HostError) -> bool
+    """Whether a failed read leaves the question open (Absent answers it)."""
+    return not isinstance(problem, Absent)
