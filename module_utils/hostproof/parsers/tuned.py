@@ -1,0 +1,80 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files of TuneD, which sets sysctls and huge page modes of its own when it starts.
+
+Source: tuned.conf(5), tuned-main.conf(5); TuneD, tuned/profiles/loader.py and
+tuned/utils/global_config.py.
+"""
+
+import configparser
+import re
+from typing import Dict, List, NamedTuple
+
+from ..errors import ParseError
+
+_WHAT = "tuned configuration"
+_TRUE = ("1", "y", "yes", "t", "true")
+_FALSE = ("0", "n", "no", "f", "false")
+#: tuned-main.conf has no section: TuneD reads it below one that it makes up, and so do we.
+_SECTION = "tuned-main"
+
+
+class Profile(NamedTuple):
+    """A tuned.conf. ``includes`` are the profiles that it starts from, in order.
+
+    ``sections`` hold each section's options as written, ``main`` with them; variables such as
+    ``${isolated_cores}`` are not replaced.
+    """
+
+    includes: List[str]
+    sections: Dict[str, Dict[str, str]]
+
+
+def active_profiles(text):
+    # type: (str) -> List[str]
+    """The names in /etc/tuned/active_profile, in order; none if no profile is active."""
+    return text.split()
+
+
+def parse_profile(text, path):
+    # type: (str, str) -> Profile
+    """Raises ParseError if the text is not an ini file; ``path`` is named in the error."""
+    config = _read(text, path)
+    sections = {
+        name: {option: config.get(name, option) for option in config.options(name)}
+        for name in config.sections()
+    }
+    if not sections:
+        raise ParseError(_WHAT, "{0} has no section".format(path))
+    include = sections.get("main", {}).get("include", "")
+    return Profile([name for name in re.split(r"\s*[,;]\s*", include) if name], sections)
+
+
+def reapply_sysctl(text):
+    # type: (str) -> bool
+    """Whether TuneD sets sysctl.d and sysctl.conf again after its own values (the default).
+
+    ``text`` is /etc/tuned/tuned-main.conf. If not, TuneD's values win over those files.
+    """
+    config = _read("[{0}]\n{1}".format(_SECTION, text), "tuned-main.conf")
+    value = config.get(_SECTION, "reapply_sysctl", fallback="1").strip().lower()
+    if value not in _TRUE + _FALSE:
+        raise ParseError(_WHAT, "reapply_sysctl is no yes or no: {0!r}".format(value))
+    return value in _TRUE
+
+
+def _read(text, path):
+    # type: (str, str) -> configparser.RawConfigParser
+    config = configparser.RawConfigParser(
+        delimiters=("=",), inline_comment_prefixes=("#",), strict=False
+    )
+    config.optionxform = str  # type: ignore
+    try:
+        config.read_string(text, path)
+    except configparser.MissingSectionHeaderError as problem:
+        message = "{0}: text before any section".format(path)
+        raise ParseError(_WHAT, message, problem.lineno) from problem
+    except configparser.ParsingError as problem:
+        message = "{0}: not an option=value line".format(path)
+        raise ParseError(_WHAT, message, problem.errors[0][0]) from problem
+    return config
