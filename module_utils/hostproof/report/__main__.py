@@ -1,0 +1,174 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``python -m hostproof.report``: render a report again, merge several, or query one."""
+
+import argparse
+import datetime
+import json
+import os
+import secrets
+import shutil
+import sys
+import time
+from typing import Any, List, NoReturn, Optional
+
+from ..controls import CHECK_IDS
+from ..errors import HostproofError
+from ..waivers import Waiver, parse_waivers
+from .document import flat_findings
+from .render import render_folder, render_lines, with_waivers, write_private
+from .store import FINDINGS_FILE, Results, merge, merged_lines, read_lines
+
+EXIT_USAGE = 1
+EXIT_INTERRUPTED = 130
+
+_DESCRIPTION = """\
+Render the report of a run again, or one report of several runs or shards, without touching a host.
+By host and control the latest result counts."""
+
+_EPILOG = """\
+With one DIR and no --out its report is rendered in place; otherwise a new folder is made.
+Exit code, as after a run: 0 nothing failed, 1 could not start, 2 a finding failed, 3 something
+could not be determined, 4 a host was unreachable. With --query: 0, or 1."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Usage errors exit with 1: argparse's own 2 means that a finding failed."""
+
+    def error(self, message):
+        # type: (str) -> NoReturn
+        self.print_usage(sys.stderr)
+        self.exit(EXIT_USAGE, "{0}: {1}\n".format(self.prog, message))
+
+
+def main(arguments=None):
+    # type: (Optional[List[str]]) -> int
+    """Run the command; returns its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character must not end the report.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except HostproofError as problem:
+        print("hostproof report: {0}".format(problem), file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+
+def _parser():
+    # type: () -> argparse.ArgumentParser
+    parser = _Parser(
+        prog="hostproof report",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("reports", nargs="+", metavar="DIR", help="report folder of a run")
+    parser.add_argument("--out", metavar="DIR", help="new folder for the report")
+    parser.add_argument("--query", metavar="EXPR", help="print what a JMESPath expression finds")
+    parser.add_argument("--waivers", metavar="FILE", help="apply the waivers of this YAML file")
+    parser.add_argument("--strict", action="store_true", help="a warning counts like a failure")
+    parser.add_argument("--quiet", action="store_true", help="print no summary")
+    return parser
+
+
+def _run(options):
+    # type: (argparse.Namespace) -> int
+    waivers = load_waivers(options.waivers) if options.waivers else None
+    if options.query:
+        _say(json.dumps(_query(options, waivers), indent=2))
+        return 0
+    in_place = len(options.reports) == 1 and not options.out and os.path.isdir(options.reports[0])
+    if in_place:
+        folder = options.reports[0]
+        read_lines([folder])  # says which file is missing
+    else:
+        folder = _merge_into_new(options)
+    rendered = render_folder(
+        folder,
+        today=datetime.date.today(),
+        known_checks=CHECK_IDS,
+        waivers=waivers,
+        strict=options.strict,
+        color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+        width=shutil.get_terminal_size((100, 24)).columns,
+    )
+    if not options.quiet:
+        _say("{0}\n\nReport: {1}".format(rendered.summary, rendered.paths["report.html"]))
+    return rendered.exit_code
+
+
+def _say(text):
+    # type: (str) -> None
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; the exit code is still that of the report.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def load_waivers(path):
+    # type: (str) -> List[Waiver]
+    """The waivers of a YAML file. PyYAML comes with Ansible; the rest of this package needs none."""
+    import yaml
+
+    try:
+        with open(path, encoding="utf-8") as stream:
+            data = yaml.safe_load(stream)
+    except (OSError, ValueError, yaml.YAMLError) as problem:
+        raise HostproofError("{0}: {1}".format(path, " ".join(str(problem).split()))) from problem
+    try:
+        return parse_waivers(data)
+    except HostproofError as problem:
+        raise HostproofError("{0}: {1}".format(path, problem)) from problem
+
+
+def _merge_into_new(options):
+    # type: (argparse.Namespace) -> str
+    """Make a new report folder that holds the merged lines of the given ones."""
+    notes = []  # type: List[str]
+    results = merge(read_lines(options.reports, notes))
+    for note in notes:
+        print("hostproof report: {0}".format(note), file=sys.stderr)
+    folder = _make_folder(options.out)
+    write_private(os.path.join(folder, FINDINGS_FILE), render_lines(merged_lines(results)))
+    return folder
+
+
+def _make_folder(wanted):
+    # type: (Optional[str]) -> str
+    if wanted is None:
+        os.makedirs("reports", mode=0o700, exist_ok=True)
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    folder = wanted or os.path.join("reports", "{0}-{1}".format(stamp, secrets.token_hex(2)))
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        raise HostproofError(
+            "{0} exists already; a report is never overwritten".format(folder)
+        ) from None
+    except OSError as problem:
+        raise HostproofError("{0}: {1}".format(folder, problem.strerror)) from problem
+    return folder
+
+
+def _query(options, waivers):
+    # type: (argparse.Namespace, Optional[List[Waiver]]) -> Any
+    import jmespath  # type: ignore[import-untyped]
+
+    try:
+        expression = jmespath.compile(options.query)
+        results = merge(read_lines(options.reports))  # type: Results
+        if waivers is not None:
+            results = with_waivers(results, waivers, datetime.date.today(), CHECK_IDS)
+        return expression.search(flat_findings(results))
+    except jmespath.exceptions.JMESPathError as problem:
+        raise HostproofError(
+            "--query {0!r}: {1}".format(options.query, " ".join(str(problem).split()))
+        ) from problem
+
+
+if __name__ == "__main__":
+    sys.exit(main())
