@@ -62,6 +62,6 @@ def _rows(what, text, columns):
 
 def _number(what, text, line):
     # type: (str, str, int) -> int
-    if not text.isdigit():
+    if not text.isdecimal():
         raise ParseError(what, "not a number: {0!r}".format(text), line)
     return int(text)

@@ -74,19 +74,15 @@ def parse(text, path):
     return parsed
 
 
-def effective_paths(paths):
+def effective_paths(names):
     # type: (List[str]) -> List[str]
-    """Of all paths found, those that pam_limits reads, in its order: limits.conf comes first.
+    """The files that pam_limits reads, in its order; ``names`` are all those in LIMITS_D.
 
-    limits.d follows in byte order of the names; hidden files and other suffixes are not read.
+    limits.conf comes first (it may be missing), then limits.d in byte order of the names. Hidden
+    files and other suffixes are not read.
     """
-    first = [path for path in paths if path == LIMITS_CONF]
-    dropped_in = []
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        if folder == LIMITS_D and name.endswith(".conf") and not name.startswith("."):
-            dropped_in.append(path)
-    return first + sorted(dropped_in)
+    read = sorted(name for name in names if name.endswith(".conf") and not name.startswith("."))
+    return [LIMITS_CONF] + ["{0}/{1}".format(LIMITS_D, name) for name in read]
 
 
 def resolve(entries, user, groups, item, uid=None, gid=None):

@@ -26,6 +26,12 @@ class Segment(NamedTuple):
     hugetlb: int
     flags: Tuple[str, ...]
 
+    @property
+    def huge(self):
+        # type: () -> bool
+        """Whether the mapping is made of huge pages (VmFlags ``ht``), touched or not."""
+        return "ht" in self.flags
+
 
 def parse(text):
     # type: (str) -> List[Segment]
@@ -35,13 +41,13 @@ def parse(text):
     """
     segments = []  # type: List[Segment]
     mapping = None  # type: Optional[proc_maps.Mapping]
-    rows, flags = {}, ()  # type: Dict[str, int], Tuple[str, ...]
+    rows, flags = {}, None  # type: Dict[str, int], Optional[Tuple[str, ...]]
     started = 0
     for number, line in enumerate(text.split("\n"), 1):
         if proc_maps.is_mapping(line):
             if mapping is not None:
                 segments.append(_segment(mapping, rows, flags, started))
-            mapping, rows, flags = proc_maps.parse_line(line, number), {}, ()
+            mapping, rows, flags = proc_maps.parse_line(line, number), {}, None
             started = number
         elif line and mapping is None:
             raise ParseError(_WHAT, "not a mapping: {0!r}".format(line), number)
@@ -66,10 +72,12 @@ def _row(line, number):
 
 
 def _segment(mapping, rows, flags, line):
-    # type: (proc_maps.Mapping, Dict[str, int], Tuple[str, ...], int) -> Segment
-    for name in _NEEDED:
-        if name not in rows:
-            raise ParseError(_WHAT, "the mapping has no {0} row".format(name), line)
+    # type: (proc_maps.Mapping, Dict[str, int], Optional[Tuple[str, ...]], int) -> Segment
+    missing = [name for name in _NEEDED if name not in rows]
+    if missing or flags is None:
+        raise ParseError(
+            _WHAT, "the mapping has no {0} row".format((missing + ["VmFlags"])[0]), line
+        )
     return Segment(
         mapping=mapping,
         page_size=rows["KernelPageSize"],

@@ -40,7 +40,7 @@ def parse(text, path):
     entries = []
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip(" \t\r")
-        if line and line[0] not in "#;":
+        if line and line[0] != "#":
             entry = _entry(line, path, number)
             if entry is not None:
                 entries.append(entry)

@@ -1,0 +1,115 @@
+"""Whatever stands in a file, a parser gives a value or a ParseError, and nothing else."""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof.errors import ParseError
+from ansible.module_utils.hostproof.parsers import (
+    bracketed,
+    buddyinfo,
+    getent,
+    kernel_cmdline,
+    kernel_release,
+    limits_conf,
+    meminfo,
+    numa_maps,
+    proc_limits,
+    proc_maps,
+    smaps,
+    sysctl_d,
+    sysvipc_shm,
+    tmpfiles_d,
+    tuned,
+)
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+ROUNDS = 60
+PIECES = [
+    "\n",
+    " ",
+    "\t",
+    "\0",
+    "=",
+    ":",
+    "-",
+    "0",
+    "9" * 30,
+    "[",
+    "]",
+    '"',
+    "\\",
+    "%",
+    "\udcff",
+    "é",
+]
+
+#: Each parser with a text that it takes: the name of a fixture, or the text itself.
+PARSERS: list[tuple[Callable[[str], Any], str]] = [
+    (bracketed.parse, "always [madvise] never\n"),
+    (buddyinfo.parse, "buddyinfo/linux-6.18-one-node.txt"),
+    (getent.parse_group, "dba:x:54322:oracle,grid\n"),
+    (getent.parse_passwd, "oracle:x:54321:54322::/home/oracle:/bin/bash\n"),
+    (kernel_cmdline.parse, 'ro a="b c" hugepagesz=1G hugepages=0:4,1:4\n'),
+    (
+        lambda text: kernel_cmdline.hugepages(kernel_cmdline.parse(text), 2 << 20),
+        "default_hugepagesz=2M hugepages=3 hugepagesz=1G hugepages=0:4,1:4\n",
+    ),
+    (kernel_release.parse, "5.15.0-100.96.32.el8uek.x86_64\n"),
+    (
+        lambda text: limits_conf.resolve(
+            limits_conf.parse(text, "x").entries, "oracle", ["dba"], "memlock", 1, 1
+        ),
+        "oracle soft memlock 64\n@1:2 - memlock 65\n:1 - memlock 66\n",
+    ),
+    (limits_conf.kilobytes, "3145728"),
+    (meminfo.parse, "meminfo/linux-6.18-no-pool.txt"),
+    (numa_maps.parse, "numa_maps/sysv-segment-4k.txt"),
+    (proc_limits.parse, "proc_limits/linux-6.18.txt"),
+    (proc_maps.parse, "proc_maps/sysv-segment-4k.txt"),
+    (smaps.parse, "smaps/sysv-segment-4k.txt"),
+    (
+        lambda text: sysctl_d.resolve(sysctl_d.parse(text, "x").assignments, "vm.nr_hugepages"),
+        "vm.nr_hugepages = 5\nvm.nr_h[u]ge* = 6\n-vm.nr_hugepages\n",
+    ),
+    (sysvipc_shm.parse, "sysvipc_shm/linux-6.18-two-segments.txt"),
+    (
+        lambda text: tmpfiles_d.writes(tmpfiles_d.parse(text, "x"), "/a"),
+        "w /a - - - - \\x41\nw+ /[a] - - - - b\n",
+    ),
+    (tuned.active_profiles, "oracle\n"),
+    (partial(tuned.parse_profile, path="x"), "tuned/oracle.conf"),
+    (tuned.reapply_sysctl, "tuned/tuned-main.conf"),
+]
+
+
+def mangle(text: str, chance: random.Random) -> str:
+    """The text cut off, with pieces put in, or with a stretch taken out or doubled."""
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randint(0, len(text))
+        to = min(len(text), at + chance.randint(0, 20))
+        text = chance.choice(
+            [
+                text[:at],
+                text[:at] + chance.choice(PIECES) + text[at:],
+                text[:at] + text[to:],
+                text[:to] + text[at:],
+            ]
+        )
+    return text
+
+
+@pytest.mark.parametrize(("parser", "good"), PARSERS)
+def test_a_value_or_a_parse_error(parser, good):
+    if (FIXTURES / good.strip()).is_file():
+        good = (FIXTURES / good).read_text()
+    parser(good)
+    chance = random.Random(20240229)
+    for text in ["", "\n", "\0", "\udcff" * 9, *(mangle(good, chance) for _ in range(ROUNDS))]:
+        try:
+            parser(text)
+        except ParseError as problem:
+            assert str(problem)

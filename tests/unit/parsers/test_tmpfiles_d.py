@@ -1,0 +1,62 @@
+"""tmpfiles.d: our answers against those that systemd-tmpfiles 252 gave."""
+
+import json
+from pathlib import Path
+
+import pytest
+from ansible.module_utils.hostproof.parsers import tmpfiles_d
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "tmpfiles_d"
+CASES = json.loads((FIXTURES / "systemd-252.json").read_text())
+
+
+def content_after(entries: list[tmpfiles_d.Entry]) -> str:
+    """What an empty file holds then: ``w`` writes over, ``f+`` cuts first, ``w+`` appends."""
+    content = ""
+    for entry in entries:
+        if entry.type[0] == "f":
+            content = entry.argument
+        elif "+" in entry.type:
+            content += entry.argument
+        else:
+            content = entry.argument + content[len(entry.argument) :]
+    return content
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+def test_writes_as_systemd_does(case):
+    entries = [
+        entry
+        for number, text in enumerate(case["files"], 1)
+        for entry in tmpfiles_d.parse(text, f"{number}0.conf")
+    ]
+    assert content_after(tmpfiles_d.writes(entries, case["target"])) == case["content"]
+
+
+def test_an_entry_knows_its_place():
+    text = "# thp\nw! /sys/kernel/mm/transparent_hugepage/enabled - - - - never\n"
+    assert tmpfiles_d.parse(text, "/etc/tmpfiles.d/thp.conf") == [
+        (
+            "w!",
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            "never",
+            "/etc/tmpfiles.d/thp.conf",
+            2,
+        )
+    ]
+
+
+def test_only_lines_for_the_target_write_to_it():
+    entries = tmpfiles_d.parse("w /a - - - - 1\nd /b - - - -\nw /b - - - - 2\n", "x.conf")
+    assert [entry.line for entry in tmpfiles_d.writes(entries, "/b")] == [3]
+
+
+def test_a_distribution_s_file(fixture_text):
+    entries = tmpfiles_d.parse(fixture_text("tmpfiles_d/debian-12-systemd.conf"), "systemd.conf")
+    assert {entry.type for entry in entries} == {"Z", "a+", "d", "f+!", "z"}
+    assert all(entry.target.startswith("/") for entry in entries)
+
+
+def test_files_are_masked_as_in_sysctl_d():
+    paths = ["/usr/lib/tmpfiles.d/a.conf", "/etc/tmpfiles.d/a.conf", "/run/tmpfiles.d/0.conf"]
+    assert tmpfiles_d.effective_files(paths) == ["/run/tmpfiles.d/0.conf", "/etc/tmpfiles.d/a.conf"]
