@@ -1,0 +1,261 @@
+"""The lab's virtual machine: a stock kernel in QEMU, started, awaited, restarted and removed.
+
+``python tests/machines/vm.py start|stop|wait`` is what the molecule scenario calls. One machine
+a checkout: its folder is ``.cache/machines/lab`` with ``vm.json``, which inventories/lab reads.
+The image stays clean, because the machine writes to an overlay on it.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from machines import images
+from machines.needs import ROOT, finish, install, say
+
+PURPOSE = "the lab"
+FOLDER = ROOT / ".cache" / "machines" / "lab"
+STATE = FOLDER / "vm.json"
+PID_FILE = FOLDER / "qemu.pid"
+CONSOLE = FOLDER / "console.log"
+
+#: Boots in about 25 s without acceleration on an idle machine of 2020.
+BOOT_SECONDS = 240
+
+#: A machine that nobody stopped (its run was killed, its checkout removed) ends by itself.
+LIFETIME_SECONDS = 2 * 3600
+
+#: Two memory nodes, so that the split of the pool over nodes is real.
+NODE_MEGABYTES = 1536
+
+#: A boot sector that leaves QEMU through its isa-debug-exit device with code 0x10:
+#: mov al,0x10; out 0xf4,al; hlt
+PROBE_CODE = bytes((0xB0, 0x10, 0xE6, 0xF4, 0xF4)).ljust(510, b"\0") + b"\x55\xaa"
+PROBE_ANSWER = 0x10 << 1 | 1
+
+#: KVM answers in a fraction of a second where it accelerates. There are hosts where it runs the
+#: guest, but so slowly that a machine is not up after six minutes: 3.6 s were measured there.
+PROBE_SECONDS = 2
+
+
+def prepare_host() -> Path:
+    """Install what is missing and build the image if need be; the image's folder."""
+    install(
+        {
+            "qemu-system-x86_64": "qemu-system-x86",
+            "qemu-img": "qemu-utils",
+            "ssh": "openssh-client",
+        },
+        PURPOSE,
+    )
+    return images.ensure(images.lab_recipe())
+
+
+def accelerator() -> str:
+    """``kvm`` where it really runs a guest, and fast; else ``tcg``, which works everywhere."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    with tempfile.NamedTemporaryFile() as disk:
+        disk.write(PROBE_CODE)
+        disk.flush()
+        command = ["qemu-system-x86_64", "-accel", "kvm", "-m", "32", "-nodefaults"]
+        command += ["-display", "none", "-device", "isa-debug-exit,iobase=0xf4,iosize=1"]
+        command += ["-drive", f"file={disk.name},format=raw,if=ide,snapshot=on"]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=PROBE_SECONDS)
+        except subprocess.TimeoutExpired:
+            return "tcg"
+    return "kvm" if done.returncode == PROBE_ANSWER else "tcg"
+
+
+def start() -> dict[str, Any]:
+    """Start a fresh machine and wait until it has booted; what vm.json holds."""
+    image = prepare_host()
+    stop()
+    FOLDER.mkdir(parents=True, mode=0o700)
+    key = FOLDER / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    overlay = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw"]
+    overlay += ["-b", str(image / "disk.img"), str(FOLDER / "disk.qcow2")]
+    subprocess.run(overlay, check=True)
+    accel = accelerator()
+    began = time.monotonic()
+    port = launch(image, accel, key)
+    sockets = Path.home() / ".ansible" / "cp"
+    sockets.mkdir(parents=True, mode=0o700, exist_ok=True)
+    state = {
+        "address": "127.0.0.1",
+        "port": port,
+        "user": "root",
+        "key": str(key),
+        "accelerator": accel,
+        "ssh_arguments": " ".join(
+            (
+                "-oStrictHostKeyChecking=no -oUserKnownHostsFile=/dev/null -oLogLevel=ERROR",
+                "-oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15",
+                # One connection for Ansible and for testinfra: a handshake costs a second here.
+                "-oControlMaster=auto -oControlPersist=120",
+                shlex.quote(f"-oControlPath={sockets}/hostproof-lab-%C"),
+            )
+        ),
+    }
+    STATE.write_text(json.dumps(state, indent=2) + "\n")
+    wait()
+    say(f"  booted with {accel} in {time.monotonic() - began:.0f} s")
+    return state
+
+
+def launch(image: Path, accel: str, key: Path) -> int:
+    """Start QEMU on a free port of the loopback; the port."""
+    public = b64encode(key.with_suffix(".pub").read_bytes()).decode()
+    command = ["timeout", "--signal=KILL", str(LIFETIME_SECONDS), "qemu-system-x86_64"]
+    command += ["-accel", accel, "-smp", "2", "-m", str(2 * NODE_MEGABYTES)]
+    for node in (0, 1):
+        command += ["-object", f"memory-backend-ram,id=memory{node},size={NODE_MEGABYTES}M"]
+        command += ["-numa", f"node,nodeid={node},memdev=memory{node},cpus={node}"]
+    command += ["-kernel", str(image / "vmlinuz"), "-initrd", str(image / "initrd")]
+    command += ["-append", "root=/dev/vda rw console=ttyS0 quiet"]
+    # Relative to its folder: a comma in a checkout's path would end the option.
+    disk = "file=disk.qcow2,if=virtio,format=qcow2,cache=unsafe"
+    # systemd makes root's authorized_keys of this credential.
+    credential = f"io.systemd.credential.binary:ssh.authorized_keys.root={public}"
+    command += ["-drive", disk, "-smbios", f"type=11,value={credential}"]
+    command += ["-display", "none", "-serial", f"file:{CONSOLE.name}", "-pidfile", str(PID_FILE)]
+    command += ["-device", "virtio-net-pci,netdev=net0"]
+    for _attempt in range(5):
+        port = free_port()
+        network = f"user,id=net0,hostfwd=tcp:127.0.0.1:{port}-:22"
+        with (FOLDER / "qemu.log").open("w") as log:
+            process = subprocess.Popen(
+                [*command, "-netdev", network],
+                cwd=FOLDER,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        while process.poll() is None:
+            if listens(port):
+                return port
+            time.sleep(0.2)
+        # Somebody may have taken the port meanwhile; anything else will fail again.
+        if "hostfwd" not in (FOLDER / "qemu.log").read_text():
+            break
+    raise RuntimeError(f"QEMU ended at once: {(FOLDER / 'qemu.log').read_text().strip()}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def run(command: str, *, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    """Run a shell command in the machine as root."""
+    state = json.loads(STATE.read_text())
+    argv = [*ssh(state), "-i", state["key"], f"{state['user']}@{state['address']}", command]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=timeout)
+
+
+def ssh(state: dict[str, Any]) -> list[str]:
+    """The start of an ssh command."""
+    return ["ssh", *shlex.split(state["ssh_arguments"]), "-p", str(state["port"])]
+
+
+def wait(*, previous_boot: str = "") -> None:
+    """Return when systemd says that the machine has booted, and not into ``previous_boot``."""
+    deadline = time.monotonic() + BOOT_SECONDS
+    while time.monotonic() < deadline:
+        if running() is None:
+            raise RuntimeError(f"the machine ended while booting:\n{tail(CONSOLE)}")
+        forget_connection()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            answer = run("cat /proc/sys/kernel/random/boot_id; systemctl is-system-running --wait")
+            boot, _, system = answer.stdout.strip().partition("\n")
+            if boot != previous_boot and system in ("running", "degraded"):
+                return
+        time.sleep(1)
+    raise RuntimeError(f"no ssh after {BOOT_SECONDS} s:\n{tail(CONSOLE)}")
+
+
+def boot_id() -> str:
+    """What tells this boot of the machine from the next."""
+    return run("cat /proc/sys/kernel/random/boot_id").stdout.strip()
+
+
+def reboot(*, hard: bool = False) -> None:
+    """Restart the machine and wait for it; ``hard`` as if by its power switch, nothing written out."""
+    before = boot_id()
+    order = "echo b > /proc/sysrq-trigger" if hard else "systemctl reboot"
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        run(f"nohup sh -c 'sleep 1; {order}' >/dev/null 2>&1 &", timeout=20)
+    forget_connection()
+    wait(previous_boot=before)
+
+
+def forget_connection() -> None:
+    """Close the shared ssh connection: after a restart it would hang until it times out."""
+    state = json.loads(STATE.read_text())
+    argv = [*ssh(state), "-O", "exit", f"{state['user']}@{state['address']}"]
+    subprocess.run(argv, capture_output=True)
+
+
+def running() -> int | None:
+    """The pid of this folder's QEMU, if it lives."""
+    try:
+        pid = int(PID_FILE.read_text())
+        arguments = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except (OSError, ValueError):
+        return None
+    # After a restart of the host the number can belong to somebody else.
+    return pid if str(PID_FILE) in arguments else None
+
+
+def stop() -> None:
+    """End the machine, also one that a killed run left, and remove what it wrote."""
+    if STATE.exists():
+        forget_connection()
+    pid = running()
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)
+        while running() is not None:
+            time.sleep(0.1)
+    if FOLDER.exists():
+        shutil.rmtree(FOLDER)
+
+
+def tail(path: Path) -> str:
+    """The last lines of a log."""
+    return "\n".join(path.read_text(errors="replace").splitlines()[-20:]) if path.exists() else ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The lab's virtual machine.")
+    parser.add_argument("action", choices=("prepare", "start", "stop", "wait"))
+    {"prepare": prepare_host, "start": start, "stop": stop, "wait": wait}[
+        parser.parse_args().action
+    ]()
+    return 0
+
+
+if __name__ == "__main__":
+    finish(main)

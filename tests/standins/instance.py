@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""STAND-IN for an Oracle instance: a process with an instance's name and a real SGA-like segment.
+
+It is real in what the kernel sees: argv[0] is ora_pmon_SID (asm_pmon_SID for ASM), and a SysV
+shared memory segment is attached, of huge pages (SHM_HUGETLB) or of ordinary ones. Everything
+else of an instance is missing. Python 3.6 or newer, standard library only.
+
+    instance.py --sid LAB1 --sga 64M --pages huge [--kind ora|asm] [--touch 0.5]
+
+Prints "ready ..." when the segment is attached and touched, waits for SIGTERM, and then removes
+the segment. Where the segment is refused it prints why and ends with code 1, as an instance with
+USE_LARGE_PAGES=ONLY would.
+"""
+
+import argparse
+import ctypes
+import mmap
+import os
+import signal
+import sys
+
+IPC_PRIVATE = 0
+IPC_CREAT = 0o1000
+IPC_RMID = 0
+SHM_HUGETLB = 0o4000
+SEGMENT_MODE = 0o640
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description="Stand-in for an Oracle instance.")
+    parser.add_argument("--sid", required=True)
+    parser.add_argument("--sga", required=True, type=parse_size, help="for example 64M")
+    parser.add_argument("--pages", choices=("huge", "4k"), required=True)
+    parser.add_argument("--kind", choices=("ora", "asm"), default="ora")
+    parser.add_argument("--touch", type=float, default=1.0, help="fraction of the SGA to write to")
+    return parser.parse_args()
+
+
+def parse_size(text):
+    """Bytes of a size like 64M."""
+    if text[-1:] in UNITS:
+        return int(text[:-1]) * UNITS[text[-1]]
+    return int(text)
+
+
+def take_name(name):
+    """Run this program again with ``name`` as the first argument, as background processes have it.
+
+    The kernel keeps argv as it was given to exec, so this is the only way that needs no writing
+    into the process's own stack. Returns at once in the process that has the name already.
+    """
+    with open("/proc/self/cmdline", "rb") as stream:
+        if stream.read().split(b"\0", 1)[0].decode() == name:
+            return
+    # sys.executable would be looked for under the new name: keep it.
+    interpreter = os.path.realpath(sys.executable)
+    os.execv(interpreter, [name, os.path.abspath(__file__)] + sys.argv[1:])
+
+
+def attach_segment(size, huge):
+    """Make a shared memory segment and attach it; its id and address."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmget.argtypes = (ctypes.c_int, ctypes.c_size_t, ctypes.c_int)
+    libc.shmat.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+    libc.shmat.restype = ctypes.c_void_p
+    flags = IPC_CREAT | SEGMENT_MODE | (SHM_HUGETLB if huge else 0)
+    segment = libc.shmget(IPC_PRIVATE, size, flags)
+    if segment < 0:
+        fail("shmget")
+    address = libc.shmat(segment, None, 0)
+    if address == ctypes.c_void_p(-1).value:
+        fail("shmat")
+    return segment, address
+
+
+def fail(call):
+    number = ctypes.get_errno()
+    sys.exit("{0}: {1} (errno {2})".format(call, os.strerror(number), number))
+
+
+def touch(address, size):
+    """Write one byte to every page, so that the kernel has to give it."""
+    for offset in range(0, size, mmap.PAGESIZE):
+        ctypes.memset(address + offset, 1, 1)
+
+
+def remove_segment(segment):
+    """Mark the segment: the kernel frees it when its last process ends."""
+    ctypes.CDLL(None).shmctl(segment, IPC_RMID, None)
+
+
+def main():
+    arguments = parse_arguments()
+    take_name("{0}_pmon_{1}".format(arguments.kind, arguments.sid))
+    signals = {signal.SIGTERM, signal.SIGINT}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    segment, address = attach_segment(arguments.sga, arguments.pages == "huge")
+    try:
+        touch(address, int(arguments.sga * arguments.touch))
+        print("ready sid={0} pid={1} shmid={2}".format(arguments.sid, os.getpid(), segment))
+        sys.stdout.flush()
+        signal.sigwait(signals)
+    finally:
+        remove_segment(segment)
+
+
+if __name__ == "__main__":
+    main()
