@@ -68,11 +68,14 @@ def found(check, status, why=None, fix=None, evidence=(), title=None, **layers):
     # type: (Check, str, Optional[str], Optional[str], Any, Optional[str], Optional[str]) -> Finding
     """Judge ``check``: a Finding with the check's own words wherever none are given.
 
-    ``layers`` are any of desired, persisted, running, in_use.
+    ``layers`` are any of desired, persisted, running, in_use. A pass needs no ``fix`` and says
+    what the check guards against: its own words, whatever is given.
     """
     unknown = set(layers) - set(LAYERS)
     if unknown or status not in STATUSES:
         raise ValueError("no such layer or status: {0} {1}".format(sorted(unknown), status))
+    if status == PASS:
+        why = fix = None
     return Finding(
         control=check.control,
         check=check.id,

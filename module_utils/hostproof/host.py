@@ -23,6 +23,8 @@ from .errors import Absent, Denied, HostError, Unanswered
 #: A file longer than this is not configuration; reading it whole would hurt the host.
 READ_LIMIT = 8 * 1024 * 1024
 
+PIECE = 64 * 1024
+
 _ERRORS = {"absent": Absent, "denied": Denied, "unanswered": Unanswered}
 
 
@@ -62,6 +64,16 @@ class Host:
         """The text of a file; bytes that are not UTF-8 survive as surrogates."""
         return str(self._answer("file:" + path, "file", lambda: {"text": _read_file(path)})["text"])
 
+    def read_number(self, path):
+        # type: (str) -> int
+        """The whole number that a file under /proc or /sys holds; Unanswered if it holds none."""
+        text = self.read_text(path).strip()
+        if not text.isdigit():
+            raise Unanswered(
+                "file:" + path, "{0} holds {1!r}, not a number".format(path, text[:40])
+            )
+        return int(text)
+
     def list_dir(self, path):
         # type: (str) -> List[str]
         """The sorted names in a folder. An empty folder is an answer, an unreadable one is not."""
@@ -78,7 +90,9 @@ class Host:
     def stat(self, path):
         # type: (str) -> Stat
         """Owner, mode, size and time of what the path leads to."""
-        reading = self._answer("stat:" + path, "stat", lambda: {"stat": dict(_stat(path)._asdict())})
+        reading = self._answer(
+            "stat:" + path, "stat", lambda: {"stat": dict(_stat(path)._asdict())}
+        )
         return Stat(**reading["stat"])
 
     def run(self, argv, timeout=20.0):
@@ -141,7 +155,9 @@ class RecordedHost(Host):
     def _answer(self, key, kind, ask):
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
         if key not in self.evidence:
-            raise Unanswered(key, "{0} is not in the recorded evidence; record it again".format(key))
+            raise Unanswered(
+                key, "{0} is not in the recorded evidence; record it again".format(key)
+            )
         return _value_or_raise(key, self.evidence[key])
 
 
@@ -168,11 +184,16 @@ def _as_error(key, problem):
 
 def _read_file(path):
     # type: (str) -> str
-    with open(path, "rb") as stream:
-        content = stream.read(READ_LIMIT + 1)
-    if len(content) > READ_LIMIT:
-        raise ValueError("longer than {0} bytes, not read".format(READ_LIMIT))
-    return content.decode("utf-8", "surrogateescape")
+    # In small pieces: for each read of /proc/sys the kernel allocates as much as is asked for.
+    pieces = []
+    length = 0
+    with open(path, "rb", buffering=0) as stream:
+        for piece in iter(lambda: stream.read(PIECE), b""):
+            pieces.append(piece)
+            length += len(piece)
+            if length > READ_LIMIT:
+                raise ValueError("longer than {0} bytes, not read".format(READ_LIMIT))
+    return b"".join(pieces).decode("utf-8", "surrogateescape")
 
 
 def _real_path(path):

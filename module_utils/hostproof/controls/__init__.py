@@ -1,0 +1,12 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The registry of controls: a new control adds its line to CONTROLS, and nothing else here."""
+
+from . import hugepages
+
+CONTROLS = {
+    hugepages.NAME: hugepages,
+}
+
+#: Every check that can appear in a finding of a control: what a waiver may name.
+CHECK_IDS = frozenset(check.id for control in CONTROLS.values() for check in control.CHECKS)

@@ -1,0 +1,135 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes what the hosts answer to disk as they finish."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from base64 import b64decode
+from pathlib import Path
+from zlib import decompress
+
+from ansible.plugins.callback import CallbackBase
+
+DOCUMENTATION = """
+name: hostproof_findings
+type: aggregate
+short_description: Stream findings and evidence to disk
+description:
+  - Writes one JSON line a host to C(findings.jsonl) in a report folder of its own, as
+    docs/finding.schema.json says, the moment the host has answered. A killed run keeps what it had.
+  - Writes an evidence pack a host when evidence is recorded.
+  - Sets the environment variable E(HOSTPROOF_REPORT) to the report folder for the tasks that follow.
+requirements:
+  - enable it in ansible.cfg with C(callbacks_enabled)
+options: {}
+author: Hostproof contributors
+"""
+
+JUDGE = "verify_controls"
+RECORD = "record_evidence"
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def new_folder(variable: str, parent_variable: str, parent: str) -> Path:
+    """The folder that an environment variable names, or a new one; made with mode 0700."""
+    named = os.environ.get(variable)
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    above = Path(os.environ.get(parent_variable) or PROJECT / parent)
+    folder = Path(named) if named else above / f"{stamp}-{secrets.token_hex(2)}"
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=bool(named))
+    os.environ[variable] = str(folder)
+    return folder
+
+
+class CallbackModule(CallbackBase):
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "hostproof_findings"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._report: Path | None = None
+        self._evidence: Path | None = None
+        self._started = now()
+        self._hosts: set[str] = set()
+
+    def v2_playbook_on_play_start(self, play) -> None:
+        variables = play.get_variable_manager().get_vars(play=play)
+        self._hosts.update(str(host) for host in variables.get("ansible_play_hosts_all", []))
+
+    def v2_playbook_on_task_start(self, task, is_conditional) -> None:
+        if task.action == JUDGE and self._report is None:
+            self._report = new_folder("HOSTPROOF_REPORT", "HOSTPROOF_REPORTS", "reports")
+        if task.action == RECORD and self._evidence is None:
+            self._evidence = new_folder("HOSTPROOF_RECORD", "HOSTPROOF_RECORDS", "evidence")
+
+    def v2_runner_on_ok(self, result) -> None:
+        self._answered(result, "judged", None)
+
+    def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
+        # A role's verify fails the host when its findings do: that host was judged all the same.
+        judged = isinstance(result._result.get("findings"), list)
+        self._answered(result, "judged" if judged else "failed", None if judged else reason(result))
+
+    def v2_runner_on_unreachable(self, result) -> None:
+        self._answered(result, "unreachable", reason(result))
+
+    def _answered(self, result, outcome: str, message: str | None) -> None:
+        if result._task.action == JUDGE:
+            self._write_line(result, outcome, message)
+        elif result._task.action == RECORD and outcome == "judged":
+            self._write_pack(result)
+
+    def _write_line(self, result, outcome: str, message: str | None) -> None:
+        assert self._report is not None
+        line = {
+            "schema": 1,
+            "run": {"id": self._report.name, "started": self._started, "hosts": len(self._hosts)},
+            "host": result._host.get_name(),
+            "at": now(),
+            "outcome": outcome,
+            "message": message,
+            "findings": result._result.get("findings", []),
+            "evidence": result._result.get("evidence"),
+        }
+        append(self._report / "findings.jsonl", json.dumps(line, sort_keys=True) + "\n")
+
+    def _write_pack(self, result) -> None:
+        assert self._evidence is not None
+        host = result._host.get_name()
+        pack = {
+            "schema": 1,
+            "host": host,
+            "recorded_at": now(),
+            "readings": json.loads(decompress(b64decode(result._result["evidence"]))),
+        }
+        text = json.dumps(pack, indent=1, sort_keys=True) + "\n"
+        append(self._evidence / f"{host.replace('/', '_')}.json", text)
+
+
+def append(path: Path, text: str) -> None:
+    """One write, flushed to disk: what a host answered survives whatever comes next."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(text.encode("ascii"))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def reason(result) -> str:
+    """Why a host gave no findings, in one line."""
+    answer = result._result
+    text = (
+        answer.get("msg") or answer.get("module_stderr") or answer.get("exception") or "no reason"
+    )
+    return " ".join(str(text).split())[:1000]

@@ -1,0 +1,111 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Shows how far an audit is, then its summary; everything else as Ansible's default does."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from ansible.plugins.callback.default import CallbackModule as DefaultCallback
+
+DOCUMENTATION = """
+name: hostproof_progress
+type: stdout
+short_description: Progress and summary of an audit
+description:
+  - While hosts are judged it shows how many of them have answered (on a terminal only).
+  - Prints the summary of the report. Other tasks look as with the default callback, and with C(-v)
+    so do these.
+extends_documentation_fragment:
+  - default_callback
+  - result_format_callback
+author: Hostproof contributors
+"""
+
+JUDGE = ("verify_controls", "record_evidence")
+REPORT = "render_report"
+#: Tasks whose results are the report's to tell.
+QUIET = (*JUDGE, REPORT, "meta", "ansible.builtin.meta", "ansible.builtin.validate_argument_spec")
+
+
+class CallbackModule(DefaultCallback):
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "stdout"
+    CALLBACK_NAME = "hostproof_progress"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hosts = 0
+        self._answered = 0
+        self._began = 0.0
+        self._waiting_play = None
+        self._shown = False
+
+    def v2_playbook_on_play_start(self, play) -> None:
+        self._play = play  # the default callback reads it
+        self._waiting_play = play
+        hosts = play.get_variable_manager().get_vars(play=play).get("ansible_play_hosts_all", [])
+        self._hosts = len(hosts)
+
+    def v2_playbook_on_task_start(self, task, is_conditional) -> None:
+        if self._is_quiet(task):
+            if task.action in JUDGE:
+                self._answered, self._began = 0, time.monotonic()
+                self._show_progress()
+            return
+        if self._waiting_play is not None:
+            super().v2_playbook_on_play_start(self._waiting_play)
+            self._waiting_play = None
+        self._shown = True
+        super().v2_playbook_on_task_start(task, is_conditional)
+
+    def v2_runner_on_ok(self, result) -> None:
+        if not self._take(result):
+            super().v2_runner_on_ok(result)
+
+    def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
+        if not self._take(result):
+            super().v2_runner_on_failed(result, ignore_errors)
+
+    def v2_runner_on_unreachable(self, result) -> None:
+        if not self._take(result):
+            super().v2_runner_on_unreachable(result)
+
+    def v2_runner_on_skipped(self, result) -> None:
+        if not self._is_quiet(result._task):
+            super().v2_runner_on_skipped(result)
+
+    def v2_playbook_on_stats(self, stats) -> None:
+        if self._shown:
+            super().v2_playbook_on_stats(stats)
+
+    def _is_quiet(self, task) -> bool:
+        return task.action in QUIET and not self._display.verbosity
+
+    def _take(self, result) -> bool:
+        """Whether the result was shown here: as progress, as the summary, or rightly not at all."""
+        task, answer = result._task, result._result
+        if task.action in JUDGE:
+            self._answered += 1
+            self._show_progress()
+        if task.action == "record_evidence" and answer.get("failed"):
+            return False
+        if task.action == REPORT and "summary" in answer:
+            self._display.display(f"{answer['summary']}\n\nReport: {answer['report']}")
+            return True
+        if task.action == REPORT or "validate_argument_spec" in task.action:
+            return not answer.get("failed") and self._is_quiet(task)
+        return self._is_quiet(task)
+
+    def _show_progress(self) -> None:
+        """Rewrite one line of the terminal; end it when the last host has answered."""
+        if not sys.stderr.isatty() or self._display.verbosity:
+            return
+        elapsed = int(time.monotonic() - self._began)
+        done = self._answered >= self._hosts
+        sys.stderr.write(
+            f"\r{self._answered} of {self._hosts} hosts, {elapsed // 60}:{elapsed % 60:02d}"
+            + ("\r\033[K" if done else "")
+        )
+        sys.stderr.flush()

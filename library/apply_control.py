@@ -1,0 +1,91 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: apply_control
+short_description: Make a host as one control's policy says
+description:
+  - Plans from what the host shows and what the policy asks, refuses a plan that would hurt the
+    host, and keeps every prior state in the change journal before it writes.
+  - Every change is read back. If the host does not take one, all of this plan is put back and the
+    task fails with what was asked and what was granted.
+options:
+  control:
+    description: The control to apply.
+    type: str
+    required: true
+  policy:
+    description: Every variable of the control's role, without the prefix.
+    type: dict
+    required: true
+attributes:
+  check_mode:
+    description: Returns the plan and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows each file and value before and after, in check mode too.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: Make the huge page pool as the policy says
+  apply_control:
+    control: hugepages
+    policy: "{{ __hugepages_policy }}"
+"""
+
+RETURN = r"""
+pending:
+  description: What waits for a restart, a login or a reboot, in words.
+  returned: always
+  type: list
+  elements: str
+reboot_pending:
+  description: Whether the running kernel keeps an old value until the next boot.
+  returned: always
+  type: bool
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import apply
+from ansible.module_utils.hostproof.audit import policies_from
+from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.journal import Journal
+from ansible.module_utils.hostproof.writer import Writer
+
+ARGUMENT_SPEC = {
+    "control": {"type": "str", "required": True},
+    "policy": {"type": "dict", "required": True},
+}
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    name = module.params["control"]
+    diff = []
+    try:
+        policy = policies_from({name: module.params["policy"]})[name]
+        control = CONTROLS[name]
+        plan = control.plan(control.read(LiveHost(), policy), policy)
+        diff = plan.diff()
+        apply.refuse(plan, name)
+        if not module.check_mode:
+            writer = Writer()
+            apply.apply_plan(plan, name, Journal(writer), writer)
+    except (HostproofError, OSError) as problem:
+        module.fail_json(msg="{0}: {1}".format(name, problem), diff=diff)
+    module.exit_json(
+        changed=bool(plan.changes),
+        diff=diff,
+        pending=plan.pending,
+        reboot_pending=plan.reboot_pending,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: record_evidence
+short_description: Read what the controls judge, without judging it
+description:
+  - Returns everything that the controls read on a host, verbatim, with time and command.
+  - M(verify_controls) judges such a record later, with the policy of that day.
+options:
+  controls:
+    description: The controls to read for, each with its policy, as in M(verify_controls).
+    type: dict
+    required: true
+attributes:
+  check_mode:
+    description: Never changes anything.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: Record what HugePages would judge
+  record_evidence:
+    controls:
+      hugepages: "{{ __hugepages_policy }}"
+"""
+
+RETURN = r"""
+evidence:
+  description: Evidence key to reading, base64 of zlib of JSON.
+  returned: success
+  type: str
+readings:
+  description: How many readings the record holds.
+  returned: success
+  type: int
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+
+ARGUMENT_SPEC = {"controls": {"type": "dict", "required": True}}
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    host = LiveHost()
+    try:
+        audit.read_host(host, module.params["controls"])
+    except HostproofError as problem:
+        module.fail_json(msg=str(problem))
+    module.exit_json(
+        changed=False, evidence=evidence.encode(host.evidence), readings=len(host.evidence)
+    )
+
+
+if __name__ == "__main__":
+    main()

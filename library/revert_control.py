@@ -1,0 +1,79 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: revert_control
+short_description: Put back what Hostproof changed on a host
+description:
+  - Restores exactly what the change journal holds, newest first, and reads each state back.
+  - Works after a crash in the middle of an apply, and after a reboot.
+  - A file that somebody changed after Hostproof did is not overwritten unless O(overwrite) says so.
+options:
+  control:
+    description: The control to put back; all of them if it is not given.
+    type: str
+  overwrite:
+    description: Put files back even if somebody changed them after Hostproof did.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    description: Returns what would be put back and changes nothing.
+    support: full
+  diff_mode:
+    description: Shows each file and value before and after, in check mode too.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: Put back what the hugepages role changed
+  revert_control:
+    control: hugepages
+"""
+
+RETURN = r"""
+reverted:
+  description: The names of the applies that were put back, newest first.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import apply
+from ansible.module_utils.hostproof.change import as_diff
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.journal import Journal
+from ansible.module_utils.hostproof.writer import Writer
+
+ARGUMENT_SPEC = {
+    "control": {"type": "str"},
+    "overwrite": {"type": "bool", "default": False},
+}
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    writer = Writer()
+    journal = Journal(writer)
+    diff = []
+    try:
+        transactions = journal.transactions(module.params["control"])
+        diff = [as_diff(one.path, one.now, one.before) for one in apply.restorations(transactions)]
+        apply.refuse_lost_edits(transactions, module.params["overwrite"])
+        if not module.check_mode:
+            for transaction in transactions:
+                apply.put_back(transaction, writer)
+                journal.close(transaction.name)
+    except (HostproofError, OSError) as problem:
+        module.fail_json(msg="revert: {0}".format(problem), diff=diff)
+    module.exit_json(
+        changed=bool(transactions), diff=diff, reverted=[one.name for one in transactions]
+    )
+
+
+if __name__ == "__main__":
+    main()

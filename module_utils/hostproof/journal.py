@@ -1,0 +1,164 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The change journal: what a host looked like before Hostproof changed it, kept on that host.
+
+``/var/lib/hostproof/journal/<UTC>-<control>/0001.json`` is one prior state, on disk before the
+change is made; a folder is one apply. A folder whose changes were put back moves to
+``/var/lib/hostproof/reverted/``. The numbers and the times in the names give the order.
+
+An entry: ``kind`` is file, folder or value; ``path``; ``before`` is null where nothing was
+there, for a file {content (base64), mode, uid, gid}, for a value its text; ``after`` is the
+sha256 of the new content, or the new value.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import time
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from .change import Change, FileChange
+from .errors import HostproofError
+from .writer import Writer
+
+ROOT = "/var/lib/hostproof"
+SCHEMA = 1
+
+
+class Entry(NamedTuple):
+    """One prior state, as its file in the journal holds it."""
+
+    kind: str
+    path: str
+    before: Any
+    after: Optional[str]
+
+
+class Transaction(NamedTuple):
+    """The prior states of one apply, in the order of the changes."""
+
+    name: str
+    control: str
+    entries: List[Entry]
+
+
+class Journal:
+    """The journal of one host. ``root`` holds journal/ and reverted/."""
+
+    def __init__(self, writer, root=ROOT):
+        # type: (Writer, str) -> None
+        self._writer = writer
+        self._open = os.path.join(root, "journal")
+        self._closed = os.path.join(root, "reverted")
+        self._root = root
+
+    def begin(self, control):
+        # type: (str) -> str
+        """Make the folder for one apply and return its name."""
+        for folder in (self._root, self._open, self._closed):
+            if not os.path.isdir(folder):
+                self._writer.make_folder(folder, 0o700)
+        now = time.time()
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
+        name = "{0}.{1:06d}Z-{2}".format(stamp, int(now % 1 * 1000000), control)
+        last = max(self._names() + self._reverted_names() + [""])
+        if last >= name:
+            # A clock that went back must not change the order in which states are put back.
+            name = "{0}~-{1}".format(last.rsplit("-", 1)[0], control)
+        self._writer.make_folder(os.path.join(self._open, name), 0o700)
+        return name
+
+    def record(self, name, change):
+        # type: (str, Change) -> None
+        """Keep the state that ``change`` is about to replace, on disk, before it is made."""
+        folder = os.path.join(self._open, name)
+        if isinstance(change, FileChange):
+            for missing in missing_folders(change.path):
+                self._keep(folder, Entry("folder", missing, None, None))
+            after = None if change.content is None else digest(change.content.encode("utf-8"))
+            self._keep(folder, Entry("file", change.path, describe_file(change.path), after))
+        else:
+            self._keep(folder, Entry("value", change.path, change.before, change.value))
+
+    def _keep(self, folder, entry):
+        # type: (str, Entry) -> None
+        number = len([name for name in os.listdir(folder) if name.endswith(".json")]) + 1
+        record = dict(entry._asdict(), schema=SCHEMA)
+        text = json.dumps(record, indent=1, sort_keys=True) + "\n"
+        path = os.path.join(folder, "{0:04d}.json".format(number))
+        self._writer.write_file(path, text.encode("ascii"), 0o600)
+
+    def transactions(self, control=None):
+        # type: (Optional[str]) -> List[Transaction]
+        """What can be put back, newest first."""
+        found = [self._read(name) for name in sorted(self._names(), reverse=True)]
+        return [one for one in found if control is None or one.control == control]
+
+    def close(self, name):
+        # type: (str) -> None
+        """Note that everything in the folder was put back."""
+        self._writer.move(os.path.join(self._open, name), os.path.join(self._closed, name))
+
+    def _names(self):
+        # type: () -> List[str]
+        return os.listdir(self._open) if os.path.isdir(self._open) else []
+
+    def _reverted_names(self):
+        # type: () -> List[str]
+        return os.listdir(self._closed) if os.path.isdir(self._closed) else []
+
+    def _read(self, name):
+        # type: (str) -> Transaction
+        folder = os.path.join(self._open, name)
+        entries = []
+        for file_name in sorted(os.listdir(folder)):
+            if not file_name.endswith(".json"):
+                continue  # the unfinished file of a write that was killed: nothing was changed yet
+            path = os.path.join(folder, file_name)
+            try:
+                with open(path, "rb") as stream:
+                    record = json.loads(stream.read().decode("ascii"))  # type: Dict[str, Any]
+                if record.pop("schema") != SCHEMA:
+                    raise ValueError("written by another version of Hostproof")
+                entries.append(Entry(**record))
+            except (KeyError, TypeError, ValueError) as problem:
+                raise HostproofError(
+                    "change journal {0}: {1}; nothing was put back, look at it by hand".format(
+                        path, problem
+                    )
+                )
+        return Transaction(name, name.rsplit("-", 1)[-1], entries)
+
+
+def describe_file(path):
+    # type: (str) -> Optional[Dict[str, Any]]
+    """Content and owner of a file, or None if there is none."""
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read()
+            found = os.fstat(stream.fileno())
+    except FileNotFoundError:
+        return None
+    return {
+        "content": base64.b64encode(content).decode("ascii"),
+        "mode": found.st_mode & 0o7777,
+        "uid": found.st_uid,
+        "gid": found.st_gid,
+    }
+
+
+def missing_folders(path):
+    # type: (str) -> List[str]
+    """The folders above ``path`` that do not exist yet, outermost first."""
+    missing = []
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return list(reversed(missing))
+
+
+def digest(content):
+    # type: (bytes) -> str
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,113 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Oracle instances that run on a host, and where each one's SGA lies.
+
+An instance is known by its process monitor (``ora_pmon_SID``, ``asm_pmon_+ASM``,
+``mdb_pmon_-MGMTDB``, ``apx_pmon_+APX``): it lives as long as the instance does, and it has
+every segment of the SGA mapped.
+"""
+
+from typing import Dict, List, NamedTuple, Tuple
+
+from ..answer import Answer, attempt, known
+from ..errors import Absent, Unanswered
+from ..host import Host, Process
+from ..parsers import getent, numa_maps, proc_limits, proc_maps, proc_status, smaps, sysvipc_shm
+
+PMON = r"^(ora|asm|mdb|apx)_pmon_\S+$"
+
+
+class Segment(NamedTuple):
+    """A SysV segment of an SGA. ``size`` in bytes; ``node_pages``: pages that pmon touched, by node."""
+
+    shmid: int
+    size: int
+    huge: bool
+    node_pages: Dict[int, int]
+
+
+class Instance(NamedTuple):
+    """A running instance. What could not be read holds the error instead (answer.py)."""
+
+    sid: str
+    kind: str
+    pid: int
+    uid: int
+    user: Answer[str]
+    segments: Answer[List[Segment]]
+    limits: Answer[Dict[str, proc_limits.Limit]]
+    status: Answer[proc_status.ProcStatus]
+
+    def evidence(self):
+        # type: () -> Tuple[str, ...]
+        folder = "file:/proc/{0}/".format(self.pid)
+        return ("processes:" + PMON, folder + "maps", folder + "numa_maps")
+
+
+def find_instances(host):
+    # type: (Host) -> List[Instance]
+    """Every running instance by SID. Segments need root or the instance's own user."""
+    return sorted(
+        (_look_at(host, process) for process in host.processes(PMON)),
+        key=lambda instance: instance.sid,
+    )
+
+
+def read_segments(host):
+    # type: (Host) -> List[sysvipc_shm.ShmSegment]
+    """Every SysV shared memory segment of the host, whoever owns it. Any user may read these."""
+    return sysvipc_shm.parse(host.read_text("/proc/sysvipc/shm"))
+
+
+def _look_at(host, process):
+    # type: (Host, Process) -> Instance
+    folder = "/proc/{0}".format(process.pid)
+    return Instance(
+        sid=process.argv0.split("_pmon_", 1)[1],
+        kind=process.argv0.split("_", 1)[0],
+        pid=process.pid,
+        uid=process.uid,
+        user=attempt(_user_name, host, process.uid),
+        segments=attempt(_read_sga, host, folder),
+        limits=attempt(lambda: proc_limits.parse(host.read_text(folder + "/limits"))),
+        status=attempt(lambda: proc_status.parse(host.read_text(folder + "/status"))),
+    )
+
+
+def _user_name(host, uid):
+    # type: (Host, int) -> str
+    output = host.run(["getent", "passwd", str(uid)])
+    accounts = getent.parse_passwd(output.stdout) if output.rc == 0 else []
+    if not accounts:
+        raise Absent("command:getent passwd {0}".format(uid), "no account has uid {0}".format(uid))
+    return str(accounts[0].name)
+
+
+def _read_sga(host, folder):
+    # type: (Host, str) -> List[Segment]
+    """Every SysV segment that a process has mapped.
+
+    maps says where and how large, numa_maps whether huge. smaps costs most and is read only
+    on kernels without numa_maps.
+    """
+    mapped = {
+        area.start: area
+        for area in proc_maps.parse(host.read_text(folder + "/maps"))
+        if area.shmid is not None
+    }
+    text = attempt(host.read_text, folder + "/numa_maps")
+    if isinstance(text, Absent):
+        pages = {
+            segment.mapping.start: (segment.huge, {})
+            for segment in smaps.parse(host.read_text(folder + "/smaps"))
+        }
+    else:
+        pages = {
+            area.start: (area.huge, dict(area.node_pages)) for area in numa_maps.parse(known(text))
+        }
+    if not set(mapped) <= set(pages):
+        raise Unanswered("file:" + folder + "/maps", "the mappings changed while they were read")
+    return [
+        Segment(area.shmid, area.size, pages[start][0], pages[start][1])
+        for start, area in sorted(mapped.items())
+    ]
