@@ -53,7 +53,7 @@ def test_only_lines_for_the_target_write_to_it():
 
 def test_a_distribution_s_file(fixture_text):
     entries = tmpfiles_d.parse(fixture_text("tmpfiles_d/debian-12-systemd.conf"), "systemd.conf")
-    assert {entry.type for entry in entries} == {"Z", "a+", "d", "f+!", "z"}
+    assert {entry.type for entry in entries} == {"C", "Z", "a+", "d", "f+!", "z"}
     assert all(entry.target.startswith("/") for entry in entries)
 
 
