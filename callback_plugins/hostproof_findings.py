@@ -22,7 +22,7 @@ description:
   - Writes one JSON line a host to C(findings.jsonl) in a report folder of its own, as
     docs/finding.schema.json says, the moment the host has answered. A killed run keeps what it had.
   - Writes an evidence pack a host when evidence is recorded.
-  - Sets the environment variable E(HOSTPROOF_REPORT) to the report folder for the tasks that follow.
+  - Sets the environment variable E(HOSTPROOF_REPORT) to the report folder for later tasks.
 requirements:
   - enable it in ansible.cfg with C(callbacks_enabled)
 options: {}

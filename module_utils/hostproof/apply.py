@@ -58,7 +58,7 @@ def apply_plan(plan, control, journal, writer):
             else:
                 _write_value(change, writer)
     except (NotGranted, OSError) as problem:
-        raise NotGranted(_put_back_after(problem, name, journal, writer))
+        raise NotGranted(_put_back_after(problem, name, journal, writer)) from problem
 
 
 def _put_back_after(problem, name, journal, writer):

@@ -32,7 +32,7 @@ def decode(text):
     try:
         readings = json.loads(zlib.decompress(base64.b64decode(text)).decode("ascii"))
     except (ValueError, zlib.error) as problem:
-        raise HostproofError("evidence could not be unpacked: {0}".format(problem))
+        raise HostproofError("evidence could not be unpacked: {0}".format(problem)) from problem
     if not isinstance(readings, dict):
         raise HostproofError("evidence holds no readings")
     return readings
@@ -52,9 +52,13 @@ def load_pack(path):
         with open(path, "rb") as stream:
             pack = json.loads(stream.read().decode("utf-8"))
     except FileNotFoundError:
-        raise HostproofError("there is no evidence pack {0}: record the host first".format(path))
+        raise HostproofError(
+            "there is no evidence pack {0}: record the host first".format(path)
+        ) from None
     except (OSError, ValueError) as problem:
-        raise HostproofError("evidence pack {0} cannot be read: {1}".format(path, problem))
+        raise HostproofError(
+            "evidence pack {0} cannot be read: {1}".format(path, problem)
+        ) from problem
     if not isinstance(pack, dict) or pack.get("schema") != PACK_SCHEMA:
         raise HostproofError(
             "{0} is not an evidence pack of schema {1}: record the host again".format(

@@ -97,7 +97,7 @@ class Host:
 
     def run(self, argv, timeout=20.0):
         # type: (List[str], float) -> Output
-        """Run a command that only looks, with LC_ALL=C and no shell. Absent if it is not installed."""
+        """Run a command that only looks: LC_ALL=C, no shell; Absent if it is missing."""
         reading = self._answer(
             "command:" + " ".join(argv), "command", lambda: _run_command(argv, timeout)
         )
@@ -122,7 +122,7 @@ class Host:
 
 
 class LiveHost(Host):
-    """The machine that this code runs on. Each question is asked once; ``evidence`` keeps the answers."""
+    """The machine that this code runs on. It asks once; ``evidence`` keeps the answers."""
 
     def __init__(self):
         # type: () -> None

@@ -127,7 +127,7 @@ class Journal:
                     "change journal {0}: {1}; nothing was put back, look at it by hand".format(
                         path, problem
                     )
-                )
+                ) from problem
         return Transaction(name, name.rsplit("-", 1)[-1], entries)
 
 

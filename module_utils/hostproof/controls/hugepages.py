@@ -137,7 +137,7 @@ def _size(name, value):
     try:
         size = int(parse_size(value))
     except ValueError as problem:
-        raise PolicyError("hugepages_{0}: {1}".format(name, problem))
+        raise PolicyError("hugepages_{0}: {1}".format(name, problem)) from problem
     if size <= 0:
         raise PolicyError("hugepages_{0} must be more than nothing".format(name))
     return size
@@ -177,7 +177,7 @@ def _instances(value):
         version = str(item.get("version") or "").split(".")[0].rstrip("aci") or None
         if version is not None and not version.isdigit():
             raise PolicyError(
-                "hugepages_instances: {0}: version {1!r} must begin with a number, such as 19".format(
+                "hugepages_instances: {0}: version {1!r} must be a number such as 19".format(
                     item["sid"], item["version"]
                 )
             )
@@ -380,7 +380,7 @@ class PoolAtBoot(NamedTuple):
 
 def pool_at_boot(facts):
     # type: (Facts) -> PoolAtBoot
-    """What sets the pool at the next boot: hugepages= first, and whatever writes the sysctl later."""
+    """What sets the pool at the next boot: hugepages= first, then whatever writes the sysctl."""
     by_sysctl = boot_probe.sysctl_at_boot(facts.boot, POOL)
     by_policy_key = boot_probe.sysctl_at_boot(facts.boot, POOL + "_mempolicy")
     if by_policy_key.winner is not None:
@@ -515,7 +515,7 @@ RAM_SHARE = Check(
     "The pool leaves memory for the rest",
     "critical",
     "now",
-    "A pool that is too large starves PGA, processes and page cache: swapping, then the OOM killer.",
+    "Too large a pool starves PGA, processes and page cache: swapping, then the OOM killer.",
     _LADBI + ", Configuring HugePages (at most 70 percent of memory)",
 )
 PAGE_SIZE = Check(
@@ -523,7 +523,7 @@ PAGE_SIZE = Check(
     "The default huge page has the size Oracle uses",
     "high",
     "reboot",
-    "vm.nr_hugepages counts pages of the default size: with 1 GiB pages Oracle cannot use the pool.",
+    "vm.nr_hugepages counts default pages: with 1 GiB pages Oracle cannot use the pool.",
     _KERNEL + ", default_hugepagesz",
 )
 NO_OVERCOMMIT = Check(
@@ -599,7 +599,7 @@ def _judge_pool_covers_sga(facts, policy):
         why = "No instance runs, yet {0} of the pool are promised to something else.".format(
             _pages(pool.committed)
         )
-        fix = "ipcs -m; grep -l huge /proc/*/numa_maps: find what holds the pages, or enlarge the pool"
+        fix = "find what holds the pages (grep -l huge /proc/*/numa_maps), or enlarge the pool"
     return [
         found(
             POOL_COVERS_SGA,
@@ -851,8 +851,8 @@ def _judge_limit_of(instance):
         found(
             MEMLOCK_IN_FORCE,
             PASS if enough else FAIL,
-            fix="raise the limit where the instance is started (limits.d for a login, LimitMEMLOCK= "
-            "for a systemd unit, s_crsconfig_*_env.txt for Clusterware), then restart {0}".format(
+            fix="raise the limit where the instance is started (limits.d for a login, LimitMEMLOCK="
+            " for a systemd unit, s_crsconfig_*_env.txt for Clusterware), then restart {0}".format(
                 instance.sid
             ),
             desired="at least {0} bytes (the SGA)".format(sga),
@@ -1340,7 +1340,7 @@ def _plan_limits(facts, policy, changes, refusals, pending):
         if user not in groups
     )
     wanted = _wanted_memlock(facts, policy)
-    users = [user for user in sorted(groups)]
+    users = sorted(groups)
     entries = known(facts.limit_entries)
     if all(_memlock_granted(entries, user, groups[user], wanted) for user in users):
         return

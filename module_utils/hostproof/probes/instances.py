@@ -7,7 +7,7 @@ An instance is known by its process monitor (``ora_pmon_SID``, ``asm_pmon_+ASM``
 every segment of the SGA mapped.
 """
 
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ..answer import Answer, attempt, known
 from ..errors import Absent, Unanswered
@@ -18,9 +18,9 @@ PMON = r"^(ora|asm|mdb|apx)_pmon_\S+$"
 
 
 class Segment(NamedTuple):
-    """A SysV segment of an SGA. ``size`` in bytes; ``node_pages``: pages that pmon touched, by node."""
+    """A SysV segment of an SGA: bytes, and the pages that pmon touched, by node."""
 
-    shmid: int
+    shmid: Optional[int]
     size: int
     huge: bool
     node_pages: Dict[int, int]
@@ -97,7 +97,7 @@ def _read_sga(host, folder):
     }
     text = attempt(host.read_text, folder + "/numa_maps")
     if isinstance(text, Absent):
-        pages = {
+        pages = {  # type: Dict[int, Tuple[bool, Dict[int, int]]]
             segment.mapping.start: (segment.huge, {})
             for segment in smaps.parse(host.read_text(folder + "/smaps"))
         }
