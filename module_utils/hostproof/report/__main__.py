@@ -111,7 +111,7 @@ def _say(text):
 
 def load_waivers(path):
     # type: (str) -> List[Waiver]
-    """The waivers of a YAML file. PyYAML comes with Ansible; the rest of this package needs none."""
+    """The waivers of a YAML file (PyYAML comes with Ansible; the package itself needs none)."""
     import yaml
 
     try:

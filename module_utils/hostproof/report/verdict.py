@@ -4,7 +4,7 @@
 
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
-from ..finding import ERROR, FAIL, STATUSES, WARN, worst
+from ..finding import ERROR, FAIL, SKIP, STATUSES, WARN, worst
 from .store import Results
 
 NOT_READY = "not ready"
@@ -97,11 +97,17 @@ def controls_of(results):
 
 def worst_by_control(findings):
     # type: (List[Dict[str, Any]]) -> Dict[str, str]
-    """The worst status of each control of one host."""
+    """The worst status of each control of one host.
+
+    What does not apply is neither good nor bad: ``skip`` shows where a control says nothing else.
+    """
     statuses = {}  # type: Dict[str, List[str]]
     for finding in findings:
         statuses.setdefault(finding["control"], []).append(finding["status"])
-    return {control: worst(found) for control, found in statuses.items()}
+    return {
+        control: worst([status for status in found if status != SKIP] or [SKIP])
+        for control, found in statuses.items()
+    }
 
 
 def actual_layer(finding):
