@@ -1,0 +1,87 @@
+"""Each role keeps to the shape that docs/adding-a-control.md describes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.hostproof.controls import CONTROLS
+
+ROOT = Path(__file__).resolve().parents[2]
+ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.is_dir())
+
+
+def load(path: Path) -> Any:
+    return yaml.safe_load(path.read_text()) or {}
+
+
+def specs(role: str) -> dict[str, Any]:
+    """Entry point to its specification."""
+    return load(ROOT / "roles" / role / "meta/argument_specs.yml")["argument_specs"]
+
+
+def defaults(role: str) -> dict[str, Any]:
+    return load(ROOT / "roles" / role / "defaults/main.yml")
+
+
+def tasks(role: str) -> list[Path]:
+    return sorted((ROOT / "roles" / role / "tasks").glob("*.yml"))
+
+
+def test_every_control_has_a_role():
+    assert set(CONTROLS) <= set(ROLES)
+
+
+@pytest.mark.parametrize("role", ROLES)
+class TestRole:
+    def test_every_variable_is_named_for_the_role(self, role):
+        assert not [name for name in defaults(role) if not name.startswith(role + "_")]
+
+    def test_defaults_are_exactly_the_optional_options(self, role):
+        """A default that the specification does not know is a typing error nobody is told of."""
+        options = specs(role)["main"]["options"]
+        optional = {name for name, option in options.items() if not option.get("required")}
+        assert set(defaults(role)) == optional
+
+    def test_defaults_in_the_specification_are_the_real_ones(self, role):
+        real = defaults(role)
+        told = {
+            name: option["default"]
+            for name, option in specs(role)["main"]["options"].items()
+            if "default" in option
+        }
+        assert told == {name: real[name] for name in told}
+
+    def test_every_option_is_explained(self, role):
+        for entry in specs(role).values():
+            assert entry["short_description"]
+            assert all(option["description"] for option in (entry.get("options") or {}).values())
+
+    def test_every_entry_point_with_a_task_is_specified(self, role):
+        """Ansible looks the specification up by name, and skips it silently where there is none.
+
+        Without tasks there is nothing to protect, and validating costs each host a task.
+        """
+        assert set(specs(role)) == {path.stem for path in tasks(role) if load(path)}
+
+    def test_policy_is_made_of_the_variables_of_the_same_name(self, role):
+        policy = load(ROOT / "roles" / role / "vars/main.yml")[f"__{role}_policy"]
+        assert list(policy) == list(CONTROLS[role].Policy._fields)
+        for name, template in policy.items():
+            assert re.findall(r"\w+", template)[0] == f"{role}_{name}"
+
+    def test_playbooks_name_entry_points_as_the_specification_does(self, role):
+        """`tasks_from: verify.yml` would skip the validation that `tasks_from: verify` gets."""
+        for playbook in (ROOT / "playbooks").glob("*.yml"):
+            named = re.findall(r"tasks_from:\s*(\S+)", playbook.read_text())
+            assert not [name for name in named if name.endswith(".yml")]
+
+    def test_readme_names_every_variable(self, role):
+        readme = (ROOT / "roles" / role / "README.md").read_text()
+        assert not [name for name in specs(role)["main"]["options"] if name not in readme]
+
+    def test_private_names_start_with_two_underscores(self, role):
+        for path in tasks(role):
+            registered = re.findall(r"register:\s*(\S+)", path.read_text())
+            assert not [name for name in registered if not name.startswith(f"__{role}_")]
