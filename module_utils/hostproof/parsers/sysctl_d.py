@@ -127,18 +127,14 @@ def resolve(assignments, key):
     losers = [
         found
         for found in assignments
-        if found is not winner
-        and found.value is not None
-        and (found.key == wanted or _matches(found.key, wanted))
+        if found is not winner and found.value is not None and _matches(found.key, wanted)
     ]
     return Resolution(winner, losers)
 
 
 def _matches(pattern, key):
     # type: (str, str) -> bool
-    """Whether a glob(7) pattern matches: no wildcard reaches over a slash."""
-    if not any(letter in pattern for letter in "*?["):
-        return False
+    """Whether a key or glob(7) pattern matches: no wildcard reaches over a slash."""
     patterns, parts = pattern.split("/"), key.split("/")
     return len(patterns) == len(parts) and all(
         fnmatch.fnmatchcase(part, piece.replace("[^", "[!")) for part, piece in zip(parts, patterns)

@@ -57,7 +57,7 @@ def reapply_sysctl(text):
     ``text`` is /etc/tuned/tuned-main.conf. If not, TuneD's values win over those files.
     """
     config = _read("[{0}]\n{1}".format(_SECTION, text), "tuned-main.conf")
-    value = config.get(_SECTION, "reapply_sysctl", fallback="1").strip().lower()
+    value = config.get(_SECTION, "reapply_sysctl", fallback="1").lower()
     if value not in _TRUE + _FALSE:
         raise ParseError(_WHAT, "reapply_sysctl is no yes or no: {0!r}".format(value))
     return value in _TRUE

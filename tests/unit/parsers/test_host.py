@@ -119,7 +119,7 @@ class TestSize:
         assert size.parse_size(value) == number
 
     @pytest.mark.parametrize(
-        "value", ["", "60GB", "G", "-1G", "1,5G", "0.3K", "1e3", True, 1.5, None]
+        "value", ["", "60GB", "G", "-1G", "1,5G", "0.3K", "1e3", True, 1.5, 2.0, None]
     )
     def test_refused_with_words(self, value):
         with pytest.raises(ValueError, match="size|bytes"):

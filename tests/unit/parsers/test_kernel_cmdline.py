@@ -67,7 +67,16 @@ def test_the_last_of_a_name_counts(name, value):
         ("hugepages=8 hugepages=9", {2 * MIB: 8}),
         ("hugepagesz=2M hugepages=8 hugepages=9", {2 * MIB: 8}),
         ("hugepagesz=2M hugepages=8 hugepagesz=2M hugepages=9", {2 * MIB: 8}),
+        ("hugepagesz=2M hugepages=8 default_hugepagesz=2M hugepagesz=2M hugepages=9", {2 * MIB: 8}),
+        ("default_hugepagesz=1G hugepagesz=2M hugepages=8 hugepagesz=2M hugepages=9", {2 * MIB: 8}),
+        ("hugepagesz=1G hugepages=1 default_hugepagesz=2M hugepages=5", {GIB: 1, 2 * MIB: 5}),
+        # Naming a size that is known as the default does not turn to it.
+        (
+            "hugepagesz=2M hugepages=8 hugepagesz=1G hugepages=1 default_hugepagesz=2M hugepages=9",
+            {2 * MIB: 8, GIB: 1},
+        ),
         ("hugepagesz=3M hugepages=8", {}),
+        ("hugepagesz=4K hugepages=8", {}),
         ("hugepagesz=x hugepages=8 hugepages=9", {2 * MIB: 9}),
         ("default_hugepagesz=1G default_hugepagesz=2M hugepages=8", {}),
         ("default_hugepagesz=1G hugepages=2 hugepagesz=1G hugepages=8", {GIB: 2}),

@@ -156,9 +156,10 @@ class TestShm:
         assert attached.cpid == attached.lpid > 0
         assert (attached.uid, attached.gid) == (0, 0)
 
-    def test_columns_are_found_by_name(self, fixture_text):
+    @pytest.mark.parametrize("columns", [9, 14])
+    def test_columns_are_found_by_name(self, fixture_text, columns):
         header, first, _ = fixture_text("sysvipc_shm/linux-6.18-two-segments.txt").splitlines()
-        old = [" ".join(line.split()[:14]) for line in (header, first)]
+        old = [" ".join(line.split()[:columns]) for line in (header, first)]
         assert sysvipc_shm.parse("\n".join(old)) == sysvipc_shm.parse(f"{header}\n{first}\n")
 
     def test_no_segment_is_an_answer_and_no_header_is_not(self, fixture_text):

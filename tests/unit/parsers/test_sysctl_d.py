@@ -95,6 +95,10 @@ def test_an_excluded_key_has_losers_and_no_winner():
     assert [loser.path for loser in resolution.losers] == ["a.conf"]
 
 
+def test_a_pattern_for_the_folder_above_does_not_reach_the_key():
+    assert sysctl_d.resolve(lines("net.* = 1", "net.ipv4.conf.* = 1"), RP_FILTER) == (None, [])
+
+
 def test_a_key_that_nobody_sets():
     assert sysctl_d.resolve(lines("vm.swappiness=1"), "vm.nr_hugepages") == (None, [])
 

@@ -46,6 +46,11 @@ def test_an_entry_knows_its_place():
     ]
 
 
+def test_the_shortest_line_has_a_type_and_a_target():
+    entries = tmpfiles_d.parse("R! /tmp/x\nR!\n", "x.conf")
+    assert entries == [("R!", "/tmp/x", "", "x.conf", 1)]
+
+
 def test_only_lines_for_the_target_write_to_it():
     entries = tmpfiles_d.parse("w /a - - - - 1\nd /b - - - -\nw /b - - - - 2\n", "x.conf")
     assert [entry.line for entry in tmpfiles_d.writes(entries, "/b")] == [3]
