@@ -30,6 +30,7 @@ author: Hostproof contributors
 """
 
 JUDGE = "verify_controls"
+APPLY = "apply_control"
 RECORD = "record_evidence"
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -38,16 +39,13 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def new_folder(variable: str, parent_variable: str, parent: str) -> Path:
-    """The folder that an environment variable names, or a new one; made with mode 0700."""
-    named = os.environ.get(variable)
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    above = Path(os.environ.get(parent_variable) or PROJECT / parent)
-    folder = Path(named) if named else above / f"{stamp}-{secrets.token_hex(2)}"
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.mkdir(mode=0o700, exist_ok=bool(named))
-    os.environ[variable] = str(folder)
-    return folder
+def choose_folder(variable: str, parent_variable: str, parent: str) -> Path:
+    """The folder that an environment variable names, or else a new name, which is put there."""
+    if not os.environ.get(variable):
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        above = Path(os.environ.get(parent_variable) or PROJECT / parent)
+        os.environ[variable] = str(above / f"{stamp}-{secrets.token_hex(2)}")
+    return Path(os.environ[variable])
 
 
 class CallbackModule(CallbackBase):
@@ -68,10 +66,10 @@ class CallbackModule(CallbackBase):
         self._hosts.update(str(host) for host in variables.get("ansible_play_hosts_all", []))
 
     def v2_playbook_on_task_start(self, task, is_conditional) -> None:
-        if task.action == JUDGE and self._report is None:
-            self._report = new_folder("HOSTPROOF_REPORT", "HOSTPROOF_REPORTS", "reports")
+        if task.action in (JUDGE, APPLY) and self._report is None:
+            self._report = choose_folder("HOSTPROOF_REPORT", "HOSTPROOF_REPORTS", "reports")
         if task.action == RECORD and self._evidence is None:
-            self._evidence = new_folder("HOSTPROOF_RECORD", "HOSTPROOF_RECORDS", "evidence")
+            self._evidence = choose_folder("HOSTPROOF_RECORD", "HOSTPROOF_RECORDS", "evidence")
 
     def v2_runner_on_ok(self, result) -> None:
         self._answered(result, "judged", None)
@@ -85,12 +83,18 @@ class CallbackModule(CallbackBase):
         self._answered(result, "unreachable", reason(result))
 
     def _answered(self, result, outcome: str, message: str | None) -> None:
-        if result._task.action == JUDGE:
-            self._write_line(result, outcome, message)
+        action = result._task.action
+        if action == JUDGE:
+            findings = result._result.get("findings", [])
+            self._write_line(result, outcome, message, findings)
+        elif action == APPLY and outcome == "unreachable":
+            self._write_line(result, outcome, message, [])
+        elif action == APPLY and outcome == "failed" and not result._task.check_mode:
+            self._write_line(result, "judged", None, [not_applied(result, message)])
         elif result._task.action == RECORD and outcome == "judged":
             self._write_pack(result)
 
-    def _write_line(self, result, outcome: str, message: str | None) -> None:
+    def _write_line(self, result, outcome: str, message: str | None, findings: list) -> None:
         assert self._report is not None
         line = {
             "schema": 1,
@@ -99,7 +103,7 @@ class CallbackModule(CallbackBase):
             "at": now(),
             "outcome": outcome,
             "message": message,
-            "findings": result._result.get("findings", []),
+            "findings": findings,
             "evidence": result._result.get("evidence"),
         }
         append(self._report / "findings.jsonl", json.dumps(line, sort_keys=True) + "\n")
@@ -119,11 +123,35 @@ class CallbackModule(CallbackBase):
 
 def append(path: Path, text: str) -> None:
     """One write, flushed to disk: what a host answered survives whatever comes next."""
+    path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(handle, "wb") as stream:
         stream.write(text.encode("ascii"))
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def not_applied(result, message: str | None) -> dict:
+    """The finding that a control's change was refused or not taken: verify will not come to it."""
+    control = result._task.args["control"]
+    return {
+        "control": control,
+        "check": f"{control}.applied",
+        "title": "The change was made",
+        "status": "fail",
+        "severity": "critical",
+        "desired": "as the policy says",
+        "persisted": None,
+        "running": "not changed",
+        "in_use": None,
+        "takes_effect": None,
+        "why": message,
+        "fix": f"look at the plan: ./hostproof apply --check --diff --limit {result._host}",
+        "reference": f"docs/controls/{control}.md",
+        "evidence": [],
+        "waiver": None,
+    }
 
 
 def reason(result) -> str:

@@ -24,6 +24,7 @@ author: Hostproof contributors
 """
 
 JUDGE = ("verify_controls", "record_evidence")
+APPLY = "apply_control"
 REPORT = "render_report"
 #: Tasks whose results are the report's to tell.
 QUIET = (*JUDGE, REPORT, "meta", "ansible.builtin.meta", "ansible.builtin.validate_argument_spec")
@@ -63,6 +64,9 @@ class CallbackModule(DefaultCallback):
     def v2_runner_on_ok(self, result) -> None:
         if not self._take(result):
             super().v2_runner_on_ok(result)
+        if result._task.action == APPLY:
+            for text in result._result.get("pending", []):
+                self._display.display(f"pending: [{result._host}]: {text}")
 
     def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
         if not self._take(result):

@@ -314,17 +314,21 @@ def need(facts, policy):
     if policy.instances is None:
         return _need_of_running(known(facts.instances), facts, policy, page)
     listed = {instance.sid: instance for instance in policy.instances}
-    parts = []  # type: List[Tuple[str, int, int]]
-    for sid, instance in sorted(listed.items()):
+    parts = {}  # type: Dict[str, Tuple[int, int]]
+    for sid, instance in listed.items():
         pages = -(-instance.sga // page) + policy.extra_pages_per_instance
-        parts.append((sid, pages, instance.sga))
-    for instance in if_known(facts.instances, []):
-        if instance.sid not in listed:
-            sizes = [segment.size for segment in known(instance.segments)]
-            parts.append((instance.sid + " (running, not listed)",) + _pages_of(sizes, page))
-    if not parts:
-        return None
-    return _sum_up(parts, policy, page)
+        parts[sid] = (pages, instance.sga)
+    for running in if_known(facts.instances, []):
+        if running.sid not in listed:
+            parts[running.sid + " (running, not listed)"] = _pages_of(
+                [segment.size for segment in known(running.segments)], page
+            )
+        else:
+            # An SGA that was raised since it was listed needs what it really has.
+            segments = if_known(running.segments, [])
+            now = _pages_of([segment.size for segment in segments], page)
+            parts[running.sid] = max(parts[running.sid], now)
+    return _sum_up(parts, policy, page) if parts else None
 
 
 def _need_of_running(running, facts, policy, page):
@@ -334,7 +338,7 @@ def _need_of_running(running, facts, policy, page):
     uids = {instance.uid for instance in running}
     sizes = [segment.size for segment in known(facts.segments) if segment.uid in uids]
     names = ", ".join(instance.sid for instance in running)
-    return _sum_up([(names,) + _pages_of(sizes, page)], policy, page)
+    return _sum_up({names: _pages_of(sizes, page)}, policy, page)
 
 
 def _pages_of(sizes, page):
@@ -345,14 +349,14 @@ def _pages_of(sizes, page):
 
 
 def _sum_up(parts, policy, page):
-    # type: (List[Tuple[str, int, int]], Policy, int) -> Need
-    pages = sum(part[1] for part in parts) + policy.spare_pages
-    text = " + ".join("{0} {1}".format(name, count) for name, count, _sga in parts)
+    # type: (Dict[str, Tuple[int, int]], Policy, int) -> Need
+    pages = sum(count for count, _sga in parts.values()) + policy.spare_pages
+    text = " + ".join("{0} {1}".format(name, parts[name][0]) for name in sorted(parts))
     if policy.spare_pages:
         text += " + spare {0}".format(policy.spare_pages)
     return Need(
         pages,
-        sum(part[2] for part in parts),
+        sum(sga for _count, sga in parts.values()),
         "{0} ({1}: {2})".format(_pages(pages), human(pages * page), text),
     )
 
@@ -609,8 +613,8 @@ def _judge_pool_covers_sga(facts, policy):
             desired=needed.text,
             persisted=_persisted(facts),
             running=_pages(pool.total),
-            in_use="{0} committed (total {1} - free {2} + reserved {3})".format(
-                _pages(pool.committed), pool.total, pool.free, pool.rsvd
+            in_use="{0} of {1} committed (total {2} - free {3} + reserved {4})".format(
+                pool.committed, _pages(pool.total), pool.total, pool.free, pool.rsvd
             ),
             evidence=_MEMINFO + _PMON + ("file:/proc/sysvipc/shm",),
         )
@@ -782,6 +786,7 @@ def _judge_memlock_persisted(facts, policy):
                     ", ".join(policy.users)
                 ),
                 desired=_kilobytes(wanted),
+                persisted="no such account",
                 evidence=["command:getent passwd " + user for user in policy.users],
             )
         ]

@@ -36,4 +36,6 @@ def parse(text):
             hugetlb=None if hugetlb is None else int(hugetlb.split()[0]) * 1024,
         )
     except (KeyError, IndexError, ValueError) as problem:
-        raise ParseError("/proc/PID/status", "row missing or not a number: {0}".format(problem))
+        raise ParseError(
+            "/proc/PID/status", "row missing or not a number: {0}".format(problem)
+        ) from problem

@@ -106,30 +106,30 @@ def sysctl_at_boot(boot, key):
     from_kernel = kernel_cmdline.last(known(boot.cmdline), "sysctl." + key)
     if from_kernel is not None:
         candidates.append(Setting(from_kernel, "kernel command line sysctl." + key))
-    from_sysctl = None
-    for assignment in list(resolution.losers) + [resolution.winner]:
-        if assignment is not None and assignment.value is not None:
-            from_sysctl = Setting(assignment.value, _place(assignment))
-            candidates.append(from_sysctl)
+    from_sysctl = _setting(resolution.winner)
+    if from_sysctl is not None:
+        candidates.append(from_sysctl)
     candidates.extend(
         Setting(entry.argument or "", "{0}:{1}".format(entry.path, entry.line))
         for entry in tmpfiles_d.writes(known(boot.tmpfiles), "/proc/sys/" + key.replace(".", "/"))
     )
     candidates.extend(_from_tuned(known(boot.tuned), key, from_sysctl))
     candidates.extend(rc_local_lines(boot, [key, key.replace(".", "/")]))
-    losers = ["{0} = {1}".format(loser.place, loser.value) for loser in candidates[:-1]]
+    overruled = [_setting(assignment) for assignment in resolution.losers] + candidates[:-1]
+    losers = ["{0} = {1}".format(one.place, one.value) for one in overruled if one is not None]
     unread = sysctl_d.resolve(tree.unread, key)
-    losers.extend(
-        "{0} = {1} (not read at boot)".format(_place(assignment), assignment.value)
-        for assignment in list(unread.losers) + [unread.winner]
-        if assignment is not None and assignment.value is not None
-    )
+    for ignored in [_setting(one) for one in list(unread.losers) + [unread.winner]]:
+        if ignored is not None:
+            losers.append("{0} = {1} (not read at boot)".format(ignored.place, ignored.value))
     return SysctlAtBoot(candidates[-1] if candidates else None, losers)
 
 
-def _place(assignment):
-    # type: (sysctl_d.Assignment) -> str
-    return "{0}:{1}".format(assignment.path, assignment.line)
+def _setting(assignment):
+    # type: (Optional[sysctl_d.Assignment]) -> Optional[Setting]
+    """An assignment with its place; None where there is none, or one that only excludes a key."""
+    if assignment is None or assignment.value is None:
+        return None
+    return Setting(assignment.value, "{0}:{1}".format(assignment.path, assignment.line))
 
 
 def _from_tuned(active, key, from_sysctl):
