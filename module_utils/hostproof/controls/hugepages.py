@@ -7,34 +7,37 @@ Sources: kernel Documentation/admin-guide/mm/hugetlbpage.rst; My Oracle Support 
 the number of pages; Oracle Database Installation Guide for Linux, "HugePages".
 """
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+import re
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from ..answer import Answer, attempt, if_known, known, unless_absent
 from ..change import Change, FileChange, Plan, Refusal, ValueChange
-from ..errors import Absent, Denied, HostError, HostproofError, PolicyError, Unanswered
+from ..errors import Absent, Denied, HostError, HostproofError, Unanswered
 from ..finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ..host import Host
 from ..parsers import (
     buddyinfo,
     getent,
-    kernel_cmdline,
     kernel_release,
     limits_conf,
     meminfo,
     sysvipc_shm,
 )
-from ..parsers.size import human, parse_size
+from ..parsers.size import human
+from ..policy import PolicyValues
 from ..probes import boot as boot_probe
+from ..probes import huge_page_pool as pool_probe
 from ..probes import instances as instances_probe
 from ..probes import limits as limits_probe
 from ..probes import numa as numa_probe
 from ..probes import transparent_hugepages as thp_probe
 from ..probes.boot import Setting
+from ..probes.huge_page_pool import PoolAtBoot, in_pages
 from ..probes.instances import Instance
 
 NAME = "hugepages"
 
-POOL = "vm.nr_hugepages"
+POOL = pool_probe.KEY
 POOL_FILE = "/proc/sys/vm/nr_hugepages"
 OVERCOMMIT_FILE = "/proc/sys/vm/nr_overcommit_hugepages"
 SHM_GROUP = "vm.hugetlb_shm_group"
@@ -88,109 +91,74 @@ class Policy(NamedTuple):
 def policy_from(values):
     # type: (Dict[str, Any]) -> Policy
     """A Policy from the role's variables without their prefix; PolicyError names the variable."""
-    given = dict(values)
-    missing = [name for name in Policy._fields if name not in given]
-    unknown = sorted(set(given) - set(Policy._fields))
-    if missing or unknown:
-        raise PolicyError(
-            "hugepages policy: {0} {1}; take the names from roles/hugepages/README.md".format(
-                "missing" if missing else "unknown", ", ".join(missing or unknown)
-            )
-        )
-    for name in ("extra_pages_per_instance", "spare_pages", "ram_share_limit", "surplus_limit"):
-        given[name] = _whole_number(name, given[name])
-    if not 1 <= given["ram_share_limit"] <= 100:
-        raise PolicyError("hugepages_ram_share_limit must be 1 to 100 (percent of memory)")
-    for name in Policy._fields:
-        if name.startswith("allow_") and not isinstance(given[name], bool):
-            raise PolicyError("hugepages_{0} must be true or false".format(name))
-    for name in ("sysctl_file", "limits_file", "tmpfiles_file"):
-        if not (str(given[name]).startswith("/") and str(given[name]).endswith(".conf")):
-            raise PolicyError("hugepages_{0} must be a path that ends in .conf".format(name))
-    _one_of("transparent", given["transparent"], ("auto", "never", "madvise", "unmanaged"))
-    _one_of("activation", given["activation"], ("now", "reboot"))
-    given["users"] = tuple(str(user) for user in given["users"] or ())
-    given["group"] = str(given["group"]) if given["group"] else None
-    given["page_size"] = _size("page_size", given["page_size"])
-    given["memlock"] = _memlock(given["memlock"])
-    given["instances"] = _instances(given["instances"])
-    return Policy(**given)
+    given = PolicyValues(NAME, values, Policy._fields)
+    return Policy(
+        instances=_instances(given),
+        extra_pages_per_instance=given.whole_number("extra_pages_per_instance"),
+        spare_pages=given.whole_number("spare_pages"),
+        page_size=given.size("page_size"),
+        ram_share_limit=given.whole_number("ram_share_limit", 1, 100),
+        surplus_limit=given.whole_number("surplus_limit"),
+        users=tuple(str(user) for user in given["users"] or ()),
+        group=str(given["group"]) if given["group"] else None,
+        memlock=_memlock(given),
+        transparent=given.one_of("transparent", ("auto", "never", "madvise", "unmanaged")),
+        activation=given.one_of("activation", ("now", "reboot")),
+        sysctl_file=given.path("sysctl_file", ".conf"),
+        limits_file=given.path("limits_file", ".conf"),
+        tmpfiles_file=given.path("tmpfiles_file", ".conf"),
+        allow_ram_share_over_limit=given.flag("allow_ram_share_over_limit"),
+        allow_low_memory=given.flag("allow_low_memory"),
+        allow_compaction=given.flag("allow_compaction"),
+        allow_shrink_below_use=given.flag("allow_shrink_below_use"),
+    )
 
 
-def _whole_number(name, value):
-    # type: (str, Any) -> int
-    if isinstance(value, bool) or not str(value).isdigit():
-        raise PolicyError("hugepages_{0} must be a whole number, not {1!r}".format(name, value))
-    return int(value)
-
-
-def _one_of(name, value, choices):
-    # type: (str, Any, Tuple[str, ...]) -> None
-    if value not in choices:
-        raise PolicyError(
-            "hugepages_{0} must be one of {1}, not {2!r}".format(name, ", ".join(choices), value)
-        )
-
-
-def _size(name, value):
-    # type: (str, Any) -> int
-    try:
-        size = int(parse_size(value))
-    except ValueError as problem:
-        raise PolicyError("hugepages_{0}: {1}".format(name, problem)) from problem
-    if size <= 0:
-        raise PolicyError("hugepages_{0} must be more than nothing".format(name))
-    return size
-
-
-def _memlock(value):
-    # type: (Any) -> Optional[str]
+def _memlock(given):
+    # type: (PolicyValues) -> Optional[str]
     """None: not managed; "auto"; "unlimited"; or a number of kB as limits.conf takes it."""
-    text = str(value)
+    text = str(given["memlock"])
     if text == "unmanaged":
         return None
     if text in ("auto", "unlimited") or (text.isdigit() and int(text) > 0):
         return text
-    raise PolicyError(
-        "hugepages_memlock must be auto, unlimited, unmanaged or a number of kB, not {0!r}".format(
-            value
-        )
+    raise given.error(
+        "memlock", "must be auto, unlimited, unmanaged or a number of kB, not {0!r}".format(text)
     )
 
 
-def _instances(value):
-    # type: (Any) -> Optional[Tuple[InstancePolicy, ...]]
+def _instances(given):
+    # type: (PolicyValues) -> Optional[Tuple[InstancePolicy, ...]]
     """None for "auto": whatever runs now."""
+    value = given["instances"]
     if value == "auto":
         return None
     if not isinstance(value, (list, tuple)):
-        raise PolicyError("hugepages_instances must be auto or a list of {sid, sga, version}")
-    listed = []
-    for item in value:
-        if not isinstance(item, dict) or not item.get("sid") or "sga" not in item:
-            raise PolicyError("hugepages_instances: {0!r} needs sid and sga".format(item))
-        unknown = sorted(set(item) - {"sid", "sga", "version"})
-        if unknown:
-            raise PolicyError(
-                "hugepages_instances: {0}: unknown {1}".format(item["sid"], ", ".join(unknown))
-            )
-        version = str(item.get("version") or "").split(".")[0].rstrip("aci") or None
-        if version is not None and not version.isdigit():
-            raise PolicyError(
-                "hugepages_instances: {0}: version {1!r} must be a number such as 19".format(
-                    item["sid"], item["version"]
-                )
-            )
-        name = "instances: " + str(item["sid"])
-        listed.append(
-            InstancePolicy(
-                str(item["sid"]), _size(name, item["sga"]), int(version) if version else None
-            )
-        )
-    sids = [instance.sid for instance in listed]
+        raise given.error("instances", "must be auto or a list of {sid, sga, version}")
+    listed = tuple(_instance(given, item) for item in value)
+    sids = sorted(instance.sid for instance in listed)
     if len(set(sids)) != len(sids):
-        raise PolicyError("hugepages_instances lists a sid twice: " + ", ".join(sorted(sids)))
-    return tuple(listed)
+        raise given.error("instances", "lists a sid twice: " + ", ".join(sids))
+    return listed
+
+
+def _instance(given, item):
+    # type: (PolicyValues, Any) -> InstancePolicy
+    if not isinstance(item, dict) or not item.get("sid") or "sga" not in item:
+        raise given.error("instances", "has {0!r}, which needs sid and sga".format(item))
+    sid = str(item["sid"])
+    unknown = sorted(set(item) - {"sid", "sga", "version"})
+    if unknown:
+        raise given.error("instances", "{0} has unknown {1}".format(sid, ", ".join(unknown)))
+    # "19", "19.3.0.0", "23ai": the first number decides.
+    version = re.match(r"\d+", str(item.get("version") or "0"))
+    if version is None:
+        raise given.error(
+            "instances",
+            "{0} version {1!r} must be a number such as 19".format(sid, item["version"]),
+        )
+    sga = given.size_of("instances: " + sid, item["sga"])
+    return InstancePolicy(sid, sga, int(version.group()) or None)
 
 
 # -- facts ----------------------------------------------------------------------------------------
@@ -357,60 +325,13 @@ def _sum_up(parts, policy, page):
     return Need(
         pages,
         sum(sga for _count, sga in parts.values()),
-        "{0} ({1}: {2})".format(_pages(pages), human(pages * page), text),
+        "{0} ({1}: {2})".format(in_pages(pages), human(pages * page), text),
     )
-
-
-def _pages(count):
-    # type: (int) -> str
-    return "{0} page{1}".format(count, "" if count == 1 else "s")
-
-
-class PoolAtBoot(NamedTuple):
-    """The pool after the next boot: ``pages`` 0 with ``place`` None where nothing sets it."""
-
-    pages: int
-    place: Optional[str]
-    losers: List[str]
-
-    def text(self):
-        # type: () -> str
-        if self.place is None:
-            words = "nothing sets it"
-        else:
-            words = "{0} from {1}".format(_pages(self.pages), self.place)
-        return words + ("; not used: " + ", ".join(self.losers) if self.losers else "")
 
 
 def pool_at_boot(facts):
     # type: (Facts) -> PoolAtBoot
-    """What sets the pool at the next boot: hugepages= first, then whatever writes the sysctl."""
-    by_sysctl = boot_probe.sysctl_at_boot(facts.boot, POOL)
-    by_policy_key = boot_probe.sysctl_at_boot(facts.boot, POOL + "_mempolicy")
-    if by_policy_key.winner is not None:
-        raise Unanswered(
-            "file:/proc/cmdline",
-            "{0} sets {1}_mempolicy, which changes the same pool: keep one of the two".format(
-                by_policy_key.winner.place, POOL
-            ),
-        )
-    page = known(facts.pool).page_size
-    from_kernel = kernel_cmdline.hugepages(known(facts.boot.cmdline), page).get(page)
-    losers = list(by_sysctl.losers)
-    if by_sysctl.winner is None:
-        place = None if from_kernel is None else "kernel command line hugepages="
-        return PoolAtBoot(from_kernel or 0, place, losers)
-    if from_kernel is not None:
-        losers.insert(0, "kernel command line hugepages={0}".format(from_kernel))
-    value, place = by_sysctl.winner
-    if not value.strip().isdigit():
-        raise Unanswered(
-            "file:" + place.rsplit(":", 1)[0],
-            "{0} sets {1} by {2}: read it by hand, then set the pool in sysctl.d alone".format(
-                place, POOL, value
-            ),
-        )
-    return PoolAtBoot(int(value), place, losers)
+    return pool_probe.pool_at_boot(facts.boot, known(facts.pool).page_size)
 
 
 # -- checks ---------------------------------------------------------------------------------------
@@ -539,6 +460,9 @@ NO_OVERCOMMIT = Check(
     _KERNEL + ", nr_overcommit_hugepages",
 )
 
+#: One finding, or one for each instance or account.
+Judged = Union[Finding, List[Finding]]
+
 _MEMINFO = ("file:/proc/meminfo",)
 _PMON = ("processes:" + instances_probe.PMON,)
 _BOOT = ("dir:/etc/sysctl.d", "file:/proc/cmdline", "file:/etc/sysctl.conf")
@@ -553,7 +477,8 @@ def judge(facts, policy):
     findings = []  # type: List[Finding]
     for check, judge_one in _JUDGES:
         try:
-            findings.extend(judge_one(facts, policy))
+            answer = judge_one(facts, policy)
+            findings.extend(answer if isinstance(answer, list) else [answer])
         except HostproofError as problem:
             findings.append(_undetermined(check, problem))
     return findings
@@ -584,14 +509,14 @@ def _persisted(facts):
 
 
 def _judge_pool_covers_sga(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     needed = need(facts, policy)
     if needed is None:
-        return [_skipped(POOL_COVERS_SGA, _NO_DATABASE)]
+        return _skipped(POOL_COVERS_SGA, _NO_DATABASE)
     pool = known(facts.pool)
     status, why, fix = PASS, None, None  # type: str, Optional[str], Optional[str]
     if pool.total < needed.pages:
-        status, why = FAIL, _cost_of_small_pages(facts, needed, pool)
+        status, why = FAIL, _cost_of_smallin_pages(facts, needed, pool)
         fix = (
             "./hostproof apply, or: echo 'vm.nr_hugepages = {0}' > {1}; sysctl -w "
             "vm.nr_hugepages={0}; then restart the instance".format(
@@ -601,27 +526,25 @@ def _judge_pool_covers_sga(facts, policy):
     elif pool.unpromised < needed.pages and facts.instances == []:
         status = FAIL
         why = "No instance runs, yet {0} of the pool are promised to something else.".format(
-            _pages(pool.committed)
+            in_pages(pool.committed)
         )
         fix = "find what holds the pages (grep -l huge /proc/*/numa_maps), or enlarge the pool"
-    return [
-        found(
-            POOL_COVERS_SGA,
-            status,
-            why=why,
-            fix=fix,
-            desired=needed.text,
-            persisted=_persisted(facts),
-            running=_pages(pool.total),
-            in_use="{0} of {1} committed (total {2} - free {3} + reserved {4})".format(
-                pool.committed, _pages(pool.total), pool.total, pool.free, pool.rsvd
-            ),
-            evidence=_MEMINFO + _PMON + ("file:/proc/sysvipc/shm",),
-        )
-    ]
+    return found(
+        POOL_COVERS_SGA,
+        status,
+        why=why,
+        fix=fix,
+        desired=needed.text,
+        persisted=_persisted(facts),
+        running=in_pages(pool.total),
+        in_use="{0} of {1} committed (total {2} - free {3} + reserved {4})".format(
+            pool.committed, in_pages(pool.total), pool.total, pool.free, pool.rsvd
+        ),
+        evidence=_MEMINFO + _PMON + ("file:/proc/sysvipc/shm",),
+    )
 
 
-def _cost_of_small_pages(facts, needed, pool):
+def _cost_of_smallin_pages(facts, needed, pool):
     # type: (Facts, Need, meminfo.Pool) -> str
     page_tables = known(facts.meminfo).get("PageTables")
     cost = "each process that touches all of it costs {0} of page tables".format(
@@ -629,12 +552,12 @@ def _cost_of_small_pages(facts, needed, pool):
     )
     now = "" if page_tables is None else " (PageTables is {0} now)".format(human(page_tables))
     return "{0} of {1} are missing; in 4 KiB pages {2}{3}.".format(
-        _pages(needed.pages - pool.total), needed.pages, cost, now
+        in_pages(needed.pages - pool.total), needed.pages, cost, now
     )
 
 
 def _judge_pool_persisted(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     at_boot = pool_at_boot(facts)
     pool = known(facts.pool)
     needed = need(facts, policy)
@@ -642,26 +565,24 @@ def _judge_pool_persisted(facts, policy):
     if needed is not None and at_boot.pages < needed.pages:
         status = FAIL
         why = "The next boot makes {0}, {1} too few.".format(
-            _pages(at_boot.pages), needed.pages - at_boot.pages
+            in_pages(at_boot.pages), needed.pages - at_boot.pages
         )
     elif at_boot.pages != pool.total - pool.surp:
         status = WARN
         why = "The next boot changes the pool from {0} to {1}.".format(
-            _pages(pool.total - pool.surp), at_boot.pages
+            in_pages(pool.total - pool.surp), at_boot.pages
         )
     wanted = needed.pages if needed is not None else pool.total - pool.surp
-    return [
-        found(
-            POOL_PERSISTED,
-            status,
-            why=why,
-            fix=_fix_of_persisted(at_boot, policy, wanted),
-            desired=needed.text if needed is not None else "as the running kernel has it",
-            persisted=at_boot.text(),
-            running=_pages(pool.total),
-            evidence=_BOOT + _place_evidence(at_boot.place) + _MEMINFO,
-        )
-    ]
+    return found(
+        POOL_PERSISTED,
+        status,
+        why=why,
+        fix=_fix_of_persisted(at_boot, policy, wanted),
+        desired=needed.text if needed is not None else "as the running kernel has it",
+        persisted=at_boot.text(),
+        running=in_pages(pool.total),
+        evidence=_BOOT + _place_evidence(at_boot.place) + _MEMINFO,
+    )
 
 
 def _fix_of_persisted(at_boot, policy, pages):
@@ -681,7 +602,7 @@ def _place_evidence(place):
 
 
 def _judge_one_owner(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     at_boot = pool_at_boot(facts)
     places = at_boot.losers + ([at_boot.place] if at_boot.place else [])
     profile = known(facts.boot.tuned).names
@@ -690,22 +611,20 @@ def _judge_one_owner(facts, policy):
         status = WARN
         why = "{0} places set the pool; {1} wins.".format(len(places), at_boot.place or "none")
         fix = "remove the setting from: " + ", ".join(at_boot.losers)
-    return [
-        found(
-            ONE_OWNER,
-            status,
-            why=why,
-            fix=fix,
-            desired="at most one place",
-            persisted=at_boot.text(),
-            running="tuned profile " + " ".join(profile) if profile else "no tuned profile",
-            evidence=_BOOT + _place_evidence(at_boot.place) + ("file:/etc/tuned/active_profile",),
-        )
-    ]
+    return found(
+        ONE_OWNER,
+        status,
+        why=why,
+        fix=fix,
+        desired="at most one place",
+        persisted=at_boot.text(),
+        running="tuned profile " + " ".join(profile) if profile else "no tuned profile",
+        evidence=_BOOT + _place_evidence(at_boot.place) + ("file:/etc/tuned/active_profile",),
+    )
 
 
 def _judge_sga_in_huge_pages(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Judged
     page = known(facts.pool).page_size
     findings = []
     for instance in known(facts.instances):
@@ -769,27 +688,25 @@ def _wanted_memlock(facts, policy):
 
 
 def _judge_memlock_persisted(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Judged
     if policy.memlock is None:
-        return [_skipped(MEMLOCK_PERSISTED, "hugepages_memlock is unmanaged.")]
+        return _skipped(MEMLOCK_PERSISTED, "hugepages_memlock is unmanaged.")
     if not _has_database(facts, policy):
-        return [_skipped(MEMLOCK_PERSISTED, _NO_DATABASE)]
+        return _skipped(MEMLOCK_PERSISTED, _NO_DATABASE)
     wanted = _wanted_memlock(facts, policy)
     groups = known(facts.groups)
     if not groups:
-        return [
-            found(
-                MEMLOCK_PERSISTED,
-                FAIL,
-                why="No account of hugepages_users exists on this host.",
-                fix="create the account ({0}) or correct hugepages_users".format(
-                    ", ".join(policy.users)
-                ),
-                desired=_kilobytes(wanted),
-                persisted="no such account",
-                evidence=["command:getent passwd " + user for user in policy.users],
-            )
-        ]
+        return found(
+            MEMLOCK_PERSISTED,
+            FAIL,
+            why="No account of hugepages_users exists on this host.",
+            fix="create the account ({0}) or correct hugepages_users".format(
+                ", ".join(policy.users)
+            ),
+            desired=_kilobytes(wanted),
+            persisted="no such account",
+            evidence=["command:getent passwd " + user for user in policy.users],
+        )
     needed = attempt(need, facts, policy)
     floor = known(facts.pool).page_size * needed.pages if isinstance(needed, Need) else 0
     entries = known(facts.limit_entries)
@@ -837,7 +754,7 @@ def _limit(entry):
 
 
 def _judge_memlock_in_force(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Judged
     findings = []
     for instance in known(facts.instances):
         try:
@@ -869,27 +786,25 @@ def _judge_limit_of(instance):
 
 
 def _judge_shm_group(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     if policy.group is None:
-        return [_skipped(SHM_GROUP_ALLOWED, "hugepages_group is empty: not managed.")]
+        return _skipped(SHM_GROUP_ALLOWED, "hugepages_group is empty: not managed.")
     if not _has_database(facts, policy):
-        return [_skipped(SHM_GROUP_ALLOWED, _NO_DATABASE)]
+        return _skipped(SHM_GROUP_ALLOWED, _NO_DATABASE)
     running = known(facts.shm_group)
     at_boot = boot_probe.sysctl_at_boot(facts.boot, SHM_GROUP)
     persisted = at_boot.winner.value.strip() if at_boot.winner is not None else "0"
     evidence = ("file:" + SHM_GROUP_FILE, "command:getent group " + policy.group) + _BOOT
     if isinstance(facts.group, Absent):
-        return [
-            found(
-                SHM_GROUP_ALLOWED,
-                FAIL,
-                why="The host has no group {0}.".format(policy.group),
-                fix="create the group, or set hugepages_group to the instance owner's group",
-                desired=policy.group,
-                running=str(running),
-                evidence=evidence,
-            )
-        ]
+        return found(
+            SHM_GROUP_ALLOWED,
+            FAIL,
+            why="The host has no group {0}.".format(policy.group),
+            fix="create the group, or set hugepages_group to the instance owner's group",
+            desired=policy.group,
+            running=str(running),
+            evidence=evidence,
+        )
     group = known(facts.group)
     outsiders = [
         instance.sid
@@ -898,22 +813,20 @@ def _judge_shm_group(facts, policy):
     ]
     wrong = outsiders or running != group.gid or persisted != str(group.gid)
     status, why = (PASS, None) if not wrong else _grade_shm_group(facts, outsiders)
-    return [
-        found(
-            SHM_GROUP_ALLOWED,
-            status,
-            why=why,
-            fix="./hostproof apply, or set 'vm.hugetlb_shm_group = {0}' in {1} and in the running "
-            "kernel".format(group.gid, policy.sysctl_file),
-            desired="{0} ({1})".format(group.gid, group.name),
-            persisted="{0} from {1}".format(persisted, at_boot.winner.place)
-            if at_boot.winner is not None
-            else "nothing sets it (0)",
-            running=str(running),
-            in_use="not a member: " + ", ".join(outsiders) if outsiders else None,
-            evidence=evidence,
-        )
-    ]
+    return found(
+        SHM_GROUP_ALLOWED,
+        status,
+        why=why,
+        fix="./hostproof apply, or set 'vm.hugetlb_shm_group = {0}' in {1} and in the running "
+        "kernel".format(group.gid, policy.sysctl_file),
+        desired="{0} ({1})".format(group.gid, group.name),
+        persisted="{0} from {1}".format(persisted, at_boot.winner.place)
+        if at_boot.winner is not None
+        else "nothing sets it (0)",
+        running=str(running),
+        in_use="not a member: " + ", ".join(outsiders) if outsiders else None,
+        evidence=evidence,
+    )
 
 
 def _grade_shm_group(facts, outsiders):
@@ -954,11 +867,11 @@ def _wanted_transparent(facts, policy):
 
 
 def _judge_transparent(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     if policy.transparent == "unmanaged":
-        return [_skipped(TRANSPARENT, "hugepages_transparent is unmanaged.")]
+        return _skipped(TRANSPARENT, "hugepages_transparent is unmanaged.")
     if isinstance(facts.thp_mode, Absent):
-        return [_skipped(TRANSPARENT, "The kernel has no transparent huge pages.")]
+        return _skipped(TRANSPARENT, "The kernel has no transparent huge pages.")
     mode = known(facts.thp_mode)
     wanted, because = _wanted_transparent(facts, policy)
     at_boot = thp_probe.at_boot(facts.boot, facts.thp_default)
@@ -967,21 +880,19 @@ def _judge_transparent(facts, policy):
     if status == FAIL and not _has_database(facts, policy):
         status, why = WARN, (why or "") + " No database is here yet."
     anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
-    return [
-        found(
-            TRANSPARENT,
-            status,
-            why=why,
-            fix="./hostproof apply (it writes {0}), or boot with transparent_hugepage={1}".format(
-                policy.tmpfiles_file, wanted
-            ),
-            desired="{0} ({1})".format(wanted, because),
-            persisted=_thp_text(at_boot),
-            running="{0} ({1} in use)".format(mode, human(anonymous)) if anonymous else mode,
-            evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d")
-            + _MEMINFO,
-        )
-    ]
+    return found(
+        TRANSPARENT,
+        status,
+        why=why,
+        fix="./hostproof apply (it writes {0}), or boot with transparent_hugepage={1}".format(
+            policy.tmpfiles_file, wanted
+        ),
+        desired="{0} ({1})".format(wanted, because),
+        persisted=_thp_text(at_boot),
+        running="{0} ({1} in use)".format(mode, human(anonymous)) if anonymous else mode,
+        evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d")
+        + _MEMINFO,
+    )
 
 
 def _grade_transparent(wanted, mode, boot_mode, winner):
@@ -1015,30 +926,26 @@ def _thp_text(at_boot):
 
 
 def _judge_numa_split(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     nodes = known(facts.nodes)
     pool = known(facts.pool)
     if len(nodes) < 2:
-        return [_skipped(NUMA_SPLIT, "The host has one NUMA node.")]
+        return _skipped(NUMA_SPLIT, "The host has one NUMA node.")
     if pool.total == 0:
-        return [_skipped(NUMA_SPLIT, "The pool is empty.")]
+        return _skipped(NUMA_SPLIT, "The pool is empty.")
     share = pool.total / float(len(nodes))
     poor = [node.name for node in nodes if node.pages < share / 2]
     in_use = _sga_by_node(facts)
-    return [
-        found(
-            NUMA_SPLIT,
-            WARN if poor else PASS,
-            why="{0} got less than half of an even share.".format(", ".join(poor)),
-            fix="reserve the pool at boot: hugepages={0} on the kernel command line".format(
-                pool.total
-            ),
-            desired="about {0:.0f} pages a node".format(share),
-            running=", ".join("{0}: {1} ({2} free)".format(n.name, n.pages, n.free) for n in nodes),
-            in_use=in_use,
-            evidence=[node.key for node in nodes],
-        )
-    ]
+    return found(
+        NUMA_SPLIT,
+        WARN if poor else PASS,
+        why="{0} got less than half of an even share.".format(", ".join(poor)),
+        fix="reserve the pool at boot: hugepages={0} on the kernel command line".format(pool.total),
+        desired="about {0:.0f} pages a node".format(share),
+        running=", ".join("{0}: {1} ({2} free)".format(n.name, n.pages, n.free) for n in nodes),
+        in_use=in_use,
+        evidence=[node.key for node in nodes],
+    )
 
 
 def _sga_by_node(facts):
@@ -1057,7 +964,7 @@ def _sga_by_node(facts):
 
 
 def _judge_pool_not_wasted(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     pool = known(facts.pool)
     needed = need(facts, policy)
     wanted = needed.pages if needed is not None else 0
@@ -1065,67 +972,59 @@ def _judge_pool_not_wasted(facts, policy):
     # Below this the rounding of segments and granules explains it.
     allowed = max(wanted * policy.surplus_limit // 100, policy.spare_pages)
     wasteful = surplus > allowed
-    return [
-        found(
-            POOL_NOT_WASTED,
-            WARN if wasteful else PASS,
-            why="{0} ({1}) are kept for nothing.".format(
-                _pages(surplus), human(surplus * pool.page_size)
-            ),
-            fix="set vm.nr_hugepages to {0}".format(max(wanted, pool.committed)),
-            desired="at most {0}".format(_pages(max(wanted, pool.committed) + allowed)),
-            running=_pages(pool.total),
-            in_use="{0} committed, {1} neither used nor promised".format(
-                pool.committed, _pages(pool.unpromised)
-            ),
-            evidence=_MEMINFO + _PMON,
-        )
-    ]
+    return found(
+        POOL_NOT_WASTED,
+        WARN if wasteful else PASS,
+        why="{0} ({1}) are kept for nothing.".format(
+            in_pages(surplus), human(surplus * pool.page_size)
+        ),
+        fix="set vm.nr_hugepages to {0}".format(max(wanted, pool.committed)),
+        desired="at most {0}".format(in_pages(max(wanted, pool.committed) + allowed)),
+        running=in_pages(pool.total),
+        in_use="{0} committed, {1} neither used nor promised".format(
+            pool.committed, in_pages(pool.unpromised)
+        ),
+        evidence=_MEMINFO + _PMON,
+    )
 
 
 def _judge_no_amm(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     names = known(facts.amm_files)
     pool = known(facts.pool)
     status = PASS
     if names:
         status = FAIL if pool.total or policy.instances else WARN
-    return [
-        found(
-            NO_AMM,
-            status,
-            fix="in the instance: MEMORY_TARGET=0 and MEMORY_MAX_TARGET=0, set SGA_TARGET and "
-            "PGA_AGGREGATE_TARGET, restart",
-            desired="no /dev/shm/ora_* files",
-            in_use="{0} files, such as {1}".format(len(names), names[0]) if names else "none",
-            evidence=["dir:/dev/shm"],
-        )
-    ]
+    return found(
+        NO_AMM,
+        status,
+        fix="in the instance: MEMORY_TARGET=0 and MEMORY_MAX_TARGET=0, set SGA_TARGET and "
+        "PGA_AGGREGATE_TARGET, restart",
+        desired="no /dev/shm/ora_* files",
+        in_use="{0} files, such as {1}".format(len(names), names[0]) if names else "none",
+        evidence=["dir:/dev/shm"],
+    )
 
 
 def _judge_page_tables(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     memory = known(facts.meminfo)
     if "PageTables" not in memory:
-        return [_skipped(PAGE_TABLES, "The kernel does not report PageTables.")]
+        return _skipped(PAGE_TABLES, "The kernel does not report PageTables.")
     now = memory["PageTables"]
     high = now > memory["MemTotal"] * PAGE_TABLES_SHARE
-    return [
-        found(
-            PAGE_TABLES,
-            WARN if high else PASS,
-            why="Page tables take {0:.1f} percent of memory.".format(
-                100.0 * now / memory["MemTotal"]
-            ),
-            fix="put the SGA in huge pages (hugepages.sga_in_huge_pages)",
-            desired="at most {0} (1 percent of memory)".format(
-                human(int(memory["MemTotal"] * PAGE_TABLES_SHARE))
-            ),
-            running=human(now),
-            in_use=_cost_if_small(facts, policy),
-            evidence=_MEMINFO + ("file:/proc/sysvipc/shm",),
-        )
-    ]
+    return found(
+        PAGE_TABLES,
+        WARN if high else PASS,
+        why="Page tables take {0:.1f} percent of memory.".format(100.0 * now / memory["MemTotal"]),
+        fix="put the SGA in huge pages (hugepages.sga_in_huge_pages)",
+        desired="at most {0} (1 percent of memory)".format(
+            human(int(memory["MemTotal"] * PAGE_TABLES_SHARE))
+        ),
+        running=human(now),
+        in_use=_cost_if_small(facts, policy),
+        evidence=_MEMINFO + ("file:/proc/sysvipc/shm",),
+    )
 
 
 def _cost_if_small(facts, policy):
@@ -1147,7 +1046,7 @@ def _cost_if_small(facts, policy):
 
 
 def _judge_ram_share(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     memory = known(facts.meminfo)["MemTotal"]
     pool = known(facts.pool)
     limit = memory * policy.ram_share_limit // 100
@@ -1155,19 +1054,15 @@ def _judge_ram_share(facts, policy):
     later = 0 if isinstance(at_boot, HostproofError) else at_boot.pages * pool.page_size
     now = pool.total * pool.page_size
     over = max(now, later) > limit
-    return [
-        found(
-            RAM_SHARE,
-            FAIL if over else PASS,
-            fix="reduce the pool to {0}, or add memory".format(_pages(limit // pool.page_size)),
-            desired="at most {0} percent of memory ({1})".format(
-                policy.ram_share_limit, human(limit)
-            ),
-            persisted="unknown" if isinstance(at_boot, HostproofError) else _share(later, memory),
-            running=_share(now, memory),
-            evidence=_MEMINFO,
-        )
-    ]
+    return found(
+        RAM_SHARE,
+        FAIL if over else PASS,
+        fix="reduce the pool to {0}, or add memory".format(in_pages(limit // pool.page_size)),
+        desired="at most {0} percent of memory ({1})".format(policy.ram_share_limit, human(limit)),
+        persisted="unknown" if isinstance(at_boot, HostproofError) else _share(later, memory),
+        running=_share(now, memory),
+        evidence=_MEMINFO,
+    )
 
 
 def _share(size, memory):
@@ -1176,37 +1071,33 @@ def _share(size, memory):
 
 
 def _judge_page_size(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     size = known(facts.pool).page_size
     right = size == policy.page_size
-    return [
-        found(
-            PAGE_SIZE,
-            PASS if right else FAIL,
-            fix="remove default_hugepagesz= from the kernel command line and reboot",
-            desired=human(policy.page_size),
-            running=human(size),
-            evidence=_MEMINFO + ("file:/proc/cmdline",),
-        )
-    ]
+    return found(
+        PAGE_SIZE,
+        PASS if right else FAIL,
+        fix="remove default_hugepagesz= from the kernel command line and reboot",
+        desired=human(policy.page_size),
+        running=human(size),
+        evidence=_MEMINFO + ("file:/proc/cmdline",),
+    )
 
 
 def _judge_no_overcommit(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+    # type: (Facts, Policy) -> Finding
     allowed = known(facts.overcommit)
     surplus = known(facts.pool).surp
     bad = bool(allowed or surplus)
-    return [
-        found(
-            NO_OVERCOMMIT,
-            WARN if bad else PASS,
-            fix="sysctl -w vm.nr_overcommit_hugepages=0, and size the pool for every SGA",
-            desired="0 pages",
-            running="up to {0}".format(_pages(allowed)),
-            in_use="{0} surplus".format(_pages(surplus)),
-            evidence=_MEMINFO + ("file:" + OVERCOMMIT_FILE,),
-        )
-    ]
+    return found(
+        NO_OVERCOMMIT,
+        WARN if bad else PASS,
+        fix="sysctl -w vm.nr_overcommit_hugepages=0, and size the pool for every SGA",
+        desired="0 pages",
+        running="up to {0}".format(in_pages(allowed)),
+        in_use="{0} surplus".format(in_pages(surplus)),
+        evidence=_MEMINFO + ("file:" + OVERCOMMIT_FILE,),
+    )
 
 
 _JUDGES = (
@@ -1225,7 +1116,7 @@ _JUDGES = (
     (NO_AMM, _judge_no_amm),
     (TRANSPARENT, _judge_transparent),
     (PAGE_TABLES, _judge_page_tables),
-)  # type: Tuple[Tuple[Check, Callable[[Facts, Policy], List[Finding]]], ...]
+)  # type: Tuple[Tuple[Check, Callable[[Facts, Policy], Judged]], ...]
 
 CHECKS = tuple(check for check, _judge in _JUDGES)
 
@@ -1242,7 +1133,7 @@ def plan(facts, policy):
     changes = []  # type: List[Change]
     refusals = []  # type: List[Refusal]
     pending = []  # type: List[str]
-    target = _target_pages(facts, policy)
+    target = _targetin_pages(facts, policy)
     values = _plan_sysctl(facts, policy, target, changes, refusals)
     if _has_database(facts, policy):
         _plan_limits(facts, policy, changes, refusals, pending)
@@ -1265,7 +1156,7 @@ def plan(facts, policy):
     return Plan(changes, refusals, pending, bool(values) and policy.activation == "reboot")
 
 
-def _target_pages(facts, policy):
+def _targetin_pages(facts, policy):
     # type: (Facts, Policy) -> Optional[int]
     """The pool to make; None where nothing says how large.
 
@@ -1347,7 +1238,7 @@ def _plan_limits(facts, policy, changes, refusals, pending):
     wanted = _wanted_memlock(facts, policy)
     users = sorted(groups)
     entries = known(facts.limit_entries)
-    if all(_memlock_granted(entries, user, groups[user], wanted) for user in users):
+    if all(limits_probe.grants_memlock(entries, user, groups[user], wanted) for user in users):
         return
     value = "unlimited" if wanted is None else str(wanted)
     if policy.memlock == "auto":
@@ -1363,9 +1254,9 @@ def _plan_limits(facts, policy, changes, refusals, pending):
             policy.limits_file, content, unless_absent(facts.files[policy.limits_file], None)
         )
     )
-    later = _entries_with(entries, policy.limits_file, content)
+    later = limits_probe.with_file(entries, policy.limits_file, content)
     for user in users:
-        if not _memlock_granted(later, user, groups[user], wanted):
+        if not limits_probe.grants_memlock(later, user, groups[user], wanted):
             limits = limits_conf.resolve(later, user, groups[user], "memlock")
             refusals.append(
                 Refusal(
@@ -1376,30 +1267,6 @@ def _plan_limits(facts, policy, changes, refusals, pending):
                     None,
                 )
             )
-
-
-def _memlock_granted(entries, user, groups, wanted):
-    # type: (List[limits_conf.Entry], str, List[str], Optional[int]) -> bool
-    limits = limits_conf.resolve(entries, user, groups, "memlock")
-    for entry in (limits.soft, limits.hard):
-        if entry is None:
-            return False
-        granted = limits_conf.kilobytes(entry.value)
-        if granted is not None and (wanted is None or granted < wanted):
-            return False
-    return True
-
-
-def _entries_with(entries, path, content):
-    # type: (List[limits_conf.Entry], str, str) -> List[limits_conf.Entry]
-    """The entries as pam_limits would read them with the file in place."""
-    name = path.rsplit("/", 1)[-1]
-    main = [entry for entry in entries if entry.path == limits_probe.CONF]
-    others = [entry for entry in entries if entry.path not in (limits_probe.CONF, path)]
-    new = list(limits_conf.parse(content, path).entries)
-    before = [entry for entry in others if entry.path.rsplit("/", 1)[-1] < name]
-    after = [entry for entry in others if entry.path.rsplit("/", 1)[-1] >= name]
-    return main + before + new + after
 
 
 def _plan_transparent(facts, policy, changes, refusals):
@@ -1448,7 +1315,7 @@ def _guard_pool(facts, policy, target):
         refusals.append(
             Refusal(
                 "{0} ({1}) are more than {2} percent of {3} memory".format(
-                    _pages(target),
+                    in_pages(target),
                     human(target * pool.page_size),
                     policy.ram_share_limit,
                     human(memory["MemTotal"]),
@@ -1460,7 +1327,7 @@ def _guard_pool(facts, policy, target):
         refusals.append(
             Refusal(
                 "{0} of the pool are in use or promised, the policy leaves {1}".format(
-                    _pages(pool.committed), target
+                    in_pages(pool.committed), target
                 ),
                 "allow_shrink_below_use",
             )
@@ -1484,7 +1351,7 @@ def _guard_growth(facts, policy, growth):
             Refusal(
                 "{0} more ({1}) do not fit into the {2} that are available: set "
                 "hugepages_activation to reboot, or free memory".format(
-                    _pages(growth), human(growth * size), human(available)
+                    in_pages(growth), human(growth * size), human(available)
                 ),
                 "allow_low_memory",
             )
@@ -1495,7 +1362,7 @@ def _guard_growth(facts, policy, growth):
         refusals.append(
             Refusal(
                 "only {0} of {1} more can be had without compacting memory, which stalls a busy "
-                "host: set hugepages_activation to reboot".format(contiguous, _pages(growth)),
+                "host: set hugepages_activation to reboot".format(contiguous, in_pages(growth)),
                 "allow_compaction",
             )
         )

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The limits that a new login gets from pam_limits (limits.conf(5))."""
 
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 from ..answer import attempt, unless_absent
 from ..errors import Unanswered
@@ -28,6 +28,29 @@ def read_entries(host):
         text = unless_absent(attempt(host.read_text, path), "")
         entries.extend(limits_conf.parse(text, path).entries)
     return entries
+
+
+def grants_memlock(entries, user, groups, wanted):
+    # type: (List[limits_conf.Entry], str, List[str], Optional[int]) -> bool
+    """Whether a login of the user gets ``wanted`` kB (None: unlimited), soft and hard."""
+    limits = limits_conf.resolve(entries, user, groups, "memlock")
+    for entry in (limits.soft, limits.hard):
+        if entry is None:
+            return False
+        granted = limits_conf.kilobytes(entry.value)
+        if granted is not None and (wanted is None or granted < wanted):
+            return False
+    return True
+
+
+def with_file(entries, path, content):
+    # type: (List[limits_conf.Entry], str, str) -> List[limits_conf.Entry]
+    """The entries as pam_limits would read them if the file at ``path`` held ``content``."""
+    others = [entry for entry in entries if entry.path != path]
+    return sorted(
+        others + list(limits_conf.parse(content, path).entries),
+        key=lambda entry: (entry.path != CONF, entry.path.rsplit("/", 1)[-1]),
+    )
 
 
 def exists(host, user):
