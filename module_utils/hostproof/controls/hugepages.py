@@ -516,7 +516,7 @@ def _judge_pool_covers_sga(facts, policy):
     pool = known(facts.pool)
     status, why, fix = PASS, None, None  # type: str, Optional[str], Optional[str]
     if pool.total < needed.pages:
-        status, why = FAIL, _cost_of_smallin_pages(facts, needed, pool)
+        status, why = FAIL, _cost_of_small_pages(facts, needed, pool)
         fix = (
             "./hostproof apply, or: echo 'vm.nr_hugepages = {0}' > {1}; sysctl -w "
             "vm.nr_hugepages={0}; then restart the instance".format(
@@ -544,7 +544,7 @@ def _judge_pool_covers_sga(facts, policy):
     )
 
 
-def _cost_of_smallin_pages(facts, needed, pool):
+def _cost_of_small_pages(facts, needed, pool):
     # type: (Facts, Need, meminfo.Pool) -> str
     page_tables = known(facts.meminfo).get("PageTables")
     cost = "each process that touches all of it costs {0} of page tables".format(
@@ -1133,7 +1133,7 @@ def plan(facts, policy):
     changes = []  # type: List[Change]
     refusals = []  # type: List[Refusal]
     pending = []  # type: List[str]
-    target = _targetin_pages(facts, policy)
+    target = _target_pages(facts, policy)
     values = _plan_sysctl(facts, policy, target, changes, refusals)
     if _has_database(facts, policy):
         _plan_limits(facts, policy, changes, refusals, pending)
@@ -1156,7 +1156,7 @@ def plan(facts, policy):
     return Plan(changes, refusals, pending, bool(values) and policy.activation == "reboot")
 
 
-def _targetin_pages(facts, policy):
+def _target_pages(facts, policy):
     # type: (Facts, Policy) -> Optional[int]
     """The pool to make; None where nothing says how large.
 
