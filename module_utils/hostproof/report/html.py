@@ -54,6 +54,9 @@ _SHARED = ("title", "why", "fix", "reference")
 _ABOUT_TITLES = {RUN_HOST: "About this run", WAIVERS_HOST: "About the waivers"}
 _HOSTS_NAMED = 30
 
+#: Shows on paper only, at the end of the summary that a change board signs.
+_SIGN_OFF = "<div class=sign><p>Prepared by, date<p>Reviewed by, date<p>Approved by, date</div>"
+
 
 class _Texts(NamedTuple):
     """What the findings of a check have in common: nothing at all in a small report.
@@ -84,6 +87,7 @@ def render_html(results, generated, strict=False):
         "".join(_about(state, texts) for state in results.about),
         _matrix(results, hosts, ids),
         _waived(results),
+        _SIGN_OFF,
     ]
     after = [_checks(results, texts), "</main>", _footer()]
     room = PAGE_LIMIT - sum(_size(piece) for piece in before + after) - _size(STYLE + SCRIPT)
@@ -104,12 +108,13 @@ def render_html(results, generated, strict=False):
 def _document(results, body, packed):
     # type: (Results, str, Optional[str]) -> str
     runs = ", ".join(run.id for run in results.runs) or "none"
-    running = re.sub("[^A-Za-z0-9 .,:_+-]", "_", "Hostproof {0} · run {1}".format(VERSION, runs))
+    running = re.sub("[^A-Za-z0-9 .,:_+-]", "_", "Hostproof {0}, run {1}".format(VERSION, runs))
     style = STYLE + PAGE_STYLE.format(running=running[:160])
     policy = "default-src 'none';style-src {0};script-src {1};base-uri 'none';form-action 'none'"
     return "".join(
         [
-            '<!doctype html><html lang=en><meta charset=utf-8><meta http-equiv=Content-Security-Policy content="',
+            "<!doctype html><html lang=en><meta charset=utf-8>",
+            '<meta http-equiv=Content-Security-Policy content="',
             policy.format(_hash(style), _hash(SCRIPT)),
             '"><meta name=viewport content="width=device-width,initial-scale=1">',
             "<title>Hostproof: {0}</title><style>{1}</style>".format(
@@ -153,7 +158,8 @@ def _header(results, generated, strict):
         ),
         ("Report rendered", "{0} by Hostproof {1}".format(_moment(generated), VERSION)),
     ]
-    return "<header><p class=brand><b>Hostproof</b> host readiness report<h1>{0}</h1>{1}</header>".format(
+    return "<header>{0}<h1>{1}</h1>{2}</header>".format(
+        "<p class=brand><b>Hostproof</b> host readiness report",
         _esc(_headline(results)),
         "<dl class=meta>{0}</dl>".format(
             "".join("<div><dt>{0}<dd>{1}</div>".format(name, _esc(text)) for name, text in facts)
@@ -244,7 +250,7 @@ def _matrix(results, hosts, ids):
     if not hosts:
         return ""
     controls = controls_of(results)
-    head = "".join("<th scope=col data-c={0}>{0}".format(_esc(control)) for control in controls)
+    head = "".join("<th scope=col>{0}".format(_esc(control)) for control in controls)
     rows = "".join(_matrix_row(state, ids[state.name], controls) for state in hosts)
     return (
         "<section id=matrix><h2>Hosts and controls <small>worst status of each control</small></h2>"
@@ -293,7 +299,7 @@ def _filter(results, controls):
     """The filters; the script shows them, because it is the script that they need."""
     totals = count_statuses(finding for state in results.hosts for finding in state.findings)
     boxes = "".join(
-        "<label class={0}><input type=checkbox name=status value={0} checked> {1} {2} ({3})</label>".format(
+        "<label class={0}><input type=checkbox value={0} checked> {1} {2} ({3})</label>".format(
             _CLASSES[status], STATUS_GLYPHS[status], status, count
         )
         for status, count in totals.items()
@@ -303,7 +309,8 @@ def _filter(results, controls):
     return (
         "<form id=filter hidden role=search aria-label='Filter hosts and findings'>"
         "<fieldset><legend>Status</legend>{0}</fieldset>"
-        "<label><span class=lab>Control</span><select name=control><option value=''>all{1}</select></label>"
+        "<label><span class=lab>Control</span>"
+        "<select name=control><option value=''>all{1}</select></label>"
         "<label><span class=lab>Host contains</span><input type=search name=host></label>"
         "<button type=reset>Show all</button><output aria-live=polite></output></form>"
     ).format(boxes, options)
@@ -416,7 +423,7 @@ def _host(state, section, texts, shelf, results):
         told += "; run {0}".format(state.parts[-1].line["run"]["id"])
     name = _esc(one_line(state.name))
     pieces = [
-        "<section class=h id={0} data-n='{1}'><h3><span class='v {2}'>{3} {4}</span>{1}"
+        "<section class=h id={0}><h3><span class='v {2}'>{3} {4}</span>{1}"
         "<small>{5}; judged {6}</small></h3>".format(
             section,
             name,
@@ -581,11 +588,11 @@ def _shared_texts(results):
 
 def _most_common(by_name):
     # type: (Dict[str, Dict[Optional[str], int]]) -> Dict[str, Optional[str]]
-    """The texts that a good part of the findings share; a text of a few hosts is no common one."""
+    """The texts that a good part of the findings share; what few hosts say is not common."""
     common = {}
     for name, seen in by_name.items():
         text = max(seen, key=lambda text: seen[text])
-        if seen[text] * 5 >= sum(seen.values()):
+        if seen[text] > 1 and seen[text] * 5 >= sum(seen.values()):
             common[name] = text
     return common
 
@@ -612,9 +619,8 @@ def _checks(results, texts):
                 title = common.get("title") or title
                 parts.append(_check_part(status, common))
         pieces.append(
-            "<div class=c id={0}><h3><span>{1}</span> <code>{2}</code><small>severity {3}</small></h3>{4}</div>".format(
-                anchor, _esc(title), _esc(check), severities[check], "".join(parts)
-            )
+            "<div class=c id={0}><h3><span>{1}</span> <code>{2}</code><small>{3}</small></h3>{4}"
+            "</div>".format(anchor, _esc(title), _esc(check), severities[check], "".join(parts))
         )
     return "".join(pieces) + "</section>"
 
@@ -645,10 +651,7 @@ def _pack(shelf, hosts, ids, room):
 
 def _footer():
     # type: () -> str
-    return (
-        "<footer><h2>How to read this report</h2>{0}"
-        "<div class=sign><p>Judged by, date<p>Reviewed by, date<p>Approved by, date</div></footer>"
-    ).format(LEGEND)
+    return "<footer><h2>How to read this report</h2>{0}</footer>".format(LEGEND)
 
 
 # Small helpers

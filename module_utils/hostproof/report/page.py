@@ -12,7 +12,8 @@ STYLE = """
 --Wb:#fdf3df;--V:#0b6377;--Vb:#e3f3f6;--S:#5b6675;--Sb:#f0f2f5;--P:#1b6e3c;--Pb:#e8f5ec}
 @media (prefers-color-scheme:dark){:root{--bg:#14181e;--ink:#e3e8ee;--dim:#9aa6b4;--line:#323a45;
 --soft:#1d232b;--panel:#181d24;--link:#82b7f5;--F:#ff8f86;--Fb:#3b1d1d;--E:#c4a3f7;--Eb:#2c2240;
---W:#f0b95c;--Wb:#35290f;--V:#74cbdd;--Vb:#12303a;--S:#9aa6b4;--Sb:#232a33;--P:#7ccf98;--Pb:#173022}}
+--W:#f0b95c;--Wb:#35290f;--V:#74cbdd;--Vb:#12303a;--S:#9aa6b4;--Sb:#232a33;--P:#7ccf98;
+--Pb:#173022}}
 *{box-sizing:border-box}
 html{scroll-padding-top:.75rem;-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--bg);color:var(--ink);
@@ -21,37 +22,45 @@ font-variant-numeric:tabular-nums}
 header,main,footer{max-width:82rem;margin:0 auto;padding:0 1.75rem}
 a{color:var(--link);text-underline-offset:.15em}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:3px}
-.skiplink{position:absolute;left:-99rem}.skiplink:focus{left:1rem;top:.5rem;background:var(--bg);padding:.5rem}
+.skiplink{position:absolute;left:-99rem}.skiplink:focus{left:1rem;top:.5rem;background:var(--bg);
+padding:.5rem}
 code,pre{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 header{padding-top:2rem}
 .brand{margin:0;color:var(--dim);font-size:12px;letter-spacing:.08em;text-transform:uppercase}
 .brand b{color:var(--ink)}
 h1{margin:.15rem 0 1.1rem;font-size:1.9rem;line-height:1.2;letter-spacing:-.015em;font-weight:650}
 h2{margin:2.4rem 0 .7rem;font-size:1.2rem;letter-spacing:-.01em}
-h2 small,h3 small{font-weight:400;font-size:13px;color:var(--dim);margin-left:.4rem;letter-spacing:0}
+h2 small,h3 small{font-weight:400;font-size:13px;color:var(--dim);margin-left:.4rem;
+letter-spacing:0}
 p{margin:.4rem 0}
-.meta{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.7rem 1.5rem;margin:0;
+.meta{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.7rem 1.5rem;
+margin:0;
 padding:.9rem 0;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
 .meta div{min-width:0}
 dt{color:var(--dim);font-size:12px}
 dd{margin:0;overflow-wrap:anywhere}
-.tiles{display:grid;grid-template-columns:repeat(4,1fr);gap:.75rem;margin:1.25rem 0 .75rem;padding:0;list-style:none}
+.tiles{display:grid;grid-template-columns:repeat(4,1fr);gap:.75rem;margin:1.25rem 0 .75rem;
+padding:0;list-style:none}
 .tiles li{border:1px solid var(--line);border-left:5px solid var(--c);border-radius:6px;
 padding:.6rem .9rem;background:var(--panel)}
 .tiles b{display:block;font-size:1.7rem;line-height:1.2;font-weight:650}
 .tiles .z{opacity:.6}
 .tiles span,.v{color:var(--c);font-weight:600}
-.tot{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;margin:0;padding:0;list-style:none;color:var(--dim)}
+.tot{display:flex;flex-wrap:wrap;gap:.3rem 1.4rem;margin:0;padding:0;list-style:none;
+color:var(--dim)}
 .tot b{color:var(--ink)}
 .F{--c:var(--F);--b:var(--Fb)}.E{--c:var(--E);--b:var(--Eb)}.W{--c:var(--W);--b:var(--Wb)}
 .V{--c:var(--V);--b:var(--Vb)}.S{--c:var(--S);--b:var(--Sb)}.P{--c:var(--P);--b:var(--Pb)}
-.note{border-left:4px solid var(--E);background:var(--Eb);padding:.6rem 1rem;margin:.8rem 0;border-radius:0 6px 6px 0}
-form{display:flex;flex-wrap:wrap;gap:.6rem 1.4rem;align-items:end;margin:0 0 .8rem;padding:.75rem 1rem;
+.note{border-left:4px solid var(--E);background:var(--Eb);padding:.6rem 1rem;margin:.8rem 0;
+border-radius:0 6px 6px 0}
+form{display:flex;flex-wrap:wrap;gap:.6rem 1.4rem;align-items:end;margin:0 0 .8rem;
+padding:.75rem 1rem;
 background:var(--soft);border-radius:6px}
 fieldset{border:0;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:.25rem .9rem}
 legend,.lab{padding:0;font-size:12px;color:var(--dim);display:block}
 fieldset label{white-space:nowrap;color:var(--c);font-weight:600}
-input[type=search],select,button{font:inherit;color:inherit;background:var(--bg);border:1px solid var(--dim);
+input[type=search],select,button{font:inherit;color:inherit;background:var(--bg);
+border:1px solid var(--dim);
 border-radius:5px;padding:.25rem .55rem;min-height:2.1rem}
 input[type=checkbox]{accent-color:var(--c);width:1rem;height:1rem;vertical-align:-2px}
 button{cursor:pointer}
@@ -59,12 +68,15 @@ output{color:var(--dim);flex-basis:100%}
 table{border-collapse:collapse;width:100%}
 th{text-align:left;font-weight:600}
 thead th{font-size:12px;color:var(--dim)}
-.m{width:fit-content;max-width:100%;max-height:75vh;overflow:auto;border:1px solid var(--line);border-radius:6px}
+.m{width:fit-content;max-width:100%;max-height:75vh;overflow:auto;border:1px solid var(--line);
+border-radius:6px}
 .m table{width:auto;border-collapse:separate;border-spacing:0}
-.m th,.m td{padding:.32rem 1rem .32rem .75rem;border-bottom:1px solid var(--line);white-space:nowrap}
+.m th,.m td{padding:.32rem 1rem .32rem .75rem;border-bottom:1px solid var(--line);
+white-space:nowrap}
 .m tbody tr:last-child>*{border-bottom:0}
 .m thead th{position:sticky;top:0;background:var(--soft);z-index:2}
-.m th:first-child{position:sticky;left:0;background:var(--bg);z-index:1;max-width:22rem;overflow:hidden;
+.m th:first-child{position:sticky;left:0;background:var(--bg);z-index:1;max-width:22rem;
+overflow:hidden;
 text-overflow:ellipsis}
 .m thead th:first-child{z-index:3;background:var(--soft)}
 .m tbody tr:hover>*{background:var(--soft)}
@@ -86,15 +98,17 @@ h3 .v{margin-right:.6rem}
 .g .d{border-left:4px solid var(--c);padding-top:0}
 .g .n,.dim{color:var(--dim)}
 p.y,p.u,p.r,p.ev{margin:.1rem 0 .3rem;max-width:66rem}
-p.u,p.r,p.ev,pre.x{position:relative;margin-left:5.2rem}
-p.u::before,p.r::before,p.ev::before,pre.x::before{position:absolute;left:-5.2rem;color:var(--dim);
+p.u,p.r,p.ev,pre.x{position:relative;margin-left:74px}
+p.u::before,p.r::before,p.ev::before,pre.x::before{position:absolute;left:-74px;color:var(--dim);
 font:12px/1.75 system-ui,sans-serif}
 p.u::before{content:"Waived"}p.r::before{content:"Reference"}p.ev::before{content:"Evidence"}
 pre.x::before{content:"Fix"}p.r,p.ev{color:var(--dim)}
 pre.x{margin-top:.2rem;margin-bottom:.35rem;max-width:60.8rem}
-pre{margin:0;padding:.35rem .6rem;background:var(--soft);border:1px solid var(--line);border-radius:5px;
+pre{margin:0;padding:.35rem .6rem;background:var(--soft);border:1px solid var(--line);
+border-radius:5px;
 white-space:pre-wrap;overflow-wrap:anywhere}
-.x button{position:absolute;right:.2rem;top:.2rem;min-height:0;padding:.05rem .45rem;font-size:12px;opacity:0}
+.x button{position:absolute;right:.2rem;top:.2rem;min-height:0;padding:.05rem .45rem;
+font-size:12px;opacity:0}
 .x:hover button,.x button:focus{opacity:1}
 .e{margin:.15rem 0}
 summary{cursor:pointer;color:var(--link);width:fit-content}
@@ -103,140 +117,250 @@ summary{cursor:pointer;color:var(--link);width:fit-content}
 .e h4 small{color:var(--dim);font-weight:400}
 .e pre{max-height:26rem;overflow:auto}
 .o{margin-top:.4rem}.o>summary{padding:.2rem 0}.o>table{margin-top:.35rem}
-.w{width:auto;min-width:60%}.w th,.w td{padding:.4rem .7rem;border:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}
+.w{width:auto;min-width:60%}.w th,.w td{padding:.4rem .7rem;border:1px solid var(--line);
+vertical-align:top;overflow-wrap:break-word}
 .w th:last-child,.w td:last-child,.w td:nth-child(2){white-space:nowrap}
-.c{border:1px solid var(--line);border-radius:6px;padding:.6rem .9rem;margin:0 0 .6rem;background:var(--panel);
+.c{border:1px solid var(--line);border-radius:6px;padding:.6rem .9rem;margin:0 0 .6rem;
+background:var(--panel);
 content-visibility:auto;contain-intrinsic-size:auto 9rem}
-.c h3{font-size:14px;margin:0 0 .2rem}.c div{border-left:3px solid var(--c);padding-left:.7rem;margin:.3rem 0}
-.legend{display:grid;grid-template-columns:repeat(auto-fit,minmax(22rem,1fr));gap:0 2.5rem;font-size:13px}
+.c h3{font-size:14px;margin:0 0 .2rem}.c div{border-left:3px solid var(--c);padding-left:.7rem;
+margin:.3rem 0}
+.legend{display:grid;grid-template-columns:repeat(auto-fit,minmax(22rem,1fr));gap:0 2.5rem;
+font-size:13px}
 .legend dl{display:grid;grid-template-columns:8.5rem 1fr;gap:.15rem .8rem;margin:.3rem 0}
 .legend dt{color:var(--c,var(--ink));font-weight:600}
 footer{padding-top:.5rem;padding-bottom:3rem;color:var(--dim)}
 footer h2{color:var(--ink);border-top:1px solid var(--line);padding-top:1.6rem}
 .sign{display:none}
 [hidden]{display:none!important}
-@media (max-width:52rem){header,main,footer{padding-left:1rem;padding-right:1rem}
+@media screen and (max-width:52rem){header,main,footer{padding-left:1rem;padding-right:1rem}
 .tiles{grid-template-columns:repeat(2,1fr)}h1{font-size:1.55rem}.g col:first-child{width:27%}
 .g col:last-child{width:5.4rem}.g th,.g td{padding:.35rem .5rem}}
-@media (max-width:40rem){.g,.g tbody,.g tr,.g td,.g tbody th{display:block}.g thead{display:none}
+@media screen and (max-width:40rem){.g,.g tbody,.g tr,.g td,.g tbody th{display:block}
+.g thead{display:none}
 .g tbody tr>td,.g tbody tr>th{border-left:4px solid var(--c)}.g td{padding:.15rem .7rem}
-.g tr:first-child td::before{display:inline-block;min-width:5.2rem;color:var(--dim);font-size:12px}
+.g tr:first-child td::before{display:inline-block;min-width:5.2rem;color:var(--dim);
+font-size:12px}
 .g td:nth-of-type(1)::before{content:"desired"}.g td:nth-of-type(2)::before{content:"persisted"}
 .g td:nth-of-type(3)::before{content:"running"}.g td:nth-of-type(4)::before{content:"in use"}
 .g td:nth-of-type(5)::before{content:"takes effect"}
 .legend{grid-template-columns:1fr}.legend dl{grid-template-columns:7rem 1fr}}
-@media print{:root{color-scheme:light;--bg:#fff;--ink:#000;--dim:#444;--line:#b8bfc8;--soft:#f2f4f6;
---panel:#fff;--link:#000;--F:#a01810;--Fb:#fdeceb;--E:#5a2a9a;--Eb:#f2ecfb;--W:#744600;--Wb:#fdf3df;
+@media print{:root{color-scheme:light;--bg:#fff;--ink:#000;--dim:#444;--line:#b8bfc8;
+--soft:#f2f4f6;
+--panel:#fff;--link:#000;--F:#a01810;--Fb:#fdeceb;--E:#5a2a9a;--Eb:#f2ecfb;--W:#744600;
+--Wb:#fdf3df;
 --V:#0b5364;--Vb:#e3f3f6;--S:#444;--Sb:#f0f2f5;--P:#155a30;--Pb:#e8f5ec}
-body{font-size:9.5pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+html{font-size:11.5px}body{font-size:8.6pt;-webkit-print-color-adjust:exact;
+print-color-adjust:exact}
 header,main,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
 form,.skiplink,.x button,.nop{display:none!important}
 a{text-decoration:none}.m{max-height:none;overflow:visible}.m th{position:static!important}
-.h,.c{content-visibility:visible}.e{display:none}.o>summary{color:var(--ink)}
+.h,.c{content-visibility:visible}.e,.P .d,.S .d{display:none}.o>summary{color:var(--ink)}
 .o::details-content{content-visibility:visible;display:block}
 h2,h3{break-after:avoid}.g tbody,.m tr,.w tr,.c,.tiles li,.sign{break-inside:avoid}
 .sign{display:grid;grid-template-columns:repeat(3,1fr);gap:2rem;margin:1.6rem 0 0}
 .sign p{border-top:1px solid #000;padding-top:.25rem;margin-top:2.6rem;font-size:8.5pt}
-code,pre{font-size:8.5pt}}
+code,pre{font-size:8pt}dt,legend,.g thead th,.m thead th,.brand{font-size:8pt}h1{font-size:17pt}}
 """
 
 #: {running} is the line that stands at the foot of every printed page.
 PAGE_STYLE = """
-@page{{size:landscape;margin:13mm 13mm 15mm;@bottom-left{{content:"{running}";font:8pt sans-serif;color:#444}}
-@bottom-right{{content:"page " counter(page) " of " counter(pages);font:8pt sans-serif;color:#444}}}}
+@page{{size:landscape;margin:13mm 13mm 15mm;@bottom-left{{content:"{running}";font:8pt sans-serif;
+color:#444}}
+@bottom-right{{content:"page " counter(page) " of " counter(pages);font:8pt sans-serif;
+color:#444}}}}
 """
 
 SCRIPT = r"""
 'use strict';
-(function(){
-const $=(q,n)=>Array.from((n||document).querySelectorAll(q));
-const make=(tag,cls,text)=>{const n=document.createElement(tag);if(cls)n.className=cls;
- if(text!==undefined)n.textContent=text;return n};
-const hosts=$('section.h'),rows=new Map($('.m tbody tr').map(r=>[r.dataset.h,r]));
-const packed=document.getElementById('ev');let shelf=null;
-function evidence(){if(!shelf&&packed)shelf=JSON.parse(packed.textContent);return shelf}
-const opened={};
-function chunk(n){
- if(!opened[n]){const raw=Uint8Array.from(atob(evidence().chunks[n]),c=>c.charCodeAt(0));
-  opened[n]=new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream('deflate'))).json()}
- return opened[n]}
-async function unfold(box,host,keys){
- if(box.dataset.done)return;box.dataset.done=1;
- const shelf=evidence(),where=shelf.hosts[host]||{};
- for(const k of keys){
-  const place=where[k];let title=shelf.keys[k],note='',text='not in this page: see findings.jsonl';
-  if(place)try{[note,text]=(await chunk(place[0]))[place[1]]}
-   catch(e){text='could not be unpacked ('+e+'): see findings.jsonl'}
-  const head=make('h4','',title+' ');head.append(make('small','',note));
-  box.append(head,make('pre','',text));
- }}
-function details(body){
- let cell=body.querySelector('.d');
- if(!cell){const row=make('tr');cell=make('td','d');cell.colSpan=6;row.append(cell);body.append(row)}
- return cell}
-function addTexts(body){
- const link=body.querySelector('th a');if(!link)return;
- const check=document.querySelector(link.getAttribute('href'));if(!check)return;
- const common=check.querySelector('div.'+body.className),cell=details(body),head=body.querySelector('th');
- if(!head.querySelector('span')){const t=check.querySelector('h3 span');if(t)link.before(t.cloneNode(true),' ')}
- const parts=common?Array.from(common.children).concat(Array.from(cell.children)):[];
- for(const kind of ['y','u','x','r']){const part=parts.filter(p=>p.classList.contains(kind)).pop();
-  if(part)cell.append(part.parentNode===cell?part:part.cloneNode(true))}
-}
-function addEvidence(host,body){
- const set=body.dataset.e;if(set===undefined||!packed)return;
- const keys=evidence().sets[set],box=make('details','e');
- box.append(make('summary','','Evidence: '+keys.map(k=>evidence().keys[k]).join(', ')));
- box.addEventListener('toggle',()=>unfold(box,host,keys));details(body).append(box)}
-function addCopy(fix){
- const button=make('button','','Copy');button.type='button';button.setAttribute('aria-label','Copy the fix');
- button.addEventListener('click',()=>{
-  const range=document.createRange();range.selectNodeContents(fix.firstChild);
-  const chosen=getSelection();chosen.removeAllRanges();chosen.addRange(range);
-  document.execCommand('copy');button.textContent='Copied';setTimeout(()=>button.textContent='Copy',1500)});
- fix.append(button)}
-function finish(section){
- if(section.dataset.done)return;section.dataset.done=1;
- $('tbody',section).forEach(body=>{addTexts(body);addEvidence(section.id,body)});
- $('.x',section).forEach(addCopy)}
-const near=new IntersectionObserver(seen=>seen.forEach(s=>{if(s.isIntersecting){near.unobserve(s.target);finish(s.target)}}),
- {rootMargin:'800px'});
-$('section.h,section.a').forEach(s=>near.observe(s));
-let folded=[];
-addEventListener('beforeprint',()=>{hosts.forEach(finish);folded=$('details.o:not([open])');folded.forEach(d=>d.open=true)});
-addEventListener('afterprint',()=>folded.forEach(d=>d.open=false));
-const form=document.getElementById('filter');if(!form)return;
-form.hidden=false;
-const out=form.querySelector('output'),boxes=$('input[type=checkbox]',form);
-const control=form.elements.control,name=form.elements.host;
-function controlOf(body){
- if(!body.control){const c=body.querySelector('th a,th code');body.control=c.textContent.split('.')[0]}
- return body.control}
-function apply(){
- const sections=new Set(hosts.map(s=>s.id));
- const on=new Set(boxes.filter(b=>b.checked).map(b=>b.value)),text=name.value.trim().toLowerCase();
- const narrowed=on.size<boxes.length||control.value;
- let shown=0,some=0;
- for(const section of hosts){
-  let count=0;const named=!text||section.dataset.n.toLowerCase().includes(text);
-  if(named)$('tbody',section).forEach(body=>{
-   const fits=on.has(body.className)&&(!control.value||controlOf(body)===control.value);
-   body.hidden=!fits;if(fits)count++});
-  $('table',section).forEach(t=>t.hidden=!t.querySelector('tbody:not([hidden])'));
-  $('details.o',section).forEach(d=>{const t=d.querySelector('table');d.hidden=t.hidden;
-   if(narrowed&&(on.size===1)&&!t.hidden)d.open=true});
-  section.hidden=!count;const row=rows.get(section.id);if(row)row.hidden=!count;
-  shown+=count;if(count)some++}
- rows.forEach((row,id)=>{if(!sections.has(id))row.hidden=!row.cells[0].textContent.toLowerCase().includes(text)});
- $('.m [data-c]').forEach(c=>c.hidden=!!control.value&&c.dataset.c!==control.value);
- const columns=$('.m thead th').map(h=>h.hidden);
- rows.forEach(r=>Array.from(r.cells).forEach((c,i)=>c.hidden=columns[i]));
- out.textContent=shown+' findings on '+some+' of '+hosts.length+' hosts shown'}
-let waiting;
-form.addEventListener('input',()=>{clearTimeout(waiting);waiting=setTimeout(apply,120)});
-form.addEventListener('submit',e=>e.preventDefault());
-form.addEventListener('reset',()=>setTimeout(apply));
-apply();
+(() => {
+  const all = (selector, node) => Array.from((node || document).querySelectorAll(selector));
+  const make = (tag, name, text) => {
+    const node = document.createElement(tag);
+    if (name) node.className = name;
+    if (text !== undefined) node.textContent = text;
+    return node;
+  };
+  const hosts = all('section.h');
+
+  // Evidence: packed once for all hosts, unpacked when somebody unfolds it.
+  const packed = document.getElementById('ev');
+  const chunks = new Map();
+  let shelf = null;
+
+  function evidence() {
+    shelf = shelf || JSON.parse(packed.textContent);
+    return shelf;
+  }
+
+  function unpack(number) {
+    if (!chunks.has(number)) {
+      const bytes = Uint8Array.from(atob(evidence().chunks[number]), (c) => c.charCodeAt(0));
+      const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+      chunks.set(number, new Response(inflated).json());
+    }
+    return chunks.get(number);
+  }
+
+  async function unfold(box, host, keys) {
+    if (box.dataset.done) return;
+    box.dataset.done = 1;
+    const places = evidence().hosts[host] || {};
+    for (const key of keys) {
+      let note = '';
+      let text = 'not in this page: see findings.jsonl';
+      try {
+        if (places[key]) [note, text] = (await unpack(places[key][0]))[places[key][1]];
+      } catch (problem) {
+        text = 'could not be unpacked (' + problem + '): see findings.jsonl';
+      }
+      const head = make('h4', '', evidence().keys[key] + ' ');
+      head.append(make('small', '', note));
+      box.append(head, make('pre', '', text));
+    }
+  }
+
+  // A section is completed when it comes near: shared texts in line, evidence, copy buttons.
+  function proseOf(finding) {
+    let cell = finding.querySelector('.d');
+    if (!cell) {
+      const row = make('tr');
+      cell = make('td', 'd');
+      cell.colSpan = 6;
+      row.append(cell);
+      finding.append(row);
+    }
+    return cell;
+  }
+
+  function addSharedTexts(finding) {
+    const link = finding.querySelector('th a');
+    const check = link && document.querySelector(link.getAttribute('href'));
+    const shared = check && check.querySelector('div.' + finding.className);
+    if (!shared) return;
+    if (!finding.querySelector('th span')) {
+      link.before(check.querySelector('h3 span').cloneNode(true), ' ');
+    }
+    const prose = proseOf(finding);
+    for (const kind of ['y', 'u', 'x', 'r']) {
+      const own = prose.querySelector('.' + kind);
+      const part = own || (shared.querySelector('.' + kind) || make('i')).cloneNode(true);
+      if (part.className) prose.append(part);
+    }
+  }
+
+  function addEvidence(host, finding) {
+    if (!packed || finding.dataset.e === undefined) return;
+    const keys = evidence().sets[finding.dataset.e];
+    const box = make('details', 'e');
+    const names = keys.map((key) => evidence().keys[key]).join(', ');
+    box.append(make('summary', '', 'Evidence: ' + names));
+    box.addEventListener('toggle', () => unfold(box, host, keys));
+    proseOf(finding).append(box);
+  }
+
+  function addCopyButton(fix) {
+    const button = make('button', '', 'Copy');
+    button.type = 'button';
+    button.setAttribute('aria-label', 'Copy the fix');
+    button.addEventListener('click', () => {
+      const range = document.createRange();
+      range.selectNodeContents(fix.firstChild);
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      document.execCommand('copy');
+      button.textContent = 'Copied';
+      setTimeout(() => { button.textContent = 'Copy'; }, 1500);
+    });
+    fix.append(button);
+  }
+
+  function complete(section) {
+    if (section.dataset.done) return;
+    section.dataset.done = 1;
+    for (const finding of all('tbody', section)) {
+      addSharedTexts(finding);
+      addEvidence(section.id, finding);
+    }
+    all('pre.x', section).forEach(addCopyButton);
+  }
+
+  const watcher = new IntersectionObserver((seen) => {
+    for (const entry of seen) if (entry.isIntersecting) complete(entry.target);
+  }, { rootMargin: '800px' });
+  all('section.h, section.a').forEach((section) => watcher.observe(section));
+
+  // Paper cannot unfold.
+  let folded = [];
+  addEventListener('beforeprint', () => {
+    hosts.forEach(complete);
+    folded = all('details.o:not([open])');
+    folded.forEach((box) => { box.open = true; });
+  });
+  addEventListener('afterprint', () => folded.forEach((box) => { box.open = false; }));
+
+  // The filters.
+  const form = document.getElementById('filter');
+  if (!form) return;
+  const boxes = all('input[type=checkbox]', form);
+  const rows = all('.m tbody tr');
+  const sections = new Map(hosts.map((section) => [section.id, section]));
+
+  function controlOf(finding) {
+    return finding.querySelector('th a, th code').textContent.split('.')[0];
+  }
+
+  function filterHost(section, statuses, control) {
+    let count = 0;
+    for (const finding of all('tbody', section)) {
+      const fits = statuses.has(finding.className) && (!control || controlOf(finding) === control);
+      finding.hidden = !fits;
+      if (fits) count += 1;
+    }
+    for (const table of all('table', section)) {
+      table.hidden = !table.querySelector('tbody:not([hidden])');
+      const fold = table.closest('details.o');
+      if (fold) {
+        fold.hidden = table.hidden;
+        if (!statuses.has('F') && !statuses.has('W') && !table.hidden) fold.open = true;
+      }
+    }
+    return count;
+  }
+
+  function apply() {
+    const statuses = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+    const control = form.elements.control.value;
+    const name = form.elements.host.value.trim().toLowerCase();
+    let findings = 0;
+    let shown = 0;
+    for (const row of rows) {
+      const section = sections.get(row.dataset.h);
+      const named = row.cells[0].textContent.toLowerCase().includes(name);
+      const count = named && section ? filterHost(section, statuses, control) : 0;
+      row.hidden = section ? !count : !named;
+      if (section) section.hidden = row.hidden;
+      findings += count;
+      if (!row.hidden) shown += 1;
+    }
+    all('.m thead th').forEach((head, column) => {
+      const hidden = column > 1 && control !== '' && head.textContent !== control;
+      head.hidden = hidden;
+      for (const row of rows) row.cells[column].hidden = hidden;
+    });
+    form.querySelector('output').textContent =
+      findings + ' findings on ' + shown + ' of ' + rows.length + ' hosts shown';
+  }
+
+  let waiting;
+  form.addEventListener('input', () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(apply, 120);
+  });
+  form.addEventListener('submit', (event) => event.preventDefault());
+  form.addEventListener('reset', () => setTimeout(apply));
+  form.hidden = false;
+  apply();
 })();
 """
 
