@@ -28,6 +28,8 @@ PSEUDO_HOSTS = (RUN_HOST, WAIVERS_HOST)
 #: Evidence that inflates beyond this is not shown: a host must not be able to fill the controller.
 EVIDENCE_LIMIT = 64 * 1024 * 1024
 
+_INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
+_CHECK_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")
 _RESULT_KEYS = {"schema", "run", "host", "at", "outcome", "message", "findings", "evidence"}
 _FINDING_TEXTS = ("control", "check", "title", "why", "reference")
 _FINDING_TEXTS_OR_NULL = (*LAYERS, "fix")
@@ -218,6 +220,8 @@ def read_evidence(result):
                     where, EVIDENCE_LIMIT // 1024 // 1024
                 )
             )
+        if not inflater.eof:
+            raise ValueError("its end is missing")
         evidence = json.loads(text.decode("utf-8"))
     except (ValueError, binascii.Error, zlib.error) as problem:
         raise HostproofError("{0} cannot be unpacked: {1}".format(where, problem)) from problem
@@ -275,6 +279,9 @@ def _problem_of_result(line):
     for name, value in texts.items():
         if not isinstance(value, str) or not value:
             return "{0} is not a text".format(name)
+    for name in ("run.started", "at"):
+        if not _INSTANT.match(texts[name]):
+            return "{0} is not an instant (UTC, RFC 3339)".format(name)
     if not isinstance(run["hosts"], int) or run["hosts"] < 0:
         return "run.hosts is not a count"
     if line["outcome"] not in ("judged", "unreachable", "failed"):
@@ -301,6 +308,10 @@ def _problem_of_finding(finding):
     for name in _FINDING_TEXTS:
         if not isinstance(finding[name], str) or not finding[name]:
             return "{0} is not a text".format(name)
+    if not _CHECK_ID.match(finding["check"]):
+        return "{0!r} is not a check id".format(finding["check"])
+    if finding["check"].split(".")[0] != finding["control"]:
+        return "{0} is not a check of {1}".format(finding["check"], finding["control"])
     for name in _FINDING_TEXTS_OR_NULL:
         if not isinstance(finding[name], (str, type(None))):
             return "{0} is not a text".format(name)

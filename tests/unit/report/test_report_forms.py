@@ -1,0 +1,200 @@
+"""report.json, report.xml and report.prom."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from ansible.module_utils.hostproof import VERSION
+from ansible.module_utils.hostproof.report.document import flat_findings, render_document
+from ansible.module_utils.hostproof.report.junit import render_junit
+from ansible.module_utils.hostproof.report.prometheus import render_prometheus, seconds
+from ansible.module_utils.hostproof.report.store import merge
+from prometheus_client.parser import text_string_to_metric_families
+from report_samples import finding, fleet, make_line
+
+NOW = "2026-11-21T04:00:00Z"
+NASTY = "\x00\x1b[31m <script>alert('\"&')</script> ]]> \udcff \ufffe \\n \n line"
+
+
+def nasty_results():
+    texts = dict.fromkeys(("title", "desired", "persisted", "running", "why", "fix"), NASTY)
+    lines = [
+        make_line(NASTY, [finding(status=status, reference=NASTY, in_use=None, **texts)])
+        for status in ("fail", "error", "warn", "skip", "pass")
+    ]
+    waiver = {"owner": NASTY, "reason": NASTY, "expires": "2027-01-01", "was": "fail"}
+    lines.append(make_line("waived", [finding(status="waived", waiver=waiver, **texts)]))
+    return merge(
+        [dict(line, host=line["host"] + str(number)) for number, line in enumerate(lines)]
+    )
+
+
+# report.json
+
+
+def test_the_document_says_what_the_run_says(validate):
+    results = merge(fleet(12, 11))
+    document = json.loads(render_document(results, NOW))
+    assert document["schema"] == 1
+    assert document["tool"] == {"name": "hostproof", "version": VERSION}
+    assert document["generated"] == NOW
+    assert (document["exit_code"], document["exit_meaning"]) == (2, "at least one finding failed")
+    assert document["complete"] is True
+    assert document["runs"][0]["answered"] == 12
+    assert len(document["hosts"]) == sum(document["totals"]["hosts"].values()) == 12
+    assert document["hosts"][2] == {
+        "host": "db03",
+        "verdict": "could not determine",
+        "outcome": "unreachable",
+        "at": "2026-11-21T03:15:20Z",
+        "findings": {"fail": 0, "error": 1, "warn": 0, "waived": 0, "skip": 0, "pass": 0},
+        "controls": {"host": "error"},
+    }
+    assert len(document["findings"]) == sum(document["totals"]["findings"].values()) == 122
+    for record in document["findings"]:
+        validate(record)
+    assert document["findings"] == json.loads(json.dumps(flat_findings(results)))
+
+
+def test_the_document_is_ascii_whatever_a_host_answers():
+    text = render_document(nasty_results(), NOW)
+    assert text.isascii()
+    assert json.loads(text)["findings"][0]["why"] == NASTY
+
+
+def test_a_document_without_findings_is_still_json():
+    assert json.loads(render_document(merge([]), NOW))["findings"][0]["host"] == "(run)"
+
+
+# report.xml: the elements and attributes that the usual JUnit 10 schema allows
+
+ALLOWED = {
+    "testsuites": ({"testsuite"}, {"name", "tests", "failures", "errors", "time"}),
+    "testsuite": (
+        {"testcase"},
+        {"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "hostname"},
+    ),
+    "testcase": (
+        {"skipped", "error", "failure", "system-out"},
+        {"name", "classname", "time"},
+    ),
+    "failure": (set(), {"type", "message"}),
+    "error": (set(), {"type", "message"}),
+    "skipped": (set(), {"message"}),
+    "system-out": (set(), set()),
+}
+
+
+def assert_shape(element):
+    children, attributes = ALLOWED[element.tag]
+    assert set(element.attrib) <= attributes
+    for child in element:
+        assert child.tag in children
+        assert_shape(child)
+
+
+@pytest.mark.parametrize("results", [merge(fleet(12, 11)), nasty_results()], ids=("fleet", "nasty"))
+def test_junit_has_the_shape_that_readers_expect(results):
+    root = ElementTree.fromstring(render_junit(results).encode("utf-8"))
+    assert_shape(root)
+    assert len(root) == len(results.states)
+    for suite, state in zip(root, results.states, strict=True):
+        assert int(suite.get("tests")) == len(suite) == len(state.findings)
+        for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+            assert int(suite.get(name)) == len(suite.findall(f"testcase/{tag}"))
+    assert int(root.get("failures")) == len(root.findall(".//failure"))
+
+
+@pytest.mark.parametrize(
+    ("status", "tags"),
+    [
+        ("fail", ["failure"]),
+        ("error", ["error"]),
+        ("warn", ["system-out"]),
+        ("skip", ["skipped"]),
+        ("waived", ["skipped"]),
+        ("pass", []),
+    ],
+)
+def test_junit_outcome_of_each_status(status, tags):
+    root = ElementTree.fromstring(render_junit(merge(fleet(1, 1, statuses=status))))
+    case = root[0][0]
+    assert [child.tag for child in case] == tags
+    assert case.get("classname") == "hugepages"
+    assert case.get("name").startswith("hugepages.pool_covers_sga: ")
+
+
+def test_junit_waived_gives_the_reason():
+    root = ElementTree.fromstring(render_junit(merge(fleet(1, 1, statuses="waived"))))
+    message = root.find(".//skipped").get("message")
+    assert message == (
+        "waived until 2027-01-31 by dba-team@example.com: Memory is extended in January, CHG0041"
+    )
+
+
+def test_junit_failure_tells_layers_and_fix():
+    base = finding(desired="30721 pages", running="447 pages", fix="sysctl -w <x>")
+    root = ElementTree.fromstring(render_junit(merge([make_line("db01", [base])])))
+    failure = root.find(".//failure")
+    assert failure.get("type") == "critical"
+    assert "desired: 30721 pages\n" in failure.text
+    assert "fix: sysctl -w <x>\n" in failure.text
+
+
+# report.prom
+
+
+def families(results, **options):
+    text = render_prometheus(results, NOW, **options)
+    return {family.name: family for family in text_string_to_metric_families(text)}
+
+
+@pytest.mark.parametrize("results", [merge(fleet(12, 11)), nasty_results()], ids=("fleet", "nasty"))
+def test_prometheus_counts_everything_once(results):
+    found = families(results)
+    for family in found.values():
+        assert family.documentation
+        assert family.type == "gauge"
+        series = [(s.name, tuple(sorted(s.labels.items()))) for s in family.samples]
+        assert len(series) == len(set(series))
+    total = sum(sample.value for sample in found["hostproof_findings"].samples)
+    assert total == sum(len(state.findings) for state in results.states)
+
+
+def test_prometheus_values():
+    found = families(merge(fleet(5, 2, statuses="warn")), strict=True)
+    verdicts = found["hostproof_host_verdict"]
+    assert verdicts.documentation == (
+        "Verdict of a host: 0 ready, 1 ready with warnings, 2 could not determine, 3 not ready."
+    )
+    assert {s.labels["host"]: s.value for s in verdicts.samples} == {
+        f"db0{number}": 1.0 for number in range(1, 6)
+    }
+    assert found["hostproof_exit_code"].samples[0].value == 2
+    assert found["hostproof_hosts_expected"].samples[0].value == 5
+    assert found["hostproof_hosts_answered"].samples[0].value == 5
+    assert found["hostproof_report_timestamp_seconds"].samples[0].value == 1795233600
+    judged = found["hostproof_host_judged_timestamp_seconds"].samples[0]
+    assert judged.value == 1795230920
+    assert found["hostproof_findings"].samples[0].labels == {
+        "host": "db01",
+        "control": "hugepages",
+        "check": "hugepages.pool_covers_sga",
+        "status": "warn",
+        "severity": "critical",
+    }
+
+
+def test_equal_findings_are_one_series():
+    found = families(merge([make_line("db01", [finding(), finding()])]))
+    assert [sample.value for sample in found["hostproof_findings"].samples] == [2]
+
+
+def test_prometheus_labels_are_escaped():
+    found = families(merge([make_line('a"b\\c\nd\x1b', [finding()])]))
+    host = found["hostproof_findings"].samples[0].labels["host"]
+    assert host == 'a"b\\c\nd\\x1b'
+
+
+def test_seconds_of_no_instant_is_zero():
+    assert seconds("yesterday") == 0

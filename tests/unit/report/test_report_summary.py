@@ -1,0 +1,123 @@
+"""The summary for a terminal."""
+
+import re
+
+from ansible.module_utils.hostproof.report.store import merge
+from ansible.module_utils.hostproof.report.summary import render_summary
+from report_samples import finding, fleet, make_line
+
+
+def summary(lines, **options):
+    return render_summary(merge(lines), **options)
+
+
+def test_one_host_in_full():
+    pool = finding(
+        desired="30721 pages", persisted="30721 pages", running="447 pages", in_use=None,
+        fix="sysctl -w vm.nr_hugepages=30721",
+    )  # fmt: skip
+    thp = finding(
+        check="hugepages.transparent_hugepages", status="warn", severity="medium",
+        desired="never", persisted=None, running="always", in_use=None, takes_effect="reboot",
+        fix="systemctl enable --now hostproof-thp.service",
+    )  # fmt: skip
+    skipped = finding(check="hugepages.numa_split", status="skip", why="One NUMA node only.")
+    passed = finding(check="hugepages.shm_group", status="pass")
+    assert summary([make_line("db01", [passed, skipped, thp, pool])]) == """\
+host  verdict      hugepages
+db01  ✗ not ready  ✗ fail
+
+✗ fail    db01  hugepages.pool_covers_sga: 30721 pages → 447 pages (running)
+          fix: sysctl -w vm.nr_hugepages=30721
+! warn    db01  hugepages.transparent_hugepages: never → always (running)
+          fix: systemctl enable --now hostproof-thp.service   [takes effect: reboot]
+
+– skip    db01  hugepages.numa_split: One NUMA node only.
+
+Hosts:    1 not ready
+Findings: 1 fail, 1 warn, 1 skip, 1 pass"""
+
+
+def test_equal_findings_of_several_hosts_stand_once():
+    lines = [make_line(f"db{number:02d}", [finding()]) for number in range(1, 21)]
+    text = summary(lines)
+    assert text.count("hugepages.pool_covers_sga") == 1
+    assert "✗ fail    db01, db02, db03 … +17  hugepages.pool_covers_sga: " in text
+
+
+def test_other_values_are_counted_where_there_are_many():
+    lines = [make_line(f"db{n:02d}", [finding(running=f"{n} pages")]) for n in range(1, 10)]
+    text = summary(lines, where="there.html")
+    assert "… the same check with other values on db04, db05, db06 … +3: there.html" in text
+
+
+def test_a_large_run_stays_short_and_says_what_it_leaves_out():
+    text = summary(fleet(1000, 30), where="reports/x/report.html")
+    assert len(text.splitlines()) < 300
+    hosts = re.search(r"… and (\d+) more hosts \(.+\): reports/x/report.html", text)
+    assert hosts and int(hosts.group(1)) == 980
+    assert re.search(r"… and \d+ more checks \(.+\): reports/x/report.html", text)
+    assert "skip    db" not in text
+    totals = re.search(r"^Findings: (.*)$", text, re.MULTILINE).group(1)
+    assert sum(int(number) for number in re.findall(r"\d+", totals)) == 999 * 30 + 1
+
+
+def test_worst_hosts_and_severest_checks_come_first():
+    lines = [
+        make_line("a", [finding(status="pass")]),
+        make_line("b", [finding(check="hugepages.low", severity="low")]),
+        make_line("c", [finding(check="hugepages.zzz", severity="critical")]),
+    ]
+    text = summary(lines)
+    assert text.index("\nb ") < text.index("\na ")
+    assert text.index("hugepages.zzz") < text.index("hugepages.low")
+
+
+def test_unreachable_hosts_say_why():
+    lost = make_line("db03", [], outcome="unreachable", message="ssh: No route to host")
+    text = summary([lost])
+    assert "? error   db03  host.reachable: the host answers → no connection" in text
+    assert "No route to host" in text
+    assert "1 could not determine" in text
+
+
+def test_a_run_that_was_cut_short_is_said():
+    line = make_line("db01", [finding(status="pass")])
+    line["run"]["hosts"] = 5
+    assert "CUT SHORT: 1 of 5 hosts were judged" in summary([line])
+
+
+def test_notes_are_said():
+    assert "note: x, line 3 is cut off" in render_summary(merge([], ["x, line 3 is cut off"]))
+
+
+def test_no_host_at_all():
+    text = summary([])
+    assert "run.hosts_matched: at least 1 host → 0 hosts" in text
+    assert "Hosts:" not in text
+
+
+def test_waived_findings_say_who_answers():
+    line = fleet(1, 1, statuses="waived")
+    assert "waived until 2027-01-31 by dba-team@example.com: Memory is extended" in summary(line)
+
+
+def test_a_fix_is_never_cut_but_its_further_lines_are_left_out():
+    long = "echo " + "x" * 300
+    text = summary([make_line("db01", [finding(fix=long + "\nsecond")])], width=80)
+    assert f"fix: {long} …" in text
+    assert "second" not in text
+
+
+def test_a_host_cannot_write_to_the_terminal():
+    line = make_line("db\x1b[31m01", [finding(running="\x1b]0;owned\x07\u202e\udcff", in_use=None)])
+    text = summary([line])
+    assert "\x1b" not in text and "\u202e" not in text and "\udcff" not in text
+    assert "\\x1b]0;owned\\x07\\u202e\\xff" in text
+
+
+def test_colour_only_on_request():
+    lines = fleet(3)
+    coloured = summary(lines, color=True)
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == summary(lines)

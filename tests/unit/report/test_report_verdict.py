@@ -1,0 +1,108 @@
+"""Verdicts, totals and exit codes."""
+
+import pytest
+from ansible.module_utils.hostproof.report.store import merge
+from ansible.module_utils.hostproof.report.verdict import (
+    actual_layer,
+    controls_of,
+    exit_code,
+    host_verdict,
+    status_totals,
+    verdict_totals,
+    worst_by_control,
+)
+from report_samples import finding, fleet, make_line
+
+
+def findings(*statuses):
+    return [finding(status=status) for status in statuses]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "verdict"),
+    [
+        (("pass", "skip", "waived"), "ready"),
+        (("pass", "warn"), "ready with warnings"),
+        (("warn", "error"), "could not determine"),
+        ((), "could not determine"),
+        (("error", "warn", "fail"), "not ready"),
+    ],
+)
+def test_verdict_of_a_host(statuses, verdict):
+    assert host_verdict(findings(*statuses)) == verdict
+
+
+LOST = make_line("db09", [], outcome="unreachable")
+BROKEN = make_line("db08", [], outcome="failed")
+
+
+@pytest.mark.parametrize(
+    ("statuses", "others", "strict", "code"),
+    [
+        (("pass", "skip", "waived", "warn"), [], False, 0),
+        (("pass", "warn"), [], True, 2),
+        (("pass",), [], True, 0),
+        (("fail", "error"), [LOST, BROKEN], False, 2),
+        (("pass", "error"), [LOST], False, 4),
+        (("pass",), [BROKEN, LOST], False, 4),
+        (("warn",), [LOST], True, 2),
+        (("pass", "error"), [], False, 3),
+        (("pass",), [BROKEN], False, 3),
+    ],
+)
+def test_exit_code(statuses, others, strict, code):
+    results = merge([make_line("db01", findings(*statuses)), *others])
+    assert exit_code(results, strict) == code
+
+
+def test_a_run_that_was_cut_short_or_empty_is_never_zero():
+    line = make_line("db01", findings("pass"))
+    line["run"]["hosts"] = 2
+    assert exit_code(merge([line])) == 3
+    assert exit_code(merge([])) == 3
+
+
+def test_totals_count_everything():
+    results = merge(fleet(40, 11))
+    counted = [f["status"] for state in results.states for f in state.findings]
+    assert status_totals(results) == {
+        status: counted.count(status)
+        for status in ("fail", "error", "warn", "waived", "skip", "pass")
+    }
+    assert sum(verdict_totals(results).values()) == 40
+    assert status_totals(results)["fail"] > 0
+
+
+def test_worst_by_control_leaves_skip_for_controls_that_say_nothing_else():
+    given = [
+        finding(status="pass"),
+        finding(status="skip"),
+        finding(control="io_pacing", check="io_pacing.x", status="skip"),
+        finding(control="latency", check="latency.x", status="warn"),
+        finding(control="latency", check="latency.y", status="fail"),
+    ]
+    worst = worst_by_control(given)
+    assert worst == {"hugepages": "pass", "io_pacing": "skip", "latency": "fail"}
+
+
+def test_controls_about_the_host_come_last():
+    given = [
+        finding(control=control, check=f"{control}.x")
+        for control in ("waiver", "host", "nfs_mounts", "hugepages")
+    ]
+    order = controls_of(merge([make_line("db01", given)]))
+    assert order == ["hugepages", "nfs_mounts", "host", "waiver"]
+
+
+@pytest.mark.parametrize(
+    ("layers", "actual"),
+    [
+        ({"persisted": "9", "running": "5", "in_use": "1"}, ("in_use", "1")),
+        ({"persisted": "5", "running": "7", "in_use": "9"}, ("running", "7")),
+        ({"persisted": "7", "running": None, "in_use": None}, ("persisted", "7")),
+        ({"persisted": "9", "running": "9", "in_use": None}, ("running", "9")),
+        ({"persisted": None, "running": None, "in_use": None}, (None, None)),
+    ],
+)
+def test_the_layer_that_differs_most_real_first(layers, actual):
+    assert actual_layer(finding(desired="9", **layers)) == actual
