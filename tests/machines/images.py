@@ -136,7 +136,7 @@ def only_builder(folder: Path) -> Iterator[None]:
 
 
 def build(recipe: Recipe, folder: Path) -> None:
-    """Build beside the folder and rename: what has the name is whole. Call with the right to build."""
+    """Build beside the folder and rename, as the only builder: what has the name is whole."""
     partial = folder.with_suffix(".partial")
     remove_tree(partial)
     partial.mkdir()

@@ -54,7 +54,7 @@ def has(command: str) -> bool:
 
 
 def install(packages: dict[str, str], purpose: str) -> None:
-    """Install the packages whose command (the key) is missing, by apt-get as root on Debian or Ubuntu.
+    """Install the packages whose command (the key) is missing: apt-get, as root.
 
     Raises Skip where that is not possible; nothing is changed if every command is there.
     """

@@ -28,6 +28,7 @@ from machines import images
 from machines.needs import ROOT, finish, install, say
 
 PURPOSE = "the lab"
+STOP_COMMAND = "python3 tests/machines/vm.py stop"
 FOLDER = ROOT / ".cache" / "machines" / "lab"
 STATE = FOLDER / "vm.json"
 PID_FILE = FOLDER / "qemu.pid"
@@ -121,6 +122,7 @@ def start() -> dict[str, Any]:
 
 def launch(image: Path, accel: str, key: Path) -> int:
     """Start QEMU on a free port of the loopback; the port."""
+    # systemd makes root's authorized_keys of this credential.
     public = b64encode(key.with_suffix(".pub").read_bytes()).decode()
     command = ["timeout", "--signal=KILL", str(LIFETIME_SECONDS), "qemu-system-x86_64"]
     command += ["-accel", accel, "-smp", "2", "-m", str(2 * NODE_MEGABYTES)]
@@ -131,7 +133,6 @@ def launch(image: Path, accel: str, key: Path) -> int:
     command += ["-append", "root=/dev/vda rw console=ttyS0 quiet"]
     # Relative to its folder: a comma in a checkout's path would end the option.
     disk = "file=disk.qcow2,if=virtio,format=qcow2,cache=unsafe"
-    # systemd makes root's authorized_keys of this credential.
     credential = f"io.systemd.credential.binary:ssh.authorized_keys.root={public}"
     command += ["-drive", disk, "-smbios", f"type=11,value={credential}"]
     command += ["-display", "none", "-serial", f"file:{CONSOLE.name}", "-pidfile", str(PID_FILE)]
@@ -171,14 +172,15 @@ def listens(port: int) -> bool:
 
 def run(command: str, *, timeout: float = 120) -> subprocess.CompletedProcess[str]:
     """Run a shell command in the machine as root."""
+    return subprocess.run(ssh(command), capture_output=True, text=True, timeout=timeout)
+
+
+def ssh(*command: str, options: tuple[str, ...] = ()) -> list[str]:
+    """The argv that runs a shell command in the machine."""
     state = json.loads(STATE.read_text())
-    argv = [*ssh(state), "-i", state["key"], f"{state['user']}@{state['address']}", command]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=timeout)
-
-
-def ssh(state: dict[str, Any]) -> list[str]:
-    """The start of an ssh command."""
-    return ["ssh", *shlex.split(state["ssh_arguments"]), "-p", str(state["port"])]
+    argv = ["ssh", *shlex.split(state["ssh_arguments"]), "-i", state["key"]]
+    argv += ["-p", str(state["port"]), "-l", state["user"]]
+    return [*argv, *options, state["address"], *command]
 
 
 def wait(*, previous_boot: str = "") -> None:
@@ -202,21 +204,16 @@ def boot_id() -> str:
     return run("cat /proc/sys/kernel/random/boot_id").stdout.strip()
 
 
-def reboot(*, hard: bool = False) -> None:
-    """Restart the machine and wait for it; ``hard`` as if by its power switch, nothing written out."""
+def reboot() -> None:
+    """Restart the machine and wait until it has booted again."""
     before = boot_id()
-    order = "echo b > /proc/sysrq-trigger" if hard else "systemctl reboot"
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        run(f"nohup sh -c 'sleep 1; {order}' >/dev/null 2>&1 &", timeout=20)
-    forget_connection()
+    run("systemctl reboot")
     wait(previous_boot=before)
 
 
 def forget_connection() -> None:
     """Close the shared ssh connection: after a restart it would hang until it times out."""
-    state = json.loads(STATE.read_text())
-    argv = [*ssh(state), "-O", "exit", f"{state['user']}@{state['address']}"]
-    subprocess.run(argv, capture_output=True)
+    subprocess.run(ssh(options=("-O", "exit")), capture_output=True)
 
 
 def running() -> int | None:

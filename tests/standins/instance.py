@@ -76,7 +76,7 @@ def attach_segment(size, huge):
 
 def fail(call):
     number = ctypes.get_errno()
-    sys.exit("{0}: {1} (errno {2})".format(call, os.strerror(number), number))
+    sys.exit(f"{call}: {os.strerror(number)} (errno {number})")
 
 
 def touch(address, size):
@@ -92,13 +92,13 @@ def remove_segment(segment):
 
 def main():
     arguments = parse_arguments()
-    take_name("{0}_pmon_{1}".format(arguments.kind, arguments.sid))
+    take_name(f"{arguments.kind}_pmon_{arguments.sid}")
     signals = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     segment, address = attach_segment(arguments.sga, arguments.pages == "huge")
     try:
         touch(address, int(arguments.sga * arguments.touch))
-        print("ready sid={0} pid={1} shmid={2}".format(arguments.sid, os.getpid(), segment))
+        print(f"ready sid={arguments.sid} pid={os.getpid()} shmid={segment}")
         sys.stdout.flush()
         signal.sigwait(signals)
     finally:

@@ -1,0 +1,163 @@
+"""The story of HugePages on a machine of its own: every test goes on where the one before it ended.
+
+LAB1 and LAB2 are stand-ins of instances (tests/standins/instance.py) whose segments are real.
+The policy is inventories/lab/group_vars/lab/hugepages.yml.
+"""
+
+import re
+
+import pytest
+from machines import vm
+
+#: 256M and 128M in pages of 2M, and 4 more for each instance.
+POOL = 132 + 68
+
+#: Far more than the machine has.
+TOO_LARGE = [{"sid": "LAB1", "sga": "16G"}]
+
+#: The variables that take each risk which a guard would refuse.
+EVERY_RISK = {
+    "hugepages_allow_ram_share_over_limit": True,
+    "hugepages_allow_low_memory": True,
+    "hugepages_allow_compaction": True,
+}
+
+
+@pytest.fixture(scope="session")
+def untouched(lab):
+    """What the machine looked like before Hostproof changed anything."""
+    return {"files": lab.files(), "values": lab.values()}
+
+
+def test_the_machine_is_as_its_administrator_left_it(lab, untouched):
+    assert untouched["values"] == {
+        "pool": "16",
+        "group": "0",
+        "transparent": "[always] madvise never",
+    }
+    assert len(untouched["files"]) > 200
+
+
+def test_verify_says_what_is_missing(lab, untouched):
+    verified = lab.play("verify")
+    assert verified.statuses()["hugepages.pool_covers_sga"] == "fail"
+    assert verified.statuses()["hugepages.pool_persisted"] == "fail"
+    assert verified.statuses()["hugepages.shm_group"] == "fail"
+    assert verified.statuses()["hugepages.transparent_hugepages"] == "fail"
+    assert verified.statuses()["oracle hugepages.memlock_persisted"] == "fail"
+
+
+def test_check_mode_shows_the_plan_and_changes_nothing(lab, untouched):
+    planned = lab.play("apply", "--check", "--diff")
+    assert planned.rc == 0
+    assert f"+vm.nr_hugepages = {POOL}" in planned.output
+    assert "-oracle soft memlock 64" in planned.output
+    assert re.search(rf"/proc/sys/vm/nr_hugepages\n@@ .* @@\n-16\n\+{POOL}\n", planned.output)
+    assert lab.values() == untouched["values"]
+    assert lab.files() == untouched["files"]
+
+
+def test_apply_makes_the_pool(lab, host):
+    applied = lab.play("apply")
+    assert (applied.rc, applied.changed) == (0, 1)
+    assert host.sysctl("vm.nr_hugepages") == POOL
+    assert host.sysctl("vm.hugetlb_shm_group") == 54321
+    assert host.file("/sys/kernel/mm/transparent_hugepage/enabled").contains(r"\[never\]")
+    limits = host.file("/etc/security/limits.d/99-zz-hostproof-hugepages.conf")
+    assert (limits.mode, limits.group) == (0o640, "oinstall")
+    assert host.file("/var/lib/hostproof/journal").mode == 0o700
+
+
+def test_an_sga_in_small_pages_fails_and_one_in_huge_pages_passes(lab):
+    lab.start_instance("LAB1", "256M", "huge")
+    lab.start_instance("LAB2", "128M", "4k")
+    verified = lab.play("verify")
+    assert verified.statuses()["LAB1 hugepages.sga_in_huge_pages"] == "pass"
+    assert verified.worse_than_pass() == {"LAB2 hugepages.sga_in_huge_pages": "fail"}
+    found = verified.finding("LAB2 hugepages.sga_in_huge_pages")
+    assert found["in_use"] == "0 bytes huge, 134217728 bytes in 4 KiB pages"
+
+
+def test_everything_passes_after_its_restart_with_huge_pages(lab):
+    lab.stop_instance("LAB2")
+    lab.start_instance("LAB2", "128M", "huge")
+    verified = lab.play("verify")
+    assert verified.worse_than_pass() == {}
+    assert verified.statuses()["LAB1 hugepages.sga_in_huge_pages"] == "pass"
+    assert verified.statuses()["LAB2 hugepages.sga_in_huge_pages"] == "pass"
+    assert verified.statuses()["LAB1 hugepages.memlock_in_force"] == "pass"
+    assert verified.statuses()["hugepages.numa_split"] == "pass"
+    assert verified.statuses()["hugepages.pool_not_wasted"] == "pass"
+
+
+def test_a_second_apply_changes_nothing(lab):
+    before = (lab.files(), lab.values(), lab.run("find /var/lib/hostproof | sort"))
+    again = lab.play("apply", "--diff")
+    assert (again.rc, again.changed) == (0, 0)
+    assert "+++" not in again.output
+    assert (lab.files(), lab.values(), lab.run("find /var/lib/hostproof | sort")) == before
+
+
+def test_everything_passes_after_a_reboot(lab):
+    vm.reboot()
+    assert lab.values()["pool"] == str(POOL)
+    assert lab.values()["transparent"] == "always madvise [never]"
+    lab.start_instance("LAB1", "256M", "huge")
+    lab.start_instance("LAB2", "128M", "huge")
+    verified = lab.play("verify")
+    assert verified.worse_than_pass() == {}
+    assert verified.statuses()["LAB2 hugepages.sga_in_huge_pages"] == "pass"
+
+
+def test_revert_puts_everything_back_also_after_the_reboot(lab, untouched):
+    lab.stop_instance("LAB1")
+    lab.stop_instance("LAB2")
+    reverted = lab.play("revert", "--diff")
+    assert (reverted.rc, reverted.changed) == (0, 1)
+    assert lab.files() == untouched["files"]
+    assert lab.values() == untouched["values"]
+
+
+def test_a_second_revert_finds_nothing_to_put_back(lab, untouched):
+    again = lab.play("revert")
+    assert (again.rc, again.changed) == (0, 0)
+    assert lab.files() == untouched["files"]
+
+
+def test_a_plan_that_would_hurt_the_host_is_refused_with_its_numbers(lab, untouched):
+    refused = lab.play("apply", hugepages_instances=TOO_LARGE)
+    assert refused.rc == 2
+    said = " ".join(refused.output.split())
+    assert "8196 pages (16.0 GiB) are more than 70 percent" in said
+    assert "hugepages_allow_ram_share_over_limit: true" in said
+    assert lab.files() == untouched["files"]
+    assert lab.values() == untouched["values"]
+
+
+def test_a_short_grant_is_put_back_and_told(lab, untouched):
+    asked = lab.play("apply", hugepages_instances=TOO_LARGE, **EVERY_RISK)
+    assert asked.rc == 2
+    said = " ".join(asked.output.split())
+    assert re.search(r"asked for 8196, the kernel granted \d{3,4}; the old state is back", said)
+    assert lab.values() == untouched["values"]
+    assert lab.files() == untouched["files"]
+
+
+def test_revert_works_after_apply_was_killed_at_any_step(lab):
+    said = lab.kill_at_each_step("apply")
+    assert int(re.search(r"killed at (\d+) steps; 6 files and values change", said).group(1)) >= 50
+
+
+def test_revert_works_after_revert_was_killed_at_any_step(lab, untouched):
+    said = lab.kill_at_each_step("revert")
+    assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 10
+    assert lab.files() == untouched["files"]
+    assert lab.values() == untouched["values"]
+
+
+def test_revert_works_after_a_power_cut_in_the_middle_of_apply(lab, untouched):
+    lab.cut_power("/etc/security/limits.d/99-zz-hostproof-hugepages.conf")
+    assert lab.files() != untouched["files"]
+    reverted = lab.play("revert")
+    assert (reverted.rc, reverted.changed) == (0, 1)
+    assert lab.files() == untouched["files"]

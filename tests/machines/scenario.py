@@ -1,0 +1,102 @@
+"""Runs a molecule scenario: short lines about its steps, everything else into a log."""
+
+import fcntl
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from .needs import ROOT, Skip, say
+
+LOGS = ROOT / ".cache" / "logs"
+
+#: What of molecule's and pytest's output is worth a line.
+ACTION = re.compile(r"➜ (?P<name>create|prepare|verify): Executing")
+STEP = re.compile(r"::test_(?P<name>\w+)\S* (?P<result>PASSED|FAILED|ERROR|SKIPPED)")
+SUMMARY = re.compile(r"^=+ (?P<text>(?:\d+ \w+(?:, )?)+ in [\d.]+s)")
+TAIL_LINES = 120
+
+
+@contextmanager
+def only_run(name: str) -> Iterator[None]:
+    """Hold this checkout's scenario: molecule and its machine are one a checkout."""
+    lock_file = ROOT / ".cache" / "machines" / f"{name}.lock"
+    lock_file.parent.mkdir(parents=True, exist_ok=True)
+    with lock_file.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Skip(f"another run of {name} goes on in this checkout") from None
+        yield
+
+
+def test(name: str, *, keep: bool = False) -> int:
+    """``molecule test`` of the scenario; its exit code. ``keep`` leaves the machine for a look."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log = LOGS / f"{name}-molecule.log"
+    command = [str(Path(sys.executable).with_name("molecule")), "test", "-s", name]
+    command += ["--destroy=never"] if keep else []
+    environment = {
+        **os.environ,
+        # Molecule calls ansible-playbook and pytest by name.
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "MOLECULE_PROJECT_DIRECTORY": str(ROOT),
+        "MOLECULE_EPHEMERAL_DIRECTORY": str(ROOT / ".cache" / "machines" / f"{name}-molecule"),
+        "PYTHONUNBUFFERED": "1",
+        "MOLECULE_COMMAND_BORDERS": "0",
+        "NO_COLOR": "1",
+        "PY_COLORS": "0",
+    }
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        with log.open("w") as stream:
+            summary = follow(process.stdout, stream)
+        code = process.wait()
+    finally:
+        # Interrupted: nothing of the scenario may go on working at the machine.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if code:
+        say("".join(log.read_text().splitlines(keepends=True)[-TAIL_LINES:]))
+        say(f"everything it printed: {log}")
+    if summary:
+        say(summary)
+    return 1 if code else 0
+
+
+def follow(lines: IO[str], log: IO[str]) -> str:
+    """Copy the output to the log and show where it is; pytest's summary, if it came to that."""
+    summary = ""
+    last = time.monotonic()
+    for line in lines:
+        log.write(line)
+        log.flush()
+        action, step, end = ACTION.search(line), STEP.search(line), SUMMARY.search(line)
+        if action:
+            say(f"  {action['name']}")
+        if step:
+            now = time.monotonic()
+            words = step["name"].replace("_", " ")
+            say(f"  {step['result'].lower()} {now - last:5.1f} s  {words}")
+        if action or step:
+            last = time.monotonic()
+        if end:
+            summary = end["text"]
+    return summary
