@@ -1,0 +1,347 @@
+"""Hosts for tests, told as stories: what lies where, who runs, and what may not be read.
+
+A Machine answers every read as a Linux host would, from what the test put there, and keeps the
+answers as a recording does. What nobody put there is absent.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from ansible.module_utils.hostproof.host import Output, RecordedHost
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests/fixtures"
+ROLE = ROOT / "roles/hugepages"
+
+RECORDED_AT = "2026-11-21T03:15:00Z"
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+SYSCTL_FILE = "/etc/sysctl.d/99-zz-hostproof-hugepages.conf"
+LIMITS_FILE = "/etc/security/limits.d/99-zz-hostproof-hugepages.conf"
+TMPFILES_FILE = "/etc/tmpfiles.d/hostproof-hugepages.conf"
+THP_FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
+
+#: A host of 64 GiB whose instance has an SGA of 16 GiB in two segments, and a small one.
+SGA_SEGMENTS = (8 * MIB, 16 * GIB - 8 * MIB)
+SMALL_SEGMENT = 20 * KIB
+PAGES_NEEDED = (4 + 1) + (8188 + 1)
+PAGES_USED = 4 + 8188
+OINSTALL = 54321
+
+
+def hugepages_policy(**changes: Any) -> dict[str, Any]:
+    """The policy of the role's defaults, as the modules take it, with some values changed."""
+    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
+    names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__hugepages_policy"]
+    unknown = set(changes) - set(names)
+    assert not unknown, f"the role has no {unknown}"
+    return {name: defaults[f"hugepages_{name}"] for name in names} | changes
+
+
+class Shm(NamedTuple):
+    """A System V segment; ``nodes`` are the pages that were touched, by NUMA node."""
+
+    size: int
+    huge: bool = True
+    nodes: tuple[int, ...] = ()
+
+
+class Machine(RecordedHost):
+    """A Linux host in a test. ``evidence`` holds what was read from it, as a recording would."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.files: dict[str, str] = {}
+        self.folders: set[str] = {"/"}
+        self.links: dict[str, str] = {}
+        self.modes: dict[str, int] = {}
+        self.commands: dict[str, Output] = {}
+        self.running: list[dict[str, Any]] = []
+        self.segments: list[str] = []
+        self.refused: dict[str, str] = {}
+
+    # -- telling what is there
+
+    def file(self, path: str, text: str, mode: int = 0o644) -> "Machine":
+        self.files[path] = text
+        self.modes[path] = mode
+        return self
+
+    def folder(self, *paths: str) -> "Machine":
+        self.folders.update(paths)
+        return self
+
+    def link(self, path: str, target: str) -> "Machine":
+        self.links[path] = target
+        return self
+
+    def remove(self, *paths: str) -> "Machine":
+        for path in paths:
+            self.files.pop(path, None)
+            self.links.pop(path, None)
+            self.folders.discard(path)
+        return self
+
+    def command(self, line: str, stdout: str, rc: int = 0) -> "Machine":
+        self.commands[line] = Output(rc, stdout, "")
+        return self
+
+    def deny(self, *paths: str) -> "Machine":
+        """May not be read by the user that looks (what lies below neither)."""
+        self.refused.update(dict.fromkeys(paths, "denied"))
+        return self
+
+    def account(self, name: str, uid: int, *groups: str) -> "Machine":
+        line = f"{name}:x:{uid}:54321::/home/{name}:/bin/bash\n"
+        self.command(f"getent passwd {name}", line).command(f"getent passwd {uid}", line)
+        return self.command(f"id -Gn {name}", " ".join(groups) + "\n")
+
+    def group(self, name: str, gid: int, *members: str) -> "Machine":
+        return self.command(f"getent group {name}", f"{name}:x:{gid}:{','.join(members)}\n")
+
+    def memory(self, **rows: int) -> "Machine":
+        """Change rows of /proc/meminfo: kB, or a plain count for HugePages_*."""
+        lines = []
+        for line in self.files["/proc/meminfo"].splitlines():
+            name, _, value = line.partition(":")
+            if name in rows:
+                unit = " kB" if value.endswith(" kB") else ""
+                line = f"{name}: {rows[name]:>10}{unit}"
+            lines.append(line)
+        return self.file("/proc/meminfo", "\n".join(lines) + "\n")
+
+    def pool(self, total: int, free: int, rsvd: int = 0, surp: int = 0) -> "Machine":
+        self.file("/proc/sys/vm/nr_hugepages", f"{total - surp}\n")
+        return self.memory(
+            HugePages_Total=total, HugePages_Free=free, HugePages_Rsvd=rsvd, HugePages_Surp=surp
+        )
+
+    def nodes(self, *pages: int, page_kib: int = 2048) -> "Machine":
+        """NUMA nodes and the pages of the pool on each."""
+        for number, count in enumerate(pages):
+            folder = f"/sys/devices/system/node/node{number}/hugepages/hugepages-{page_kib}kB"
+            self.file(f"{folder}/nr_hugepages", f"{count}\n")
+            self.file(f"{folder}/free_hugepages", "0\n")
+        return self
+
+    def instance(
+        self,
+        sid: str,
+        *segments: Shm,
+        pid: int = 2101,
+        uid: int = 54321,
+        groups: tuple[int, ...] = (OINSTALL,),
+        memlock: int | None = None,
+        kind: str = "ora",
+        attached: int = 40,
+    ) -> "Machine":
+        """A running instance. ``memlock`` is bytes, None is unlimited."""
+        process = {"pid": pid, "uid": uid, "gid": OINSTALL, "started": 61.5}
+        self.running.append({**process, "argv0": f"{kind}_pmon_{sid}"})
+        maps, numa_maps, address = [_TEXT_MAPPING], [_TEXT_NUMA], 0x60000000
+        for one in segments:
+            shmid = len(self.segments)
+            maps.append(_maps_line(address, one, shmid))
+            numa_maps.append(_numa_maps_line(address, one))
+            self.segments.append(_shm_line(shmid, one.size, pid, attached, uid))
+            address += -(-one.size // (2 * MIB)) * 2 * MIB
+        limit = "unlimited" if memlock is None else str(memlock)
+        folder = f"/proc/{pid}"
+        self.file(f"{folder}/maps", "".join(maps))
+        self.file(f"{folder}/numa_maps", "".join(numa_maps))
+        self.file(f"{folder}/limits", _limits(limit))
+        self.file(f"{folder}/status", _status(f"{kind}_pmon_{sid}"[:15], uid, groups))
+        return self.shm_table()
+
+    def shm_table(self) -> "Machine":
+        return self.file("/proc/sysvipc/shm", _SHM_HEADER + "".join(self.segments))
+
+    def stop_instances(self) -> "Machine":
+        self.running, self.segments = [], []
+        return self.shm_table()
+
+    # -- answering
+
+    def _answer(self, key: str, kind: str, ask: Any) -> dict[str, Any]:
+        if key not in self.evidence:
+            subject = key.split(":", 1)[1]
+            answer = self._look(kind, subject)
+            if "error" in answer:
+                answer["message"] = f"{key}: {answer['error']} in this test"
+            self.evidence[key] = {"kind": kind, "at": RECORDED_AT, **answer}
+        return super()._answer(key, kind, ask)
+
+    def _look(self, kind: str, subject: str) -> dict[str, Any]:
+        if kind == "processes":
+            return {"processes": self.running}
+        if kind == "command":
+            return self._run(subject)
+        path = self._resolve(subject)
+        for refused, error in self.refused.items():
+            if path == refused or path.startswith(refused + "/"):
+                return {"error": error}
+        if kind == "file" and path in self.files:
+            return {"text": self.files[path]}
+        if kind == "dir" and path in self._all_folders():
+            return {"names": self._names_in(path)}
+        if kind == "link" and (path in self.files or path in self._all_folders()):
+            return {"target": path}
+        if kind == "stat" and path in self.files:
+            size = len(self.files[path])
+            stat = {"mode": self.modes[path], "uid": 0, "gid": 0, "size": size, "mtime": 0.0}
+            return {"stat": stat}
+        return {"error": "absent"}
+
+    def _run(self, line: str) -> dict[str, Any]:
+        argv = line.split(" ")
+        if line not in self.commands and argv[0] in ("getent", "id"):
+            # Both are everywhere, and say so by their code when they do not know a name.
+            return {"argv": argv, "rc": 2 if argv[0] == "getent" else 1, "stdout": "", "stderr": ""}
+        if line not in self.commands:
+            return {"error": "absent"}
+        return {"argv": argv, **self.commands[line]._asdict()}
+
+    def _resolve(self, path: str) -> str:
+        for _ in range(8):
+            for link, target in self.links.items():
+                if path == link or path.startswith(link + "/"):
+                    path = target + path[len(link) :]
+                    break
+            else:
+                break
+        return path
+
+    def _all_folders(self) -> set[str]:
+        known = set(self.folders)
+        for path in [*self.files, *self.links, *self.folders]:
+            known.update(str(parent) for parent in Path(path).parents)
+        return known
+
+    def _names_in(self, folder: str) -> list[str]:
+        entries = [*self.files, *self.links, *self._all_folders()]
+        below = [Path(entry) for entry in entries if entry != "/"]
+        return sorted({entry.name for entry in below if str(entry.parent) == folder})
+
+
+def linux() -> Machine:
+    """A Linux host of 64 GiB with systemd and one NUMA node, and nothing of a database."""
+    machine = Machine()
+    machine.file("/proc/meminfo", (FIXTURES / "meminfo/linux-6.18-no-pool.txt").read_text())
+    machine.memory(
+        MemTotal=64 * MIB,
+        MemFree=40 * MIB,
+        MemAvailable=44 * MIB,
+        PageTables=14368,
+        AnonHugePages=0,
+    )
+    machine.pool(0, 0)
+    machine.nodes(0)
+    machine.file("/proc/sys/kernel/osrelease", "5.14.0-503.11.1.el9_5.x86_64\n")
+    machine.file("/proc/sys/vm/hugetlb_shm_group", "0\n")
+    machine.file("/proc/sys/vm/nr_overcommit_hugepages", "0\n")
+    machine.file("/proc/cmdline", "BOOT_IMAGE=/vmlinuz root=/dev/mapper/ol-root ro quiet\n")
+    machine.file("/proc/buddyinfo", _BUDDYINFO)
+    machine.file(THP_FILE, "always madvise [never]\n")
+    machine.file(
+        "/boot/config-5.14.0-503.11.1.el9_5.x86_64", "CONFIG_TRANSPARENT_HUGEPAGE_ALWAYS=y\n"
+    )
+    machine.file("/etc/tmpfiles.d/thp.conf", f"w {THP_FILE} - - - - never\n")
+    machine.file("/etc/sysctl.conf", "# For more information, see sysctl.conf(5).\n")
+    machine.link("/etc/sysctl.d/99-sysctl.conf", "/etc/sysctl.conf")
+    machine.file("/usr/lib/sysctl.d/50-default.conf", "kernel.sysrq = 16\n")
+    machine.file("/etc/security/limits.conf", "# <domain> <type> <item> <value>\n")
+    machine.folder("/run/systemd/system", "/etc/security/limits.d", "/dev/shm")
+    machine.link("/lib", "/usr/lib")
+    machine.command("getconf PAGESIZE", "4096\n")
+    return machine.shm_table()
+
+
+def database_host() -> Machine:
+    """The same host, ready for its instance ORCL, which runs: every check that applies passes."""
+    machine = linux()
+    machine.account("oracle", 54321, "oinstall", "dba").group("oinstall", OINSTALL)
+    machine.pool(PAGES_NEEDED, PAGES_NEEDED - PAGES_USED)
+    machine.nodes(PAGES_NEEDED // 2, PAGES_NEEDED - PAGES_NEEDED // 2)
+    machine.file("/proc/sys/vm/hugetlb_shm_group", f"{OINSTALL}\n")
+    machine.file(
+        SYSCTL_FILE,
+        f"vm.hugetlb_shm_group = {OINSTALL}\nvm.nr_hugepages = {PAGES_NEEDED}\n",
+    )
+    machine.file(LIMITS_FILE, f"oracle soft memlock {60 * MIB}\noracle hard memlock {60 * MIB}\n")
+    return machine.instance("ORCL", *healthy_sga(), memlock=60 * GIB)
+
+
+def healthy_sga() -> list[Shm]:
+    """Two segments in huge pages, and the small one that every instance has beside them."""
+    return [
+        Shm(SGA_SEGMENTS[0], True, (4, 0)),
+        Shm(SGA_SEGMENTS[1], True, (4094, 4094)),
+        Shm(SMALL_SEGMENT, False, (5, 0)),
+    ]
+
+
+# -- the kernel's formats, as the fixtures of the parsers show them
+
+_TEXT_MAPPING = (
+    "00400000-18f5c000 r-xp 00000000 fd:00 33686018"
+    "                           /u01/app/oracle/product/19/bin/oracle\n"
+)
+_TEXT_NUMA = (
+    "00400000 default file=/u01/app/oracle/product/19/bin/oracle mapped=8000 N0=8000 "
+    "kernelpagesize_kB=4\n"
+)
+_SHM_HEADER = (
+    "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid"
+    "      atime      dtime      ctime                   rss                  swap\n"
+)
+_BUDDYINFO = (
+    "Node 0, zone      DMA      0      0      0      0      0      0      0      0      1      1"
+    "      3 \n"
+    "Node 0, zone    DMA32      1      3      4      2      5      4      3      4      5      3"
+    "    751 \n"
+    "Node 0, zone   Normal  17191  11515   4011   1153    339    152    133     88    117    144"
+    "  12000 \n"
+)
+
+
+def _maps_line(address: int, one: Shm, shmid: int) -> str:
+    step = 2 * MIB if one.huge else 4 * KIB
+    end = address + -(-one.size // step) * step
+    device = "00:11" if one.huge else "00:01"
+    return f"{address:08x}-{end:08x} rw-s 00000000 {device} {shmid}   /SYSV00000000 (deleted)\n"
+
+
+def _numa_maps_line(address: int, one: Shm) -> str:
+    line = f"{address:08x} default file=/SYSV00000000\\040(deleted)" + " huge" * one.huge
+    if any(one.nodes):
+        counts = [f"N{node}={count}" for node, count in enumerate(one.nodes) if count]
+        line += f" dirty={sum(one.nodes)} {' '.join(counts)}"
+        line += f" kernelpagesize_kB={2048 if one.huge else 4}"
+    return line + "\n"
+
+
+def _shm_line(shmid: int, size: int, pid: int, attached: int, uid: int) -> str:
+    return (
+        f"{0:>10} {shmid:>10}  1640 {size:>21} {pid:>5} {pid:>5} {attached:>6} {uid:>5} "
+        f"{OINSTALL:>5} {uid:>5} {OINSTALL:>5} 1795231561          0 1795231561 {0:>21} {0:>21}\n"
+    )
+
+
+def _limits(memlock: str) -> str:
+    text = (FIXTURES / "proc_limits/linux-6.18.txt").read_text()
+    return "".join(
+        f"Max locked memory         {memlock:<20} {memlock:<20} bytes     \n"
+        if line.startswith("Max locked memory")
+        else line
+        for line in text.splitlines(keepends=True)
+    )
+
+
+def _status(name: str, uid: int, groups: tuple[int, ...]) -> str:
+    listed = " ".join(str(group) for group in groups)
+    return (
+        f"Name:\t{name}\nState:\tS (sleeping)\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\n"
+        f"Gid:\t{groups[0]}\t{groups[0]}\t{groups[0]}\t{groups[0]}\nGroups:\t{listed} \n"
+        "HugetlbPages:\t       0 kB\n"
+    )
