@@ -24,9 +24,7 @@ def nasty_results():
     ]
     waiver = {"owner": NASTY, "reason": NASTY, "expires": "2027-01-01", "was": "fail"}
     lines.append(make_line("waived", [finding(status="waived", waiver=waiver, **texts)]))
-    return merge(
-        [dict(line, host=line["host"] + str(number)) for number, line in enumerate(lines)]
-    )
+    return merge([dict(line, host=line["host"] + str(number)) for number, line in enumerate(lines)])
 
 
 # report.json

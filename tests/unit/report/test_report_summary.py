@@ -23,7 +23,9 @@ def test_one_host_in_full():
     )  # fmt: skip
     skipped = finding(check="hugepages.numa_split", status="skip", why="One NUMA node only.")
     passed = finding(check="hugepages.shm_group", status="pass")
-    assert summary([make_line("db01", [passed, skipped, thp, pool])]) == """\
+    assert (
+        summary([make_line("db01", [passed, skipped, thp, pool])])
+        == """\
 host  verdict      hugepages
 db01  ✗ not ready  ✗ fail
 
@@ -36,6 +38,7 @@ db01  ✗ not ready  ✗ fail
 
 Hosts:    1 not ready
 Findings: 1 fail, 1 warn, 1 skip, 1 pass"""
+    )
 
 
 def test_equal_findings_of_several_hosts_stand_once():

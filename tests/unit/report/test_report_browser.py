@@ -1,0 +1,126 @@
+"""report.html in a real browser: the script, the filters, the evidence, paper."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+from ansible.module_utils.hostproof.report import html
+from ansible.module_utils.hostproof.report.html import render_html
+from ansible.module_utils.hostproof.report.store import merge
+from report_samples import fleet
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+
+pytestmark = pytest.mark.skipif(
+    BROWSER is None, reason="no Chromium: the page's script is untested"
+)
+
+OPTIONS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--enable-logging=stderr",
+)
+
+#: What a reader does, and what the page then says; runs after the page's own script.
+PROBE = """<script>(async () => {
+  const rest = (time) => new Promise((done) => setTimeout(done, time));
+  const form = document.getElementById('filter');
+  const output = async () => {
+    form.dispatchEvent(new Event('input'));
+    await rest(300);
+    return form.querySelector('output').textContent;
+  };
+  const said = {all: form.querySelector('output').textContent, hidden: form.hidden};
+  dispatchEvent(new Event('beforeprint'));
+  said.unfolded = document.querySelectorAll('details.o:not([open])').length;
+  dispatchEvent(new Event('afterprint'));
+  said.copy = document.querySelectorAll('pre.x button').length;
+  const evidence = document.querySelector('section.h details.e');
+  evidence.open = true;
+  await rest(500);
+  said.evidence = evidence.querySelector('pre').textContent;
+  said.finding = document.querySelector('section.h tbody').textContent;
+  form.elements.host.value = 'DB05';
+  said.host = await output();
+  form.elements.host.value = 'nosuchhost';
+  said.none = await output();
+  form.elements.host.value = '';
+  form.querySelectorAll('input[type=checkbox]').forEach((b) => { b.checked = b.value === 'F'; });
+  said.fail = await output();
+  const shown = document.querySelectorAll('section.h:not([hidden]) tbody:not([hidden])');
+  said.failing = Array.from(shown).map((finding) => finding.className).join('');
+  form.reset();
+  form.elements.control.value = 'host';
+  said.control = await output();
+  said.columns = document.querySelectorAll('.m thead th:not([hidden])').length;
+  const told = document.createElement('p');
+  told.id = 'said';
+  told.textContent = JSON.stringify(said);
+  document.body.append(told);
+})();</script>"""
+
+
+def browse(tmp_path, page, *options):
+    path = tmp_path / "report.html"
+    path.write_text(page)
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    return subprocess.run(
+        [BROWSER, *OPTIONS, profile, *options, path.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+
+@pytest.fixture(params=["small", "large"])
+def page(request, monkeypatch):
+    if request.param == "large":
+        monkeypatch.setattr(html, "INLINE_FINDINGS", 0)
+        monkeypatch.setattr(html, "INLINE_EVIDENCE", 0)
+    return render_html(merge(fleet(12, 11, evidence=True)), "2026-11-21T04:00:00Z")
+
+
+def test_the_script_does_what_it_says(page, tmp_path):
+    open_policy = re.sub(r"script-src '[^']*'", "script-src 'unsafe-inline'", page)
+    done = browse(tmp_path, open_policy + PROBE, "--virtual-time-budget=20000", "--dump-dom")
+    said = json.loads(re.search(r'<p id="said">(.*?)</p>', done.stdout).group(1))
+    assert said["hidden"] is False
+    assert said["all"] == "122 findings on 12 of 12 hosts shown"
+    assert said["unfolded"] == 0
+    assert said["copy"] == 17
+    assert said["evidence"].startswith("MemTotal:       131915804 kB\n")
+    for text in ("✗ fail", "No instance uses automatic memory management", "MOS 749851.1"):
+        assert said["finding"].count(text) == 1
+    assert said["host"] == "11 findings on 1 of 12 hosts shown"
+    assert said["none"] == "0 findings on 0 of 12 hosts shown"
+    assert said["fail"] == "6 findings on 3 of 12 hosts shown"
+    assert said["failing"] == "FFFFFF"
+    assert said["control"] == "1 findings on 1 of 12 hosts shown"
+    assert said["columns"] == 3
+
+
+def test_the_page_keeps_to_its_own_policy(page, tmp_path):
+    done = browse(tmp_path, page, "--dump-dom")
+    assert '<form id="filter" role="search"' in done.stdout, "the script did not run"
+    assert "CONSOLE" not in done.stderr
+
+
+def test_the_policy_refuses_a_script_that_a_host_slipped_in(page, tmp_path):
+    done = browse(tmp_path, page + "<script>document.title='owned'</script>", "--dump-dom")
+    assert "<title>owned" not in done.stdout
+    assert "Content Security Policy" in done.stderr
+
+
+def test_the_page_prints(page, tmp_path):
+    browse(tmp_path, page, "--no-pdf-header-footer", f"--print-to-pdf={tmp_path / 'report.pdf'}")
+    pages = (tmp_path / "report.pdf").read_bytes().count(b"/Type /Page\n")
+    assert pages > 5

@@ -1,0 +1,293 @@
+"""report.html: what it holds, with and without a script, and how large it gets."""
+
+import base64
+import hashlib
+import json
+import random
+import re
+import zlib
+from html.parser import HTMLParser
+
+import pytest
+from ansible.module_utils.hostproof.report import html
+from ansible.module_utils.hostproof.report.html import render_html
+from ansible.module_utils.hostproof.report.store import merge
+from report_samples import RUN, finding, fleet, make_line, pack
+
+NOW = "2026-11-21T04:00:00Z"
+LIMIT = 15_000_000
+
+
+class Page(HTMLParser):
+    """Elements and text of a page, as a browser without a script shows it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags = []
+        self.ids = []
+        self.links = []
+        self.cells = []
+        self.shown = []
+        self.scripts = []
+        self.styles = []
+        self._raw = None
+        self.feed(text)
+        self.text = " ".join("".join(self.shown).split())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._raw = {"script": self.scripts, "style": self.styles}.get(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name == "href":
+                self.links.append(value)
+            assert not name.startswith("on"), "an event handler"
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        self._raw = None
+
+    def handle_data(self, data):
+        if self._raw is not None:
+            self._raw.append(data)
+        else:
+            self.shown.append(data)
+            if self.cells:
+                self.cells[-1] += data
+
+
+def page_of(lines):
+    return Page(render_html(merge(lines), NOW))
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Every report counts as a large one."""
+    monkeypatch.setattr(html, "INLINE_FINDINGS", 0)
+    monkeypatch.setattr(html, "INLINE_EVIDENCE", 0)
+
+
+def test_a_small_report_holds_everything_in_line():
+    lines = fleet(6, 11, evidence=True)
+    page = page_of(lines)
+    for line in lines:
+        for told in line["findings"]:
+            for name in ("title", "check", "why", "fix", "reference", "desired", "running"):
+                assert " ".join((told[name] or "").split()) in page.text
+    assert "MemTotal: 131915804 kB" in page.text
+    assert "2026-11-21T03:15:20Z, exit code 0" in page.text
+    assert len(page.scripts) == 1
+
+
+def test_the_four_layers_stand_side_by_side():
+    told = finding(
+        desired="a 1", persisted="b 2", running=None, in_use="d 4", takes_effect="reboot"
+    )
+    page = page_of([make_line("db01", [told])])
+    start = page.cells.index("a 1")
+    assert page.cells[start : start + 5] == ["a 1", "b 2", "—", "d 4", "reboot"]
+
+
+def test_verdicts_and_matrix():
+    page = page_of(fleet(12, 11, evidence=True))
+    assert "3 of 12 hosts are not ready" in page.text
+    assert "db12✗ not ready✗ 2 fail" in page.text
+    assert "db03? could not determine" in page.text
+    assert "Run 20261121T031500Z-1a2b" in page.text
+
+
+@pytest.mark.parametrize(
+    ("statuses", "headline"),
+    [
+        ([], "No host was judged"),
+        (["pass"], "The host is ready"),
+        (["fail"], "The host is not ready"),
+        (["warn"], "The host is ready with warnings"),
+        (["error"], "The host could not be determined"),
+        (["pass", "skip"], "All 2 hosts are ready"),
+        (["warn", "pass"], "1 of 2 hosts is ready with warnings"),
+        (["warn", "warn"], "All 2 hosts are ready with warnings"),
+        (["error", "pass", "pass"], "1 of 3 hosts could not be determined"),
+        (["fail", "fail", "error"], "2 of 3 hosts are not ready"),
+    ],
+)
+def test_the_headline(statuses, headline):
+    lines = [make_line(f"db{n}", [finding(status=status)]) for n, status in enumerate(statuses)]
+    page = page_of(lines)
+    assert f"host readiness report{headline}Run" in page.text
+
+
+def test_a_run_that_was_cut_short_says_so():
+    line = make_line("db01", [finding(status="pass")], run=dict(RUN, hosts=9))
+    page = page_of([line])
+    assert "The host is ready; the run was cut short" in page.text
+    assert "About this run" in page.text
+    assert "Run 20261121T031500Z-1a2b was cut short: nothing is known about 8 of its 9" in page.text
+
+
+def test_waived_findings_are_listed_with_owner_reason_and_date():
+    page = page_of(fleet(2, 1, statuses="waived"))
+    assert (
+        "hugepages.pool_covers_sga✗ faildb01, db02dba-team@example.com"
+        "Memory is extended in January, CHG00412027-01-31"
+    ) in page.text
+
+
+def test_status_is_never_told_by_colour_alone():
+    text = render_html(merge(fleet(12, 11)), NOW)
+    marked = re.findall(r"<tbody class=([FEWVSP])>.{0,20}<th scope=row><b>(. \w+)</b>", text)
+    assert len(marked) == 122
+    assert {("F", "✗ fail"), ("E", "? error"), ("P", "✓ pass")} <= set(marked)
+    assert len(set(marked)) == 6
+
+
+def test_the_page_is_self_contained_and_its_policy_lets_nothing_else_run():
+    text = render_html(merge(fleet(5, 11, evidence=True)), NOW)
+    page = Page(text)
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert len(page.ids) == len(set(page.ids))
+    assert not {tag for tag, _ in page.tags} & {"img", "link", "iframe", "object", "base"}
+    assert not any("src" in attributes or "style" in attributes for _, attributes in page.tags)
+    assert "http:" not in text and "https:" not in text and "@import" not in text
+    (policy,) = [a["content"] for t, a in page.tags if a.get("http-equiv")]
+    for kind, (content,) in (("style", page.styles), ("script", page.scripts)):
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+
+
+NASTY = "<script>alert(1)</script>'\"><img src=x onerror=alert(2)>&amp;\x1b\udcff\u202e"
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_every_value_is_escaped(size, request):
+    if size == "large":
+        request.getfixturevalue("large")
+    names = ("title", "desired", "persisted", "running", "in_use", "why", "fix", "reference")
+    told = finding(evidence=[NASTY], **dict.fromkeys(names, NASTY))
+    waiver = {"owner": NASTY, "reason": NASTY, "expires": NASTY, "was": "fail"}
+    run = {"id": NASTY, "started": "2026-11-21T03:15:00Z", "hosts": 3}
+    reading = {"kind": NASTY, "at": NASTY, "text": NASTY}
+    findings = [told, dict(told, status="waived", waiver=waiver), dict(told, status="skip")]
+    line = make_line(NASTY, findings, run=run, evidence=pack({NASTY: reading}))
+    lost = make_line(NASTY + "2", [], run=run, message=NASTY, outcome="unreachable")
+    text = render_html(merge([line, lost], [NASTY]), NOW)
+    page = Page(text)
+    assert len([tag for tag, _ in page.tags if tag == "script"]) == (1 if size == "small" else 2)
+    assert not [tag for tag, _ in page.tags if tag == "img"]
+    assert "<script>alert(1)</script>'\"><img src=x onerror=alert(2)>&amp;" in page.text
+    assert "\\x1b\\xff\\u202e" in page.text
+    assert not re.search("[\x1b\ud800-\udfff\u202e]", text)
+
+
+def test_broken_evidence_is_said_and_does_not_end_the_report():
+    page = page_of([make_line("db01", [finding()], evidence="AAAA")])
+    assert "the evidence of db01 cannot be unpacked" in page.text
+
+
+def test_evidence_that_was_not_kept_is_said():
+    page = page_of([make_line("db01", [finding()])])
+    assert "file:/proc/meminfo, command:sysctl -a (not kept)" in page.text
+
+
+def test_all_kinds_of_readings_are_shown():
+    evidence = {
+        "stat:/x": {"kind": "stat", "at": "then", "stat": {"mode": 384}},
+        "file:/y": {"kind": "file", "at": "then", "error": "denied", "message": "not yours"},
+        "command:z": {"kind": "command", "rc": 3, "stdout": "out", "stderr": "bad"},
+        "file:/empty": {"kind": "file", "at": "then", "text": ""},
+        "odd": 7,
+    }
+    told = finding(evidence=[*evidence, "file:/unknown"])
+    text = page_of([make_line("db01", [told], evidence=pack(evidence))]).text
+    for shown in ('"mode": 384', "denied: not yours", "out [stderr] bad", "(empty)", "exit code 3"):
+        assert shown in text
+
+
+def test_a_large_report_prints_shared_texts_once(large):
+    page = page_of(fleet(60, 11))
+    shared = "Kernels from 5.16 refuse huge pages to a group that is not named here (ORA-27125)."
+    assert 1 <= page.text.count(shared) <= 5  # once for each status
+    assert page.text.count("54321 (oinstall)") > 60
+    assert all(link[1:] in page.ids for link in page.links)
+    assert "What the findings of a check have in common stands once, under Checks" in page.text
+
+
+def test_a_large_report_keeps_texts_that_differ_in_line(large):
+    lines = [make_line(f"db{n}", [finding(fix=f"set {n}", why="always")]) for n in range(20)]
+    page = page_of(lines)
+    assert all(f"set {n}" in page.text for n in range(20))
+    assert page.text.count("always") == 1
+
+
+def packed_evidence(page):
+    return json.loads(page.scripts[0])
+
+
+def test_packed_evidence_is_stored_once_by_content(large):
+    lines = fleet(30, 3, statuses="fail", evidence=True)
+    shelf = packed_evidence(page_of(lines))
+    chunks = [json.loads(zlib.decompress(base64.b64decode(chunk))) for chunk in shelf["chunks"]]
+    readings = [tuple(reading) for chunk in chunks for reading in chunk]
+    assert len(readings) == len(set(readings)) == 31  # 30 meminfo, one sysctl
+    assert len(shelf["hosts"]) == 30
+    meminfo = str(shelf["keys"].index("file:/proc/meminfo"))
+    chunk, place = shelf["hosts"]["h7"][meminfo]
+    assert "MemTotal:       131915804 kB" in chunks[chunk][place][1]
+    assert shelf["sets"] == [[0, 1]]
+
+
+def test_evidence_beyond_the_limit_is_left_out_and_said(large, monkeypatch):
+    monkeypatch.setattr(html, "PAGE_LIMIT", 150_000)
+    dice = random.Random(5)
+    lines = [
+        make_line(
+            f"db{n}",
+            [finding(evidence=["file:/big"])],
+            evidence=pack({"file:/big": {"text": dice.randbytes(40_000).hex()}}),
+        )
+        for n in range(9)
+    ]
+    text = render_html(merge(lines), NOW)
+    left_out = int(re.search(r"The evidence of (\d+) hosts is left out", text).group(1))
+    assert 5 <= left_out <= 8
+    assert len(text) < 300_000
+
+
+def test_findings_beyond_the_limit_are_left_out_and_said(large, monkeypatch):
+    monkeypatch.setattr(html, "PAGE_LIMIT", 60_000)
+    lines = [
+        make_line(f"db{n}", [finding(fix=f"{n} " * 60, why=f"because {n}" * 9)]) for n in range(200)
+    ]
+    text = render_html(merge(lines), NOW)
+    assert len(text) < 64_000
+    assert re.search(r"The findings of \d+ hosts are left out .+ report.json", text)
+    assert "Reasons and references that differ from host to host are left out" in text
+    assert text.count("<tr data-h=") == 200
+
+
+def wordy(lines, *, unique):
+    """Every why, fix and reference is 120 characters long."""
+    number = 0
+    for line in lines:
+        for told in line["findings"]:
+            number += 1
+            tail = f" ({number})" if unique else ""
+            for name in ("why", "fix", "reference"):
+                told[name] = (told[name] * 9)[: 120 - len(tail)] + tail
+    return lines
+
+
+@pytest.mark.parametrize("case", ["mixed", "all fail", "all fail, no two texts alike"])
+def test_a_thousand_hosts_stay_under_15_mb(case):
+    statuses = None if case == "mixed" else "fail"
+    lines = fleet(1000, 30, statuses=statuses, evidence=True)
+    if statuses:
+        wordy(lines, unique="alike" in case)
+    text = render_html(merge(lines), NOW)
+    assert len(text.encode()) < LIMIT
+    assert "The findings of" not in text  # every host is there
+    findings = sum(len(line["findings"]) or 1 for line in lines)
+    assert text.count("<tbody class=") == findings
