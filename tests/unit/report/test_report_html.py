@@ -95,7 +95,7 @@ def test_verdicts_and_matrix():
     assert "3 of 12 hosts are not ready" in page.text
     assert "db12✗ not ready✗ 2 fail" in page.text
     assert "db03? could not determine" in page.text
-    assert "Run 20261121T031500Z-1a2b" in page.text
+    assert "Run20261121T031500Z-1a2b" in page.text
 
 
 @pytest.mark.parametrize(
