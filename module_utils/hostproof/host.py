@@ -56,6 +56,25 @@ class Process(NamedTuple):
     argv0: str
 
 
+def _is_output(reading):
+    # type: (Dict[str, Any]) -> bool
+    streams = (reading["stdout"], reading["stderr"])
+    return isinstance(reading["rc"], int) and all(isinstance(text, str) for text in streams)
+
+
+#: Kind of a reading to whether it holds an answer; a KeyError or TypeError means that it does not.
+_SHAPES = {
+    "file": lambda reading: isinstance(reading["text"], str),
+    "dir": lambda reading: all(isinstance(name, str) for name in reading["names"]),
+    "link": lambda reading: isinstance(reading["target"], str),
+    "stat": lambda reading: Stat(**reading["stat"]),
+    "command": _is_output,
+    "processes": lambda reading: isinstance(
+        [Process(**process) for process in reading["processes"]], list
+    ),
+}  # type: Dict[str, Callable[[Dict[str, Any]], Any]]
+
+
 class Host:
     """The reads that controls may use. Subclasses answer ``_answer(key, kind, ask)``."""
 
@@ -68,7 +87,7 @@ class Host:
         # type: (str) -> int
         """The whole number that a file under /proc or /sys holds; Unanswered if it holds none."""
         text = self.read_text(path).strip()
-        if not text.isdigit():
+        if not text.isdecimal():
             raise Unanswered(
                 "file:" + path, "{0} holds {1!r}, not a number".format(path, text[:40])
             )
@@ -158,7 +177,19 @@ class RecordedHost(Host):
             raise Unanswered(
                 key, "{0} is not in the recorded evidence; record it again".format(key)
             )
-        return _value_or_raise(key, self.evidence[key])
+        answer = _value_or_raise(key, self.evidence[key])
+        if not _has_answer(answer, kind):
+            raise Unanswered(key, "the reading of {0} holds no answer; record it again".format(key))
+        return answer
+
+
+def _has_answer(reading, kind):
+    # type: (Dict[str, Any], str) -> bool
+    """Whether a reading that a person may have edited holds what its kind must."""
+    try:
+        return bool(_SHAPES[kind](reading))
+    except (KeyError, TypeError):
+        return False
 
 
 def _value_or_raise(key, reading):
