@@ -286,7 +286,7 @@ def need(facts, policy):
     for sid, instance in listed.items():
         pages = -(-instance.sga // page) + policy.extra_pages_per_instance
         parts[sid] = (pages, instance.sga)
-    for running in if_known(facts.instances, []):
+    for running in known(facts.instances):
         if running.sid not in listed:
             parts[running.sid + " (running, not listed)"] = _pages_of(
                 [segment.size for segment in known(running.segments)], page
@@ -808,7 +808,7 @@ def _judge_shm_group(facts, policy):
     group = known(facts.group)
     outsiders = [
         instance.sid
-        for instance in if_known(facts.instances, [])
+        for instance in known(facts.instances)
         if running not in (known(instance.status).gid,) + known(instance.status).groups
     ]
     wrong = outsiders or running != group.gid or persisted != str(group.gid)
@@ -1051,8 +1051,10 @@ def _judge_ram_share(facts, policy):
     pool = known(facts.pool)
     limit = memory * policy.ram_share_limit // 100
     at_boot = attempt(pool_at_boot, facts)
-    later = 0 if isinstance(at_boot, HostproofError) else at_boot.pages * pool.page_size
     now = pool.total * pool.page_size
+    if now <= limit:
+        known(at_boot)  # a pool that is too large already is so whatever the next boot makes
+    later = 0 if isinstance(at_boot, HostproofError) else at_boot.pages * pool.page_size
     over = max(now, later) > limit
     return found(
         RAM_SHARE,

@@ -169,7 +169,7 @@ def _read_sysctl(host):
     rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
     if SYSCTL_CONF in real_paths:
         return SysctlTree(assignments, [])
-    if isinstance(attempt(host.list_dir, "/run/systemd/system"), Absent):
+    if unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
         # Without systemd the boot scripts run procps' sysctl, which reads this file last.
         return SysctlTree(assignments + rest, [])
     return SysctlTree(assignments, rest)
