@@ -1,0 +1,195 @@
+"""What cannot be read is never a pass: every reading of a host, taken away or spoilt in turn."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls import CHECK_IDS, hugepages
+from ansible.module_utils.hostproof.finding import ERROR, PASS, SKIP, worst
+from ansible.module_utils.hostproof.host import RecordedHost
+from packs import GIB, MIB, Machine, Shm
+
+LISTED = [{"sid": "ORCL", "sga": "16G", "version": "19"}]
+
+Reading = dict[str, Any]
+
+
+def removed(_reading: Reading) -> Reading | None:
+    return None
+
+
+def denied(reading: Reading) -> Reading:
+    return {"kind": reading["kind"], "error": "denied", "message": "no permission"}
+
+
+def timed_out(reading: Reading) -> Reading:
+    return {"kind": reading["kind"], "error": "unanswered", "message": "timed out"}
+
+
+def hollow(reading: Reading) -> Reading:
+    """A recording of which somebody cut the answer out."""
+    return {"kind": reading["kind"]}
+
+
+def of_another_kind(reading: Reading) -> Reading:
+    return dict.fromkeys(("text", "names", "target", "stat", "processes", "argv", "rc"), 5) | {
+        "kind": reading["kind"]
+    }
+
+
+def garbled(reading: Reading) -> Reading:
+    """The right shape, with an answer that is none."""
+    spoilt = dict(reading)
+    for name in ("text", "stdout"):
+        if name in spoilt:
+            spoilt[name] = "\x00\ud800 garbage [ : =\n\n\u00b2"
+    return spoilt
+
+
+def emptied(reading: Reading) -> Reading:
+    """Text that ends before it begins, and commands that say nothing and are content."""
+    spoilt = dict(reading)
+    for name in ("text", "stdout"):
+        if name in spoilt:
+            spoilt[name] = ""
+    return spoilt
+
+
+SPOILERS = (removed, denied, timed_out, hollow, of_another_kind, garbled, emptied)
+#: Nothing was answered at all.
+SILENT = (removed, denied, timed_out, hollow, of_another_kind)
+
+
+def sick_host() -> Machine:
+    """Nearly everything is wrong here, and every reading of it matters."""
+    machine = packs.database_host().stop_instances()
+    machine.file("/proc/sys/kernel/osrelease", "6.12.0-1.el10.x86_64\n")
+    machine.file("/boot/config-6.12.0-1.el10.x86_64", "CONFIG_TRANSPARENT_HUGEPAGE_ALWAYS=y\n")
+    machine.file(packs.THP_FILE, "[always] madvise never\n").remove("/etc/tmpfiles.d/thp.conf")
+    machine.instance("ORCL", Shm(16 * GIB, False), pid=77, memlock=64 * 1024, groups=(54322,))
+    machine.instance("OTHER", Shm(80 * GIB, False), pid=78, memlock=64 * 1024, groups=(54322,))
+    machine.pool(30000, 30000).nodes(30000, 0)
+    machine.memory(PageTables=4 * MIB)
+    machine.file("/proc/sys/vm/hugetlb_shm_group", "7\n")
+    machine.file("/proc/sys/vm/nr_overcommit_hugepages", "64\n")
+    machine.file(packs.SYSCTL_FILE, "vm.nr_hugepages = 30000\n")
+    machine.file("/usr/lib/sysctl.d/10-vendor.conf", "vm.nr_hugepages = 10\n")
+    machine.file(packs.LIMITS_FILE, "oracle - memlock 64\n")
+    return machine.file("/dev/shm/ora_ORCL_0_0", "")
+
+
+def host_without_systemd() -> Machine:
+    """Its /etc/sysctl.conf counts, and asks for more than the host can spare."""
+    machine = packs.linux().remove("/run/systemd/system", "/etc/sysctl.d/99-sysctl.conf")
+    return machine.file("/etc/sysctl.conf", "vm.nr_hugepages = 30000\n")
+
+
+def greedy_at_boot() -> Machine:
+    machine = packs.linux().pool(512, 512)
+    return machine.file("/proc/cmdline", "root=/dev/sda1 hugepages=30000\n")
+
+
+HOSTS: dict[str, tuple[Callable[[], Machine], dict[str, Any]]] = {
+    "healthy": (packs.database_host, {}),
+    "healthy, listed": (packs.database_host, {"instances": LISTED}),
+    "sick": (sick_host, {}),
+    "sick, listed": (sick_host, {"instances": LISTED}),
+    "without systemd": (host_without_systemd, {}),
+    "greedy at boot": (greedy_at_boot, {}),
+}
+
+
+def recording(host: str, judge: Callable[..., Any]) -> dict[str, Reading]:
+    machine, policy = HOSTS[host]
+    told = machine()
+    judge(told, **policy)
+    return told.evidence
+
+
+#: Their readers skip what they do not understand, and an empty one is legal: another host then.
+LENIENT = ("file:/etc/", "file:/usr/lib/", "file:/proc/cmdline")
+
+
+def spoilt_recordings(evidence, spoil):
+    """(key, recording) with each reading in turn spoilt; that a file is absent is an answer too."""
+    for key, reading in sorted(evidence.items()):
+        if spoil not in SILENT and ("error" in reading or key.startswith(LENIENT)):
+            continue
+        changed = copy.deepcopy(evidence)
+        instead = spoil(changed.pop(key))
+        if instead is not None:
+            changed[key] = instead
+        yield key, RecordedHost(changed)
+
+
+def summary(findings) -> dict[str, str]:
+    return {check: worst([one.status for one in found]) for check, found in findings.items()}
+
+
+def test_sick_host_is_sick_in_every_check(judge):
+    machine, policy = HOSTS["sick, listed"]
+    statuses = summary(judge(machine(), **policy))
+    # The pool cannot be too small and too large at once.
+    assert {check for check, status in statuses.items() if status == PASS} == {
+        "page_size",
+        "pool_not_wasted",
+    }
+
+
+def test_healthy_host_passes_every_check(judge):
+    machine, policy = HOSTS["healthy"]
+    assert set(summary(judge(machine(), **policy)).values()) == {PASS}
+
+
+@pytest.mark.parametrize("spoil", SPOILERS)
+@pytest.mark.parametrize("host", HOSTS)
+def test_no_check_gets_better_by_knowing_less(judge, host, spoil):
+    _machine, policy = HOSTS[host]
+    evidence = recording(host, judge)
+    before = summary(judge(RecordedHost(copy.deepcopy(evidence)), **policy))
+    better = []
+    for key, spoilt in spoilt_recordings(evidence, spoil):
+        after = summary(judge(spoilt, **policy))
+        assert set(after) == {check.removeprefix("hugepages.") for check in CHECK_IDS}
+        better += [
+            (key, check, before[check], status)
+            for check, status in after.items()
+            if status == PASS and before[check] != PASS
+        ]
+    assert not better
+
+
+#: Cited for what a finding shows beside its verdict, which does not rest on it.
+SHOWN_BESIDE = {
+    ("page_size", "file:/proc/cmdline"),
+    ("transparent_hugepages", "file:/proc/meminfo"),
+    ("page_table_cost", "file:/proc/sysvipc/shm"),
+}
+
+
+@pytest.mark.parametrize("spoil", SILENT)
+@pytest.mark.parametrize("host", ["healthy", "healthy, listed"])
+def test_finding_that_cites_a_silent_reading_is_no_pass(judge, host, spoil):
+    _machine, policy = HOSTS[host]
+    evidence = recording(host, judge)
+    cited = {
+        (found.check, key)
+        for findings in judge(RecordedHost(copy.deepcopy(evidence)), **policy).values()
+        for found in findings
+        for key in found.evidence
+    }
+    assert len(cited) > 20
+    passed_all_the_same = []
+    for key, spoilt in spoilt_recordings(evidence, spoil):
+        for check, findings in judge(spoilt, **policy).items():
+            status = worst([one.status for one in findings])
+            if ("hugepages." + check, key) in cited and status in (PASS, SKIP):
+                passed_all_the_same.append((check, key))
+    assert {one for one in passed_all_the_same if one not in SHOWN_BESIDE} == set()
+
+
+def test_no_evidence_is_no_answer(judge):
+    statuses = summary(judge(RecordedHost({})))
+    assert statuses == {check.id.removeprefix("hugepages."): ERROR for check in hugepages.CHECKS}
