@@ -59,7 +59,7 @@ _MATCHES_NOTHING = Check(
 
 
 class Waiver(NamedTuple):
-    """An entry of a waiver file. ``hosts`` are shell patterns, ``expires`` is the last valid day."""
+    """One entry of a waiver file: ``hosts`` are shell patterns, ``expires`` the last valid day."""
 
     check: str
     hosts: Tuple[str, ...]

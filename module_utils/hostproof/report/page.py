@@ -136,7 +136,8 @@ footer h2{color:var(--ink);border-top:1px solid var(--line);padding-top:1.6rem}
 @media screen and (max-width:52rem){header,main,footer{padding-left:1rem;padding-right:1rem}
 .tiles{grid-template-columns:repeat(2,1fr)}h1{font-size:1.55rem}.g col:first-child{width:27%}
 .g col:last-child{width:5.4rem}.g th,.g td{padding:.35rem .5rem}}
-@media screen and (max-width:40rem){.g,.g tbody,.g tr,.g td,.g tbody th{display:block}
+@media screen and (max-width:40rem){.w{display:block;overflow-x:auto}
+.g,.g tbody,.g tr,.g td,.g tbody th{display:block}
 .g thead{display:none}
 .g tbody tr>td,.g tbody tr>th{border-left:4px solid var(--c)}.g td{padding:.15rem .7rem}
 .g tr:first-child td::before{display:inline-block;min-width:5.2rem;color:var(--dim);
