@@ -80,13 +80,22 @@ def policy():
     )
 
 
-def apply_once():
-    """What library/apply_control.py does."""
+def plan():
+    """What apply would do now. The steps to be killed at are those of carrying it out."""
     wanted = policy()
-    plan = hugepages.plan(hugepages.read(LiveHost(), wanted), wanted)
-    apply.refuse(plan, hugepages.NAME)
-    hand = writer.Writer()
-    apply.apply_plan(plan, hugepages.NAME, Journal(hand), hand)
+    decided = hugepages.plan(hugepages.read(LiveHost(), wanted), wanted)
+    apply.refuse(decided, hugepages.NAME)
+    return decided
+
+
+def apply_of(decided):
+    """What library/apply_control.py does with its plan."""
+
+    def apply_once():
+        hand = writer.Writer()
+        apply.apply_plan(decided, hugepages.NAME, Journal(hand), hand)
+
+    return apply_once
 
 
 def revert_once():
@@ -154,6 +163,7 @@ def check_no_half_states(before, done, now, what):
 
 def kill_apply():
     before = state()
+    apply_once = apply_of(plan())
     in_child(apply_once)
     done = state()
     in_child(revert_once)
@@ -172,6 +182,7 @@ def kill_apply():
 
 def kill_revert():
     before = state()
+    apply_once = apply_of(plan())
     step = 1
     in_child(apply_once)
     while in_child(revert_once, kill_before=step):
@@ -184,6 +195,7 @@ def kill_revert():
 
 
 def cut_power_before_renaming_to(path):
+    apply_once = apply_of(plan())
     writer.os = KillingOs(None, lambda name, given: name == "rename" and given[1] == path)
     apply_once()
     sys.exit(f"apply ended without putting {path} in place")
