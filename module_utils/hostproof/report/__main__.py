@@ -14,10 +14,11 @@ from typing import Any, List, NoReturn, Optional
 
 from ..controls import CHECK_IDS
 from ..errors import HostproofError
-from ..waivers import Waiver, parse_waivers
+from ..waivers import Waiver
 from .document import flat_findings
 from .render import render_folder, render_lines, with_waivers, write_private
 from .store import FINDINGS_FILE, Results, merge, merged_lines, read_lines
+from .waiver_file import load_waivers
 
 EXIT_USAGE = 1
 EXIT_INTERRUPTED = 130
@@ -107,22 +108,6 @@ def _say(text):
     except BrokenPipeError:
         # The reader (head, less) has seen enough; the exit code is still that of the report.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def load_waivers(path):
-    # type: (str) -> List[Waiver]
-    """The waivers of a YAML file (PyYAML comes with Ansible; the package itself needs none)."""
-    import yaml
-
-    try:
-        with open(path, encoding="utf-8") as stream:
-            data = yaml.safe_load(stream)
-    except (OSError, ValueError, yaml.YAMLError) as problem:
-        raise HostproofError("{0}: {1}".format(path, " ".join(str(problem).split()))) from problem
-    try:
-        return parse_waivers(data)
-    except HostproofError as problem:
-        raise HostproofError("{0}: {1}".format(path, problem)) from problem
 
 
 def _merge_into_new(options):
