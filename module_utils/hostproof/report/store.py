@@ -60,7 +60,7 @@ _MATCHED = Check(
     "The run judged at least one host",
     "critical",
     "",
-    "No host was judged, so nothing is known.",
+    "No host was judged: whether any host is ready could not be determined.",
     "README, exit codes",
 )
 _FINISHED = Check(
