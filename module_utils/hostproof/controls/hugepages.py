@@ -1178,6 +1178,7 @@ def _plan_sysctl(facts, policy, target, changes, refusals):
     # type: (Facts, Policy, Optional[int], List[Change], List[Refusal]) -> List[ValueChange]
     """The drop-in, and the values that bring the running kernel in line with it."""
     pool = known(facts.pool)
+    size = pool.page_size
     wanted = []  # type: List[Tuple[str, str, str, str]]
     if _has_database(facts, policy) and policy.group is not None:
         group = facts.group
@@ -1195,36 +1196,46 @@ def _plan_sysctl(facts, policy, target, changes, refusals):
             )
     if target is not None:
         wanted.append((POOL, POOL_FILE, str(target), str(pool.total - pool.surp)))
-    if not wanted:
-        return []
     before = unless_absent(facts.files[policy.sysctl_file], None)
-    content = _HEADER + "".join("{0} = {1}\n".format(w[0], w[2]) for w in sorted(wanted))
-    if any(not _persisted_as(facts, key, value) for key, _path, value, _now in wanted):
+    others = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, "")
+    # What another place already sets as wanted stays with that place.
+    own = [
+        (key, value) for key, _path, value, _now in wanted if _at_boot(others, key, size) != value
+    ]
+    content = _HEADER + "".join("{0} = {1}\n".format(key, value) for key, value in sorted(own))
+    if own and content != before:
         changes.append(FileChange(policy.sysctl_file, content, before))
         later = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, content)
-        for key, _path, _value, _now in wanted:
-            winner = boot_probe.sysctl_at_boot(later, key).winner
-            if winner is None or not winner.place.startswith(policy.sysctl_file + ":"):
-                refusals.append(
-                    Refusal(
-                        "{0} would not win at boot: {1} sets {2} = {3} later; remove that, or "
-                        "choose a hugepages_sysctl_file that is read after it".format(
-                            policy.sysctl_file,
-                            winner.place if winner else "nothing",
-                            key,
-                            winner.value if winner else "",
-                        ),
-                        None,
-                    )
-                )
+        refusals.extend(
+            _guard_boot(later, policy.sysctl_file, key)
+            for key, value in own
+            if _at_boot(later, key, size) != value
+        )
     return [ValueChange(path, value, now) for _key, path, value, now in wanted if value != now]
 
 
-def _persisted_as(facts, key, value):
-    # type: (Facts, str, str) -> bool
-    """Whether the next boot sets the value already, by whatever file."""
-    winner = boot_probe.sysctl_at_boot(facts.boot, key).winner
-    return winner is not None and winner.value.strip() == value
+def _at_boot(boot, key, page_size):
+    # type: (boot_probe.Boot, str, int) -> Optional[str]
+    """The value that boot gives to one of our sysctl keys; None where nothing sets it."""
+    if key == POOL:
+        at_boot = pool_probe.pool_at_boot(boot, page_size)
+        return None if at_boot.place is None else str(at_boot.pages)
+    winner = boot_probe.sysctl_at_boot(boot, key).winner
+    return None if winner is None else winner.value.strip()
+
+
+def _guard_boot(boot, path, key):
+    # type: (boot_probe.Boot, str, str) -> Refusal
+    """A drop-in that would not win must not be written: it would look right and do nothing."""
+    winner = boot_probe.sysctl_at_boot(boot, key).winner
+    rival = (
+        "nothing" if winner is None else "{0} ({1} = {2})".format(winner.place, key, winner.value)
+    )
+    return Refusal(
+        "{0} would not win at boot, {1} comes later; remove that, or choose a "
+        "hugepages_sysctl_file that is read after it".format(path, rival),
+        None,
+    )
 
 
 def _plan_limits(facts, policy, changes, refusals, pending):
