@@ -4,6 +4,7 @@ A Machine answers every read as a Linux host would, from what the test put there
 answers as a recording does. What nobody put there is absent.
 """
 
+import functools
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,11 +33,17 @@ OINSTALL = 54321
 
 def hugepages_policy(**changes: Any) -> dict[str, Any]:
     """The policy of the role's defaults, as the modules take it, with some values changed."""
+    defaults = role_defaults()
+    unknown = set(changes) - set(defaults)
+    assert not unknown, f"the role has no {unknown}"
+    return defaults | changes
+
+
+@functools.cache
+def role_defaults() -> dict[str, Any]:
     defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
     names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__hugepages_policy"]
-    unknown = set(changes) - set(names)
-    assert not unknown, f"the role has no {unknown}"
-    return {name: defaults[f"hugepages_{name}"] for name in names} | changes
+    return {name: defaults[f"hugepages_{name}"] for name in names}
 
 
 class Shm(NamedTuple):
