@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Oracle instances that run on a host, and where each one's SGA lies.
 
-An instance is known by its process monitor (``ora_pmon_SID``, ``asm_pmon_+ASM``,
-``mdb_pmon_-MGMTDB``, ``apx_pmon_+APX``): it lives as long as the instance does, and it has
-every segment of the SGA mapped.
+An instance is known by its process monitor (``ora_pmon_SID``, since 23ai
+``db_pmon_SID``; ``asm_pmon_+ASM``, ``mdb_pmon_-MGMTDB``, ``apx_pmon_+APX``): it lives as long
+as the instance does, and it has every segment of the SGA mapped.
 """
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
@@ -14,7 +14,7 @@ from ..errors import Absent, Unanswered
 from ..host import Host, Process
 from ..parsers import getent, numa_maps, proc_limits, proc_maps, proc_status, smaps, sysvipc_shm
 
-PMON = r"^(ora|asm|mdb|apx)_pmon_\S+$"
+PMON = r"^(ora|db|asm|mdb|apx)_pmon_\S+$"
 
 
 class Segment(NamedTuple):
