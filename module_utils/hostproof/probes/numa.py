@@ -3,8 +3,9 @@
 """How the huge page pool is spread over the NUMA nodes (kernel hugetlbpage.rst, sysfs)."""
 
 import re
-from typing import List, NamedTuple
+from typing import List, NamedTuple, Optional
 
+from ..answer import attempt, unless_absent
 from ..errors import Absent
 from ..host import Host
 
@@ -22,21 +23,28 @@ class NodePool(NamedTuple):
 
 def read_node_pools(host, page_size):
     # type: (Host, int) -> List[NodePool]
-    """The pool on each node, by node number. ``page_size`` in bytes; empty without NUMA."""
+    """The pool on each node, by node number. ``page_size`` in bytes; empty without NUMA.
+
+    A node without memory of its own has no pool, and is left out.
+    """
     try:
         names = host.list_dir(FOLDER)
     except Absent:
         return []
     nodes = [name for name in names if re.match(r"^node\d+$", name)]
-    return [_read_node(host, name, page_size) for name in sorted(nodes, key=lambda n: int(n[4:]))]
+    pools = [_read_node(host, name, page_size) for name in sorted(nodes, key=lambda n: int(n[4:]))]
+    return [pool for pool in pools if pool is not None]
 
 
 def _read_node(host, name, page_size):
-    # type: (Host, str, int) -> NodePool
+    # type: (Host, str, int) -> Optional[NodePool]
     folder = "{0}/{1}/hugepages/hugepages-{2}kB/".format(FOLDER, name, page_size // 1024)
+    pages = unless_absent(attempt(host.read_number, folder + "nr_hugepages"), None)
+    if pages is None:
+        return None
     return NodePool(
         name,
-        host.read_number(folder + "nr_hugepages"),
+        pages,
         host.read_number(folder + "free_hugepages"),
         "file:{0}nr_hugepages".format(folder),
     )
