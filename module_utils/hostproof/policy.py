@@ -39,7 +39,7 @@ class PolicyValues:
     def whole_number(self, name, low=0, high=None):
         # type: (str, int, Any) -> int
         value = self[name]
-        if isinstance(value, bool) or not str(value).isdigit():
+        if isinstance(value, bool) or not str(value).isdecimal():
             raise self.error(name, "must be a whole number, not {0!r}".format(value))
         number = int(value)
         if number < low or (high is not None and number > high):

@@ -5,6 +5,7 @@ answers as a recording does. What nobody put there is absent.
 """
 
 import functools
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -181,7 +182,8 @@ class Machine(RecordedHost):
 
     def _look(self, kind: str, subject: str) -> dict[str, Any]:
         if kind == "processes":
-            return {"processes": self.running}
+            found = [one for one in self.running if re.search(subject, one["argv0"])]
+            return {"processes": found}
         if kind == "command":
             return self._run(subject)
         path = self._resolve(subject)

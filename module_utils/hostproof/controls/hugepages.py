@@ -120,7 +120,7 @@ def _memlock(given):
     text = str(given["memlock"])
     if text == "unmanaged":
         return None
-    if text in ("auto", "unlimited") or (text.isdigit() and int(text) > 0):
+    if text in ("auto", "unlimited") or (text.isdecimal() and int(text) > 0):
         return text
     raise given.error(
         "memlock", "must be auto, unlimited, unmanaged or a number of kB, not {0!r}".format(text)
@@ -237,7 +237,7 @@ def _read_base_page(host):
     """Bytes of an ordinary page, the unit of /proc/buddyinfo's orders."""
     argv = ["getconf", "PAGESIZE"]
     output = host.run(argv)
-    if output.rc != 0 or not output.stdout.strip().isdigit():
+    if output.rc != 0 or not output.stdout.strip().isdecimal():
         raise Unanswered("command:" + " ".join(argv), "getconf answered " + output.stdout[:40])
     return int(output.stdout)
 
@@ -766,7 +766,11 @@ def _judge_memlock_in_force(facts, policy):
 
 def _judge_limit_of(instance):
     # type: (Instance) -> Finding
-    limit = known(instance.limits)["Max locked memory"]
+    limit = known(instance.limits).get("Max locked memory")
+    if limit is None:
+        raise Unanswered(
+            "file:/proc/{0}/limits".format(instance.pid), "the kernel shows no Max locked memory"
+        )
     sga = sum(segment.size for segment in known(instance.segments))
     enough = limit.soft is None or limit.soft >= sga
     return _of_instance(
@@ -793,7 +797,7 @@ def _judge_shm_group(facts, policy):
         return _skipped(SHM_GROUP_ALLOWED, _NO_DATABASE)
     running = known(facts.shm_group)
     at_boot = boot_probe.sysctl_at_boot(facts.boot, SHM_GROUP)
-    persisted = at_boot.winner.value.strip() if at_boot.winner is not None else "0"
+    persisted = _group_id(at_boot.winner) if at_boot.winner is not None else "0"
     evidence = ("file:" + SHM_GROUP_FILE, "command:getent group " + policy.group) + _BOOT
     if isinstance(facts.group, Absent):
         return found(
@@ -827,6 +831,18 @@ def _judge_shm_group(facts, policy):
         in_use="not a member: " + ", ".join(outsiders) if outsiders else None,
         evidence=evidence,
     )
+
+
+def _group_id(setting):
+    # type: (Setting) -> str
+    """The number that a place sets; a line of a script only shows that it does."""
+    value = setting.value.strip()
+    if not value.isdecimal():
+        raise Unanswered(
+            "file:" + setting.place.rsplit(":", 1)[0],
+            "{0} sets {1} by {2}: read it by hand".format(setting.place, SHM_GROUP, value),
+        )
+    return value
 
 
 def _grade_shm_group(facts, outsiders):
@@ -878,7 +894,7 @@ def _judge_transparent(facts, policy):
     boot_mode = at_boot.winner.value if at_boot.winner is not None else None
     status, why = _grade_transparent(wanted, mode, boot_mode, at_boot.winner)
     if status == FAIL and not _has_database(facts, policy):
-        status, why = WARN, (why or "") + " No database is here yet."
+        status, why = WARN, (why or TRANSPARENT.why) + " No database is here yet."
     anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
     return found(
         TRANSPARENT,
@@ -930,7 +946,7 @@ def _judge_numa_split(facts, policy):
     nodes = known(facts.nodes)
     pool = known(facts.pool)
     if len(nodes) < 2:
-        return _skipped(NUMA_SPLIT, "The host has one NUMA node.")
+        return _skipped(NUMA_SPLIT, "The host has one NUMA node with huge pages.")
     if pool.total == 0:
         return _skipped(NUMA_SPLIT, "The pool is empty.")
     share = pool.total / float(len(nodes))
@@ -1075,10 +1091,12 @@ def _share(size, memory):
 def _judge_page_size(facts, policy):
     # type: (Facts, Policy) -> Finding
     size = known(facts.pool).page_size
-    right = size == policy.page_size
+    status = PASS
+    if size != policy.page_size:
+        status = FAIL if _has_database(facts, policy) else WARN
     return found(
         PAGE_SIZE,
-        PASS if right else FAIL,
+        status,
         fix="remove default_hugepagesz= from the kernel command line and reboot",
         desired=human(policy.page_size),
         running=human(size),
@@ -1088,6 +1106,8 @@ def _judge_page_size(facts, policy):
 
 def _judge_no_overcommit(facts, policy):
     # type: (Facts, Policy) -> Finding
+    if isinstance(facts.overcommit, Absent):
+        return _skipped(NO_OVERCOMMIT, "The kernel has no surplus pages.")
     allowed = known(facts.overcommit)
     surplus = known(facts.pool).surp
     bad = bool(allowed or surplus)
@@ -1356,7 +1376,8 @@ def _guard_growth(facts, policy, growth):
     refusals = []
     memory = known(facts.meminfo)
     size = known(facts.pool).page_size
-    available = memory.get("MemAvailable", memory["MemFree"])
+    # Kernels before 3.14 do not say MemAvailable; what no row says is not available.
+    available = memory.get("MemAvailable", memory.get("MemFree", 0))
     if growth <= 0:
         return []
     if growth * size > available and not policy.allow_low_memory:

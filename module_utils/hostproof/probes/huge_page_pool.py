@@ -54,7 +54,7 @@ def pool_at_boot(boot, page_size):
     if from_kernel is not None:
         losers.insert(0, "kernel command line hugepages={0}".format(from_kernel))
     value, place = by_sysctl.winner
-    if not value.strip().isdigit():
+    if not value.strip().isdecimal():
         raise _unreadable(
             place, "sets {0} by {1}: read it by hand, then leave it to sysctl.d".format(KEY, value)
         )
