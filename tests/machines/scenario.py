@@ -17,7 +17,7 @@ from .needs import ROOT, Skip, say
 LOGS = ROOT / ".cache" / "logs"
 
 #: What of molecule's and pytest's output is worth a line.
-ACTION = re.compile(r"➜ (?P<name>create|prepare|verify): Executing")
+ACTION = re.compile(r" > (?P<name>create|prepare|verify)\] Executing$")
 STEP = re.compile(r"::test_(?P<name>\w+)\S* (?P<result>PASSED|FAILED|ERROR|SKIPPED)")
 SUMMARY = re.compile(r"^=+ (?P<text>(?:\d+ \w+(?:, )?)+ in [\d.]+s)")
 TAIL_LINES = 120

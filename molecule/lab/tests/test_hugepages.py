@@ -69,8 +69,8 @@ def test_apply_makes_the_pool(lab, host):
 
 
 def test_an_sga_in_small_pages_fails_and_one_in_huge_pages_passes(lab):
-    lab.start_instance("LAB1", "256M", "huge")
-    lab.start_instance("LAB2", "128M", "4k")
+    lab.start("LAB1", "256M", "huge")
+    lab.start("LAB2", "128M", "4k")
     verified = lab.play("verify")
     assert verified.statuses()["LAB1 hugepages.sga_in_huge_pages"] == "pass"
     assert verified.worse_than_pass() == {"LAB2 hugepages.sga_in_huge_pages": "fail"}
@@ -80,7 +80,7 @@ def test_an_sga_in_small_pages_fails_and_one_in_huge_pages_passes(lab):
 
 def test_everything_passes_after_its_restart_with_huge_pages(lab):
     lab.stop_instance("LAB2")
-    lab.start_instance("LAB2", "128M", "huge")
+    lab.start("LAB2", "128M", "huge")
     verified = lab.play("verify")
     assert verified.worse_than_pass() == {}
     assert verified.statuses()["LAB1 hugepages.sga_in_huge_pages"] == "pass"
@@ -102,8 +102,8 @@ def test_everything_passes_after_a_reboot(lab):
     vm.reboot()
     assert lab.values()["pool"] == str(POOL)
     assert lab.values()["transparent"] == "always madvise [never]"
-    lab.start_instance("LAB1", "256M", "huge")
-    lab.start_instance("LAB2", "128M", "huge")
+    lab.start("LAB1", "256M", "huge")
+    lab.start("LAB2", "128M", "huge")
     verified = lab.play("verify")
     assert verified.worse_than_pass() == {}
     assert verified.statuses()["LAB2 hugepages.sga_in_huge_pages"] == "pass"

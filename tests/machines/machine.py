@@ -1,0 +1,180 @@
+"""A machine as the tests of a scenario see it: what it looks like, and Hostproof run against it."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .needs import ROOT
+
+Finding = dict[str, Any]
+
+#: Where the tests' own tools lie on a machine.
+TOOLS = "/opt/hostproof-tests"
+
+#: Everything that persists a setting, with owner and mode, and then content. Times do not count.
+ATTRIBUTES = "cd / && find etc -xdev -printf '%p\\t%y %#m %U:%G %l\\n'"
+CONTENTS = "cd / && find etc -xdev -type f -exec sha256sum {} +"
+
+VALUES = {
+    "pool": "/proc/sys/vm/nr_hugepages",
+    "group": "/proc/sys/vm/hugetlb_shm_group",
+    "transparent": "/sys/kernel/mm/transparent_hugepage/enabled",
+}
+
+
+class Run(NamedTuple):
+    """What one ansible-playbook did. ``findings`` is what it judged, empty if it judged nothing."""
+
+    rc: int
+    output: str
+    findings: list[Finding]
+
+    @property
+    def changed(self) -> int:
+        """How many tasks changed something, as Ansible's recap counts."""
+        return sum(map(int, re.findall(r"\bchanged=(\d+)", self.output)))
+
+    def statuses(self) -> dict[str, str]:
+        """Finding to status. A finding of one of several instances begins with its SID."""
+        return {name_of(finding): finding["status"] for finding in self.findings}
+
+    def finding(self, name: str) -> Finding:
+        """The finding of that name, as ``statuses`` names it."""
+        return next(finding for finding in self.findings if name_of(finding) == name)
+
+    def worse_than_pass(self) -> dict[str, str]:
+        """What an operator would have to look at."""
+        return {
+            name: status
+            for name, status in self.statuses().items()
+            if status not in ("pass", "skip")
+        }
+
+
+class File(NamedTuple):
+    """A file of a machine."""
+
+    mode: int
+    user: str
+    group: str
+    text: str
+
+    def contains(self, pattern: str) -> bool:
+        """Whether a line matches the regular expression."""
+        return re.search(pattern, self.text, re.MULTILINE) is not None
+
+
+def name_of(finding: Finding) -> str:
+    """The check, after the SID or account where there is one finding for each."""
+    who, colon, _title = finding["title"].partition(": ")
+    return f"{who} {finding['check']}" if colon else str(finding["check"])
+
+
+def play(inventory: Path, playbook: str, *options: str, **variables: Any) -> Run:
+    """Run ``playbooks/<playbook>.yml``; ``variables`` are extra variables."""
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(inventory)]
+    command += [str(ROOT / "playbooks" / f"{playbook}.yml"), *options, "-e", json.dumps(variables)]
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report")
+        environment = {
+            **{name: value for name, value in os.environ.items() if "ANSIBLE_" not in name},
+            # The product's own settings, not those that molecule wrote for its scenario.
+            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+            "ANSIBLE_NOCOLOR": "1",
+            "HOSTPROOF_REPORT": str(report),
+        }
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+        lines = report / "findings.jsonl"
+        text = lines.read_text() if lines.exists() else ""
+    print(done.stdout)
+    results = [json.loads(line) for line in text.splitlines()]
+    return Run(done.returncode, done.stdout, [f for one in results for f in one["findings"]])
+
+
+class Machine:
+    """``command`` makes the argv that runs a shell command on the machine as root."""
+
+    def __init__(self, command: Callable[[str], list[str]], inventory: Path) -> None:
+        self._command = command
+        self._inventory = inventory
+
+    def run(self, command: str, *, timeout: float = 120) -> str:
+        """What a command prints; the test fails if the command does."""
+        done = subprocess.run(
+            self._command(command),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def play(self, playbook: str, *options: str, **variables: Any) -> Run:
+        """Run one of Hostproof's playbooks against the machine."""
+        return play(self._inventory, playbook, *options, **variables)
+
+    def values(self) -> dict[str, str]:
+        """The kernel's values that the control hugepages sets."""
+        lines = self.run(f"cat {' '.join(VALUES.values())}").splitlines()
+        return dict(zip(VALUES, lines, strict=True))
+
+    def files(self) -> dict[str, str]:
+        """Path to attributes and hash of everything under /etc."""
+        attributes, contents = self.run(f"{ATTRIBUTES}; echo ---; {CONTENTS}").split("---\n")
+        seen = dict(line.split("\t", 1) for line in attributes.splitlines())
+        for line in contents.splitlines():
+            digest, _, path = line.partition("  ")
+            seen[path] += digest
+        return {f"/{path}": found for path, found in seen.items()}
+
+    def file(self, path: str) -> "File":
+        """A file of the machine, which must be there."""
+        mode, user, group = self.run(f"stat -c '%a %U %G' {path}").split()
+        return File(int(mode, 8), user, group, self.run(f"cat {path}"))
+
+    def send(self, *sources: Path) -> None:
+        """Put files and folders into TOOLS, in one stream."""
+        content = io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w:gz") as archive:
+            for source in sources:
+                archive.add(source, source.name, filter=without_caches)
+        unpack = f"mkdir -p {TOOLS} && tar -xzf - --no-same-owner -C {TOOLS}"
+        stream = content.getvalue()
+        subprocess.run(self._command(unpack), input=stream, check=True, timeout=60)
+
+    def start_instance(self, sid: str, sga: str, pages: str, *, login: str) -> None:
+        """Start a stand-in of an instance by a command that takes on oracle's identity."""
+        start = f"setsid -f {TOOLS}/instance.py --sid {sid} --sga {sga} --pages {pages}"
+        self.run(f"{login} '{start} >/tmp/{sid}.log 2>&1'")
+        said = self.run(
+            f"for i in $(seq 60); do grep -q . /tmp/{sid}.log && break; sleep 0.5; done; "
+            f"cat /tmp/{sid}.log"
+        )
+        assert said.startswith("ready"), said
+
+    def stop_instance(self, sid: str) -> None:
+        """Stop a stand-in and wait until its segment is gone."""
+        pmon = f"^ora_pmon_{sid} "
+        self.run(f"pkill -f '{pmon}'; while pgrep -f '{pmon}' >/dev/null; do sleep 0.2; done")
+
+
+def without_caches(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if "__pycache__" in member.name else member
