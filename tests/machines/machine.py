@@ -59,19 +59,6 @@ class Run(NamedTuple):
         }
 
 
-class File(NamedTuple):
-    """A file of a machine."""
-
-    mode: int
-    user: str
-    group: str
-    text: str
-
-    def contains(self, pattern: str) -> bool:
-        """Whether a line matches the regular expression."""
-        return re.search(pattern, self.text, re.MULTILINE) is not None
-
-
 def name_of(finding: Finding) -> str:
     """The check, after the SID or account where there is one finding for each."""
     who, colon, _title = finding["title"].partition(": ")
@@ -144,11 +131,6 @@ class Machine:
             digest, _, path = line.partition("  ")
             seen[path] += digest
         return {f"/{path}": found for path, found in seen.items()}
-
-    def file(self, path: str) -> "File":
-        """A file of the machine, which must be there."""
-        mode, user, group = self.run(f"stat -c '%a %U %G' {path}").split()
-        return File(int(mode, 8), user, group, self.run(f"cat {path}"))
 
     def send(self, *sources: Path) -> None:
         """Put files and folders into TOOLS, in one stream."""

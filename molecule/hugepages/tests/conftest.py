@@ -1,9 +1,12 @@
 """The container as its story's tests see it."""
 
+import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
+import testinfra
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -28,3 +31,12 @@ def box() -> Box:
     machine = Box(container.command, ROOT / "molecule/hugepages/inventory")
     machine.send(ROOT / "tests/standins/instance.py")
     return machine
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> testinfra.host.Host:
+    """The container as testinfra sees it, straight through the engine that runs it."""
+    state = json.loads(container.STATE.read_text())
+    # testinfra calls the engine by name; here that may have to be our wrapper of it.
+    monkeypatch.setenv("PATH", str(Path(state["executable"]).parent), prepend=os.pathsep)
+    return testinfra.get_host(f"{state['engine']}://{state['name']}")

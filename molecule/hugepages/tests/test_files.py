@@ -65,15 +65,15 @@ def test_apply_writes_the_three_files_and_nothing_else(box, untouched):
     assert box.values() == untouched["values"]
 
 
-def test_the_files_hold_what_the_policy_says(box):
-    sysctl, limits, tmpfiles = (box.file(path) for path in (SYSCTL, LIMITS, TMPFILES))
+def test_the_files_hold_what_the_policy_says(host):
+    sysctl, limits, tmpfiles = (host.file(path) for path in (SYSCTL, LIMITS, TMPFILES))
     assert sysctl.contains(f"^vm.nr_hugepages = {POOL}$")
     assert sysctl.contains("^vm.hugetlb_shm_group = 54321$")
     assert sysctl.mode == 0o644
     assert limits.contains("^oracle hard memlock [0-9]*$")
     assert (limits.mode, limits.user, limits.group) == (0o640, "root", "oinstall")
     assert tmpfiles.contains("^w! /sys/kernel/mm/transparent_hugepage/enabled - - - - ")
-    assert box.file("/var/lib/hostproof/journal").mode == 0o700
+    assert host.file("/var/lib/hostproof/journal").mode == 0o700
 
 
 def test_a_second_apply_changes_nothing(box):
