@@ -115,6 +115,7 @@ class CallbackModule(CallbackBase):
             "schema": 1,
             "host": host,
             "recorded_at": now(),
+            "hostproof": result._result["hostproof"],
             "readings": json.loads(decompress(b64decode(result._result["evidence"]))),
         }
         text = json.dumps(pack, indent=1, sort_keys=True) + "\n"

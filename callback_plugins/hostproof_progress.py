@@ -23,11 +23,19 @@ extends_documentation_fragment:
 author: Hostproof contributors
 """
 
-JUDGE = ("verify_controls", "record_evidence")
+JUDGE = "verify_controls"
+RECORD = "record_evidence"
 APPLY = "apply_control"
 REPORT = "render_report"
 #: Tasks whose results are the report's to tell.
-QUIET = (*JUDGE, REPORT, "meta", "ansible.builtin.meta", "ansible.builtin.validate_argument_spec")
+QUIET = (
+    JUDGE,
+    RECORD,
+    REPORT,
+    "meta",
+    "ansible.builtin.meta",
+    "ansible.builtin.validate_argument_spec",
+)
 
 
 class CallbackModule(DefaultCallback):
@@ -51,7 +59,7 @@ class CallbackModule(DefaultCallback):
 
     def v2_playbook_on_task_start(self, task, is_conditional) -> None:
         if self._is_quiet(task):
-            if task.action in JUDGE:
+            if task.action in (JUDGE, RECORD):
                 self._answered, self._began = 0, time.monotonic()
                 self._show_progress()
             return
@@ -69,11 +77,11 @@ class CallbackModule(DefaultCallback):
                 self._display.display(f"pending: [{result._host}]: {text}")
 
     def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
-        if not self._take(result):
+        if not self._take(result, failed=True):
             super().v2_runner_on_failed(result, ignore_errors)
 
     def v2_runner_on_unreachable(self, result) -> None:
-        if not self._take(result):
+        if not self._take(result, failed=True):
             super().v2_runner_on_unreachable(result)
 
     def v2_runner_on_skipped(self, result) -> None:
@@ -87,20 +95,17 @@ class CallbackModule(DefaultCallback):
     def _is_quiet(self, task) -> bool:
         return task.action in QUIET and not self._display.verbosity
 
-    def _take(self, result) -> bool:
+    def _take(self, result, *, failed: bool = False) -> bool:
         """Whether the result was shown here: as progress, as the summary, or rightly not at all."""
         task, answer = result._task, result._result
-        if task.action in JUDGE:
+        if task.action in (JUDGE, RECORD):
             self._answered += 1
             self._show_progress()
-        if task.action == "record_evidence" and answer.get("failed"):
-            return False
         if task.action == REPORT and "summary" in answer:
             self._display.display(f"{answer['summary']}\n\nReport: {answer['report']}")
             return True
-        if task.action == REPORT or "validate_argument_spec" in task.action:
-            return not answer.get("failed") and self._is_quiet(task)
-        return self._is_quiet(task)
+        # A judged host's failure is in the report; any other failure must be seen here.
+        return self._is_quiet(task) and (not failed or task.action == JUDGE)
 
     def _show_progress(self) -> None:
         """Rewrite one line of the terminal; end it when the last host has answered."""

@@ -83,7 +83,7 @@ def main():
         changed=bool(plan.changes),
         diff=diff,
         pending=plan.pending,
-        reboot_pending=plan.reboot_pending,
+        reboot_pending=bool(plan.at_boot),
     )
 
 

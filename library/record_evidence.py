@@ -33,6 +33,10 @@ evidence:
   description: Evidence key to reading, base64 of zlib of JSON.
   returned: success
   type: str
+hostproof:
+  description: The version of Hostproof that read it.
+  returned: success
+  type: str
 readings:
   description: How many readings the record holds.
   returned: success
@@ -40,7 +44,7 @@ readings:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof import VERSION, audit, evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
 
@@ -55,7 +59,10 @@ def main():
     except HostproofError as problem:
         module.fail_json(msg=str(problem))
     module.exit_json(
-        changed=False, evidence=evidence.encode(host.evidence), readings=len(host.evidence)
+        changed=False,
+        evidence=evidence.encode(host.evidence),
+        readings=len(host.evidence),
+        hostproof=VERSION,
     )
 
 

@@ -51,6 +51,8 @@ def apply_plan(plan, control, journal, writer):
         return
     name = journal.begin(control)
     try:
+        for value in plan.at_boot:
+            journal.record(name, value)
         for change in plan.changes:
             journal.record(name, change)
             if isinstance(change, FileChange):

@@ -42,13 +42,14 @@ class Refusal(NamedTuple):
 class Plan(NamedTuple):
     """``changes`` in the order of writing; ``pending``: what waits for a restart, in words.
 
-    ``reboot_pending``: the running kernel keeps an old value until the next boot.
+    ``at_boot``: values that the next boot will change because of ``changes``; they are
+    journaled like a change, so that revert can put them back after that boot.
     """
 
     changes: List[Change]
     refusals: List[Refusal]
     pending: List[str]
-    reboot_pending: bool
+    at_boot: List[ValueChange]
 
     def diff(self):
         # type: () -> List[Dict[str, Any]]

@@ -12,6 +12,7 @@ the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout`
 ``processes``) or ``error`` (absent, denied, unanswered) with ``message``.
 """
 
+import errno
 import os
 import re
 import subprocess
@@ -270,7 +271,11 @@ def _find_processes(pattern):
     wanted = re.compile(pattern)
     ticks = float(os.sysconf("SC_CLK_TCK"))
     found = []
-    for name in os.listdir("/proc"):
+    names = os.listdir("/proc")
+    if "1" not in names:
+        # proc(5), hidepid: what this user may not see must not count as not running.
+        raise PermissionError(errno.EACCES, "/proc hides the processes of other users (hidepid)")
+    for name in names:
         if name.isdigit():
             process = _look_at_process(int(name), wanted, ticks)
             if process is not None:

@@ -588,6 +588,10 @@ def _judge_pool_persisted(facts, policy):
 def _fix_of_persisted(at_boot, policy, pages):
     # type: (PoolAtBoot, Policy, int) -> str
     line = "vm.nr_hugepages = {0}".format(pages)
+    if at_boot.pages >= pages:
+        return "sysctl -w vm.nr_hugepages={0} makes it so now; else the next boot does".format(
+            at_boot.pages
+        )
     if at_boot.place is not None and at_boot.place.startswith("/"):
         return "set '{0}' in {1}, the place that wins".format(line, at_boot.place)
     return "./hostproof apply, or: echo '{0}' > {1}".format(line, policy.sysctl_file)
@@ -1175,7 +1179,7 @@ def plan(facts, policy):
             "{0} keeps its limits and pages until it is restarted.".format(instance.sid)
             for instance in known(facts.instances)
         )
-    return Plan(changes, refusals, pending, bool(values) and policy.activation == "reboot")
+    return Plan(changes, refusals, pending, values if policy.activation == "reboot" else [])
 
 
 def _target_pages(facts, policy):

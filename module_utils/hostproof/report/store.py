@@ -394,7 +394,7 @@ def _about_run(results):
     """What the lines cannot say themselves: that some, or all, of them are missing."""
     problems = []
     if not results.hosts and not results.about:
-        fix = "ansible-inventory --graph   # then correct -i or --limit"
+        fix = "read what Ansible said above; ansible-inventory --graph lists the hosts"
         problems.append(_error(_MATCHED, "at least 1 host", "0 hosts", fix, None))
     for run in results.runs:
         if run.answered < run.hosts:
