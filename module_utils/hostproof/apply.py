@@ -9,7 +9,7 @@ error is raised.
 
 import base64
 import os
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Set
 
 from .change import FileChange, Plan, ValueChange, active_value
 from .errors import HostproofError
@@ -28,9 +28,7 @@ class NotGranted(HostproofError):
 def refuse(plan, prefix):
     # type: (Plan, str) -> None
     """Raise Refused with every reason, and for each the variable that takes the risk."""
-    if not plan.refusals:
-        return
-    reasons = []
+    reasons = _odd_targets(plan)
     for refusal in plan.refusals:
         override = refusal.override
         reasons.append(
@@ -41,7 +39,24 @@ def refuse(plan, prefix):
                 else " (or accept that: {0}_{1}: true)".format(prefix, override)
             )
         )
-    raise Refused("refused, nothing was changed: " + "; ".join(reasons))
+    if reasons:
+        raise Refused("refused, nothing was changed: " + "; ".join(reasons))
+
+
+def _odd_targets(plan):
+    # type: (Plan) -> List[str]
+    """What stands in the place of a file to write and is none.
+
+    A link to /dev/null masks a drop-in: writing through it would put a file in the device's place.
+    """
+    paths = [change.path for change in plan.changes if isinstance(change, FileChange)]
+    return [
+        "{0} {1}: move it away, or choose another file".format(
+            path, "is no regular file" if os.path.exists(path) else "is a link that leads nowhere"
+        )
+        for path in paths
+        if os.path.lexists(path) and not os.path.isfile(path)
+    ]
 
 
 def apply_plan(plan, control, journal, writer):
@@ -59,16 +74,15 @@ def apply_plan(plan, control, journal, writer):
                 _write_file(change, writer)
             else:
                 _write_value(change, writer)
-    except (NotGranted, OSError) as problem:
+    except (HostproofError, OSError) as problem:
         raise NotGranted(_put_back_after(problem, name, journal, writer)) from problem
 
 
 def _put_back_after(problem, name, journal, writer):
     # type: (Exception, str, Journal, Writer) -> str
     """Undo a plan that failed half way, and say how that went."""
-    transaction = [one for one in journal.transactions() if one.name == name][0]
     try:
-        put_back(transaction, writer)
+        put_back(journal.transaction(name), writer)
         journal.close(name)
     except (HostproofError, OSError) as second:
         return "{0}; putting back the old state failed too: {1}; run revert".format(problem, second)
@@ -137,36 +151,49 @@ def restorations(transactions):
 def refuse_lost_edits(transactions, overwrite):
     # type: (List[Transaction], bool) -> None
     """Raise Refused if somebody changed a file after Hostproof did: revert would lose that."""
-    known_states = {}  # type: Dict[str, Any]
-    for transaction in transactions:
-        for entry in transaction.entries:
-            if entry.kind == "file":
-                states = known_states.setdefault(entry.path, set())
-                states.update((_digest_of(entry.before), entry.after))
-    edited = sorted(
-        path
-        for path, states in known_states.items()
-        if _digest_of(describe_file(path)) not in states
-    )
-    if edited and not overwrite:
+    edited = set() if overwrite else _edited_files(transactions)
+    if edited:
         raise Refused(
             "refused, nothing was changed: {0} was edited after Hostproof wrote it; move your edit "
             "elsewhere, or accept its loss with hostproof_revert_overwrite: true".format(
-                ", ".join(edited)
+                ", ".join(sorted(edited))
             )
         )
 
 
+def _edited_files(transactions):
+    # type: (List[Transaction]) -> Set[str]
+    """Files that are in no journaled state now, or that an apply found as no apply left them."""
+    states = {}  # type: Dict[str, Set[Optional[str]]]
+    found = {}  # type: Dict[str, Optional[str]]
+    edited = set()
+    for transaction in transactions:
+        for entry in reversed(transaction.entries):
+            if entry.kind != "file":
+                continue
+            left = {_digest_of(entry.before), entry.after}
+            if entry.path in found and found[entry.path] not in left:
+                edited.add(entry.path)
+            found[entry.path] = _digest_of(entry.before)
+            states.setdefault(entry.path, set()).update(left)
+    now = {path: _digest_of(describe_file(path)) for path in states}
+    return edited | {path for path in states if now[path] not in states[path]}
+
+
 def put_back(transaction, writer):
     # type: (Transaction, Writer) -> None
-    """Restore every state of the transaction, newest first, and read each back."""
+    """Restore every state of the transaction, newest first, and read each back.
+
+    One that cannot be restored keeps no other from it: NotGranted names them in the end.
+    """
+    problems = []
     for entry in reversed(transaction.entries):
-        if entry.kind == "file":
-            _restore_file(entry, writer)
-        elif entry.kind == "value":
-            _restore_value(entry, writer)
-        else:
-            _restore_folder(entry, writer)
+        try:
+            _RESTORE[entry.kind](entry, writer)
+        except (NotGranted, OSError) as problem:
+            problems.append(str(problem))
+    if problems:
+        raise NotGranted("; ".join(problems))
 
 
 def _restore_file(entry, writer):
@@ -178,6 +205,8 @@ def _restore_file(entry, writer):
     elif describe_file(entry.path) != before:
         content = base64.b64decode(before["content"])
         writer.write_file(entry.path, content, before["mode"], before["uid"], before["gid"])
+    else:
+        writer.remove_unfinished(entry.path)
     if describe_file(entry.path) != before:
         raise NotGranted("{0} could not be put back".format(entry.path))
 
@@ -201,10 +230,13 @@ def _restore_folder(entry, writer):
         writer.remove_folder(entry.path)
 
 
+_RESTORE = {"file": _restore_file, "value": _restore_value, "folder": _restore_folder}
+
+
 def _state_of(entry):
     # type: (Entry) -> Any
     if entry.kind == "value":
-        return read_value(entry.path)
+        return read_value(entry.path) if os.path.exists(entry.path) else None
     return _content_of(describe_file(entry.path))
 
 

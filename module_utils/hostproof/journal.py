@@ -92,7 +92,7 @@ class Journal:
     def transactions(self, control=None):
         # type: (Optional[str]) -> List[Transaction]
         """What can be put back, newest first."""
-        found = [self._read(name) for name in sorted(self._names(), reverse=True)]
+        found = [self.transaction(name) for name in sorted(self._names(), reverse=True)]
         return [one for one in found if control is None or one.control == control]
 
     def close(self, name):
@@ -108,8 +108,9 @@ class Journal:
         # type: () -> List[str]
         return os.listdir(self._closed) if os.path.isdir(self._closed) else []
 
-    def _read(self, name):
+    def transaction(self, name):
         # type: (str) -> Transaction
+        """The states that one apply replaced; HostproofError if an entry cannot be understood."""
         folder = os.path.join(self._open, name)
         entries = []
         for file_name in sorted(os.listdir(folder)):
@@ -118,17 +119,35 @@ class Journal:
             path = os.path.join(folder, file_name)
             try:
                 with open(path, "rb") as stream:
-                    record = json.loads(stream.read().decode("ascii"))  # type: Dict[str, Any]
-                if record.pop("schema") != SCHEMA:
-                    raise ValueError("written by another version of Hostproof")
-                entries.append(Entry(**record))
-            except (KeyError, TypeError, ValueError) as problem:
+                    entries.append(_entry_of(json.loads(stream.read().decode("ascii"))))
+            except (AttributeError, KeyError, TypeError, ValueError) as problem:
                 raise HostproofError(
                     "change journal {0}: {1}; nothing was put back, look at it by hand".format(
                         path, problem
                     )
                 ) from problem
         return Transaction(name, name.rsplit("-", 1)[-1], entries)
+
+
+def _entry_of(record):
+    # type: (Any) -> Entry
+    """The entry that a record holds; KeyError, TypeError or ValueError if it holds none."""
+    if not isinstance(record, dict):
+        raise ValueError("no entry")
+    fields = dict(record)
+    if fields.pop("schema") != SCHEMA:
+        raise ValueError("written by another version of Hostproof")
+    entry = Entry(**fields)
+    before = entry.before
+    if entry.kind not in ("file", "folder", "value") or not entry.path.startswith("/"):
+        raise ValueError("no entry")
+    if entry.kind == "value" and not isinstance(before, str):
+        raise ValueError("no old value")
+    if entry.kind == "file" and before is not None:
+        base64.b64decode(before["content"], validate=True)
+        if not all(isinstance(before[name], int) for name in ("mode", "uid", "gid")):
+            raise ValueError("no owner and mode")
+    return entry
 
 
 def describe_file(path):

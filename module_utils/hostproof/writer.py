@@ -48,6 +48,11 @@ class Writer:
         _remove_if_there(path)
         _sync_folder(os.path.dirname(path))
 
+    def remove_unfinished(self, path):
+        # type: (str) -> None
+        """Remove what a killed write of the file left beside it."""
+        _remove_if_there(os.path.realpath(path) + UNFINISHED)
+
     def move(self, source, target):
         # type: (str, str) -> None
         os.rename(source, target)

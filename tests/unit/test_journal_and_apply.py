@@ -1,0 +1,575 @@
+"""Applying and putting back: whatever goes wrong, and wherever a crash falls, nothing is lost."""
+
+import base64
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof import apply, journal, writer
+from ansible.module_utils.hostproof.change import FileChange, Plan, Refusal, ValueChange
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.journal import Journal
+from ansible.module_utils.hostproof.writer import Writer
+
+BINARY = bytes(range(256)) * 3
+
+
+class Crash(BaseException):
+    """As if the process had been killed here."""
+
+
+class CrashingOs:
+    """Stands in for the module os in hostproof.writer; crashes right before or after a step."""
+
+    STEPS = ("chmod", "fchmod", "fchown", "fsync", "mkdir", "open", "rename", "rmdir", "unlink")
+
+    def __init__(self, at: int, after: bool) -> None:
+        self.count = 0
+        self._at, self._after = at, after
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(os, name)
+        if name not in (*self.STEPS, "write"):
+            return real
+
+        def step(*arguments: Any, **options: Any) -> Any:
+            self.count += 1
+            if self.count == self._at and not self._after:
+                raise Crash
+            try:
+                return real(*arguments, **options)
+            finally:
+                if self.count == self._at:
+                    raise Crash
+
+        return step
+
+
+class StingyKernel(Writer):
+    """A kernel that grants at most ``limit``."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+
+    def write_value(self, path: str, value: str) -> None:
+        Path(path).write_text(f"{min(int(value), self._limit)}\n")
+
+
+class Host:
+    """A root with files and values below a temporary folder, its journal, and what to change."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.journal = Journal(Writer(), str(root / "var/hostproof"))
+        (root / "var").mkdir()
+        self.pool = self.value("proc/nr_hugepages", "1000")
+        self.group = self.value("proc/shm_group", "111")
+        self.kept = self.file("etc/sysctl.d/97-kept.conf", BINARY, 0o640)
+        self.target = self.file("srv/shared.conf", b"shared = 1\n", 0o600)
+        self.linked = root / "etc/sysctl.d/50-linked.conf"
+        self.linked.symlink_to("../../srv/shared.conf")
+        if os.geteuid() == 0:
+            os.chown(self.kept, 65534, 65533)
+        self.new = root / "etc/sysctl.d/99-new.conf"
+        self.deep = root / "etc/missing/folders/deep.conf"
+
+    def file(self, name: str, content: bytes, mode: int = 0o644) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        path.chmod(mode)
+        return path
+
+    def value(self, name: str, text: str) -> Path:
+        return self.file(name, text.encode() + b"\n")
+
+    def change_file(self, path: Path, content: str | None, mode: int = 0o644) -> FileChange:
+        return FileChange(str(path), content, None, mode)
+
+    def change_value(self, path: Path, value: str) -> ValueChange:
+        return ValueChange(str(path), value, path.read_text().strip())
+
+    def plan(self) -> Plan:
+        """Every kind of change: new, deep, replaced, through a link, and two values."""
+        return plan_of(
+            self.change_file(self.new, "vm.nr_hugepages = 8194\n"),
+            self.change_file(self.deep, "deep\n", 0o640),
+            self.change_file(self.kept, "kept = no\n"),
+            self.change_file(self.linked, "shared = 2\n"),
+            self.change_value(self.group, "543"),
+            self.change_value(self.pool, "8194"),
+        )
+
+    def apply(self, plan: Plan, hand: Writer | None = None) -> None:
+        """What library/apply_control.py does."""
+        apply.refuse(plan, "hugepages")
+        apply.apply_plan(plan, "hugepages", self.journal, hand or Writer())
+
+    def revert(self, *, overwrite: bool = False) -> list[str]:
+        """What library/revert_control.py does."""
+        transactions = self.journal.transactions("hugepages")
+        apply.refuse_lost_edits(transactions, overwrite)
+        for transaction in transactions:
+            apply.put_back(transaction, Writer())
+            self.journal.close(transaction.name)
+        return [transaction.name for transaction in transactions]
+
+    def state(self) -> dict[str, tuple[Any, ...]]:
+        """Everything but the journal: kind, mode, owner and content by path."""
+        found = {}
+        for path in sorted(self.root.rglob("*")):
+            name = str(path.relative_to(self.root))
+            if name.startswith("var/"):
+                continue
+            look = path.lstat()
+            if path.is_symlink():
+                content: Any = os.readlink(path)
+            else:
+                content = path.read_bytes() if path.is_file() else None
+            mode = stat.S_IFMT(look.st_mode), stat.S_IMODE(look.st_mode)
+            found[name] = (mode, look.st_uid, look.st_gid, content)
+        return found
+
+    def open_entries(self) -> list[Path]:
+        return sorted((self.root / "var/hostproof/journal").glob("*/*.json"))
+
+
+def plan_of(*changes: FileChange | ValueChange) -> Plan:
+    return Plan(list(changes), [], [], [])
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch) -> None:
+    """Nobody pulls the plug in these tests: the lab does."""
+    monkeypatch.setattr(os, "fsync", lambda _handle: None)
+
+
+@pytest.fixture
+def host(tmp_path) -> Host:
+    return Host(tmp_path)
+
+
+@pytest.fixture
+def crash(monkeypatch) -> Iterator[Callable[..., bool]]:
+    """crash(action, at, after): whether the action crashed at that step."""
+
+    def crash_at(action: Callable[[], Any], at: int, after: bool) -> bool:
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, "os", CrashingOs(at, after))
+            try:
+                action()
+            except Crash:
+                return True
+        return False
+
+    return crash_at
+
+
+class TestApply:
+    def test_everything_is_as_planned(self, host):
+        host.apply(host.plan())
+        assert host.new.read_text() == "vm.nr_hugepages = 8194\n"
+        assert stat.S_IMODE(host.new.stat().st_mode) == 0o644
+        assert stat.S_IMODE(host.deep.stat().st_mode) == 0o640
+        assert host.pool.read_text() == "8194\n"
+
+    def test_owner_and_mode_of_a_file_stay(self, host):
+        before = host.kept.stat()
+        host.apply(host.plan())
+        after = host.kept.stat()
+        assert host.kept.read_text() == "kept = no\n"
+        assert (after.st_mode, after.st_uid, after.st_gid) == (
+            before.st_mode,
+            before.st_uid,
+            before.st_gid,
+        )
+
+    def test_link_is_written_through(self, host):
+        host.apply(host.plan())
+        assert host.linked.is_symlink()
+        assert host.target.read_text() == "shared = 2\n"
+
+    def test_no_change_leaves_no_journal(self, host):
+        host.apply(plan_of())
+        assert not (host.root / "var/hostproof").exists()
+
+    def test_journal_is_for_root_alone(self, host):
+        host.apply(host.plan())
+        kept = host.root / "var/hostproof"
+        modes = {stat.S_IMODE(path.stat().st_mode) for path in [kept, *kept.rglob("*")]}
+        assert modes == {0o700, 0o600}
+
+    def test_prior_state_is_on_disk_before_each_change(self, host):
+        """The journal already holds a path at the moment that the path changes."""
+        seen = []
+
+        class Watching(Writer):
+            def write_file(self, path, *arguments):
+                if not path.endswith(".json"):
+                    seen.append((path, path in journaled()))
+                super().write_file(path, *arguments)
+
+            def write_value(self, path, value):
+                seen.append((path, path in journaled()))
+                super().write_value(path, value)
+
+            def make_folder(self, path, mode=0o755):
+                if "hostproof" not in path:
+                    seen.append((path, path in journaled()))
+                super().make_folder(path, mode)
+
+        def journaled() -> set[str]:
+            return {json.loads(path.read_text())["path"] for path in host.open_entries()}
+
+        host.apply(host.plan(), Watching())
+        assert len(seen) == 8
+        assert all(known for _path, known in seen)
+
+    def test_a_refused_plan_names_reasons_and_overrides(self):
+        plan = Plan([], [Refusal("too much", "allow_too_much"), Refusal("no", None)], [], [])
+        with pytest.raises(apply.Refused) as refused:
+            apply.refuse(plan, "hugepages")
+        assert str(refused.value) == (
+            "refused, nothing was changed: too much (or accept that: hugepages_allow_too_much: "
+            "true); no"
+        )
+        apply.refuse(plan_of(), "hugepages")
+
+
+class TestShortGrant:
+    def test_everything_is_back_and_both_numbers_are_told(self, host):
+        before = host.state()
+        with pytest.raises(apply.NotGranted) as problem:
+            host.apply(host.plan(), StingyKernel(7000))
+        assert str(problem.value) == (
+            f"{host.pool}: asked for 8194, the kernel granted 7000; the old state is back"
+        )
+        assert host.state() == before
+        assert host.revert() == []
+
+    def test_old_value_that_does_not_come_back_either(self, host):
+        """The files are put back all the same, and revert can finish later."""
+        before = host.state()
+        with pytest.raises(apply.NotGranted) as problem:
+            host.apply(host.plan(), StingyKernel(900))
+        told = str(problem.value)
+        assert "asked for 8194, the kernel granted 900" in told
+        assert "asked for the old 1000, the kernel granted 900" in told
+        assert "run revert" in told
+        after = host.state()
+        files = {name for name in before if name.startswith(("etc", "srv"))}
+        assert {name: after.get(name) for name in files} == {name: before[name] for name in files}
+        host.pool.write_text("0900\n")
+        host.revert()
+        assert host.state() == before
+
+    @pytest.mark.parametrize("error", [OSError(12, "Cannot allocate memory"), HostproofError("no")])
+    def test_error_in_the_middle(self, host, error):
+        before = host.state()
+
+        class Failing(Writer):
+            def write_value(self, path, value):
+                if value == "8194":
+                    raise error
+                super().write_value(path, value)
+
+        with pytest.raises(apply.NotGranted, match="the old state is back"):
+            host.apply(host.plan(), Failing())
+        assert host.state() == before
+
+    def test_file_that_does_not_hold_what_was_written(self, host):
+        before = host.state()
+
+        class Forgetful(Writer):
+            def write_file(self, path, content, *arguments):
+                lost = b"" if content == b"kept = no\n" else content
+                super().write_file(path, lost, *arguments)
+
+        with pytest.raises(apply.NotGranted, match="does not hold what was written to it"):
+            host.apply(host.plan(), Forgetful())
+        assert host.state() == before
+
+
+class TestRevert:
+    def test_byte_for_byte(self, host):
+        before = host.state()
+        host.apply(host.plan())
+        assert host.state() != before
+        assert len(host.revert()) == 1
+        assert host.state() == before
+        assert host.revert() == []
+
+    def test_several_applies_newest_first(self, host):
+        states = []
+        for pages in ("2000", "3000", "4000"):
+            states.append(host.state())
+            host.apply(
+                plan_of(
+                    host.change_file(host.new, f"vm.nr_hugepages = {pages}\n"),
+                    host.change_value(host.pool, pages),
+                )
+            )
+        names = host.revert()
+        assert names == sorted(names, reverse=True)
+        assert len(names) == 3
+        assert host.state() == states[0]
+
+    def test_other_controls_stay(self, host):
+        apply.apply_plan(
+            plan_of(host.change_file(host.new, "x\n")), "io_pacing", host.journal, Writer()
+        )
+        assert host.revert() == []
+        assert host.new.exists()
+        assert [one.control for one in host.journal.transactions()] == ["io_pacing"]
+
+    def test_clock_that_goes_back(self, host, monkeypatch):
+        before = host.state()
+        clock = [1795231561.5, 1795231561.5, 1795231000.25]
+        for pages, now in zip(("2000", "3000", "4000"), clock, strict=True):
+            monkeypatch.setattr(time, "time", lambda now=now: now)
+            host.apply(plan_of(host.change_value(host.pool, pages)))
+        befores = [one.entries[0].before for one in host.journal.transactions()]
+        assert befores == ["3000", "2000", "1000"]
+        host.revert()
+        assert host.state() == before
+
+    def test_clock_that_goes_back_behind_what_was_reverted(self, host, monkeypatch):
+        monkeypatch.setattr(time, "time", lambda: 1795231561.5)
+        host.apply(plan_of(host.change_value(host.pool, "2000")))
+        host.revert()
+        monkeypatch.setattr(time, "time", lambda: 1795231000.5)
+        host.apply(plan_of(host.change_value(host.pool, "2000")))
+        assert len(host.revert()) == 1
+        assert len(list((host.root / "var/hostproof/reverted").iterdir())) == 2
+
+    def test_folder_that_somebody_uses_meanwhile_stays(self, host):
+        host.apply(host.plan())
+        (host.deep.parent / "other.conf").write_text("mine\n")
+        host.revert()
+        assert not host.deep.exists()
+        assert (host.deep.parent / "other.conf").read_text() == "mine\n"
+
+    def test_value_that_cannot_come_back_keeps_no_file_from_coming_back(self, host):
+        before = host.state()
+        host.apply(host.plan())
+        transaction = host.journal.transactions()[0]
+        with pytest.raises(apply.NotGranted, match="asked for the old 1000, .* granted 900"):
+            apply.put_back(transaction, StingyKernel(900))
+        after = host.state()
+        after.pop("proc/nr_hugepages")
+        before.pop("proc/nr_hugepages")
+        assert after == before
+
+    def test_check_mode_tells_what_revert_does(self, host):
+        host.apply(plan_of(host.change_value(host.pool, "2000")))
+        host.apply(host.plan())
+        old = host.state()
+        told = apply.restorations(host.journal.transactions("hugepages"))
+        assert host.state() == old
+        host.revert()
+        for restored in told:
+            path = Path(restored.path)
+            content = path.read_bytes().decode("utf-8", "replace") if path.exists() else None
+            if str(path.parent).endswith("/proc"):
+                content = (content or "").strip()
+            assert content == restored.before
+            assert restored.now != restored.before
+        assert {restored.path for restored in told} == {
+            str(path)
+            for path in (host.new, host.deep, host.kept, host.linked, host.group, host.pool)
+        }
+
+
+class TestLostEdits:
+    def test_edit_after_apply_is_not_overwritten(self, host):
+        host.apply(host.plan())
+        host.new.write_text("mine\n")
+        state = host.state()
+        with pytest.raises(apply.Refused) as refused:
+            host.revert()
+        assert str(host.new) in str(refused.value)
+        assert "hostproof_revert_overwrite: true" in str(refused.value)
+        assert host.state() == state
+
+    def test_edit_may_be_given_up(self, host):
+        before = host.state()
+        host.apply(host.plan())
+        host.new.write_text("mine\n")
+        host.revert(overwrite=True)
+        assert host.state() == before
+
+    def test_edit_that_puts_the_old_state_back_is_no_edit(self, host):
+        before = host.state()
+        host.apply(host.plan())
+        host.new.unlink()
+        host.revert()
+        assert host.state() == before
+
+    def test_edit_between_two_applies(self, host):
+        """The newer journal holds the edit, the older one would put back what was before it."""
+        host.apply(plan_of(host.change_file(host.new, "ours = 1\n")))
+        host.new.write_text("ours = 1\nmine = 1\n")
+        host.apply(plan_of(host.change_file(host.new, "ours = 2\n")))
+        with pytest.raises(apply.Refused):
+            host.revert()
+
+    def test_file_that_is_gone(self, host):
+        host.apply(host.plan())
+        host.kept.unlink()
+        with pytest.raises(apply.Refused):
+            host.revert()
+
+
+class TestCrash:
+    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    def test_apply_that_dies_at_any_step_can_be_reverted(self, tmp_path, crash, after):
+        for at in range(1, 500):
+            root = tmp_path / str(at)
+            root.mkdir()
+            host = Host(root)
+            plan, before = host.plan(), host.state()
+            crashed = crash(lambda host=host, plan=plan: host.apply(plan), at, after)
+            host.revert()
+            assert host.state() == before, f"step {at}"
+            if not crashed:
+                break
+        assert at > 100
+
+    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    def test_revert_that_dies_at_any_step_can_be_repeated(self, tmp_path, crash, after):
+        for at in range(1, 500):
+            root = tmp_path / str(at)
+            root.mkdir()
+            host = Host(root)
+            before = host.state()
+            host.apply(host.plan())
+            crashed = crash(host.revert, at, after)
+            host.revert()
+            assert host.state() == before, f"step {at}"
+            if not crashed:
+                break
+        assert at > 20
+
+    def test_apply_after_a_crash_and_revert_of_both(self, host, crash):
+        before = host.state()
+        assert crash(lambda: host.apply(host.plan()), 40, False)
+        host.apply(host.plan())
+        assert len(host.revert()) == 2
+        assert host.state() == before
+
+
+class TestWhatNobodyMayWriteTo:
+    def test_link_to_what_is_no_file(self, host):
+        """systemd masks a drop-in by a link to /dev/null: a rename would put a file there."""
+        special = host.root / "srv/special"
+        os.mknod(special, stat.S_IFSOCK | 0o600)
+        host.new.symlink_to(special)
+        before = host.state()
+        with pytest.raises(apply.Refused, match="no regular file"):
+            host.apply(host.plan())
+        assert host.state() == before
+
+    def test_link_that_leads_nowhere(self, host):
+        host.new.symlink_to("../../srv/nothing.conf")
+        before = host.state()
+        with pytest.raises(apply.Refused, match="leads nowhere"):
+            host.apply(host.plan())
+        assert host.state() == before
+
+    def test_folder_in_the_place_of_the_file(self, host):
+        host.new.mkdir()
+        before = host.state()
+        with pytest.raises(apply.Refused, match="no regular file"):
+            host.apply(host.plan())
+        assert host.state() == before
+
+
+class TestJournal:
+    def test_entry_as_documented(self, host):
+        host.apply(plan_of(host.change_file(host.kept, "kept = no\n")))
+        (path,) = host.open_entries()
+        look = host.kept.stat()
+        assert json.loads(path.read_text()) == {
+            "schema": 1,
+            "kind": "file",
+            "path": str(host.kept),
+            "before": {
+                "content": base64.b64encode(BINARY).decode(),
+                "mode": 0o640,
+                "uid": look.st_uid,
+                "gid": look.st_gid,
+            },
+            "after": journal.digest(b"kept = no\n"),
+        }
+        assert path.name == "0001.json"
+        assert path.parent.name.endswith("Z-hugepages")
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "{",
+            "5",
+            "[]",
+            "null",
+            '"text"',
+            "{}",
+            '{"schema": 2, "kind": "file", "path": "/none", "before": null, "after": null}',
+            '{"schema": 1, "kind": "file", "path": "/none", "before": null}',
+            '{"schema": 1, "kind": "thing", "path": "/none", "before": null, "after": null}',
+            '{"schema": 1, "kind": "file", "path": 5, "before": null, "after": null}',
+            '{"schema": 1, "kind": "file", "path": "/none", "before": {"mode": 1}, "after": null}',
+            '{"schema": 1, "kind": "file", "path": "/none", "after": null, "before": '
+            '{"content": "?", "mode": 420, "uid": 0, "gid": 0}}',
+            '{"schema": 1, "kind": "value", "path": "/none", "before": null, "after": "1"}',
+        ],
+    )
+    def test_entry_that_is_none_stops_before_anything_is_put_back(self, host, text):
+        host.apply(host.plan())
+        host.open_entries()[0].write_text(text)
+        state = host.state()
+        with pytest.raises(HostproofError, match="0001.json: .*nothing was put back"):
+            host.revert()
+        assert host.state() == state
+
+    def test_bytes_that_are_no_text(self, host):
+        host.apply(host.plan())
+        host.open_entries()[0].write_bytes(BINARY)
+        with pytest.raises(HostproofError, match="nothing was put back"):
+            host.revert()
+
+    def test_no_journal_is_nothing_to_revert(self, host):
+        assert host.journal.transactions() == []
+        assert apply.restorations([]) == []
+
+
+class TestWriter:
+    def test_link_is_kept(self, tmp_path):
+        (tmp_path / "target").write_text("old")
+        (tmp_path / "link").symlink_to("target")
+        Writer().write_file(str(tmp_path / "link"), b"new", 0o600)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "target").read_text() == "new"
+
+    def test_unfinished_file_of_a_killed_write_is_replaced(self, tmp_path):
+        path = tmp_path / "x.conf"
+        unfinished = tmp_path / ("x.conf" + writer.UNFINISHED)
+        unfinished.write_text("half")
+        Writer().write_file(str(path), b"whole", 0o644)
+        assert path.read_text() == "whole"
+        assert not unfinished.exists()
+
+    def test_umask_does_not_count(self, tmp_path):
+        old = os.umask(0o077)
+        try:
+            Writer().write_file(str(tmp_path / "x.conf"), b"", 0o644)
+            Writer().make_folder(str(tmp_path / "folder"))
+        finally:
+            os.umask(old)
+        assert stat.S_IMODE((tmp_path / "x.conf").stat().st_mode) == 0o644
+        assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o755
