@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks the values of a policy. Every error names the role's variable and says what it takes."""
 
-from typing import Any, Dict, Sequence
+from typing import Any, Dict, Sequence, Tuple
 
 from .errors import PolicyError
 from .parsers.size import parse_size
@@ -61,13 +61,22 @@ class PolicyValues:
             raise self.error(name, "must be true or false, not {0!r}".format(self[name]))
         return bool(self[name])
 
-    def path(self, name, suffix):
+    def drop_in(self, name, folder):
         # type: (str, str) -> str
-        """An absolute path with the suffix that its readers ask for."""
+        """The path of a file that the readers of a drop-in folder take."""
         value = str(self[name])
-        if not (value.startswith("/") and value.endswith(suffix)):
-            raise self.error(name, "must be an absolute path that ends in {0}".format(suffix))
+        above, _, own = value.rpartition("/")
+        if above != folder or own.startswith(".") or not own.endswith(".conf"):
+            raise self.error(name, "must be {0}/NAME.conf, not {1!r}".format(folder, value))
         return value
+
+    def names(self, name):
+        # type: (str) -> Tuple[str, ...]
+        """A list of names, which may be empty."""
+        value = self[name]
+        if not isinstance(value, (list, tuple)) or not all(value):
+            raise self.error(name, "must be a list of names, not {0!r}".format(value))
+        return tuple(str(one) for one in value)
 
     def size(self, name):
         # type: (str) -> int

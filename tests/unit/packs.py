@@ -24,6 +24,8 @@ LIMITS_FILE = "/etc/security/limits.d/99-zz-hostproof-hugepages.conf"
 TMPFILES_FILE = "/etc/tmpfiles.d/hostproof-hugepages.conf"
 THP_FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
 
+HEADER = "# Written by Hostproof (role hugepages): change the policy, not this file.\n"
+
 #: A host of 64 GiB whose instance has an SGA of 16 GiB in two segments, and a small one.
 SGA_SEGMENTS = (8 * MIB, 16 * GIB - 8 * MIB)
 SMALL_SEGMENT = 20 * KIB
@@ -275,7 +277,7 @@ def database_host() -> Machine:
     machine.file("/proc/sys/vm/hugetlb_shm_group", f"{OINSTALL}\n")
     machine.file(
         SYSCTL_FILE,
-        f"vm.hugetlb_shm_group = {OINSTALL}\nvm.nr_hugepages = {PAGES_NEEDED}\n",
+        f"{HEADER}vm.hugetlb_shm_group = {OINSTALL}\nvm.nr_hugepages = {PAGES_NEEDED}\n",
     )
     machine.file(LIMITS_FILE, f"oracle soft memlock {60 * MIB}\noracle hard memlock {60 * MIB}\n")
     return machine.instance("ORCL", *healthy_sga(), memlock=60 * GIB)

@@ -21,7 +21,9 @@ from ..parsers import (
     kernel_release,
     limits_conf,
     meminfo,
+    sysctl_d,
     sysvipc_shm,
+    tmpfiles_d,
 )
 from ..parsers.size import human
 from ..policy import PolicyValues
@@ -99,14 +101,14 @@ def policy_from(values):
         page_size=given.size("page_size"),
         ram_share_limit=given.whole_number("ram_share_limit", 1, 100),
         surplus_limit=given.whole_number("surplus_limit"),
-        users=tuple(str(user) for user in given["users"] or ()),
+        users=given.names("users"),
         group=str(given["group"]) if given["group"] else None,
         memlock=_memlock(given),
         transparent=given.one_of("transparent", ("auto", "never", "madvise", "unmanaged")),
         activation=given.one_of("activation", ("now", "reboot")),
-        sysctl_file=given.path("sysctl_file", ".conf"),
-        limits_file=given.path("limits_file", ".conf"),
-        tmpfiles_file=given.path("tmpfiles_file", ".conf"),
+        sysctl_file=given.drop_in("sysctl_file", sysctl_d.DIRECTORIES[0]),
+        limits_file=given.drop_in("limits_file", limits_conf.LIMITS_D),
+        tmpfiles_file=given.drop_in("tmpfiles_file", tmpfiles_d.DIRECTORIES[0]),
         allow_ram_share_over_limit=given.flag("allow_ram_share_over_limit"),
         allow_low_memory=given.flag("allow_low_memory"),
         allow_compaction=given.flag("allow_compaction"),
@@ -1168,6 +1170,7 @@ def plan(facts, policy):
     values.extend(_plan_transparent(facts, policy, changes, refusals))
     if target is not None:
         refusals.extend(_guard_pool(facts, policy, target))
+    refusals.extend(_guard_other_settings(changes, policy))
     if policy.activation == "now":
         changes.extend(values)
     elif values:
@@ -1194,8 +1197,44 @@ def _target_pages(facts, policy):
         return None
     if policy.instances is None:
         pool = known(facts.pool)
-        return max(needed.pages, pool.total - pool.surp, pool_at_boot(facts).pages)
+        # Nothing at all: the instances run without a segment that wants huge pages.
+        return max(needed.pages, pool.total - pool.surp, pool_at_boot(facts).pages) or None
     return needed.pages
+
+
+def _guard_other_settings(changes, policy):
+    # type: (List[Change], Policy) -> List[Refusal]
+    """A drop-in is written as a whole: what somebody else set in it would be gone."""
+    refusals = []
+    for change in changes:
+        if not isinstance(change, FileChange) or (change.before or "").startswith(_HEADER):
+            continue
+        lost = _other_settings(change, policy)
+        if lost:
+            reason = (
+                "{0} holds other settings ({1}), which would be lost: choose another file".format(
+                    change.path, ", ".join(lost)
+                )
+            )
+            refusals.append(Refusal(reason, None))
+    return refusals
+
+
+def _other_settings(change, policy):
+    # type: (FileChange, Policy) -> List[str]
+    """What a file sets that is not for this control to set."""
+    text = change.before or ""
+    if change.path == policy.sysctl_file:
+        own = (sysctl_d.normalize(POOL), sysctl_d.normalize(SHM_GROUP))
+        return [
+            one.key for one in sysctl_d.parse(text, change.path).assignments if one.key not in own
+        ]
+    if change.path == policy.limits_file:
+        entries = limits_conf.parse(text, change.path).entries
+        return ["{0} {1}".format(one.domain, one.item) for one in entries if one.item != "memlock"]
+    return [
+        one.target for one in tmpfiles_d.parse(text, change.path) if one.target != thp_probe.SYSFS
+    ]
 
 
 def _plan_sysctl(facts, policy, target, changes, refusals):
@@ -1227,7 +1266,8 @@ def _plan_sysctl(facts, policy, target, changes, refusals):
         (key, value) for key, _path, value, _now in wanted if _at_boot(others, key, size) != value
     ]
     content = _HEADER + "".join("{0} = {1}\n".format(key, value) for key, value in sorted(own))
-    if own and content != before:
+    # A drop-in of ours that nothing is left for may hold an old value that still wins.
+    if (own or before is not None) and content != before:
         changes.append(FileChange(policy.sysctl_file, content, before))
         later = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, content)
         refusals.extend(
@@ -1295,11 +1335,16 @@ def _plan_limits(facts, policy, changes, refusals, pending):
     for user in users:
         if not limits_probe.grants_memlock(later, user, groups[user], wanted):
             limits = limits_conf.resolve(later, user, groups[user], "memlock")
+            rivals = [
+                _limit(entry)
+                for entry in (limits.exempt, limits.soft, limits.hard)
+                if entry is not None and entry.path != policy.limits_file
+            ]
             refusals.append(
                 Refusal(
                     "{0} would not win for {1}: {2} is read later; remove it, or choose a "
                     "hugepages_limits_file that is read after it".format(
-                        policy.limits_file, user, _limit(limits.soft)
+                        policy.limits_file, user, " and ".join(rivals)
                     ),
                     None,
                 )

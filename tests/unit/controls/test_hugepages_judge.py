@@ -191,7 +191,7 @@ POOL = (
         {},
         "pool_persisted",
         "pass",
-        (f"8194 pages from {packs.SYSCTL_FILE}:2",),
+        (f"8194 pages from {packs.SYSCTL_FILE}:3",),
     ),
     Story(
         "persisted: nowhere",
@@ -207,7 +207,7 @@ POOL = (
         {},
         "pool_persisted",
         "fail",
-        ("100 pages from /usr/lib/sysctl.d/99-zzz.conf:2", f"{packs.SYSCTL_FILE}:2 = 8194"),
+        ("100 pages from /usr/lib/sysctl.d/99-zzz.conf:2", f"{packs.SYSCTL_FILE}:3 = 8194"),
     ),
     Story(
         "persisted: /etc masks the file of the same name",
@@ -323,7 +323,7 @@ POOL = (
         "one_owner",
         "warn",
         (
-            f"2 places set the pool; {packs.SYSCTL_FILE}:2 wins",
+            f"2 places set the pool; {packs.SYSCTL_FILE}:3 wins",
             "/etc/sysctl.d/97-oracle.conf:2 = 50",
         ),
     ),
@@ -340,7 +340,7 @@ POOL = (
         "one_owner",
         "warn",
         (
-            f"{packs.SYSCTL_FILE}:2 wins",
+            f"{packs.SYSCTL_FILE}:3 wins",
             "tuned profile /usr/lib/tuned/base/tuned.conf = 11",
             "tuned profile oracle-hp",
         ),
@@ -707,7 +707,7 @@ INSTANCES = (
         {},
         "shm_group",
         "pass",
-        ("54321 (oinstall)", f"54321 from {packs.SYSCTL_FILE}:1"),
+        ("54321 (oinstall)", f"54321 from {packs.SYSCTL_FILE}:2"),
     ),
     Story(
         "group: missing on a kernel with the memlock fallback",
