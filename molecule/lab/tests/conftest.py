@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import testinfra
 import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,3 +56,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
         write_policy(tmp_path_factory.mktemp("policy")),
     )
     return machine
+
+
+@pytest.fixture
+def host() -> testinfra.host.Host:
+    """The machine as testinfra sees it, over the connection that Ansible uses too."""
+    state = json.loads(vm.STATE.read_text())
+    return testinfra.get_host(
+        f"ssh://{state['user']}@{state['address']}:{state['port']}",
+        ssh_identity_file=state["key"],
+        ssh_extra_args=state["ssh_arguments"],
+    )
