@@ -161,3 +161,4 @@ def test_revert_works_after_a_power_cut_in_the_middle_of_apply(lab, untouched):
     reverted = lab.play("revert")
     assert (reverted.rc, reverted.changed) == (0, 1)
     assert lab.files() == untouched["files"]
+    assert lab.values()["pool"] == untouched["values"]["pool"]
