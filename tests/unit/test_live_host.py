@@ -1,0 +1,255 @@
+"""The seam to the machine: what a live host answers, and that a recording answers the same."""
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import packs
+import pytest
+from ansible.module_utils.hostproof import audit, host
+from ansible.module_utils.hostproof.errors import Absent, Denied, HostError, Unanswered
+from ansible.module_utils.hostproof.host import LiveHost, Process, RecordedHost
+
+
+class TestReading:
+    def test_text(self, tmp_path):
+        (tmp_path / "file").write_text("two\nlines\n")
+        assert LiveHost().read_text(str(tmp_path / "file")) == "two\nlines\n"
+
+    def test_bytes_that_are_no_utf8_survive(self, tmp_path):
+        (tmp_path / "file").write_bytes(b"caf\xe9\n")
+        text = LiveHost().read_text(str(tmp_path / "file"))
+        assert text.encode("utf-8", "surrogateescape") == b"caf\xe9\n"
+        assert json.loads(json.dumps(text)) == text
+
+    def test_sysctl_is_read_in_small_pieces(self, monkeypatch):
+        """For each read of /proc/sys the kernel allocates as much as is asked for, or ENOMEM."""
+        asked = []
+        real = open
+
+        class Watching:
+            def __init__(self, stream):
+                self._stream = stream
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *_problem):
+                self._stream.close()
+
+            def read(self, size):
+                asked.append(size)
+                return self._stream.read(size)
+
+        monkeypatch.setattr(host, "open", lambda *a, **k: Watching(real(*a, **k)), raising=False)
+        assert LiveHost().read_number("/proc/sys/vm/swappiness") >= 0
+        assert asked
+        assert 0 < max(asked) <= 64 * 1024
+
+    def test_empty_file_is_an_answer(self, tmp_path):
+        (tmp_path / "file").write_text("")
+        assert LiveHost().read_text(str(tmp_path / "file")) == ""
+
+    @pytest.mark.parametrize("text", ["", "many", "1 2", "-1", "\u00b2", "0x10"])
+    def test_no_number(self, tmp_path, text):
+        (tmp_path / "file").write_text(text)
+        with pytest.raises(Unanswered, match="not a number"):
+            LiveHost().read_number(str(tmp_path / "file"))
+
+    def test_huge_file_is_not_read(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(host, "READ_LIMIT", 100)
+        (tmp_path / "file").write_text("x" * 101)
+        with pytest.raises(Unanswered, match="longer than 100 bytes"):
+            LiveHost().read_text(str(tmp_path / "file"))
+
+    def test_folder_link_and_stat(self, tmp_path):
+        (tmp_path / "b").write_text("12")
+        (tmp_path / "a").symlink_to("b")
+        (tmp_path / "b").chmod(0o640)
+        live = LiveHost()
+        assert live.list_dir(str(tmp_path)) == ["a", "b"]
+        assert live.real_path(str(tmp_path / "a")) == str(tmp_path / "b")
+        look = live.stat(str(tmp_path / "a"))
+        assert (look.mode, look.size, look.uid) == (0o640, 2, os.getuid())
+
+    @pytest.mark.parametrize("ask", ["read_text", "list_dir", "real_path", "stat"])
+    def test_absent_is_an_answer_of_its_own(self, tmp_path, ask):
+        (tmp_path / "dangling").symlink_to("nothing")
+        live = LiveHost()
+        for name in ("missing", "dangling", "missing/below"):
+            with pytest.raises(Absent) as problem:
+                getattr(live, ask)(str(tmp_path / name))
+            assert problem.value.key.endswith(f"/{name}")
+            assert "No such file" in str(problem.value)
+
+    def test_below_a_file_there_is_nothing(self, tmp_path):
+        (tmp_path / "file").write_text("")
+        with pytest.raises(Absent):
+            LiveHost().read_text(str(tmp_path / "file/below"))
+
+    def test_denied(self, monkeypatch):
+        def refuse(path):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(host, "_read_file", refuse)
+        with pytest.raises(Denied, match="file:/etc/shadow: Permission denied"):
+            LiveHost().read_text("/etc/shadow")
+
+    def test_process_that_ended_is_absent(self, monkeypatch):
+        def ended(path):
+            raise ProcessLookupError(3, "No such process")
+
+        monkeypatch.setattr(host, "_read_file", ended)
+        with pytest.raises(Absent):
+            LiveHost().read_text("/proc/4711/maps")
+
+    def test_kernel_that_cannot_allocate_has_not_answered(self, monkeypatch):
+        def no_memory(path):
+            raise OSError(12, "Cannot allocate memory")
+
+        monkeypatch.setattr(host, "_read_file", no_memory)
+        with pytest.raises(Unanswered, match="Cannot allocate memory"):
+            LiveHost().read_text("/proc/sys/vm/nr_hugepages")
+
+
+class TestRunning:
+    def test_output(self):
+        argv = [sys.executable, "-c", "import sys; print('out'); sys.stderr.write('err'); exit(3)"]
+        assert LiveHost().run(argv) == (3, "out\n", "err")
+
+    def test_language_is_c(self, monkeypatch):
+        monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+        assert LiveHost().run(["sh", "-c", "echo $LC_ALL $LANG"]).stdout == "C C\n"
+
+    def test_administrators_folders_are_searched(self, monkeypatch):
+        monkeypatch.setenv("PATH", "/usr/bin:/bin")
+        assert LiveHost().run(["sh", "-c", "echo $PATH"]).stdout == (
+            "/usr/bin:/bin:/usr/sbin:/sbin\n"
+        )
+
+    def test_missing_command_is_absent(self):
+        with pytest.raises(Absent):
+            LiveHost().run(["hostproof-has-no-such-command"])
+
+    def test_command_that_hangs_is_ended_and_unanswered(self):
+        with pytest.raises(Unanswered, match="timed out"):
+            LiveHost().run(["sleep", "60"], timeout=0.1)
+
+
+class TestProcesses:
+    @pytest.fixture
+    def pmon(self) -> Iterator[subprocess.Popen]:
+        """A process of that name; the password behind it is what no recording may hold."""
+        argv = ["ora_pmon_TEST1", "-c", "read line", "secret"]
+        with subprocess.Popen(argv, executable="/bin/sh", stdin=subprocess.PIPE) as process:
+            yield process
+            process.kill()
+
+    def test_found_by_its_first_argument_and_nothing_else_is_kept(self, pmon):
+        live = LiveHost()
+        found = [one for one in live.processes(r"^ora_pmon_TEST1$") if one.pid == pmon.pid]
+        assert [(one.argv0, one.uid) for one in found] == [("ora_pmon_TEST1", os.getuid())]
+        assert found[0].started > 0
+        assert "secret" not in json.dumps(live.evidence)
+
+    def test_none(self):
+        assert LiveHost().processes("^no-such-process$") == []
+
+    def test_hidden_processes_are_not_absent_ones(self, monkeypatch):
+        """With hidepid a user sees his own processes alone: that is no answer."""
+        monkeypatch.setattr(os, "listdir", lambda path: [str(os.getpid()), "meminfo"])
+        with pytest.raises(Denied, match="hidepid"):
+            LiveHost().processes("pmon")
+
+    def test_name_with_spaces_and_parentheses(self, monkeypatch):
+        """/proc/PID/stat holds the name in parentheses, whatever is in it."""
+        stat = "7 (a) (b c) S " + " ".join(str(number) for number in range(4, 53))
+        texts = {"/proc/7/cmdline": "asm_pmon_+ASM1\0", "/proc/7/stat": stat}
+        monkeypatch.setattr(host, "_read_file", texts.__getitem__)
+        monkeypatch.setattr(os, "stat", lambda path: os.stat_result(range(10)))
+        found = host._look_at_process(7, re.compile("pmon"), 1.0)
+        assert found == Process(7, 4, 5, 22.0, "asm_pmon_+ASM1")
+
+
+class TestEvidence:
+    def test_asks_once(self, tmp_path):
+        path = tmp_path / "file"
+        path.write_text("first")
+        live = LiveHost()
+        assert live.read_text(str(path)) == "first"
+        path.write_text("second")
+        assert live.read_text(str(path)) == "first"
+        live.forget()
+        assert live.read_text(str(path)) == "second"
+
+    def test_a_failed_read_is_kept_too(self, tmp_path):
+        path = tmp_path / "file"
+        live = LiveHost()
+        with pytest.raises(Absent):
+            live.read_text(str(path))
+        path.write_text("now")
+        with pytest.raises(Absent):
+            live.read_text(str(path))
+        reading = live.evidence[f"file:{path}"]
+        assert (reading["kind"], reading["error"]) == ("file", "absent")
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", reading["at"])
+
+    def test_recording_answers_as_the_machine_did(self, tmp_path):
+        (tmp_path / "file").write_text("text")
+        asks = [
+            ("read_text", [str(tmp_path / "file")]),
+            ("read_text", [str(tmp_path / "none")]),
+            ("list_dir", [str(tmp_path)]),
+            ("real_path", [str(tmp_path)]),
+            ("stat", [str(tmp_path / "file")]),
+            ("run", [["sh", "-c", "echo x; exit 2"]]),
+            ("run", [["hostproof-has-no-such-command"]]),
+            ("processes", ["^no-such-process$"]),
+        ]
+        live = LiveHost()
+        first = [answer(live, name, arguments) for name, arguments in asks]
+        kept = RecordedHost(json.loads(json.dumps(live.evidence)))
+        assert [answer(kept, name, arguments) for name, arguments in asks] == first
+
+    def test_what_is_not_recorded_is_unknown(self):
+        with pytest.raises(Unanswered, match="not in the recorded evidence; record it again"):
+            RecordedHost({}).read_text("/proc/meminfo")
+
+    def test_an_error_of_another_version_is_unknown(self):
+        reading = {"kind": "file", "error": "eaten", "message": "by the dog"}
+        with pytest.raises(Unanswered, match="by the dog"):
+            RecordedHost({"file:/x": reading}).read_text("/x")
+
+
+def answer(machine, name, arguments):
+    try:
+        return getattr(machine, name)(*arguments)
+    except HostError as problem:
+        return type(problem), problem.key, str(problem)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"instances": [{"sid": "X", "sga": "1G"}], "users": ["root"], "group": "root"}],
+    ids=["default", "listed"],
+)
+def test_judging_a_recording_of_this_machine_is_judging_this_machine(changes):
+    live = LiveHost()
+    policies = {"hugepages": packs.hugepages_policy(**changes)}
+    findings = audit.judge_host(live, policies)
+    recorded = RecordedHost(json.loads(json.dumps(copy.deepcopy(live.evidence))))
+    assert len({finding.check for finding in findings}) >= 8
+    assert audit.judge_host(recorded, policies) == findings
+
+
+def test_reading_is_what_judging_reads():
+    """record reads without judging; what it writes must be enough to judge."""
+    policies = {"hugepages": packs.hugepages_policy()}
+    reader, judge = packs.database_host(), packs.database_host()
+    audit.read_host(reader, policies)
+    audit.judge_host(judge, policies)
+    assert set(reader.evidence) == set(judge.evidence)
