@@ -1,0 +1,204 @@
+"""The modules as Ansible runs them: processes of their own, with arguments and check mode.
+
+One play runs every case; each test looks at the answer to its own. Nothing is changed here: what
+could change something runs in check mode.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import packs
+import pytest
+import yaml
+from ansible.module_utils.hostproof import evidence
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = str(packs.FIXTURES / "hugepages/packs/seed-1000-pages.json")
+LAPTOP = str(packs.FIXTURES / "hugepages/laptop/laptop.json")
+
+#: On this very machine: five pages, and nothing that needs an account or a group.
+SMALL = {
+    "instances": [{"sid": "X", "sga": "2M"}],
+    "group": "",
+    "memlock": "unmanaged",
+    "transparent": "unmanaged",
+    "allow_ram_share_over_limit": True,
+    "allow_low_memory": True,
+    "allow_compaction": True,
+    "allow_shrink_below_use": True,
+}
+
+
+def page_size() -> str:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("Hugepagesize:"):
+            return line.split()[1] + "K"
+    pytest.skip("this kernel has no huge pages")
+
+
+def judged(**arguments: Any) -> dict[str, Any]:
+    policy = packs.hugepages_policy(**arguments.pop("policy", {}))
+    return {"verify_controls": {"controls": {"hugepages": policy}, **arguments}}
+
+
+def applied(**policy: Any) -> dict[str, Any]:
+    values = packs.hugepages_policy(**policy)
+    return {"apply_control": {"control": "hugepages", "policy": values}}
+
+
+def cases() -> dict[str, dict[str, Any]]:
+    """Name to module and arguments of a task, which runs in check mode and shows its diff."""
+    return {
+        "live": judged(),
+        "all": judged(evidence="all"),
+        "cited": judged(evidence="cited"),
+        "fail": judged(evidence_pack=SEED, fail_on="fail"),
+        "warnings": judged(evidence_pack=LAPTOP, fail_on="fail"),
+        "warn": judged(evidence_pack=LAPTOP, fail_on="warn"),
+        "no_pack": judged(evidence_pack="/nonexistent/pack.json"),
+        "bad_policy": judged(policy={"memlock": "lots"}),
+        "bad_choice": judged(fail_on="sometimes"),
+        "no_arguments": {"verify_controls": {}},
+        "record": {
+            "record_evidence": {"controls": {"hugepages": packs.hugepages_policy()}},
+        },
+        "apply": applied(**SMALL, page_size=page_size()),
+        "apply_refused": applied(**{**SMALL, "group": "hostproof-no-such-group"}),
+        "revert": {"revert_control": {"control": "hugepages"}},
+    }
+
+
+def tasks(kept: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [
+        {"register": name, "ignore_errors": True, "check_mode": True, "diff": True, **module}
+        for name, module in cases().items()
+    ]
+    answers = ", ".join(f"'{name}': {name}" for name in cases())
+    keep = {"content": f"{{{{ {{{answers}}} | to_json }}}}", "dest": str(kept)}
+    return [*found, {"ansible.builtin.copy": keep}]
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("modules")
+    play = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "connection": "local",
+        "vars": {"ansible_python_interpreter": sys.executable},
+        "tasks": tasks(folder / "answers.json"),
+    }
+    (folder / "play.yml").write_text(yaml.safe_dump([play], sort_keys=False))
+    program = Path(sys.executable).with_name("ansible-playbook")
+    environment = {
+        **os.environ,
+        "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+        "ANSIBLE_STDOUT_CALLBACK": "default",
+        "ANSIBLE_HOME": str(folder / "home"),
+        "HOSTPROOF_REPORTS": str(folder / "reports"),
+        "HOSTPROOF_RECORDS": str(folder / "records"),
+    }
+    for name in ("HOSTPROOF_REPORT", "HOSTPROOF_RECORD"):
+        environment.pop(name, None)
+    ran = subprocess.run(
+        [str(program), "-i", "localhost,", str(folder / "play.yml")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (folder / "answers.json").exists(), ran.stdout + ran.stderr
+    return json.loads((folder / "answers.json").read_text())
+
+
+def statuses(answer: dict[str, Any]) -> dict[str, str]:
+    return {finding["check"]: finding["status"] for finding in answer["findings"]}
+
+
+class TestVerifyControls:
+    def test_findings_are_what_the_schema_says(self, answers, validate_finding):
+        assert len(answers["live"]["findings"]) >= 8
+        for finding in answers["live"]["findings"]:
+            validate_finding(finding)
+
+    def test_never_changes_and_never_fails_unasked(self, answers):
+        for name in ("live", "warnings"):
+            assert not answers[name]["changed"]
+            assert not answers[name]["failed"]
+
+    def test_evidence_as_asked(self, answers):
+        assert "evidence" not in answers["live"]
+        everything = evidence.decode(answers["all"]["evidence"])
+        cited = evidence.decode(answers["cited"]["evidence"])
+        assert set(cited) < set(everything)
+        named = {key for one in answers["cited"]["findings"] for key in one["evidence"]}
+        assert set(cited) == named & set(everything)
+
+    def test_pack_instead_of_the_host(self, answers):
+        assert statuses(answers["fail"])["hugepages.sga_in_huge_pages"] == "fail"
+        assert statuses(answers["warnings"])["hugepages.sga_in_huge_pages"] == "skip"
+
+    def test_fails_on_a_failure_and_shows_the_findings_all_the_same(self, answers):
+        answer = answers["fail"]
+        assert answer["failed"]
+        assert len(answer["findings"]) >= 8
+        bad = [s for s in statuses(answer).values() if s in ("fail", "error")]
+        assert answer["msg"].startswith(f"{len(bad)} findings: ")
+        assert "fail hugepages.sga_in_huge_pages: The whole SGA (60.0 GiB)" in answer["msg"]
+        assert "warn " not in answer["msg"]
+
+    def test_warning_fails_only_where_asked(self, answers):
+        assert not answers["warnings"]["failed"]
+        assert answers["warn"]["failed"]
+        assert "warn hugepages.transparent_hugepages" in answers["warn"]["msg"]
+
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("no_pack", "there is no evidence pack /nonexistent/pack.json: record the host first"),
+            ("bad_policy", "hugepages_memlock must be auto, unlimited, unmanaged or a number of"),
+            ("bad_choice", "value of fail_on must be one of: never, fail, warn, got: sometimes"),
+            ("no_arguments", "missing required arguments: controls"),
+        ],
+    )
+    def test_wrong_arguments_are_told_in_words(self, answers, name, message):
+        assert answers[name]["failed"]
+        assert message in answers[name]["msg"]
+        assert "Traceback" not in str(answers[name])
+
+
+class TestRecordEvidence:
+    def test_holds_what_judging_reads(self, answers):
+        recorded = evidence.decode(answers["record"]["evidence"])
+        assert set(recorded) == set(evidence.decode(answers["all"]["evidence"]))
+        assert answers["record"]["readings"] == len(recorded)
+        assert not answers["record"]["changed"]
+
+
+class TestApplyControl:
+    def test_check_mode_shows_the_plan_and_changes_nothing(self, answers):
+        answer = answers["apply"]
+        assert not answer["failed"], answer
+        told = {one["after_header"]: one["after"] for one in answer["diff"]}
+        assert answer["changed"]
+        assert "vm.nr_hugepages = 5\n" in told[packs.SYSCTL_FILE]
+        assert not Path(packs.SYSCTL_FILE).exists()
+        assert not answer["reboot_pending"]
+
+    def test_refusal_shows_the_plan_too(self, answers):
+        answer = answers["apply_refused"]
+        assert answer["failed"]
+        assert "refused, nothing was changed: " in answer["msg"]
+        assert "the host has no group hostproof-no-such-group" in answer["msg"]
+        assert "Traceback" not in str(answer)
+
+
+class TestRevertControl:
+    def test_check_mode_tells_what_there_is(self, answers):
+        answer = answers["revert"]
+        assert not answer["failed"]
+        assert answer["changed"] == bool(answer["reverted"])
