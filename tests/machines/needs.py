@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,7 +25,11 @@ def say(message: str) -> None:
 
 
 def finish(main: Callable[[], int]) -> None:
-    """Leave the process with what ``main`` answers; a Skip prints its line and leaves with 77."""
+    """Leave the process with what ``main`` answers; a Skip prints its line and leaves with 77.
+
+    SIGTERM counts as an interruption, so that a machine is taken down all the same.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         code = main()
     except Skip as reason:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from .needs import ROOT, Skip, say
+from .needs import ROOT, say
 
 LOGS = ROOT / ".cache" / "logs"
 
@@ -24,19 +24,23 @@ TAIL_LINES = 120
 
 
 @contextmanager
-def only_run(name: str) -> Iterator[None]:
-    """Hold this checkout's scenario: molecule and its machine are one a checkout."""
+def only_run(name: str) -> Iterator[int]:
+    """Hold this checkout's scenario, after a run that goes on; the lock's file descriptor.
+
+    Molecule and its machine are one a checkout.
+    """
     lock_file = ROOT / ".cache" / "machines" / f"{name}.lock"
     lock_file.parent.mkdir(parents=True, exist_ok=True)
     with lock_file.open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Skip(f"another run of {name} goes on in this checkout") from None
-        yield
+            say(f"  waiting for another run of {name} in this checkout")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()
 
 
-def test(name: str, *, keep: bool = False) -> int:
+def test(name: str, lock: int, *, keep: bool = False) -> int:
     """``molecule test`` of the scenario; its exit code. ``keep`` leaves the machine for a look."""
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{name}-molecule.log"
@@ -63,6 +67,8 @@ def test(name: str, *, keep: bool = False) -> int:
         text=True,
         errors="replace",
         start_new_session=True,
+        # Were we killed, it would go on: a later run must wait for its end.
+        pass_fds=(lock,),
     )
     try:
         assert process.stdout is not None
