@@ -144,8 +144,11 @@ class TestProcesses:
     @pytest.fixture
     def pmon(self) -> Iterator[subprocess.Popen]:
         """A process of that name; the password behind it is what no recording may hold."""
-        argv = ["ora_pmon_TEST1", "-c", "read line", "secret"]
-        with subprocess.Popen(argv, executable="/bin/sh", stdin=subprocess.PIPE) as process:
+        argv = ["ora_pmon_TEST1", "-c", "echo ready; read line", "secret"]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(argv, executable="/bin/sh", stdin=pipe, stdout=pipe) as process:
+            assert process.stdout is not None
+            process.stdout.readline()  # the kernel shows the arguments only when exec is done
             yield process
             process.kill()
 
