@@ -52,19 +52,25 @@ def find_engine() -> Engine:
     """The first engine that runs the image, with the image in its store; Skip if there is none."""
     wanted = os.environ.get("HOSTPROOF_CONTAINER_ENGINE")
     if wanted not in (None, *CONNECTIONS):
-        raise Skip(f"HOSTPROOF_CONTAINER_ENGINE is {wanted}, not podman or docker")
+        raise RuntimeError(f"HOSTPROOF_CONTAINER_ENGINE is {wanted}, not podman or docker")
     names = [wanted] if wanted else [name for name in CONNECTIONS if answers(name)]
-    if not names or names == ["podman"]:
-        install({"podman": "podman", "runc": "runc"}, "the container scenario")
-        names = ["podman"]
+    if not names or "podman" in names:
+        install({"podman": "podman"}, "the container scenario")
     reasons = []
-    for name in names:
+    for name in names or ["podman"]:
+        if not answers(name):
+            reasons.append(f"{name} does not answer")
+            continue
         for number, override in enumerate(OVERRIDES if name == "podman" else OVERRIDES[:1]):
+            if "runc" in override:
+                install({"runc": "runc"}, "podman on this host")
             engine = with_image(name, wrapper(name, number, override))
             problem = try_out(engine)
             if problem is None:
                 return engine
         reasons.append(f"{name}: {problem}")
+    if "HOSTPROOF_CONTAINER_IMAGE" in os.environ:
+        raise RuntimeError(f"HOSTPROOF_CONTAINER_IMAGE does not run ({'; '.join(reasons)})")
     raise Skip(f"no container engine runs a container here ({'; '.join(reasons)})")
 
 

@@ -38,6 +38,9 @@ def finish(main: Callable[[], int]) -> None:
     except subprocess.CalledProcessError as problem:
         say(f"failed: {' '.join(map(str, problem.cmd))} ended with {problem.returncode}")
         code = 1
+    except RuntimeError as problem:
+        say(f"failed: {problem}")
+        code = 1
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
