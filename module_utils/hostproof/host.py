@@ -123,16 +123,20 @@ class Host:
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
-    def processes(self, pattern):
-        # type: (str) -> List[Process]
+    def processes(self, name, pattern):
+        # type: (str, str) -> List[Process]
         """Processes whose first argument matches the regular expression, by pid.
 
+        ``name`` stands for them in the evidence key, which the pattern would make unreadable.
         Only the first argument is kept: the others can hold passwords.
         """
         reading = self._answer(
-            "processes:" + pattern,
+            "processes:" + name,
             "processes",
-            lambda: {"processes": [dict(p._asdict()) for p in _find_processes(pattern)]},
+            lambda: {
+                "pattern": pattern,
+                "processes": [dict(p._asdict()) for p in _find_processes(pattern)],
+            },
         )
         return [Process(**process) for process in reading["processes"]]
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 from ansible.module_utils.hostproof.host import Output, RecordedHost
+from ansible.module_utils.hostproof.probes.instances import PMON
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests/fixtures"
@@ -184,8 +185,9 @@ class Machine(RecordedHost):
 
     def _look(self, kind: str, subject: str) -> dict[str, Any]:
         if kind == "processes":
-            found = [one for one in self.running if re.search(subject, one["argv0"])]
-            return {"processes": found}
+            pattern = {"pmon": PMON}[subject]
+            found = [one for one in self.running if re.search(pattern, one["argv0"])]
+            return {"pattern": pattern, "processes": found}
         if kind == "command":
             return self._run(subject)
         path = self._resolve(subject)

@@ -154,19 +154,19 @@ class TestProcesses:
 
     def test_found_by_its_first_argument_and_nothing_else_is_kept(self, pmon):
         live = LiveHost()
-        found = [one for one in live.processes(r"^ora_pmon_TEST1$") if one.pid == pmon.pid]
+        found = [one for one in live.processes("pmon", r"^ora_pmon_TEST1$") if one.pid == pmon.pid]
         assert [(one.argv0, one.uid) for one in found] == [("ora_pmon_TEST1", os.getuid())]
         assert found[0].started > 0
         assert "secret" not in json.dumps(live.evidence)
 
     def test_none(self):
-        assert LiveHost().processes("^no-such-process$") == []
+        assert LiveHost().processes("none", "^no-such-process$") == []
 
     def test_hidden_processes_are_not_absent_ones(self, monkeypatch):
         """With hidepid a user sees his own processes alone: that is no answer."""
         monkeypatch.setattr(os, "listdir", lambda path: [str(os.getpid()), "meminfo"])
         with pytest.raises(Denied, match="hidepid"):
-            LiveHost().processes("pmon")
+            LiveHost().processes("pmon", "pmon")
 
     def test_name_with_spaces_and_parentheses(self, monkeypatch):
         """/proc/PID/stat holds the name in parentheses, whatever is in it."""
@@ -211,7 +211,7 @@ class TestEvidence:
             ("stat", [str(tmp_path / "file")]),
             ("run", [["sh", "-c", "echo x; exit 2"]]),
             ("run", [["hostproof-has-no-such-command"]]),
-            ("processes", ["^no-such-process$"]),
+            ("processes", ["none", "^no-such-process$"]),
         ]
         live = LiveHost()
         first = [answer(live, name, arguments) for name, arguments in asks]

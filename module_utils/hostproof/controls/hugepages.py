@@ -288,27 +288,48 @@ def need(facts, policy):
     for sid, instance in listed.items():
         pages = -(-instance.sga // page) + policy.extra_pages_per_instance
         parts[sid] = (pages, instance.sga)
+    unread = []  # type: List[str]
     for running in known(facts.instances):
         if running.sid not in listed:
             parts[running.sid + " (running, not listed)"] = _pages_of(
                 [segment.size for segment in known(running.segments)], page
             )
+        elif isinstance(running.segments, HostproofError):
+            unread.append(running.sid)
         else:
             # An SGA that was raised since it was listed needs what it really has.
-            segments = if_known(running.segments, [])
-            now = _pages_of([segment.size for segment in segments], page)
+            now = _pages_of([segment.size for segment in running.segments], page)
             parts[running.sid] = max(parts[running.sid], now)
+    if unread:
+        _raise_to_what_runs(parts, facts, page)
     return _sum_up(parts, policy, page) if parts else None
+
+
+def _raise_to_what_runs(parts, facts, page):
+    # type: (Dict[str, Tuple[int, int]], Facts, int) -> None
+    """Whose segment is whose takes root to tell; how many there are in all does not."""
+    pages, size = _pages_that_run(facts, page)
+    missing = pages - sum(count for count, _sga in parts.values())
+    if missing > 0:
+        known_size = sum(sga for _count, sga in parts.values())
+        parts["running beyond that"] = (missing, max(size - known_size, 0))
 
 
 def _need_of_running(running, facts, policy, page):
     # type: (List[Instance], Facts, Policy, int) -> Optional[Need]
     if not running:
         return None
-    uids = {instance.uid for instance in running}
-    sizes = [segment.size for segment in known(facts.segments) if segment.uid in uids]
     names = ", ".join(instance.sid for instance in running)
-    return _sum_up({names: _pages_of(sizes, page)}, policy, page)
+    return _sum_up({names: _pages_that_run(facts, page)}, policy, page)
+
+
+def _pages_that_run(facts, page):
+    # type: (Facts, int) -> Tuple[int, int]
+    """(pages, bytes) of every large segment of the accounts that run instances."""
+    uids = {instance.uid for instance in known(facts.instances)}
+    if not uids:
+        return 0, 0
+    return _pages_of([one.size for one in known(facts.segments) if one.uid in uids], page)
 
 
 def _pages_of(sizes, page):
@@ -466,7 +487,7 @@ NO_OVERCOMMIT = Check(
 Judged = Union[Finding, List[Finding]]
 
 _MEMINFO = ("file:/proc/meminfo",)
-_PMON = ("processes:" + instances_probe.PMON,)
+_PMON = (instances_probe.PMON_KEY,)
 _BOOT = ("dir:/etc/sysctl.d", "file:/proc/cmdline", "file:/etc/sysctl.conf")
 _NO_DATABASE = "No instance runs here and hugepages_instances lists none."
 
@@ -525,10 +546,10 @@ def _judge_pool_covers_sga(facts, policy):
                 needed.pages, policy.sysctl_file
             )
         )
-    elif pool.unpromised < needed.pages and facts.instances == []:
+    elif pool.total - _held_by_others(facts, pool) < needed.pages:
         status = FAIL
-        why = "No instance runs, yet {0} of the pool are promised to something else.".format(
-            in_pages(pool.committed)
+        why = "{0} of the pool are held by something that is no instance.".format(
+            in_pages(_held_by_others(facts, pool))
         )
         fix = "find what holds the pages (grep -l huge /proc/*/numa_maps), or enlarge the pool"
     return found(
@@ -544,6 +565,12 @@ def _judge_pool_covers_sga(facts, policy):
         ),
         evidence=_MEMINFO + _PMON + ("file:/proc/sysvipc/shm",),
     )
+
+
+def _held_by_others(facts, pool):
+    # type: (Facts, meminfo.Pool) -> int
+    """Pages in use or promised beyond what the running instances can hold."""
+    return int(max(pool.committed - _pages_that_run(facts, pool.page_size)[0], 0))
 
 
 def _cost_of_small_pages(facts, needed, pool):
@@ -716,11 +743,29 @@ def _judge_memlock_persisted(facts, policy):
     needed = attempt(need, facts, policy)
     floor = known(facts.pool).page_size * needed.pages if isinstance(needed, Need) else 0
     entries = known(facts.limit_entries)
-    return [
+    return _missing_accounts(policy, groups, wanted) + [
         _judge_memlock_of(
             user, limits_conf.resolve(entries, user, groups[user], "memlock"), wanted, floor, policy
         )
         for user in sorted(groups)
+    ]
+
+
+def _missing_accounts(policy, groups, wanted):
+    # type: (Policy, Dict[str, List[str]], Optional[int]) -> List[Finding]
+    return [
+        found(
+            MEMLOCK_PERSISTED,
+            WARN,
+            title="{0}: {1}".format(user, MEMLOCK_PERSISTED.title),
+            why="The host has no account {0}.".format(user),
+            fix="create the account, or take it out of hugepages_users",
+            desired=_kilobytes(wanted),
+            persisted="no such account",
+            evidence=["command:getent passwd " + user],
+        )
+        for user in policy.users
+        if user not in groups
     ]
 
 

@@ -10,8 +10,8 @@ from typing import List, NamedTuple, Optional
 
 from ..answer import known
 from ..errors import Unanswered
-from ..parsers import kernel_cmdline
-from .boot import Boot, sysctl_at_boot
+from ..parsers import kernel_cmdline, tmpfiles_d
+from .boot import Boot, Setting, rc_local_lines, sysctl_at_boot
 
 KEY = "vm.nr_hugepages"
 
@@ -45,6 +45,8 @@ def pool_at_boot(boot, page_size):
         raise _unreadable(
             rival.place, "sets {0}_mempolicy, which changes the same pool: keep one".format(KEY)
         )
+    for by_sysfs in _sysfs_writes(boot, page_size):
+        raise _unreadable(by_sysfs.place, "sets the pool by sysfs: leave it to sysctl.d alone")
     by_sysctl = sysctl_at_boot(boot, KEY)
     from_kernel = kernel_cmdline.hugepages(known(boot.cmdline), page_size).get(page_size)
     losers = list(by_sysctl.losers)
@@ -59,6 +61,16 @@ def pool_at_boot(boot, page_size):
             place, "sets {0} by {1}: read it by hand, then leave it to sysctl.d".format(KEY, value)
         )
     return PoolAtBoot(int(value), place, losers)
+
+
+def _sysfs_writes(boot, page_size):
+    # type: (Boot, int) -> List[Setting]
+    """Places that write the pool past sysctl; which write comes last is not to be told."""
+    path = "/sys/kernel/mm/hugepages/hugepages-{0}kB/nr_hugepages".format(page_size // 1024)
+    entries = tmpfiles_d.writes(known(boot.tmpfiles), path)
+    return [
+        Setting(entry.argument, "{0}:{1}".format(entry.path, entry.line)) for entry in entries
+    ] + rc_local_lines(boot, [path])
 
 
 def _unreadable(place, problem):

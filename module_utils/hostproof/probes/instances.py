@@ -16,6 +16,9 @@ from ..parsers import getent, numa_maps, proc_limits, proc_maps, proc_status, sm
 
 PMON = r"^(ora|db|asm|mdb|apx)_pmon_\S+$"
 
+#: The evidence key of the search for them.
+PMON_KEY = "processes:pmon"
+
 
 class Segment(NamedTuple):
     """A SysV segment of an SGA: bytes, and the pages that pmon touched, by node."""
@@ -41,14 +44,14 @@ class Instance(NamedTuple):
     def evidence(self):
         # type: () -> Tuple[str, ...]
         folder = "file:/proc/{0}/".format(self.pid)
-        return ("processes:" + PMON, folder + "maps", folder + "numa_maps")
+        return (PMON_KEY, folder + "maps", folder + "numa_maps")
 
 
 def find_instances(host):
     # type: (Host) -> List[Instance]
     """Every running instance by SID. Segments need root or the instance's own user."""
     return sorted(
-        (_look_at(host, process) for process in host.processes(PMON)),
+        (_look_at(host, process) for process in host.processes("pmon", PMON)),
         key=lambda instance: instance.sid,
     )
 

@@ -174,7 +174,23 @@ POOL = (
         {"instances": LISTED},
         "pool_covers_sga",
         "fail",
-        ("8146 pages of the pool are promised to something else",),
+        ("8146 pages of the pool are held by something that is no instance",),
+    ),
+    Story(
+        "covers: somebody else holds pages beside a running instance",
+        database(pool=(8196 + 516, 100)),
+        {"instances": [*LISTED, {"sid": "+ASM1", "sga": "1G"}]},
+        "pool_covers_sga",
+        "fail",
+        ("418 pages of the pool are held by something that is no instance",),
+    ),
+    Story(
+        "covers: a listed SGA was raised, and without root only the sum of all shows it",
+        database(pool=(8192, 0), deny=["/proc/2101/maps"]),
+        {"instances": [{"sid": "ORCL", "sga": "4G"}]},
+        "pool_covers_sga",
+        "fail",
+        ("ORCL 2052 + running beyond that 6142",),
     ),
     Story("covers: nothing to cover", bare(), {}, "pool_covers_sga", "skip", ("lists none",)),
     Story(
@@ -244,6 +260,19 @@ POOL = (
         "pool_persisted",
         "warn",
         ("changes the pool from 8194 pages to 9000",),
+    ),
+    Story(
+        "persisted: tmpfiles.d writes past sysctl",
+        database(
+            files={
+                "/etc/tmpfiles.d/hp.conf": "w /sys/kernel/mm/hugepages/hugepages-2048kB/"
+                "nr_hugepages - - - - 9000\n"
+            }
+        ),
+        {},
+        "pool_persisted",
+        "error",
+        ("/etc/tmpfiles.d/hp.conf:1 sets the pool by sysfs",),
     ),
     Story(
         "persisted: tmpfiles.d writes after sysctl.d",
@@ -582,6 +611,14 @@ INSTANCES = (
         "memlock_persisted",
         "pass",
         ("at least 60397977 kB", f"soft 62914560 ({packs.LIMITS_FILE}:1)", "oracle: "),
+    ),
+    Story(
+        "memlock: one of two accounts is missing",
+        database(),
+        {"users": ["oracle", "grid"]},
+        "memlock_persisted",
+        "warn",
+        ("The host has no account grid.", "oracle: "),
     ),
     Story(
         "memlock: unlimited",
