@@ -66,10 +66,11 @@ def apply_plan(plan, control, journal, writer):
         return
     name = journal.begin(control)
     try:
-        for value in plan.at_boot:
-            journal.record(name, value)
-        for change in plan.changes:
+        # All of it before the first change: after a crash in between, a boot may already set
+        # values from the new files, and revert must know the old ones.
+        for change in plan.at_boot + plan.changes:
             journal.record(name, change)
+        for change in plan.changes:
             if isinstance(change, FileChange):
                 _write_file(change, writer)
             else:

@@ -573,3 +573,20 @@ class TestWriter:
             os.umask(old)
         assert stat.S_IMODE((tmp_path / "x.conf").stat().st_mode) == 0o644
         assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o755
+
+
+class DeadBeforeTheValues(Writer):
+    """The power fails after the files are written and before the running kernel is changed."""
+
+    def write_value(self, path: str, value: str) -> None:
+        raise Crash
+
+
+def test_revert_knows_the_values_that_a_boot_sets_after_a_crash(host):
+    """The new files were there at the boot, so the kernel has values that apply never wrote."""
+    before = host.state()
+    with pytest.raises(Crash):
+        host.apply(host.plan(), DeadBeforeTheValues())
+    host.pool.write_text("8194\n")
+    host.revert()
+    assert host.state() == before
