@@ -82,7 +82,7 @@ def pack_disk(tree: Path, folder: Path) -> None:
         shutil.copyfile(found[0], folder / name)
     environment = dict(os.environ, PATH=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     command = ["mke2fs", "-q", "-t", "ext4", "-d", str(tree), str(folder / "disk.img"), "3G"]
-    subprocess.run(command, check=True, env=environment)
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def pack_archive(tree: Path, folder: Path) -> None:

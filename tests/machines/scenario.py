@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from .needs import ROOT, say
 LOGS = ROOT / ".cache" / "logs"
 
 #: What of molecule's and pytest's output is worth a line.
-ACTION = re.compile(r" > (?P<name>create|prepare|verify)\] Executing$")
+ACTION = re.compile(r" > (?P<name>\w+)\] (?P<what>Executing|Executed)")
 STEP = re.compile(r"::test_(?P<name>\w+)\S* (?P<result>PASSED|FAILED|ERROR|SKIPPED)")
 SUMMARY = re.compile(r"^=+ (?P<text>(?:\d+ \w+(?:, )?)+ in [\d.]+s)")
 TAIL_LINES = 120
@@ -44,6 +45,9 @@ def test(name: str, lock: int, *, keep: bool = False) -> int:
     """``molecule test`` of the scenario; its exit code. ``keep`` leaves the machine for a look."""
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{name}-molecule.log"
+    own_folder = ROOT / ".cache" / "machines" / f"{name}-molecule"
+    # What molecule noted about a machine of an earlier run is not true any more.
+    shutil.rmtree(own_folder, ignore_errors=True)
     command = [str(Path(sys.executable).with_name("molecule")), "test", "-s", name]
     command += ["--destroy=never"] if keep else []
     environment = {
@@ -51,7 +55,7 @@ def test(name: str, lock: int, *, keep: bool = False) -> int:
         # Molecule calls ansible-playbook and pytest by name.
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "MOLECULE_PROJECT_DIRECTORY": str(ROOT),
-        "MOLECULE_EPHEMERAL_DIRECTORY": str(ROOT / ".cache" / "machines" / f"{name}-molecule"),
+        "MOLECULE_EPHEMERAL_DIRECTORY": str(own_folder),
         "PYTHONUNBUFFERED": "1",
         "MOLECULE_COMMAND_BORDERS": "0",
         "NO_COLOR": "1",
@@ -88,21 +92,20 @@ def test(name: str, lock: int, *, keep: bool = False) -> int:
 
 
 def follow(lines: IO[str], log: IO[str]) -> str:
-    """Copy the output to the log and show where it is; pytest's summary, if it came to that."""
+    """Copy the output to the log and show how long each step took; pytest's summary, if any."""
     summary = ""
-    last = time.monotonic()
+    began = time.monotonic()
     for line in lines:
         log.write(line)
         log.flush()
         action, step, end = ACTION.search(line), STEP.search(line), SUMMARY.search(line)
-        if action:
-            say(f"  {action['name']}")
+        if action and action["what"] == "Executed" and action["name"] in ("create", "prepare"):
+            say(f"  done   {time.monotonic() - began:5.1f} s  {action['name']}")
         if step:
-            now = time.monotonic()
             words = step["name"].replace("_", " ")
-            say(f"  {step['result'].lower()} {now - last:5.1f} s  {words}")
+            say(f"  {step['result'].lower()} {time.monotonic() - began:5.1f} s  {words}")
         if action or step:
-            last = time.monotonic()
+            began = time.monotonic()
         if end:
             summary = end["text"]
     return summary
