@@ -16,6 +16,9 @@ from .errors import HostproofError
 
 PACK_SCHEMA = 1
 
+#: Bytes. What inflates to more is not read: a host must not be able to fill the controller.
+LIMIT = 64 * 1024 * 1024
+
 Readings = Dict[str, Dict[str, Any]]
 
 
@@ -30,11 +33,19 @@ def decode(text):
     # type: (str) -> Readings
     """The readings that ``encode`` packed."""
     try:
-        readings = json.loads(zlib.decompress(base64.b64decode(text)).decode("ascii"))
+        inflater = zlib.decompressobj()
+        inflated = inflater.decompress(base64.b64decode(text, validate=True), LIMIT)
+        if inflater.unconsumed_tail:
+            raise HostproofError(
+                "evidence inflates to more than {0} MiB and is not read".format(LIMIT // 1048576)
+            )
+        if not inflater.eof:
+            raise ValueError("its end is missing")
+        readings = json.loads(inflated.decode("ascii"))
     except (ValueError, zlib.error) as problem:
-        raise HostproofError("evidence could not be unpacked: {0}".format(problem)) from problem
+        raise HostproofError("evidence cannot be unpacked: {0}".format(problem)) from problem
     if not isinstance(readings, dict):
-        raise HostproofError("evidence holds no readings")
+        raise HostproofError("evidence is not a JSON object")
     return readings
 
 

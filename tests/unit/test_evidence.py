@@ -19,20 +19,31 @@ def test_travels_as_one_line_of_ascii_and_comes_back():
     assert evidence.decode(text) == READINGS
 
 
+def packed(content):
+    return base64.b64encode(zlib.compress(content)).decode()
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "message"),
     [
-        "",
-        "%%%",
-        base64.b64encode(b"no zlib").decode(),
-        base64.b64encode(zlib.compress(b"no JSON")).decode(),
-        base64.b64encode(zlib.compress(b"[]")).decode(),
-        base64.b64encode(zlib.compress(b'"\xff"')).decode(),
+        ("", "cannot be unpacked"),
+        ("%%%", "cannot be unpacked"),
+        (base64.b64encode(b"no zlib").decode(), "cannot be unpacked"),
+        (packed(b"{}")[:8], "cannot be unpacked"),
+        (packed(b"no JSON"), "cannot be unpacked"),
+        (packed(b'"\xff"'), "cannot be unpacked"),
+        (packed(b"[]"), "is not a JSON object"),
     ],
 )
-def test_what_is_no_evidence(text):
-    with pytest.raises(HostproofError, match="evidence"):
+def test_what_is_no_evidence(text, message):
+    with pytest.raises(HostproofError, match=f"evidence {message}"):
         evidence.decode(text)
+
+
+def test_what_would_fill_the_memory_is_not_read(monkeypatch):
+    monkeypatch.setattr(evidence, "LIMIT", 1000)
+    with pytest.raises(HostproofError, match="inflates to more than"):
+        evidence.decode(evidence.encode({"file:/x": {"text": "x" * 2000}}))
 
 
 def test_cited_is_what_findings_name():

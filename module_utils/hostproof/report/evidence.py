@@ -13,7 +13,8 @@ import zlib
 from typing import Any, Dict, List, Optional, Tuple
 
 from ..errors import HostproofError
-from .store import HostState, Part, read_evidence
+from ..evidence import decode
+from .store import HostState, Part
 from .text import printable
 
 #: A chunk is closed when it holds this much text: the browser inflates a whole chunk at a time.
@@ -27,7 +28,7 @@ def shown_readings(part):
     if not wanted or part.line["evidence"] is None:
         return {}
     try:
-        evidence = read_evidence(part.line)
+        evidence = decode(part.line["evidence"])
     except HostproofError as problem:
         return {key: ("", str(problem)) for key in wanted}
     return {key: show_reading(evidence[key]) for key in wanted if key in evidence}

@@ -6,12 +6,9 @@ A line of findings.jsonl is a host result (docs/finding.schema.json). Lines of s
 shards merge by concatenation: for each host and control the line with the latest ``at`` wins.
 """
 
-import base64
-import binascii
 import json
 import os
 import re
-import zlib
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ..errors import HostproofError
@@ -24,9 +21,6 @@ FINDINGS_FILE = "findings.jsonl"
 #: Pseudo hosts: what is to be said about the run itself or about the waivers. They get no verdict.
 RUN_HOST = "(run)"
 PSEUDO_HOSTS = (RUN_HOST, WAIVERS_HOST)
-
-#: Evidence that inflates beyond this is not shown: a host must not be able to fill the controller.
-EVIDENCE_LIMIT = 64 * 1024 * 1024
 
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
 _CHECK_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")
@@ -202,32 +196,6 @@ def merged_lines(results):
     for part in parts.values():
         if part.line["host"] != RUN_HOST:
             yield dict(part.line, findings=part.findings)
-
-
-def read_evidence(result):
-    # type: (Dict[str, Any]) -> Dict[str, Any]
-    """The evidence of a host result, key to reading (host.py). Empty if none was asked for."""
-    packed = result.get("evidence")
-    if packed is None:
-        return {}
-    where = "the evidence of {0}".format(result.get("host"))
-    try:
-        inflater = zlib.decompressobj()
-        text = inflater.decompress(base64.b64decode(packed, validate=True), EVIDENCE_LIMIT)
-        if inflater.unconsumed_tail:
-            raise HostproofError(
-                "{0} inflates to more than {1} MiB and is not shown".format(
-                    where, EVIDENCE_LIMIT // 1024 // 1024
-                )
-            )
-        if not inflater.eof:
-            raise ValueError("its end is missing")
-        evidence = json.loads(text.decode("utf-8"))
-    except (ValueError, binascii.Error, zlib.error) as problem:
-        raise HostproofError("{0} cannot be unpacked: {1}".format(where, problem)) from problem
-    if not isinstance(evidence, dict):
-        raise HostproofError("{0} is not a JSON object".format(where))
-    return evidence
 
 
 def _read_file(path, notes):

@@ -1,19 +1,15 @@
 """Reading and merging of host results."""
 
-import base64
 import json
 import re
-import zlib
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.report import store
 from ansible.module_utils.hostproof.report.store import (
     RUN_HOST,
     merge,
     merged_lines,
     natural,
-    read_evidence,
     read_lines,
 )
 from report_samples import finding, fleet, make_line, pack, write_folder
@@ -235,36 +231,3 @@ def test_findings_about_waivers_of_an_older_line_are_history():
     old = make_line("db01", [finding(), finding(control="waiver", check="waiver.expired")])
     new = make_line("db01", [finding(status="pass")], at=at(59))
     assert checks(merge([old, new]).hosts[0]) == [("hugepages.pool_covers_sga", "pass")]
-
-
-def test_evidence_is_unpacked():
-    evidence = {"file:/proc/meminfo": {"kind": "file", "text": "\udcff"}}
-    assert read_evidence(make_line("db01", [], evidence=pack(evidence))) == evidence
-    assert read_evidence(make_line("db01", [])) == {}
-
-
-def packed(content):
-    return base64.b64encode(zlib.compress(content)).decode()
-
-
-@pytest.mark.parametrize(
-    ("evidence", "message"),
-    [
-        ("%%%", "cannot be unpacked"),
-        ("AAAA", "cannot be unpacked"),
-        (packed(b"{}")[:8], "cannot be unpacked"),
-        (packed(b"{"), "cannot be unpacked"),
-        (packed(b"\xff"), "cannot be unpacked"),
-        (packed(b"[]"), "is not a JSON object"),
-    ],
-)
-def test_broken_evidence_is_refused(evidence, message):
-    with pytest.raises(HostproofError, match=f"evidence of db01 {message}"):
-        read_evidence(make_line("db01", [], evidence=evidence))
-
-
-def test_evidence_that_would_fill_the_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(store, "EVIDENCE_LIMIT", 1000)
-    evidence = pack({"file:/x": {"text": "x" * 2000}})
-    with pytest.raises(HostproofError, match="inflates to more than"):
-        read_evidence(make_line("db01", [], evidence=evidence))
