@@ -143,6 +143,25 @@ def test_a_short_grant_is_put_back_and_told(lab, untouched):
     assert lab.files() == untouched["files"]
 
 
+def test_apply_waits_for_a_reboot_and_reboots_only_where_it_may(lab, untouched):
+    waiting = lab.play("apply", hugepages_activation="reboot")
+    assert "pending: " in waiting.output
+    assert lab.values() == untouched["values"]
+    before = vm.boot_id()
+    allowed = lab.play("apply", hugepages_activation="reboot", hugepages_reboot_ok=True)
+    vm.forget_connection()
+    assert allowed.rc == 0
+    assert vm.boot_id() != before
+    assert lab.values()["pool"] == str(POOL)
+
+
+def test_revert_puts_back_what_only_that_reboot_changed(lab, untouched):
+    reverted = lab.play("revert")
+    assert (reverted.rc, reverted.changed) == (0, 1)
+    assert lab.files() == untouched["files"]
+    assert lab.values() == untouched["values"]
+
+
 def test_revert_works_after_apply_was_killed_at_any_step(lab):
     said = lab.kill_at_each_step("apply")
     assert int(re.search(r"killed at (\d+) steps; 6 files and values change", said).group(1)) >= 50
