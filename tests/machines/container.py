@@ -40,6 +40,11 @@ LIMITS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"
 OVERRIDES = ("", LIMITS, LIMITS + '[engine]\nruntime = "runc"\n')
 
 
+#: Podman and what it does not answer without, by the file that tells whether it is there. runc is
+#: for the hosts where crun does not start.
+PODMAN = {"podman": "podman", "runc": "runc", "/usr/lib/podman/netavark": "netavark"}
+
+
 class Engine(NamedTuple):
     """A way to run containers that works here. ``executable`` is a wrapper where one is needed."""
 
@@ -55,7 +60,7 @@ def find_engine() -> Engine:
         raise RuntimeError(f"HOSTPROOF_CONTAINER_ENGINE is {wanted}, not podman or docker")
     names = [wanted] if wanted else [name for name in CONNECTIONS if answers(name)]
     if not names or "podman" in names:
-        install({"podman": "podman"}, "the container scenario")
+        install(PODMAN, "the container scenario")
     reasons = []
     for name in names or ["podman"]:
         if not answers(name):
