@@ -65,11 +65,10 @@ class CallbackModule(CallbackBase):
         variables = play.get_variable_manager().get_vars(play=play)
         self._hosts.update(str(host) for host in variables.get("ansible_play_hosts_all", []))
 
-    def v2_playbook_on_task_start(self, task, is_conditional) -> None:
-        if task.action in (JUDGE, APPLY) and self._report is None:
-            self._report = choose_folder("HOSTPROOF_REPORT", "HOSTPROOF_REPORTS", "reports")
-        if task.action == RECORD and self._evidence is None:
-            self._evidence = choose_folder("HOSTPROOF_RECORD", "HOSTPROOF_RECORDS", "evidence")
+    def v2_playbook_on_start(self, playbook) -> None:
+        # Names only: a folder is made when there is something to put into it.
+        self._report = choose_folder("HOSTPROOF_REPORT", "HOSTPROOF_REPORTS", "reports")
+        self._evidence = choose_folder("HOSTPROOF_RECORD", "HOSTPROOF_RECORDS", "evidence")
 
     def v2_runner_on_ok(self, result) -> None:
         self._answered(result, "judged", None)
@@ -87,10 +86,10 @@ class CallbackModule(CallbackBase):
         if action == JUDGE:
             findings = result._result.get("findings", [])
             self._write_line(result, outcome, message, findings)
-        elif action == APPLY and outcome == "unreachable":
-            self._write_line(result, outcome, message, [])
         elif action == APPLY and outcome == "failed" and not result._task.check_mode:
             self._write_line(result, "judged", None, [not_applied(result, message)])
+        elif action == APPLY and outcome == "unreachable" or is_unjudged(result._task, outcome):
+            self._write_line(result, outcome, message, [])
         elif result._task.action == RECORD and outcome == "judged":
             self._write_pack(result)
 
@@ -131,6 +130,16 @@ def append(path: Path, text: str) -> None:
         stream.write(text.encode("ascii"))
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def is_unjudged(task, outcome: str) -> bool:
+    """Whether a verify entry point refused its variables: that host will not be judged."""
+    context = task.args.get("validate_args_context") or {}
+    return (
+        outcome == "failed"
+        and task.action == "ansible.builtin.validate_argument_spec"
+        and context.get("argument_spec_name") == "verify"
+    )
 
 
 def not_applied(result, message: str | None) -> dict:

@@ -27,15 +27,9 @@ JUDGE = "verify_controls"
 RECORD = "record_evidence"
 APPLY = "apply_control"
 REPORT = "render_report"
+VALIDATE = "ansible.builtin.validate_argument_spec"
 #: Tasks whose results are the report's to tell.
-QUIET = (
-    JUDGE,
-    RECORD,
-    REPORT,
-    "meta",
-    "ansible.builtin.meta",
-    "ansible.builtin.validate_argument_spec",
-)
+QUIET = (JUDGE, RECORD, REPORT, VALIDATE, "meta", "ansible.builtin.meta")
 
 
 class CallbackModule(DefaultCallback):
@@ -77,7 +71,11 @@ class CallbackModule(DefaultCallback):
                 self._display.display(f"pending: [{result._host}]: {text}")
 
     def v2_runner_on_failed(self, result, ignore_errors=False) -> None:
-        if not self._take(result, failed=True):
+        if result._task.action == VALIDATE and not self._display.verbosity:
+            # The whole argument specification comes with it: one sentence says what is wrong.
+            said = " ".join(str(result._result.get("msg")).split())
+            self._display.display(f"fatal: [{result._host}]: {said}", color="red", stderr=True)
+        elif not self._take(result, failed=True):
             super().v2_runner_on_failed(result, ignore_errors)
 
     def v2_runner_on_unreachable(self, result) -> None:

@@ -71,9 +71,12 @@ ARGUMENT_SPEC = {
 def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     waivers = module.params["waivers"]
+    folder = module.params["folder"]
+    if not folder or not os.path.isdir(folder):
+        module.fail_json(msg="there is no report folder {0!r}: no host was judged".format(folder))
     try:
         rendered = render_folder(
-            os.path.abspath(module.params["folder"]),
+            os.path.abspath(folder),
             today=datetime.date.today(),
             known_checks=CHECK_IDS,
             waivers=None if waivers is None else load_waivers(waivers),
