@@ -65,9 +65,7 @@ def main():
         diff = [as_diff(one.path, one.now, one.before) for one in apply.restorations(transactions)]
         apply.refuse_lost_edits(transactions, module.params["overwrite"])
         if not module.check_mode:
-            for transaction in transactions:
-                apply.put_back(transaction, writer)
-                journal.close(transaction.name)
+            apply.revert(transactions, journal, writer)
     except (HostproofError, OSError) as problem:
         module.fail_json(msg="revert: {0}".format(problem), diff=diff)
     module.exit_json(

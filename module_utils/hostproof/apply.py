@@ -181,6 +181,23 @@ def _edited_files(transactions):
     return edited | {path for path in states if now[path] not in states[path]}
 
 
+def revert(transactions, journal, writer):
+    # type: (List[Transaction], Journal, Writer) -> None
+    """Put every path back to its oldest state, and close the transactions (newest first).
+
+    States in between are not passed through: a host must not be made to take a pool again that
+    it could not keep, only to give it up at once.
+    """
+    oldest = []  # type: List[Entry]
+    for transaction in reversed(transactions):
+        known_paths = {entry.path for entry in oldest}
+        oldest.extend(entry for entry in transaction.entries if entry.path not in known_paths)
+    if transactions:
+        put_back(transactions[0]._replace(entries=oldest), writer)
+    for transaction in transactions:
+        journal.close(transaction.name)
+
+
 def put_back(transaction, writer):
     # type: (Transaction, Writer) -> None
     """Restore every state of the transaction, newest first, and read each back.

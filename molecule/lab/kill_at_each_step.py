@@ -104,9 +104,7 @@ def revert_once():
     journal = Journal(hand)
     transactions = journal.transactions(hugepages.NAME)
     apply.refuse_lost_edits(transactions, overwrite=False)
-    for transaction in transactions:
-        apply.put_back(transaction, hand)
-        journal.close(transaction.name)
+    apply.revert(transactions, journal, hand)
 
 
 def in_child(action, kill_before=None):

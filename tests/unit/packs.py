@@ -267,6 +267,7 @@ def linux() -> Machine:
     machine.folder("/run/systemd/system", "/etc/security/limits.d", "/dev/shm")
     machine.link("/lib", "/usr/lib")
     machine.command("getconf PAGESIZE", "4096\n")
+    machine.command("systemctl is-enabled tuned.service", "enabled\n")
     return machine.shm_table()
 
 

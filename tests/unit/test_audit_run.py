@@ -73,7 +73,7 @@ def environment(tmp_path_factory) -> dict[str, str]:
     wanted = subprocess.run(
         "cat requirements*.txt | cksum", shell=True, cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
-    (folder / "venv/hostproof-stamp").write_text(f"{REQUIREMENTS} {wanted}\n")
+    (folder / "venv/hostproof-stamp").write_text(f"{REQUIREMENTS} {ROOT} {wanted}\n")
     (folder / "home").mkdir()
     unwanted = ("ANSIBLE_", "HOSTPROOF_", "FORCE_COLOR", "PYTHONPATH")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}

@@ -114,9 +114,7 @@ class Host:
         """What library/revert_control.py does."""
         transactions = self.journal.transactions("hugepages")
         apply.refuse_lost_edits(transactions, overwrite)
-        for transaction in transactions:
-            apply.put_back(transaction, Writer())
-            self.journal.close(transaction.name)
+        apply.revert(transactions, self.journal, Writer())
         return [transaction.name for transaction in transactions]
 
     def state(self) -> dict[str, tuple[Any, ...]]:
@@ -590,3 +588,14 @@ def test_revert_knows_the_values_that_a_boot_sets_after_a_crash(host):
     host.pool.write_text("8194\n")
     host.revert()
     assert host.state() == before
+
+
+def test_revert_does_not_pass_through_a_state_in_between(host, monkeypatch):
+    """The pool went 0, 100, 200; a kernel that grants no 100 any more still gives 0."""
+    host.pool.write_text("0\n")
+    for pages in ("100", "200"):
+        host.apply(plan_of(host.change_value(host.pool, pages)))
+    monkeypatch.setattr(f"{__name__}.Writer", lambda: StingyKernel(90))
+    assert len(host.revert()) == 2
+    assert host.pool.read_text() == "0\n"
+    assert host.open_entries() == []

@@ -185,7 +185,7 @@ class Facts(NamedTuple):
     zones: Answer[List[buddyinfo.Zone]]
     base_page: Answer[int]
     limit_entries: Answer[List[limits_conf.Entry]]
-    groups: Answer[Dict[str, List[str]]]
+    accounts: Answer[Dict[str, limits_probe.Account]]
     files: Dict[str, Answer[str]]
 
 
@@ -213,7 +213,7 @@ def read(host, policy):
         zones=attempt(lambda: buddyinfo.parse(host.read_text("/proc/buddyinfo"))),
         base_page=attempt(_read_base_page, host),
         limit_entries=attempt(limits_probe.read_entries, host),
-        groups=attempt(limits_probe.read_groups, host, _users(policy, running)),
+        accounts=attempt(limits_probe.read_accounts, host, _users(policy, running)),
         files={
             path: attempt(host.read_text, path)
             for path in (policy.sysctl_file, policy.limits_file, policy.tmpfiles_file)
@@ -320,7 +320,21 @@ def _need_of_running(running, facts, policy, page):
     if not running:
         return None
     names = ", ".join(instance.sid for instance in running)
-    return _sum_up({names: _pages_that_run(facts, page)}, policy, page)
+    pages, size = _pages_that_run(facts, page)
+    listed = {segment.shmid for segment in known(facts.segments)}
+    mapped = {
+        segment.shmid
+        for instance in running
+        for segment in if_known(instance.segments, [])
+        if segment.size >= page
+    }
+    if not pages or not mapped <= listed:
+        raise Unanswered(
+            "file:/proc/sysvipc/shm",
+            "{0} runs, but its SGA is not among the host's SysV segments (Automatic Memory "
+            "Management, or a container): list it in hugepages_instances".format(names),
+        )
+    return _sum_up({names: (pages, size)}, policy, page)
 
 
 def _pages_that_run(facts, page):
@@ -570,7 +584,15 @@ def _judge_pool_covers_sga(facts, policy):
 def _held_by_others(facts, pool):
     # type: (Facts, meminfo.Pool) -> int
     """Pages in use or promised beyond what the running instances can hold."""
-    return int(max(pool.committed - _pages_that_run(facts, pool.page_size)[0], 0))
+    held = 0
+    for instance in known(facts.instances):
+        if isinstance(instance.segments, HostproofError):
+            # Without root only the most that they can hold is known: every segment huge.
+            held = _pages_that_run(facts, pool.page_size)[0]
+            break
+        sizes = [segment.size for segment in instance.segments if segment.huge]
+        held += _pages_of(sizes, pool.page_size)[0]
+    return int(max(pool.committed - held, 0))
 
 
 def _cost_of_small_pages(facts, needed, pool):
@@ -671,7 +693,11 @@ def _judge_sga_in_huge_pages(facts, policy):
 def _judge_sga(instance, page):
     # type: (Instance, int) -> Finding
     # Segments below a huge page always have 4 KiB pages: Oracle expects five such pages.
-    segments = [segment for segment in known(instance.segments) if segment.size >= page]
+    # A segment can be mapped in pieces, each smaller than a huge page.
+    whole = {}  # type: Dict[Optional[int], int]
+    for segment in known(instance.segments):
+        whole[segment.shmid] = whole.get(segment.shmid, 0) + segment.size
+    segments = [one for one in known(instance.segments) if whole[one.shmid] >= page]
     huge = sum(segment.size for segment in segments if segment.huge)
     small = sum(segment.size for segment in segments if not segment.huge)
     if not segments:
@@ -727,8 +753,8 @@ def _judge_memlock_persisted(facts, policy):
     if not _has_database(facts, policy):
         return _skipped(MEMLOCK_PERSISTED, _NO_DATABASE)
     wanted = _wanted_memlock(facts, policy)
-    groups = known(facts.groups)
-    if not groups:
+    accounts = known(facts.accounts)
+    if not accounts:
         return found(
             MEMLOCK_PERSISTED,
             FAIL,
@@ -743,16 +769,20 @@ def _judge_memlock_persisted(facts, policy):
     needed = attempt(need, facts, policy)
     floor = known(facts.pool).page_size * needed.pages if isinstance(needed, Need) else 0
     entries = known(facts.limit_entries)
-    return _missing_accounts(policy, groups, wanted) + [
+    return _missing_accounts(policy, accounts, wanted) + [
         _judge_memlock_of(
-            user, limits_conf.resolve(entries, user, groups[user], "memlock"), wanted, floor, policy
+            user,
+            limits_probe.limits_of(accounts[user], entries, "memlock"),
+            wanted,
+            floor,
+            policy,
         )
-        for user in sorted(groups)
+        for user in sorted(accounts)
     ]
 
 
-def _missing_accounts(policy, groups, wanted):
-    # type: (Policy, Dict[str, List[str]], Optional[int]) -> List[Finding]
+def _missing_accounts(policy, accounts, wanted):
+    # type: (Policy, Dict[str, limits_probe.Account], Optional[int]) -> List[Finding]
     return [
         found(
             MEMLOCK_PERSISTED,
@@ -765,7 +795,7 @@ def _missing_accounts(policy, groups, wanted):
             evidence=["command:getent passwd " + user],
         )
         for user in policy.users
-        if user not in groups
+        if user not in accounts
     ]
 
 
@@ -823,6 +853,8 @@ def _judge_limit_of(instance):
             "file:/proc/{0}/limits".format(instance.pid), "the kernel shows no Max locked memory"
         )
     sga = sum(segment.size for segment in known(instance.segments))
+    if not sga:
+        return _of_instance(_skipped(MEMLOCK_IN_FORCE, "It has no SysV segment to lock."), instance)
     enough = limit.soft is None or limit.soft >= sga
     return _of_instance(
         found(
@@ -862,9 +894,11 @@ def _judge_shm_group(facts, policy):
         )
     group = known(facts.group)
     outsiders = [
-        instance.sid
-        for instance in known(facts.instances)
-        if running not in (known(instance.status).gid,) + known(instance.status).groups
+        instance.sid for instance in known(facts.instances) if running not in _groups_of(instance)
+    ] + [
+        user
+        for user, account in sorted(known(facts.accounts).items())
+        if group.name not in account.groups
     ]
     wrong = outsiders or running != group.gid or persisted != str(group.gid)
     status, why = (PASS, None) if not wrong else _grade_shm_group(facts, outsiders)
@@ -884,6 +918,13 @@ def _judge_shm_group(facts, policy):
     )
 
 
+def _groups_of(instance):
+    # type: (Instance) -> Tuple[int, ...]
+    """Every group that the running process has."""
+    status = known(instance.status)
+    return (int(status.gid),) + tuple(status.groups)
+
+
 def _group_id(setting):
     # type: (Setting) -> str
     """The number that a place sets; a line of a script only shows that it does."""
@@ -900,9 +941,7 @@ def _grade_shm_group(facts, outsiders):
     # type: (Facts, List[str]) -> Tuple[str, str]
     """Old kernels let a memlock limit stand in for the group, so there it only will bite."""
     release = known(facts.release)
-    who = "The owner of {0} is not in the group that may use huge pages; ".format(
-        ", ".join(outsiders)
-    )
+    who = "Not in the group that may use huge pages: {0}; ".format(", ".join(outsiders))
     if (release.major, release.minor) >= GROUP_REQUIRED_SINCE:
         return FAIL, (who if outsiders else "") + "kernel {0} answers EPERM without it.".format(
             release.text
@@ -1302,6 +1341,7 @@ def _plan_sysctl(facts, policy, target, changes, refusals):
             wanted.append(
                 (SHM_GROUP, SHM_GROUP_FILE, str(known(group).gid), str(known(facts.shm_group)))
             )
+            refusals.extend(_guard_group(facts, known(group)))
     if target is not None:
         wanted.append((POOL, POOL_FILE, str(target), str(pool.total - pool.surp)))
     before = unless_absent(facts.files[policy.sysctl_file], None)
@@ -1333,6 +1373,21 @@ def _at_boot(boot, key, page_size):
     return None if winner is None else winner.value.strip()
 
 
+def _guard_group(facts, group):
+    # type: (Facts, getent.Group) -> List[Refusal]
+    """The kernel knows one group: a change to it can shut out who runs now."""
+    outsiders = [one.sid for one in known(facts.instances) if group.gid not in _groups_of(one)]
+    if not outsiders:
+        return []
+    reason = (
+        "{0} does not run with the group {1} and would get no huge pages at its next start: set "
+        "hugepages_group to a group that every owner is in, then restart it".format(
+            ", ".join(outsiders), group.name
+        )
+    )
+    return [Refusal(reason, None)]
+
+
 def _guard_boot(boot, path, key):
     # type: (boot_probe.Boot, str, str) -> Refusal
     """A drop-in that would not win must not be written: it would look right and do nothing."""
@@ -1351,17 +1406,23 @@ def _plan_limits(facts, policy, changes, refusals, pending):
     # type: (Facts, Policy, List[Change], List[Refusal], List[str]) -> None
     if policy.memlock is None:
         return
-    groups = known(facts.groups)
+    accounts = known(facts.accounts)
     pending.extend(
         "The host has no account {0}: its memlock limit waits for the account.".format(user)
         for user in policy.users
-        if user not in groups
+        if user not in accounts
     )
     wanted = _wanted_memlock(facts, policy)
-    users = sorted(groups)
     entries = known(facts.limit_entries)
-    if all(limits_probe.grants_memlock(entries, user, groups[user], wanted) for user in users):
+    if all(limits_probe.grants_memlock(entries, one, wanted) for one in accounts.values()):
         return
+    # A grant of another place is left alone: ours could be lower.
+    others = limits_probe.with_file(entries, policy.limits_file, "")
+    users = sorted(
+        user
+        for user, account in accounts.items()
+        if not limits_probe.grants_memlock(others, account, wanted)
+    )
     value = "unlimited" if wanted is None else str(wanted)
     if policy.memlock == "auto":
         # MemTotal differs a little from boot to boot: whole GiB keep the limit above 90 percent.
@@ -1378,8 +1439,8 @@ def _plan_limits(facts, policy, changes, refusals, pending):
     )
     later = limits_probe.with_file(entries, policy.limits_file, content)
     for user in users:
-        if not limits_probe.grants_memlock(later, user, groups[user], wanted):
-            limits = limits_conf.resolve(later, user, groups[user], "memlock")
+        if not limits_probe.grants_memlock(later, accounts[user], wanted):
+            limits = limits_probe.limits_of(accounts[user], later, "memlock")
             rivals = [
                 _limit(entry)
                 for entry in (limits.exempt, limits.soft, limits.hard)

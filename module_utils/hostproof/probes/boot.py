@@ -9,7 +9,7 @@ sysctl(8) of procps for hosts without systemd; kernel-parameters.rst (``sysctl.*
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..answer import Answer, attempt, known, unless_absent
-from ..errors import Absent
+from ..errors import Absent, Unanswered
 from ..host import Host
 from ..parsers import kernel_cmdline, sysctl_d, tmpfiles_d, tuned
 
@@ -213,6 +213,9 @@ def _read_tuned(host):
     if isinstance(active, Absent):
         return Tuned([], [], True)
     names = tuned.active_profiles(known(active))
+    if names and not _starts_tuned(host):
+        # The file stays behind when the service is switched off.
+        return Tuned([name + " (tuned is not started at boot)" for name in names], [], True)
     main = unless_absent(attempt(host.read_text, "/etc/tuned/tuned-main.conf"), "")
     profiles = []  # type: List[Tuple[str, tuned.Profile]]
     waiting = list(reversed(names))
@@ -226,6 +229,24 @@ def _read_tuned(host):
         profiles.append((path, profile))
         waiting.extend(reversed(profile.includes))
     return Tuned(names, profiles, tuned.reapply_sysctl(main))
+
+
+def _starts_tuned(host):
+    # type: (Host) -> bool
+    """Whether the next boot starts tuned.service (systemctl(1), is-enabled)."""
+    argv = ["systemctl", "is-enabled", "tuned.service"]
+    output = host.run(argv)
+    state = output.stdout.strip()
+    if output.rc == 0:
+        return True
+    if state in ("disabled", "masked", "masked-runtime", "not-found") or (
+        not state and "No such file" in output.stderr
+    ):
+        return False
+    raise Unanswered(
+        "command:" + " ".join(argv),
+        "systemctl answered {0!r} about tuned.service".format(state or output.stderr.strip()),
+    )
 
 
 def _read_profile(host, name):

@@ -2,21 +2,39 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The limits that a new login gets from pam_limits (limits.conf(5))."""
 
-from typing import Dict, List, Optional
+from typing import Dict, List, NamedTuple, Optional
 
 from ..answer import attempt, unless_absent
 from ..errors import Unanswered
 from ..host import Host
-from ..parsers import limits_conf
+from ..parsers import getent, limits_conf
 
 CONF = "/etc/security/limits.conf"
 FOLDER = "/etc/security/limits.d"
 
 
-def read_groups(host, users):
-    # type: (Host, List[str]) -> Dict[str, List[str]]
-    """The names of all groups of each user that exists on the host."""
-    return {user: groups_of(host, user) for user in users if exists(host, user)}
+class Account(NamedTuple):
+    """An account of the host, with the names of all its groups."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: List[str]
+
+
+def read_accounts(host, users):
+    # type: (Host, List[str]) -> Dict[str, Account]
+    """Those of the users that exist on the host, by name."""
+    found = [_read_account(host, user) for user in users]
+    return {account.name: account for account in found if account is not None}
+
+
+def limits_of(account, entries, item):
+    # type: (Account, List[limits_conf.Entry], str) -> limits_conf.Limits
+    """What a login of the account gets."""
+    return limits_conf.resolve(
+        entries, account.name, account.groups, item, account.uid, account.gid
+    )
 
 
 def read_entries(host):
@@ -30,10 +48,10 @@ def read_entries(host):
     return entries
 
 
-def grants_memlock(entries, user, groups, wanted):
-    # type: (List[limits_conf.Entry], str, List[str], Optional[int]) -> bool
-    """Whether a login of the user gets ``wanted`` kB (None: unlimited), soft and hard."""
-    limits = limits_conf.resolve(entries, user, groups, "memlock")
+def grants_memlock(entries, account, wanted):
+    # type: (List[limits_conf.Entry], Account, Optional[int]) -> bool
+    """Whether a login of the account gets ``wanted`` kB (None: unlimited), soft and hard."""
+    limits = limits_of(account, entries, "memlock")
     for entry in (limits.soft, limits.hard):
         if entry is None:
             return False
@@ -53,9 +71,9 @@ def with_file(entries, path, content):
     )
 
 
-def exists(host, user):
-    # type: (Host, str) -> bool
-    """Whether the host's name service knows the account (getent answers 2 if it does not)."""
+def _read_account(host, user):
+    # type: (Host, str) -> Optional[Account]
+    """The account as the host's name service knows it (getent answers 2 if it does not)."""
     argv = ["getent", "passwd", user]
     output = host.run(argv)
     if output.rc not in (0, 2):
@@ -63,12 +81,14 @@ def exists(host, user):
             "command:" + " ".join(argv),
             "getent answered {0}: {1}".format(output.rc, output.stderr.strip()),
         )
-    return output.rc == 0
+    if output.rc == 2:
+        return None
+    found = getent.parse_passwd(output.stdout)[0]
+    return Account(user, found.uid, found.gid, _groups_of(host, user))
 
 
-def groups_of(host, user):
+def _groups_of(host, user):
     # type: (Host, str) -> List[str]
-    """The names of all groups of an account that exists."""
     argv = ["id", "-Gn", user]
     output = host.run(argv)
     if output.rc != 0:

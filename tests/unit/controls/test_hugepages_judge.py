@@ -7,7 +7,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.controls import hugepages
 from ansible.module_utils.hostproof.finding import worst
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.host import Output, RecordedHost
 from packs import GIB, KIB, MIB, Machine, Shm
 
 LISTED = [{"sid": "ORCL", "sga": "16G", "version": "19"}]
@@ -183,6 +183,22 @@ POOL = (
         "pool_covers_sga",
         "fail",
         ("418 pages of the pool are held by something that is no instance",),
+    ),
+    Story(
+        "covers: somebody else holds the pages that an SGA in small pages did not get",
+        with_instance(Shm(16 * GIB, False)),
+        {},
+        "pool_covers_sga",
+        "fail",
+        ("8192 pages of the pool are held by something that is no instance",),
+    ),
+    Story(
+        "covers: an SGA that is not among the host's segments",
+        with_instance(Shm(20 * KIB, False)),
+        {},
+        "pool_covers_sga",
+        "error",
+        ("list it in hugepages_instances",),
     ),
     Story(
         "covers: a listed SGA was raised, and without root only the sum of all shows it",
@@ -621,6 +637,14 @@ INSTANCES = (
         ("The host has no account grid.", "oracle: "),
     ),
     Story(
+        "memlock: a later line for the account's number wins",
+        database(limits="* - memlock unlimited\n54321:54321 - memlock 64\n"),
+        {},
+        "memlock_persisted",
+        "fail",
+        ("soft 64",),
+    ),
+    Story(
         "memlock: unlimited",
         database(limits="@oinstall - memlock unlimited\n"),
         {},
@@ -782,7 +806,7 @@ INSTANCES = (
         {},
         "shm_group",
         "warn",
-        ("The owner of ORCL is not in the group", "not a member: ORCL"),
+        ("Not in the group that may use huge pages: ORCL", "not a member: ORCL"),
     ),
     Story(
         "group: the owner is a member beside his primary group",
@@ -919,6 +943,21 @@ TRANSPARENT = (
         "transparent_hugepages",
         "pass",
         ("never from tuned profile /usr/lib/tuned/oracle/tuned.conf",),
+    ),
+    Story(
+        "thp: tuned's profile stays behind when tuned is switched off",
+        database(
+            without=["/etc/tmpfiles.d/thp.conf"],
+            files={
+                "/etc/tuned/active_profile": "oracle\n",
+                "/usr/lib/tuned/oracle/tuned.conf": "[vm]\ntransparent_hugepages=never\n",
+            },
+            commands={"systemctl is-enabled tuned.service": Output(1, "disabled\n", "")},
+        ),
+        {},
+        "transparent_hugepages",
+        "fail",
+        ("always from kernel default",),
     ),
     Story(
         "thp: tuned wins over tmpfiles.d",

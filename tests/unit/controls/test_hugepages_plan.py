@@ -188,12 +188,28 @@ class TestAuto:
     def test_pool_is_never_set_to_nothing(self, plan):
         """Automatic Memory Management: it runs, and no segment of it wants a huge page."""
         machine = fresh_host().instance("AMM", Shm(20480, False), memlock=65536)
-        wanted = plan(machine)
-        assert "nr_hugepages" not in str(changes(wanted))
+        with pytest.raises(HostproofError, match="list it in hugepages_instances"):
+            plan(machine)
 
     def test_listed_pool_is_shrunk_to_what_is_listed(self, plan):
         machine = fresh_host().pool(9000, 9000)
         assert changes(plan(machine, instances=LISTED))[POOL_FILE] == "8196"
+
+
+class TestOthersAreLeftAlone:
+    def test_group_that_shuts_out_who_runs_is_refused(self, plan):
+        machine = packs.database_host()
+        machine.group("asmadmin", 54327, "grid")
+        wanted = plan(machine, group="asmadmin")
+        assert "ORCL does not run with the group asmadmin" in reasons(wanted)[None]
+
+    def test_limit_of_another_place_is_not_lowered(self, plan):
+        machine = fresh_host().account("grid", 54331, "oinstall")
+        machine.file("/etc/security/limits.d/50-pre.conf", "oracle - memlock unlimited\n")
+        wanted = plan(machine, instances=LISTED, users=["oracle", "grid"])
+        content = changes(wanted)[packs.LIMITS_FILE]
+        assert "grid soft memlock" in content
+        assert "oracle" not in content
 
 
 class TestGuards:

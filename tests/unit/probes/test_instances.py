@@ -71,13 +71,16 @@ class TestInstances:
 class TestLimits:
     def test_groups_of_accounts_that_exist(self):
         machine = packs.database_host()
-        assert limits.read_groups(machine, ["oracle", "grid"]) == {"oracle": ["oinstall", "dba"]}
+        accounts = limits.read_accounts(machine, ["oracle", "grid"])
+        assert list(accounts) == ["oracle"]
+        assert accounts["oracle"].groups == ["oinstall", "dba"]
+        assert (accounts["oracle"].uid, accounts["oracle"].gid) == (54321, 54321)
 
     def test_id_that_fails_is_no_answer(self):
         machine = packs.database_host()
         machine.command("id -Gn oracle", "", rc=1)
         with pytest.raises(Unanswered):
-            limits.read_groups(machine, ["oracle"])
+            limits.read_accounts(machine, ["oracle"])
 
     def test_files_in_the_order_of_pam_limits(self):
         machine = packs.linux()
