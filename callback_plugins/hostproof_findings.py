@@ -153,7 +153,7 @@ def not_applied(result, message: str | None) -> dict:
         "severity": "critical",
         "desired": "as the policy says",
         "persisted": None,
-        "running": "not changed",
+        "running": "not as the policy says",
         "in_use": None,
         "takes_effect": None,
         "why": message,
