@@ -288,31 +288,28 @@ def need(facts, policy):
     for sid, instance in listed.items():
         pages = -(-instance.sga // page) + policy.extra_pages_per_instance
         parts[sid] = (pages, instance.sga)
-    unread = []  # type: List[str]
+    counted = []  # type: List[Tuple[int, int]]
+    unread = False
     for running in known(facts.instances):
-        if running.sid not in listed:
-            parts[running.sid + " (running, not listed)"] = _pages_of(
-                [segment.size for segment in known(running.segments)], page
-            )
+        name = running.sid
+        if name not in listed:
+            name += " (running, not listed)"
+            parts[name] = _pages_of([one.size for one in known(running.segments)], page)
         elif isinstance(running.segments, HostproofError):
-            unread.append(running.sid)
+            unread = True
         else:
             # An SGA that was raised since it was listed needs what it really has.
             now = _pages_of([segment.size for segment in running.segments], page)
-            parts[running.sid] = max(parts[running.sid], now)
+            parts[name] = max(parts[name], now)
+        counted.append(parts[name])
     if unread:
-        _raise_to_what_runs(parts, facts, page)
+        # Whose segment is whose takes root to tell; how many there are in all does not.
+        pages, size = _pages_that_run(facts, page)
+        missing = pages - sum(count for count, _sga in counted)
+        if missing > 0:
+            beyond = max(size - sum(sga for _count, sga in counted), 0)
+            parts["running beyond that"] = (missing, beyond)
     return _sum_up(parts, policy, page) if parts else None
-
-
-def _raise_to_what_runs(parts, facts, page):
-    # type: (Dict[str, Tuple[int, int]], Facts, int) -> None
-    """Whose segment is whose takes root to tell; how many there are in all does not."""
-    pages, size = _pages_that_run(facts, page)
-    missing = pages - sum(count for count, _sga in parts.values())
-    if missing > 0:
-        known_size = sum(sga for _count, sga in parts.values())
-        parts["running beyond that"] = (missing, max(size - known_size, 0))
 
 
 def _need_of_running(running, facts, policy, page):
@@ -1281,8 +1278,7 @@ def _target_pages(facts, policy):
         return None
     if policy.instances is None:
         pool = known(facts.pool)
-        # Nothing at all: the instances run without a segment that wants huge pages.
-        return max(needed.pages, pool.total - pool.surp, pool_at_boot(facts).pages) or None
+        return max(needed.pages, pool.total - pool.surp, pool_at_boot(facts).pages)
     return needed.pages
 
 

@@ -185,6 +185,14 @@ POOL = (
         ("418 pages of the pool are held by something that is no instance",),
     ),
     Story(
+        "covers: without root, an instance that is down hides no raised SGA of one that runs",
+        database(pool=(8192 + 8196, 8196), deny=["/proc/2101/maps"]),
+        {"instances": [{"sid": "ORCL", "sga": "4G"}, {"sid": "DOWN", "sga": "16G"}]},
+        "pool_covers_sga",
+        "fail",
+        ("DOWN 8196 + ORCL 2052 + running beyond that 6142",),
+    ),
+    Story(
         "covers: somebody else holds the pages that an SGA in small pages did not get",
         with_instance(Shm(16 * GIB, False)),
         {},
