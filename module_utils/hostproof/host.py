@@ -19,7 +19,7 @@ import subprocess
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-from .errors import Absent, Denied, HostError, Unanswered
+from .errors import Absent, Denied, Unanswered
 
 #: A file longer than this is not configuration; reading it whole would hurt the host.
 READ_LIMIT = 8 * 1024 * 1024
@@ -151,11 +151,6 @@ class LiveHost(Host):
     def __init__(self):
         # type: () -> None
         self.evidence = {}  # type: Dict[str, Dict[str, Any]]
-
-    def forget(self):
-        # type: () -> None
-        """Look afresh from now on, as one must after a change."""
-        self.evidence = {}
 
     def _answer(self, key, kind, ask):
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
@@ -300,9 +295,3 @@ def _look_at_process(pid, wanted, ticks):
         return Process(pid, owner.st_uid, owner.st_gid, int(fields[19]) / ticks, argv0)
     except (FileNotFoundError, ProcessLookupError):
         return None  # ended while we looked
-
-
-def is_unknown(problem):
-    # type: (HostError) -> bool
-    """Whether a failed read leaves the question open (Absent answers it)."""
-    return not isinstance(problem, Absent)

@@ -21,13 +21,6 @@ _SEPARATOR = re.compile("[/.]")
 _SWAP = {ord("."): "/", ord("/"): "."}
 
 
-class SysctlFile(NamedTuple):
-    """A file that was read: where it stands and what it says."""
-
-    path: str
-    text: str
-
-
 class Assignment(NamedTuple):
     """One line of a sysctl.d file. ``key`` is in the form that normalize() gives.
 
@@ -88,12 +81,6 @@ def parse(text, path):
         else:
             parsed.assignments.append(Assignment(key, None, path, number, False))
     return parsed
-
-
-def parse_all(files):
-    # type: (List[SysctlFile]) -> List[Assignment]
-    """The assignments of files that stand in the order in which systemd reads them."""
-    return [found for file in files for found in parse(file.text, file.path).assignments]
 
 
 def effective_files(paths):

@@ -13,10 +13,8 @@ RP_FILTER = "net.ipv4.conf.lo.rp_filter"
 
 def lines(*texts: str) -> list[sysctl_d.Assignment]:
     """Assignments of files a.conf, b.conf, ... in that order."""
-    files = [
-        sysctl_d.SysctlFile(f"{name}.conf", text) for name, text in zip("abcd", texts, strict=False)
-    ]
-    return sysctl_d.parse_all(files)
+    files = zip("abcd", texts, strict=False)
+    return [one for name, text in files for one in sysctl_d.parse(text, f"{name}.conf").assignments]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
