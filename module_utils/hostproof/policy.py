@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks the values of a policy. Every error names the role's variable and says what it takes."""
 
+import re
 from typing import Any, Dict, Sequence, Tuple
 
 from .errors import PolicyError
@@ -45,6 +46,17 @@ class PolicyValues:
         if number < low or (high is not None and number > high):
             limits = "{0} or more".format(low) if high is None else "{0} to {1}".format(low, high)
             raise self.error(name, "must be {0}, not {1}".format(limits, number))
+        return number
+
+    def decimal(self, name, low, high):
+        # type: (str, float, float) -> float
+        """A number that may have a fraction, such as 0.5; both limits are allowed."""
+        value = self[name]
+        if isinstance(value, bool) or not re.match(r"^[0-9]+(\.[0-9]+)?$", str(value)):
+            raise self.error(name, "must be a number such as 0.5, not {0!r}".format(value))
+        number = float(value)
+        if not low <= number <= high:
+            raise self.error(name, "must be {0:g} to {1:g}, not {2}".format(low, high, value))
         return number
 
     def one_of(self, name, choices):
