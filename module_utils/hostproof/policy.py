@@ -48,15 +48,18 @@ class PolicyValues:
             raise self.error(name, "must be {0}, not {1}".format(limits, number))
         return number
 
-    def decimal(self, name, low, high):
-        # type: (str, float, float) -> float
+    def decimal(self, name, low=0, high=None):
+        # type: (str, float, Any) -> float
         """A number that may have a fraction, such as 0.5; both limits are allowed."""
         value = self[name]
         if isinstance(value, bool) or not re.match(r"^[0-9]+(\.[0-9]+)?$", str(value)):
             raise self.error(name, "must be a number such as 0.5, not {0!r}".format(value))
         number = float(value)
-        if not low <= number <= high:
-            raise self.error(name, "must be {0:g} to {1:g}, not {2}".format(low, high, value))
+        if number < low or (high is not None and number > high):
+            limits = "{0:g} or more".format(low)
+            if high is not None:
+                limits = "{0:g} to {1:g}".format(low, high)
+            raise self.error(name, "must be {0}, not {1}".format(limits, value))
         return number
 
     def one_of(self, name, choices):
