@@ -9,7 +9,7 @@ no answer is never an empty answer.
 
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
-``processes``) or ``error`` (absent, denied, unanswered) with ``message``.
+``processes``, ``under``) or ``error`` (absent, denied, unanswered) with ``message``.
 """
 
 import errno
@@ -17,7 +17,7 @@ import os
 import re
 import subprocess
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .errors import Absent, Denied, Unanswered
 
@@ -57,10 +57,28 @@ class Process(NamedTuple):
     argv0: str
 
 
+class OpenFiles(NamedTuple):
+    """What a process holds open, mapped or stands in, as far as it was asked for.
+
+    ``paths`` are sorted and unique, as the kernel writes them: a file that was removed ends in
+    " (deleted)", a socket is socket:[INODE].
+    """
+
+    pid: int
+    uid: int
+    argv0: str
+    paths: Tuple[str, ...]
+
+
 def _is_output(reading):
     # type: (Dict[str, Any]) -> bool
     streams = (reading["stdout"], reading["stderr"])
     return isinstance(reading["rc"], int) and all(isinstance(text, str) for text in streams)
+
+
+def _has_names(process):
+    # type: (OpenFiles) -> bool
+    return all(isinstance(name, str) for name in (process.argv0,) + process.paths)
 
 
 #: Kind of a reading to whether it holds an answer; a KeyError or TypeError means that it does not.
@@ -72,6 +90,10 @@ _SHAPES = {
     "command": _is_output,
     "processes": lambda reading: isinstance(
         [Process(**process) for process in reading["processes"]], list
+    ),
+    "open_files": lambda reading: (
+        isinstance(reading["under"], list)
+        and all(_has_names(_open_files(process)) for process in reading["processes"])
     ),
 }  # type: Dict[str, Callable[[Dict[str, Any]], Any]]
 
@@ -139,6 +161,35 @@ class Host:
             },
         )
         return [Process(**process) for process in reading["processes"]]
+
+    def open_files(self, name, pattern, under):
+        # type: (str, str, Iterable[str]) -> List[OpenFiles]
+        """What processes hold open ``under`` some paths, by pid; those that hold nothing are out.
+
+        Processes are those whose first argument matches ``pattern``, "" for all but the kernel's
+        own threads. An item of ``under`` is a path, which stands for itself and what lies
+        beneath, or ends with ":" and is the beginning of a name ("socket:"). Looked at are fd,
+        cwd, exe, root and the mapped files, by their names alone: a server that is gone does
+        not block it. Denied where one of the processes may not be looked at.
+        """
+        wanted = sorted(set(under))
+        key = "open_files:" + name
+        reading = self._answer(
+            key,
+            "open_files",
+            lambda: {
+                "pattern": pattern,
+                "under": wanted,
+                "processes": [dict(p._asdict()) for p in _find_open_files(pattern, wanted)],
+            },
+        )
+        missing = [item for item in wanted if item not in reading["under"]]
+        if missing:
+            raise Unanswered(
+                key, "{0} was read without {1}; record it again".format(key, missing[0])
+            )
+        everything = [_open_files(process) for process in reading["processes"]]
+        return [one for one in (_only(process, wanted) for process in everything) if one.paths]
 
     def _answer(self, key, kind, ask):
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
@@ -265,21 +316,21 @@ def _run_command(argv, timeout):
     }
 
 
-def _find_processes(pattern):
-    # type: (str) -> List[Process]
-    wanted = re.compile(pattern)
-    ticks = float(os.sysconf("SC_CLK_TCK"))
-    found = []
+def _process_ids():
+    # type: () -> List[int]
     names = os.listdir("/proc")
     if "1" not in names:
         # proc(5), hidepid: what this user may not see must not count as not running.
         raise PermissionError(errno.EACCES, "/proc hides the processes of other users (hidepid)")
-    for name in names:
-        if name.isdigit():
-            process = _look_at_process(int(name), wanted, ticks)
-            if process is not None:
-                found.append(process)
-    return sorted(found)
+    return sorted(int(name) for name in names if name.isdigit())
+
+
+def _find_processes(pattern):
+    # type: (str) -> List[Process]
+    wanted = re.compile(pattern)
+    ticks = float(os.sysconf("SC_CLK_TCK"))
+    looked_at = (_look_at_process(pid, wanted, ticks) for pid in _process_ids())
+    return [process for process in looked_at if process is not None]
 
 
 def _look_at_process(pid, wanted, ticks):
@@ -295,3 +346,80 @@ def _look_at_process(pid, wanted, ticks):
         return Process(pid, owner.st_uid, owner.st_gid, int(fields[19]) / ticks, argv0)
     except (FileNotFoundError, ProcessLookupError):
         return None  # ended while we looked
+
+
+#: PF_KTHREAD of include/linux/sched.h, in the ninth field of /proc/PID/stat.
+_KERNEL_THREAD = 0x00200000
+
+
+def _find_open_files(pattern, under):
+    # type: (str, List[str]) -> List[OpenFiles]
+    wanted = re.compile(pattern)
+    looked_at = (_look_at_open_files(pid, wanted, under) for pid in _process_ids())
+    return [process for process in looked_at if process is not None]
+
+
+def _look_at_open_files(pid, wanted, under):
+    # type: (int, Any, List[str]) -> Optional[OpenFiles]
+    folder = "/proc/{0}".format(pid)
+    try:
+        argv0 = _read_file(folder + "/cmdline").split("\0", 1)[0]
+        if not wanted.search(argv0) or (not argv0 and _holds_nothing(folder)):
+            return None
+        owner = os.stat(folder)
+        names = [folder + "/fd/" + number for number in os.listdir(folder + "/fd")]
+        names += [folder + "/" + name for name in ("cwd", "exe", "root")]
+        paths = {target for target in map(_link_target, names) if target not in ("", "/")}
+        paths.update(_mapped_files(folder))
+        process = OpenFiles(pid, owner.st_uid, argv0, tuple(paths))
+    except (FileNotFoundError, ProcessLookupError):
+        return None  # ended while we looked
+    except PermissionError as problem:
+        raise PermissionError(
+            errno.EACCES, "this user may not see what process {0} holds open".format(pid)
+        ) from problem
+    process = _only(process, under)
+    return process if process.paths else None
+
+
+def _holds_nothing(folder):
+    # type: (str) -> bool
+    """Whether a process without arguments is a thread of the kernel or has ended (zombie)."""
+    fields = _read_file(folder + "/stat").rpartition(")")[2].split()
+    return fields[0] in "ZX" or bool(int(fields[6]) & _KERNEL_THREAD)
+
+
+def _link_target(path):
+    # type: (str) -> str
+    """Where a link of /proc leads, "" if it was closed while we looked."""
+    try:
+        return os.readlink(path)
+    except FileNotFoundError:
+        return ""
+
+
+def _mapped_files(folder):
+    # type: (str) -> List[str]
+    with open(folder + "/maps", "rb") as stream:
+        fields = [line.rstrip(b"\n").split(None, 5) for line in stream]
+    names = {field[5].decode("utf-8", "surrogateescape") for field in fields if len(field) == 6}
+    return [name for name in names if name.startswith("/")]
+
+
+def _only(process, under):
+    # type: (OpenFiles, List[str]) -> OpenFiles
+    paths = [path for path in process.paths if any(_lies_under(path, item) for item in under)]
+    return process._replace(paths=tuple(sorted(paths)))
+
+
+def _lies_under(path, item):
+    # type: (str, str) -> bool
+    if item.endswith(":"):
+        return path.startswith(item)
+    return path == item or path.startswith(item.rstrip("/") + "/")
+
+
+def _open_files(process):
+    # type: (Dict[str, Any]) -> OpenFiles
+    paths = tuple(process["paths"])
+    return OpenFiles(process["pid"], process["uid"], process["argv0"], paths)
