@@ -6,12 +6,12 @@ answers as a recording does. What nobody put there is absent.
 
 import functools
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from ansible.module_utils.hostproof.host import Output, RecordedHost
-from ansible.module_utils.hostproof.probes.instances import PMON
+from ansible.module_utils.hostproof.host import OpenFiles, Output, Process, RecordedHost
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests/fixtures"
@@ -69,6 +69,9 @@ class Machine(RecordedHost):
         self.modes: dict[str, int] = {}
         self.commands: dict[str, Output] = {}
         self.running: list[dict[str, Any]] = []
+        self.holding: list[dict[str, Any]] = []
+        self.patterns: dict[str, str] = {}
+        self.under: dict[str, list[str]] = {}
         self.segments: list[str] = []
         self.refused: dict[str, str] = {}
 
@@ -99,7 +102,10 @@ class Machine(RecordedHost):
         return self
 
     def deny(self, *paths: str) -> "Machine":
-        """May not be read by the user that looks (what lies below neither)."""
+        """May not be read by the user that looks (what lies below neither).
+
+        A search for processes is told by its evidence key: ``open_files:database``.
+        """
         self.refused.update(dict.fromkeys(paths, "denied"))
         return self
 
@@ -165,14 +171,30 @@ class Machine(RecordedHost):
         self.file(f"{folder}/status", _status(f"{kind}_pmon_{sid}"[:15], uid, groups))
         return self.shm_table()
 
+    def process(self, argv0: str, *paths: str, pid: int = 3101, uid: int = 54321) -> "Machine":
+        """A running process and what it holds open: paths, mapped files, ``socket:[INODE]``."""
+        self.running.append(
+            {"pid": pid, "uid": uid, "gid": OINSTALL, "started": 61.5, "argv0": argv0}
+        )
+        self.holding.append({"pid": pid, "uid": uid, "argv0": argv0, "paths": sorted(paths)})
+        return self
+
     def shm_table(self) -> "Machine":
         return self.file("/proc/sysvipc/shm", _SHM_HEADER + "".join(self.segments))
 
     def stop_instances(self) -> "Machine":
-        self.running, self.segments = [], []
+        self.running, self.holding, self.segments = [], [], []
         return self.shm_table()
 
     # -- answering
+
+    def processes(self, name: str, pattern: str) -> list[Process]:
+        self.patterns[name] = pattern
+        return super().processes(name, pattern)
+
+    def open_files(self, name: str, pattern: str, under: Iterable[str]) -> list[OpenFiles]:
+        self.patterns[name], self.under[name] = pattern, sorted(set(under))
+        return super().open_files(name, pattern, self.under[name])
 
     def _answer(self, key: str, kind: str, ask: Any) -> dict[str, Any]:
         if key not in self.evidence:
@@ -184,10 +206,14 @@ class Machine(RecordedHost):
         return super()._answer(key, kind, ask)
 
     def _look(self, kind: str, subject: str) -> dict[str, Any]:
-        if kind == "processes":
-            pattern = {"pmon": PMON}[subject]
-            found = [one for one in self.running if re.search(pattern, one["argv0"])]
-            return {"pattern": pattern, "processes": found}
+        if f"{kind}:{subject}" in self.refused:
+            return {"error": self.refused[f"{kind}:{subject}"]}
+        if kind in ("processes", "open_files"):
+            pattern = self.patterns[subject]
+            known = self.running if kind == "processes" else self.holding
+            found = [one for one in known if re.search(pattern, one["argv0"])]
+            under = {"under": self.under[subject]} if kind == "open_files" else {}
+            return {"pattern": pattern, "processes": found, **under}
         if kind == "command":
             return self._run(subject)
         path = self._resolve(subject)
