@@ -9,7 +9,8 @@ no answer is never an empty answer.
 
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
-``processes``, ``under``) or ``error`` (absent, denied, unanswered) with ``message``.
+``processes``, ``under``, ``seconds``/``first``/``second``/``errors``) or ``error`` (absent,
+denied, unanswered) with ``message``.
 """
 
 import errno
@@ -17,6 +18,7 @@ import os
 import re
 import subprocess
 import time
+from functools import partial
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .errors import Absent, Denied, Unanswered
@@ -70,6 +72,19 @@ class OpenFiles(NamedTuple):
     paths: Tuple[str, ...]
 
 
+class Sample(NamedTuple):
+    """Files and commands read twice, to tell what happened in ``seconds`` between.
+
+    ``first`` and ``second`` hold the text of each source under "file:PATH" or "command:ARGV".
+    A source is in both or in neither; ``errors`` say why it is in neither.
+    """
+
+    seconds: float
+    first: Dict[str, str]
+    second: Dict[str, str]
+    errors: Dict[str, str]
+
+
 def _is_output(reading):
     # type: (Dict[str, Any]) -> bool
     streams = (reading["stdout"], reading["stderr"])
@@ -94,6 +109,15 @@ _SHAPES = {
     "open_files": lambda reading: (
         isinstance(reading["under"], list)
         and all(_has_names(_open_files(process)) for process in reading["processes"])
+    ),
+    "sample": lambda reading: (
+        isinstance(reading["seconds"], (int, float))
+        and reading["seconds"] > 0
+        and all(
+            isinstance(text, str)
+            for part in ("first", "second", "errors")
+            for text in reading[part].values()
+        )
     ),
 }  # type: Dict[str, Callable[[Dict[str, Any]], Any]]
 
@@ -191,6 +215,27 @@ class Host:
         everything = [_open_files(process) for process in reading["processes"]]
         return [one for one in (_only(process, wanted) for process in everything) if one.paths]
 
+    def sample(self, name, files, commands, seconds):
+        # type: (str, List[str], List[List[str]], float) -> Sample
+        """Read files and commands, wait ``seconds``, and read them again in the same order.
+
+        ``seconds`` of the answer is the time that really passed, by a clock that nobody sets. A
+        command that does not end with 0 has no answer.
+        """
+        key = "sample:" + name
+        reading = self._answer(key, "sample", lambda: _take_sample(files, commands, seconds))
+        first, second, errors = (
+            dict(reading["first"]),
+            dict(reading["second"]),
+            dict(reading["errors"]),
+        )
+        for source in _sources(files, commands):
+            if source in errors or source not in first or source not in second:
+                errors.setdefault(source, "{0} is not in {1}; record it again".format(source, key))
+                first.pop(source, None)
+                second.pop(source, None)
+        return Sample(float(reading["seconds"]), first, second, errors)
+
     def _answer(self, key, kind, ask):
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
         raise NotImplementedError
@@ -239,7 +284,7 @@ def _has_answer(reading, kind):
     """Whether a reading that a person may have edited holds what its kind must."""
     try:
         return bool(_SHAPES[kind](reading))
-    except (KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError):
         return False
 
 
@@ -314,6 +359,50 @@ def _run_command(argv, timeout):
         "stdout": stdout.decode("utf-8", "surrogateescape"),
         "stderr": stderr.decode("utf-8", "surrogateescape"),
     }
+
+
+def _sources(files, commands):
+    # type: (List[str], List[List[str]]) -> List[str]
+    return ["file:" + path for path in files] + ["command:" + " ".join(argv) for argv in commands]
+
+
+def _take_sample(files, commands, seconds):
+    # type: (List[str], List[List[str]], float) -> Dict[str, Any]
+    errors = {}  # type: Dict[str, str]
+    started = time.monotonic()
+    first = _read_sources(files, commands, errors)
+    # What the first reading took is part of the time: each source is read ``seconds`` apart.
+    time.sleep(max(0.0, started + seconds - time.monotonic()))
+    passed = time.monotonic() - started
+    second = _read_sources(files, commands, errors)
+    for source in errors:
+        first.pop(source, None)
+        second.pop(source, None)
+    return {"seconds": round(passed, 3), "first": first, "second": second, "errors": errors}
+
+
+def _read_sources(files, commands, errors):
+    # type: (List[str], List[List[str]], Dict[str, str]) -> Dict[str, str]
+    """The text of each source; those that give none go to ``errors``."""
+    texts = {}  # type: Dict[str, str]
+    asks = [partial(_read_file, path) for path in files]
+    asks += [partial(_read_output, argv) for argv in commands]
+    for source, ask in zip(_sources(files, commands), asks):
+        if source in errors:
+            continue
+        try:
+            texts[source] = ask()
+        except (OSError, subprocess.TimeoutExpired, ValueError) as problem:
+            errors[source] = _as_error(source, problem)["message"]
+    return texts
+
+
+def _read_output(argv):
+    # type: (List[str]) -> str
+    output = _run_command(argv, 20.0)
+    if output["rc"] != 0:
+        raise ValueError("ended with {0}: {1}".format(output["rc"], output["stderr"].strip()))
+    return str(output["stdout"])
 
 
 def _process_ids():

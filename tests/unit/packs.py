@@ -74,6 +74,8 @@ class Machine(RecordedHost):
         self.under: dict[str, list[str]] = {}
         self.segments: list[str] = []
         self.refused: dict[str, str] = {}
+        self.samples: dict[str, dict[str, tuple[str, str]]] = {}
+        self.sample_seconds = 10.0
 
     # -- telling what is there
 
@@ -99,6 +101,11 @@ class Machine(RecordedHost):
 
     def command(self, line: str, stdout: str, rc: int = 0) -> "Machine":
         self.commands[line] = Output(rc, stdout, "")
+        return self
+
+    def sampled(self, name: str, source: str, first: str, second: str | None = None) -> "Machine":
+        """What the sample ``name`` finds in ``source`` ("file:/proc/..."), and the time after."""
+        self.samples.setdefault(name, {})[source] = (first, first if second is None else second)
         return self
 
     def deny(self, *paths: str) -> "Machine":
@@ -216,6 +223,8 @@ class Machine(RecordedHost):
             return {"pattern": pattern, "processes": found, **under}
         if kind == "command":
             return self._run(subject)
+        if kind == "sample":
+            return self._sample(self.samples.get(subject, {}))
         path = self._resolve(subject)
         for refused, error in self.refused.items():
             if path == refused or path.startswith(refused + "/"):
@@ -231,6 +240,11 @@ class Machine(RecordedHost):
             stat = {"mode": self.modes[path], "uid": 0, "gid": 0, "size": size, "mtime": 0.0}
             return {"stat": stat}
         return {"error": "absent"}
+
+    def _sample(self, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:
+        first = {source: text[0] for source, text in texts.items()}
+        second = {source: text[1] for source, text in texts.items()}
+        return {"seconds": self.sample_seconds, "first": first, "second": second, "errors": {}}
 
     def _run(self, line: str) -> dict[str, Any]:
         argv = line.split(" ")
