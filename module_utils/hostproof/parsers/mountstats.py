@@ -1,0 +1,245 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""/proc/self/mountstats: what the NFS client has counted for each mount since it was made.
+
+Sources: kernel fs/proc_namespace.c, show_vfsstat(); fs/nfs/super.c, nfs_show_stats();
+net/sunrpc/stats.c, rpc_clnt_show_stats() and rpc_count_iostats_metrics(); print_stats of
+net/sunrpc/xprtsock.c and net/sunrpc/xprtrdma/transport.c. A busy host has half a million
+counters here, so only those are read that somebody judges.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ..errors import ParseError
+from .mountinfo import unescape
+
+_WHAT = "mountstats"
+_DEVICE = re.compile(
+    r"^(?:device (?P<source>.*?)|no device) mounted on (?P<path>.*?) with fstype (?P<fstype>\S+)"
+    r"(?: statvers=(?P<statvers>\S+))? *$"
+)
+_RPC = re.compile(r"RPC iostats version: (\S+)  ?p/v: \d+/(\d+) ")
+_NFS = ("nfs", "nfs4")
+#: Columns that every kernel writes behind an operation; a ninth, errors, since Linux 5.3.
+_COLUMNS = 8
+#: Operations that are kept one by one.
+NAMED = ("READ", "WRITE")
+
+
+class Operation(NamedTuple):
+    """Counters of one operation; times are milliseconds summed over the requests.
+
+    ``transmissions`` exceed ``ops`` by what was sent again. ``queue_ms`` is the time until the
+    last transmission began: it holds the wait before a retransmission too. ``errors`` is None
+    on kernels that do not count them.
+    """
+
+    ops: int
+    transmissions: int
+    timeouts: int
+    bytes_sent: int
+    bytes_received: int
+    queue_ms: int
+    rtt_ms: int
+    execute_ms: int
+    errors: Optional[int]
+
+
+class Transport(NamedTuple):
+    """An xprt line: a connection, or a UDP socket. Mounts of one server share it.
+
+    ``port`` is the client's own, 0 where there is none. ``connects`` counts connections that
+    were made, 0 for UDP. ``backlog`` sums, over all sends, how many requests waited for a slot.
+    ``max_slots`` is the most slots that were ever used at once, None where it is not shown.
+    """
+
+    proto: str
+    port: int
+    connects: int
+    sends: int
+    receives: int
+    bad_xids: int
+    backlog: int
+    max_slots: Optional[int]
+
+
+class MountStats(NamedTuple):
+    """The counters of one NFS mount. ``age`` is seconds, ``options`` those in force.
+
+    ``version`` is that of the protocol ("3", "4"). ``named`` holds the operations of NAMED that
+    this version has; ``ops``, ``transmissions`` and ``timeouts`` are sums over every operation.
+    The lease is None unless the version is 4 and the kernel tells; seconds.
+    """
+
+    path: str
+    source: str
+    statvers: str
+    options: str
+    age: int
+    version: str
+    transports: Tuple[Transport, ...]
+    named: Dict[str, Operation]
+    ops: int
+    transmissions: int
+    timeouts: int
+    lease_time: Optional[int]
+    lease_expired: Optional[int]
+
+
+def parse(text):
+    # type: (str) -> Dict[str, MountStats]
+    """NFS mounts by path. Of mounts on one path the last counts, of whatever type it is."""
+    found = {}  # type: Dict[str, MountStats]
+    reader = None  # type: Optional[_Reader]
+    devices = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("\t") or line.startswith(" "):
+            if reader is not None:
+                reader.read(line, number)
+        elif line:
+            if reader is not None:
+                found[reader.path] = reader.finish()
+            match = _DEVICE.match(line)
+            if match is None:
+                raise ParseError(_WHAT, "{0!r} is no mount".format(line[:80]), number)
+            devices += 1
+            path = unescape(match.group("path"))
+            found.pop(path, None)
+            reader = None
+            if match.group("fstype") in _NFS:
+                reader = _Reader(path, match, number)
+    if reader is not None:
+        found[reader.path] = reader.finish()
+    if not devices:
+        raise ParseError(_WHAT, "holds no mount")
+    return found
+
+
+class _Reader:
+    """Takes the lines of one mount."""
+
+    def __init__(self, path, match, number):
+        # type: (str, re.Match[str], int) -> None
+        self.path = path
+        self._source = unescape(match.group("source") or "")
+        self._statvers = match.group("statvers") or ""
+        self._number = number
+        self._heads = {}  # type: Dict[str, str]
+        self._version = ""
+        self._transports = []  # type: List[Transport]
+        self._in_operations = False
+        self._named = {}  # type: Dict[str, Operation]
+        self._sums = [0, 0, 0]
+
+    def read(self, line, number):
+        # type: (str, int) -> None
+        try:
+            if self._in_operations:
+                # Most operations of a mount were never used.
+                if ": 0 0 0 " not in line:
+                    self._read_operation(line)
+            else:
+                self._read_head(line)
+        except (IndexError, ValueError):
+            raise ParseError(
+                _WHAT, "{0!r} is no line of counters".format(line[:80]), number
+            ) from None
+
+    def _read_head(self, line):
+        # type: (str) -> None
+        name, _, value = line.strip().partition(":")
+        if name == "xprt":
+            self._transports.append(_transport(value.split()))
+        elif name == "RPC iostats version":
+            match = _RPC.search(line)
+            if match is None:
+                raise ValueError(line)
+            self._version = match.group(2)
+        elif name == "per-op statistics":
+            self._in_operations = True
+        else:
+            self._heads[name] = value.strip()
+
+    def _read_operation(self, line):
+        # type: (str) -> None
+        name, _, values = line.partition(":")
+        name = name.strip()
+        counts = values.split() if name in NAMED else values.split(None, 3)
+        sums = self._sums
+        sums[0] += int(counts[0])
+        sums[1] += int(counts[1])
+        sums[2] += int(counts[2])
+        if name in NAMED:
+            self._named[name] = _operation([int(count) for count in counts])
+
+    def finish(self):
+        # type: () -> MountStats
+        lease = dict(
+            word.split("=", 1) for word in self._heads.get("nfsv4", "").split(",") if "=" in word
+        )
+        try:
+            age = int(self._heads["age"])
+            times = [
+                int(lease[name]) if name in lease else None
+                for name in ("lease_time", "lease_expired")
+            ]
+        except (KeyError, ValueError):
+            raise ParseError(
+                _WHAT, "the NFS mount {0} has no age or lease".format(self.path), self._number
+            ) from None
+        if not self._in_operations or not self._version or not self._transports:
+            raise ParseError(
+                _WHAT, "the NFS mount {0} has no counters".format(self.path), self._number
+            )
+        return MountStats(
+            path=self.path,
+            source=self._source,
+            statvers=self._statvers,
+            options=self._heads.get("opts", ""),
+            age=age,
+            version=self._version,
+            transports=tuple(self._transports),
+            named=self._named,
+            ops=self._sums[0],
+            transmissions=self._sums[1],
+            timeouts=self._sums[2],
+            lease_time=times[0],
+            lease_expired=times[1],
+        )
+
+
+#: Protocol to the places of port, connects, sends, receives, bad xids, backlog and max_slots.
+_PLACES = {
+    "udp": (0, None, 2, 3, 4, 6, 7),
+    "tcp": (0, 2, 5, 6, 7, 9, 10),
+    "rdma": (0, 2, 5, 6, 7, 9, None),
+    "local": (None, 1, 4, 5, 6, 8, 9),
+}  # type: Dict[str, Tuple[Optional[int], ...]]
+
+
+def _transport(words):
+    # type: (List[str]) -> Transport
+    proto, counts = words[0], [int(word) for word in words[1:]]
+    if proto not in _PLACES:
+        raise ValueError(proto)
+    port, connects, sends, receives, bad_xids, backlog, max_slots = _PLACES[proto]
+    assert sends is not None and receives is not None
+    assert bad_xids is not None and backlog is not None
+    return Transport(
+        proto=proto,
+        port=0 if port is None else counts[port],
+        connects=0 if connects is None else counts[connects],
+        sends=counts[sends],
+        receives=counts[receives],
+        bad_xids=counts[bad_xids],
+        backlog=counts[backlog],
+        # Kernels before 3.4 end the line with the backlog.
+        max_slots=None if max_slots is None or max_slots >= len(counts) else counts[max_slots],
+    )
+
+
+def _operation(counts):
+    # type: (List[int]) -> Operation
+    errors = counts[_COLUMNS] if len(counts) > _COLUMNS else None
+    return Operation(*(counts[:_COLUMNS] + [errors]))  # type: ignore[arg-type]
