@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible.module_utils.hostproof.controls import CONTROLS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,6 +22,36 @@ def play(reports: Path, playbook: Path, *options: str) -> subprocess.CompletedPr
         capture_output=True,
         text=True,
     )
+
+
+def judged(reports: Path) -> set[str]:
+    """The controls that the one report has findings of."""
+    (lines,) = reports.glob("*/findings.jsonl")
+    results = [json.loads(line) for line in lines.read_text().splitlines()]
+    return {finding["control"] for result in results for finding in result["findings"]}
+
+
+@pytest.mark.parametrize("control", sorted(CONTROLS))
+@pytest.mark.parametrize("playbook", ["audit", "verify"])
+def test_tags_choose_controls(tmp_path, playbook, control):
+    play(tmp_path, ROOT / "playbooks" / f"{playbook}.yml", "--tags", control)
+    assert judged(tmp_path) == {control}
+    assert list(tmp_path.glob("*/report.html"))
+
+
+def test_tags_that_name_no_control_judge_nothing(tmp_path):
+    done = play(tmp_path, ROOT / "playbooks/audit.yml", "--tags", "nosuch")
+    assert done.returncode == 2
+    (report,) = tmp_path.glob("*/report.json")
+    assert json.loads(report.read_text())["exit_code"] == 3
+
+
+def test_a_control_that_fails_does_not_keep_the_next_from_being_judged(tmp_path):
+    failing = json.dumps({"hugepages_instances": [{"sid": "HUGE", "sga": "64T"}]})
+    play(tmp_path, ROOT / "playbooks/verify.yml", "-e", failing)
+    assert judged(tmp_path) == set(CONTROLS)
+    (report,) = tmp_path.glob("*/report.json")
+    assert json.loads(report.read_text())["exit_code"] == 2
 
 
 @pytest.mark.parametrize(
@@ -39,18 +70,7 @@ def test_what_was_applied_as_root_is_verified_as_root(tmp_path, become, escalate
 
 
 def test_a_value_that_is_none_is_one_sentence_and_no_verdict(tmp_path):
-    done = subprocess.run(
-        [
-            Path(sys.executable).with_name("ansible-playbook"),
-            *("-i", ROOT / "inventories/local", "-e", "hugepages_activation=someday"),
-            ROOT / "playbooks/verify.yml",
-        ],
-        env=dict(
-            os.environ, ANSIBLE_CONFIG=str(ROOT / "ansible.cfg"), HOSTPROOF_REPORTS=str(tmp_path)
-        ),
-        capture_output=True,
-        text=True,
-    )
+    done = play(tmp_path, ROOT / "playbooks/verify.yml", "-e", "hugepages_activation=someday")
     said = "hugepages_activation must be one of: now, reboot, got: someday"
     assert f"fatal: [localhost]: Validation of arguments failed: value of {said}" in done.stderr
     assert len(done.stderr) < 1000
