@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the control nfs_mounts checks. One finding for each mount wherever the title begins with it."""
+"""What the control nfs_mounts checks: most once for each mount, with its path before the title."""
 
 from ...finding import Check
 

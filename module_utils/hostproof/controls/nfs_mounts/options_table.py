@@ -1,0 +1,254 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which options a mount needs, by system, by what lies on it and by who uses it, and who says so.
+
+Sources: NetApp, Oracle Database on ONTAP, "NFS mount options" of the pages Linux, AIX, Solaris
+and HP-UX; My Oracle Support 359515.1. Options of which the system takes no notice (intr on
+Linux) are not asked for. Names and values are those of parsers/nfs_options.py.
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...parsers import nfs_options
+from ...parsers.nfs_options import AIX, HPUX, LINUX, SOLARIS
+from .policy import Policy, WantedMount
+
+EXACTLY = "exactly"
+AT_LEAST = "at least"
+NOT = "not"
+
+#: How long the kernel may believe what it knows of files and folders: actimeo sets all four.
+CACHE_TIMES = tuple(nfs_options.ATTRIBUTE_CACHE)
+#: What makes the client ask the server each time, and write each time.
+CACHING = ("noac", "sync") + CACHE_TIMES
+#: What decides whether a lock excludes other hosts, and whether an open asks the server.
+LOCKS = ("lock", "local_lock", "llock", "cto")
+
+_PAGE = {LINUX: "Linux", AIX: "AIX", SOLARIS: "Solaris", HPUX: "HP-UX"}
+_MOS = "MOS 359515.1"
+_NFS5 = "nfs(5), lock/nolock and cto/nocto"
+_POLICY = "nfs_mounts_wanted"
+
+
+class Wish(NamedTuple):
+    """One setting that a mount must have. ``relation`` is EXACTLY, AT_LEAST or NOT."""
+
+    name: str
+    value: str
+    relation: str
+    source: str
+
+
+#: A row of the table: what is asked for beyond what every mount needs.
+Row = Dict[str, str]
+
+_ZERO = dict.fromkeys(CACHE_TIMES, "0")
+_NOAC = {"noac": "yes"}  # type: Row
+
+_SINGLE_LINUX = {}  # type: Row
+_SINGLE_AIX = {}  # type: Row
+_SINGLE_SOLARIS = {"intr": "no", "llock": "yes", "suid": "yes"}  # type: Row
+_SINGLE_HPUX = {"intr": "no", "forcedirectio": "yes", "suid": "yes"}  # type: Row
+_RAC_AIX = dict(_NOAC, intr="no")  # type: Row
+_RAC_SOLARIS = dict(_NOAC, intr="no", forcedirectio="yes")  # type: Row
+_RAC_HPUX = dict(_RAC_SOLARIS, suid="yes")  # type: Row
+
+#: One database instance uses the files: database files, home, diagnostics.
+_SINGLE = {
+    LINUX: {"datafiles": _SINGLE_LINUX, "oracle_home": {}, "adr": {}},
+    AIX: {"datafiles": _SINGLE_AIX, "oracle_home": {"intr": "yes"}, "adr": {}},
+    SOLARIS: {"datafiles": _SINGLE_SOLARIS, "oracle_home": {"suid": "yes"}, "adr": {}},
+    HPUX: {"datafiles": _SINGLE_HPUX, "oracle_home": {"suid": "yes"}, "adr": {"suid": "yes"}},
+}  # type: Dict[str, Dict[str, Row]]
+
+#: Several use them at once. A home of one host alone, also under RAC, is one of use "single".
+_RAC = {
+    LINUX: {
+        "datafiles": _ZERO,
+        "crs_voting": dict(_ZERO, noac="yes"),
+        "oracle_home": _ZERO,
+        "adr": _ZERO,
+    },
+    AIX: {"datafiles": _RAC_AIX, "crs_voting": _RAC_AIX, "oracle_home": {"intr": "no"}, "adr": {}},
+    SOLARIS: {
+        "datafiles": _RAC_SOLARIS,
+        "crs_voting": _RAC_SOLARIS,
+        "oracle_home": dict(_NOAC, intr="no", suid="yes"),
+        "adr": _NOAC,
+    },
+    HPUX: {
+        "datafiles": _RAC_HPUX,
+        "crs_voting": _RAC_HPUX,
+        "oracle_home": dict(_NOAC, intr="no", suid="yes"),
+        "adr": dict(_NOAC, suid="yes"),
+    },
+}  # type: Dict[str, Dict[str, Row]]
+
+
+def wishes(system, mount, policy):
+    # type: (str, WantedMount, Policy) -> List[Wish]
+    """Everything that the policy asks of a mount whose ``use`` is known (wanted.py).
+
+    A setting that the policy itself names for the mount stands instead of the table's, also where
+    the table says nothing, and with it goes what would contradict it: who asks for noac cannot
+    have the writes of an async mount.
+    """
+    found = {wish.name: wish for wish in _every_mount(system, policy)}
+    source = "NetApp, Oracle Database on {0}: NFS mount options".format(_PAGE[system])
+    for name, value in _row(system, mount, policy).items():
+        found[name] = Wish(name, value, EXACTLY, source)
+    for wish in _caching(mount, policy, found) + lock_wishes(system, mount):
+        found[wish.name] = wish
+    if mount.version is not None:
+        found["vers"] = Wish("vers", mount.version, EXACTLY, "nfs_mounts_version")
+    return _overridden(found, mount.overrides)
+
+
+def _every_mount(system, policy):
+    # type: (str, Policy) -> List[Wish]
+    source = "NetApp, Oracle Database on {0}: NFS mount options".format(_PAGE[system])
+    settings = (
+        ("access", "rw"),
+        ("background", "bg"),
+        ("recovery", "hard"),
+        ("proto", "tcp"),
+        ("timeo", "600"),
+    )
+    size = str(policy.transfer_size)
+    return [Wish(name, value, EXACTLY, source) for name, value in settings] + [
+        Wish(name, size, AT_LEAST, "nfs_mounts_transfer_size; NetApp, NFS transfer sizes")
+        for name in ("rsize", "wsize")
+    ]
+
+
+def _row(system, mount, policy):
+    # type: (str, WantedMount, Policy) -> Row
+    """What the table says beyond what every mount needs."""
+    if mount.file_class == "crs_voting":
+        # Voting files are for several hosts, whatever the database does.
+        return _RAC[system]["crs_voting"]
+    if mount.file_class == "backup":
+        row = dict(_SINGLE[system]["datafiles"])
+    else:
+        rows = _RAC if mount.use == "rac" else _SINGLE
+        if mount.file_class == "adr" and not policy.adr_actimeo_zero:
+            rows = _SINGLE
+        name = "datafiles" if mount.file_class == "redo" else mount.file_class
+        row = dict(rows[system][name])
+    if is_shared(mount):
+        row.pop("llock", None)
+    return row
+
+
+def _caching(mount, policy, found):
+    # type: (WantedMount, Policy, Dict[str, Wish]) -> List[Wish]
+    """Where the table does not switch caching off: whether it must be on."""
+    if any(name in found for name in CACHING):
+        return []
+    if mount.file_class == "backup":
+        return _cached(_MOS + ": no noac for RMAN and Data Pump")
+    if mount.file_class in ("datafiles", "redo"):
+        if mount.use == "rac":
+            return []
+        if policy.single_actimeo_zero:
+            source = "nfs_mounts_single_actimeo_zero; " + _MOS
+            return [Wish(name, "0", EXACTLY, source) for name in CACHE_TIMES]
+        return _cached("nfs_mounts_single_actimeo_zero is false; NetApp, NFS mount options")
+    if mount.file_class == "adr":
+        return _cached("nfs_mounts_adr_actimeo_zero is false; NetApp: no noac for ADR")
+    # A home that several hosts share needs some way of agreeing, of which AIX's row names none.
+    return [] if mount.use == "rac" else _cached("NetApp: no noac where no host shares the files")
+
+
+def _cached(source):
+    # type: (str) -> List[Wish]
+    return [Wish(name, "yes", NOT, source) for name in ("noac", "sync")] + [
+        Wish(name, "0", NOT, source) for name in CACHE_TIMES
+    ]
+
+
+def lock_wishes(system, mount):
+    # type: (str, WantedMount) -> List[Wish]
+    """Files that more than one host may open need locks that reach the server.
+
+    That holds whatever the policy asks for; no wish where only one host uses the files.
+    """
+    if not is_shared(mount):
+        return []
+    found = [Wish("cto", "no", NOT, _NFS5)]
+    if system == LINUX:
+        found.append(Wish("lock", "no", NOT, _NFS5))
+        found.append(Wish("local_lock", "none", EXACTLY, _NFS5))
+    else:
+        found.append(Wish("llock", "yes", NOT, "NetApp, Oracle Database on Solaris: llock"))
+    return found
+
+
+def is_shared(mount):
+    # type: (WantedMount) -> bool
+    """Whether more than one host may open the files, be it at once or after a failover."""
+    return mount.use != "single" or mount.file_class == "crs_voting"
+
+
+def _overridden(found, overrides):
+    # type: (Dict[str, Wish], Dict[str, str]) -> List[Wish]
+    for name, value in overrides.items():
+        found[name] = Wish(name, value, EXACTLY, _POLICY)
+    for name in _silenced(overrides):
+        if name not in overrides:
+            found.pop(name, None)
+    return list(found.values())
+
+
+def _silenced(overrides):
+    # type: (Dict[str, str]) -> Tuple[str, ...]
+    """The wishes that go because an override decides them too."""
+    names = ()  # type: Tuple[str, ...]
+    if overrides.get("noac") == "yes":
+        names += ("sync",) + CACHE_TIMES
+    if overrides.get("lock") == "no":
+        names += ("local_lock",)
+    if overrides.get("local_lock", "none") != "none":
+        names += ("lock",)
+    return names
+
+
+def is_fulfilled(wish, settings):
+    # type: (Wish, Dict[str, str]) -> bool
+    """Whether effective settings (nfs_options.effective) are as wished.
+
+    A size that nobody asks for is left to the client and the server, who take the largest that
+    both know: no contradiction until the kernel shows one. An option that has no word for "no"
+    (llock) is off where it is not named.
+    """
+    value = settings.get(wish.name, "no" if wish.value == "yes" else None)
+    if wish.relation == NOT:
+        return value != wish.value
+    if wish.relation == AT_LEAST:
+        return value is None or (value.isdecimal() and int(value) >= int(wish.value))
+    return value == wish.value
+
+
+def target(found, settings, system):
+    # type: (List[Wish], Dict[str, str], str) -> Dict[str, str]
+    """What to write into a mount's options (nfs_options.edit) so that every wish is fulfilled.
+
+    A size that is larger than wished stays as it is; a value that must not be becomes the
+    system's default.
+    """
+    defaults = nfs_options.effective({}, system)
+    wanted = {}  # type: Dict[str, str]
+    for wish in found:
+        if wish.relation == NOT:
+            if not is_fulfilled(wish, settings) and wish.name in defaults:
+                wanted[wish.name] = defaults[wish.name]
+        elif wish.relation == AT_LEAST and is_fulfilled(wish, settings):
+            wanted[wish.name] = settings[wish.name]
+        else:
+            wanted[wish.name] = wish.value
+    return wanted
+
+
+def of_name(found, name):
+    # type: (List[Wish], str) -> Optional[Wish]
+    return next((wish for wish in found if wish.name == name), None)
