@@ -9,12 +9,16 @@ error is raised.
 
 import base64
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Set
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from .change import FileChange, Plan, ValueChange, active_value
+from . import mounting
+from .change import FileChange, MountChange, MountState, Plan, ValueChange, active_value, mount_text
 from .errors import HostproofError
 from .journal import Entry, Journal, Transaction, describe_file, digest, missing_folders
 from .writer import Writer
+
+#: Where systemd takes mounts from; it goes on with what it read until it is told to read again.
+UNIT_SOURCES = ("/etc/fstab", "/etc/systemd/system/")
 
 
 class Refused(HostproofError):
@@ -29,6 +33,7 @@ def refuse(plan, prefix):
     # type: (Plan, str) -> None
     """Raise Refused with every reason, and for each the variable that takes the risk."""
     reasons = _odd_targets(plan)
+    reasons += mounting.obstacles([one for one in plan.changes if isinstance(one, MountChange)])
     for refusal in plan.refusals:
         override = refusal.override
         reasons.append(
@@ -69,14 +74,50 @@ def apply_plan(plan, control, journal, writer):
         # All of it before the first change: after a crash in between, a boot may already set
         # values from the new files, and revert must know the old ones.
         for change in plan.at_boot + plan.changes:
+            if isinstance(change, MountChange):
+                journal.record_folders(name, _missing_mount_point(change, plan))
             journal.record(name, change)
-        for change in plan.changes:
-            if isinstance(change, FileChange):
-                _write_file(change, writer)
-            else:
-                _write_value(change, writer)
+        _carry_out(plan, writer)
     except (HostproofError, OSError) as problem:
         raise NotGranted(_put_back_after(problem, name, journal, writer)) from problem
+
+
+def _carry_out(plan, writer):
+    # type: (Plan, Writer) -> None
+    stale_units = False
+    for change in plan.changes:
+        if isinstance(change, FileChange):
+            _write_file(change, writer)
+            stale_units = stale_units or change.path.startswith(UNIT_SOURCES)
+            continue
+        if stale_units:
+            # Before any mount: systemd would mount what it read before.
+            writer.reload_units()
+            stale_units = False
+        if isinstance(change, MountChange):
+            for folder in _missing_mount_point(change, plan):
+                writer.make_folder(folder)
+            mounting.carry_out(change, _old_mounts(plan).get(change.path), writer)
+        else:
+            _write_value(change, writer)
+    if stale_units:
+        writer.reload_units()
+
+
+def _old_mounts(plan):
+    # type: (Plan) -> Dict[str, MountState]
+    """What the plan unmounts, by path."""
+    mounts = [change for change in plan.changes if isinstance(change, MountChange)]
+    return {change.path: change.before for change in mounts if change.before is not None}
+
+
+def _missing_mount_point(change, plan):
+    # type: (MountChange, Plan) -> List[str]
+    """The folders to make for a mount. What was mounted has one: it is not looked at, since its
+    server may not answer."""
+    if change.after is None or change.path in _old_mounts(plan):
+        return []
+    return missing_folders(change.path + "/")
 
 
 def _put_back_after(problem, name, journal, writer):
@@ -190,8 +231,9 @@ def revert(transactions, journal, writer):
     """
     oldest = []  # type: List[Entry]
     for transaction in reversed(transactions):
-        known_paths = {entry.path for entry in oldest}
-        oldest.extend(entry for entry in transaction.entries if entry.path not in known_paths)
+        # A mount point that was made and what was mounted on it have the same path.
+        known = {(entry.kind, entry.path) for entry in oldest}
+        oldest.extend(one for one in transaction.entries if (one.kind, one.path) not in known)
     if transactions:
         put_back(transactions[0]._replace(entries=oldest), writer)
     for transaction in transactions:
@@ -202,16 +244,44 @@ def put_back(transaction, writer):
     # type: (Transaction, Writer) -> None
     """Restore every state of the transaction, newest first, and read each back.
 
-    One that cannot be restored keeps no other from it: NotGranted names them in the end.
+    Mounts that changed are unmounted before the files come back, and made again after: they share
+    what the first of them asked for, and systemd must know the old files by then. What cannot be
+    restored keeps nothing else from it: NotGranted names it in the end.
     """
-    problems = []
+    mounts = _mounts_before(transaction)
+    problems = mounting.unmount_changed(mounts, writer)
+    # A server that does not answer must not hang what looks at its mount point.
+    busy = mounting.mounted_now() if problems else {}
     for entry in reversed(transaction.entries):
+        if entry.kind == "mount" or (entry.kind == "folder" and entry.path in busy):
+            continue
         try:
             _RESTORE[entry.kind](entry, writer)
-        except (NotGranted, OSError) as problem:
+        except (HostproofError, OSError) as problem:
             problems.append(str(problem))
+    if any(e.kind == "file" and e.path.startswith(UNIT_SOURCES) for e in transaction.entries):
+        try:
+            writer.reload_units()
+        except (HostproofError, OSError) as problem:
+            problems.append(str(problem))
+    problems += mounting.mount_missing(mounts, writer)
     if problems:
         raise NotGranted("; ".join(problems))
+
+
+def _mounts_before(transaction):
+    # type: (Transaction) -> List[Tuple[str, Optional[MountState]]]
+    """What was mounted at each path before the transaction: the first entry of a path counts."""
+    before = {}  # type: Dict[str, Optional[MountState]]
+    for entry in transaction.entries:
+        if entry.kind == "mount":
+            before.setdefault(entry.path, _mount_of(entry))
+    return list(before.items())
+
+
+def _mount_of(entry):
+    # type: (Entry) -> Optional[MountState]
+    return None if entry.before is None else MountState(**entry.before)
 
 
 def _restore_file(entry, writer):
@@ -231,6 +301,8 @@ def _restore_file(entry, writer):
 
 def _restore_value(entry, writer):
     # type: (Entry, Writer) -> None
+    if not os.path.exists(entry.path):
+        return  # its kernel module is not loaded: what it loads with is for the files to say
     if read_value(entry.path) == entry.before:
         return
     writer.write_value(entry.path, entry.before)
@@ -255,11 +327,17 @@ def _state_of(entry):
     # type: (Entry) -> Any
     if entry.kind == "value":
         return read_value(entry.path) if os.path.exists(entry.path) else None
+    if entry.kind == "mount":
+        mounted = mounting.mounted_now().get(entry.path)
+        return None if mounted is None else mount_text(mounting.state_of(mounted))
     return _content_of(describe_file(entry.path))
 
 
 def _before_of(entry):
     # type: (Entry) -> Any
+    if entry.kind == "mount":
+        mount = _mount_of(entry)
+        return None if mount is None else mount_text(mount)
     return entry.before if entry.kind == "value" else _content_of(entry.before)
 
 

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A plan: what to change on a host, decided from facts and policy, before anything is written."""
 
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+from collections import OrderedDict
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+
+from .parsers import nfs_options
 
 
 class FileChange(NamedTuple):
@@ -22,6 +25,34 @@ class ValueChange(NamedTuple):
     before: str
 
 
+#: What the kernel shows of a mount, but each mount finds out for itself.
+FOUND_BY_MOUNT = frozenset(
+    ("addr", "clientaddr", "mountaddr", "mountport", "mountproto", "mountvers", "seclabel")
+)
+
+
+class MountState(NamedTuple):
+    """What is mounted at a path. ``options`` are those that mount(8) takes to make it so."""
+
+    source: str
+    fstype: str
+    options: str
+
+
+class MountChange(NamedTuple):
+    """Unmount what is at the path (``after`` is None), or mount there (``before`` is None).
+
+    A mount that changes is two changes: mounts of one export share what the first of them
+    asked for, so all of them must be gone before any is made again. ``must``: canonical settings
+    (parsers/nfs_options.py) that the kernel has to grant; rsize and wsize are the least.
+    """
+
+    path: str
+    before: Optional[MountState]
+    after: Optional[MountState]
+    must: Dict[str, str]
+
+
 def active_value(text):
     # type: (str) -> str
     """What a /proc or /sys file says: "always [madvise] never" means madvise."""
@@ -29,7 +60,7 @@ def active_value(text):
     return marked[0] if len(marked) == 1 else text.strip()
 
 
-Change = Union[FileChange, ValueChange]
+Change = Union[FileChange, ValueChange, MountChange]
 
 
 class Refusal(NamedTuple):
@@ -54,14 +85,53 @@ class Plan(NamedTuple):
     def diff(self):
         # type: () -> List[Dict[str, Any]]
         """The plan as Ansible shows a difference."""
-        return [
-            as_diff(
-                change.path,
-                change.before,
-                change.content if isinstance(change, FileChange) else change.value,
-            )
-            for change in self.changes
-        ]
+        mounts = OrderedDict()  # type: OrderedDict[str, List[MountChange]]
+        shown = []
+        for change in self.changes:
+            if isinstance(change, MountChange):
+                mounts.setdefault(change.path, []).append(change)
+            elif isinstance(change, FileChange):
+                shown.append(as_diff(change.path, change.before, change.content))
+            else:
+                shown.append(as_diff(change.path, change.before, change.value))
+        return shown + [_mount_diff(path, changes) for path, changes in mounts.items()]
+
+
+def _mount_diff(path, changes):
+    # type: (str, List[MountChange]) -> Dict[str, Any]
+    """What the mount has now and will have, of all that it must have."""
+    old, new = changes[0].before, changes[-1].after
+    must = changes[-1].must
+    before = None if old is None else mount_text(old, tuple(must))
+    after = None if new is None else mount_text(new, tuple(must))
+    if before is not None and after is not None:
+        after += "# unmounted, then mounted again\n"
+    return as_diff("mount of " + path, before, after)
+
+
+def mount_text(state, names=None):
+    # type: (MountState, Optional[Tuple[str, ...]]) -> str
+    """A mount for people, one setting a line; equal texts are equal mounts.
+
+    ``names`` are the settings to tell; all that the kernel shows if it is None.
+    """
+    settings = nfs_options.effective(nfs_options.parse(state.options), nfs_options.LINUX)
+    if names is None:
+        names = tuple(
+            name
+            for name in settings
+            if name not in nfs_options.NEVER_GRANTED and name not in FOUND_BY_MOUNT
+        )
+    lines = ["source={0}".format(normal_source(state.source))]
+    lines += ["{0}={1}".format(name, settings[name]) for name in sorted(names) if name in settings]
+    return "".join(line + "\n" for line in lines)
+
+
+def normal_source(source):
+    # type: (str) -> str
+    """SERVER:/EXPORT as the kernel shows it: without slashes at its end."""
+    shortened = source.rstrip("/")
+    return shortened + "/" if shortened.endswith(":") else shortened
 
 
 def as_diff(path, before, after):

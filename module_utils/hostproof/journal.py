@@ -6,9 +6,10 @@
 change is made; a folder is one apply. A folder whose changes were put back moves to
 ``/var/lib/hostproof/reverted/``. The numbers and the times in the names give the order.
 
-An entry: ``kind`` is file, folder or value; ``path``; ``before`` is null where nothing was
-there, for a file {content (base64), mode, uid, gid}, for a value its text; ``after`` is the
-sha256 of the new content, or the new value.
+An entry: ``kind`` is file, folder, value or mount; ``path``; ``before`` is null where nothing was
+there, for a file {content (base64), mode, uid, gid}, for a value its text, for a mount {source,
+fstype, options}; ``after`` is the sha256 of the new content, the new value, or "source fstype
+options" of the new mount.
 """
 
 import base64
@@ -18,7 +19,7 @@ import os
 import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from .change import Change, FileChange
+from .change import Change, FileChange, MountChange, MountState
 from .errors import HostproofError
 from .writer import Writer
 
@@ -72,17 +73,26 @@ class Journal:
     def record(self, name, change):
         # type: (str, Change) -> None
         """Keep the state that ``change`` is about to replace, on disk, before it is made."""
-        folder = os.path.join(self._open, name)
         if isinstance(change, FileChange):
-            for missing in missing_folders(change.path):
-                self._keep(folder, Entry("folder", missing, None, None))
+            self.record_folders(name, missing_folders(change.path))
             after = None if change.content is None else digest(change.content.encode("utf-8"))
-            self._keep(folder, Entry("file", change.path, describe_file(change.path), after))
+            self._keep(name, Entry("file", change.path, describe_file(change.path), after))
+        elif isinstance(change, MountChange):
+            before = None if change.before is None else dict(change.before._asdict())
+            after = None if change.after is None else " ".join(change.after)
+            self._keep(name, Entry("mount", change.path, before, after))
         else:
-            self._keep(folder, Entry("value", change.path, change.before, change.value))
+            self._keep(name, Entry("value", change.path, change.before, change.value))
 
-    def _keep(self, folder, entry):
+    def record_folders(self, name, paths):
+        # type: (str, List[str]) -> None
+        """Keep that the folders do not exist, before they are made."""
+        for path in paths:
+            self._keep(name, Entry("folder", path, None, None))
+
+    def _keep(self, name, entry):
         # type: (str, Entry) -> None
+        folder = os.path.join(self._open, name)
         number = len([name for name in os.listdir(folder) if name.endswith(".json")]) + 1
         record = dict(entry._asdict(), schema=SCHEMA)
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
@@ -139,7 +149,7 @@ def _entry_of(record):
         raise ValueError("written by another version of Hostproof")
     entry = Entry(**fields)
     before = entry.before
-    if entry.kind not in ("file", "folder", "value") or not entry.path.startswith("/"):
+    if entry.kind not in ("file", "folder", "value", "mount") or not entry.path.startswith("/"):
         raise ValueError("no entry")
     if entry.kind == "value" and not isinstance(before, str):
         raise ValueError("no old value")
@@ -147,7 +157,14 @@ def _entry_of(record):
         base64.b64decode(before["content"], validate=True)
         if not all(isinstance(before[name], int) for name in ("mode", "uid", "gid")):
             raise ValueError("no owner and mode")
+    if entry.kind == "mount" and not _is_mount(before):
+        raise ValueError("no old mount")
     return entry
+
+
+def _is_mount(before):
+    # type: (Any) -> bool
+    return before is None or all(isinstance(text, str) for text in MountState(**before))
 
 
 def describe_file(path):

@@ -4,14 +4,28 @@
 side of, and leaves the host as it was or as it should be, never between."""
 
 import os
-from typing import Optional
+import signal
+import subprocess
+import time
+from typing import List, Optional
+
+from .errors import HostproofError
 
 #: The unfinished file of a write that was killed; it ends so that no .conf reader takes it.
 UNFINISHED = ".hostproof-unfinished"
 
 
+#: Seconds. An NFS mount whose server does not answer ends by itself after three minutes.
+MOUNT_LIMIT = 200
+UNMOUNT_LIMIT = 120
+RELOAD_LIMIT = 120
+
+#: There where systemd runs (sd_booted(3)).
+_SYSTEMD = "/run/systemd/system"
+
+
 class Writer:
-    """Writes files so that they survive a power cut, and values under /proc and /sys."""
+    """Writes files so that they survive a power cut, values under /proc and /sys, and mounts."""
 
     def make_folder(self, path, mode=0o755):
         # type: (str, int) -> None
@@ -67,6 +81,65 @@ class Writer:
             os.write(handle, value.encode("ascii") + b"\n")
         finally:
             os.close(handle)
+
+    def mount(self, source, path, fstype, options):
+        # type: (str, str, str, str) -> None
+        """HostproofError with what mount says, or after a time limit."""
+        _run(["mount", "-t", fstype, "-o", options, source, path], MOUNT_LIMIT)
+
+    def unmount(self, path):
+        # type: (str) -> None
+        """Never lazily or by force: a database that still writes there would lose its files."""
+        _run(["umount", path], UNMOUNT_LIMIT)
+
+    def reload_units(self):
+        # type: () -> None
+        """Let systemd, where it runs, read fstab and its units again."""
+        if os.path.isdir(_SYSTEMD):
+            _run(["systemctl", "daemon-reload"], RELOAD_LIMIT)
+
+
+def _run(argv, limit):
+    # type: (List[str], float) -> None
+    """Run a command to its end; HostproofError says how it failed."""
+    environment = dict(os.environ, LC_ALL="C", LANG="C")
+    environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+    process = subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        close_fds=True,
+        start_new_session=True,
+    )
+    try:
+        output, _none = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired as problem:
+        _end_group(process)
+        raise HostproofError(
+            "{0}: no end after {1} seconds, stopped".format(" ".join(argv), limit)
+        ) from problem
+    if process.returncode != 0:
+        said = " ".join(output.decode("utf-8", "replace").split())
+        raise HostproofError(
+            "{0}: {1}".format(" ".join(argv), said or "ended with {0}".format(process.returncode))
+        )
+
+
+def _end_group(process):
+    # type: (subprocess.Popen[bytes]) -> None
+    """End a command with its helpers: mount.nfs must not finish a mount behind our back."""
+    for _ in range(100):
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            break
+        process.poll()
+        time.sleep(0.1)
+    process.poll()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 def _remove_if_there(path):

@@ -1,0 +1,268 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes, undoes and puts back NFS mounts for apply.py, and reads back what the kernel granted.
+
+Nothing here looks at a file on an NFS mount: a server that does not answer would hang it.
+Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nfs_show_options().
+"""
+
+import os
+from typing import Dict, Iterable, List, Optional, Tuple
+
+from .change import FOUND_BY_MOUNT, MountChange, MountState, mount_text, normal_source
+from .errors import HostproofError
+from .host import LiveHost
+from .parsers import mountinfo, nfs_options
+from .probes import nfs_mounted
+from .probes.nfs_mounted import Mounted
+from .writer import Writer
+
+#: The bytes of one request, which client and server negotiate.
+TRANSFER_SIZES = ("rsize", "wsize")
+
+#: A mount that was journaled: its path, and what was mounted there (None: nothing).
+Before = Tuple[str, Optional[MountState]]
+
+
+def mounted_now():
+    # type: () -> Dict[str, Mounted]
+    """The NFS mounts of this machine by path."""
+    mounts = nfs_mounted.read_mounted(LiveHost(), nfs_options.LINUX)
+    return {mount.path: mount for mount in mounts}
+
+
+def state_of(mounted, asked=()):
+    # type: (Mounted, Iterable[str]) -> MountState
+    """What makes the mount again as it is.
+
+    ``asked`` are names that somebody asked for although a mount can find them for itself (the
+    mountproto that a firewall lets through).
+    """
+    dropped = FOUND_BY_MOUNT.difference(asked)
+    settings = nfs_options.parse(mounted.options)
+    kept = {name: value for name, value in settings.items() if name not in dropped}
+    return MountState(mounted.source, mounted.fstype, ",".join(nfs_options.words(kept)))
+
+
+def is_in_state(mounted, state):
+    # type: (Optional[Mounted], Optional[MountState]) -> bool
+    if mounted is None or state is None:
+        return mounted is None and state is None
+    return mount_text(state_of(mounted)) == mount_text(state)
+
+
+def not_granted(must, options):
+    # type: (Dict[str, str], str) -> List[str]
+    """What a mount must have and has not, in words. ``options`` are as the kernel shows them."""
+    granted = nfs_options.effective(nfs_options.parse(options), nfs_options.LINUX)
+    return [
+        "{0}: asked for {1}, granted {2}".format(name, wanted, granted.get(name, "nothing"))
+        for name, wanted in sorted(must.items())
+        if not _fulfils(name, wanted, granted.get(name))
+    ]
+
+
+def _fulfils(name, wanted, granted):
+    # type: (str, str, Optional[str]) -> bool
+    if name in TRANSFER_SIZES:
+        return _bytes(granted) >= int(wanted)
+    return granted == wanted
+
+
+def _bytes(size):
+    # type: (Optional[str]) -> int
+    return int(size) if size is not None and size.isdecimal() else 0
+
+
+# -- what speaks against a change, beyond what a control knows ------------------------------------
+
+
+def obstacles(changes):
+    # type: (List[MountChange]) -> List[str]
+    """Why the machine cannot carry out the changes, in words. Mount points are looked at only
+    where nothing is mounted yet."""
+    if not changes:
+        return []
+    mounts = mountinfo.visible(mountinfo.parse(LiveHost().read_text(nfs_mounted.MOUNTINFO)))
+    unmounted = {change.path for change in changes if change.after is None}
+    found = []  # type: List[str]
+    for path in sorted(unmounted):
+        found.extend(
+            "{0} ({1}) is mounted beneath {2}: unmount it first".format(
+                mount.path, mount.fstype, path
+            )
+            for mount in mounts
+            if mount.path.startswith(path + "/") and mount.path not in unmounted
+        )
+    for path in sorted({change.path for change in changes} - unmounted):
+        found.extend(
+            "{0} is a mount of {1} ({2}) already: unmount it first".format(
+                path, mount.source, mount.fstype
+            )
+            for mount in mounts
+            # An automounter's own mount is there to be mounted over.
+            if mount.path == path and mount.fstype != "autofs"
+        )
+        found.extend(_odd_mount_point(path))
+    return found
+
+
+def _odd_mount_point(path):
+    # type: (str) -> List[str]
+    if os.path.lexists(path) and not os.path.isdir(path):
+        return ["{0} is no folder: move it away, or mount elsewhere".format(path)]
+    real = os.path.realpath(path)
+    if real != path:
+        # The kernel would name the mount after the place that the link leads to.
+        return ["{0} leads to {1} by a link: use that path instead".format(path, real)]
+    return []
+
+
+# -- apply ----------------------------------------------------------------------------------------
+
+
+def carry_out(change, old, writer):
+    # type: (MountChange, Optional[MountState], Writer) -> None
+    """Unmount or mount, and read back; HostproofError says what was asked and what came.
+
+    ``old`` is what was mounted there before this plan, if anything.
+    """
+    if change.after is None:
+        _unmount(change.path, writer)
+        return
+    _mount(change.path, change.after, writer)
+    mounted = mounted_now()[change.path]
+    problems = not_granted(change.must, mounted.options)
+    if normal_source(mounted.source) != normal_source(change.after.source):
+        problems.insert(0, "it is {0}, not {1}".format(mounted.source, change.after.source))
+    if problems:
+        problems.extend(_lowered(change.after, mounted, old))
+        raise HostproofError("{0}: {1}".format(change.path, "; ".join(problems)))
+
+
+def _unmount(path, writer):
+    # type: (str, Writer) -> None
+    """Unmount the path if it is mounted. A busy mount is left alone: never by force."""
+    if path not in mounted_now():
+        return
+    try:
+        writer.unmount(path)
+    except HostproofError as problem:
+        raise HostproofError("{0}{1}".format(problem, _held_by(path))) from problem
+    left = mounted_now().get(path)
+    if left is not None:
+        raise HostproofError(
+            "{0}: unmounted, but {1} is mounted there still (mounted twice, or an automounter "
+            "was quicker)".format(path, left.source)
+        )
+
+
+def _mount(path, state, writer):
+    # type: (str, MountState, Writer) -> None
+    """Mount it unless an automounter was quicker; what is granted is for the caller to judge.
+
+    In the background, mount would say that all is well and go on trying behind our back.
+    """
+    if path in mounted_now():
+        return
+    options = nfs_options.edit(state.options, {"background": "fg", "retry": "0"})
+    writer.mount(state.source, path, state.fstype, options)
+    if path not in mounted_now():
+        raise HostproofError("{0}: mount reported success, but nothing is mounted".format(path))
+
+
+def _held_by(path):
+    # type: (str) -> str
+    """Who keeps a mount busy, as far as it can be seen."""
+    try:
+        holders = LiveHost().open_files("holders", "", [path])
+    except HostproofError:
+        return ""
+    names = ["{0} (pid {1}, {2})".format(one.argv0, one.pid, one.paths[0]) for one in holders[:5]]
+    return "; in use by " + ", ".join(names) if names else ""
+
+
+def _lowered(asked, mounted, old):
+    # type: (MountState, Mounted, Optional[MountState]) -> List[str]
+    """A server that grants less than it did has had its maximum lowered: other mounts suffer."""
+    before = {} if old is None else nfs_options.parse(old.options)
+    wish, granted = nfs_options.parse(asked.options), nfs_options.parse(mounted.options)
+    names = [
+        name
+        for name in TRANSFER_SIZES
+        if _bytes(granted.get(name)) < _bytes(before.get(name))
+        and _bytes(granted.get(name)) < _bytes(wish.get(name, before.get(name)))
+    ]
+    if not names:
+        return []
+    server = server_of(mounted.source)
+    larger = []
+    for path, other in sorted(mounted_now().items()):
+        has = nfs_options.parse(other.options)
+        if server_of(other.source) == server and any(
+            _bytes(has.get(name)) > _bytes(granted.get(name)) for name in names
+        ):
+            larger.append(path)
+    said = "the old mount had {0}: the maximum of {1} was lowered".format(
+        ", ".join("{0}={1}".format(name, before[name]) for name in names), server
+    )
+    if larger:
+        said += (
+            ", and {0} with larger requests can hang or corrupt files: unmount and mount".format(
+                ", ".join(larger)
+            )
+        )
+    return [said]
+
+
+def server_of(source):
+    # type: (str) -> str
+    """The server of SERVER:/EXPORT."""
+    return source.partition(":/")[0]
+
+
+# -- putting back ---------------------------------------------------------------------------------
+
+
+def unmount_changed(mounts, writer):
+    # type: (List[Before], Writer) -> List[str]
+    """Unmount what is not as it was, deepest first; what went wrong, in words."""
+    problems = []
+    for path, before in sorted(mounts, key=lambda one: -one[0].count("/")):
+        try:
+            now = mounted_now().get(path)
+            if now is not None and not is_in_state(now, before):
+                _unmount(path, writer)
+        except (HostproofError, OSError) as problem:
+            problems.append(str(problem))
+    return problems
+
+
+def mount_missing(mounts, writer):
+    # type: (List[Before], Writer) -> List[str]
+    """Mount again what was mounted and is not, shallowest first; what went wrong, in words."""
+    problems = []
+    for path, before in sorted(mounts, key=lambda one: one[0].count("/")):
+        if before is None:
+            continue
+        try:
+            if path not in mounted_now():
+                _mount(path, before, writer)
+                _check_old_state(path, before)
+        except (HostproofError, OSError) as problem:
+            problems.append(str(problem))
+    return problems
+
+
+def _check_old_state(path, before):
+    # type: (str, MountState) -> None
+    mounted = mounted_now()[path]
+    if not is_in_state(mounted, before):
+        old, new = mount_text(before).split("\n"), mount_text(state_of(mounted)).split("\n")
+        raise HostproofError(
+            "{0} is mounted again, but not as it was: {1}; it was {2}".format(
+                path,
+                ", ".join(line for line in new if line not in old) or "less",
+                ", ".join(line for line in old if line not in new) or "less",
+            )
+        )

@@ -1,0 +1,757 @@
+"""Mounts in a plan: unmounted, mounted, read back and put back, wherever a crash falls.
+
+Nothing is mounted on this machine: a kernel of the test keeps the table of mounts.
+"""
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof import apply, mounting, writer
+from ansible.module_utils.hostproof.change import (
+    FileChange,
+    MountChange,
+    MountState,
+    Plan,
+    mount_text,
+)
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost, OpenFiles
+from ansible.module_utils.hostproof.journal import Journal
+from ansible.module_utils.hostproof.parsers import nfs_options
+from ansible.module_utils.hostproof.probes import nfs_mounted
+from ansible.module_utils.hostproof.writer import Writer
+
+DATA = "filer:/vol/oradata"
+REDO = "filer:/vol/redo"
+OLD = "rw,hard,vers=3,timeo=600,rsize=65536,wsize=65536"
+NEW = "rw,bg,hard,vers=3,rsize=262144,wsize=262144,actimeo=0"
+MUST = {"recovery": "hard", "acregmin": "0", "acdirmax": "0", "rsize": "262144", "wsize": "262144"}
+SHOWN = ("mountaddr=192.0.2.9", "mountvers=3", "mountport=635", "mountproto=udp", "addr=192.0.2.9")
+
+
+class Crash(BaseException):
+    """As if the process had been killed here."""
+
+
+class Steps:
+    """Counts what changes the machine, and crashes right before or after one of them."""
+
+    def __init__(self) -> None:
+        self.count, self.at, self.after = 0, 0, False
+
+    def step(self, act: Callable[[], Any]) -> Any:
+        self.count += 1
+        if self.count == self.at and not self.after:
+            raise Crash
+        try:
+            return act()
+        finally:
+            if self.count == self.at:
+                raise Crash
+
+
+class CountingOs:
+    """Stands in for the module os in hostproof.writer."""
+
+    NAMES = ("fsync", "mkdir", "rename", "rmdir", "unlink", "write")
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(os, name)
+        if name not in self.NAMES:
+            return real
+        return lambda *given, **more: self._steps.step(lambda: real(*given, **more))
+
+
+class Kernel:
+    """What the test's kernel has mounted. It shares superblocks as Linux does."""
+
+    def __init__(self, mountinfo: Path) -> None:
+        self._mountinfo = mountinfo
+        self.mounts: dict[str, tuple[str, str, str]] = {}
+        self.foreign: dict[str, str] = {}
+        self.busy: set[str] = set()
+        self.maximum = 1048576
+        self.down: set[str] = set()
+        self.swallows = False
+        self.log: list[str] = []
+        self.show()
+
+    def show(self) -> None:
+        ids = {path: 90 + number for number, path in enumerate(self.mounts)}
+
+        def parent(path: str) -> int:
+            return [25, *(ids[one] for one in sorted(ids) if path.startswith(one + "/"))][-1]
+
+        lines = ["25 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw"]
+        for number, (path, fstype) in enumerate(self.foreign.items(), 300):
+            lines.append(f"{number} {parent(path)} 0:{number} / {path} rw - {fstype} none rw")
+        devices: dict[tuple[str, str], int] = {}
+        for path, (source, fstype, options) in self.mounts.items():
+            device = devices.setdefault((source, options), ids[path])
+            lines.append(
+                f"{ids[path]} {parent(path)} 0:{device} / {path} rw,relatime shared:9 - "
+                f"{fstype} {source} {options}"
+            )
+        self._mountinfo.write_text("\n".join(lines) + "\n")
+
+    def mount(self, source: str, path: str, options: str) -> None:
+        self.log.append(f"mount {path} {options}")
+        if source in self.down:
+            raise HostproofError(f"mount {path}: mount.nfs: Connection timed out")
+        if self.swallows:
+            return
+        asked = nfs_options.parse(options)
+        for first, _fstype, shown in self.mounts.values():
+            # Neither is compared before a superblock is shared (NFS_MOUNT_CMP_FLAGMASK).
+            has = nfs_options.parse(shown)
+            if first == source and has["rsize"] == asked.get("rsize", str(self.maximum)):
+                asked["timeo"] = has["timeo"]
+        sizes = {
+            name: str(min(int(asked.get(name, self.maximum)), self.maximum))
+            for name in ("rsize", "wsize")
+        }
+        granted = nfs_options.effective({**asked, **sizes}, nfs_options.LINUX)
+        kept = {
+            name: value
+            for name, value in granted.items()
+            if name in nfs_options.GRANTED and name not in ("suid", "nconnect", "lookupcache")
+        }
+        kept.setdefault("vers", "3")
+        fstype = "nfs4" if kept["vers"].startswith("4") else "nfs"
+        self.mounts[path] = (source, fstype, ",".join([*nfs_options.words(kept), *SHOWN]))
+        self.show()
+
+    def unmount(self, path: str) -> None:
+        self.log.append(f"umount {path}")
+        if path in self.busy or any(one.startswith(path + "/") for one in self.mounts):
+            raise HostproofError(f"umount {path}: umount.nfs: {path}: device is busy")
+        del self.mounts[path]
+        self.show()
+
+
+class Hand(Writer):
+    """The writer, with the test's kernel behind it."""
+
+    def __init__(self, kernel: Kernel, steps: Steps) -> None:
+        self._kernel, self._steps = kernel, steps
+
+    def mount(self, source: str, path: str, fstype: str, options: str) -> None:
+        self._steps.step(lambda: self._kernel.mount(source, path, options))
+
+    def unmount(self, path: str) -> None:
+        self._steps.step(lambda: self._kernel.unmount(path))
+
+    def reload_units(self) -> None:
+        self._steps.step(lambda: self._kernel.log.append(f"reload {self._fstab().count('new')}"))
+
+    def _fstab(self) -> str:
+        return (self._kernel._mountinfo.parent / "etc/fstab").read_text()
+
+
+class Host:
+    """A root below a temporary folder with two mounts of one server, and its journal."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        (root / "etc").mkdir()
+        (root / "var").mkdir()
+        self.fstab = root / "etc/fstab"
+        self.fstab.write_text("# old\n")
+        self.data, self.redo = str(root / "u02"), str(root / "u02/redo")
+        os.makedirs(self.redo)
+        self.steps = Steps()
+        self.kernel = Kernel(root / "mountinfo")
+        self.hand = Hand(self.kernel, self.steps)
+        self.journal = Journal(self.hand, str(root / "var/hostproof"))
+        monkeypatch.setattr(nfs_mounted, "MOUNTINFO", str(root / "mountinfo"))
+        monkeypatch.setattr(apply, "UNIT_SOURCES", (str(self.fstab),))
+
+    def mounted(self, *pairs: tuple[str, str]) -> "Host":
+        for path, source in pairs:
+            self.kernel.mount(source, path, OLD)
+        self.kernel.log.clear()
+        return self
+
+    def now(self, path: str) -> MountState:
+        return mounting.state_of(mounting.mounted_now()[path])
+
+    def fstab_change(self) -> FileChange:
+        return FileChange(str(self.fstab), "# new\n", "# old\n")
+
+    def unmount(self, path: str) -> MountChange:
+        return MountChange(path, self.now(path), None, {})
+
+    @staticmethod
+    def mount(path: str, source: str, options: str = NEW, **must: str) -> MountChange:
+        return MountChange(path, None, MountState(source, "nfs", options), must or MUST)
+
+    def remount_both(self) -> Plan:
+        """As a control plans it: files, all unmounted deepest first, all mounted."""
+        return plan_of(
+            self.fstab_change(),
+            self.unmount(self.redo),
+            self.unmount(self.data),
+            self.mount(self.data, DATA),
+            self.mount(self.redo, REDO),
+        )
+
+    def apply(self, plan: Plan) -> None:
+        apply.refuse(plan, "nfs_mounts")
+        apply.apply_plan(plan, "nfs_mounts", self.journal, self.hand)
+
+    def revert(self) -> list[str]:
+        transactions = self.journal.transactions("nfs_mounts")
+        apply.refuse_lost_edits(transactions, overwrite=False)
+        apply.revert(transactions, self.journal, self.hand)
+        return [transaction.name for transaction in transactions]
+
+    def state(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"mounts": dict(sorted(self.kernel.mounts.items()))}
+        for path in sorted(self.root.rglob("*")):
+            name = str(path.relative_to(self.root))
+            if not name.startswith("var/") and name != "mountinfo":
+                found[name] = path.read_bytes() if path.is_file() else None
+        return found
+
+
+def plan_of(*changes: Any) -> Plan:
+    return Plan(list(changes), [], [], [])
+
+
+@pytest.fixture(autouse=True)
+def quick_disk(monkeypatch) -> None:
+    """Nobody pulls the plug in these tests: the lab does."""
+    monkeypatch.setattr(os, "fsync", lambda _handle: None)
+
+
+@pytest.fixture
+def host(tmp_path, monkeypatch) -> Host:
+    return Host(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def both(host) -> Host:
+    return host.mounted((host.data, DATA), (host.redo, REDO))
+
+
+@pytest.fixture
+def crash(monkeypatch) -> Iterator[Callable[..., bool]]:
+    """crash(host, action, at, after): whether the action crashed at that step."""
+
+    def crash_at(host: Host, action: Callable[[], Any], at: int, after: bool) -> bool:
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, "os", CountingOs(host.steps))
+            host.steps.count, host.steps.at, host.steps.after = 0, at, after
+            try:
+                action()
+            except Crash:
+                return True
+            finally:
+                host.steps.at = 0
+        return False
+
+    return crash_at
+
+
+class TestApply:
+    def test_all_are_unmounted_before_any_is_mounted(self, both):
+        both.apply(both.remount_both())
+        asked = NEW.replace("bg", "fg") + ",retry=0"
+        assert both.kernel.log == [
+            "reload 1",
+            f"umount {both.redo}",
+            f"umount {both.data}",
+            f"mount {both.data} {asked}",
+            f"mount {both.redo} {asked}",
+        ]
+        assert "actimeo=0" in both.now(both.data).options
+
+    def test_units_are_reloaded_before_a_mount_and_once(self, host):
+        host.apply(plan_of(host.fstab_change(), host.mount(host.data, DATA)))
+        assert [line.split()[0] for line in host.kernel.log] == ["reload", "mount"]
+
+    def test_units_are_reloaded_though_nothing_is_mounted(self, host):
+        host.apply(plan_of(host.fstab_change()))
+        assert host.kernel.log == ["reload 1"]
+
+    def test_no_other_file_reloads_units(self, host):
+        host.apply(plan_of(FileChange(str(host.root / "etc/modprobe.conf"), "x\n", None)))
+        assert host.kernel.log == []
+
+    def test_missing_mount_point_is_made_and_gone_after_revert(self, host):
+        path = host.root / "u03/deep/adr"
+        before = host.state()
+        host.apply(plan_of(host.mount(str(path), DATA)))
+        assert stat.S_IMODE(path.stat().st_mode) == 0o755
+        host.revert()
+        assert host.state() == before
+
+    def test_automounter_that_was_quicker_is_judged_all_the_same(self, both):
+        unmount = both.kernel.unmount
+
+        def at_once(path: str) -> None:
+            unmount(path)
+            if path == both.data:
+                both.kernel.mount(DATA, path, NEW)
+
+        plan = plan_of(both.unmount(both.redo), both.mount(both.redo, REDO))
+        both.apply(plan)
+        both.kernel.unmount = at_once
+        with pytest.raises(apply.NotGranted, match="is mounted there still"):
+            both.apply(plan_of(both.unmount(both.redo), both.unmount(both.data)))
+
+    def test_second_mount_by_somebody_else_meanwhile(self, both):
+        plan = both.remount_both()
+        both.kernel.unmount(both.redo)
+        both.kernel.log.clear()
+        both.apply(plan)
+        assert f"umount {both.redo}" not in both.kernel.log
+        assert both.redo in both.kernel.mounts
+
+
+class TestNotGranted:
+    def test_smaller_transfer_size_puts_everything_back(self, both):
+        before = both.state()
+        plan = both.remount_both()
+        both.kernel.maximum = 131072
+        with pytest.raises(apply.NotGranted) as problem:
+            both.apply(plan)
+        told = str(problem.value)
+        assert "rsize: asked for 262144, granted 131072" in told
+        assert told.endswith("the old state is back")
+        assert "was lowered" not in told
+        assert both.state() == before
+        assert both.revert() == []
+
+    def test_lowered_maximum_names_the_mounts_in_danger(self, both):
+        other = str(both.root / "u09")
+        both.kernel.mount("filer:/vol/adr", other, NEW)
+        both.kernel.mount("other:/vol/adr", other + "b", NEW)
+        plan = both.remount_both()
+        both.kernel.maximum = 32768
+        with pytest.raises(apply.NotGranted) as problem:
+            both.apply(plan)
+        told = str(problem.value)
+        assert (
+            "the old mount had rsize=65536, wsize=65536: the maximum of filer was lowered" in told
+        )
+        assert f"{other} with larger requests can hang" in told
+        assert other + "b" not in told
+        assert "putting back the old state failed too" in told
+        assert "rsize=32768" in told
+        assert both.fstab.read_text() == "# old\n"
+        assert set(both.kernel.mounts) == {both.data, both.redo, other, other + "b"}
+
+    @pytest.mark.parametrize(
+        ("must", "told"),
+        [
+            ({"proto": "rdma"}, "proto: asked for rdma, granted tcp"),
+            ({"vers": "4.1"}, "vers: asked for 4.1, granted 3"),
+            ({"nconnect": "4"}, "nconnect: asked for 4, granted 1"),
+            ({"unheard": "of"}, "unheard: asked for of, granted nothing"),
+        ],
+    )
+    def test_setting_that_is_not_granted(self, host, must, told):
+        with pytest.raises(apply.NotGranted, match=told):
+            host.apply(plan_of(host.mount(host.data, DATA, **must)))
+        assert host.kernel.mounts == {}
+
+    def test_what_the_kernel_spells_otherwise_is_granted(self, host):
+        must = {"proto": "tcp", "acregmax": "0", "sync": "yes", "local_lock": "all"}
+        host.apply(plan_of(host.mount(host.data, DATA, "tcp,noac,nolock,vers=3", **must)))
+
+    def test_mount_that_fails(self, both):
+        before = both.state()
+        plan = both.remount_both()
+        both.kernel.down.add(REDO)
+        with pytest.raises(apply.NotGranted, match="Connection timed out; putting back .* run rev"):
+            both.apply(plan)
+        both.kernel.down.clear()
+        both.revert()
+        assert both.state() == before
+
+    def test_success_that_is_no_mount(self, host):
+        host.kernel.swallows = True
+        with pytest.raises(apply.NotGranted, match="nothing is mounted; the old state is back"):
+            host.apply(plan_of(host.fstab_change(), host.mount(host.data, DATA)))
+        assert host.fstab.read_text() == "# old\n"
+
+    def test_other_source(self, host):
+        mount = host.kernel.mount
+        host.kernel.mount = lambda _source, path, options: mount(REDO, path, options)
+        with pytest.raises(apply.NotGranted, match=f"it is {REDO}, not {DATA}"):
+            host.apply(plan_of(host.mount(host.data, DATA)))
+
+    def test_slash_at_the_end_of_a_source_is_no_other_source(self, host):
+        mount = host.kernel.mount
+        host.kernel.mount = lambda source, *more: mount(source.rstrip("/"), *more)
+        host.apply(plan_of(host.mount(host.data, DATA + "/")))
+
+    def test_busy_mount_names_its_holders_and_stays(self, both, monkeypatch):
+        before = both.state()
+        plan = both.remount_both()
+        both.kernel.busy.add(both.data)
+        holder = OpenFiles(2101, 54321, "ora_dbw0_ORCL", (both.data + "/system01.dbf",))
+        monkeypatch.setattr(LiveHost, "open_files", lambda *_given: [holder])
+        with pytest.raises(apply.NotGranted) as problem:
+            both.apply(plan)
+        told = str(problem.value)
+        assert "device is busy; in use by ora_dbw0_ORCL (pid 2101, " in told
+        assert told.endswith("the old state is back")
+        assert both.state() == before
+
+    def test_systemd_that_does_not_reload(self, both, monkeypatch):
+        before = both.state()
+        plan = both.remount_both()
+        calls = []
+
+        def once(hand: Hand) -> None:
+            calls.append(hand)
+            if len(calls) == 1:
+                raise HostproofError("systemctl daemon-reload: no bus")
+
+        monkeypatch.setattr(Hand, "reload_units", once)
+        with pytest.raises(apply.NotGranted, match="no bus; the old state is back"):
+            both.apply(plan)
+        assert len(calls) == 2
+        assert both.state() == before
+
+
+class TestObstacles:
+    def reasons(self, plan: Plan) -> str:
+        with pytest.raises(apply.Refused) as refused:
+            apply.refuse(plan, "nfs_mounts")
+        return str(refused.value)
+
+    def test_mount_of_any_kind_beneath(self, both):
+        both.kernel.foreign[both.data + "/scratch"] = "tmpfs"
+        both.kernel.show()
+        told = self.reasons(both.remount_both())
+        assert f"{both.data}/scratch (tmpfs) is mounted beneath {both.data}" in told
+
+    def test_mount_that_the_plan_unmounts_too_is_none(self, both):
+        apply.refuse(both.remount_both(), "nfs_mounts")
+
+    def test_other_file_system_in_its_place(self, host):
+        host.kernel.foreign[host.data] = "xfs"
+        host.kernel.show()
+        assert "is a mount of none (xfs) already" in self.reasons(
+            plan_of(host.mount(host.data, DATA))
+        )
+
+    def test_automounter_in_its_place_is_none(self, host):
+        host.kernel.foreign[host.data] = "autofs"
+        host.kernel.show()
+        apply.refuse(plan_of(host.mount(host.data, DATA)), "nfs_mounts")
+
+    def test_file_in_place_of_the_mount_point(self, host):
+        (host.root / "u05").write_text("")
+        assert "is no folder" in self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
+
+    def test_link_to_a_folder(self, host):
+        (host.root / "u05").symlink_to("u02")
+        told = self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
+        assert f"leads to {host.data} by a link" in told
+
+    def test_link_that_leads_nowhere(self, host):
+        (host.root / "u05").symlink_to("nowhere")
+        assert "is no folder" in self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
+
+
+class TestRevert:
+    def test_as_it_was(self, both):
+        before = both.state()
+        both.apply(both.remount_both())
+        both.kernel.log.clear()
+        both.revert()
+        assert both.state() == before
+        assert [line.split(" ", 1)[0] for line in both.kernel.log] == [
+            "umount",
+            "umount",
+            "reload",
+            "mount",
+            "mount",
+        ]
+        assert both.kernel.log[2] == "reload 0"
+        assert both.revert() == []
+
+    def test_what_a_mount_finds_for_itself_is_not_asked_again(self, both):
+        both.apply(both.remount_both())
+        both.kernel.log.clear()
+        both.revert()
+        mounts = [line for line in both.kernel.log if line.startswith("mount")]
+        assert not any("addr=" in line or "mountport" in line for line in mounts)
+        assert all("fg,retry=0" in line for line in mounts)
+
+    def test_several_applies(self, both):
+        before = both.state()
+        both.apply(both.remount_both())
+        other = NEW.replace("262144", "131072")
+        both.apply(
+            plan_of(
+                both.unmount(both.redo),
+                both.mount(both.redo, REDO, other, rsize="131072"),
+            )
+        )
+        both.kernel.log.clear()
+        assert len(both.revert()) == 2
+        assert both.state() == before
+        assert len(both.kernel.log) == 5
+
+    @pytest.mark.parametrize("gone", [(), ("data",), ("redo",), ("data", "redo")])
+    def test_any_of_them_mounted_or_not(self, both, gone):
+        """After a reboot whose mounts failed, or an unmount by hand."""
+        before = both.state()
+        both.apply(both.remount_both())
+        for path in sorted((getattr(both, name) for name in gone), reverse=True):
+            both.kernel.mounts.pop(path)
+        both.kernel.show()
+        both.revert()
+        assert both.state() == before
+
+    def test_what_is_as_it_was_already_is_left_alone(self, both):
+        both.apply(both.remount_both())
+        both.kernel.unmount(both.redo)
+        both.kernel.unmount(both.data)
+        both.mounted((both.data, DATA), (both.redo, REDO))
+        both.kernel.log.clear()
+        both.revert()
+        assert both.kernel.log == ["reload 0"]
+
+    def test_busy_mount_keeps_nothing_else_from_coming_back(self, both):
+        before = both.state()
+        both.apply(both.remount_both())
+        both.kernel.busy.add(both.redo)
+        with pytest.raises(apply.NotGranted, match="device is busy"):
+            both.revert()
+        assert both.fstab.read_text() == "# old\n"
+        assert both.kernel.log[-1] == "reload 0"
+        both.kernel.busy.clear()
+        both.revert()
+        assert both.state() == before
+
+    def test_mount_point_that_is_busy_is_not_looked_at(self, host, monkeypatch):
+        path = str(host.root / "u03")
+        host.apply(plan_of(host.mount(path, DATA)))
+        host.kernel.busy.add(path)
+        looked = []
+        monkeypatch.setattr(
+            os, "listdir", lambda where, real=os.listdir: looked.append(where) or real(where)
+        )
+        with pytest.raises(apply.NotGranted, match="device is busy"):
+            host.revert()
+        assert path not in looked
+
+    def test_server_that_does_not_answer(self, both):
+        both.apply(both.remount_both())
+        both.kernel.down.add(DATA)
+        with pytest.raises(apply.NotGranted, match="timed out"):
+            both.revert()
+        assert both.redo in both.kernel.mounts
+        both.kernel.down.clear()
+        both.revert()
+        assert both.now(both.data).options.startswith("rw,")
+
+    def test_check_mode_tells_it(self, both):
+        old = mount_text(both.now(both.data))
+        both.apply(both.remount_both())
+        told = {one.path: one for one in apply.restorations(both.journal.transactions())}
+        assert set(told) == {str(both.fstab), both.data, both.redo}
+        assert told[both.data].before == old
+        assert "rsize=262144" in (told[both.data].now or "")
+        both.revert()
+        assert apply.restorations(both.journal.transactions()) == []
+
+    def test_check_mode_tells_of_an_unmount(self, host):
+        host.apply(plan_of(host.mount(host.data, DATA)))
+        (told,) = apply.restorations(host.journal.transactions())
+        assert told.before is None
+        assert "source=filer:/vol/oradata" in (told.now or "")
+
+    def test_value_whose_kernel_module_is_gone_after_a_reboot(self, host):
+        value = host.root / "slots"
+        value.write_text("2\n")
+        host.apply(plan_of(apply.ValueChange(str(value), "128", "2")))
+        value.unlink()
+        assert len(host.revert()) == 1
+
+
+class TestCrash:
+    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    def test_apply_that_dies_at_any_step_can_be_reverted(self, tmp_path, monkeypatch, crash, after):
+        for at in range(1, 300):
+            (tmp_path / str(at)).mkdir()
+            host = Host(tmp_path / str(at), monkeypatch)
+            host.mounted((host.data, DATA), (host.redo, REDO))
+            new = str(host.root / "u04/adr")
+            plan = host.remount_both()
+            plan.changes.append(host.mount(new, "filer:/vol/adr"))
+            before = host.state()
+            crashed = crash(host, lambda host=host, plan=plan: host.apply(plan), at, after)
+            host.revert()
+            assert host.state() == before, f"step {at}"
+            if not crashed:
+                break
+        assert at > 40
+
+    @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+    def test_revert_that_dies_at_any_step_can_be_repeated(
+        self, tmp_path, monkeypatch, crash, after
+    ):
+        for at in range(1, 300):
+            (tmp_path / str(at)).mkdir()
+            host = Host(tmp_path / str(at), monkeypatch)
+            host.mounted((host.data, DATA), (host.redo, REDO))
+            before = host.state()
+            host.apply(host.remount_both())
+            crashed = crash(host, host.revert, at, after)
+            host.revert()
+            assert host.state() == before, f"step {at}"
+            if not crashed:
+                break
+        assert at > 8
+
+
+class TestJournal:
+    def test_entries_are_there_before_the_first_unmount(self, both):
+        seen = []
+        unmount = both.kernel.unmount
+
+        def watched(path: str) -> None:
+            seen.append([(one.kind, one.path) for one in both.journal.transactions()[0].entries])
+            unmount(path)
+
+        both.kernel.unmount = watched
+        both.apply(both.remount_both())
+        assert seen[0] == [
+            ("file", str(both.fstab)),
+            ("mount", both.redo),
+            ("mount", both.data),
+            ("mount", both.data),
+            ("mount", both.redo),
+        ]
+
+    def test_entry_as_documented(self, both):
+        old = both.now(both.redo)
+        both.apply(plan_of(both.unmount(both.redo), both.mount(both.redo, REDO)))
+        first, second = both.journal.transactions()[0].entries
+        assert first.before == old._asdict()
+        assert first.after is None
+        assert (second.before, second.after) == (None, f"{REDO} nfs {NEW}")
+
+    @pytest.mark.parametrize(
+        "before",
+        ["[]", '"x"', "{}", '{"source": "a:/b", "fstype": "nfs", "options": 5}', "5"],
+    )
+    def test_entry_that_is_none_stops_before_anything_is_put_back(self, both, before):
+        both.apply(plan_of(both.unmount(both.redo), both.mount(both.redo, REDO)))
+        (folder,) = (both.root / "var/hostproof/journal").iterdir()
+        (folder / "0001.json").write_text(
+            f'{{"schema": 1, "kind": "mount", "path": "/u", "after": null, "before": {before}}}'
+        )
+        both.kernel.log.clear()
+        with pytest.raises(HostproofError, match="0001.json: .*nothing was put back"):
+            both.revert()
+        assert both.kernel.log == []
+
+
+class TestDiff:
+    def test_before_and_after_of_what_a_mount_must_have(self, both):
+        plan = both.remount_both()
+        diff = {one["after_header"]: one for one in plan.diff()}
+        assert list(diff) == [str(both.fstab), f"mount of {both.redo}", f"mount of {both.data}"]
+        assert diff[f"mount of {both.data}"]["before"] == (
+            f"source={DATA}\nacdirmax=60\nacregmin=3\nrecovery=hard\nrsize=65536\nwsize=65536\n"
+        )
+        assert diff[f"mount of {both.data}"]["after"] == (
+            f"source={DATA}\nacdirmax=0\nacregmin=0\nrecovery=hard\nrsize=262144\nwsize=262144\n"
+            "# unmounted, then mounted again\n"
+        )
+
+    def test_new_mount_has_no_before(self, host):
+        (diff,) = plan_of(host.mount(host.data, DATA)).diff()
+        assert diff["before"] == ""
+        assert "unmounted" not in diff["after"]
+
+
+class TestState:
+    def test_what_somebody_asked_for_is_kept(self, both):
+        mounted = mounting.mounted_now()[both.data]
+        assert "mountproto=udp" in mounting.state_of(mounted, asked=["mountproto"]).options
+        assert "mountproto" not in mounting.state_of(mounted).options
+
+    @pytest.mark.parametrize(
+        ("given", "normal"),
+        [("a:/b/", "a:/b"), ("a:/", "a:/"), ("a:/b//", "a:/b"), ("[2001:db8::1]:/b", None)],
+    )
+    def test_source(self, given, normal):
+        state = MountState(given, "nfs", "")
+        assert mount_text(state, ()) == f"source={normal or given}\n"
+
+
+TOOL = """#!/bin/sh
+echo "${{0##*/}}" "$@" >> {log}
+{body}
+"""
+
+
+class TestWriter:
+    @pytest.fixture
+    def tools(self, tmp_path, monkeypatch) -> Callable[..., Path]:
+        """tools(name, body): a command of that name in the PATH, which logs what it is given."""
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+        def make(name: str, body: str = "") -> Path:
+            (tmp_path / name).write_text(TOOL.format(log=tmp_path / "log", body=body))
+            (tmp_path / name).chmod(0o755)
+            return tmp_path / "log"
+
+        return make
+
+    def test_commands(self, tools, tmp_path, monkeypatch):
+        tools("mount"), tools("umount")
+        log = tools("systemctl")
+        monkeypatch.setattr(writer, "_SYSTEMD", str(tmp_path))
+        Writer().mount(DATA, "/u 02", "nfs", "hard,fg")
+        Writer().unmount("/u 02")
+        Writer().reload_units()
+        assert log.read_text().splitlines() == [
+            f"mount -t nfs -o hard,fg {DATA} /u 02",
+            "umount /u 02",
+            "systemctl daemon-reload",
+        ]
+
+    def test_no_systemd_nothing_to_reload(self, tools, tmp_path, monkeypatch):
+        log = tools("systemctl")
+        monkeypatch.setattr(writer, "_SYSTEMD", str(tmp_path / "none"))
+        Writer().reload_units()
+        assert not log.exists()
+
+    def test_failure_in_one_line_and_in_english(self, tools, monkeypatch):
+        monkeypatch.setenv("LC_ALL", "cs_CZ.UTF-8")
+        tools("umount", 'echo "umount.nfs: /u02:" >&2; echo "busy in $LC_ALL" >&2; exit 16')
+        with pytest.raises(HostproofError) as problem:
+            Writer().unmount("/u02")
+        assert str(problem.value) == "umount /u02: umount.nfs: /u02: busy in C"
+
+    def test_failure_without_a_word(self, tools):
+        tools("umount", "exit 32")
+        with pytest.raises(HostproofError, match="^umount /u02: ended with 32$"):
+            Writer().unmount("/u02")
+
+    def test_time_limit_ends_the_helpers_too(self, tools, tmp_path, monkeypatch):
+        late = tmp_path / "late"
+        tools("mount", f"sh -c 'sleep 1.5; touch {late}' & wait")
+        monkeypatch.setattr(writer, "MOUNT_LIMIT", 0.5)
+        with pytest.raises(HostproofError, match="no end after 0.5 seconds, stopped"):
+            Writer().mount(DATA, "/u02", "nfs", "hard")
+        time.sleep(1.3)
+        assert not late.exists()
