@@ -1,0 +1,292 @@
+"""Hosts with NFS mounts for tests, told as stories on top of packs.Machine.
+
+A mount is told once (``mount``) and stands in /proc/self/mountinfo and, with what it did in the
+seconds of the sample (``traffic``), in /proc/self/mountstats. ``ready_host`` is a host on which
+every check of nfs_mounts passes or does not apply.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import packs
+import yaml
+from packs import ROOT, Machine
+
+ROLE = ROOT / "roles/nfs_mounts"
+
+MOUNTINFO = "/proc/self/mountinfo"
+MOUNTSTATS = "/proc/self/mountstats"
+FSTAB = "/etc/fstab"
+MODPROBE_FILE = "/etc/modprobe.d/zz-hostproof-nfs_mounts.conf"
+SYSCTL_FILE = "/etc/sysctl.d/99-zz-hostproof-nfs_mounts.conf"
+SLOTS = "/proc/sys/sunrpc/tcp_slot_table_entries"
+MAX_SLOTS = "/proc/sys/sunrpc/tcp_max_slot_table_entries"
+
+#: The name that probes/nfs_traffic.py gives its sample.
+SAMPLE = "nfs_traffic"
+ADDRESS = "10.0.0.5"
+#: What fstab says on a host that is ready.
+OPTIONS = "rw,bg,hard,vers=3,proto=tcp,timeo=600,rsize=262144,wsize=262144,nointr"
+DATAFILES = {"path": "/u02", "source": "filer1:/vol/u02", "class": "datafiles", "use": "single"}
+
+
+def nfs_policy(**changes: Any) -> dict[str, Any]:
+    """The policy of the role's defaults, as the modules take it, with some values changed."""
+    defaults = role_defaults()
+    unknown = set(changes) - set(defaults)
+    assert not unknown, f"the role has no {unknown}"
+    return defaults | changes
+
+
+@functools.cache
+def role_defaults() -> dict[str, Any]:
+    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
+    names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__nfs_mounts_policy"]
+    return {name: defaults[f"nfs_mounts_{name}"] for name in names}
+
+
+def listed(**changes: Any) -> dict[str, Any]:
+    """The policy that lists one mount of datafiles, /u02, with some of its fields changed."""
+    return {"wanted": [DATAFILES | changes]}
+
+
+def shown(
+    vers: str = "3",
+    rsize: int = 262144,
+    wsize: int | None = None,
+    *,
+    access: str = "rw",
+    recovery: str = "hard",
+    proto: str = "tcp",
+    timeo: int = 600,
+    retrans: int = 2,
+    cache: str = "",
+    flags: str = "",
+    nconnect: int = 1,
+    local_lock: str = "none",
+    address: str = ADDRESS,
+) -> str:
+    """The options of a superblock as a kernel shows them, in its order.
+
+    ``cache`` ("acregmin=0,acregmax=0,...") and ``flags`` ("nocto,noac,nolock") stand where they
+    differ from the defaults; ``sync`` stands beside noac.
+    """
+    words = [access, *(["sync"] if "noac" in flags else []), f"vers={vers}"]
+    words += [f"rsize={rsize}", f"wsize={wsize or rsize}", "namlen=255", cache, recovery, flags]
+    words += [f"proto={proto}", f"nconnect={nconnect}" if nconnect > 1 else ""]
+    words += [f"timeo={timeo}", f"retrans={retrans}", "sec=sys"]
+    if vers == "3":
+        words += [f"mountaddr={address}", "mountvers=3", "mountport=20048", "mountproto=udp"]
+    else:
+        words += ["clientaddr=10.0.0.21"]
+    return ",".join(
+        word for word in [*words, f"local_lock={local_lock}", f"addr={address}"] if word
+    )
+
+
+NO_CACHE = "acregmin=0,acregmax=0,acdirmin=0,acdirmax=0"
+
+
+class Op(NamedTuple):
+    """What one operation did between the two samples; times are averages in milliseconds."""
+
+    ops: int = 1000
+    rtt: float = 4.0
+    queue: float = 0.1
+    retransmissions: int = 0
+    timeouts: int = 0
+    size: int = 8192
+
+
+class Did(NamedTuple):
+    """What a mount did between the two samples.
+
+    ``xprts`` is the number of its connections. ``bad_xids`` and ``reconnects`` are of the window;
+    ``age`` is that of the first sample, and ``older`` how much it has grown at the second.
+    """
+
+    read: Op = Op()
+    write: Op = Op()
+    xprts: int = 1
+    bad_xids: int = 0
+    reconnects: int = 0
+    max_slots: int = 16
+    age: int = 86400
+    older: int = 10
+    lease_time: int = 90
+    lease_expired: int = 0
+    seconds_before: int = 5000
+
+
+class _Mount(NamedTuple):
+    path: str
+    source: str
+    fstype: str
+    options: str
+    superblock: str
+    root: str
+    did: Did
+
+
+class NfsMachine(Machine):
+    """A machine that has NFS mounts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mounts: list[_Mount] = []
+        self.other_mounts: list[str] = []
+
+    def mount(
+        self,
+        path: str,
+        source: str,
+        options: str | None = None,
+        *,
+        superblock: str | None = None,
+        root: str = "/",
+        did: Did | None = None,
+    ) -> "NfsMachine":
+        """A mount with the options that the kernel shows (see ``shown``)."""
+        options = options or shown()
+        fstype = "nfs4" if "vers=4" in options else "nfs"
+        superblock = superblock or f"0:{45 + len(self.mounts)}"
+        one = _Mount(path, source, fstype, options, superblock, root, did or Did())
+        self.mounts = [mount for mount in self.mounts if mount.path != path] + [one]
+        return self._tell()
+
+    def unmount(self, path: str) -> "NfsMachine":
+        self.mounts = [mount for mount in self.mounts if mount.path != path]
+        self.folder(path)
+        return self._tell()
+
+    def other_mount(self, path: str, fstype: str, source: str = "none") -> "NfsMachine":
+        """A mount that is not of NFS, such as autofs's."""
+        number = 300 + len(self.other_mounts)
+        line = f"{number} 25 0:{number} / {path} rw,relatime - {fstype} {source} rw\n"
+        self.other_mounts.append(line)
+        return self._tell()
+
+    def fstab(self, path: str, source: str, options: str = OPTIONS) -> "NfsMachine":
+        line = f"{source} {path} nfs {options} 0 0\n"
+        self.file(FSTAB, self.files.get(FSTAB, "") + line)
+        return self
+
+    def persisted_mount(
+        self, path: str, source: str, options: str = OPTIONS, shows: str | None = None, **how: Any
+    ) -> "NfsMachine":
+        """In fstab, and mounted."""
+        return self.fstab(path, source, options).mount(path, source, shows, **how)
+
+    def did(self, path: str, did: Did) -> "NfsMachine":
+        """What a mount that is told already did between the samples."""
+        self.mounts = [
+            mount._replace(did=did) if mount.path == path else mount for mount in self.mounts
+        ]
+        return self._tell()
+
+    def database(self, *paths: str, sid: str = "ORCL", pid: int = 2102) -> "NfsMachine":
+        """A database whose writer holds files open."""
+        self.process(f"ora_dbw0_{sid}", *paths, pid=pid)
+        return self
+
+    def slots(self, running: int | None, persisted: int | None) -> "NfsMachine":
+        """The limits of the RPC slots, both; None: not there."""
+        self.remove(SLOTS, MAX_SLOTS, MODPROBE_FILE)
+        if running is not None:
+            self.file(SLOTS, f"{running}\n").file(MAX_SLOTS, f"{running}\n")
+        if persisted is not None:
+            words = f"tcp_slot_table_entries={persisted} tcp_max_slot_table_entries={persisted}"
+            self.file(MODPROBE_FILE, f"options sunrpc {words}\n")
+        return self
+
+    def _tell(self) -> "NfsMachine":
+        lines = ["25 1 253:0 / / rw,relatime shared:1 - xfs /dev/mapper/ol-root rw,seclabel\n"]
+        lines += self.other_mounts
+        for number, one in enumerate(self.mounts):
+            lines.append(
+                f"{100 + number} 25 {one.superblock} {one.root} {one.path} rw,relatime shared:2"
+                f" - {one.fstype} {one.source} {one.options}\n"
+            )
+        self.file(MOUNTINFO, "".join(lines))
+        before = "".join(_mountstats(one, after=False) for one in self.mounts)
+        after = "".join(_mountstats(one, after=True) for one in self.mounts)
+        self.file(MOUNTSTATS, before)
+        self.sampled(SAMPLE, f"file:{MOUNTSTATS}", _ROOT_STATS + before, _ROOT_STATS + after)
+        return self
+
+
+_ROOT_STATS = "device /dev/mapper/ol-root mounted on / with fstype xfs\n"
+
+
+def _mountstats(mount: _Mount, after: bool) -> str:
+    """The text of one mount, as nfs_show_stats() and rpc_clnt_show_stats() write it."""
+    did = mount.did
+    version = "4" if mount.fstype == "nfs4" else "3"
+    age = did.age + (did.older if after else 0)
+    lease = f",lease_time={did.lease_time},lease_expired={did.lease_expired}"
+    lines = [
+        f"device {mount.source} mounted on {mount.path} with fstype {mount.fstype} statvers=1.1",
+        f"\topts:\t{mount.options}",
+        f"\tage:\t{age}",
+        "\tcaps:\tcaps=0x3fc7,wtmult=512,dtsize=8192,bsize=0,namlen=255",
+    ]
+    if version == "4":
+        lines.append(f"\tnfsv4:\tbm0=0xfdffbfff,bm1=0x40f9be3e,bm2=0x0,acl=0x3{lease}")
+    lines += [
+        "\tsec:\tflavor=1,pseudoflavor=1",
+        "\tevents:\t" + "0 " * 27,
+        "\tbytes:\t" + "0 " * 8,
+        f"\tRPC iostats version: 1.1  p/v: 100003/{version} (nfs)",
+    ]
+    protocol = "udp" if ",proto=udp" in mount.options else "tcp"
+    for number in range(did.xprts):
+        lines.append("\txprt:\t" + _xprt(did, protocol, number, after))
+    lines.append("\tper-op statistics")
+    lines.append("\t        NULL: 1 1 0 44 24 0 0 0 0")
+    lines.append("\t     GETATTR: 5000 5000 0 640000 560000 20 900 1000 0")
+    for name, op in (("READ", did.read), ("WRITE", did.write)):
+        lines.append(f"\t{name:>12}: " + _op(op, did.seconds_before, after))
+    return "\n".join([*lines, ""]) + "\n"
+
+
+def _xprt(did: Did, protocol: str, number: int, after: bool) -> str:
+    """Each connection carries its share; what the window added is on the first one."""
+    requests = did.seconds_before * 2 + (did.read.ops + did.write.ops if after else 0)
+    added = did.read.retransmissions + did.write.retransmissions
+    sends = requests // did.xprts + (added if after and number == 0 else 0)
+    bad = did.bad_xids if after and number == 0 else 0
+    connects = 1 + (did.reconnects if after and number == 0 else 0)
+    port = 877 + number
+    tail = f"{sends} {sends} {bad} {sends} 0 {did.max_slots} 0 0"
+    if protocol == "udp":
+        return f"udp {port} 1 {tail}"
+    return f"tcp {port} 1 {connects} 0 0 {tail}"
+
+
+def _op(op: Op, before: int, after: bool) -> str:
+    """ops transmissions timeouts bytes-sent bytes-received queue rtt execute errors."""
+    ops, queue, rtt, again, timeouts = before, before * 0.1, before * 3.0, 0, 0
+    if after:
+        ops += op.ops
+        queue += op.ops * op.queue
+        rtt += op.ops * op.rtt
+        again, timeouts = op.retransmissions, op.timeouts
+    times = f"{queue:.0f} {rtt:.0f} {queue + rtt:.0f}"
+    return f"{ops} {ops + again} {timeouts} {ops * 160} {ops * op.size} {times} 0"
+
+
+def nfs_host() -> NfsMachine:
+    """A Linux host with bounded RPC slots, and neither mounts nor a database."""
+    machine = NfsMachine()
+    plain = packs.linux()
+    machine.__dict__.update(
+        {name: value for name, value in vars(plain).items() if name != "evidence"}
+    )
+    machine.file(FSTAB, "/dev/mapper/ol-root / xfs defaults 0 0\n")
+    return machine.slots(128, 128)._tell()
+
+
+def ready_host() -> NfsMachine:
+    """A host that is as listed() wants it, and whose database reads and writes there."""
+    machine = nfs_host().persisted_mount("/u02", "filer1:/vol/u02")
+    return machine.database("/u02/oradata/ORCL/system01.dbf", "/u02/oradata/ORCL/redo01.log")
