@@ -16,7 +16,10 @@ denied, unanswered) with ``message``.
 import errno
 import os
 import re
+import shutil
+import socket
 import subprocess
+import tempfile
 import time
 from functools import partial
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
@@ -37,6 +40,19 @@ class Output(NamedTuple):
     rc: int
     stdout: str
     stderr: str
+
+
+class Secret(NamedTuple):
+    """A file that a command reads and that nobody else may: its name and its text.
+
+    ``variables`` are environment variables that tell the command the folder of the file, and
+    ``folders`` what the command would make there and say so.
+    """
+
+    name: str
+    text: str
+    variables: Tuple[str, ...]
+    folders: Tuple[str, ...] = ()
 
 
 class Stat(NamedTuple):
@@ -103,6 +119,7 @@ _SHAPES = {
     "link": lambda reading: isinstance(reading["target"], str),
     "stat": lambda reading: Stat(**reading["stat"]),
     "command": _is_output,
+    "udp": lambda reading: isinstance(bytes.fromhex(reading["reply"]), bytes),
     "processes": lambda reading: isinstance(
         [Process(**process) for process in reading["processes"]], list
     ),
@@ -168,6 +185,31 @@ class Host:
             "command:" + " ".join(argv), "command", lambda: _run_command(argv, timeout)
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def run_with_secret(self, key, argv, secret, timeout=20.0):
+        # type: (str, List[str], Secret, float) -> Output
+        """Run a command that only looks and that needs a secret.
+
+        The secret is in a file that has no name in any folder, so that nothing of it stays behind
+        even if this process is killed; it is not in the argv, the environment or the evidence.
+        ``key`` is the evidence key.
+        """
+        reading = self._answer(key, "command", lambda: _run_with_secret(argv, secret, timeout))
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def ask_udp(self, key, address, port, message, timeout):
+        # type: (str, str, int, bytes, float) -> bytes
+        """The reply to one datagram.
+
+        Absent where the other machine says that nothing listens on the port, Unanswered where
+        nobody says anything in ``timeout`` seconds.
+        """
+        reading = self._answer(key, "udp", lambda: _ask_udp(address, port, message, timeout))
+        return bytes(bytearray.fromhex(reading["reply"]))
+
+    def pause(self, seconds):
+        # type: (float) -> None
+        """Let time pass between two readings; a record has passed it already."""
 
     def processes(self, name, pattern):
         # type: (str, str) -> List[Process]
@@ -259,6 +301,10 @@ class LiveHost(Host):
             self.evidence[key] = reading
         return _value_or_raise(key, self.evidence[key])
 
+    def pause(self, seconds):
+        # type: (float) -> None
+        time.sleep(seconds)
+
 
 class RecordedHost(Host):
     """A host as a record of its evidence shows it (key to reading, as LiveHost.evidence)."""
@@ -296,10 +342,14 @@ def _value_or_raise(key, reading):
     return reading
 
 
+#: ConnectionRefusedError: nothing listens there.
+_ABSENT = (FileNotFoundError, NotADirectoryError, ProcessLookupError, ConnectionRefusedError)
+
+
 def _as_error(key, problem):
     # type: (str, Exception) -> Dict[str, Any]
     """How a failed read is kept. ESRCH: the process behind a /proc file ended meanwhile."""
-    if isinstance(problem, (FileNotFoundError, NotADirectoryError, ProcessLookupError)):
+    if isinstance(problem, _ABSENT):
         name = "absent"
     elif isinstance(problem, PermissionError):
         name = "denied"
@@ -335,9 +385,9 @@ def _stat(path):
     return Stat(found.st_mode & 0o7777, found.st_uid, found.st_gid, found.st_size, found.st_mtime)
 
 
-def _run_command(argv, timeout):
-    # type: (List[str], float) -> Dict[str, Any]
-    environment = dict(os.environ, LC_ALL="C", LANG="C")
+def _run_command(argv, timeout, variables=None, inherited=()):
+    # type: (List[str], float, Optional[Dict[str, str]], Tuple[int, ...]) -> Dict[str, Any]
+    environment = dict(os.environ, LC_ALL="C", LANG="C", **(variables or {}))
     environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
     process = subprocess.Popen(
         argv,
@@ -346,6 +396,7 @@ def _run_command(argv, timeout):
         stderr=subprocess.PIPE,
         env=environment,
         close_fds=True,
+        pass_fds=inherited,
     )
     try:
         stdout, stderr = process.communicate(timeout=timeout)
@@ -359,6 +410,40 @@ def _run_command(argv, timeout):
         "stdout": stdout.decode("utf-8", "surrogateescape"),
         "stderr": stderr.decode("utf-8", "surrogateescape"),
     }
+
+
+def _run_with_secret(argv, secret, timeout):
+    # type: (List[str], Secret, float) -> Dict[str, Any]
+    # The folder holds a link to an open file that has no name of its own.
+    folder = tempfile.mkdtemp(prefix="hostproof-")
+    try:
+        with tempfile.TemporaryFile() as private:
+            private.write(secret.text.encode("utf-8", "surrogateescape"))
+            private.flush()
+            os.symlink("/dev/fd/{0}".format(private.fileno()), os.path.join(folder, secret.name))
+            for name in secret.folders:
+                os.mkdir(os.path.join(folder, name), 0o700)
+            variables = dict.fromkeys(secret.variables, folder)
+            return _run_command(argv, timeout, variables, (private.fileno(),))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+#: Bytes of a datagram, whatever carries it.
+_DATAGRAM = 65535
+
+
+def _ask_udp(address, port, message, timeout):
+    # type: (str, int, bytes, float) -> Dict[str, Any]
+    family, kind, protocol, _name, place = socket.getaddrinfo(
+        address, port, type=socket.SOCK_DGRAM
+    )[0]
+    with socket.socket(family, kind, protocol) as asking:
+        asking.settimeout(timeout)
+        # Connected: only then the kernel tells that the port is closed.
+        asking.connect(place)
+        asking.send(message)
+        return {"reply": asking.recv(_DATAGRAM).hex()}
 
 
 def _sources(files, commands):
