@@ -408,7 +408,7 @@ def _silent(host, target, problem, oracle):
         hcc, why, asked = ask_as_oracle(host, target, oracle)
         features = Features(hcc, why, UNKNOWN, UNKNOWN)
         evidence += asked
-    why = (silence.message,)
+    said = (silence.message,)  # type: Tuple[str, ...]
     if silence.engine is not None:
         number = snmp_message.enterprise(silence.engine)
         why += ("its SNMPv3 engine ID has enterprise number {0}".format(number),)

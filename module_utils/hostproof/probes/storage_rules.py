@@ -827,3 +827,102 @@ SYSTEM_TEXTS = (
     (r"^Darwin ", "macOS"),
     (r"Novell NetWare", "NetWare"),
 )
+
+# -- health ---------------------------------------------------------------------------------------
+
+
+class Volumes(NamedTuple):
+    """A table of volumes or file systems: columns (without the last dot) of one agent.
+
+    ``used`` and ``size`` count in ``unit`` bytes, or in the column ``units``; ``percent`` stands
+    instead of them. Only rows whose ``kind`` column matches ``kinds`` count. ``product`` is that
+    of the rule, "" for every agent.
+    """
+
+    product: str
+    name: str
+    size: str
+    used: str
+    unit: int
+    units: str
+    percent: str
+    kind: str
+    kinds: str
+    source: str
+
+
+_DF = E + "789.1.5.4.1."
+_SHARES = E + "42.2.225.1.6.1."
+_POOLS = E + "50536.1.1.1.1."
+_SPACE = E + "19746.1.3.2.1.1."
+_HOST_STORAGE = "1.3.6.1.2.1.25.2.3.1."
+
+VOLUMES = tuple(
+    Volumes(product, _DF + "2", _DF + "29", _DF + "30", 1024, "", "", "", "", source)
+    for product, source in (
+        ("ONTAP", "NETWORK-APPLIANCE-MIB dfTable"),
+        ("Data ONTAP 7-Mode", "NETWORK-APPLIANCE-MIB dfTable"),
+        ("N series", "NETWORK-APPLIANCE-MIB dfTable"),
+    )
+) + (
+    Volumes(
+        "ZFS Storage Appliance",
+        _SHARES + "2",
+        _SHARES + "10",
+        _SHARES + "11",
+        1,
+        "",
+        "",
+        "",
+        "",
+        "SUN-AK-MIB shares; centreon-plugins",
+    ),
+    Volumes(
+        "TrueNAS",
+        _POOLS + "2",
+        _POOLS + "4",
+        _POOLS + "5",
+        0,
+        _POOLS + "3",
+        "",
+        "",
+        "",
+        "FREENAS-MIB zpoolTable, until version 12",
+    ),
+    Volumes(
+        "Data Domain",
+        _SPACE + "3",
+        "",
+        "",
+        0,
+        "",
+        _SPACE + "7",
+        _SPACE + "3",
+        r"post-comp",
+        "DATA-DOMAIN-MIB fileSystemSpaceTable",
+    ),
+    Volumes(
+        "",
+        _HOST_STORAGE + "3",
+        _HOST_STORAGE + "5",
+        _HOST_STORAGE + "6",
+        0,
+        _HOST_STORAGE + "4",
+        "",
+        _HOST_STORAGE + "2",
+        r"^1\.3\.6\.1\.2\.1\.25\.2\.1\.4$",
+        "HOST-RESOURCES-MIB (RFC 2790) hrStorageTable, fixed disks",
+    ),
+)
+
+#: Interfaces: (name, discarded in, discarded out), the first table that has rows.
+INTERFACES = (
+    (E + "789.1.22.1.2.1.2", E + "789.1.22.1.2.1.28", E + "789.1.22.1.2.1.34"),
+    ("1.3.6.1.2.1.2.2.1.2", "1.3.6.1.2.1.2.2.1.13", "1.3.6.1.2.1.2.2.1.19"),
+)
+INTERFACE_PRODUCTS = ("ONTAP", "Data ONTAP 7-Mode", "N series")
+
+#: Objects with the percentage of time that the processors are busy, or idle.
+CPU_BUSY, CPU_IDLE = E + "789.1.2.1.3.0", E + "2021.11.11.0"
+#: hrProcessorLoad (RFC 2790): one row a processor.
+CPU_LOADS = "1.3.6.1.2.1.25.3.3.1.2"
