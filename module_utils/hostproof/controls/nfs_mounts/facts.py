@@ -65,7 +65,7 @@ def read(host, policy):
         database_files=attempt(_read_database_files, host, paths + missing),
         clusterware=attempt(lambda: bool(host.processes("ocssd", CLUSTERWARE))),
         homes=homes,
-        direct_nfs=direct_nfs.read_direct_nfs(host, if_known(homes, []), mounts),
+        direct_nfs=direct_nfs.read_direct_nfs(host, if_known(homes, [])),
         beneath={path: attempt(_read_beneath, host, path, autofs, paths) for path in missing},
         holders=_read_holders(host, policy, missing),
     )
