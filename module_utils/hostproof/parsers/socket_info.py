@@ -1,0 +1,95 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What ``ss -tin`` prints of TCP connections: addresses, round trip, and what was sent again.
+
+A connection is one line, and a second, indented, of the kernel's tcp_info; counters that are 0
+are left out. Source: ss(8); iproute2 misc/ss.c, tcp_stats_print().
+"""
+
+import re
+from typing import List, NamedTuple, Optional, Tuple
+
+from ..errors import ParseError
+
+_WHAT = "ss -tin"
+_RTT = re.compile(r"(?:^|\s)rtt:(\d+(?:\.\d+)?)/")
+_RETRANS = re.compile(r"(?:^|\s)retrans:\d+/(\d+)")
+_COUNTER = re.compile(r"(?:^|\s)(segs_out|segs_in|rcv_ooopack):(\d+)")
+
+
+class Connection(NamedTuple):
+    """One connection. Times are milliseconds; counters run since it was made.
+
+    ``rtt_ms`` is None before the first answer. ``segments_sent`` and ``segments_received`` are
+    None on kernels before 4.2, ``out_of_order`` (segments received) where ss does not tell it
+    yet (iproute2 5.18, kernel 5.4).
+    """
+
+    state: str
+    local: str
+    local_port: int
+    peer: str
+    peer_port: int
+    rtt_ms: Optional[float]
+    retransmitted: int
+    segments_sent: Optional[int]
+    segments_received: Optional[int]
+    out_of_order: Optional[int]
+
+
+def parse(text):
+    # type: (str) -> List[Connection]
+    """Every connection; none is an answer too, as ss prints it where its filter finds none."""
+    found = []  # type: List[Connection]
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.startswith("State "):
+            continue
+        if line[0] in " \t":
+            if not found:
+                raise ParseError(_WHAT, "details of no connection", number)
+            found[-1] = _with_details(found[-1], line)
+        else:
+            found.append(_connection(line, number))
+    return found
+
+
+def _connection(line, number):
+    # type: (str, int) -> Connection
+    # Older releases print the details on the same line where -O is the default of a wrapper.
+    words = line.split(None, 5)
+    try:
+        local, local_port = _address(words[3])
+        peer, peer_port = _address(words[4])
+    except (IndexError, ValueError):
+        raise ParseError(_WHAT, "{0!r} is no connection".format(line[:80]), number) from None
+    one = Connection(words[0], local, local_port, peer, peer_port, None, 0, None, None, None)
+    return _with_details(one, words[5]) if len(words) > 5 else one
+
+
+def _address(text):
+    # type: (str) -> Tuple[str, int]
+    address, _, port = text.rpartition(":")
+    if not address or not port.isdecimal():
+        raise ValueError(text)
+    return plain_address(address), int(port)
+
+
+def plain_address(text):
+    # type: (str) -> str
+    """An address as all tools may write it, in one form: no brackets, no interface, no ::ffff:."""
+    address = text.strip("[]").partition("%")[0].lower()
+    return address[7:] if address.startswith("::ffff:") and "." in address else address
+
+
+def _with_details(one, line):
+    # type: (Connection, str) -> Connection
+    rtt, retransmitted = _RTT.search(line), _RETRANS.search(line)
+    # The release that shows out-of-order segments shows the peer's window too, and no zeros.
+    counters = {name: int(value) for name, value in _COUNTER.findall(line)}
+    return one._replace(
+        rtt_ms=float(rtt.group(1)) if rtt else one.rtt_ms,
+        retransmitted=int(retransmitted.group(1)) if retransmitted else one.retransmitted,
+        segments_sent=counters.get("segs_out", one.segments_sent),
+        segments_received=counters.get("segs_in", one.segments_received),
+        out_of_order=counters.get("rcv_ooopack", 0 if " snd_wnd:" in line else one.out_of_order),
+    )
