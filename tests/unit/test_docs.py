@@ -70,7 +70,7 @@ def in_markdown(option: dict[str, Any]) -> list[str]:
     """Default and meaning of a role's option as its row in the README shows them."""
     default = option.get("default")
     if isinstance(default, list):
-        default = ", ".join(default)
+        default = ", ".join(default) or "[]"
     elif isinstance(default, bool):
         default = str(default).lower()
     described = option["description"]
