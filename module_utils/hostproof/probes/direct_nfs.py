@@ -25,6 +25,9 @@ BACKGROUND = r"^(ora|db)_[a-z0-9]+_\S+$"
 NFS_PORT = 2049
 GLOBAL_FILE = "/etc/oranfstab"
 
+#: The evidence key of what the processes hold.
+PROCESSES_KEY = "open_files:direct_nfs"
+
 #: In lib/ of a home: the library that oracle is linked with, and the one that is Direct NFS.
 _PLAIN = re.compile(r"libodm(\d*)\.so$")
 _DIRECT = re.compile(r"libnfsodm(\d*)\.so$")
@@ -53,6 +56,12 @@ class HomeDirectNfs(NamedTuple):
     path: Answer[str]
     library: Answer[Library]
     order: Answer[Order]
+
+    def evidence(self):
+        # type: () -> Tuple[str, ...]
+        path = if_known(self.path, self.home.path)
+        folders = ("{0}/lib/".format(path), "{0}/{1}/".format(path, _ODM_FOLDER))
+        return tuple("command:ls -Lin " + folder for folder in folders)
 
 
 class DatabaseProcess(NamedTuple):
@@ -131,6 +140,15 @@ def is_address(text):
     except ValueError:
         return False
     return True
+
+
+def network_of(address, own):
+    # type: (str, List[ip_addr.Address]) -> Optional[ip_addr.Network]
+    """The attached network that an address lies in; None where a router stands in between."""
+    for one in own:
+        if ipaddress.ip_address(address) in one.network:
+            return one.network
+    return None
 
 
 # -- a home

@@ -10,7 +10,7 @@ import re
 from typing import List, NamedTuple
 
 from ..errors import Absent, Denied, Unanswered
-from ..host import Host
+from ..host import Host, Output
 
 #: Seconds until a server counts as one that does not answer.
 TIMEOUT = 5.0
@@ -48,7 +48,11 @@ def link_target(host, path):
 def list_files(host, folder):
     # type: (Host, str) -> List[File]
     """The plain files in a folder; links count as what they lead to, broken ones not at all."""
-    matches = map(_LISTED.match, _run(host, ["ls", "-Lin", folder + "/"]).split("\n"))
+    argv = ["ls", "-Lin", folder + "/"]
+    output = host.run(argv, TIMEOUT)
+    broken_links = output.rc == 1 and "Permission denied" not in output.stderr
+    text = output.stdout if broken_links else _stdout(argv, output)
+    matches = map(_LISTED.match, text.split("\n"))
     return [File(m.group(3), int(m.group(1)), int(m.group(2))) for m in matches if m]
 
 
@@ -64,7 +68,11 @@ def same_content(host, one, other):
 
 def _run(host, argv):
     # type: (Host, List[str]) -> str
-    output = host.run(argv, TIMEOUT)
+    return _stdout(argv, host.run(argv, TIMEOUT))
+
+
+def _stdout(argv, output):
+    # type: (List[str], Output) -> str
     if output.rc == 0:
         return output.stdout
     key = "command:" + " ".join(argv)
