@@ -13,6 +13,7 @@ from ..errors import ParseError
 
 _WHAT = "ss -tin"
 _RTT = re.compile(r"(?:^|\s)rtt:(\d+(?:\.\d+)?)/")
+_LEAST_RTT = re.compile(r"(?:^|\s)minrtt:(\d+(?:\.\d+)?)")
 _RETRANS = re.compile(r"(?:^|\s)retrans:\d+/(\d+)")
 _COUNTER = re.compile(r"(?:^|\s)(segs_out|segs_in|rcv_ooopack):(\d+)")
 
@@ -20,9 +21,10 @@ _COUNTER = re.compile(r"(?:^|\s)(segs_out|segs_in|rcv_ooopack):(\d+)")
 class Connection(NamedTuple):
     """One connection. Times are milliseconds; counters run since it was made.
 
-    ``rtt_ms`` is None before the first answer. ``segments_sent`` and ``segments_received`` are
-    None on kernels before 4.2, ``out_of_order`` (segments received) where ss does not tell it
-    yet (iproute2 5.18, kernel 5.4).
+    ``rtt_ms`` is the average and None before the first answer; ``least_rtt_ms`` is the least of
+    the last minutes (sysctl net.ipv4.tcp_min_rtt_wlen) and None on kernels before 4.6.
+    ``segments_sent`` and ``segments_received`` are None on kernels before 4.2, ``out_of_order``
+    (of those received) where ss does not tell it yet (iproute2 5.18, kernel 5.4).
     """
 
     state: str
@@ -31,6 +33,7 @@ class Connection(NamedTuple):
     peer: str
     peer_port: int
     rtt_ms: Optional[float]
+    least_rtt_ms: Optional[float]
     retransmitted: int
     segments_sent: Optional[int]
     segments_received: Optional[int]
@@ -62,7 +65,7 @@ def _connection(line, number):
         peer, peer_port = _address(words[4])
     except (IndexError, ValueError):
         raise ParseError(_WHAT, "{0!r} is no connection".format(line[:80]), number) from None
-    one = Connection(words[0], local, local_port, peer, peer_port, None, 0, None, None, None)
+    one = Connection(words[0], local, local_port, peer, peer_port, None, None, 0, None, None, None)
     return _with_details(one, words[5]) if len(words) > 5 else one
 
 
@@ -83,11 +86,12 @@ def plain_address(text):
 
 def _with_details(one, line):
     # type: (Connection, str) -> Connection
-    rtt, retransmitted = _RTT.search(line), _RETRANS.search(line)
+    rtt, least, retransmitted = _RTT.search(line), _LEAST_RTT.search(line), _RETRANS.search(line)
     # The release that shows out-of-order segments shows the peer's window too, and no zeros.
     counters = {name: int(value) for name, value in _COUNTER.findall(line)}
     return one._replace(
         rtt_ms=float(rtt.group(1)) if rtt else one.rtt_ms,
+        least_rtt_ms=float(least.group(1)) if least else one.least_rtt_ms,
         retransmitted=int(retransmitted.group(1)) if retransmitted else one.retransmitted,
         segments_sent=counters.get("segs_out", one.segments_sent),
         segments_received=counters.get("segs_in", one.segments_received),

@@ -14,12 +14,12 @@ from ..parsers import mountstats, proc_net_rpc_nfs, proc_net_snmp, socket_info
 from . import nfs_mounted
 
 SAMPLE = "nfs_traffic"
+EVIDENCE = "sample:" + SAMPLE
 MOUNTSTATS = "/proc/self/mountstats"
 RPC = "/proc/net/rpc/nfs"
 SNMP = "/proc/net/snmp"
 NETSTAT = "/proc/net/netstat"
 
-_KEY = "sample:" + SAMPLE
 _PORT = 2049
 _MIB = 1048576.0
 
@@ -95,14 +95,16 @@ class TcpDelta(NamedTuple):
 
 
 class ConnectionDelta(NamedTuple):
-    """The TCP connections to one server: round trip (ms, the slowest) and segments.
+    """The TCP connections to one server: round trip (ms) and segments.
 
+    ``rtt_ms`` is the average of the slowest connection, ``least_rtt_ms`` the least of all.
     Only those of the kernel's own NFS client: Direct NFS connects to the same servers. None
     where ss or the kernel does not tell.
     """
 
     connections: int
     rtt_ms: Optional[float]
+    least_rtt_ms: Optional[float]
     segments_sent: Optional[int]
     segments_retransmitted: int
     segments_received: Optional[int]
@@ -137,7 +139,7 @@ def read_traffic(host, seconds):
         calls=attempt(_calls, sample),
         tcp=attempt(_tcp, sample),
         connections=attempt(_connections, sample, "command:" + " ".join(command), first, second),
-        evidence=(_KEY,),
+        evidence=(EVIDENCE,),
     )
 
 
@@ -164,7 +166,7 @@ def _option(options, name):
 def _both(sample, source):
     # type: (Sample, str) -> Tuple[str, str]
     if source in sample.errors:
-        raise Unanswered(_KEY, sample.errors[source])
+        raise Unanswered(EVIDENCE, sample.errors[source])
     return sample.first[source], sample.second[source]
 
 
@@ -286,7 +288,7 @@ def _tcp(sample):
         _counted(snmp, "Tcp", name) for name in ("OutSegs", "RetransSegs", "InSegs")
     ]
     if sent is None or again is None or received is None:
-        raise Unanswered(_KEY, "{0} does not count TCP segments".format(SNMP))
+        raise Unanswered(EVIDENCE, "{0} does not count TCP segments".format(SNMP))
     return TcpDelta(
         segments_sent=sent,
         segments_retransmitted=again,
@@ -336,7 +338,9 @@ def _connection(before, after):
     sent, again, received, disordered = [
         None if one is None else one - (other or 0) for one, other in zip(new, old)
     ]
-    return ConnectionDelta(1, after.rtt_ms, sent, again or 0, received, disordered)
+    return ConnectionDelta(
+        1, after.rtt_ms, after.least_rtt_ms, sent, again or 0, received, disordered
+    )
 
 
 def _together(deltas):
@@ -344,6 +348,9 @@ def _together(deltas):
     return ConnectionDelta(
         connections=len(deltas),
         rtt_ms=max((one.rtt_ms for one in deltas if one.rtt_ms is not None), default=None),
+        least_rtt_ms=min(
+            (one.least_rtt_ms for one in deltas if one.least_rtt_ms is not None), default=None
+        ),
         segments_sent=_sum([one.segments_sent for one in deltas]),
         segments_retransmitted=sum(one.segments_retransmitted for one in deltas),
         segments_received=_sum([one.segments_received for one in deltas]),
