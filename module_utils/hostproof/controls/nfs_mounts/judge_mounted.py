@@ -110,6 +110,7 @@ def _what_is_there(path, facts):
     databases = attempt(_open_beneath, path, facts, facts.database_files)
     others = attempt(_open_beneath, path, facts, facts.holders.get(path, []))
     names = facts.beneath.get(path, [])
+    beneath = sorted(if_known(names, []))
     if if_known(databases, []):
         held = _held(databases)
         return _Instead(
@@ -127,8 +128,8 @@ def _what_is_there(path, facts):
             "stop these processes, move their files out of {0}, then: mount {0}".format(path),
             ("open_files:all",),
         )
-    if if_known(names, []):
-        listed = ", ".join(sorted(names)[:3]) + (", ..." if len(names) > 3 else "")
+    if beneath:
+        listed = ", ".join(beneath[:3]) + (", ..." if len(beneath) > 3 else "")
         return _Instead(
             "in the folder itself: " + listed,
             "Not mounted, and files lie beneath, which a mount hides: {0}.".format(listed),

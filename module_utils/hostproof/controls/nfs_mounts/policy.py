@@ -180,9 +180,7 @@ def _wanted_mount(given, item, version):
         raise given.error("wanted", "path {0!r} must be absolute, and not /".format(path))
     source = str(item["source"])
     if not re.match(r"^(\[[^\]]+\]|[^:/]+):/", source) or re.search(r"\s", source):
-        raise given.error(
-            "wanted", "{0}: source {1!r} must be SERVER:/EXPORT".format(path, source)
-        )
+        raise given.error("wanted", "{0}: source {1!r} must be SERVER:/EXPORT".format(path, source))
     use = item.get("use", given["use"])
     for name, choice, choices in (("class", item["class"], CLASSES), ("use", use, USES)):
         if choice not in choices and not (name == "use" and choice == "auto"):
@@ -212,7 +210,5 @@ def _overrides(given, path, text):
     settings = nfs_options.parse(text)
     unknown = sorted(name for name in settings if name not in nfs_options.KNOWN)
     if unknown:
-        raise given.error(
-            "wanted", "{0}: options has unknown {1}".format(path, ", ".join(unknown))
-        )
+        raise given.error("wanted", "{0}: options has unknown {1}".format(path, ", ".join(unknown)))
     return settings
