@@ -97,6 +97,7 @@ class TcpDelta(NamedTuple):
 class ConnectionDelta(NamedTuple):
     """The TCP connections to one server: round trip (ms) and segments.
 
+    ``data_received`` are those with data, of which some arrived ``out_of_order``.
     ``rtt_ms`` is the average of the slowest connection, ``least_rtt_ms`` the least of all.
     Only those of the kernel's own NFS client: Direct NFS connects to the same servers. None
     where ss or the kernel does not tell.
@@ -107,7 +108,7 @@ class ConnectionDelta(NamedTuple):
     least_rtt_ms: Optional[float]
     segments_sent: Optional[int]
     segments_retransmitted: int
-    segments_received: Optional[int]
+    data_received: Optional[int]
     out_of_order: Optional[int]
 
 
@@ -138,7 +139,7 @@ def read_traffic(host, seconds):
         },
         calls=attempt(_calls, sample),
         tcp=attempt(_tcp, sample),
-        connections=attempt(_connections, sample, "command:" + " ".join(command), first, second),
+        connections=attempt(_connections, sample, "command:" + " ".join(command)),
         evidence=(EVIDENCE,),
     )
 
@@ -148,7 +149,7 @@ def _ss(mounts):
     """The command that shows the connections to the ports that the mounts use, and no others."""
     named = [_option(mount.options, "port") for mount in mounts]
     ports = sorted({_PORT} | {int(port) for port in named if port and port.isdecimal()} - {0})
-    words = ["ss", "-tin"]
+    words = ["ss", "-tine"]
     for port in ports:
         words += ["or"] if len(words) > 2 else []
         words += ["dport", "=", ":{0}".format(port)]
@@ -307,20 +308,14 @@ def _counted(tables, group, name):
     return values[1] - values[0]
 
 
-def _connections(sample, source, *readings):
-    # type: (Sample, str, *Dict[str, mountstats.MountStats]) -> Dict[str, ConnectionDelta]
-    """The kernel's connections by server. It knows its own by their port, and so do we."""
-    own = {
-        transport.port
-        for stats in readings
-        for mount in stats.values()
-        for transport in mount.transports
-    }
+def _connections(sample, source):
+    # type: (Sample, str) -> Dict[str, ConnectionDelta]
+    """The kernel's connections by server; those of Direct NFS belong to the database's user."""
     first, second = [socket_info.parse(text) for text in _both(sample, source)]
     before = {(one.local, one.local_port, one.peer, one.peer_port): one for one in first}
     servers = {}  # type: Dict[str, List[ConnectionDelta]]
     for one in second:
-        if one.local_port in own or 0 in own:
+        if one.uid == 0:
             old = before.get((one.local, one.local_port, one.peer, one.peer_port))
             servers.setdefault(one.peer, []).append(_connection(old, one))
     return {server: _together(deltas) for server, deltas in servers.items()}
@@ -329,7 +324,7 @@ def _connections(sample, source, *readings):
 def _connection(before, after):
     # type: (Optional[socket_info.Connection], socket_info.Connection) -> ConnectionDelta
     """What one connection counted. One that is new, or was made anew on its port, began at 0."""
-    counters = ("segments_sent", "retransmitted", "segments_received", "out_of_order")
+    counters = ("segments_sent", "retransmitted", "data_received", "out_of_order")
     new = [getattr(after, name) for name in counters]
     old = [getattr(before, name) for name in counters] if before else [0, 0, 0, 0]
     pairs = [(one, other) for one, other in zip(new, old) if one is not None]
@@ -353,7 +348,7 @@ def _together(deltas):
         ),
         segments_sent=_sum([one.segments_sent for one in deltas]),
         segments_retransmitted=sum(one.segments_retransmitted for one in deltas),
-        segments_received=_sum([one.segments_received for one in deltas]),
+        data_received=_sum([one.data_received for one in deltas]),
         out_of_order=_sum([one.out_of_order for one in deltas]),
     )
 

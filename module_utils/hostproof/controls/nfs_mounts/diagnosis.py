@@ -32,11 +32,15 @@ FEWEST_EVENTS = 3
 OUT_OF_ORDER_PER_LOSS = 10.0
 
 
+#: Server, version and the client's ends: mounts where these agree share one transport.
+_Key = Tuple[Optional[str], str, Tuple[str, ...]]
+
+
 class Wire(NamedTuple):
     """The traffic with what must be summed over the mounts that share a transport."""
 
     traffic: Traffic
-    by_transport: Dict[Tuple[Optional[str], Tuple[str, ...]], int]
+    by_transport: Dict[_Key, int]
 
 
 class Cause(NamedTuple):
@@ -52,9 +56,9 @@ class Cause(NamedTuple):
 
 def wire_of(traffic):
     # type: (Traffic) -> Wire
-    sums = {}  # type: Dict[Tuple[Optional[str], Tuple[str, ...]], int]
+    sums = {}  # type: Dict[_Key, int]
     for mount in traffic.mounts.values():
-        key = (mount.server, mount.transports)
+        key = _key(mount)
         sums[key] = sums.get(key, 0) + mount.all_retransmissions
     return Wire(traffic, sums)
 
@@ -62,7 +66,12 @@ def wire_of(traffic):
 def retransmissions_of_transport(wire, mount):
     # type: (Wire, MountTraffic) -> int
     """Bad xids and reconnects are counted for the transport: so must be what they explain."""
-    return wire.by_transport[(mount.server, mount.transports)]
+    return wire.by_transport[_key(mount)]
+
+
+def _key(mount):
+    # type: (MountTraffic) -> _Key
+    return (mount.server, mount.version, mount.transports)
 
 
 def percent(part, whole):
@@ -116,33 +125,58 @@ def tcp_path(wire, mount, policy):
     """
     connections = if_known(wire.traffic.connections, {})
     if mount.server in connections:
-        return _own_connections(connections[mount.server], mount, policy)
-    return _whole_host(wire, mount, policy)
+        path = _own_connections(connections[mount.server], mount, policy)
+    else:
+        path = _whole_host(wire, mount, policy)
+    if mount.server in connections and connections[mount.server].out_of_order is not None:
+        disorder = _own_disorder(connections[mount.server], mount, policy)
+    else:
+        disorder = _disorder_of_host(wire, policy)
+    if disorder is None:
+        return path
+    status = FAIL if FAIL in (path.status, disorder.status) else WARN
+    return Cause(status, "{0}; {1}".format(path.words, disorder.words), NETWORK)
 
 
 def _own_connections(delta, mount, policy):
     # type: (ConnectionDelta, MountTraffic, Policy) -> Cause
     # Kernels before 4.2 count no segments: each request was one at least.
     sent = mount.sends if delta.segments_sent is None else delta.segments_sent
-    server = server_name(mount)
-    lost = "TCP sent {0} to {1} again".format(
-        share(delta.segments_retransmitted, sent, "segments"), server
+    words = "TCP sent {0} to {1} again".format(
+        share(delta.segments_retransmitted, sent, "segments"), server_name(mount)
     )
     status = _status(delta.segments_retransmitted, sent, policy, 1.0)
-    words = [lost + (": segments are lost on the way (network)" if status else "")]
-    if delta.out_of_order is not None and delta.segments_received:
-        disordered = _status(
-            delta.out_of_order, delta.segments_received, policy, OUT_OF_ORDER_PER_LOSS
-        )
-        if disordered:
-            words.append(
-                "{0} from {1} arrived out of order: segments are lost or overtaken on the way "
-                "(network)".format(
-                    share(delta.out_of_order, delta.segments_received, "segments"), server
-                )
-            )
-            status = FAIL if FAIL in (status, disordered) else WARN
-    return Cause(status, "; ".join(words), NETWORK if status else None)
+    if not status:
+        return Cause(None, words, None)
+    return Cause(status, words + ": segments are lost on the way (network)", NETWORK)
+
+
+def _own_disorder(delta, mount, policy):
+    # type: (ConnectionDelta, MountTraffic, Policy) -> Optional[Cause]
+    """What the server had to send again, only the server counts: here it arrives out of order."""
+    disordered, received = delta.out_of_order or 0, delta.data_received or mount.receives
+    status = _status(disordered, received, policy, OUT_OF_ORDER_PER_LOSS)
+    if not status:
+        return None
+    words = (
+        "{0} from {1} arrived out of order: segments are lost or overtaken on the way (network)"
+    ).format(share(disordered, received, "segments"), server_name(mount))
+    return Cause(status, words, NETWORK)
+
+
+def _disorder_of_host(wire, policy):
+    # type: (Wire, Policy) -> Optional[Cause]
+    tcp = if_known(wire.traffic.tcp, None)
+    if tcp is None or tcp.segments_out_of_order is None:
+        return None
+    disordered, received = tcp.segments_out_of_order, tcp.segments_received
+    if not _status(disordered, received, policy, OUT_OF_ORDER_PER_LOSS):
+        return None
+    words = (
+        "{0} of the whole host arrived out of order: segments are lost or overtaken on the way "
+        "(network), from whom is unknown"
+    ).format(share(disordered, received, "segments"))
+    return Cause(WARN, words, NETWORK)
 
 
 def _whole_host(wire, mount, policy):

@@ -113,28 +113,36 @@ def _no_verdict(wire, mount, policy):
             "No verdict: the mount or its connections were made anew within the {0:.0f} s of the "
             "sample; audit again.".format(seconds)
         )
-    if _requests(mount) < policy.sample_minimum_ops:
+    ops = [mount.ops[name] for name in NAMES if name in mount.ops]
+    requests = sum(rates.ops for rates in ops)
+    if requests < policy.sample_minimum_ops and not _busy(ops, seconds):
         return (
             "No traffic, no verdict: {0} reads and writes in {1:.0f} s, fewer than {2} "
             "(nfs_mounts_sample_minimum_ops). What Direct NFS carries is not counted here.".format(
-                _requests(mount), seconds, policy.sample_minimum_ops
+                requests, seconds, policy.sample_minimum_ops
             )
         )
     return None
 
 
-def _requests(mount):
-    # type: (MountTraffic) -> int
-    return sum(rates.ops for rates in mount.ops.values())
+def _busy(ops, seconds):
+    # type: (List[OpRates], float) -> bool
+    """Whether a few requests took most of the time: a slow server has few, because it is slow."""
+    taken = sum(rates.ops * (rates.execute_ms or 0.0) for rates in ops)
+    return sum(rates.ops for rates in ops) >= FEWEST_EVENTS and taken >= 1000 * seconds / 2
 
 
-def _judged_ops(mount, policy):
-    # type: (MountTraffic, Policy) -> List[Tuple[str, OpRates]]
+def _judged_ops(wire, mount, policy):
+    # type: (Wire, MountTraffic, Policy) -> List[Tuple[str, OpRates]]
     """Reads and writes of which there were enough for an average: half of what a mount needs."""
     return [
         (name, mount.ops[name])
         for name in NAMES
-        if name in mount.ops and 2 * mount.ops[name].ops >= policy.sample_minimum_ops
+        if name in mount.ops
+        and (
+            2 * mount.ops[name].ops >= policy.sample_minimum_ops
+            or _busy([mount.ops[name]], wire.traffic.seconds)
+        )
     ]
 
 
@@ -165,7 +173,7 @@ def _latency(wire, mount, policy):
         return _unanswered(wire, mount) or _skip(LATENCY, no_verdict)
     slow = [
         (rates.rtt_ms, name)
-        for name, rates in _judged_ops(mount, policy)
+        for name, rates in _judged_ops(wire, mount, policy)
         if rates.rtt_ms is not None and rates.rtt_ms >= policy.rtt_warn_ms
     ]
     status, why, fix = PASS, None, None
@@ -215,7 +223,7 @@ def _client_queue(wire, mount, policy):
         return _skip(CLIENT_QUEUE, no_verdict)
     waiting = [
         (rates.queue_ms, rates.rtt_ms, name, rates)
-        for name, rates in _judged_ops(mount, policy)
+        for name, rates in _judged_ops(wire, mount, policy)
         if rates.queue_ms is not None
         and rates.rtt_ms is not None
         and rates.queue_ms >= policy.queue_warn_ms
