@@ -123,7 +123,8 @@ class _Reader:
             self._take_export(pairs, number)
             return
         if len(pairs) > 1:
-            self.wrong(number, "holds {0}: each belongs on its own line".format(keys), False)
+            text = "holds {0}: each belongs on its own line"
+            self.wrong(number, text.format(" and ".join(keys)), False)
         for key, value in pairs:
             self._take_pair(key, value, number)
 
@@ -140,12 +141,14 @@ class _Reader:
         while left:
             word = left.pop(0)
             key, colon, value = word.partition(":")
-            if word == "dontroute":
-                pairs.append((word, ""))
-                continue
             known = self._known_key(key, bool(colon), number)
             if known is None:
                 return None
+            if known == "dontroute":
+                if colon:
+                    self.wrong(number, "dontroute stands alone, without a colon", False)
+                pairs.append((known, ""))
+                continue
             if not colon:
                 after = " (a space stands before it)" if left[:1] == [":"] else ""
                 self.wrong(number, "no colon right after {0!r}{1}".format(word, after))
@@ -156,7 +159,7 @@ class _Reader:
                 self.wrong(number, "{0} has no value".format(known))
                 return None
             pairs.append((known, value))
-            if left and ":" not in left[0] and left[0] != "dontroute":
+            if left and ":" not in left[0] and left[0].lower() != "dontroute":
                 self.wrong(
                     number, "{0!r} after the value of {1} is too much".format(" ".join(left), known)
                 )
