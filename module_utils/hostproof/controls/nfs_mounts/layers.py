@@ -131,7 +131,7 @@ def wished(wishes):
             "{0} at least {1}".format(",".join(sizes), human(min(map(int, sizes.values()))))
         )
     if NOT in by_relation:
-        parts.append("no " + ",".join(nfs_options.words(by_relation[NOT])))
+        parts.append("no " + ", no ".join(nfs_options.words(by_relation[NOT])))
     return "; ".join(parts)
 
 
@@ -144,7 +144,10 @@ def words_of(settings, names):
 
 def running_words(layers, names):
     # type: (Layers, Iterable[str]) -> str
-    return NOT_MOUNTED if layers.running is None else words_of(layers.running, names)
+    """The running layer, without what mount keeps to itself (bg)."""
+    if layers.running is None:
+        return NOT_MOUNTED
+    return words_of(layers.running, [n for n in names if n not in nfs_options.NEVER_GRANTED])
 
 
 def persisted_words(layers, names):
