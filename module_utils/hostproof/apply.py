@@ -12,7 +12,16 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from . import mounting
-from .change import FileChange, MountChange, MountState, Plan, ValueChange, active_value, mount_text
+from .change import (
+    FileChange,
+    MountChange,
+    MountState,
+    Plan,
+    ValueChange,
+    active_value,
+    encode,
+    mount_text,
+)
 from .errors import HostproofError
 from .journal import Entry, Journal, Transaction, describe_file, digest, missing_folders
 from .writer import Writer
@@ -138,7 +147,7 @@ def _write_file(change, writer):
     if change.content is None:
         writer.remove_file(change.path)
         return
-    content = change.content.encode("utf-8")
+    content = encode(change.content)
     kept = describe_file(change.path)
     if kept is None:
         writer.write_file(change.path, content, change.mode)

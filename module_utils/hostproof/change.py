@@ -147,7 +147,14 @@ def as_diff(path, before, after):
 
 def _text(value):
     # type: (Optional[str]) -> str
-    """Ansible's diff wants lines that end."""
+    """Ansible's diff wants lines that end, of text that every terminal takes."""
     if not value:
         return ""
+    value = encode(value).decode("utf-8", "replace")
     return value if value.endswith("\n") else value + "\n"
+
+
+def encode(text):
+    # type: (str) -> bytes
+    """The bytes of a file's text; those that were not UTF-8 come back as they were (host.py)."""
+    return text.encode("utf-8", "surrogateescape")

@@ -496,6 +496,8 @@ def _process_ids():
     if "1" not in names:
         # proc(5), hidepid: what this user may not see must not count as not running.
         raise PermissionError(errno.EACCES, "/proc hides the processes of other users (hidepid)")
+    if not os.path.exists("/proc/self/cmdline"):
+        raise OSError(errno.ENOSYS, "processes are known on Linux only")
     return sorted(int(name) for name in names if name.isdigit())
 
 

@@ -19,7 +19,7 @@ import os
 import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from .change import Change, FileChange, MountChange, MountState
+from .change import Change, FileChange, MountChange, MountState, encode
 from .errors import HostproofError
 from .writer import Writer
 
@@ -75,7 +75,7 @@ class Journal:
         """Keep the state that ``change`` is about to replace, on disk, before it is made."""
         if isinstance(change, FileChange):
             self.record_folders(name, missing_folders(change.path))
-            after = None if change.content is None else digest(change.content.encode("utf-8"))
+            after = None if change.content is None else digest(encode(change.content))
             self._keep(name, Entry("file", change.path, describe_file(change.path), after))
         elif isinstance(change, MountChange):
             before = None if change.before is None else dict(change.before._asdict())

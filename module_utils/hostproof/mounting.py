@@ -7,7 +7,7 @@ Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nf
 """
 
 import os
-from typing import Dict, Iterable, List, Optional, Tuple
+from typing import Dict, Iterable, List, Optional, Set, Tuple
 
 from .change import FOUND_BY_MOUNT, MountChange, MountState, mount_text, normal_source
 from .errors import HostproofError
@@ -91,10 +91,15 @@ def obstacles(changes):
             "{0} ({1}) is mounted beneath {2}: unmount it first".format(
                 mount.path, mount.fstype, path
             )
-            for mount in mounts
-            if mount.path.startswith(path + "/") and mount.path not in unmounted
+            for mount in _beneath(mounts, path, unmounted)
         )
     for path in sorted({change.path for change in changes} - unmounted):
+        found.extend(
+            "{0} would hide the mount of {1} ({2}): unmount that first".format(
+                path, mount.path, mount.fstype
+            )
+            for mount in _beneath(mounts, path, unmounted)
+        )
         found.extend(
             "{0} is a mount of {1} ({2}) already: unmount it first".format(
                 path, mount.source, mount.fstype
@@ -105,6 +110,16 @@ def obstacles(changes):
         )
         found.extend(_odd_mount_point(path))
     return found
+
+
+def _beneath(mounts, path, unmounted):
+    # type: (List[mountinfo.Mount], str, Set[str]) -> List[mountinfo.Mount]
+    """The mounts below a path that nobody unmounts."""
+    return [
+        mount
+        for mount in mounts
+        if mount.path.startswith(path + "/") and mount.path not in unmounted
+    ]
 
 
 def _odd_mount_point(path):

@@ -1,31 +1,30 @@
 """Kills Hostproof at every step of its writing, and proves that revert brings everything back.
 
-Runs on the lab's machine as root, beside the package ``hostproof`` and ``policy.json`` (the role's
-variables). A step is one system call of hostproof.writer that changes something: the process
-gets SIGKILL right before it. Standard library only, syntax of Python 3.6.
+Runs on the lab's machine as root, beside the package ``hostproof`` and ``policy.json`` (the roles'
+variables). A step is one system call of hostproof.writer that changes something, or one command
+that it runs for that (mount, umount, systemctl): the process gets SIGKILL right before it.
+Standard library only, syntax of Python 3.6. CONTROL is hugepages unless it is given.
 
-    kill_at_each_step.py apply       kill apply before step 1, 2, 3 ...; revert; compare
-    kill_at_each_step.py revert      apply; kill revert before step 1, 2, 3 ...; revert; compare
-    kill_at_each_step.py power-cut PATH   reset the machine right before apply puts PATH in place
+    kill_at_each_step.py apply [CONTROL]    kill apply before step 1, 2, 3 ...; revert; compare
+    kill_at_each_step.py revert [CONTROL]   apply; kill revert before step 1, 2, 3 ...; revert;
+                                            compare
+    kill_at_each_step.py power-cut PATH [CONTROL]
+                                            reset the machine right before apply puts PATH in place
 """
 
 import json
 import os
 import signal
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
-from hostproof import apply, writer
-from hostproof.controls import hugepages
+from hostproof import apply, mounting, writer
+from hostproof.change import MountChange, ValueChange, mount_text
+from hostproof.controls import CONTROLS
 from hostproof.host import LiveHost
 from hostproof.journal import Journal
-
-VALUES = (
-    hugepages.POOL_FILE,
-    hugepages.SHM_GROUP_FILE,
-    "/sys/kernel/mm/transparent_hugepage/enabled",
-)
 
 #: The calls that hostproof.writer changes the machine with.
 STEPS = (
@@ -41,29 +40,49 @@ STEPS = (
     "write",
 )
 
+#: A mount can be gone in between: it is unmounted before it is made anew.
+MOUNT = "mount of "
 
-class KillingOs:
-    """Stands in for the module ``os`` in hostproof.writer and counts its steps."""
+
+class Steps:
+    """Counts the steps, and kills right before one of them."""
 
     def __init__(self, at, when=None):
         self._count = 0
         self._at = at
         self._when = when
 
+    def take(self, name, arguments):
+        self._count += 1
+        if self._count == self._at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self._when is not None and self._when(name, arguments):
+            cut_power()
+
+
+class KillingModule:
+    """Stands in for a module in hostproof.writer; calls of those names are steps."""
+
+    def __init__(self, module, names, steps):
+        self._module = module
+        self._names = names
+        self._steps = steps
+
     def __getattr__(self, name):
-        real = getattr(os, name)
-        if name not in STEPS:
+        real = getattr(self._module, name)
+        if name not in self._names:
             return real
 
         def step(*arguments, **options):
-            self._count += 1
-            if self._count == self._at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            if self._when is not None and self._when(name, arguments):
-                cut_power()
+            self._steps.take(name, arguments)
             return real(*arguments, **options)
 
         return step
+
+
+def kill_at(steps):
+    writer.os = KillingModule(os, STEPS, steps)
+    writer.subprocess = KillingModule(subprocess, ("Popen",), steps)
 
 
 def cut_power():
@@ -73,38 +92,51 @@ def cut_power():
     signal.pause()
 
 
-def policy():
-    given = json.loads(Path(__file__).with_name("policy.json").read_text())
-    return hugepages.policy_from(
-        {name: given["hugepages_" + name] for name in hugepages.Policy._fields}
-    )
+class Story:
+    """A control with its plan. The steps to be killed at are those of carrying it out."""
 
+    def __init__(self, name):
+        self._name = name
+        control = CONTROLS[name]
+        given = json.loads(Path(__file__).with_name("policy.json").read_text())
+        policy = control.policy_from(
+            {field: given[name + "_" + field] for field in control.Policy._fields}
+        )
+        self._plan = control.plan(control.read(LiveHost(), policy), policy)
+        apply.refuse(self._plan, name)
+        changes = self._plan.changes + self._plan.at_boot
+        self._values = [one.path for one in changes if isinstance(one, ValueChange)]
+        self._mounts = [one.path for one in changes if isinstance(one, MountChange)]
 
-def plan():
-    """What apply would do now. The steps to be killed at are those of carrying it out."""
-    wanted = policy()
-    decided = hugepages.plan(hugepages.read(LiveHost(), wanted), wanted)
-    apply.refuse(decided, hugepages.NAME)
-    return decided
-
-
-def apply_of(decided):
-    """What library/apply_control.py does with its plan."""
-
-    def apply_once():
+    def apply_once(self):
+        """What library/apply_control.py does with its plan."""
         hand = writer.Writer()
-        apply.apply_plan(decided, hugepages.NAME, Journal(hand), hand)
+        apply.apply_plan(self._plan, self._name, Journal(hand), hand)
 
-    return apply_once
+    def revert_once(self):
+        """What library/revert_control.py does."""
+        hand = writer.Writer()
+        journal = Journal(hand)
+        transactions = journal.transactions(self._name)
+        apply.refuse_lost_edits(transactions, overwrite=False)
+        apply.revert(transactions, journal, hand)
 
-
-def revert_once():
-    """What library/revert_control.py does."""
-    hand = writer.Writer()
-    journal = Journal(hand)
-    transactions = journal.transactions(hugepages.NAME)
-    apply.refuse_lost_edits(transactions, overwrite=False)
-    apply.revert(transactions, journal, hand)
+    def state(self):
+        """Everything that apply may change: each file of /etc, the kernel's values and mounts."""
+        seen = {}
+        for folder, _names, files in os.walk("/etc"):
+            for path in [folder] + [os.path.join(folder, name) for name in files]:
+                found = os.lstat(path)
+                content = Path(path).read_bytes() if stat.S_ISREG(found.st_mode) else b""
+                seen[path] = (found.st_mode, found.st_uid, found.st_gid, content)
+        for path in self._values:
+            seen[path] = Path(path).read_text()
+        for path, mounted in mounting.mounted_now().items():
+            seen[MOUNT + path] = mount_text(mounting.state_of(mounted))
+        for path in self._mounts:
+            for folder in [Path(path)] + list(Path(path).parents):
+                seen["folder " + str(folder)] = folder.is_dir()
+        return seen
 
 
 def in_child(action, kill_before=None):
@@ -114,7 +146,7 @@ def in_child(action, kill_before=None):
         code = 1
         try:
             if kill_before is not None:
-                writer.os = KillingOs(kill_before)
+                kill_at(Steps(kill_before))
             action()
             code = 0
         finally:
@@ -127,19 +159,6 @@ def in_child(action, kill_before=None):
     if status != 0:
         sys.exit(f"{action.__name__} ended with status {status}")
     return False
-
-
-def state():
-    """Everything that apply may change: each file of /etc, and the kernel's values."""
-    seen = {}
-    for folder, _names, files in os.walk("/etc"):
-        for path in [folder] + [os.path.join(folder, name) for name in files]:
-            found = os.lstat(path)
-            content = Path(path).read_bytes() if stat.S_ISREG(found.st_mode) else b""
-            seen[path] = (found.st_mode, found.st_uid, found.st_gid, content)
-    for path in VALUES:
-        seen[path] = Path(path).read_text()
-    return seen
 
 
 def differences(one, other):
@@ -155,51 +174,55 @@ def check(before, after, what):
 def check_no_half_states(before, done, now, what):
     """A killed apply leaves each file and value as it was or as it should be, never between."""
     for path in differences(before, done):
+        if path.startswith(MOUNT) and path not in now:
+            continue
         if now.get(path) not in (before.get(path), done.get(path)):
             sys.exit(f"{what}: {path} is neither old nor new")
 
 
-def kill_apply():
-    before = state()
-    apply_once = apply_of(plan())
-    in_child(apply_once)
-    done = state()
-    in_child(revert_once)
-    check(before, state(), "apply and revert, not killed")
+def kill_apply(story):
+    before = story.state()
+    in_child(story.apply_once)
+    done = story.state()
+    in_child(story.revert_once)
+    check(before, story.state(), "apply and revert, not killed")
     step = 1
-    while in_child(apply_once, kill_before=step):
+    while in_child(story.apply_once, kill_before=step):
         what = f"apply killed before step {step}"
-        check_no_half_states(before, done, state(), what)
-        in_child(revert_once)
-        check(before, state(), what + ", then reverted")
+        check_no_half_states(before, done, story.state(), what)
+        in_child(story.revert_once)
+        check(before, story.state(), what + ", then reverted")
         step += 1
-    in_child(revert_once)
-    check(before, state(), "after every step")
+    in_child(story.revert_once)
+    check(before, story.state(), "after every step")
     print(f"killed at {step - 1} steps; {len(differences(before, done))} files and values change")
 
 
-def kill_revert():
-    before = state()
-    apply_once = apply_of(plan())
+def kill_revert(story):
+    before = story.state()
     step = 1
-    in_child(apply_once)
-    while in_child(revert_once, kill_before=step):
-        in_child(revert_once)
-        check(before, state(), f"revert killed before step {step}, then run again")
-        in_child(apply_once)
+    in_child(story.apply_once)
+    while in_child(story.revert_once, kill_before=step):
+        in_child(story.revert_once)
+        check(before, story.state(), f"revert killed before step {step}, then run again")
+        in_child(story.apply_once)
         step += 1
-    check(before, state(), "after every step")
+    check(before, story.state(), "after every step")
     print(f"killed at {step - 1} steps")
 
 
-def cut_power_before_renaming_to(path):
-    apply_once = apply_of(plan())
-    writer.os = KillingOs(None, lambda name, given: name == "rename" and given[1] == path)
-    apply_once()
+def cut_power_before_renaming_to(path, story):
+    kill_at(Steps(None, lambda name, given: name == "rename" and given[1] == path))
+    story.apply_once()
     sys.exit(f"apply ended without putting {path} in place")
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "power-cut":
-        cut_power_before_renaming_to(sys.argv[2])
-    {"apply": kill_apply, "revert": kill_revert}[sys.argv[1]]()
+    action, *given = sys.argv[1:]
+    paths = [given.pop(0)] if action == "power-cut" else []
+    told = Story(given[0] if given else "hugepages")
+    {
+        "apply": kill_apply,
+        "revert": kill_revert,
+        "power-cut": cut_power_before_renaming_to,
+    }[action](*paths, told)

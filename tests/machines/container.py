@@ -1,8 +1,9 @@
-"""The container of the file tests: unprivileged, without an init, without a network.
+"""The containers of the file tests: unprivileged, without an init, without a network.
 
-``python tests/machines/container.py start|stop`` is what the molecule scenario calls. Podman, or
-Docker where only that works; the image is built here, so that no registry is asked. Somebody who
-has an image names it in HOSTPROOF_CONTAINER_IMAGE (it needs Python 3 and useradd);
+One for each scenario that has an inventory in its folder, all of one image.
+``python tests/machines/container.py start|stop SCENARIO`` is what molecule/containers calls.
+Podman, or Docker where only that works; the image is built here, so that no registry is asked.
+Somebody who has an image names it in HOSTPROOF_CONTAINER_IMAGE (it needs Python 3 and useradd);
 HOSTPROOF_CONTAINER_ENGINE names an engine.
 """
 
@@ -15,7 +16,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -24,10 +25,7 @@ from machines import images
 from machines.needs import ROOT, Skip, finish, has, install, say
 
 FOLDER = ROOT / ".cache" / "machines" / "container"
-STATE = FOLDER / "container.json"
-
-#: One container a checkout, found again also after a killed run.
-NAME = f"hostproof-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]}"
+SCENARIOS = sorted(path.parent.name for path in (ROOT / "molecule").glob("*/inventory"))
 CONNECTIONS = {"podman": "containers.podman.podman", "docker": "community.docker.docker"}
 
 #: No network and no privilege is needed, and what is not given cannot fail on an awkward host.
@@ -129,18 +127,34 @@ def try_out(engine: Engine) -> str | None:
     return None if done.returncode == 0 else (done.stderr.strip().splitlines() or ["failed"])[-1]
 
 
-def start() -> None:
+def name_of(scenario: str) -> str:
+    """One container a scenario and checkout, found again also after a killed run."""
+    return f"hostproof-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]}-{scenario}"
+
+
+def state_file(scenario: str) -> Path:
+    """Where it is noted that the scenario's container runs, and by what."""
+    return FOLDER / f"{scenario}.json"
+
+
+def state(scenario: str) -> dict[str, str]:
+    noted: dict[str, str] = json.loads(state_file(scenario).read_text())
+    return noted
+
+
+def start(scenario: str) -> None:
     """Start a fresh container in place of an older one."""
-    stop()
+    stop(scenario)
     FOLDER.mkdir(parents=True, exist_ok=True)
     engine = find_engine()
-    remove(engine.executable)
-    command = [engine.executable, "run", "--detach", "--name", NAME, *OPTIONS, engine.image]
+    remove(engine.executable, scenario)
+    name = name_of(scenario)
+    command = [engine.executable, "run", "--detach", "--name", name, *OPTIONS, engine.image]
     subprocess.run([*command, "sleep", "infinity"], check=True, capture_output=True)
-    STATE.write_text(
+    state_file(scenario).write_text(
         json.dumps(
             {
-                "name": NAME,
+                "name": name,
                 "engine": engine.name,
                 "executable": engine.executable,
                 "image": engine.image,
@@ -153,29 +167,46 @@ def start() -> None:
     say(f"  {engine.name} runs {engine.image}")
 
 
-def stop() -> None:
+def stop(scenario: str) -> None:
     """Remove the container, also one that a killed run left, and what was noted about it."""
-    if STATE.exists():
-        remove(json.loads(STATE.read_text())["executable"])
-    if FOLDER.exists():
-        shutil.rmtree(FOLDER)
+    if state_file(scenario).exists():
+        remove(state(scenario)["executable"], scenario)
+        state_file(scenario).unlink()
 
 
-def remove(executable: str) -> None:
-    """Remove the container of this checkout, if there is one."""
-    subprocess.run([executable, "rm", "--force", NAME], capture_output=True)
+def remove(executable: str, scenario: str) -> None:
+    """Remove the scenario's container of this checkout, if there is one."""
+    subprocess.run([executable, "rm", "--force", name_of(scenario)], capture_output=True)
 
 
-def command(shell: str) -> list[str]:
+def command(scenario: str, shell: str) -> list[str]:
     """The argv that runs a shell command in the container as root; standard input goes to it."""
-    state = json.loads(STATE.read_text())
-    return [state["executable"], "exec", "--interactive", NAME, "sh", "-c", shell]
+    noted = state(scenario)
+    return [noted["executable"], "exec", "--interactive", noted["name"], "sh", "-c", shell]
+
+
+def inventory(scenario: str) -> dict[str, Any]:
+    """The scenario's container as the host "box" of the group "container"; none if none runs."""
+    if not state_file(scenario).exists():
+        return {"container": {"hosts": []}, "_meta": {"hostvars": {}}}
+    noted = state(scenario)
+    variables = {
+        "ansible_connection": noted["connection"],
+        "ansible_host": noted["name"],
+        # Docker's connection needs none: only Podman's defaults are ever overridden.
+        "ansible_podman_executable": noted["executable"],
+        # It is root in there, and has no sudo.
+        "hostproof_become": False,
+    }
+    return {"container": {"hosts": ["box"]}, "_meta": {"hostvars": {"box": variables}}}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="The container of the file tests.")
-    parser.add_argument("action", choices=("prepare", "start", "stop"))
-    {"prepare": find_engine, "start": start, "stop": stop}[parser.parse_args().action]()
+    parser = argparse.ArgumentParser(description="The containers of the file tests.")
+    parser.add_argument("action", choices=("start", "stop"))
+    parser.add_argument("scenario", choices=SCENARIOS)
+    options = parser.parse_args()
+    {"start": start, "stop": stop}[options.action](options.scenario)
     return 0
 
 

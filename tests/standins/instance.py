@@ -7,9 +7,16 @@ else of an instance is missing. Python 3.6 or newer, standard library only.
 
     instance.py --sid LAB1 --sga 64M --pages huge [--kind ora|asm] [--touch 0.5]
 
-Prints "ready ..." when the segment is attached and touched, waits for SIGTERM, and then removes
-the segment. Where the segment is refused it prints why and ends with code 1, as an instance with
-USE_LARGE_PAGES=ONLY would.
+With --process it is another background process, and without --sga it has no segment. It can hold
+files open and mapped as a database writer holds data files and libraries, and have a TCP
+connection as Direct NFS has to port 2049 of a server:
+
+    instance.py --sid LAB1 --process dbw0 --open /u02/oradata/users01.dbf \\
+        [--map $ORACLE_HOME/rdbms/lib/odm/libnfsodm19.so] [--connect 192.0.2.1:2049]
+
+Prints "ready ..." when the segment is attached and touched and all else is open, waits for
+SIGTERM, and then removes the segment. Where the segment is refused it prints why and ends with
+code 1, as an instance with USE_LARGE_PAGES=ONLY would; so it does where a file or connection is.
 """
 
 import argparse
@@ -17,6 +24,7 @@ import ctypes
 import mmap
 import os
 import signal
+import socket
 import sys
 
 IPC_PRIVATE = 0
@@ -30,11 +38,36 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 def parse_arguments():
     parser = argparse.ArgumentParser(description="Stand-in for an Oracle instance.")
     parser.add_argument("--sid", required=True)
-    parser.add_argument("--sga", required=True, type=parse_size, help="for example 64M")
-    parser.add_argument("--pages", choices=("huge", "4k"), required=True)
+    parser.add_argument("--sga", type=parse_size, help="for example 64M; none: no segment")
+    parser.add_argument("--pages", choices=("huge", "4k"), help="of the segment; needed with --sga")
     parser.add_argument("--kind", choices=("ora", "asm"), default="ora")
     parser.add_argument("--touch", type=float, default=1.0, help="fraction of the SGA to write to")
-    return parser.parse_args()
+    parser.add_argument("--process", default="pmon", help="its name is KIND_PROCESS_SID")
+    parser.add_argument(
+        "--open",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="hold this file open to read and write (made if it is missing); may be repeated",
+    )
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="hold this file mapped as a library is; may be repeated",
+    )
+    parser.add_argument(
+        "--connect",
+        action="append",
+        default=[],
+        metavar="ADDRESS:PORT",
+        help="hold a TCP connection to this address; may be repeated",
+    )
+    arguments = parser.parse_args()
+    if (arguments.sga is None) != (arguments.pages is None):
+        parser.error("--sga and --pages go together")
+    return arguments
 
 
 def parse_size(text):
@@ -79,6 +112,23 @@ def fail(call):
     sys.exit(f"{call}: {os.strerror(number)} (errno {number})")
 
 
+def hold(arguments):
+    """Open and map what was asked for; what is returned must be kept."""
+    held = []
+    try:
+        for path in arguments.open:
+            held.append(os.open(path, os.O_RDWR | os.O_CREAT, 0o640))
+        for path in arguments.map:
+            with open(path, "rb") as stream:
+                held.append(mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ))
+        for target in arguments.connect:
+            address, _, port = target.rpartition(":")
+            held.append(socket.create_connection((address.strip("[]"), int(port)), 10))
+    except OSError as problem:
+        sys.exit(str(problem))
+    return held
+
+
 def touch(address, size):
     """Write one byte to every page, so that the kernel has to give it."""
     for offset in range(0, size, mmap.PAGESIZE):
@@ -92,17 +142,22 @@ def remove_segment(segment):
 
 def main():
     arguments = parse_arguments()
-    take_name(f"{arguments.kind}_pmon_{arguments.sid}")
+    take_name(f"{arguments.kind}_{arguments.process}_{arguments.sid}")
     signals = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    segment, address = attach_segment(arguments.sga, arguments.pages == "huge")
+    held = hold(arguments)
+    segment = None
+    if arguments.sga is not None:
+        segment, address = attach_segment(arguments.sga, arguments.pages == "huge")
     try:
-        touch(address, int(arguments.sga * arguments.touch))
-        print(f"ready sid={arguments.sid} pid={os.getpid()} shmid={segment}")
+        if segment is not None:
+            touch(address, int(arguments.sga * arguments.touch))
+        print(f"ready sid={arguments.sid} pid={os.getpid()} shmid={segment} holds={len(held)}")
         sys.stdout.flush()
         signal.sigwait(signals)
     finally:
-        remove_segment(segment)
+        if segment is not None:
+            remove_segment(segment)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,9 @@ ROLE = ROOT / "roles/nfs_mounts"
 
 MOUNTINFO = "/proc/self/mountinfo"
 MOUNTSTATS = "/proc/self/mountstats"
+SNMP = "/proc/net/snmp"
+NETSTAT = "/proc/net/netstat"
+RPC = "/proc/net/rpc/nfs"
 FSTAB = "/etc/fstab"
 MODPROBE_FILE = "/etc/modprobe.d/zz-hostproof-nfs_mounts.conf"
 SYSCTL_FILE = "/etc/sysctl.d/99-zz-hostproof-nfs_mounts.conf"
@@ -84,6 +87,10 @@ def shown(
     )
 
 
+_NO_SOCKETS = (
+    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout"
+    " inode\n"
+)
 NO_CACHE = "acregmin=0,acregmax=0,acdirmin=0,acdirmax=0"
 
 
@@ -118,6 +125,17 @@ class Did(NamedTuple):
     seconds_before: int = 5000
 
 
+class Wire(NamedTuple):
+    """What TCP did between the two samples: segments of each connection, and of the whole host."""
+
+    sent: int = 20000
+    retransmitted: int = 0
+    received: int = 20000
+    out_of_order: int = 0
+    rtt_ms: float = 0.4
+    shown_by_ss: bool = True
+
+
 class _Mount(NamedTuple):
     path: str
     source: str
@@ -135,6 +153,7 @@ class NfsMachine(Machine):
         super().__init__()
         self.mounts: list[_Mount] = []
         self.other_mounts: list[str] = []
+        self.tcp = Wire()
 
     def mount(
         self,
@@ -167,8 +186,10 @@ class NfsMachine(Machine):
         return self._tell()
 
     def fstab(self, path: str, source: str, options: str = OPTIONS) -> "NfsMachine":
+        """A line of fstab, and what systemd's generator made of it at boot."""
         line = f"{source} {path} nfs {options} 0 0\n"
         self.file(FSTAB, self.files.get(FSTAB, "") + line)
+        self.file(unit_file(path), _generated(path, source, options))
         return self
 
     def persisted_mount(
@@ -182,6 +203,11 @@ class NfsMachine(Machine):
         self.mounts = [
             mount._replace(did=did) if mount.path == path else mount for mount in self.mounts
         ]
+        return self._tell()
+
+    def wire(self, **changes: Any) -> "NfsMachine":
+        """What TCP did between the samples (see Wire)."""
+        self.tcp = self.tcp._replace(**changes)
         return self._tell()
 
     def database(self, *paths: str, sid: str = "ORCL", pid: int = 2102) -> "NfsMachine":
@@ -212,7 +238,86 @@ class NfsMachine(Machine):
         after = "".join(_mountstats(one, after=True) for one in self.mounts)
         self.file(MOUNTSTATS, before)
         self.sampled(SAMPLE, f"file:{MOUNTSTATS}", _ROOT_STATS + before, _ROOT_STATS + after)
+        self._tell_wire()
         return self
+
+    def _tell_wire(self) -> None:
+        ports = sorted({2049} | {int(port) for port in _ports(self.mounts)})
+        command = "ss -tin " + " or ".join(f"dport = :{port}" for port in ports)
+        self.samples[SAMPLE] = {
+            source: texts
+            for source, texts in self.samples[SAMPLE].items()
+            if not source.startswith("command:")
+        }
+        if self.tcp.shown_by_ss:
+            self.sampled(SAMPLE, f"command:{command}", self._ss(False), self._ss(True))
+        self.sampled(SAMPLE, f"file:{SNMP}", _snmp(self.tcp, False), _snmp(self.tcp, True))
+        self.sampled(SAMPLE, f"file:{NETSTAT}", _netstat(self.tcp, False), _netstat(self.tcp, True))
+        calls = sum(mount.did.read.ops + mount.did.write.ops for mount in self.mounts)
+        again = sum(
+            mount.did.read.retransmissions + mount.did.write.retransmissions
+            for mount in self.mounts
+        )
+        self.sampled(SAMPLE, f"file:{RPC}", _rpc(90000, 5), _rpc(90000 + calls, 5 + again))
+
+    def _ss(self, after: bool) -> str:
+        """What ss -tin shows of the connections of the mounts, one for each of their xprts."""
+        lines = []
+        for mount in self.mounts:
+            if ",proto=udp" in mount.options:
+                continue
+            address = dict(_pairs(mount.options)).get("addr", ADDRESS)
+            for number in range(mount.did.xprts):
+                wire = self.tcp if after else self.tcp._replace(sent=0, retransmitted=0, received=0)
+                lines.append(f"ESTAB 0      0       10.0.0.21:{877 + number}   {address}:2049")
+                again = f" retrans:0/{3 + wire.retransmitted}"
+                order = f" rcv_ooopack:{wire.out_of_order}" if after and wire.out_of_order else ""
+                lines.append(
+                    f"\t cubic wscale:7,7 rto:204 rtt:{wire.rtt_ms:g}/0.2 mss:1448 cwnd:59 "
+                    f"segs_out:{50000 + wire.sent} segs_in:{50000 + wire.received} "
+                    f"send 725537155bps{again} rcv_space:41608{order} minrtt:0.029"
+                )
+        return "\n".join([*lines, ""])
+
+
+def _pairs(options: str) -> list[tuple[str, str]]:
+    return [(name, value) for name, _, value in (w.partition("=") for w in options.split(","))]
+
+
+def _ports(mounts: list[_Mount]) -> set[str]:
+    named = {dict(_pairs(mount.options)).get("port", "") for mount in mounts}
+    return {port for port in named if port.isdecimal()} - {"0"}
+
+
+def _snmp(wire: Wire, after: bool) -> str:
+    sent, again, received = (wire.sent, wire.retransmitted, wire.received) if after else (0, 0, 0)
+    return (
+        "Ip: Forwarding DefaultTTL InReceives ReasmFails\nIp: 2 64 4432 0\n"
+        "Tcp: RtoAlgorithm CurrEstab InSegs OutSegs RetransSegs InErrs\n"
+        f"Tcp: 1 10 {60000 + received} {60000 + sent} {7 + again} 0\n"
+    )
+
+
+def _netstat(wire: Wire, after: bool) -> str:
+    return f"TcpExt: SyncookiesSent TCPOFOQueue\nTcpExt: 0 {wire.out_of_order if after else 0}\n"
+
+
+def _rpc(calls: int, again: int) -> str:
+    return f"net 0 0 0 0\nrpc {calls} {again} {calls}\nproc3 22 {'0 ' * 22}\nproc4 2 0 0\n"
+
+
+def unit_file(path: str) -> str:
+    return f"/run/systemd/generator/{path.strip('/').replace('/', '-')}.mount"
+
+
+def _generated(path: str, source: str, options: str) -> str:
+    """systemd waits for a server itself, where fstab says bg (systemd-fstab-generator(8))."""
+    if "bg" in options.split(","):
+        options = f"x-systemd.mount-timeout=infinity,retry=10000,nofail,{options},fg"
+    return (
+        "# Automatically generated by systemd-fstab-generator\n\n[Unit]\nSourcePath=/etc/fstab\n"
+        f"\n[Mount]\nWhat={source}\nWhere={path}\nType=nfs\nOptions={options}\n"
+    )
 
 
 _ROOT_STATS = "device /dev/mapper/ol-root mounted on / with fstype xfs\n"
@@ -283,6 +388,7 @@ def nfs_host() -> NfsMachine:
         {name: value for name, value in vars(plain).items() if name != "evidence"}
     )
     machine.file(FSTAB, "/dev/mapper/ol-root / xfs defaults 0 0\n")
+    machine.file("/proc/net/tcp", _NO_SOCKETS)
     return machine.slots(128, 128)._tell()
 
 

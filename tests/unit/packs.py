@@ -251,9 +251,36 @@ class Machine(RecordedHost):
         if line not in self.commands and argv[0] in ("getent", "id"):
             # Both are everywhere, and say so by their code when they do not know a name.
             return {"argv": argv, "rc": 2 if argv[0] == "getent" else 1, "stdout": "", "stderr": ""}
+        if line not in self.commands and argv[0] in ("cat", "readlink", "ls", "cmp"):
+            return {"argv": argv, **self._read_by(*argv)._asdict()}
         if line not in self.commands:
             return {"error": "absent"}
         return {"argv": argv, **self.commands[line]._asdict()}
+
+    def _read_by(self, command: str, *arguments: str) -> Output:
+        """What coreutils say of the files here, for those that a control reads by command."""
+        path = arguments[-1].rstrip("/")
+        if command == "readlink" and "-e" not in arguments:
+            target = self.links.get(path)
+            return Output(0, target + "\n", "") if target else _refusal(command, path, "absent")
+        kind = {"cat": "file", "ls": "dir", "cmp": "file"}.get(command, "link")
+        answer = self._look(kind, path)
+        if "error" in answer:
+            return _refusal(command, path, answer["error"])
+        if command == "cat":
+            return Output(0, answer["text"], "")
+        if command == "readlink":
+            return Output(0, answer["target"] + "\n", "")
+        if command == "cmp":
+            return Output(int(self._look("file", arguments[-2]) != answer), "", "")
+        places = [self._resolve(f"{path}/{name}") for name in answer["names"]]
+        lines = [
+            f"{sorted(self.files).index(place) + 100} -rw-r--r-- 1 54321 54321 "
+            f"{len(self.files[place])} Nov 21 03:15 {name}\n"
+            for name, place in zip(answer["names"], places, strict=True)
+            if place in self.files
+        ]
+        return Output(0, "total 8\n" + "".join(lines), "")
 
     def _resolve(self, path: str) -> str:
         for _ in range(8):
@@ -333,6 +360,11 @@ def healthy_sga() -> list[Shm]:
         Shm(SGA_SEGMENTS[1], True, (4094, 4094)),
         Shm(SMALL_SEGMENT, False, (5, 0)),
     ]
+
+
+def _refusal(command: str, path: str, error: str) -> Output:
+    words = {"denied": "Permission denied", "absent": "No such file or directory"}
+    return Output(2 if command == "ls" else 1, "", f"{command}: {path}: {words[error]}\n")
 
 
 # -- the kernel's formats, as the fixtures of the parsers show them

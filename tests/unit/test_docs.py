@@ -66,11 +66,18 @@ def options(role: str, entry: str) -> dict[str, Any]:
     return yaml.safe_load(path.read_text())["argument_specs"][entry].get("options", {})
 
 
+def policy_of(control: str, told: dict[str, Any]) -> Any:
+    """The policy that a role's variables make, where some of them are told."""
+    values = yaml.safe_load((ROOT / "roles" / control / "defaults/main.yml").read_text()) | told
+    module = controls.CONTROLS[control]
+    return module.policy_from({name: values[f"{control}_{name}"] for name in module.Policy._fields})
+
+
 def in_markdown(option: dict[str, Any]) -> list[str]:
     """Default and meaning of a role's option as its row in the README shows them."""
     default = option.get("default")
     if isinstance(default, list):
-        default = ", ".join(default)
+        default = ", ".join(default) or "[]"
     elif isinstance(default, bool):
         default = str(default).lower()
     described = option["description"]
@@ -100,6 +107,12 @@ def test_relative_links_lead_somewhere(page):
         file = (page.parent / path).resolve() if path else page
         assert file.exists(), target
         assert not anchor or anchor in anchors(file), target
+
+
+def test_readme_lists_every_control_and_counts_its_checks():
+    rows = table(README, "## Controls")
+    told = {re.sub(r"\W", "", LINK.sub("", name)): cells[0] for name, cells in rows.items()}
+    assert told == {name: str(len(one.CHECKS)) for name, one in controls.CONTROLS.items()}
 
 
 @pytest.mark.parametrize("control", CONTROLS)
@@ -184,7 +197,8 @@ class TestCommands:
             if len(words) > 1 and not words[1].startswith("-"):
                 assert words[1] in verbs | {"report", "test", "help"}, words
             long_options = {word.split("=")[0] for word in words if word.startswith("--")}
-            assert long_options <= known | {"--become", "--limit", "--check", "--diff"}, words
+            ansible = {"--become", "--limit", "--check", "--diff", "--tags", "--skip-tags"}
+            assert long_options <= known | ansible, words
 
     def test_files_that_commands_name_are_there(self):
         for words in commands():
@@ -218,17 +232,19 @@ class TestExamples:
         assert parse_waivers(yaml.safe_load(text))
 
     @pytest.mark.parametrize("control", CONTROLS)
-    def test_the_inventory_s_policy_is_accepted(self, control):
-        defaults = yaml.safe_load((ROOT / "roles" / control / "defaults/main.yml").read_text())
-        policies = ROOT / "inventories/example/group_vars/databases"
-        defaults.update(yaml.safe_load((policies / f"{control}.yml").read_text()))
-        names = controls.CONTROLS[control].Policy._fields
-        values = {name: defaults[f"{control}_{name}"] for name in names}
-        assert controls.CONTROLS[control].policy_from(values)
+    def test_the_inventory_s_policies_are_accepted(self, control):
+        policies = ROOT / "inventories/example/group_vars"
+        assert (policies / f"databases/{control}.yml").exists()
+        for path in policies.glob(f"*/{control}.yml"):
+            assert policy_of(control, yaml.safe_load(path.read_text()))
 
-    def test_policy_in_the_readme_is_part_of_the_role(self):
+    def test_policy_in_the_readme_is_accepted(self):
         (text,) = fences(README, "yaml")
-        assert set(yaml.safe_load(text)) <= set(options("hugepages", "main"))
+        told = yaml.safe_load(text)
+        known = [name for control in CONTROLS for name in options(control, "main")]
+        assert set(told) <= set(known)
+        for control in CONTROLS:
+            assert policy_of(control, told)
 
 
 class TestAddingAControl:

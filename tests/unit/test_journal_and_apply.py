@@ -192,6 +192,18 @@ class TestApply:
         assert host.linked.is_symlink()
         assert host.target.read_text() == "shared = 2\n"
 
+    def test_bytes_that_are_no_text_stay(self, host):
+        """A comment in an old encoding, in a file of which one line changes."""
+        old = b"# Datentr\xe4ger\n"
+        host.kept.write_bytes(old)
+        text = old.decode("utf-8", "surrogateescape")
+        change = FileChange(str(host.kept), text + "new\n", text)
+        host.apply(plan_of(change))
+        assert host.kept.read_bytes() == old + b"new\n"
+        assert plan_of(change).diff()[0]["before"] == "# Datentr\ufffdger\n"
+        host.revert()
+        assert host.kept.read_bytes() == old
+
     def test_no_change_leaves_no_journal(self, host):
         host.apply(plan_of())
         assert not (host.root / "var/hostproof").exists()

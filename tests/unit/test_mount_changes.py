@@ -440,6 +440,12 @@ class TestObstacles:
     def test_mount_that_the_plan_unmounts_too_is_none(self, both):
         apply.refuse(both.remount_both(), "nfs_mounts")
 
+    def test_mount_that_would_be_hidden(self, host):
+        host.kernel.foreign[host.redo] = "xfs"
+        host.kernel.show()
+        told = self.reasons(plan_of(host.mount(host.data, DATA)))
+        assert f"{host.data} would hide the mount of {host.redo} (xfs)" in told
+
     def test_other_file_system_in_its_place(self, host):
         host.kernel.foreign[host.data] = "xfs"
         host.kernel.show()

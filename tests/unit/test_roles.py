@@ -33,6 +33,18 @@ def test_every_control_has_a_role():
     assert set(CONTROLS) <= set(ROLES)
 
 
+def test_playbooks_call_every_control_and_tags_choose_it():
+    calls = load(ROOT / "playbooks/tasks/controls.yml")
+    assert {call["ansible.builtin.import_role"]["name"] for call in calls} == set(CONTROLS)
+    for call in calls:
+        assert call["tags"] == [call["ansible.builtin.import_role"]["name"]]
+
+
+def test_playbooks_know_the_policy_of_every_control():
+    policies = load(ROOT / "playbooks/vars/policies.yml")["__hostproof_policies"]
+    assert policies == {name: f"{{{{ __{name}_policy }}}}" for name in CONTROLS}
+
+
 @pytest.mark.parametrize("role", ROLES)
 class TestRole:
     def test_every_variable_is_named_for_the_role(self, role):

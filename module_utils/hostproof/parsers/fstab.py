@@ -16,7 +16,7 @@ _FIELD = re.compile(r"[^ \t]+")
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 #: A field may hold no blank, and a "#" in front would make a comment of the line.
 _UNSAFE = re.compile(r"[ \t\n\r\\]|^#")
-_FSTYPE, _OPTIONS = 2, 3
+_SOURCE, _FSTYPE, _OPTIONS = 0, 2, 3
 
 
 class Entry(NamedTuple):
@@ -70,21 +70,23 @@ def with_options(text, path, options, line=0):
 
     Raises ParseError if there is no such entry.
     """
-    for found in _lines(text):
-        if len(found.fields) <= _FSTYPE or (line and found.number != line):
-            continue
-        entry = _entry(found)
-        if entry.path != clean_path(path):
-            continue
-        if entry.options == options:
-            return text
-        new = encode(options or "defaults")
-        if len(found.fields) > _OPTIONS:
-            at, old = found.fields[_OPTIONS]
-            return text[:at] + new + text[at + len(old) :]
-        at, last = found.fields[_FSTYPE]
-        return text[: at + len(last)] + " " + new + text[at + len(last) :]
-    raise ParseError(_WHAT, "it has no entry for {0}".format(path), line)
+    found = _line_of(text, path, line)
+    if _entry(found).options == options:
+        return text
+    new = encode(options or "defaults")
+    if len(found.fields) > _OPTIONS:
+        return _with_field(text, found, _OPTIONS, new)
+    at, last = found.fields[_FSTYPE]
+    return text[: at + len(last)] + " " + new + text[at + len(last) :]
+
+
+def with_source(text, path, source, line=0):
+    # type: (str, str, str, int) -> str
+    """The text with another source in the first entry for a path, or in that on a given line.
+
+    Raises ParseError if there is no such entry.
+    """
+    return _with_field(text, _line_of(text, path, line), _SOURCE, encode(source))
 
 
 def with_entry(text, source, path, fstype, options):
@@ -113,6 +115,23 @@ def decode(field):
     # type: (str) -> str
     """A field with its octal escapes (``\\040`` is a blank) resolved."""
     return _ESCAPE.sub(lambda match: chr(int(match.group(1), 8)), field)
+
+
+def _line_of(text, path, number):
+    # type: (str, str, int) -> _Line
+    """The line of the first entry for a path, or that of a number if it is for the path."""
+    for found in _lines(text):
+        if len(found.fields) <= _FSTYPE or (number and found.number != number):
+            continue
+        if _entry(found).path == clean_path(path):
+            return found
+    raise ParseError(_WHAT, "it has no entry for {0}".format(path), number)
+
+
+def _with_field(text, line, number, new):
+    # type: (str, _Line, int, str) -> str
+    at, old = line.fields[number]
+    return text[:at] + new + text[at + len(old) :]
 
 
 def _lines(text):

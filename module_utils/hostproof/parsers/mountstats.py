@@ -89,8 +89,11 @@ class MountStats(NamedTuple):
 
 def parse(text):
     # type: (str) -> Dict[str, MountStats]
-    """NFS mounts by path. Of mounts on one path the last counts, of whatever type it is."""
-    found = {}  # type: Dict[str, MountStats]
+    """NFS mounts by path; one without counters is left out.
+
+    Of mounts on one path the last counts, of whatever type it is.
+    """
+    readers = {}  # type: Dict[str, _Reader]
     reader = None  # type: Optional[_Reader]
     devices = 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -98,22 +101,18 @@ def parse(text):
             if reader is not None:
                 reader.read(line, number)
         elif line:
-            if reader is not None:
-                found[reader.path] = reader.finish()
             match = _DEVICE.match(line)
             if match is None:
                 raise ParseError(_WHAT, "{0!r} is no mount".format(line[:80]), number)
             devices += 1
             path = unescape(match.group("path"))
-            found.pop(path, None)
+            readers.pop(path, None)
             reader = None
             if match.group("fstype") in _NFS:
-                reader = _Reader(path, match, number)
-    if reader is not None:
-        found[reader.path] = reader.finish()
+                reader = readers[path] = _Reader(path, match, number)
     if not devices:
         raise ParseError(_WHAT, "holds no mount")
-    return found
+    return {path: one.finish() for path, one in readers.items() if one.has_counters()}
 
 
 class _Reader:
@@ -121,7 +120,7 @@ class _Reader:
 
     def __init__(self, path, match, number):
         # type: (str, re.Match[str], int) -> None
-        self.path = path
+        self._path = path
         self._source = unescape(match.group("source") or "")
         self._statvers = match.group("statvers") or ""
         self._number = number
@@ -173,6 +172,10 @@ class _Reader:
         if name in NAMED:
             self._named[name] = _operation([int(count) for count in counts])
 
+    def has_counters(self):
+        # type: () -> bool
+        return self._in_operations and bool(self._transports)
+
     def finish(self):
         # type: () -> MountStats
         lease = dict(
@@ -186,14 +189,10 @@ class _Reader:
             ]
         except (KeyError, ValueError):
             raise ParseError(
-                _WHAT, "the NFS mount {0} has no age or lease".format(self.path), self._number
+                _WHAT, "the NFS mount {0} has no age or lease".format(self._path), self._number
             ) from None
-        if not self._in_operations or not self._version or not self._transports:
-            raise ParseError(
-                _WHAT, "the NFS mount {0} has no counters".format(self.path), self._number
-            )
         return MountStats(
-            path=self.path,
+            path=self._path,
             source=self._source,
             statvers=self._statvers,
             options=self._heads.get("opts", ""),

@@ -155,7 +155,7 @@ def rc_local_lines(boot, names):
 
 def _read_sysctl(host):
     # type: (Host) -> SysctlTree
-    paths = _conf_files(host, sysctl_d.DIRECTORIES)
+    paths = conf_files(host, sysctl_d.DIRECTORIES)
     read = sysctl_d.effective_files(paths)
     assignments = []  # type: List[sysctl_d.Assignment]
     real_paths = set()
@@ -177,14 +177,14 @@ def _read_sysctl(host):
 
 def _read_tmpfiles(host):
     # type: (Host) -> List[tmpfiles_d.Entry]
-    paths = tmpfiles_d.effective_files(_conf_files(host, tmpfiles_d.DIRECTORIES))
+    paths = tmpfiles_d.effective_files(conf_files(host, tmpfiles_d.DIRECTORIES))
     entries = []  # type: List[tmpfiles_d.Entry]
     for path in paths:
         entries.extend(tmpfiles_d.parse(_text_of_link(host, path) or "", path))
     return entries
 
 
-def _conf_files(host, folders):
+def conf_files(host, folders):
     # type: (Host, Sequence[str]) -> List[str]
     """Every *.conf of the folders; a folder that is another folder's link is read once."""
     found = []  # type: List[str]

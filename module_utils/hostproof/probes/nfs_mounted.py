@@ -7,7 +7,7 @@ Sources: proc_pid_mountinfo(5); mount(1M) of Solaris and HP-UX, mount of the AIX
 reference.
 """
 
-from typing import List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..answer import Answer, attempt, known
 from ..errors import Absent, Unanswered
@@ -19,7 +19,11 @@ MOUNTINFO = "/proc/self/mountinfo"
 #: What lists the mounts with their options, on the systems that have no MOUNTINFO.
 COMMANDS = {AIX: ["mount"], SOLARIS: ["mount", "-v"], HPUX: ["mount", "-v"]}
 
-_PARSERS = {AIX: mount_aix.parse, SOLARIS: mount_solaris.parse, HPUX: mount_hpux.parse}
+_PARSERS = {
+    AIX: mount_aix.parse,
+    SOLARIS: mount_solaris.parse,
+    HPUX: mount_hpux.parse,
+}  # type: Dict[str, Callable[[str], List[Any]]]
 _UNAME = ["uname", "-s"]
 
 

@@ -5,9 +5,23 @@
 Only differences are told: a counter since the mount was made says nothing about now.
 """
 
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ..answer import Answer
+from ..answer import Answer, attempt, if_known
+from ..errors import Unanswered
+from ..host import Host, Sample
+from ..parsers import mountstats, proc_net_rpc_nfs, proc_net_snmp, socket_info
+from . import nfs_mounted
+
+SAMPLE = "nfs_traffic"
+EVIDENCE = "sample:" + SAMPLE
+MOUNTSTATS = "/proc/self/mountstats"
+RPC = "/proc/net/rpc/nfs"
+SNMP = "/proc/net/snmp"
+NETSTAT = "/proc/net/netstat"
+
+_PORT = 2049
+_MIB = 1048576.0
 
 
 class OpRates(NamedTuple):
@@ -81,16 +95,20 @@ class TcpDelta(NamedTuple):
 
 
 class ConnectionDelta(NamedTuple):
-    """The TCP connections to one server: round trip (ms, the slowest) and segments.
+    """The TCP connections to one server: round trip (ms) and segments.
 
-    ``out_of_order`` is None where ss or the kernel does not tell.
+    ``data_received`` are those with data, of which some arrived ``out_of_order``.
+    ``rtt_ms`` is the average of the slowest connection, ``least_rtt_ms`` the least of all.
+    Only those of the kernel's own NFS client: Direct NFS connects to the same servers. None
+    where ss or the kernel does not tell.
     """
 
     connections: int
-    rtt_ms: float
-    segments_sent: int
+    rtt_ms: Optional[float]
+    least_rtt_ms: Optional[float]
+    segments_sent: Optional[int]
     segments_retransmitted: int
-    segments_received: int
+    data_received: Optional[int]
     out_of_order: Optional[int]
 
 
@@ -103,3 +121,239 @@ class Traffic(NamedTuple):
     tcp: Answer[TcpDelta]
     connections: Answer[Dict[str, ConnectionDelta]]
     evidence: Tuple[str, ...]
+
+
+def read_traffic(host, seconds):
+    # type: (Host, float) -> Traffic
+    """Read everything twice, ``seconds`` apart; raises if the mounts' own counters are missing."""
+    mounts = nfs_mounted.read_mounted(host, nfs_mounted.LINUX)
+    command = _ss(mounts)
+    sample = host.sample(SAMPLE, [MOUNTSTATS, RPC, SNMP, NETSTAT], [command], seconds)
+    first, second = [mountstats.parse(text) for text in _both(sample, "file:" + MOUNTSTATS)]
+    servers = {mount.path: _option(mount.options, "addr") for mount in mounts}
+    return Traffic(
+        seconds=sample.seconds,
+        mounts={
+            path: _mount(first.get(path), after, servers.get(path), sample.seconds)
+            for path, after in second.items()
+        },
+        calls=attempt(_calls, sample),
+        tcp=attempt(_tcp, sample),
+        connections=attempt(_connections, sample, "command:" + " ".join(command)),
+        evidence=(EVIDENCE,),
+    )
+
+
+def _ss(mounts):
+    # type: (List[nfs_mounted.Mounted]) -> List[str]
+    """The command that shows the connections to the ports that the mounts use, and no others."""
+    named = [_option(mount.options, "port") for mount in mounts]
+    ports = sorted({_PORT} | {int(port) for port in named if port and port.isdecimal()} - {0})
+    words = ["ss", "-tine"]
+    for port in ports:
+        words += ["or"] if len(words) > 2 else []
+        words += ["dport", "=", ":{0}".format(port)]
+    return words
+
+
+def _option(options, name):
+    # type: (str, str) -> Optional[str]
+    for word in options.split(","):
+        if word.startswith(name + "="):
+            return word[len(name) + 1 :]
+    return None
+
+
+def _both(sample, source):
+    # type: (Sample, str) -> Tuple[str, str]
+    if source in sample.errors:
+        raise Unanswered(EVIDENCE, sample.errors[source])
+    return sample.first[source], sample.second[source]
+
+
+def _mount(before, after, server, seconds):
+    # type: (Optional[mountstats.MountStats], mountstats.MountStats, Optional[str], float) -> MountTraffic
+    """The difference of two readings of one mount; none where they are not of the same mount."""
+    counted = None if before is None else _difference(before, after, seconds)
+    transports = after.transports
+    empty = MountTraffic(
+        path=after.path,
+        source=after.source,
+        server=server and socket_info.plain_address(server),
+        version=_option(after.options, "vers") or after.version,
+        protos=tuple(sorted({one.proto for one in transports})),
+        transports=tuple("{0}:{1}".format(one.proto, one.port) for one in transports),
+        connections=len(transports),
+        ops={},
+        all_ops=0,
+        all_retransmissions=0,
+        all_timeouts=0,
+        sends=0,
+        receives=0,
+        bad_xids=0,
+        reconnects=0,
+        backlog=0.0,
+        max_slots=max(
+            (one.max_slots for one in transports if one.max_slots is not None), default=None
+        ),
+        age=after.age,
+        remounted=True,
+        lease_time=after.lease_time,
+        lease_expired=after.lease_expired,
+    )
+    return empty if counted is None else empty._replace(remounted=False, **counted)
+
+
+def _difference(before, after, seconds):
+    # type: (mountstats.MountStats, mountstats.MountStats, float) -> Optional[Dict[str, Any]]
+    """What was counted between two readings, by field of MountTraffic.
+
+    None where the mount or its connections are others than before: made anew, or (on a machine
+    of 32 bits) a counter ran over.
+    """
+    # Both ages are rounded down to whole seconds.
+    if after.age - before.age < int(seconds) - 1:
+        return None
+    if len(before.transports) != len(after.transports):
+        return None
+    ops = {
+        name: _op_rates(before.named.get(name), operation, seconds)
+        for name, operation in after.named.items()
+    }
+    pairs = list(zip(before.transports, after.transports))
+    sums = {
+        name: sum(getattr(new, name) - getattr(old, name) for old, new in pairs)
+        for name in ("sends", "receives", "bad_xids", "connects", "backlog")
+    }
+    all_ops = after.ops - before.ops
+    retransmissions = after.transmissions - before.transmissions - all_ops
+    timeouts = after.timeouts - before.timeouts
+    known = [rates for rates in ops.values() if rates is not None]
+    if len(known) < len(ops) or min([all_ops, timeouts] + list(sums.values())) < 0:
+        return None
+    return {
+        "ops": ops,
+        "all_ops": all_ops,
+        # Each request is counted as a whole when it ends, so this is never below 0.
+        "all_retransmissions": max(0, retransmissions),
+        "all_timeouts": timeouts,
+        "sends": sums["sends"],
+        "receives": sums["receives"],
+        "bad_xids": sums["bad_xids"],
+        "reconnects": sums["connects"],
+        "backlog": sums["backlog"] / float(sums["sends"]) if sums["sends"] else 0.0,
+    }
+
+
+#: What an operation counts that was never used: its line is not kept.
+_UNUSED = mountstats.Operation(0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def _op_rates(before, after, seconds):
+    # type: (Optional[mountstats.Operation], mountstats.Operation, float) -> Optional[OpRates]
+    old = before or _UNUSED
+    ops, transmissions, timeouts, sent, received, queue, rtt, execute = [
+        new - earlier for new, earlier in zip(after[:8], old[:8])
+    ]
+    if min(ops, transmissions, timeouts, sent, received, queue, rtt, execute) < 0:
+        return None
+    errors = None
+    if after.errors is not None and old.errors is not None:
+        errors = after.errors - old.errors
+    return OpRates(
+        ops=ops,
+        per_second=ops / seconds,
+        retransmissions=max(0, transmissions - ops),
+        timeouts=timeouts,
+        errors=errors,
+        queue_ms=queue / float(ops) if ops else None,
+        rtt_ms=rtt / float(ops) if ops else None,
+        execute_ms=execute / float(ops) if ops else None,
+        mib_per_second=(sent + received) / _MIB / seconds,
+    )
+
+
+def _calls(sample):
+    # type: (Sample) -> RpcCalls
+    first, second = [proc_net_rpc_nfs.parse(text) for text in _both(sample, "file:" + RPC)]
+    return RpcCalls(*proc_net_rpc_nfs.difference(first, second))
+
+
+def _tcp(sample):
+    # type: (Sample) -> TcpDelta
+    snmp = [proc_net_snmp.parse(text) for text in _both(sample, "file:" + SNMP)]
+    netstat = attempt(
+        lambda: [proc_net_snmp.parse(text) for text in _both(sample, "file:" + NETSTAT)]
+    )
+    sent, again, received = [
+        _counted(snmp, "Tcp", name) for name in ("OutSegs", "RetransSegs", "InSegs")
+    ]
+    if sent is None or again is None or received is None:
+        raise Unanswered(EVIDENCE, "{0} does not count TCP segments".format(SNMP))
+    return TcpDelta(
+        segments_sent=sent,
+        segments_retransmitted=again,
+        segments_received=received,
+        segments_out_of_order=_counted(if_known(netstat, []), "TcpExt", "TCPOFOQueue"),
+        reassembly_failures=_counted(snmp, "Ip", "ReasmFails"),
+    )
+
+
+def _counted(tables, group, name):
+    # type: (List[Dict[str, Dict[str, int]]], str, str) -> Optional[int]
+    """The difference of a counter; None where it is not in both, or ran over in between."""
+    values = [table.get(group, {}).get(name) for table in tables]
+    if len(values) != 2 or values[0] is None or values[1] is None or values[1] < values[0]:
+        return None
+    return values[1] - values[0]
+
+
+def _connections(sample, source):
+    # type: (Sample, str) -> Dict[str, ConnectionDelta]
+    """The kernel's connections by server; those of Direct NFS belong to the database's user."""
+    first, second = [socket_info.parse(text) for text in _both(sample, source)]
+    before = {(one.local, one.local_port, one.peer, one.peer_port): one for one in first}
+    servers = {}  # type: Dict[str, List[ConnectionDelta]]
+    for one in second:
+        if one.uid == 0:
+            old = before.get((one.local, one.local_port, one.peer, one.peer_port))
+            servers.setdefault(one.peer, []).append(_connection(old, one))
+    return {server: _together(deltas) for server, deltas in servers.items()}
+
+
+def _connection(before, after):
+    # type: (Optional[socket_info.Connection], socket_info.Connection) -> ConnectionDelta
+    """What one connection counted. One that is new, or was made anew on its port, began at 0."""
+    counters = ("segments_sent", "retransmitted", "data_received", "out_of_order")
+    new = [getattr(after, name) for name in counters]
+    old = [getattr(before, name) for name in counters] if before else [0, 0, 0, 0]
+    pairs = [(one, other) for one, other in zip(new, old) if one is not None]
+    if any(other is not None and one < other for one, other in pairs):
+        old = [0, 0, 0, 0]
+    sent, again, received, disordered = [
+        None if one is None else one - (other or 0) for one, other in zip(new, old)
+    ]
+    return ConnectionDelta(
+        1, after.rtt_ms, after.least_rtt_ms, sent, again or 0, received, disordered
+    )
+
+
+def _together(deltas):
+    # type: (List[ConnectionDelta]) -> ConnectionDelta
+    return ConnectionDelta(
+        connections=len(deltas),
+        rtt_ms=max((one.rtt_ms for one in deltas if one.rtt_ms is not None), default=None),
+        least_rtt_ms=min(
+            (one.least_rtt_ms for one in deltas if one.least_rtt_ms is not None), default=None
+        ),
+        segments_sent=_sum([one.segments_sent for one in deltas]),
+        segments_retransmitted=sum(one.segments_retransmitted for one in deltas),
+        data_received=_sum([one.data_received for one in deltas]),
+        out_of_order=_sum([one.out_of_order for one in deltas]),
+    )
+
+
+def _sum(values):
+    # type: (List[Optional[int]]) -> Optional[int]
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if len(numbers) == len(values) else None

@@ -24,7 +24,7 @@ class Facts(NamedTuple):
 
     ``autofs`` are the folders below which a mount is made when somebody looks. ``beneath`` holds
     what lies where a listed mount is missing, ``holders`` who holds files open there or on a
-    listed mount that may be changed.
+    listed mount that may be changed. ``files`` are the texts of the drop-ins to write.
     """
 
     system: Answer[str]
@@ -39,6 +39,7 @@ class Facts(NamedTuple):
     direct_nfs: direct_nfs.DirectNfs
     beneath: Dict[str, Answer[List[str]]]
     holders: Dict[str, Answer[List[OpenFiles]]]
+    files: Dict[str, Answer[str]]
 
 
 def read(host, policy):
@@ -65,9 +66,13 @@ def read(host, policy):
         database_files=attempt(_read_database_files, host, paths + missing),
         clusterware=attempt(lambda: bool(host.processes("ocssd", CLUSTERWARE))),
         homes=homes,
-        direct_nfs=direct_nfs.read_direct_nfs(host, if_known(homes, []), mounts),
+        direct_nfs=direct_nfs.read_direct_nfs(host, if_known(homes, [])),
         beneath={path: attempt(_read_beneath, host, path, autofs, paths) for path in missing},
         holders=_read_holders(host, policy, missing),
+        files={
+            path: attempt(host.read_text, path)
+            for path in (policy.modprobe_file, policy.sysctl_file)
+        },
     )
 
 

@@ -7,7 +7,7 @@ and HP-UX; My Oracle Support 359515.1. Options of which the system takes no noti
 Linux) are not asked for. Names and values are those of parsers/nfs_options.py.
 """
 
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Tuple
 
 from ...parsers import nfs_options
 from ...parsers.nfs_options import AIX, HPUX, LINUX, SOLARIS
@@ -27,7 +27,7 @@ LOCKS = ("lock", "local_lock", "llock", "cto")
 _PAGE = {LINUX: "Linux", AIX: "AIX", SOLARIS: "Solaris", HPUX: "HP-UX"}
 _MOS = "MOS 359515.1"
 _NFS5 = "nfs(5), lock/nolock and cto/nocto"
-_POLICY = "nfs_mounts_wanted"
+POLICY = "nfs_mounts_wanted"
 
 
 class Wish(NamedTuple):
@@ -193,7 +193,7 @@ def is_shared(mount):
 def _overridden(found, overrides):
     # type: (Dict[str, Wish], Dict[str, str]) -> List[Wish]
     for name, value in overrides.items():
-        found[name] = Wish(name, value, EXACTLY, _POLICY)
+        found[name] = Wish(name, value, EXACTLY, POLICY)
     for name in _silenced(overrides):
         if name not in overrides:
             found.pop(name, None)
@@ -229,26 +229,27 @@ def is_fulfilled(wish, settings):
     return value == wish.value
 
 
-def target(found, settings, system):
+def corrections(found, asked, system):
     # type: (List[Wish], Dict[str, str], str) -> Dict[str, str]
-    """What to write into a mount's options (nfs_options.edit) so that every wish is fulfilled.
+    """What to change in a mount's options (nfs_options.edit) so that every wish is fulfilled.
 
-    A size that is larger than wished stays as it is; a value that must not be becomes the
+    ``asked`` are the settings as they are written. One correction can bring about others (ac also
+    ends sync), so each is judged with those before it. A value that must not be becomes the
     system's default.
     """
     defaults = nfs_options.effective({}, system)
-    wanted = {}  # type: Dict[str, str]
+    changed = {}  # type: Dict[str, str]
     for wish in found:
-        if wish.relation == NOT:
-            if not is_fulfilled(wish, settings) and wish.name in defaults:
-                wanted[wish.name] = defaults[wish.name]
-        elif wish.relation == AT_LEAST and is_fulfilled(wish, settings):
-            wanted[wish.name] = settings[wish.name]
-        else:
-            wanted[wish.name] = wish.value
-    return wanted
+        if not is_fulfilled(wish, nfs_options.effective(dict(asked, **changed), system)):
+            value = defaults.get(wish.name, "no") if wish.relation == NOT else wish.value
+            changed[wish.name] = value
+    return changed
 
 
-def of_name(found, name):
-    # type: (List[Wish], str) -> Optional[Wish]
-    return next((wish for wish in found if wish.name == name), None)
+def new_options(found):
+    # type: (List[Wish]) -> str
+    """The options of an entry that does not exist yet: all that is wished, in so many words."""
+    settings = {wish.name: wish.value for wish in found if wish.relation != NOT}
+    if settings.get("local_lock") == "none":
+        del settings["local_lock"]  # the default, and nobody writes it
+    return ",".join(nfs_options.words(settings))

@@ -7,6 +7,7 @@ from typing import List, Optional
 
 from ...answer import if_known, known
 from ...host import OpenFiles
+from ...probes import direct_nfs
 from ...probes.nfs_mounted import Mounted
 from .facts import Facts, JudgedMount, is_beneath
 from .policy import Policy, WantedMount
@@ -103,4 +104,6 @@ def _guess_class(mount, facts):
     mounts = known(facts.mounted)
     if len(files) < len(paths) or any(mount_of(home, mounts) == mount for home in homes):
         return "oracle_home"
+    if mount.path in direct_nfs.mount_points(facts.direct_nfs):
+        return "datafiles"
     return "adr" if files else None

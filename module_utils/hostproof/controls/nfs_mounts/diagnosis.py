@@ -1,0 +1,274 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who is to blame for a slow or repeated request: the network, the server or neither is known.
+
+UDP: the client sends a request again when no answer came in time. If the server was only slow it
+answers both copies, and the second answer finds nobody waiting (a bad xid). So few bad xids mean
+that requests or answers were lost, as many bad xids as retransmissions that the server was slow.
+TCP hides losses from RPC: there the segments of the connections tell. How long the network takes
+TCP measures until the acknowledgement, which a server may hold back until it has its answer: the
+average is the most that the network takes, and the least of the last minutes what it needs.
+
+Sources: M. Dawson, Performance Tuning: A Case Study, Sys Admin, June 2002 (UDP); kernel
+net/sunrpc/xprt.c, xprt_lookup_rqst() and xprt_complete_rqst(); tcp(7); RFC 6298.
+"""
+
+from typing import Dict, NamedTuple, Optional, Tuple
+
+from ...answer import if_known
+from ...errors import HostproofError
+from ...finding import ERROR, FAIL, WARN
+from ...probes.nfs_traffic import ConnectionDelta, MountTraffic, Traffic
+from .policy import Policy
+
+NETWORK = "network"
+SERVER = "server"
+
+#: Below this share of bad xids the retransmissions of UDP were not for a slow server.
+BAD_XIDS_OF_A_SLOW_SERVER = 0.5
+#: A share of fewer events than these says nothing.
+FEWEST_EVENTS = 3
+#: Segments that arrive out of order behind one that was lost: some ten of them.
+OUT_OF_ORDER_PER_LOSS = 10.0
+
+
+#: Server, version and the client's ends: mounts where these agree share one transport.
+_Key = Tuple[Optional[str], str, Tuple[str, ...]]
+
+
+class Wire(NamedTuple):
+    """The traffic with what must be summed over the mounts that share a transport."""
+
+    traffic: Traffic
+    by_transport: Dict[_Key, int]
+
+
+class Cause(NamedTuple):
+    """What was found, and who it was: NETWORK, SERVER, or None where the numbers do not tell.
+
+    ``status`` is None where nothing is wrong, ERROR where that cannot be told.
+    """
+
+    status: Optional[str]
+    words: str
+    culprit: Optional[str]
+
+
+def wire_of(traffic):
+    # type: (Traffic) -> Wire
+    sums = {}  # type: Dict[_Key, int]
+    for mount in traffic.mounts.values():
+        key = _key(mount)
+        sums[key] = sums.get(key, 0) + mount.all_retransmissions
+    return Wire(traffic, sums)
+
+
+def retransmissions_of_transport(wire, mount):
+    # type: (Wire, MountTraffic) -> int
+    """Bad xids and reconnects are counted for the transport: so must be what they explain."""
+    return wire.by_transport[_key(mount)]
+
+
+def _key(mount):
+    # type: (MountTraffic) -> _Key
+    return (mount.server, mount.version, mount.transports)
+
+
+def percent(part, whole):
+    # type: (int, int) -> float
+    return 100.0 * part / whole if whole else 0.0
+
+
+def share(part, whole, what):
+    # type: (int, int, str) -> str
+    """ "12 of 4000 requests (0.30 %)" """
+    return "{0} of {1} {2} ({3:.2f} %)".format(part, whole, what, percent(part, whole))
+
+
+def server_name(mount):
+    # type: (MountTraffic) -> str
+    return mount.server or mount.source.rpartition(":")[0].rstrip(":") or "the server"
+
+
+# -- UDP ------------------------------------------------------------------------------------------
+
+
+def udp_culprit(wire, mount):
+    # type: (Wire, MountTraffic) -> Cause
+    """Why requests over UDP were sent again; only where some were."""
+    again = retransmissions_of_transport(wire, mount)
+    numbers = "{0} answers came twice (bad xids) for {1} retransmissions".format(
+        mount.bad_xids, again
+    )
+    if mount.bad_xids >= BAD_XIDS_OF_A_SLOW_SERVER * again:
+        words = "{0}: the server is slow, it answers both copies".format(numbers)
+        return Cause(None, words, SERVER)
+    words = "{0}: frames are lost on the way".format(numbers)
+    tcp = if_known(wire.traffic.tcp, None)
+    if tcp is not None and tcp.reassembly_failures:
+        words += "; this host could not put {0} fragmented packets together".format(
+            tcp.reassembly_failures
+        )
+    return Cause(None, words, NETWORK)
+
+
+# -- TCP ------------------------------------------------------------------------------------------
+
+
+def tcp_path(wire, mount, policy):
+    # type: (Wire, MountTraffic, Policy) -> Cause
+    """Whether segments are lost between this host and the server.
+
+    From the connections to the server where ss showed them, else from the counters of the whole
+    host, which blame nobody for certain. ERROR where neither is known, or where the host's
+    counters leave it open.
+    """
+    connections = if_known(wire.traffic.connections, {})
+    if mount.server in connections:
+        path = _own_connections(connections[mount.server], mount, policy)
+    else:
+        path = _whole_host(wire, mount, policy)
+    if mount.server in connections and connections[mount.server].out_of_order is not None:
+        disorder = _own_disorder(connections[mount.server], mount, policy)
+    else:
+        disorder = _disorder_of_host(wire, policy)
+    if disorder is None:
+        return path
+    status = FAIL if FAIL in (path.status, disorder.status) else WARN
+    return Cause(status, "{0}; {1}".format(path.words, disorder.words), NETWORK)
+
+
+def _own_connections(delta, mount, policy):
+    # type: (ConnectionDelta, MountTraffic, Policy) -> Cause
+    # Kernels before 4.2 count no segments: each request was one at least.
+    sent = mount.sends if delta.segments_sent is None else delta.segments_sent
+    words = "TCP sent {0} to {1} again".format(
+        share(delta.segments_retransmitted, sent, "segments"), server_name(mount)
+    )
+    status = _status(delta.segments_retransmitted, sent, policy, 1.0)
+    if not status:
+        return Cause(None, words, None)
+    return Cause(status, words + ": segments are lost on the way (network)", NETWORK)
+
+
+def _own_disorder(delta, mount, policy):
+    # type: (ConnectionDelta, MountTraffic, Policy) -> Optional[Cause]
+    """What the server had to send again, only the server counts: here it arrives out of order."""
+    disordered, received = delta.out_of_order or 0, delta.data_received or mount.receives
+    status = _status(disordered, received, policy, OUT_OF_ORDER_PER_LOSS)
+    if not status:
+        return None
+    words = (
+        "{0} from {1} arrived out of order: segments are lost or overtaken on the way (network)"
+    ).format(share(disordered, received, "segments"), server_name(mount))
+    return Cause(status, words, NETWORK)
+
+
+def _disorder_of_host(wire, policy):
+    # type: (Wire, Policy) -> Optional[Cause]
+    tcp = if_known(wire.traffic.tcp, None)
+    if tcp is None or tcp.segments_out_of_order is None:
+        return None
+    disordered, received = tcp.segments_out_of_order, tcp.segments_received
+    if not _status(disordered, received, policy, OUT_OF_ORDER_PER_LOSS):
+        return None
+    words = (
+        "{0} of the whole host arrived out of order: segments are lost or overtaken on the way "
+        "(network), from whom is unknown"
+    ).format(share(disordered, received, "segments"))
+    return Cause(WARN, words, NETWORK)
+
+
+def _whole_host(wire, mount, policy):
+    # type: (Wire, MountTraffic, Policy) -> Cause
+    tcp = wire.traffic.tcp
+    if isinstance(tcp, HostproofError):
+        words = "whether TCP segments are lost is unknown ({0}; {1})".format(
+            _no_connection(wire, mount), tcp
+        )
+        return Cause(ERROR, words, None)
+    words = "TCP sent {0} of the whole host again".format(
+        share(tcp.segments_retransmitted, tcp.segments_sent, "segments")
+    )
+    status = _status(tcp.segments_retransmitted, tcp.segments_sent, policy, 1.0)
+    if status:
+        # Others use the network too, and maybe another way: that is a hint and no proof.
+        words += ": segments are lost on the way (network), to whom is unknown ({0})".format(
+            _no_connection(wire, mount)
+        )
+        return Cause(WARN, words, NETWORK)
+    if _status(tcp.segments_retransmitted, mount.sends, policy, 1.0):
+        words += "; whether these went to {0} is unknown ({1})".format(
+            server_name(mount), _no_connection(wire, mount)
+        )
+        return Cause(ERROR, words, None)
+    return Cause(None, words, None)
+
+
+def _no_connection(wire, mount):
+    # type: (Wire, MountTraffic) -> str
+    connections = wire.traffic.connections
+    if isinstance(connections, HostproofError):
+        return str(connections)
+    return "ss shows no connection to {0}".format(server_name(mount))
+
+
+def _status(part, whole, policy, factor):
+    # type: (int, int, Policy, float) -> Optional[str]
+    if part < FEWEST_EVENTS:
+        return None
+    if percent(part, whole) >= policy.tcp_retransmission_fail_percent * factor:
+        return FAIL
+    if percent(part, whole) >= policy.tcp_retransmission_warn_percent * factor:
+        return WARN
+    return None
+
+
+# -- slow answers ---------------------------------------------------------------------------------
+
+
+def why_slow(wire, mount, rtt_ms, policy):
+    # type: (Wire, MountTraffic, float, Policy) -> Cause
+    """Who makes answers late that took ``rtt_ms`` on average."""
+    if mount.protos == ("udp",) and retransmissions_of_transport(wire, mount):
+        return udp_culprit(wire, mount)
+    if mount.protos != ("tcp",):
+        return _unknown(
+            "of {0} nobody measures the round trip".format(", ".join(mount.protos).upper())
+        )
+    path = tcp_path(wire, mount, policy)
+    if path.culprit:
+        return path
+    connection = if_known(wire.traffic.connections, {}).get(mount.server)
+    if connection is None or connection.rtt_ms is None:
+        return _unknown(
+            "{0}, and the round trip of TCP is unknown ({1})".format(
+                path.words, _no_connection(wire, mount)
+            )
+        )
+    whose = _of_round_trip(connection.rtt_ms, connection.least_rtt_ms, rtt_ms, policy)
+    return whose._replace(words="{0}; {1}".format(whose.words, path.words))
+
+
+def _unknown(because):
+    # type: (str) -> Cause
+    return Cause(None, "the server or the way to it: {0}".format(because), None)
+
+
+def _of_round_trip(most, least, rtt_ms, policy):
+    # type: (float, Optional[float], float, Policy) -> Cause
+    """``most`` and ``least`` are the average and the least round trip of TCP."""
+    if rtt_ms - most >= policy.rtt_warn_ms:
+        words = "at most {0:.1f} ms of it are the network's: the server is slow".format(most)
+        return Cause(None, words, SERVER)
+    if least is not None and rtt_ms - least < policy.rtt_warn_ms:
+        words = "at least {0:.1f} ms of it are the network's: the way to the server is slow".format(
+            least
+        )
+        return Cause(None, words, NETWORK)
+    return _unknown(
+        "the round trip of TCP is {0:.1f} ms on average and {1} at least, and may hold a late "
+        "acknowledgement of the server".format(
+            most, "an unknown time" if least is None else "{0:.1f} ms".format(least)
+        )
+    )

@@ -1,0 +1,182 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judges whether a mount is there, and what happens in its folder where it is not."""
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known
+from ...errors import Absent, HostproofError
+from ...finding import FAIL, PASS, SKIP, WARN, Finding, found
+from ...host import OpenFiles
+from .checks import MOUNTED
+from .facts import Facts, is_beneath
+from .layers import NOT_MOUNTED, Layers, correct, persisted_source
+from .policy import Policy
+from .wanted import mount_of
+
+
+class _Instead(NamedTuple):
+    """What is in the folder of a mount that is missing, and what to do about it."""
+
+    in_use: str
+    why: str
+    fix: str
+    evidence: Tuple[str, ...]
+
+
+def judge_mounted(layers, facts, policy):
+    # type: (Layers, Facts, Policy) -> Finding
+    mounted = layers.judged.mounted
+    if mounted is None:
+        return _judge_missing(layers, facts)
+    status, why = PASS, None  # type: str, Optional[str]
+    wanted, there = source_parts(layers.wanted.source), source_parts(mounted.source)
+    address = (layers.running or {}).get("addr", "").lower()
+    if there[1] != wanted[1]:
+        status = FAIL
+        why = "{0} is mounted here, not {1}.".format(mounted.source, layers.wanted.source)
+    elif wanted[0] not in (there[0], address):
+        status = WARN
+        why = "The export comes from {0}; whether that is {1} is not known.".format(
+            there[0], wanted[0]
+        )
+    return found(
+        MOUNTED,
+        status,
+        why=why,
+        fix="correct the source in nfs_mounts_wanted, or: " + correct(layers),
+        desired=_desired(layers),
+        persisted=persisted_source(layers),
+        running="{0} ({1})".format(mounted.source, mounted.fstype),
+        evidence=layers.evidence(),
+    )
+
+
+def source_parts(text):
+    # type: (str) -> Tuple[str, str]
+    """(server, export) of "server:/export", as far as case and a last slash do not matter."""
+    server, _, export = text.rpartition(":/")
+    return server.strip("[]").lower(), "/" + export.strip("/")
+
+
+def _desired(layers):
+    # type: (Layers) -> str
+    return "{0} on {1}".format(layers.wanted.source, layers.path)
+
+
+def _judge_missing(layers, facts):
+    # type: (Layers, Facts) -> Finding
+    maker = _maker_on_access(layers, facts)
+    if maker is not None:
+        return found(
+            MOUNTED,
+            SKIP,
+            why="Not mounted now: {0} mounts it when somebody looks.".format(maker),
+            desired=_desired(layers),
+            persisted=persisted_source(layers),
+            running=NOT_MOUNTED,
+            evidence=layers.evidence(),
+        )
+    instead = _what_is_there(layers.path, facts)
+    entries = if_known(layers.entries, [])
+    why = instead.why
+    if entries and "bg" in entries[0].options.split(","):
+        why += " With bg, mount returns 0 also when it failed."
+    return found(
+        MOUNTED,
+        FAIL,
+        why=why,
+        fix=instead.fix if entries else "{0} ({1})".format(instead.fix, correct(layers)),
+        desired=_desired(layers),
+        persisted=persisted_source(layers),
+        running=NOT_MOUNTED,
+        in_use=instead.in_use,
+        evidence=layers.evidence() + instead.evidence,
+    )
+
+
+def _maker_on_access(layers, facts):
+    # type: (Layers, Facts) -> Optional[str]
+    """What mounts the path as soon as somebody looks: autofs, be it its daemon or systemd."""
+    above = [folder for folder in if_known(facts.autofs, []) if is_beneath(layers.path, folder)]
+    if not above:
+        return None
+    entries = if_known(layers.entries, [])
+    return entries[0].place if entries else "autofs at " + max(above, key=len)
+
+
+def _what_is_there(path, facts):
+    # type: (str, Facts) -> _Instead
+    databases = attempt(_open_beneath, path, facts, facts.database_files)
+    others = attempt(_open_beneath, path, facts, facts.holders.get(path, []))
+    names = facts.beneath.get(path, [])
+    beneath = sorted(if_known(names, []))
+    if if_known(databases, []):
+        held = _held(databases)
+        return _Instead(
+            held,
+            "Not mounted, and a database writes into the file system beneath: {0}.".format(held),
+            "stop the database now, move what it wrote out of {0} (a mount hides it), mount {0} "
+            "and recover".format(path),
+            ("open_files:database",),
+        )
+    if if_known(others, []):
+        held = _held(others)
+        return _Instead(
+            held,
+            "Not mounted, and the empty mount point is in use: {0}.".format(held),
+            "stop these processes, move their files out of {0}, then: mount {0}".format(path),
+            ("open_files:all",),
+        )
+    if beneath:
+        listed = ", ".join(beneath[:3]) + (", ..." if len(beneath) > 3 else "")
+        return _Instead(
+            "in the folder itself: " + listed,
+            "Not mounted, and files lie beneath, which a mount hides: {0}.".format(listed),
+            "find out who wrote them and move them out of {0}, then: mount {0}".format(path),
+            ("dir:" + path,),
+        )
+    if isinstance(names, Absent):
+        why, fix = "Not mounted, and there is no such folder.", "mkdir -p {0} && mount {0}"
+    else:
+        why, fix = "Not mounted.", "mount {0}"
+    unknown = next((one for one in (databases, others, names) if _is_unknown(one)), None)
+    if unknown is None:
+        return _Instead("nothing is open or lies there", why, fix.format(path), ())
+    why += " What is open or lies there is not known: {0}.".format(unknown)
+    return _Instead("unknown", why, fix.format(path), ())
+
+
+def _is_unknown(answer):
+    # type: (Answer[object]) -> bool
+    return isinstance(answer, HostproofError) and not isinstance(answer, Absent)
+
+
+def _open_beneath(path, facts, answer):
+    # type: (str, Facts, Answer[List[OpenFiles]]) -> List[OpenFiles]
+    """Who has files open below a path, but not on a mount that lies deeper."""
+    mounts = known(facts.mounted)
+    found_processes = []
+    for process in known(answer):
+        paths = []
+        for name in process.paths:
+            mount = mount_of(name, mounts)
+            if is_beneath(name, path) and not (mount and is_beneath(mount.path, path)):
+                paths.append(name)
+        if paths:
+            found_processes.append(process._replace(paths=tuple(paths)))
+    return found_processes
+
+
+def _held(processes):
+    # type: (List[OpenFiles]) -> str
+    """Who holds what: the first three processes with their first file each."""
+    parts = [
+        "{0} (pid {1}) holds {2}".format(
+            process.argv0.rpartition("/")[2] or "a process", process.pid, process.paths[0]
+        )
+        for process in processes[:3]
+    ]
+    if len(processes) > 3:
+        parts.append("and {0} more".format(len(processes) - 3))
+    return ", ".join(parts)

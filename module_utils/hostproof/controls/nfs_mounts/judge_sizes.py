@@ -1,0 +1,198 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Judges the transfer sizes: what was asked for, and what the server granted."""
+
+from typing import Dict, List, NamedTuple, Optional
+
+from ...answer import attempt, if_known, known
+from ...errors import HostproofError, Unanswered
+from ...finding import FAIL, PASS, SKIP, WARN, Finding, found
+from ...parsers import nfs_options
+from ...parsers.nfs_options import LINUX
+from ...parsers.size import human
+from ...probes import nfs_persisted
+from ...probes.nfs_mounted import Mounted
+from .checks import TRANSFER_SIZE, TRANSFER_SIZE_LOWERED
+from .facts import Facts
+from .judge_mounted import source_parts
+from .judge_options import SIZES
+from .layers import Layers, correct, persisted_words, running_words, seen_in, wished
+from .options_table import EXACTLY
+from .policy import Policy
+
+#: Oracle refuses files behind smaller requests (ORA-27054).
+SMALLEST = 32768
+#: The kernel rounds what it asks for down to whole pages.
+_PAGE = 4096
+
+
+def judge_transfer_size(layers, facts, policy):
+    # type: (Layers, Facts, Policy) -> Finding
+    if layers.running is None:
+        return found(TRANSFER_SIZE, SKIP, why="Nothing is mounted here now.")
+    wishes = {wish.name: wish for wish in layers.wishes if wish.name in SIZES}
+    asked = if_known(layers.asked, None) or {}
+    status, parts, server = PASS, [], False
+    for name in SIZES:
+        granted = _size(layers.running, name)
+        if granted is None:
+            raise Unanswered(
+                seen_in(layers.system),
+                "mount shows no {0} for {1}; ask nfsstat -m".format(name, layers.path),
+            )
+        wanted, requested = int(wishes[name].value), _size(asked, name)
+        short = requested is not None and granted < requested - requested % _PAGE
+        wrong = granted < wanted or (wishes[name].relation == EXACTLY and granted != wanted)
+        if granted < SMALLEST or wrong:
+            status = FAIL
+        elif short and status == PASS:
+            status = WARN
+        server = server or short
+        if status != PASS and (granted < SMALLEST or wrong or short):
+            parts.append(_sentence(name, granted, wanted, requested if short else None))
+    if parts and any((_size(layers.running, name) or 0) < SMALLEST for name in SIZES):
+        parts.append("Oracle refuses files behind less than 32 KiB (ORA-27054).")
+    return found(
+        TRANSFER_SIZE,
+        status,
+        why=" ".join(parts),
+        fix=_raise_the_server(policy, layers) if server else correct(layers),
+        desired=wished(wishes.values()),
+        persisted=persisted_words(layers, SIZES),
+        running=running_words(layers, SIZES),
+        evidence=layers.evidence(),
+    )
+
+
+def _size(settings, name):
+    # type: (Dict[str, str], str) -> Optional[int]
+    text = settings.get(name, "")
+    return int(text) if text.isdecimal() else None
+
+
+def _sentence(name, granted, wanted, requested):
+    # type: (str, int, int, Optional[int]) -> str
+    if requested is not None:
+        return "{0}: {1} asked, the server grants {2}.".format(
+            name, human(requested), human(granted)
+        )
+    return "{0}: mounted with {1}, wanted is {2}.".format(name, human(granted), human(wanted))
+
+
+def _raise_the_server(policy, layers):
+    # type: (Policy, Layers) -> str
+    return (
+        "raise the server's maximum (ONTAP: vserver nfs modify -tcp-max-xfer-size {0}; Linux: "
+        "/proc/fs/nfsd/max_block_size while nfsd is stopped), then stop what uses {1} and: umount "
+        "{1} && mount {1}; never lower it under a mount".format(policy.transfer_size, layers.path)
+    )
+
+
+# -- lowered under a mount ------------------------------------------------------------------------
+
+
+class _Granted(NamedTuple):
+    """What one mount has and asked for (None: the most that there is), and its age in seconds."""
+
+    mount: Mounted
+    sizes: Dict[str, Optional[int]]
+    asked: Dict[str, Optional[int]]
+    age: Optional[int]
+
+
+def judge_transfer_size_lowered(layers, facts, policy):
+    # type: (Layers, Facts, Policy) -> Finding
+    """Whether a younger mount of the server got less, which puts this older one in danger."""
+    check = TRANSFER_SIZE_LOWERED
+    if layers.judged.mounted is None:
+        return found(check, SKIP, why="Nothing is mounted here now.")
+    if layers.system != LINUX:
+        return found(check, SKIP, why="Only Linux shows what a server granted.")
+    own = _granted(layers.judged.mounted, facts)
+    others = [mount for mount in known(facts.mounted) if _is_same_server(own.mount, mount)]
+    if not others:
+        return found(
+            check,
+            SKIP,
+            why="No other mount of this server shows what it grants now.",
+            evidence=layers.evidence(),
+        )
+    status, parts, compared = PASS, [], []  # type: str, List[str], List[str]
+    for mount in others:
+        other = attempt(_granted, mount, facts)
+        if isinstance(other, HostproofError):
+            continue
+        compared.append("{0} {1}".format(mount.path, _in_words(other.sizes)))
+        for name in SIZES:
+            if not _got_less(own, other, name):
+                continue
+            sizes = human(other.sizes[name] or 0), human(own.sizes[name] or 0)
+            if own.age is None or other.age is None:
+                status = FAIL if status == FAIL else WARN
+                parts.append(
+                    "{0} asked for as much {1} and got {2}, not {3}; which of the two is older is "
+                    "not known.".format(mount.path, name, *sizes)
+                )
+            elif other.age < own.age:
+                status = FAIL
+                parts.append(
+                    "{0}, mounted {1} s later, asked for as much {2} and got {3}; this one still "
+                    "uses {4}.".format(mount.path, own.age - other.age, name, *sizes)
+                )
+    return found(
+        check,
+        status,
+        why=" ".join(parts + [check.why]),
+        fix="put the server's maximum back to {0} at once (ONTAP: vserver nfs modify "
+        "-tcp-max-xfer-size), or stop what uses {1} and: umount {1} && mount {1}".format(
+            max(own.sizes[name] or 0 for name in SIZES), layers.path
+        ),
+        desired="no younger mount of the server gets less",
+        running=_in_words(own.sizes),
+        in_use="; ".join(compared) or None,
+        evidence=layers.evidence(),
+    )
+
+
+def _in_words(sizes):
+    # type: (Dict[str, Optional[int]]) -> str
+    return ",".join("{0}={1}".format(name, sizes[name]) for name in SIZES)
+
+
+def _is_same_server(one, other):
+    # type: (Mounted, Mounted) -> bool
+    """The same server, by its address, and the same version: each has its own limits."""
+    if one.path == other.path or one.superblock == other.superblock:
+        return False
+    first, second = nfs_options.parse(one.options), nfs_options.parse(other.options)
+    servers = [
+        settings.get("addr") or source_parts(mount.source)[0]
+        for mount, settings in ((one, first), (other, second))
+    ]
+    return servers[0] == servers[1] and first.get("vers") == second.get("vers")
+
+
+def _granted(mount, facts):
+    # type: (Mounted, Facts) -> _Granted
+    """Raises where what it asked for is not known."""
+    settings = nfs_options.parse(mount.options)
+    asked = {}  # type: Dict[str, str]
+    for entry in nfs_persisted.of_path(facts.persisted, mount.path)[:1]:
+        asked = nfs_options.effective(nfs_persisted.asked(facts.persisted, entry), LINUX)
+    traffic = if_known(facts.traffic, None)
+    counted = traffic.mounts.get(mount.path) if traffic else None
+    return _Granted(
+        mount=mount,
+        sizes={name: _size(settings, name) for name in SIZES},
+        asked={name: _size(asked, name) for name in SIZES},
+        age=counted.age if counted else None,
+    )
+
+
+def _got_less(own, other, name):
+    # type: (_Granted, _Granted, str) -> bool
+    mine, theirs = own.sizes[name], other.sizes[name]
+    if mine is None or theirs is None or theirs >= mine:
+        return False
+    asked = other.asked[name]
+    return asked is None or asked >= mine

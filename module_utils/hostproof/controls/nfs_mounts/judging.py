@@ -1,0 +1,50 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the judges of nfs_mounts share: one finding for each mount, and what stays unknown."""
+
+from typing import Callable, List
+
+from ...errors import Denied, HostError, HostproofError
+from ...finding import ERROR, FAIL, SKIP, WARN, Check, Finding, found
+from .facts import Facts, JudgedMount
+from .layers import Layers, layers_of
+from .policy import Policy
+from .wanted import judged_mounts, why_none
+
+#: Judges one mount in all its layers. The path is put before the title for it.
+JudgeMount = Callable[[Layers, Facts, Policy], Finding]
+
+
+def for_each_mount(check, judge_one, facts, policy):
+    # type: (Check, JudgeMount, Facts, Policy) -> List[Finding]
+    """One finding for each mount. What is unknown of one does not hide the verdict on another."""
+    mounts = judged_mounts(facts, policy)
+    if not mounts:
+        return [found(check, SKIP, why=why_none(facts))]
+    return [judge_mount(check, judge_one, one, facts, policy) for one in mounts]
+
+
+def judge_mount(check, judge_one, mount, facts, policy):
+    # type: (Check, JudgeMount, JudgedMount, Facts, Policy) -> Finding
+    try:
+        finding = judge_one(layers_of(mount, facts, policy), facts, policy)
+    except HostproofError as problem:
+        finding = undetermined(check, problem)
+    why = finding.why
+    if mount.guessed and finding.status in (WARN, FAIL):
+        why += " Judged as {0} of use {1}, a guess from what is open on it.".format(
+            mount.wanted.file_class, mount.wanted.use
+        )
+    return finding._replace(title="{0}: {1}".format(mount.wanted.path, finding.title), why=why)
+
+
+def undetermined(check, problem):
+    # type: (Check, HostproofError) -> Finding
+    denied = isinstance(problem, Denied)
+    return found(
+        check,
+        ERROR,
+        why="Could not be determined: {0}.".format(str(problem).rstrip(".")),
+        fix="run again with --become (root may read it)" if denied else None,
+        evidence=[problem.key] if isinstance(problem, HostError) else [],
+    )

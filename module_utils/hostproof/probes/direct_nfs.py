@@ -1,0 +1,297 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Direct NFS, the NFS client inside the database: linked in, configured by what, in use.
+
+Direct NFS is on where the oracle program loads libnfsodm. ``make -f ins_rdbms.mk dnfs_on`` copies
+it to rdbms/lib/odm (12.1 and later), or in place of libodm11.so (11.2); by hand libodm of any
+release is replaced or linked. It falls back to the kernel's client without a word, so only its own
+connections show that it is in use. Sources: Oracle Database Installation Guide for Linux 11.2 to
+23ai, Enabling and Disabling Direct NFS Client Control of NFS, and About Direct NFS Client Mounts.
+"""
+
+import ipaddress
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ..answer import Answer, attempt, if_known, known, unless_absent
+from ..errors import Absent, HostproofError, Unanswered
+from ..host import Host, OpenFiles
+from ..parsers import ip_addr, orabasetab, oranfstab, proc_net_tcp
+from . import nfs_files
+from .oracle_homes import OracleHome
+
+#: Processes of a database instance, by their first argument; they do its input and output.
+BACKGROUND = r"^(ora|db)_[a-z0-9]+_\S+$"
+NFS_PORT = 2049
+GLOBAL_FILE = "/etc/oranfstab"
+
+#: The evidence key of what the processes hold.
+PROCESSES_KEY = "open_files:direct_nfs"
+
+#: In lib/ of a home: the library that oracle is linked with, and the one that is Direct NFS.
+_PLAIN = re.compile(r"libodm(\d*)\.so$")
+_DIRECT = re.compile(r"libnfsodm(\d*)\.so$")
+_ODM_FOLDER = "rdbms/lib/odm"
+_REMOVED = " (deleted)"
+
+
+class Library(NamedTuple):
+    """Whether oracle of a home loads Direct NFS when it starts, and the sentence that proves it."""
+
+    linked: bool
+    proof: str
+
+
+class Order(NamedTuple):
+    """Where oracle of a home looks for oranfstab, first wins; ``ignored`` is where it does not."""
+
+    places: Tuple[str, ...]
+    ignored: Tuple[str, ...]
+
+
+class HomeDirectNfs(NamedTuple):
+    """One home. ``path`` is without links. Library is Absent where no database is installed."""
+
+    home: OracleHome
+    path: Answer[str]
+    library: Answer[Library]
+    order: Answer[Order]
+
+    def evidence(self):
+        # type: () -> Tuple[str, ...]
+        path = if_known(self.path, self.home.path)
+        folders = ("{0}/lib/".format(path), "{0}/{1}/".format(path, _ODM_FOLDER))
+        return tuple("command:ls -Lin " + folder for folder in folders)
+
+
+class DatabaseProcess(NamedTuple):
+    """A process of an instance: its home if known, the ODM libraries it has mapped, its sockets."""
+
+    sid: str
+    pid: int
+    home: str
+    libraries: Tuple[str, ...]
+    sockets: Tuple[int, ...]
+
+    def has_direct_nfs(self):
+        # type: () -> Optional[bool]
+        """Whether it runs with Direct NFS; None where its file was replaced since."""
+        names = [path.rpartition("/")[2] for path in self.libraries]
+        if any(_DIRECT.match(name.replace(_REMOVED, "")) for name in names):
+            return True
+        if any(name.endswith(_REMOVED) for name in names):
+            return None
+        return False
+
+
+class DirectNfs(NamedTuple):
+    """What a host shows of Direct NFS.
+
+    ``files`` holds every oranfstab of a search order, Absent where there is none. ``connections``
+    are the established ones to port 2049. ``addresses`` are those of the host names in oranfstab,
+    ``own`` those of this host.
+    """
+
+    homes: Tuple[HomeDirectNfs, ...]
+    files: Dict[str, Answer[oranfstab.Parsed]]
+    processes: Answer[List[DatabaseProcess]]
+    connections: Answer[List[proc_net_tcp.Socket]]
+    addresses: Dict[str, Answer[Tuple[str, ...]]]
+    own: Answer[List[ip_addr.Address]]
+
+
+def read_direct_nfs(host, homes):
+    # type: (Host, List[OracleHome]) -> DirectNfs
+    """Everything about Direct NFS on a host; an error stands where something was not read."""
+    looked_at = tuple(_read_home(host, home) for home in homes)
+    files = {GLOBAL_FILE: attempt(_read_tab, host, GLOBAL_FILE)}
+    for one in looked_at:
+        order = if_known(one.order, Order((), ()))
+        for path in order.places + order.ignored:
+            if path not in files:
+                files[path] = attempt(_read_tab, host, path)
+    tabs = [tab for tab in files.values() if isinstance(tab, oranfstab.Parsed)]
+    return DirectNfs(
+        homes=looked_at,
+        files=files,
+        processes=attempt(_read_processes, host, looked_at),
+        connections=attempt(_read_connections, host),
+        addresses={name: attempt(_resolve, host, name) for name in _names(tabs)},
+        own=attempt(_read_own, host) if tabs else [],
+    )
+
+
+def mount_points(direct):
+    # type: (DirectNfs) -> Dict[str, str]
+    """Every mount that an oranfstab of the host names, and the file that does."""
+    found = {}  # type: Dict[str, str]
+    for path, tab in direct.files.items():
+        for server in if_known(tab, oranfstab.Parsed([], [])).servers:
+            for export in server.exports:
+                found.setdefault(export.mount.rstrip("/") or "/", path)
+    return found
+
+
+def is_address(text):
+    # type: (str) -> bool
+    """Whether a path or local of oranfstab is an address, not a name."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def network_of(address, own):
+    # type: (str, List[ip_addr.Address]) -> Optional[ip_addr.Network]
+    """The attached network that an address lies in; None where a router stands in between."""
+    for one in own:
+        if ipaddress.ip_address(address) in one.network:
+            return one.network
+    return None
+
+
+# -- a home
+
+
+def _read_home(host, home):
+    # type: (Host, OracleHome) -> HomeDirectNfs
+    path = attempt(nfs_files.real_path, host, home.path)
+    return HomeDirectNfs(
+        home=home,
+        path=path,
+        library=attempt(lambda: _read_library(host, known(path))),
+        order=attempt(lambda: _read_order(host, home.path, known(path))),
+    )
+
+
+def _read_library(host, home):
+    # type: (Host, str) -> Library
+    folder = home + "/lib"
+    found = {file.name: file for file in nfs_files.list_files(host, folder)}
+    direct = sorted(name for name in found if _DIRECT.match(name))
+    if not direct:
+        raise Absent("command:ls -Lin {0}/".format(folder), "{0} holds no libnfsodm".format(folder))
+    odm = "{0}/{1}".format(home, _ODM_FOLDER)
+    loaded = unless_absent(attempt(nfs_files.list_files, host, odm), [])
+    for file in loaded:
+        if _DIRECT.match(file.name) and file.size:
+            return Library(True, "{0}/{1} is there".format(odm, file.name))
+    for name in sorted(found):
+        plain = _PLAIN.match(name)
+        other = "libnfsodm{0}.so".format(plain.group(1)) if plain else ""
+        if other not in found:
+            continue
+        one, two = "{0}/{1}".format(folder, name), "{0}/{1}".format(folder, other)
+        if found[name].inode == found[other].inode:
+            return Library(True, "{0} leads to {1}".format(one, other))
+        if found[name].size == found[other].size and nfs_files.same_content(host, one, two):
+            return Library(True, "{0} is a copy of {1}".format(one, other))
+    return Library(
+        False, "{0} holds no libnfsodm, and libodm in {1} is another file".format(odm, folder)
+    )
+
+
+def _read_order(host, written, home):
+    # type: (Host, str, str) -> Order
+    """The search order. A read-only home has its dbs folder in ORACLE_BASE_HOME.
+
+    The guides name ORACLE_BASE_HOME/dbs for oranfstab, but ORACLE_BASE/dbs for all else in dbs:
+    a file there is reported, not trusted.
+    """
+    own = home + "/dbs/oranfstab"
+    text = attempt(nfs_files.read_text, host, home + "/install/orabasetab")
+    if isinstance(text, Absent):
+        return Order((own, GLOBAL_FILE), ())
+    tab = orabasetab.parse(known(text), written) or orabasetab.parse(known(text), home)
+    if tab is None or not tab.read_only:
+        return Order((own, GLOBAL_FILE), ())
+    base_home = tab.base_home() + "/dbs/oranfstab"
+    return Order((base_home, GLOBAL_FILE), (tab.base + "/dbs/oranfstab", own))
+
+
+def _read_tab(host, path):
+    # type: (Host, str) -> oranfstab.Parsed
+    return oranfstab.parse(nfs_files.read_text(host, path))
+
+
+# -- what runs
+
+
+def _read_processes(host, homes):
+    # type: (Host, Tuple[HomeDirectNfs, ...]) -> List[DatabaseProcess]
+    paths = [one.path for one in homes if not isinstance(one.path, HostproofError)]
+    found = host.open_files("direct_nfs", BACKGROUND, tuple(paths) + ("socket:",))
+    return [_database_process(process, paths) for process in found]
+
+
+def _database_process(process, homes):
+    # type: (OpenFiles, List[str]) -> DatabaseProcess
+    libraries = tuple(path for path in process.paths if _is_odm(path))
+    under = [home for home in homes if any(p.startswith(home + "/bin/") for p in process.paths)]
+    return DatabaseProcess(
+        sid=process.argv0.split("_", 2)[2],
+        pid=process.pid,
+        home=under[0] if under else "",
+        libraries=libraries,
+        sockets=tuple(int(p[8:-1]) for p in process.paths if re.match(r"socket:\[\d+\]$", p)),
+    )
+
+
+def _is_odm(path):
+    # type: (str) -> bool
+    name = path.rpartition("/")[2].replace(_REMOVED, "")
+    return bool(_PLAIN.match(name) or _DIRECT.match(name))
+
+
+def _read_connections(host):
+    # type: (Host) -> List[proc_net_tcp.Socket]
+    sockets = proc_net_tcp.parse(host.read_text("/proc/net/tcp"))
+    # A kernel without IPv6 has no second file.
+    text = unless_absent(attempt(host.read_text, "/proc/net/tcp6"), None)
+    if text is not None:
+        sockets += proc_net_tcp.parse(text)
+    return [
+        socket
+        for socket in sockets
+        if socket.remote_port == NFS_PORT and socket.state == proc_net_tcp.ESTABLISHED
+    ]
+
+
+# -- names and networks
+
+
+def _names(tabs):
+    # type: (List[oranfstab.Parsed]) -> List[str]
+    """The host names that stand where an address may stand."""
+    return sorted(
+        {
+            named.value
+            for tab in tabs
+            for server in tab.servers
+            for named in server.paths + server.locals
+            if not is_address(named.value)
+        }
+    )
+
+
+def _resolve(host, name):
+    # type: (Host, str) -> Tuple[str, ...]
+    argv = ["getent", "ahostsv4", name]
+    output = host.run(argv, nfs_files.TIMEOUT)
+    if output.rc == 2:
+        return ()
+    if output.rc != 0:
+        key = "command:" + " ".join(argv)
+        raise Unanswered(key, "{0} ended with {1}".format(key, output.rc))
+    return tuple(sorted({line.split()[0] for line in output.stdout.splitlines() if line.split()}))
+
+
+def _read_own(host):
+    # type: (Host) -> List[ip_addr.Address]
+    argv = ["ip", "-o", "addr", "show"]
+    output = host.run(argv)
+    if output.rc != 0:
+        key = "command:" + " ".join(argv)
+        raise Unanswered(key, "{0} ended with {1}".format(key, output.rc))
+    return ip_addr.parse(output.stdout)

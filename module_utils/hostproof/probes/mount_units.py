@@ -1,0 +1,193 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The mount units that systemd finds at boot, with their drop-ins, and what pulls them in.
+
+What lies below /run does not survive a boot and is left out, but for the folders of generators,
+which a boot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
+systemd.mount(5); unit_file_find_dropin_paths() in src/shared/dropin.c.
+"""
+
+from collections import OrderedDict
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+
+from ..answer import attempt, known, unless_absent
+from ..errors import Absent, ParseError
+from ..host import Host
+from ..parsers import systemd_unit
+
+GENERATED = "/run/systemd/generator"
+#: The folder whose units win stands first.
+FOLDERS = (
+    "/etc/systemd/system.control",
+    "/run/systemd/generator.early",
+    "/etc/systemd/system",
+    "/etc/systemd/system.attached",
+    GENERATED,
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+    "/run/systemd/generator.late",
+)
+_PULLS = (".wants", ".requires", ".upholds")
+_FSTAB = "/etc/fstab"
+
+
+class MountUnit(NamedTuple):
+    """What systemd makes of the files for one path.
+
+    ``place`` is the unit file ("" where only drop-ins stand there, for what fstab generates).
+    The values are None where no file sets them; ``options_place`` says which file sets the
+    options. ``masked`` holds for an empty file or a link to /dev/null. ``problem`` says why
+    systemd does not load it, or is "".
+    """
+
+    path: str
+    place: str
+    what: Optional[str]
+    fstype: Optional[str]
+    options: Optional[str]
+    options_place: str
+    masked: bool
+    problem: str
+    evidence: Tuple[str, ...]
+
+
+class Units(NamedTuple):
+    """``units`` by path. ``pulled_in`` are names of units that a *.wants or *.requires holds."""
+
+    units: Dict[str, MountUnit]
+    pulled_in: Set[str]
+
+    def starts(self, path):
+        # type: (str) -> bool
+        return systemd_unit.unit_name(path) in self.pulled_in
+
+    def starts_on_access(self, path):
+        # type: (str) -> bool
+        return systemd_unit.unit_name(path, ".automount") in self.pulled_in
+
+
+def read_units(host):
+    # type: (Host) -> Units
+    """Every mount unit that does not stem from fstab, and drop-ins for those that do."""
+    names = OrderedDict()  # type: Dict[str, List[str]]
+    for folder in FOLDERS:
+        listed = unless_absent(attempt(host.list_dir, folder), [])
+        if listed and not any(host.real_path(folder) == host.real_path(one) for one in names):
+            names[folder] = listed
+    found = OrderedDict()  # type: Dict[str, MountUnit]
+    for name in sorted(_mount_names(names)):
+        unit = _read_unit(host, names, name)
+        if unit is not None:
+            found[unit.path] = unit
+    pulled_in = set()  # type: Set[str]
+    for folder, listed in names.items():
+        for name in listed:
+            # What fstab's generator pulls in is known from fstab.
+            if name.endswith(_PULLS) and folder != GENERATED:
+                pulled_in.update(host.list_dir("{0}/{1}".format(folder, name)))
+    return Units(found, pulled_in)
+
+
+def pulled_in_by(host, path):
+    # type: (Host, str) -> List[str]
+    """Loaded units that require or want the mount of a path, as the running systemd says."""
+    name = systemd_unit.unit_name(path)
+    output = host.run(["systemctl", "show", "--property=RequiredBy,WantedBy", name])
+    lines = output.stdout.splitlines() if output.rc == 0 else []
+    return [unit for line in lines for unit in line.partition("=")[2].split()]
+
+
+def _mount_names(names):
+    # type: (Dict[str, List[str]]) -> Set[str]
+    """Of units, and of units that only have a folder of drop-ins."""
+    found = set()
+    for listed in names.values():
+        for name in listed:
+            if name.endswith(".mount"):
+                found.add(name)
+            elif name.endswith(".mount.d") and not name.endswith("-.mount.d"):
+                found.add(name[: -len(".d")])
+    return found
+
+
+def _read_unit(host, names, name):
+    # type: (Host, Dict[str, List[str]], str) -> Optional[MountUnit]
+    """None for a unit that a generator made of fstab and that no drop-in changes."""
+    place = ""
+    for folder, listed in names.items():
+        if name in listed:
+            place = "{0}/{1}".format(folder, name)
+            break
+    drop_ins = _drop_ins(host, names, name)
+    files = ([place] if place else []) + drop_ins
+    texts = [(path, attempt(host.read_text, path)) for path in files]
+    units = []  # type: List[systemd_unit.Unit]
+    problem = ""
+    for path, text in texts:
+        if isinstance(text, Absent):
+            continue  # a dangling link: systemd skips it
+        try:
+            units.append(systemd_unit.parse(known(text), path))
+        except ParseError as error:
+            problem = "{0}: {1}".format(path, error)
+    generated = place.startswith(GENERATED + "/") and _comes_from_fstab(units)
+    if generated:
+        place = ""
+        units = units[1:]
+    if not place and not drop_ins:
+        return None
+    return _mount_unit(name, place, units, problem, tuple("file:" + path for path in files))
+
+
+def _mount_unit(name, place, units, problem, evidence):
+    # type: (str, str, List[systemd_unit.Unit], str, Tuple[str, ...]) -> MountUnit
+    what, where, fstype, options = (
+        systemd_unit.last(units, "Mount", key) for key in ("What", "Where", "Type", "Options")
+    )
+    path = systemd_unit.unit_path(name)
+    masked = bool(place) and not units[0].assignments if units else False
+    if where is not None and systemd_unit.unit_name(where.value) != name:
+        problem = "Where={0} does not belong to the name of the unit".format(where.value)
+    return MountUnit(
+        path=path,
+        place=place,
+        what=None if what is None else what.value.replace("%%", "%"),
+        fstype=None if fstype is None else fstype.value,
+        options=None if options is None else options.value.replace("%%", "%"),
+        options_place=place if options is None else "{0}:{1}".format(options.path, options.line),
+        masked=masked,
+        problem=problem,
+        evidence=evidence,
+    )
+
+
+def _comes_from_fstab(units):
+    # type: (List[systemd_unit.Unit]) -> bool
+    source = systemd_unit.last(units[:1], "Unit", "SourcePath")
+    return source is not None and source.value == _FSTAB
+
+
+def _drop_ins(host, names, name):
+    # type: (Host, Dict[str, List[str]], str) -> List[str]
+    """The drop-ins of a unit in the order in which systemd reads them.
+
+    They are read by file name, whatever their folder. Of one name that counts which stands in the
+    folder of the higher precedence; folders for all units of the type come last.
+    """
+    stem = name[: -len(".mount")]
+    own = [name + ".d"]
+    for at in range(len(stem) - 1, 0, -1):
+        if stem[at - 1] == "-":
+            own.append(stem[:at] + ".mount.d")
+    search = [(folder, sub) for folder in names for sub in own]
+    search += [(folder, "mount.d") for folder in names]
+    chosen = {}  # type: Dict[str, str]
+    for folder, sub in search:
+        if sub not in names[folder]:
+            continue
+        below = "{0}/{1}".format(folder, sub)
+        for file_name in host.list_dir(below):
+            if file_name.endswith(".conf"):
+                chosen.setdefault(file_name, "{0}/{1}".format(below, file_name))
+    return [chosen[file_name] for file_name in sorted(chosen)]

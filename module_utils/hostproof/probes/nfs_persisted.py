@@ -1,0 +1,415 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the next boot mounts by NFS: fstab, mount units and the automounter, and which of them wins.
+
+Sources: fstab(5); systemd.mount(5) and systemd-fstab-generator(8): an fstab line becomes a unit,
+and a unit file of the same name in /etc is used in its place; systemd.unit(5); autofs(8).
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..answer import Answer, attempt, if_known, known, unless_absent
+from ..errors import Absent, HostproofError, Unanswered
+from ..host import Host
+from ..parsers import aix_filesystems, fstab, nfs_options, nfsmount_conf, systemd_unit, vfstab
+from . import mount_units
+from .automounts import AutoMounts, Unread, read_automounts
+
+FSTAB = "/etc/fstab"
+_TABLES = {
+    nfs_options.LINUX: FSTAB,
+    nfs_options.HPUX: FSTAB,
+    nfs_options.SOLARIS: "/etc/vfstab",
+    nfs_options.AIX: "/etc/filesystems",
+}
+_NFS = ("nfs", "nfs4")
+
+
+class Entry(NamedTuple):
+    """One place that mounts a path by NFS.
+
+    ``kind`` is "fstab" (also vfstab, and AIX's filesystems), "unit" or "autofs"; ``place`` is for
+    people: "/etc/fstab:12". ``at_boot`` says whether, after a boot, this place is what serves the
+    path, be it mounted at once or on first access (``on_access``); if not, ``why_not_at_boot``
+    says why: noauto, not enabled, or another place stands before it. ``options`` are as written
+    there. For the wildcard of an automounter map ``path`` ends in "/*".
+    """
+
+    path: str
+    source: str
+    fstype: str
+    options: str
+    kind: str
+    place: str
+    at_boot: bool
+    why_not_at_boot: str
+    on_access: bool
+    evidence: Tuple[str, ...]
+
+
+class Persisted(NamedTuple):
+    """Everything that mounts by NFS at boot. Read of_path() rather than ``entries``.
+
+    ``table`` is the file that lists mounts ("/etc/fstab"), ``fstab_text`` its text and
+    ``bad_lines`` its places ("/etc/fstab:7") that mount(8) refuses. ``defaults`` is
+    nfsmount.conf. ``unread`` are maps of the automounter that could not be read.
+    ``differs_from_generator`` are paths whose unit in /run/systemd/generator says something else
+    than fstab: systemctl daemon-reload is due, and until then the old options are mounted.
+    """
+
+    entries: Answer[List[Entry]]
+    table: str
+    fstab_text: Answer[str]
+    bad_lines: Answer[List[str]]
+    defaults: Answer[nfsmount_conf.Conf]
+    unread: List[Unread]
+    differs_from_generator: Answer[List[str]]
+
+
+def read_persisted(host, system):
+    # type: (Host, Answer[str]) -> Persisted
+    """Look at everything that mounts at boot; nothing below a mount point is touched."""
+    if isinstance(system, HostproofError) or system not in _TABLES:
+        problem = system if isinstance(system, HostproofError) else _unknown(system)
+        return Persisted(problem, FSTAB, problem, problem, problem, [], problem)
+    linux = system == nfs_options.LINUX
+    table = _TABLES[system]
+    text = attempt(host.read_text, table)
+    listed = attempt(lambda: _read_table(unless_absent(text, ""), system, table))
+    auto = attempt(read_automounts, host, linux)
+    unread = list(auto.unread) if isinstance(auto, AutoMounts) else []
+    if isinstance(auto, HostproofError):
+        unread.append(Unread(None, str(auto)))
+    elif not auto.starts:
+        unread = []
+    by_systemd = linux and unless_absent(attempt(host.list_dir, "/run/systemd/system"), None)
+    units = attempt(_read_units, host, by_systemd is not None and linux)
+    return Persisted(
+        entries=attempt(lambda: _entries(host, known(listed), known(units), if_known(auto, None))),
+        table=table,
+        fstab_text=text,
+        bad_lines=attempt(lambda: _bad_lines(unless_absent(text, ""), table)),
+        defaults=attempt(_read_defaults, host, linux),
+        unread=unread,
+        differs_from_generator=attempt(lambda: _differing(host, known(listed), known(units))),
+    )
+
+
+def of_path(persisted, path):
+    # type: (Persisted, str) -> List[Entry]
+    """Every place that mounts a path, what serves it after a boot first.
+
+    Of two fstab lines for one path the first comes first under systemd, which ignores the other;
+    without systemd both are mounted, and the last, which ends up on top, comes first. Raises what
+    is unknown: also where nothing is found but a map that could hold the path was not read.
+    """
+    found = []
+    for entry in known(persisted.entries):
+        if entry.path == path:
+            found.append(entry)
+        elif entry.path.endswith("/*") and path.rpartition("/")[0] == entry.path[:-2]:
+            key = path.rpartition("/")[2]
+            found.append(entry._replace(path=path, source=entry.source.replace("&", key)))
+    if not found:
+        for unread in persisted.unread:
+            if unread.under is None or path.startswith(unread.under.rstrip("/") + "/"):
+                raise Unanswered("autofs", "{0}, which is not read here".format(unread.why))
+    return sorted(found, key=lambda entry: not entry.at_boot)
+
+
+def asked(persisted, entry):
+    # type: (Persisted, Entry) -> Dict[str, str]
+    """The canonical settings (parsers/nfs_options.py) with which an entry is mounted.
+
+    nfsmount.conf is folded in. Raises if that is unknown.
+    """
+    server = entry.source.partition(":/")[0].strip("[]")
+    text = nfsmount_conf.added(known(persisted.defaults), entry.options, server, entry.path)
+    settings = nfs_options.parse(text)
+    if entry.fstype == "nfs4":
+        settings.setdefault("vers", "4")
+    return settings
+
+
+class _Listed(NamedTuple):
+    """A line of the system's table. ``why_not`` is "" where it says to mount at boot."""
+
+    path: str
+    source: str
+    fstype: str
+    options: str
+    place: str
+    why_not: str
+    on_access: bool
+
+
+def _unknown(system):
+    # type: (str) -> Unanswered
+    return Unanswered(
+        "command:uname -s", "what {0} mounts at boot is not known to Hostproof".format(system)
+    )
+
+
+def _read_table(text, system, table):
+    # type: (str, str, str) -> List[_Listed]
+    if system == nfs_options.SOLARIS:
+        return [
+            _Listed(
+                entry.path,
+                entry.source,
+                entry.fstype,
+                entry.options,
+                "{0}:{1}".format(table, entry.line),
+                "" if entry.at_boot else "mount at boot is no",
+                False,
+            )
+            for entry in vfstab.parse(text)
+            if entry.fstype in _NFS
+        ]
+    if system == nfs_options.AIX:
+        return _read_stanzas(text, table)
+    return [
+        _listed_line(entry, table)
+        for entry in fstab.parse(text)
+        if entry.fstype in _NFS and entry.path.startswith("/")
+    ]
+
+
+def _listed_line(entry, table):
+    # type: (fstab.Entry, str) -> _Listed
+    words = entry.options.split(",")
+    on_access = "x-systemd.automount" in words
+    return _Listed(
+        entry.path,
+        entry.source,
+        entry.fstype,
+        entry.options,
+        "{0}:{1}".format(table, entry.line),
+        "noauto" if "noauto" in words and not on_access else "",
+        on_access,
+    )
+
+
+def _read_stanzas(text, table):
+    # type: (str, str) -> List[_Listed]
+    """AIX mounts at boot what says mount=true or automatic (mount all)."""
+    stanzas = aix_filesystems.parse(text)
+    defaults = {}  # type: Dict[str, str]
+    for stanza in stanzas:
+        if stanza.name == "default":
+            defaults.update(stanza.attributes)
+    found = []
+    for stanza in stanzas:
+        values = dict(defaults, **stanza.attributes)
+        if stanza.name == "default" or values.get("vfs") not in ("nfs", "nfs3", "nfs4"):
+            continue
+        at_boot = values.get("mount", "") in ("true", "automatic")
+        found.append(
+            _Listed(
+                fstab.clean_path(stanza.name),
+                "{0}:{1}".format(values.get("nodename", ""), values.get("dev", "")),
+                "nfs4" if values["vfs"] == "nfs4" else "nfs",
+                values.get("options", ""),
+                "{0}:{1}".format(table, stanza.line),
+                "" if at_boot else "mount = {0}".format(values.get("mount", "false")),
+                False,
+            )
+        )
+    return found
+
+
+def _bad_lines(text, table):
+    # type: (str, str) -> List[str]
+    if table != FSTAB:
+        return []
+    return ["{0}:{1}".format(table, line) for line in fstab.bad_lines(text)]
+
+
+def _read_units(host, by_systemd):
+    # type: (Host, bool) -> Optional[mount_units.Units]
+    return mount_units.read_units(host) if by_systemd else None
+
+
+def _read_defaults(host, linux):
+    # type: (Host, bool) -> nfsmount_conf.Conf
+    if not linux:
+        return nfsmount_conf.parse([])
+    names = unless_absent(attempt(host.list_dir, nfsmount_conf.FOLDER), [])
+    texts = []
+    for path in nfsmount_conf.files(names):
+        text = unless_absent(attempt(host.read_text, path), None)
+        if text is not None:
+            texts.append((path, text))
+    return nfsmount_conf.parse(texts)
+
+
+def _entries(host, listed, units, auto):
+    # type: (Host, List[_Listed], Optional[mount_units.Units], Optional[AutoMounts]) -> List[Entry]
+    found = _without_systemd(listed) if units is None else _by_systemd(host, listed, units)
+    if auto is None:
+        return found
+    taken = {entry.path: entry.place for entry in found if entry.at_boot}
+    for mount in auto.mounts:
+        if mount.fstype not in _NFS or mount.source.startswith(":"):
+            continue
+        why_not = "" if auto.starts else "autofs is not started at boot"
+        if not why_not and mount.path in taken:
+            why_not = "{0} stands before it".format(taken[mount.path])
+        taken.setdefault(mount.path, mount.place)
+        found.append(
+            Entry(
+                mount.path,
+                mount.source,
+                mount.fstype,
+                mount.options,
+                "autofs",
+                mount.place,
+                not why_not,
+                why_not,
+                True,
+                mount.evidence,
+            )
+        )
+    return found
+
+
+def _entry(line, kind, why_not):
+    # type: (_Listed, str, str) -> Entry
+    return Entry(
+        line.path,
+        line.source,
+        line.fstype,
+        line.options,
+        kind,
+        line.place,
+        not why_not,
+        why_not,
+        line.on_access,
+        ("file:" + line.place.rpartition(":")[0],),
+    )
+
+
+def _without_systemd(listed):
+    # type: (Sequence[_Listed]) -> List[Entry]
+    """mount -a mounts every line, the last for a path on top of the others."""
+    found = []  # type: List[Entry]
+    taken = {}  # type: Dict[str, str]
+    for line in reversed(listed):
+        why_not = line.why_not
+        if not why_not and line.path in taken:
+            why_not = "{0} is mounted over it".format(taken[line.path])
+        if not why_not:
+            taken[line.path] = line.place
+        found.insert(0, _entry(line, "fstab", why_not))
+    return found
+
+
+def _by_systemd(host, listed, units):
+    # type: (Host, Sequence[_Listed], mount_units.Units) -> List[Entry]
+    found = []  # type: List[Entry]
+    first = {}  # type: Dict[str, _Listed]
+    for line in listed:
+        why_not = line.why_not
+        unit = units.units.get(line.path)
+        if line.path in first:
+            why_not = "{0} names the path before it, and systemd takes the first".format(
+                first[line.path].place
+            )
+        elif unit is not None and unit.masked:
+            why_not = "{0} masks it".format(unit.place)
+        elif unit is not None and unit.place:
+            why_not = "{0} stands before it".format(unit.place)
+        elif unit is not None and unit.options is not None:
+            why_not = "{0} replaces its options".format(unit.options_place)
+        elif why_not and units.starts(line.path):
+            why_not = ""
+        first.setdefault(line.path, line)
+        found.append(_entry(line, "fstab", why_not))
+    for unit in units.units.values():
+        entry = _unit_entry(host, unit, units, first.get(unit.path))
+        if entry is not None:
+            found.append(entry)
+    return _with_parents(found)
+
+
+def _unit_entry(host, unit, units, line):
+    # type: (Host, mount_units.MountUnit, mount_units.Units, Optional[_Listed]) -> Optional[Entry]
+    """A unit that mounts by NFS; of fstab's own units only those with options of a drop-in."""
+    if unit.masked or (not unit.place and (line is None or unit.options is None)):
+        return None
+    fstype = unit.fstype or (line.fstype if line is not None and not unit.place else "")
+    what = unit.what or (line.source if line is not None and not unit.place else "")
+    if fstype not in _NFS and not (fstype in ("", "auto") and ":/" in what):
+        return None
+    on_access = units.starts_on_access(unit.path) or (line is not None and line.on_access)
+    why_not = unit.problem
+    pulled_in = on_access or units.starts(unit.path) or (line is not None and not line.why_not)
+    if not why_not and not pulled_in:
+        why_not = line.why_not if line is not None else _not_pulled_in(host, unit.path)
+    return Entry(
+        unit.path,
+        what,
+        fstype or "nfs",
+        unit.options or "",
+        "unit",
+        unit.place or unit.options_place,
+        not why_not,
+        why_not,
+        on_access,
+        unit.evidence,
+    )
+
+
+def _not_pulled_in(host, path):
+    # type: (Host, str) -> str
+    """Why nothing starts a unit; "" if the running systemd names a unit that requires it."""
+    if if_known(attempt(mount_units.pulled_in_by, host, path), []):
+        return ""
+    return "no unit wants or requires it: systemctl enable {0}".format(systemd_unit.unit_name(path))
+
+
+def _with_parents(entries):
+    # type: (List[Entry]) -> List[Entry]
+    """A mount unit requires those of the folders above it: what they lack to be started."""
+    started = [entry.path for entry in entries if entry.at_boot]
+    unwanted = ("noauto", "no unit wants")
+    return [
+        entry._replace(at_boot=True, why_not_at_boot="")
+        if entry.why_not_at_boot.startswith(unwanted)
+        and any(path.startswith(entry.path.rstrip("/") + "/") for path in started)
+        else entry
+        for entry in entries
+    ]
+
+
+def _differing(host, listed, units):
+    # type: (Host, List[_Listed], Optional[mount_units.Units]) -> List[str]
+    """Paths of fstab whose generated unit was made of another line than the one there now."""
+    if units is None:
+        return []
+    found = []  # type: List[str]
+    seen = []  # type: List[str]
+    for line in listed:
+        if line.path in seen:
+            continue
+        seen.append(line.path)
+        path = "{0}/{1}".format(mount_units.GENERATED, systemd_unit.unit_name(line.path))
+        text = attempt(host.read_text, path)
+        if isinstance(text, Absent) or not _is_made_of(known(text), path, line):
+            found.append(line.path)
+    return found
+
+
+def _is_made_of(text, path, line):
+    # type: (str, str, _Listed) -> bool
+    unit = systemd_unit.parse(text, path)
+    values = []
+    for key in ("What", "Type", "Options"):
+        setting = systemd_unit.last([unit], "Mount", key)
+        values.append("" if setting is None else setting.value.replace("%%", "%"))
+    what, fstype, options = values
+    if "bg" in line.options.split(","):
+        # The generator lets systemd wait in place of mount and writes this around the options.
+        options = options[options.find("nofail,") + len("nofail,") :]
+        options = options[: -len(",fg")] if options.endswith(",fg") else options
+    return (what, fstype, options) == (line.source, line.fstype, line.options)

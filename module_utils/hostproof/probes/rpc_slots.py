@@ -1,0 +1,167 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The RPC slot tables of the NFS client: what the kernel uses for new mounts, and what boot sets.
+
+The limits are parameters of the module sunrpc and also sysctls, but those exist only once the
+module is loaded. Sources: Linux, net/sunrpc/xprtsock.c; modprobe.d(5), modules-load.d(5);
+nfs-utils, systemd/50-nfs.conf (modprobe.d) and systemd/60-nfs.rules (udev), which apply sysctl.d
+when the module is loaded.
+"""
+
+import re
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from ..answer import Answer, attempt, known, unless_absent
+from ..errors import Absent
+from ..host import Host
+from ..parsers import conf_d, kernel_cmdline, modprobe_d, sysctl_d
+from .boot import Boot, Setting, SysctlAtBoot, conf_files, rc_local_lines, read_boot
+
+ENTRIES = "tcp_slot_table_entries"
+MAXIMUM = "tcp_max_slot_table_entries"
+NAMES = (ENTRIES, MAXIMUM)
+
+_MODULE = "sunrpc"
+_LOADED_AT_BOOT = conf_d.directories("modules-load.d")
+_UDEV_RULES = conf_d.directories("udev/rules.d")
+
+
+class Modprobe(NamedTuple):
+    """What modprobe.d says, in the order of reading."""
+
+    options: List[modprobe_d.Option]
+    installs: List[modprobe_d.Install]
+
+
+class Slots(NamedTuple):
+    """``running`` maps NAMES to the value now; Absent while the module is not loaded.
+
+    ``sysctl_applied_by`` is the place that applies sysctl.d to the module at boot, None if none.
+    """
+
+    running: Dict[str, Answer[int]]
+    modprobe: Answer[Modprobe]
+    boot: Boot
+    sysctl_applied_by: Answer[Optional[str]]
+
+
+def read_slots(host):
+    # type: (Host) -> Slots
+    modprobe = attempt(_read_modprobe, host)
+    return Slots(
+        running={name: attempt(host.read_number, proc_file(name)) for name in NAMES},
+        modprobe=modprobe,
+        boot=read_boot(host),
+        sysctl_applied_by=attempt(lambda: _applied_by(host, known(modprobe))),
+    )
+
+
+def proc_file(name):
+    # type: (str) -> str
+    return "/proc/sys/{0}/{1}".format(_MODULE, name)
+
+
+def at_boot(slots, name):
+    # type: (Slots, str) -> SysctlAtBoot
+    """The value of one of NAMES after a boot, with the place that wins and those that lose.
+
+    In the order of boot: modprobe.d, ``sunrpc.NAME=`` on the kernel command line, sysctl.d where
+    something applies it once the module is loaded, tuned, rc.local. Raises what is unknown.
+    """
+    key = "{0}.{1}".format(_MODULE, name)
+    resolution = modprobe_d.resolve(known(slots.modprobe).options, _MODULE, name)
+    options = list(resolution.losers) + ([resolution.winner] if resolution.winner else [])
+    candidates = [
+        Setting(option.value or "", "{0}:{1}".format(option.path, option.line))
+        for option in options
+    ]
+    from_kernel = kernel_cmdline.last(known(slots.boot.cmdline), key)
+    if from_kernel is not None:
+        candidates.append(Setting(from_kernel, "kernel command line " + key))
+    unused = []  # type: List[str]
+    applied_by = known(slots.sysctl_applied_by)
+    for setting in _sysctl(slots.boot, key):
+        if applied_by is None:
+            unused.append(
+                "{0} = {1} (nothing applies it once {2} is loaded)".format(
+                    setting.place, setting.value, _MODULE
+                )
+            )
+        else:
+            candidates.append(setting)
+    tuned = known(slots.boot.tuned).option("sysctl", [key])
+    if tuned is not None:
+        candidates.append(tuned)
+    candidates.extend(rc_local_lines(slots.boot, [name]))
+    losers = ["{0} = {1}".format(one.place, one.value) for one in candidates[:-1]]
+    return SysctlAtBoot(candidates[-1] if candidates else None, losers + unused)
+
+
+def with_modprobe_file(slots, path, text):
+    # type: (Slots, str, str) -> Slots
+    """The slots as if the file at ``path`` held ``text``: a plan must know if it wins."""
+    modprobe = known(slots.modprobe)
+    parsed = modprobe_d.parse(text, path)
+    options = [option for option in modprobe.options if option.path != path] + parsed.options
+    installs = [one for one in modprobe.installs if one.path != path] + parsed.installs
+    return slots._replace(
+        modprobe=Modprobe(sorted(options, key=_file_name), sorted(installs, key=_file_name))
+    )
+
+
+def _file_name(line):
+    # type: (Any) -> str
+    return str(line.path.rpartition("/")[2])
+
+
+def _sysctl(boot, key):
+    # type: (Boot, str) -> List[Setting]
+    """The lines of sysctl.d and sysctl.conf for a key, the one that wins last.
+
+    procps' sysctl applies them to the module, and unlike systemd it reads sysctl.conf too.
+    """
+    tree = known(boot.sysctl)
+    resolution = sysctl_d.resolve(tree.assignments + tree.unread, key)
+    lines = list(resolution.losers) + ([resolution.winner] if resolution.winner else [])
+    return [Setting(line.value or "", "{0}:{1}".format(line.path, line.line)) for line in lines]
+
+
+def _read_modprobe(host):
+    # type: (Host) -> Modprobe
+    found = Modprobe([], [])
+    for path in modprobe_d.effective_files(conf_files(host, modprobe_d.DIRECTORIES)):
+        text = unless_absent(attempt(host.read_text, path), "")
+        parsed = modprobe_d.parse(text, path)
+        found.options.extend(parsed.options)
+        found.installs.extend(parsed.installs)
+    return found
+
+
+def _applied_by(host, modprobe):
+    # type: (Host, Modprobe) -> Optional[str]
+    """The place that applies sysctl.d to the module, or that loads it before sysctl.d is read."""
+    command = modprobe_d.install(modprobe.installs, _MODULE)
+    if command is not None and "sysctl" in command.command:
+        return "{0}:{1}".format(command.path, command.line)
+    for path in conf_d.effective_files(_LOADED_AT_BOOT, conf_files(host, _LOADED_AT_BOOT)):
+        text = unless_absent(attempt(host.read_text, path), "")
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip() == _MODULE:
+                return "{0}:{1}".format(path, number)
+    return _udev_rule(host)
+
+
+def _udev_rule(host):
+    # type: (Host) -> Optional[str]
+    seen = []  # type: List[str]
+    for folder in _UDEV_RULES:
+        for name in unless_absent(attempt(host.list_dir, folder), []):
+            if name in seen or not re.search(r"(nfs|sunrpc).*\.rules$", name):
+                continue
+            seen.append(name)
+            path = "{0}/{1}".format(folder, name)
+            text = unless_absent(attempt(host.read_text, path), "").replace("\\\n", " ")
+            for line in text.splitlines():
+                if re.search(r'KERNEL=="sunrpc".*sysctl', line) and not line.startswith("#"):
+                    return path
+    return None
