@@ -198,7 +198,7 @@ Values = Dict[str, Optional[Value]]
 def key_of(target, question):
     # type: (Target, str) -> str
     """The evidence key of a question, which names no credentials."""
-    return "snmp:{0} v{1} {2}".format(target.name, target.credentials.version, question)
+    return "snmp:{0} {1}".format(target.name, question)
 
 
 def get(host, target, question, oids):
@@ -311,7 +311,7 @@ def _no_answer(key, target, output):
 
 
 _WORDS = {
-    CLOSED: "{0} answers, but nothing listens on the UDP port: no SNMP agent runs there",
+    CLOSED: "the UDP port of {0} is closed: no SNMP agent runs there, or a firewall rejects us",
     SILENT: "{0} does not answer: no agent, a firewall, or an agent that drops what it refuses",
     REFUSED: "{0} has an SNMP agent that does not answer these credentials: wrong community or "
     "passphrase, a version that is off, or this host is not allowed to ask",

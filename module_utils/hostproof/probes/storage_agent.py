@@ -8,7 +8,19 @@ request. Nothing is decided by an answer that did not come.
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from concurrent.futures import ThreadPoolExecutor
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+)
 
 from ..answer import attempt, if_known
 from ..errors import HostError
@@ -19,6 +31,8 @@ from . import snmp
 from . import storage_rules as rules
 from .snmp import Credentials, Target, Values
 from .storage_rules import NOT_STORAGE, SERVER, UNKNOWN, Clue, Place, Rule, Way
+
+T = TypeVar("T")
 
 RECOGNISED, OTHER, NO_ANSWER = OUTCOMES = ("recognised", "other", "no_answer")
 #: Hybrid Columnar Compression, as the database would decide.
@@ -105,6 +119,13 @@ def look_at(host, target, oracle=ORACLE_CREDENTIALS):
         features=features,
         evidence=tuple(evidence),
     )
+
+
+def in_parallel(look, items, at_once):
+    # type: (Callable[[Any], T], Iterable[Any], int) -> List[T]
+    """``look`` at each item, ``at_once`` at a time; the answers are in the order of the items."""
+    with ThreadPoolExecutor(max_workers=at_once) as pool:
+        return list(pool.map(look, items))
 
 
 # -- rules ----------------------------------------------------------------------------------------
@@ -411,7 +432,7 @@ def _silent(host, target, problem, oracle):
     said = (silence.message,)  # type: Tuple[str, ...]
     if silence.engine is not None:
         number = snmp_message.enterprise(silence.engine)
-        why += ("its SNMPv3 engine ID has enterprise number {0}".format(number),)
+        said += ("its SNMPv3 engine ID has enterprise number {0}".format(number),)
     return Storage(
         address=target.name,
         outcome=NO_ANSWER,
@@ -422,7 +443,7 @@ def _silent(host, target, problem, oracle):
         version=None,
         serial=None,
         sure=None,
-        why=why,
+        why=said,
         reason=silence.reason,
         features=features,
         evidence=evidence,
