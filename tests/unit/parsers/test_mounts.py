@@ -115,8 +115,8 @@ class TestAix:
         [
             "",
             "no table\n",
-            "node mounted mounted over vfs date options\n---- ----\nfiler1 /a nfs3 Jul 7 13:24 rw\n",
-            "node mounted mounted over vfs date options\n---- ----\n /dev/a /a jfs2 yesterday rw\n",
+            "node mounted mounted over vfs\n---- ----\nfiler1 /a nfs3 Jul 7 13:24\n",
+            "node mounted mounted over vfs\n---- ----\n /dev/a /a jfs2 yesterday rw\n",
         ],
     )
     def test_not_the_table(self, text):
