@@ -6,7 +6,7 @@ import difflib
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...answer import attempt, if_known, known
-from ...errors import Absent, Denied, HostError, HostproofError
+from ...errors import Absent, HostproofError
 from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...parsers import nfs_options, oranfstab
 from ...probes import direct_nfs
@@ -14,6 +14,7 @@ from ...probes.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from ...probes.nfs_mounted import LINUX, Mounted
 from .checks import DIRECT_NFS_IN_USE, DIRECT_NFS_LIBRARY, ORANFSTAB, ORANFSTAB_ORDER
 from .facts import Facts, JudgedMount, is_beneath
+from .judging import undetermined
 from .policy import Policy
 
 #: A file with more mistakes than this is no oranfstab; the rest is only counted.
@@ -144,14 +145,7 @@ def _of_home(check, one, judge, facts, policy):
 
 def _undetermined(check, subject, problem):
     # type: (Check, str, HostproofError) -> Finding
-    return found(
-        check,
-        ERROR,
-        title=_title(check, subject),
-        why="Could not be determined: {0}.".format(str(problem).rstrip(".")),
-        fix="run again with --become (root may read it)" if isinstance(problem, Denied) else None,
-        evidence=[problem.key] if isinstance(problem, HostError) else [],
-    )
+    return undetermined(check, problem)._replace(title=_title(check, subject))
 
 
 def _title(check, subject):
