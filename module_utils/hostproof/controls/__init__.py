@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The registry of controls: a new control adds its line to CONTROLS, and nothing else here."""
 
-from . import hugepages
+from . import hugepages, nfs_mounts
 
 CONTROLS = {
     hugepages.NAME: hugepages,
+    nfs_mounts.NAME: nfs_mounts,
 }
 
 #: Every check that can appear in a finding of a control: what a waiver may name.
