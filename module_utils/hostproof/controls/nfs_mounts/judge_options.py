@@ -32,7 +32,7 @@ from .layers import (
 )
 from .options_table import CACHING, EXACTLY, LOCKS, NOT, POLICY, Wish
 from .policy import Policy
-from .wanted import guessed_mounts, judged_mounts
+from .wanted import guessed_mounts
 
 TRANSPORT = ("recovery", "proto")
 SIZES = ("rsize", "wsize")
