@@ -23,6 +23,8 @@ _TABLES = {
     nfs_options.AIX: "/etc/filesystems",
 }
 _NFS = ("nfs", "nfs4")
+#: What stands before what where neither is used at boot.
+_KINDS = ("unit", "fstab", "autofs")
 
 
 class Entry(NamedTuple):
@@ -114,7 +116,7 @@ def of_path(persisted, path):
         for unread in persisted.unread:
             if unread.under is None or path.startswith(unread.under.rstrip("/") + "/"):
                 raise Unanswered("autofs", "{0}, which is not read here".format(unread.why))
-    return sorted(found, key=lambda entry: not entry.at_boot)
+    return sorted(found, key=lambda entry: (not entry.at_boot, _KINDS.index(entry.kind)))
 
 
 def asked(persisted, entry):
