@@ -33,6 +33,17 @@ def read_text(host, path):
     return _run(host, ["cat", path])
 
 
+def read_text_without(host, key, path):
+    # type: (Host, str, str) -> str
+    """As read_text, with "***" for what follows ``key`` and a colon on a line."""
+    return _run(host, argv_without(key, path))
+
+
+def argv_without(key, path):
+    # type: (str, str) -> List[str]
+    return ["sed", "s/{0}[[:blank:]]*:.*/{0}:***/".format(key), path]
+
+
 def real_path(host, path):
     # type: (Host, str) -> str
     """As Host.real_path."""

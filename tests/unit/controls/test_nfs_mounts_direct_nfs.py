@@ -98,8 +98,10 @@ class TestLibrary:
             machine.link(f"{lib}/libodm11.so", f"{lib}/libnfsodm11.so")
         else:
             machine.file(f"{lib}/libodm11.so", "direct")
+        mapped = f"{lib}/libnfsodm11.so" if how == "link" else f"{lib}/libodm11.so"
+        machine.process("ora_dbw0_ORCL", f"{HOME}/bin/oracle", mapped, pid=2102)
         finding = self.only(machine, "required")
-        assert finding.status == "pass"
+        assert (finding.status, finding.running) == ("pass", "ORCL with Direct NFS")
         assert f"{lib}/libodm11.so" in finding.persisted
 
     def test_a_library_of_the_same_size_is_another_one(self):
@@ -127,6 +129,24 @@ class TestLibrary:
     def test_a_replaced_library_tells_nothing(self):
         finding = self.only(host(False, f"{PLAIN} (deleted)"), "forbidden")
         assert (finding.status, finding.running) == ("warn", "ORCL library replaced")
+
+    def test_a_stand_in_that_maps_no_library_tells_nothing(self):
+        machine = home(nfs_packs.nfs_host(), True, sid="LAB1")
+        machine.process("ora_dbw0_LAB1", "socket:[5]", pid=2102)
+        finding = self.only(machine, "required")
+        assert (finding.status, finding.running) == ("pass", None)
+
+    def test_one_home_behind_two_names(self):
+        machine = host(True).link("/u01/app/oracle/product/19", HOME)
+        machine.file("/etc/oratab", f"ORCL:/u01/app/oracle/product/19:N\nTEST:{HOME}:N\n")
+        assert self.only(machine, "required").status == "pass"
+
+    def test_a_home_of_the_policy_that_is_none(self):
+        findings = judge(host(True), "direct_nfs_library", oracle_homes=["/u01/typo"])
+        assert [(one.title.split(":")[0], one.status) for one in findings] == [
+            (HOME, "pass"),
+            ("/u01/typo", "error"),
+        ]
 
     def test_oranfstab_without_the_library(self):
         finding = self.only(host(False, tab=GOOD))
@@ -265,6 +285,8 @@ class TestOranfstab:
         tab = "server: filer1\npath: nobody\nexport: /vol/u02 mount: /u02\n"
         (finding,) = self.all(tab)
         assert (finding.status, finding.why) == ("fail", "path nobody is no name of a host.")
+        machine = host().command("getent ahosts nobody", "2001:db8::1 STREAM nobody\n")
+        assert statuses(self.all(tab, machine)) == ["pass"]
         machine = host()
         machine.commands["getent ahostsv4 nobody"] = Output(1, "", "")
         assert statuses(self.all(tab, machine)) == ["error"]
@@ -310,6 +332,11 @@ class TestOranfstab:
         assert statuses(self.all(tab, machine)) == ["error"]
         machine.evidence.clear()
         assert statuses(self.all(GOOD, machine)) == ["pass"], "one path needs no network"
+
+    def test_the_community_is_kept_out_of_the_evidence(self):
+        machine = host()
+        assert statuses(self.all(GOOD + "community: s3cret\n", machine)) == ["pass"]
+        assert "s3cret" not in str(machine.evidence)
 
     def test_both_files_are_judged(self):
         machine = host().file(OWN_TAB, GOOD + "rubbish\n")

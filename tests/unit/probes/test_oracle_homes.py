@@ -99,6 +99,15 @@ class TestFilesOnNfs:
         assert nfs_files.same_content(host, f"{folder}/one", f"{folder}/link")
         assert not nfs_files.same_content(host, f"{folder}/one", f"{folder}/two")
 
+    def test_a_secret_is_not_read(self, folder):
+        Path(folder, "tab").write_text("community : s3cret\nserver: a\ncommunity:\tx y\nlast")
+        host = LiveHost()
+        text = nfs_files.read_text_without(host, "community", f"{folder}/tab")
+        assert text == "community:***\nserver: a\ncommunity:***\nlast"
+        assert "s3cret" not in str(host.evidence)
+        with pytest.raises(Absent):
+            nfs_files.read_text_without(host, "community", f"{folder}/missing")
+
     def test_what_is_not_there(self, folder):
         host = LiveHost()
         for ask in (nfs_files.read_text, nfs_files.real_path, nfs_files.list_files):
