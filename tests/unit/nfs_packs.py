@@ -287,7 +287,8 @@ class NfsMachine(Machine):
                 lines.append(
                     f"\t cubic wscale:7,7 rto:204 rtt:{wire.rtt_ms:g}/0.2 mss:1448 cwnd:59 "
                     f"segs_out:{50000 + wire.sent} segs_in:{50000 + wire.received} "
-                    f"send 725537155bps{again} rcv_space:41608{order} minrtt:0.029"
+                    f"data_segs_in:{40000 + wire.received} send 725537155bps{again} "
+                    f"rcv_space:41608 minrtt:0.029{order} snd_wnd:880128"
                 )
         return "\n".join([*lines, ""])
 
