@@ -57,13 +57,18 @@ def after(machine: NfsMachine, decided: Plan) -> NfsMachine:
     for one in decided.changes:
         if isinstance(one, FileChange):
             assert one.content is not None
+            if one.path == FSTAB:
+                for line in fstab.parse(one.content):
+                    machine.fstab(line.path, line.source, line.options)  # systemd reads it again
             machine.file(one.path, one.content)
         elif isinstance(one, ValueChange):
             machine.file(one.path, one.value + "\n")
         elif one.after is None:
             machine.unmount(one.path)
         else:
-            machine.mount(one.path, one.after.source, granted(one))
+            connections = nfs_options.parse(one.after.options).get("nconnect", "1")
+            did = nfs_packs.Did(xprts=int(connections))
+            machine.mount(one.path, one.after.source, granted(one), did=did)
     return machine
 
 
@@ -73,6 +78,17 @@ def granted(one: MountChange) -> str:
     named = {name: value for name, value in asked.items() if name in nfs_options.GRANTED}
     sizes = {name: asked.get(name, "1048576") for name in ("rsize", "wsize")}
     return ",".join(nfs_options.words({"vers": "3", **named, **sizes}))
+
+
+def contradictions(machine: Machine, **policy: Any) -> dict[str, str]:
+    """What verify still finds wrong: apply and verify must not drift apart."""
+    wanted = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
+    found = nfs_mounts.judge(nfs_mounts.read(machine, wanted), wanted)
+    return {
+        one.title: f"{one.status} {one.why}"
+        for one in found
+        if one.status in ("fail", "warn", "error") and one.check != "nfs_mounts.v4_lease"
+    }
 
 
 def files(decided: Plan) -> dict[str, str | None]:
@@ -261,6 +277,16 @@ class TestPending:
             "nfs_mounts_wanted is auto, so no mount is changed: list there what the host must "
             "have, of /u02."
         ]
+
+    def test_systemd_that_did_not_read_fstab_again(self):
+        machine = host()
+        machine.file(FSTAB, machine.files[FSTAB].replace(OPTIONS, OPTIONS + ",noatime"))
+        assert plan(machine, **listed()).pending == [
+            "systemd still mounts /u02 with an older line of /etc/fstab: systemctl daemon-reload."
+        ]
+        machine.evidence.clear()
+        changing = plan(machine, **listed(options="timeo=300"))
+        assert not any("systemctl" in text for text in changing.pending)
 
     def test_host_without_nfs(self):
         machine = nfs_packs.nfs_host().slots(2, None)
@@ -637,3 +663,4 @@ class TestTwice:
         assert first.refusals == []
         second = plan(after(machine, first), **given)
         assert second == Plan([], [], [], [])
+        assert contradictions(machine, **given) == {}

@@ -84,6 +84,15 @@ def plan(facts, policy):
     listed = [] if policy.wanted is None else judged_mounts(facts, policy)
     targets = [_target(layers_of(judged, facts, policy), facts) for judged in listed]
     files = _plan_fstab(targets, facts, refusals)
+    if not files:
+        # Otherwise systemd reads fstab again after the change (apply.py).
+        pending.extend(
+            "systemd still mounts {0} with an older line of {1}: systemctl daemon-reload.".format(
+                target.path, FSTAB
+            )
+            for target in targets
+            if target.path in known(facts.persisted.differs_from_generator)
+        )
     mounts = _plan_mounts(targets, facts, policy, refusals, pending)
     unmounted = {one.path for one in mounts if one.after is None}
     for target in targets:
