@@ -15,8 +15,9 @@ _WHAT = "fstab"
 _FIELD = re.compile(r"[^ \t]+")
 #: What getmntent(3) decodes: blank, tab, newline, backslash, and since glibc 2.33 "#".
 _ESCAPE = re.compile(r"\\(040|011|012|134|043)")
-#: A field may hold no blank, and a "#" in front would make a comment of the line.
-_UNSAFE = re.compile(r"[ \t\n\r\\]|^#")
+#: A field may hold no blank, a "#" in front would make a comment of the line, and a backslash would
+#: be decoded before these digits; any other is left as it is written.
+_UNSAFE = re.compile(r"[ \t\n]|^#|\\(?=040|011|012|134|043)")
 _SOURCE, _FSTYPE, _OPTIONS = 0, 2, 3
 
 
@@ -114,7 +115,7 @@ def clean_path(path):
 
 def encode(field):
     # type: (str) -> str
-    """A field with blanks, backslashes and a leading "#" written as octal escapes."""
+    """A field with everything that would be read differently written as octal escapes."""
     return _UNSAFE.sub(lambda match: "\\{0:03o}".format(ord(match.group())), field)
 
 

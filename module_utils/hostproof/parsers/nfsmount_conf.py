@@ -3,8 +3,8 @@
 """nfsmount.conf: options that mount.nfs adds to those that it is given.
 
 Source: nfsmount.conf(5); nfs-utils, conf_parse_line() in support/nfs/conffile.c and
-conf_parse_mntopts() in utils/mount/configfile.c since 2.5.3 (before,
-the words of a mount were found by their first letters only).
+conf_parse_mntopts() in utils/mount/configfile.c since 2.5.3. Older releases append the same words
+in the other order, and words without a value even beside their opposite (``lock``, ``nolock``).
 """
 
 import re

@@ -100,6 +100,22 @@ def test_only_the_options_of_one_line_change(path, line, old, new):
     assert fstab.with_options(TEXT, path, "NEW", line) == TEXT[:at] + new + TEXT[at + len(old) :]
 
 
+def test_escapes_that_nobody_decodes_stay_as_they_are():
+    text = "f:/v /u01 nfs context=a\\054b,soft 0 0\n"
+    options = fstab.parse(text)[0].options
+    assert options == "context=a\\054b,soft"
+    assert fstab.with_options(text, "/u01", options.replace("soft", "hard")) == text.replace(
+        "soft", "hard"
+    )
+
+
+def test_only_the_source_of_one_line_changes():
+    old = "filer:/vol/oradata   /u01/oradata"
+    assert fstab.with_source(TEXT, "/u01/oradata", "new:/a b") == TEXT.replace(
+        old, "new:/a\\040b   /u01/oradata"
+    )
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_line_ends_stay(newline):
     text = TEXT.replace("\n", newline)
