@@ -11,6 +11,8 @@ description:
     host, and keeps every prior state in the change journal before it writes.
   - Every change is read back. If the host does not take one, all of this plan is put back and the
     task fails with what was asked and what was granted.
+  - A mount that changes is unmounted, never by force, and mounted. systemd, where it runs, reads
+    its units again after a change of fstab.
 options:
   control:
     description: The control to apply.
@@ -25,7 +27,7 @@ attributes:
     description: Returns the plan and changes nothing.
     support: full
   diff_mode:
-    description: Shows each file and value before and after, in check mode too.
+    description: Shows each file, value and mount before and after, in check mode too.
     support: full
 author: Hostproof contributors
 """

@@ -163,7 +163,8 @@ def _unmount(path, writer):
     try:
         writer.unmount(path)
     except HostproofError as problem:
-        raise HostproofError("{0}{1}".format(problem, _held_by(path))) from problem
+        if path in mounted_now():
+            raise HostproofError("{0}{1}".format(problem, _held_by(path))) from problem
     left = mounted_now().get(path)
     if left is not None:
         raise HostproofError(
@@ -181,7 +182,11 @@ def _mount(path, state, writer):
     if path in mounted_now():
         return
     options = nfs_options.edit(state.options, {"background": "fg", "retry": "0"})
-    writer.mount(state.source, path, state.fstype, options)
+    try:
+        writer.mount(state.source, path, state.fstype, options)
+    except HostproofError:
+        if path not in mounted_now():
+            raise
     if path not in mounted_now():
         raise HostproofError("{0}: mount reported success, but nothing is mounted".format(path))
 
@@ -243,14 +248,40 @@ def unmount_changed(mounts, writer):
     # type: (List[Before], Writer) -> List[str]
     """Unmount what is not as it was, deepest first; what went wrong, in words."""
     problems = []
-    for path, before in sorted(mounts, key=lambda one: -one[0].count("/")):
+    try:
+        changed = _changed(mounts)
+    except HostproofError as problem:
+        return [str(problem)]
+    for path in sorted(changed, key=lambda one: (-one.count("/"), one)):
         try:
-            now = mounted_now().get(path)
-            if now is not None and not is_in_state(now, before):
-                _unmount(path, writer)
+            _unmount(path, writer)
         except (HostproofError, OSError) as problem:
             problems.append(str(problem))
     return problems
+
+
+def _changed(mounts):
+    # type: (List[Before]) -> Set[str]
+    """What is mounted and not as it was, and what lies beneath it or shares its superblock."""
+    now = mounted_now()
+    changed = {
+        path for path, before in mounts if path in now and not is_in_state(now[path], before)
+    }
+    growing = bool(changed)
+    while growing:
+        bound = {
+            path
+            for path, _before in mounts
+            if path in now
+            and path not in changed
+            and any(
+                path.startswith(one + "/") or now[path].superblock == now[one].superblock
+                for one in changed
+            )
+        }
+        changed |= bound
+        growing = bool(bound)
+    return changed
 
 
 def mount_missing(mounts, writer):

@@ -36,11 +36,16 @@ printf '%s\\n' virtio_pci virtio_blk ext4 > "$1/usr/share/initramfs-tools/module
 
 LAB_MACHINE = """
 echo lab > "$1/etc/hostname"
-printf '127.0.0.1 localhost\\n127.0.1.1 lab\\n' > "$1/etc/hosts"
+cat > "$1/etc/hosts" <<'EOF'
+127.0.0.1 localhost
+127.0.1.1 lab
+10.9.0.2 filer
+10.9.1.2 smallfiler
+EOF
 echo '/dev/vda / ext4 defaults 0 1' > "$1/etc/fstab"
 cat > "$1/etc/systemd/network/lab.network" <<'EOF'
 [Match]
-Type=ether
+Driver=virtio_net
 [Network]
 Address=10.0.2.15/24
 Gateway=10.0.2.2
@@ -50,7 +55,8 @@ chroot "$1" systemctl enable systemd-networkd ssh
 chroot "$1" systemctl set-default multi-user.target
 chroot "$1" systemctl mask systemd-networkd-wait-online.service serial-getty@ttyS0.service \\
   getty@tty1.service apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \\
-  e2scrub_all.timer e2scrub_reap.service fstrim.timer
+  e2scrub_all.timer e2scrub_reap.service fstrim.timer nfs-server.service nfs-blkmap.service
+chroot "$1" systemctl disable autofs
 """
 
 
@@ -99,6 +105,7 @@ def lab_recipe() -> Recipe:
     packages = (
         *(kernel, "initramfs-tools", "systemd", "systemd-sysv", "dbus", "udev", "libpam-systemd"),
         *("python3", "openssh-server", "netbase", "iproute2", "ethtool", "kmod", "procps"),
+        *("nfs-common", "nfs-kernel-server", "rpcbind", "autofs", "dmsetup", "e2fsprogs"),
     )
     hooks = {"essential": BEFORE_KERNEL, "customize": LAB_MACHINE + ORACLE_USER}
     return Recipe("lab", packages, hooks, pack_disk)
@@ -147,7 +154,8 @@ def build(recipe: Recipe, folder: Path) -> None:
         f"--dpkgopt=path-exclude=/usr/share/{unread}/*" for unread in ("man", "doc", "locale")
     ]
     command += [f"--{stage}-hook={script}" for stage, script in recipe.hooks.items()]
-    command += [release()[1], str(tree)]
+    # Without the "-" it reads no sources but those that it guesses.
+    command += [release()[1], str(tree), "-"]
     log = CACHE / "logs" / f"image-{recipe.name}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     try:

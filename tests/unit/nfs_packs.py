@@ -228,9 +228,12 @@ class NfsMachine(Machine):
     def _tell(self) -> "NfsMachine":
         lines = ["25 1 253:0 / / rw,relatime shared:1 - xfs /dev/mapper/ol-root rw,seclabel\n"]
         lines += self.other_mounts
-        for number, one in enumerate(self.mounts):
+        ids = {one.path: 100 + number for number, one in enumerate(self.mounts)}
+        for one in self.mounts:
+            above = [ids[path] for path in sorted(ids) if one.path.startswith(path + "/")]
             lines.append(
-                f"{100 + number} 25 {one.superblock} {one.root} {one.path} rw,relatime shared:2"
+                f"{ids[one.path]} {[25, *above][-1]} {one.superblock} {one.root} {one.path} "
+                "rw,relatime shared:2"
                 f" - {one.fstype} {one.source} {one.options}\n"
             )
         self.file(MOUNTINFO, "".join(lines))
@@ -241,9 +244,18 @@ class NfsMachine(Machine):
         self._tell_wire()
         return self
 
+    def _parent(self, number: int) -> int:
+        """The mount on which another one was made: the nearest above it that is older, or /."""
+        above = [
+            100 + older
+            for older, mount in enumerate(self.mounts[:number])
+            if self.mounts[number].path.startswith(mount.path + "/")
+        ]
+        return above[-1] if above else 25
+
     def _tell_wire(self) -> None:
         ports = sorted({2049} | {int(port) for port in _ports(self.mounts)})
-        command = "ss -tin " + " or ".join(f"dport = :{port}" for port in ports)
+        command = "ss -tine " + " or ".join(f"dport = :{port}" for port in ports)
         self.samples[SAMPLE] = {
             source: texts
             for source, texts in self.samples[SAMPLE].items()
@@ -261,7 +273,7 @@ class NfsMachine(Machine):
         self.sampled(SAMPLE, f"file:{RPC}", _rpc(90000, 5), _rpc(90000 + calls, 5 + again))
 
     def _ss(self, after: bool) -> str:
-        """What ss -tin shows of the connections of the mounts, one for each of their xprts."""
+        """What ss -tine shows of the connections of the mounts, one for each of their xprts."""
         lines = []
         for mount in self.mounts:
             if ",proto=udp" in mount.options:
@@ -275,7 +287,8 @@ class NfsMachine(Machine):
                 lines.append(
                     f"\t cubic wscale:7,7 rto:204 rtt:{wire.rtt_ms:g}/0.2 mss:1448 cwnd:59 "
                     f"segs_out:{50000 + wire.sent} segs_in:{50000 + wire.received} "
-                    f"send 725537155bps{again} rcv_space:41608{order} minrtt:0.029"
+                    f"data_segs_in:{40000 + wire.received} send 725537155bps{again} "
+                    f"rcv_space:41608 minrtt:0.029{order} snd_wnd:880128"
                 )
         return "\n".join([*lines, ""])
 

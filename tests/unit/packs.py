@@ -251,7 +251,7 @@ class Machine(RecordedHost):
         if line not in self.commands and argv[0] in ("getent", "id"):
             # Both are everywhere, and say so by their code when they do not know a name.
             return {"argv": argv, "rc": 2 if argv[0] == "getent" else 1, "stdout": "", "stderr": ""}
-        if line not in self.commands and argv[0] in ("cat", "readlink", "ls", "cmp"):
+        if line not in self.commands and argv[0] in ("cat", "sed", "readlink", "ls", "cmp"):
             return {"argv": argv, **self._read_by(*argv)._asdict()}
         if line not in self.commands:
             return {"error": "absent"}
@@ -263,12 +263,16 @@ class Machine(RecordedHost):
         if command == "readlink" and "-e" not in arguments:
             target = self.links.get(path)
             return Output(0, target + "\n", "") if target else _refusal(command, path, "absent")
-        kind = {"cat": "file", "ls": "dir", "cmp": "file"}.get(command, "link")
+        kind = {"readlink": "link", "ls": "dir"}.get(command, "file")
         answer = self._look(kind, path)
         if "error" in answer:
             return _refusal(command, path, answer["error"])
         if command == "cat":
             return Output(0, answer["text"], "")
+        if command == "sed":
+            _, pattern, by, _ = arguments[0].split("/")
+            pattern = pattern.replace("[[:blank:]]", "[ \\t]")
+            return Output(0, re.sub(pattern, by, answer["text"]), "")
         if command == "readlink":
             return Output(0, answer["target"] + "\n", "")
         if command == "cmp":

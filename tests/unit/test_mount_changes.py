@@ -378,6 +378,19 @@ class TestNotGranted:
         both.revert()
         assert both.state() == before
 
+    @pytest.mark.parametrize("name", ["mount", "unmount"])
+    def test_failure_that_did_it_all_the_same(self, both, name):
+        """mount and umount also fail where only their own table could not be written."""
+        act = getattr(both.kernel, name)
+
+        def loud(*given: str) -> None:
+            act(*given)
+            raise HostproofError(f"{name}: cannot write the table")
+
+        setattr(both.kernel, name, loud)
+        both.apply(both.remount_both())
+        assert "actimeo=0" in both.now(both.data).options
+
     def test_success_that_is_no_mount(self, host):
         host.kernel.swallows = True
         with pytest.raises(apply.NotGranted, match="nothing is mounted; the old state is back"):
@@ -531,6 +544,22 @@ class TestRevert:
         both.kernel.log.clear()
         both.revert()
         assert both.kernel.log == ["reload 0"]
+
+    def test_mount_beneath_that_did_not_change_makes_way(self, both):
+        """It had what it needs already, and was unmounted only because of the one above."""
+        before = both.state()
+        same = both.now(both.redo).options
+        both.apply(
+            plan_of(
+                both.unmount(both.redo),
+                both.unmount(both.data),
+                both.mount(both.data, DATA),
+                both.mount(both.redo, REDO, same, recovery="hard"),
+            )
+        )
+        assert both.now(both.redo).options == same
+        both.revert()
+        assert both.state() == before
 
     def test_busy_mount_keeps_nothing_else_from_coming_back(self, both):
         before = both.state()

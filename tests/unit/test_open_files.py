@@ -131,6 +131,12 @@ class TestLive:
         with pytest.raises(Denied, match="hidepid"):
             LiveHost().open_files("all", "", ["/"])
 
+    def test_a_system_whose_proc_is_another(self, monkeypatch):
+        """Solaris and AIX have a /proc too, and no process would seem to run there."""
+        monkeypatch.setattr(os.path, "exists", lambda path: path != "/proc/self/cmdline")
+        with pytest.raises(Unanswered, match="processes are known on Linux only"):
+            LiveHost().open_files("all", "", ["/"])
+
     def test_what_closes_while_we_look_is_left_out(self, holder, files, monkeypatch):
         real = os.listdir
         monkeypatch.setattr(

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The registry of controls: a new control adds its line to CONTROLS, and nothing else here."""
 
-from . import hugepages, storage_type
+from . import hugepages, nfs_mounts, storage_type
 
 CONTROLS = {
     hugepages.NAME: hugepages,
+    nfs_mounts.NAME: nfs_mounts,
     storage_type.NAME: storage_type,
 }
 

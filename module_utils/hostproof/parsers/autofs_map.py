@@ -22,8 +22,8 @@ _PREFIX = re.compile(r"([a-z]+)(?:,[a-z]+)?:")
 class MasterEntry(NamedTuple):
     """A mount point ("/-" for direct maps) and its map.
 
-    ``kind`` is "file", "yp", "ldap", … or "" where nsswitch.conf decides; ``options`` are mount
-    options without the leading dash. ``line`` counts from 1.
+    ``kind`` is "file", "yp", "ldap", "multi" for several at once, … or "" where nsswitch.conf
+    decides; ``options`` are mount options without the leading dash. ``line`` counts from 1.
     """
 
     mount_point: str
@@ -84,10 +84,10 @@ def parse_master(text):
             master.bad_lines.append(number)
         else:
             kind, name = _map_name(words[1])
-            if kind == "multi" or "--" in words:
-                kind = "multi"
             point = words[0] if words[0] == DIRECT else words[0].rstrip("/") or "/"
             options = [word for word in words[2:] if not word.startswith("--")]
+            if name == "multi":
+                kind, options = name, []
             master.entries.append(MasterEntry(point, kind, name, _options(options), number))
     return master
 
@@ -182,7 +182,7 @@ def _lines(text):
         if not waiting:
             first = number
         if line.endswith("\\"):
-            waiting += line[:-1] + " "
+            waiting += line[:-1]
             continue
         whole, waiting = (waiting + line).strip(" \t"), ""
         if whole and not whole.startswith("#"):

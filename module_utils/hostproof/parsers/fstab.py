@@ -13,9 +13,11 @@ from ..errors import ParseError
 
 _WHAT = "fstab"
 _FIELD = re.compile(r"[^ \t]+")
-_ESCAPE = re.compile(r"\\([0-7]{3})")
-#: A field may hold no blank, and a "#" in front would make a comment of the line.
-_UNSAFE = re.compile(r"[ \t\n\r\\]|^#")
+#: What getmntent(3) decodes: blank, tab, newline, backslash, and since glibc 2.33 "#".
+_ESCAPE = re.compile(r"\\(040|011|012|134|043)")
+#: A field may hold no blank, a "#" in front would make a comment of the line, and a backslash would
+#: be decoded before these digits; any other is left as it is written.
+_UNSAFE = re.compile(r"[ \t\n]|^#|\\(?=040|011|012|134|043)")
 _SOURCE, _FSTYPE, _OPTIONS = 0, 2, 3
 
 
@@ -55,13 +57,19 @@ def bad_lines(text):
     comes from a blank within the options ("rw,bg, hard").
     """
     return [
-        line.number
-        for line in _lines(text)
-        if len(line.fields) <= _FSTYPE
-        or any(
-            not re.match(r"\d+$|#", field) for _, field in line.fields[_OPTIONS + 1 : _OPTIONS + 3]
-        )
+        line.number for line in _lines(text) if len(line.fields) <= _FSTYPE or not _ends_well(line)
     ]
+
+
+def _ends_well(line):
+    # type: (_Line) -> bool
+    """Whether nothing but two numbers and a comment stands behind the options."""
+    for _, field in line.fields[_OPTIONS + 1 : _OPTIONS + 3]:
+        if field.startswith("#"):
+            break
+        if not re.match(r"\d+$", field):
+            return False
+    return True
 
 
 def with_options(text, path, options, line=0):
@@ -107,7 +115,7 @@ def clean_path(path):
 
 def encode(field):
     # type: (str) -> str
-    """A field with blanks, backslashes and a leading "#" written as octal escapes."""
+    """A field with everything that would be read differently written as octal escapes."""
     return _UNSAFE.sub(lambda match: "\\{0:03o}".format(ord(match.group())), field)
 
 

@@ -115,7 +115,7 @@ def _lines(text):
         if not waiting:
             first = number
         if line.endswith("\\"):
-            waiting += line[:-1] + " "
+            waiting += line[:-1]
             continue
         whole, waiting = waiting + line, ""
         if whole.strip() and not whole.lstrip().startswith("#"):

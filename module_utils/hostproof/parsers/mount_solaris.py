@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What ``mount -v`` of Solaris prints: SOURCE on PATH type FSTYPE OPTION/OPTION... on DATE.
 
-Source: Solaris mount(1M); OpenSolaris, usr/src/cmd/fs.d/mount.c.
+Some releases part the options of NFS by commas. Source: Solaris mount(1M); OpenSolaris,
+usr/src/cmd/fs.d/mount.c.
 """
 
 import re
@@ -15,8 +16,10 @@ _LINE = re.compile(
     r"^(?P<source>.+?) on (?P<path>/.*?) type (?P<fstype>\S+) (?P<options>.*) on "
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) .*$"
 )
-#: The only words with a slash of their own, as mount itself takes them.
+#: The only words with a slash or space of their own, as mount itself takes them.
 _ACCESS = (("read/write", "rw"), ("read only", "ro"), ("read-only", "ro"))
+#: Words that mount shows and does not take so.
+_SHOWN = {"setuid": "suid", "nosetuid": "nosuid", "NFSv3": "vers=3", "NFSv4": "vers=4"}
 
 
 class Mount(NamedTuple):
@@ -49,4 +52,5 @@ def _options(text):
     # type: (str) -> str
     for shown, word in _ACCESS:
         text = text.replace(shown, word, 1)
-    return ",".join(word for word in text.split("/") if word)
+    words = [word for word in re.split("[/,]", text) if word]
+    return ",".join(_SHOWN.get(word, word) for word in words)

@@ -3,7 +3,8 @@
 """nfsmount.conf: options that mount.nfs adds to those that it is given.
 
 Source: nfsmount.conf(5); nfs-utils, conf_parse_line() in support/nfs/conffile.c and
-conf_parse_mntopts() in utils/mount/configfile.c since 2.5.3.
+conf_parse_mntopts() in utils/mount/configfile.c since 2.5.3. Older releases append the same words
+in the other order, and words without a value even beside their opposite (``lock``, ``nolock``).
 """
 
 import re
@@ -14,7 +15,7 @@ MAIN = "/etc/nfsmount.conf"
 FOLDER = "/etc/nfsmount.conf.d"
 
 _HEADER = re.compile(r'\[\s*([^\]"\s]+)\s*(?:"([^"]*)")?\s*\]')
-_SIZE = re.compile(r"(\d+)([kmg])$")
+_SIZE = re.compile(r"(\d+)([kmg])$", re.IGNORECASE)
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _VERSIONS = ("v2", "v3", "v4", "v4.0", "v4.1", "v4.2", "vers", "nfsvers", "minorversion")
 _GLOBAL = "nfsmount_global_options"
@@ -35,7 +36,7 @@ def parse(files):
     # type: (Sequence[Tuple[str, str]]) -> Conf
     """What all files say together: (path, text) in the order in which mount.nfs reads them.
 
-    Of two lines for one tag the later counts.
+    Of two lines for one tag the later counts, and the tag then stands where that line does.
     """
     conf = Conf(OrderedDict(), [])
     for path, text in files:
@@ -55,7 +56,9 @@ def parse(files):
             if line.startswith("[") or not equals or section is None or not tag.strip():
                 conf.bad_lines.append("{0}:{1}".format(path, number))
                 continue
-            section[tag.strip().lower()] = value.strip().strip('"').lower()
+            tag = tag.strip().lower()
+            section.pop(tag, None)
+            section[tag] = value.strip().strip('"')
     return conf
 
 
@@ -71,15 +74,16 @@ def added(conf, options, server, path):
     """The option text that mount.nfs makes of ``options`` for a mount.
 
     It appends what the sections for the mount point, the server and all mounts say, in this
-    order, unless the very word is there already. So a global ``Soft=True`` beats a ``hard`` of
-    fstab, for another word stands last. ``Defaultvers`` and ``Defaultproto`` only say where
-    negotiation starts; they count here where it can end nowhere else.
+    order and each from its end, unless that very word is there already. So a global ``Soft=True``
+    beats the ``hard`` of fstab and of a mount point, for mount takes the last word. ``Defaultvers``
+    and ``Defaultproto`` only say where negotiation starts; they count here where it can end
+    nowhere else.
     """
     words = [word for word in options.split(",") if word]
     names = {word.partition("=")[0] for word in words}
     defaults = {}  # type: Dict[str, str]
     for key in (("mountpoint", path.lower()), ("server", server.lower()), (_GLOBAL, "")):
-        for tag, value in conf.sections.get(key, {}).items():
+        for tag, value in reversed(list(conf.sections.get(key, {}).items())):
             if tag.startswith("default"):
                 defaults.setdefault(tag[len("default") :], value)
                 continue
@@ -91,7 +95,7 @@ def added(conf, options, server, path):
     version = defaults.get("vers", "")
     if version[:1] in ("2", "3") and not names & set(_VERSIONS):
         words.append("vers=" + version)
-    if "proto" in defaults and not names & {"proto", "tcp", "udp", "rdma"}:
+    if defaults.get("proto", "tcp") != "tcp" and not names & {"proto", "tcp", "udp", "rdma"}:
         words.append("proto=" + defaults["proto"])
     return ",".join(words)
 
@@ -110,11 +114,11 @@ def _word(tag, value):
     # type: (str, str) -> str
     """The word for mount, "" where a line gives none."""
     name = _ALIASES.get(tag, tag)
-    if value == "true":
+    if value.lower() == "true":
         return name
-    if value == "false":
+    if value.lower() == "false":
         return {"bg": "fg", "fg": "bg", "sloppy": ""}.get(name, "no" + name)
     size = _SIZE.match(value)
     if size is not None:
-        value = str(int(size.group(1)) * _UNITS[size.group(2)])
+        value = str(int(size.group(1)) * _UNITS[size.group(2).lower()])
     return "{0}={1}".format(name, value)

@@ -11,7 +11,8 @@ connections show that it is in use. Sources: Oracle Database Installation Guide 
 
 import ipaddress
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from collections import OrderedDict
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ..answer import Answer, attempt, if_known, known, unless_absent
 from ..errors import Absent, HostproofError, Unanswered
@@ -25,6 +26,9 @@ BACKGROUND = r"^(ora|db)_[a-z0-9]+_\S+$"
 NFS_PORT = 2049
 GLOBAL_FILE = "/etc/oranfstab"
 
+#: The attribute whose value no evidence may hold: it opens the SNMP of the server.
+_SECRET = "community"
+
 #: The evidence key of what the processes hold.
 PROCESSES_KEY = "open_files:direct_nfs"
 
@@ -36,10 +40,15 @@ _REMOVED = " (deleted)"
 
 
 class Library(NamedTuple):
-    """Whether oracle of a home loads Direct NFS when it starts, and the sentence that proves it."""
+    """Whether oracle of a home loads Direct NFS when it starts, and the sentence that proves it.
+
+    ``copy`` is the libodm that is a copy of libnfsodm, "" if none is: mapped, it looks like any
+    libodm.
+    """
 
     linked: bool
     proof: str
+    copy: str
 
 
 class Order(NamedTuple):
@@ -73,13 +82,17 @@ class DatabaseProcess(NamedTuple):
     libraries: Tuple[str, ...]
     sockets: Tuple[int, ...]
 
-    def has_direct_nfs(self):
-        # type: () -> Optional[bool]
-        """Whether it runs with Direct NFS; None where its file was replaced since."""
-        names = [path.rpartition("/")[2] for path in self.libraries]
-        if any(_DIRECT.match(name.replace(_REMOVED, "")) for name in names):
+    def has_direct_nfs(self, copies):
+        # type: (Iterable[str]) -> Optional[bool]
+        """Whether it runs with Direct NFS; None where what it has mapped does not tell.
+
+        ``copies`` are those of the libraries of all homes. A library that was replaced since the
+        process started could be either.
+        """
+        names = [path.rpartition("/")[2].replace(_REMOVED, "") for path in self.libraries]
+        if any(map(_DIRECT.match, names)) or set(copies) & set(self.libraries):
             return True
-        if any(name.endswith(_REMOVED) for name in names):
+        if not names or any(path.endswith(_REMOVED) for path in self.libraries):
             return None
         return False
 
@@ -103,7 +116,7 @@ class DirectNfs(NamedTuple):
 def read_direct_nfs(host, homes):
     # type: (Host, List[OracleHome]) -> DirectNfs
     """Everything about Direct NFS on a host; an error stands where something was not read."""
-    looked_at = tuple(_read_home(host, home) for home in homes)
+    looked_at = _one_for_each_path([_read_home(host, home) for home in homes])
     files = {GLOBAL_FILE: attempt(_read_tab, host, GLOBAL_FILE)}
     for one in looked_at:
         order = if_known(one.order, Order((), ()))
@@ -130,6 +143,12 @@ def mount_points(direct):
             for export in server.exports:
                 found.setdefault(export.mount.rstrip("/") or "/", path)
     return found
+
+
+def tab_key(path):
+    # type: (str) -> str
+    """The evidence key of an oranfstab."""
+    return "command:" + " ".join(nfs_files.argv_without(_SECRET, path))
 
 
 def is_address(text):
@@ -165,6 +184,25 @@ def _read_home(host, home):
     )
 
 
+def _one_for_each_path(homes):
+    # type: (List[HomeDirectNfs]) -> Tuple[HomeDirectNfs, ...]
+    """Homes that are one and the same behind links, as one."""
+    merged = OrderedDict()  # type: Dict[str, HomeDirectNfs]
+    for one in homes:
+        path = if_known(one.path, one.home.path)
+        if path in merged:
+            first = merged[path].home
+            home = first._replace(
+                sids=first.sids + tuple(sid for sid in one.home.sids if sid not in first.sids),
+                places=first.places + one.home.places,
+                clusterware=first.clusterware or one.home.clusterware,
+            )
+            merged[path] = merged[path]._replace(home=home)
+        else:
+            merged[path] = one
+    return tuple(merged.values())
+
+
 def _read_library(host, home):
     # type: (Host, str) -> Library
     folder = home + "/lib"
@@ -176,7 +214,7 @@ def _read_library(host, home):
     loaded = unless_absent(attempt(nfs_files.list_files, host, odm), [])
     for file in loaded:
         if _DIRECT.match(file.name) and file.size:
-            return Library(True, "{0}/{1} is there".format(odm, file.name))
+            return Library(True, "{0}/{1} is there".format(odm, file.name), "")
     for name in sorted(found):
         plain = _PLAIN.match(name)
         other = "libnfsodm{0}.so".format(plain.group(1)) if plain else ""
@@ -184,11 +222,11 @@ def _read_library(host, home):
             continue
         one, two = "{0}/{1}".format(folder, name), "{0}/{1}".format(folder, other)
         if found[name].inode == found[other].inode:
-            return Library(True, "{0} leads to {1}".format(one, other))
+            return Library(True, "{0} leads to {1}".format(one, other), one)
         if found[name].size == found[other].size and nfs_files.same_content(host, one, two):
-            return Library(True, "{0} is a copy of {1}".format(one, other))
+            return Library(True, "{0} is a copy of {1}".format(one, other), one)
     return Library(
-        False, "{0} holds no libnfsodm, and libodm in {1} is another file".format(odm, folder)
+        False, "{0} holds no libnfsodm, and libodm in {1} is another file".format(odm, folder), ""
     )
 
 
@@ -212,7 +250,7 @@ def _read_order(host, written, home):
 
 def _read_tab(host, path):
     # type: (Host, str) -> oranfstab.Parsed
-    return oranfstab.parse(nfs_files.read_text(host, path))
+    return oranfstab.parse(nfs_files.read_text_without(host, _SECRET, path))
 
 
 # -- what runs
@@ -277,14 +315,17 @@ def _names(tabs):
 
 def _resolve(host, name):
     # type: (Host, str) -> Tuple[str, ...]
-    argv = ["getent", "ahostsv4", name]
-    output = host.run(argv, nfs_files.TIMEOUT)
-    if output.rc == 2:
-        return ()
-    if output.rc != 0:
-        key = "command:" + " ".join(argv)
-        raise Unanswered(key, "{0} ended with {1}".format(key, output.rc))
-    return tuple(sorted({line.split()[0] for line in output.stdout.splitlines() if line.split()}))
+    """The IPv4 addresses of a name, or its others if it has none; () if it is no name."""
+    for database in ("ahostsv4", "ahosts"):
+        argv = ["getent", database, name]
+        output = host.run(argv, nfs_files.TIMEOUT)
+        if output.rc not in (0, 2):
+            key = "command:" + " ".join(argv)
+            raise Unanswered(key, "{0} ended with {1}".format(key, output.rc))
+        if output.rc == 0:
+            lines = [line.split() for line in output.stdout.splitlines()]
+            return tuple(sorted({words[0] for words in lines if words}))
+    return ()
 
 
 def _read_own(host):

@@ -36,9 +36,9 @@ class MountUnit(NamedTuple):
     """What systemd makes of the files for one path.
 
     ``place`` is the unit file ("" where only drop-ins stand there, for what fstab generates).
-    The values are None where no file sets them; ``options_place`` says which file sets the
-    options. ``masked`` holds for an empty file or a link to /dev/null. ``problem`` says why
-    systemd does not load it, or is "".
+    The values are None where no file sets them; ``set_at`` is the line that sets the options, or
+    else the type or source, "" where none does. ``masked`` holds for an empty file or a link to
+    /dev/null. ``problem`` says why systemd does not load it, or is "".
     """
 
     path: str
@@ -46,7 +46,7 @@ class MountUnit(NamedTuple):
     what: Optional[str]
     fstype: Optional[str]
     options: Optional[str]
-    options_place: str
+    set_at: str
     masked: bool
     problem: str
     evidence: Tuple[str, ...]
@@ -121,23 +121,24 @@ def _read_unit(host, names, name):
             break
     drop_ins = _drop_ins(host, names, name)
     files = ([place] if place else []) + drop_ins
-    texts = [(path, attempt(host.read_text, path)) for path in files]
     units = []  # type: List[systemd_unit.Unit]
-    problem = ""
-    for path, text in texts:
+    masked, problem = False, ""
+    for path in files:
+        text = attempt(host.read_text, path)
         if isinstance(text, Absent):
-            continue  # a dangling link: systemd skips it
+            continue  # a link that leads nowhere: systemd skips it
+        masked = masked or (path == place and not known(text))
         try:
             units.append(systemd_unit.parse(known(text), path))
         except ParseError as error:
             problem = "{0}: {1}".format(path, error)
-    generated = place.startswith(GENERATED + "/") and _comes_from_fstab(units)
-    if generated:
+    if place.startswith(GENERATED + "/") and _comes_from_fstab(units):
         place = ""
         units = units[1:]
     if not place and not drop_ins:
         return None
-    return _mount_unit(name, place, units, problem, tuple("file:" + path for path in files))
+    evidence = tuple("file:" + path for path in files)
+    return _mount_unit(name, place, units, problem, evidence)._replace(masked=masked)
 
 
 def _mount_unit(name, place, units, problem, evidence):
@@ -145,18 +146,17 @@ def _mount_unit(name, place, units, problem, evidence):
     what, where, fstype, options = (
         systemd_unit.last(units, "Mount", key) for key in ("What", "Where", "Type", "Options")
     )
-    path = systemd_unit.unit_path(name)
-    masked = bool(place) and not units[0].assignments if units else False
     if where is not None and systemd_unit.unit_name(where.value) != name:
         problem = "Where={0} does not belong to the name of the unit".format(where.value)
+    changed = [one for one in (options, fstype, what) if one is not None]
     return MountUnit(
-        path=path,
+        path=systemd_unit.unit_path(name),
         place=place,
         what=None if what is None else what.value.replace("%%", "%"),
         fstype=None if fstype is None else fstype.value,
         options=None if options is None else options.value.replace("%%", "%"),
-        options_place=place if options is None else "{0}:{1}".format(options.path, options.line),
-        masked=masked,
+        set_at="{0}:{1}".format(changed[0].path, changed[0].line) if changed else "",
+        masked=False,
         problem=problem,
         evidence=evidence,
     )

@@ -33,6 +33,17 @@ def read_text(host, path):
     return _run(host, ["cat", path])
 
 
+def read_text_without(host, key, path):
+    # type: (Host, str, str) -> str
+    """As read_text, with "***" for what follows ``key`` and a colon on a line."""
+    return _run(host, argv_without(key, path))
+
+
+def argv_without(key, path):
+    # type: (str, str) -> List[str]
+    return ["sed", "s/{0}[[:blank:]]*:.*/{0}:***/".format(key), path]
+
+
 def real_path(host, path):
     # type: (Host, str) -> str
     """As Host.real_path."""
@@ -77,7 +88,9 @@ def _stdout(argv, output):
         return output.stdout
     key = "command:" + " ".join(argv)
     if "Permission denied" in output.stderr:
-        raise Denied(key, "{0}: Permission denied".format(key))
+        raise Denied(key, "{0}: Permission denied".format(argv[-1]))
     if re.search("No such file|Not a directory", output.stderr):
-        raise Absent(key, "{0}: No such file or directory".format(key))
-    raise Unanswered(key, "{0} ended with {1}: {2}".format(key, output.rc, output.stderr.strip()))
+        raise Absent(key, "{0}: No such file or directory".format(argv[-1]))
+    raise Unanswered(
+        key, "{0} ended with {1}: {2}".format(argv[0], output.rc, output.stderr.strip())
+    )

@@ -23,6 +23,8 @@ _TABLES = {
     nfs_options.AIX: "/etc/filesystems",
 }
 _NFS = ("nfs", "nfs4")
+#: What stands before what where neither is used at boot.
+_KINDS = ("unit", "fstab", "autofs")
 
 
 class Entry(NamedTuple):
@@ -114,7 +116,7 @@ def of_path(persisted, path):
         for unread in persisted.unread:
             if unread.under is None or path.startswith(unread.under.rstrip("/") + "/"):
                 raise Unanswered("autofs", "{0}, which is not read here".format(unread.why))
-    return sorted(found, key=lambda entry: not entry.at_boot)
+    return sorted(found, key=lambda entry: (not entry.at_boot, _KINDS.index(entry.kind)))
 
 
 def asked(persisted, entry):
@@ -319,8 +321,8 @@ def _by_systemd(host, listed, units):
             why_not = "{0} masks it".format(unit.place)
         elif unit is not None and unit.place:
             why_not = "{0} stands before it".format(unit.place)
-        elif unit is not None and unit.options is not None:
-            why_not = "{0} replaces its options".format(unit.options_place)
+        elif unit is not None and unit.set_at:
+            why_not = "{0} replaces what it says".format(unit.set_at)
         elif why_not and units.starts(line.path):
             why_not = ""
         first.setdefault(line.path, line)
@@ -334,12 +336,16 @@ def _by_systemd(host, listed, units):
 
 def _unit_entry(host, unit, units, line):
     # type: (Host, mount_units.MountUnit, mount_units.Units, Optional[_Listed]) -> Optional[Entry]
-    """A unit that mounts by NFS; of fstab's own units only those with options of a drop-in."""
-    if unit.masked or (not unit.place and (line is None or unit.options is None)):
+    """A unit that mounts by NFS; of fstab's own units only those that a drop-in changes."""
+    generated = line if not unit.place else None
+    if unit.masked or not (unit.place or (generated is not None and unit.set_at)):
         return None
-    fstype = unit.fstype or (line.fstype if line is not None and not unit.place else "")
-    what = unit.what or (line.source if line is not None and not unit.place else "")
-    if fstype not in _NFS and not (fstype in ("", "auto") and ":/" in what):
+    fstype, what, options = unit.fstype, unit.what, unit.options
+    if generated is not None:
+        fstype = generated.fstype if fstype is None else fstype
+        what = generated.source if what is None else what
+        options = generated.options if options is None else options
+    if fstype not in _NFS and not (fstype in (None, "auto") and ":/" in (what or "")):
         return None
     on_access = units.starts_on_access(unit.path) or (line is not None and line.on_access)
     why_not = unit.problem
@@ -347,16 +353,16 @@ def _unit_entry(host, unit, units, line):
     if not why_not and not pulled_in:
         why_not = line.why_not if line is not None else _not_pulled_in(host, unit.path)
     return Entry(
-        unit.path,
-        what,
-        fstype or "nfs",
-        unit.options or "",
-        "unit",
-        unit.place or unit.options_place,
-        not why_not,
-        why_not,
-        on_access,
-        unit.evidence,
+        path=unit.path,
+        source=what or "",
+        fstype=fstype if fstype in _NFS else "nfs",
+        options=options or "",
+        kind="unit",
+        place=unit.place or unit.set_at,
+        at_boot=not why_not,
+        why_not_at_boot=why_not,
+        on_access=on_access,
+        evidence=unit.evidence,
     )
 
 
@@ -403,13 +409,21 @@ def _differing(host, listed, units):
 def _is_made_of(text, path, line):
     # type: (str, str, _Listed) -> bool
     unit = systemd_unit.parse(text, path)
-    values = []
+    values = {}  # type: Dict[str, str]
     for key in ("What", "Type", "Options"):
         setting = systemd_unit.last([unit], "Mount", key)
-        values.append("" if setting is None else setting.value.replace("%%", "%"))
-    what, fstype, options = values
-    if "bg" in line.options.split(","):
-        # The generator lets systemd wait in place of mount and writes this around the options.
-        options = options[options.find("nofail,") + len("nofail,") :]
-        options = options[: -len(",fg")] if options.endswith(",fg") else options
-    return (what, fstype, options) == (line.source, line.fstype, line.options)
+        values[key] = "" if setting is None else setting.value.replace("%%", "%")
+    return (values["What"], values["Type"]) == (line.source, line.fstype) and _mounted_with(
+        values["Options"]
+    ) == _mounted_with(line.options)
+
+
+def _mounted_with(options):
+    # type: (str) -> Dict[str, str]
+    """What reaches the mount. Releases of systemd differ in the other words that they copy, and
+    for bg they let systemd wait in place of mount."""
+    return {
+        name: value
+        for name, value in nfs_options.parse(options).items()
+        if name not in nfs_options.NEVER_GRANTED and not name.startswith("x-")
+    }

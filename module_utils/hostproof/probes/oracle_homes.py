@@ -11,6 +11,9 @@ from ..parsers import oracle_inventory, oratab
 from . import nfs_files
 from .instances import PMON
 
+#: The place that names the homes of the policy.
+LISTED = "nfs_mounts_oracle_homes"
+
 _PROGRAM = "/bin/oracle"
 _REMOVED = " (deleted)"
 
@@ -56,7 +59,7 @@ def read_homes(host, extra):
     for sid, path in _running(host, listed):
         add(path, "the running instance " + sid, sid)
     for path in extra:
-        add(path, "nfs_mounts_oracle_homes")
+        add(path, LISTED)
     return [
         OracleHome(
             path, _unique(sids[path]), _unique(places[path]), clusterware=path in clusterware

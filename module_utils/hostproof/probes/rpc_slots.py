@@ -9,7 +9,7 @@ when the module is loaded.
 """
 
 import re
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional
 
 from ..answer import Answer, attempt, known, unless_absent
 from ..errors import Absent
@@ -99,19 +99,26 @@ def at_boot(slots, name):
 
 def with_modprobe_file(slots, path, text):
     # type: (Slots, str, str) -> Slots
-    """The slots as if the file at ``path`` held ``text``: a plan must know if it wins."""
+    """The slots as if the file at ``path`` held ``text``: a plan must know if it wins.
+
+    ``path`` lies in the first of modprobe_d.DIRECTORIES, so it masks others of its name.
+    """
     modprobe = known(slots.modprobe)
     parsed = modprobe_d.parse(text, path)
-    options = [option for option in modprobe.options if option.path != path] + parsed.options
-    installs = [one for one in modprobe.installs if one.path != path] + parsed.installs
+    masked = _file_name(path)
+    options = [one for one in modprobe.options if _file_name(one.path) != masked]
+    installs = [one for one in modprobe.installs if _file_name(one.path) != masked]
     return slots._replace(
-        modprobe=Modprobe(sorted(options, key=_file_name), sorted(installs, key=_file_name))
+        modprobe=Modprobe(
+            sorted(options + parsed.options, key=lambda one: _file_name(one.path)),
+            sorted(installs + parsed.installs, key=lambda one: _file_name(one.path)),
+        )
     )
 
 
-def _file_name(line):
-    # type: (Any) -> str
-    return str(line.path.rpartition("/")[2])
+def _file_name(path):
+    # type: (str) -> str
+    return path.rpartition("/")[2]
 
 
 def _sysctl(boot, key):

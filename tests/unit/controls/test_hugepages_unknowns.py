@@ -7,7 +7,7 @@ from typing import Any
 import packs
 import pytest
 from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import CHECK_IDS, hugepages
+from ansible.module_utils.hostproof.controls import hugepages
 from ansible.module_utils.hostproof.finding import ERROR, PASS, SKIP, Finding, worst
 from ansible.module_utils.hostproof.host import RecordedHost
 from packs import GIB, MIB, Machine, Shm
@@ -161,7 +161,7 @@ def test_no_check_gets_better_by_knowing_less(host, spoil):
     better = []
     for key, spoilt in spoilt_recordings(evidence, spoil):
         after = summary(judge(spoilt, **policy))
-        assert set(after) == {check.removeprefix("hugepages.") for check in CHECK_IDS}
+        assert set(after) == {check.id.removeprefix("hugepages.") for check in hugepages.CHECKS}
         better += [
             (key, check, before[check], status)
             for check, status in after.items()

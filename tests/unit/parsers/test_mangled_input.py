@@ -9,14 +9,25 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers import (
+    aix_filesystems,
+    autofs_map,
     bracketed,
     buddyinfo,
+    fstab,
     getent,
     ip_addr,
     kernel_cmdline,
     kernel_release,
     limits_conf,
     meminfo,
+    modprobe_d,
+    mount_aix,
+    mount_hpux,
+    mount_solaris,
+    mountinfo,
+    mountstats,
+    nfs_options,
+    nfsmount_conf,
     numa_maps,
     orabasetab,
     oracle_inventory,
@@ -24,12 +35,17 @@ from ansible.module_utils.hostproof.parsers import (
     oratab,
     proc_limits,
     proc_maps,
+    proc_net_rpc_nfs,
+    proc_net_snmp,
     proc_net_tcp,
     smaps,
+    socket_info,
     sysctl_d,
+    systemd_unit,
     sysvipc_shm,
     tmpfiles_d,
     tuned,
+    vfstab,
 )
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -55,6 +71,31 @@ PIECES = [
 
 #: Each parser with a text that it takes: the name of a fixture, or the text itself.
 PARSERS: list[tuple[Callable[[str], Any], str]] = [
+    (aix_filesystems.parse, "aix_filesystems/made-up.txt"),
+    (autofs_map.parse_map, "/u01/a -rw,hard f:/v \\\n g:/v\n* -hard f:/&\n+more\n"),
+    (autofs_map.parse_master, "/- /etc/auto.direct -rw,hard\n+dir:/etc/auto.master.d\n"),
+    (fstab.bad_lines, "f:/a\\040b /u01/a\\040b nfs rw,bg, hard 0 0\nrubbish\n"),
+    (
+        lambda text: fstab.with_entry(fstab.with_options(text, "/u01", "x"), "a", "/b", "c", "d"),
+        "# x\nf:/a /u01 nfs rw,bg,hard 0 0\n",
+    ),
+    (lambda text: modprobe_d.parse(text, "x"), "options sunrpc a=1 \\\n b=2\ninstall nfs x\n"),
+    (
+        lambda text: nfs_options.effective(nfs_options.parse(text), "Linux"),
+        'rw,bg,soft,vers=4,minorversion=1,actimeo=0,timeo=600,rsize=32768,context="a,b"',
+    ),
+    (
+        lambda text: nfs_options.edit(text, {"recovery": "hard", "vers": "3", "acregmin": "0"}),
+        "rw,bg,soft,vers=4,minorversion=1,actimeo=7",
+    ),
+    (
+        lambda text: nfsmount_conf.added(nfsmount_conf.parse([("x", text)]), "hard", "f", "/u01"),
+        '[ NFSMount_Global_Options ]\nrsize=32k\nSoft=True\n[ Server "f" ]\nDefaultvers=3\n',
+    ),
+    (lambda text: systemd_unit.parse(text, "x"), "[Mount]\nWhat=f:/v\nOptions=a,\\\n b\n"),
+    (systemd_unit.unit_path, "u01-with\\x20space.mount"),
+    (systemd_unit.unit_name, "/u01/with space"),
+    (vfstab.parse, "vfstab/made-up.txt"),
     (bracketed.parse, "always [madvise] never\n"),
     (buddyinfo.parse, "buddyinfo/linux-6.18-one-node.txt"),
     (getent.parse_group, "dba:x:54322:oracle,grid\n"),
@@ -83,9 +124,17 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     ),
     (limits_conf.kilobytes, "3145728"),
     (meminfo.parse, "meminfo/linux-6.18-no-pool.txt"),
+    (mount_aix.parse, "mount/aix-mount.txt"),
+    (mount_hpux.parse, "mount/hpux-mount-v.txt"),
+    (mount_solaris.parse, "mount/solaris-mount-v.txt"),
+    (lambda text: mountinfo.visible(mountinfo.parse(text)), "mountinfo/linux-6.1-nfs.txt"),
+    (mountstats.parse, "mountstats/linux-6.1-load-1.txt"),
     (numa_maps.parse, "numa_maps/sysv-segment-4k.txt"),
     (proc_limits.parse, "proc_limits/linux-6.18.txt"),
+    (proc_net_rpc_nfs.parse, "proc_net_rpc_nfs/linux-6.1-load-1.txt"),
+    (proc_net_snmp.parse, "proc_net_snmp/linux-6.1-netstat-load-1.txt"),
     (proc_maps.parse, "proc_maps/sysv-segment-4k.txt"),
+    (socket_info.parse, "socket_info/linux-6.1-load-2.txt"),
     (smaps.parse, "smaps/sysv-segment-4k.txt"),
     (
         lambda text: sysctl_d.resolve(sysctl_d.parse(text, "x").assignments, "vm.nr_hugepages"),

@@ -9,7 +9,6 @@ from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host, OpenFiles
 from ...parsers import mountinfo
 from ...probes import direct_nfs, nfs_mounted, nfs_persisted, nfs_traffic, rpc_slots
-from ...probes import instances as instances_probe
 from ...probes import oracle_homes as homes_probe
 from .policy import Policy, WantedMount
 

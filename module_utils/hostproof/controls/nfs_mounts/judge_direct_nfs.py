@@ -6,14 +6,16 @@ import difflib
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...answer import attempt, if_known, known
-from ...errors import Absent, Denied, HostError, HostproofError
+from ...errors import Absent, HostproofError
 from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...parsers import nfs_options, oranfstab
 from ...probes import direct_nfs
 from ...probes.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from ...probes.nfs_mounted import LINUX, Mounted
+from ...probes.oracle_homes import LISTED
 from .checks import DIRECT_NFS_IN_USE, DIRECT_NFS_LIBRARY, ORANFSTAB, ORANFSTAB_ORDER
 from .facts import Facts, JudgedMount, is_beneath
+from .judging import undetermined
 from .policy import Policy
 
 #: A file with more mistakes than this is no oranfstab; the rest is only counted.
@@ -107,12 +109,16 @@ def _not_judged(facts, policy):
 
 def _database_homes(facts):
     # type: (Facts) -> List[HomeDirectNfs]
-    """The homes to judge: those of Clusterware have no database, others have no libnfsodm."""
+    """The homes to judge: those of Clusterware have no database, those of clients no libnfsodm.
+
+    A home that the policy lists is judged, so that a wrong path does not go unnoticed.
+    """
     known(facts.homes)
     return [
         one
         for one in facts.direct_nfs.homes
-        if not one.home.clusterware and not isinstance(one.library, Absent)
+        if not one.home.clusterware
+        and (not isinstance(one.library, Absent) or LISTED in one.home.places)
     ]
 
 
@@ -144,24 +150,12 @@ def _of_home(check, one, judge, facts, policy):
 
 def _undetermined(check, subject, problem):
     # type: (Check, str, HostproofError) -> Finding
-    return found(
-        check,
-        ERROR,
-        title=_title(check, subject),
-        why="Could not be determined: {0}.".format(str(problem).rstrip(".")),
-        fix="run again with --become (root may read it)" if isinstance(problem, Denied) else None,
-        evidence=[problem.key] if isinstance(problem, HostError) else [],
-    )
+    return undetermined(check, problem)._replace(title=_title(check, subject))
 
 
 def _title(check, subject):
     # type: (Check, str) -> str
     return "{0}: {1}".format(subject, check.title)
-
-
-def _cat(path):
-    # type: (str) -> str
-    return "command:cat " + path
 
 
 # -- the library
@@ -188,7 +182,9 @@ def _judge_library(one, facts, policy):
     elif None in seen:
         status = WARN
         fix = "restart {0}".format(_names(states, None))
-        why = "The ODM library was replaced since {0} started.".format(_names(states, None))
+        why = "The ODM library that {0} has mapped was replaced since it started.".format(
+            _names(states, None)
+        )
     elif wanted is None and not library.linked and tab is not None:
         status, fix = WARN, _relink(one, True) + " (or remove {0})".format(tab)
         why = "{0} is there, but without its library Direct NFS reads no oranfstab.".format(tab)
@@ -222,13 +218,19 @@ def _instances_of(one, facts):
     """The running instances of a home, and whether each has Direct NFS loaded."""
     states = {}  # type: Dict[str, Optional[bool]]
     for process in known(facts.direct_nfs.processes):
-        if process.home == one.path or process.sid in one.home.sids:
-            state = process.has_direct_nfs()
+        if process.home == one.path or (process.libraries and process.sid in one.home.sids):
+            state = process.has_direct_nfs(_copies(facts))
             if process.sid not in states or state:
                 states[process.sid] = state
             elif state is None and not states[process.sid]:
                 states[process.sid] = None
     return states
+
+
+def _copies(facts):
+    # type: (Facts) -> Set[str]
+    libraries = [if_known(one.library, None) for one in facts.direct_nfs.homes]
+    return {library.copy for library in libraries if library is not None} - {""}
 
 
 def _names(states, state):
@@ -281,7 +283,7 @@ def _judge_tab(path, tab, facts):
             persisted="{0} servers, mounts {1}".format(len(tab.servers), ", ".join(mounts))
             if mounts
             else "no server",
-            evidence=[_cat(path)],
+            evidence=[direct_nfs.tab_key(path)],
         )
     ]
 
@@ -296,7 +298,7 @@ def _of_fault(path, fault):
         why=fault.why.rstrip(".") + ".",
         fix=None if fault.status == ERROR else "edit {0}, then restart the instances".format(place),
         persisted=fault.why,
-        evidence=[_cat(path)],
+        evidence=[direct_nfs.tab_key(path)],
     )
 
 
@@ -322,13 +324,13 @@ def _judge_no_tab(facts, judged):
                 ", ".join(linked), ", ".join(newer)
             ),
             fix="nfs_version: NFSv4.1 in " + GLOBAL_FILE,
-            evidence=[_cat(GLOBAL_FILE)],
+            evidence=[direct_nfs.tab_key(GLOBAL_FILE)],
         )
     return found(
         ORANFSTAB,
         SKIP,
         why="There is no oranfstab: Direct NFS would take the mounts of /etc/mtab.",
-        evidence=[_cat(GLOBAL_FILE)],
+        evidence=[direct_nfs.tab_key(GLOBAL_FILE)],
     )
 
 
@@ -378,12 +380,11 @@ def _against_mount(server, export, mount, facts):
             )
         )
     if (export.export.rstrip("/") or "/") != folder:
-        # An NFSv4 server may show its exports below another root than it does to NFSv3.
-        certain = not faults and not kernel.startswith("4")
+        # A server may show its exports below another root to NFSv4 than to NFSv3.
         faults.append(
             _Fault(
                 export.line,
-                FAIL if certain or not faults else WARN,
+                WARN if faults else FAIL,
                 "export {0} is not what is mounted on {1}: {2}".format(
                     export.export, mount.path, mount.source
                 ),
@@ -531,7 +532,7 @@ def _judge_order(one, facts, policy):
         )
         if places
         else "none",
-        evidence=[_cat(path) for path in order.places + order.ignored],
+        evidence=[direct_nfs.tab_key(path) for path in order.places + order.ignored],
     )
 
 
@@ -591,9 +592,12 @@ def _why_shadowed(places, one, facts):
 def _channels(facts):
     # type: (Facts) -> Dict[str, List[str]]
     """The addresses of the servers that each instance is connected to, one for each channel."""
+    processes = [one for one in known(facts.direct_nfs.processes) if one.sockets]
+    if not processes:
+        return {}
     connections = {one.inode: one for one in known(facts.direct_nfs.connections) if one.inode}
     channels = {}  # type: Dict[str, List[str]]
-    for process in known(facts.direct_nfs.processes):
+    for process in processes:
         for inode in process.sockets:
             if inode in connections:
                 channels.setdefault(process.sid, []).append(connections[inode].remote)
@@ -674,7 +678,7 @@ def _runs_with_direct_nfs(sid, facts):
     # type: (str, Facts) -> Optional[bool]
     """What an instance has mapped says it; where nothing is seen mapped, what its home has."""
     states = {
-        process.has_direct_nfs()
+        process.has_direct_nfs(_copies(facts))
         for process in known(facts.direct_nfs.processes)
         if process.sid == sid and process.libraries
     }

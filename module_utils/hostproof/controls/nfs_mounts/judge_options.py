@@ -6,7 +6,7 @@ Each wish of the options table belongs to one check: a soft mount is no second f
 other options.
 """
 
-from typing import Dict, Iterable, List, Optional, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional
 
 from ...answer import if_known, known
 from ...errors import HostproofError
@@ -32,7 +32,7 @@ from .layers import (
 )
 from .options_table import CACHING, EXACTLY, LOCKS, NOT, POLICY, Wish
 from .policy import Policy
-from .wanted import guessed_mounts, judged_mounts
+from .wanted import guessed_mounts
 
 TRANSPORT = ("recovery", "proto")
 SIZES = ("rsize", "wsize")
@@ -250,15 +250,16 @@ def judge_options_persisted(layers, facts, policy):
     ]
     names = _names(wishes)
     problems = _problems_of_persisted(layers, known(layers.asked), wishes, facts)
-    status, why = PASS, None  # type: str, Optional[str]
+    status, why, fix = PASS, None, None  # type: str, Optional[str], Optional[str]
     if problems:
-        status = FAIL if any(serious for serious, _problem in problems) else WARN
-        why = _capital(" ".join(problem for _serious, problem in problems))
+        status = FAIL if any(problem.serious for problem in problems) else WARN
+        why = " ".join(problem.why for problem in problems)
+        fix = "; ".join(problem.fix for problem in problems)
     return found(
         check,
         status,
         why=why,
-        fix=correct(layers),
+        fix=fix,
         desired="{0} on {1} with {2}".format(layers.wanted.source, layers.path, wished(wishes)),
         persisted=persisted_words(layers, names),
         running=running_words(layers, names),
@@ -266,41 +267,47 @@ def judge_options_persisted(layers, facts, policy):
     )
 
 
-def _problems_of_persisted(layers, persisted, wishes, facts):
-    # type: (Layers, Optional[Dict[str, str]], List[Wish], Facts) -> List[Tuple[bool, str]]
-    """(whether the next boot goes wrong, what is wrong)."""
+class _Problem(NamedTuple):
+    """What is wrong with what is persisted; ``serious``: the next boot goes wrong."""
+
+    serious: bool
+    why: str
+    fix: str
+
+
+def _problems_of_persisted(layers, asked, wishes, facts):
+    # type: (Layers, Optional[Dict[str, str]], List[Wish], Facts) -> List[_Problem]
     entry = layers.entry
-    if entry is None or persisted is None:
+    refused = if_known(facts.persisted.bad_lines, [])
+    if entry is None or asked is None:
+        why = "Nothing mounts it at the next boot."
+        if refused:
+            why += " mount(8) refuses {0}.".format(", ".join(refused))
         # Something else than the boot may mount what no policy lists.
-        problem = "Nothing mounts it at the next boot."
-        bad = if_known(facts.persisted.bad_lines, [])
-        if bad:
-            problem += " mount(8) refuses {0}.".format(", ".join(bad))
-        return [(not layers.judged.guessed, problem)]
+        return [_Problem(not layers.judged.guessed, why, correct(layers))]
     problems = []
     if source_parts(entry.source) != source_parts(layers.wanted.source):
-        problems.append(
-            (
-                True,
-                "{0} mounts {1}, not {2}.".format(entry.place, entry.source, layers.wanted.source),
-            )
+        why = "{0} mounts {1}, not {2}.".format(entry.place, entry.source, layers.wanted.source)
+        fix = "write {0} in {1}, or correct nfs_mounts_wanted".format(
+            layers.wanted.source, entry.place
         )
+        problems.append(_Problem(True, why, fix))
     if not entry.at_boot:
-        problems.append((True, "{0}: {1}.".format(entry.place, entry.why_not_at_boot)))
-    if entry.place in if_known(facts.persisted.bad_lines, []):
-        problems.append((True, "mount(8) refuses {0}: blanks in it?".format(entry.place)))
-    wrong = contradictions(wishes, persisted)
+        why = "{0} does not count at boot: {1}.".format(entry.place, entry.why_not_at_boot)
+        fix = "let {0} count: it has {1}".format(entry.place, entry.why_not_at_boot)
+        problems.append(_Problem(True, why, fix))
+    if entry.place in refused:
+        why = "{0} is refused by mount(8), as it is with a blank in a field.".format(entry.place)
+        fix = "write {0} with six fields and no blank within one".format(entry.place)
+        problems.append(_Problem(True, why, fix))
+    wrong = contradictions(wishes, asked)
     if wrong:
+        why = "{0}, wanted is {1} ({2}).".format(
+            persisted_words(layers, _names(wrong)), wished(wrong), because(wrong)
+        )
         # How mount waits for a server decides nothing about the files.
         serious = any(wish.name not in nfs_options.NEVER_GRANTED for wish in wrong)
-        problems.append(
-            (
-                serious,
-                "{0}, wanted is {1} ({2}).".format(
-                    persisted_words(layers, _names(wrong)), wished(wrong), because(wrong)
-                ),
-            )
-        )
+        problems.append(_Problem(serious, why, correct(layers)))
     return problems
 
 

@@ -4,9 +4,9 @@
 
 from typing import List, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
+from ...answer import if_known, known
 from ...errors import Absent
-from ...finding import FAIL, PASS, SKIP, WARN, Check, Finding, found
+from ...finding import FAIL, PASS, SKIP, WARN, Finding, found
 from ...parsers.nfs_options import LINUX
 from ...probes import rpc_slots
 from ...probes.rpc_slots import ENTRIES, MAXIMUM, NAMES

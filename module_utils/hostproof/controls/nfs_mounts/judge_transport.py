@@ -88,9 +88,7 @@ def _skip(check, why):
 def _unknown(check, reason, fix=None):
     # type: (Check, str, Optional[str]) -> Finding
     why = "Could not be determined: {0}.".format(reason)
-    return found(
-        check, ERROR, why=why, fix=_SS_FIX if "ss" in reason.split() else None, evidence=[EVIDENCE]
-    )
+    return found(check, ERROR, why=why, fix=fix, evidence=[EVIDENCE])
 
 
 def _without_traffic(check, facts):

@@ -36,6 +36,7 @@ class Layers(NamedTuple):
     system: str
     wishes: List[Wish]
     running: Optional[Dict[str, str]]
+    persisted: nfs_persisted.Persisted
     entries: Answer[List[nfs_persisted.Entry]]
     written: Answer[Optional[Dict[str, str]]]
     asked: Answer[Optional[Dict[str, str]]]
@@ -83,11 +84,16 @@ def layers_of(judged, facts, policy):
     if judged.mounted is not None:
         running = nfs_options.effective(nfs_options.parse(judged.mounted.options), system)
     written = attempt(_written, entries, facts)
+    wishes = options_table.wishes(system, judged.wanted, policy)
+    if [entry.kind for entry in if_known(entries, [])[:1]] not in ([], ["fstab"]):
+        # How mount(8) goes on after a failure (bg) is nothing for a unit or an automounter.
+        wishes = [wish for wish in wishes if wish.name not in nfs_options.NEVER_GRANTED]
     return Layers(
         judged=judged,
         system=system,
-        wishes=options_table.wishes(system, judged.wanted, policy),
+        wishes=wishes,
         running=running,
+        persisted=facts.persisted,
         entries=entries,
         written=written,
         asked=attempt(_meaning, written, running, system),
@@ -157,7 +163,12 @@ def persisted_words(layers, names):
         return UNKNOWN
     if layers.entry is None or layers.asked is None:
         return NOTHING_AT_BOOT
-    return "{0}: {1}".format(layers.entry.place, words_of(layers.asked, names))
+    place, words = layers.entry.place, words_of(layers.asked, names)
+    written = nfs_options.parse(layers.entry.options)
+    added = [name for name, value in (known(layers.written) or {}).items() if name in names]
+    if any(written.get(name) != layers.asked.get(name) for name in added):
+        place += " and nfsmount.conf"
+    return "{0}: {1}".format(place, words)
 
 
 def persisted_source(layers):
@@ -207,7 +218,8 @@ def correct(layers):
     if not is_persisted_wrong:
         return remount(layers)
     steps = [_persist(layers)]
-    if contradictions(layers.wishes, layers.running):
+    shown = [wish for wish in layers.wishes if wish.name not in nfs_options.NEVER_GRANTED]
+    if contradictions(shown, layers.running):
         steps.append("stop what uses it, then: umount {0} && mount {0}".format(layers.path))
     by_hand = "; ".join(steps)
     if layers.system != nfs_options.LINUX:
@@ -240,5 +252,11 @@ def _persist(layers):
     changes = options_table.corrections(layers.wishes, known(layers.written), layers.system)
     options = nfs_options.edit(entry.options, changes)
     line = "set the options in {0} to {1}".format(entry.place, options)
+    still = nfs_persisted.asked(layers.persisted, entry._replace(options=options))
+    stubborn = contradictions(layers.wishes, nfs_options.effective(still, layers.system))
+    if stubborn:
+        # What it adds stands behind the words of fstab, and mount takes the last (nfs-utils).
+        words = words_of(still, [wish.name for wish in stubborn])
+        line += " and take {0} out of /etc/nfsmount.conf".format(words)
     after = {"unit": "; systemctl daemon-reload", "autofs": "; systemctl reload autofs"}
     return line + after.get(entry.kind, "")

@@ -1,0 +1,126 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What apply does about the RPC slots: two drop-ins for the next boot, and the kernel's values.
+
+Both are needed: the module takes its parameters from modprobe.d, and where nfs-utils applies
+sysctl.d once the module is loaded, that comes later and wins.
+"""
+
+from typing import List, NamedTuple, Set
+
+from ...answer import known, unless_absent
+from ...change import FileChange, Refusal, ValueChange
+from ...errors import Absent
+from ...mounting import server_of
+from ...parsers import modprobe_d, sysctl_d
+from ...probes import boot, rpc_slots
+from .facts import Facts
+from .policy import NAME, Policy
+
+_HEADER = "# Written by Hostproof (role nfs_mounts): change the policy, not this file.\n"
+_MODULE = "sunrpc"
+
+
+class SlotsPlan(NamedTuple):
+    """The part of a plan (change.Plan) that is about the RPC slots."""
+
+    files: List[FileChange]
+    values: List[ValueChange]
+    refusals: List[Refusal]
+    pending: List[str]
+
+
+def plan_slots(facts, policy, unmounted):
+    # type: (Facts, Policy, Set[str]) -> SlotsPlan
+    """``unmounted`` are the mounts that the rest of the plan makes anew."""
+    decided = SlotsPlan([], [], [], [])
+    if policy.slot_table_entries == 0 or not _is_nfs_used(facts, policy):
+        return decided
+    wanted = str(policy.slot_table_entries)
+    if any(_at_boot(facts.slots, name) != wanted for name in rpc_slots.NAMES):
+        _plan_files(facts, policy, wanted, decided)
+    for name in rpc_slots.NAMES:
+        now = facts.slots.running[name]
+        if not isinstance(now, Absent) and str(known(now)) != wanted:
+            decided.values.append(ValueChange(rpc_slots.proc_file(name), wanted, str(known(now))))
+    if decided.values:
+        servers = {
+            server_of(mount.source) for mount in known(facts.mounted) if mount.path not in unmounted
+        }
+        decided.pending.extend(
+            "The new RPC slots reach {0} only after all its mounts are gone and made again.".format(
+                server
+            )
+            for server in sorted(servers)
+        )
+    return decided
+
+
+def _is_nfs_used(facts, policy):
+    # type: (Facts, Policy) -> bool
+    return bool(known(facts.mounted) or policy.wanted or known(facts.persisted.entries))
+
+
+def _at_boot(slots, name):
+    # type: (rpc_slots.Slots, str) -> str
+    winner = rpc_slots.at_boot(slots, name).winner
+    return "" if winner is None else winner.value.strip()
+
+
+def _plan_files(facts, policy, wanted, decided):
+    # type: (Facts, Policy, str, SlotsPlan) -> None
+    words = ["{0}={1}".format(name, wanted) for name in rpc_slots.NAMES]
+    text = "{0}options {1} {2}\n".format(_HEADER, _MODULE, " ".join(words))
+    _write(policy.modprobe_file, text, facts, decided)
+    later = rpc_slots.with_modprobe_file(facts.slots, policy.modprobe_file, text)
+    if known(facts.slots.sysctl_applied_by) is not None:
+        lines = ["{0}.{1} = {2}\n".format(_MODULE, name, wanted) for name in rpc_slots.NAMES]
+        text = _HEADER + "".join(lines)
+        _write(policy.sysctl_file, text, facts, decided)
+        later = later._replace(boot=boot.with_sysctl_file(later.boot, policy.sysctl_file, text))
+    for name in rpc_slots.NAMES:
+        winner = rpc_slots.at_boot(later, name).winner
+        if winner is not None and winner.value.strip() != wanted:
+            decided.refusals.append(
+                Refusal(
+                    "{0} would not win at boot, {1} ({2} = {3}) comes later; remove that, or "
+                    "choose a {4}_modprobe_file and {4}_sysctl_file that are read after it".format(
+                        policy.modprobe_file, winner.place, name, winner.value, NAME
+                    ),
+                    None,
+                )
+            )
+
+
+def _write(path, text, facts, decided):
+    # type: (str, str, Facts, SlotsPlan) -> None
+    """Write a drop-in as a whole, unless somebody else's settings in it would be gone."""
+    before = unless_absent(facts.files[path], None)
+    if text == before:
+        return
+    decided.files.append(FileChange(path, text, before))
+    lost = [] if before is None or before.startswith(_HEADER) else _other_lines(before, path)
+    if lost:
+        reason = "{0} holds other settings ({1}), which would be lost: choose another file".format(
+            path, ", ".join(lost)
+        )
+        decided.refusals.append(Refusal(reason, None))
+
+
+def _other_lines(text, path):
+    # type: (str, str) -> List[str]
+    """The lines that set something else than the RPC slots."""
+    lines = [line.strip() for line in text.replace("\\\n", " ").splitlines()]
+    return [line for line in lines if line and line[0] not in "#;" and not _is_ours(line, path)]
+
+
+def _is_ours(line, path):
+    # type: (str, str) -> bool
+    if "modprobe.d/" in path:
+        parsed = modprobe_d.parse(line, path)
+        return bool(parsed.options) and all(
+            option.module == _MODULE and option.name in rpc_slots.NAMES for option in parsed.options
+        )
+    own = [sysctl_d.normalize("{0}.{1}".format(_MODULE, name)) for name in rpc_slots.NAMES]
+    assignments = sysctl_d.parse(line, path).assignments
+    return bool(assignments) and all(one.key in own for one in assignments)

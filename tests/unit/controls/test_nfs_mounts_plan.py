@@ -1,0 +1,666 @@
+"""What apply would do to NFS mounts: the plan, its guards, and that it is done only once."""
+
+from typing import Any
+
+import nfs_packs
+import pytest
+from ansible.module_utils.hostproof import change
+from ansible.module_utils.hostproof.change import FileChange, MountChange, Plan, ValueChange
+from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.parsers import fstab, nfs_options
+from nfs_packs import (
+    DATAFILES,
+    FSTAB,
+    MAX_SLOTS,
+    MODPROBE_FILE,
+    NO_CACHE,
+    OPTIONS,
+    SLOTS,
+    SYSCTL_FILE,
+    NfsMachine,
+    listed,
+    shown,
+)
+from packs import Machine
+
+HEADER = "# Written by Hostproof (role nfs_mounts): change the policy, not this file.\n"
+SOURCE = DATAFILES["source"]
+REDO = {"path": "/u03", "source": "filer1:/vol/u03", "class": "redo", "use": "single"}
+RULE = "/usr/lib/udev/rules.d/60-nfs.rules"
+APPLIES_SYSCTL = (
+    'ACTION=="add", SUBSYSTEM=="module", KERNEL=="sunrpc", '
+    'RUN+="/sbin/sysctl -q --pattern ^sunrpc --system"\n'
+)
+
+
+def plan(machine: Machine, **policy: Any) -> Plan:
+    wanted = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
+    return nfs_mounts.plan(nfs_mounts.read(machine, wanted), wanted)
+
+
+def host() -> NfsMachine:
+    """Mounted as datafiles need it, and nobody uses it."""
+    return nfs_packs.nfs_host().persisted_mount("/u02", SOURCE)
+
+
+def drifted(**shows: Any) -> NfsMachine:
+    """fstab is right, the mount is older than that: 64 KiB."""
+    return nfs_packs.nfs_host().persisted_mount(
+        "/u02", SOURCE, shows=shown(**{"rsize": 65536, **shows})
+    )
+
+
+def after(machine: NfsMachine, decided: Plan) -> NfsMachine:
+    """The host as it is when the plan has been carried out."""
+    machine.evidence.clear()
+    for one in decided.changes:
+        if isinstance(one, FileChange):
+            assert one.content is not None
+            if one.path == FSTAB:
+                for line in fstab.parse(one.content):
+                    machine.fstab(line.path, line.source, line.options)  # systemd reads it again
+            machine.file(one.path, one.content)
+        elif isinstance(one, ValueChange):
+            machine.file(one.path, one.value + "\n")
+        elif one.after is None:
+            machine.unmount(one.path)
+        else:
+            connections = nfs_options.parse(one.after.options).get("nconnect", "1")
+            did = nfs_packs.Did(xprts=int(connections))
+            machine.mount(one.path, one.after.source, granted(one), did=did)
+    return machine
+
+
+def granted(one: MountChange) -> str:
+    """What a generous server grants, as a kernel shows it."""
+    asked = nfs_options.parse(one.after.options if one.after else "")
+    named = {name: value for name, value in asked.items() if name in nfs_options.GRANTED}
+    sizes = {name: asked.get(name, "1048576") for name in ("rsize", "wsize")}
+    return ",".join(nfs_options.words({"vers": "3", **named, **sizes}))
+
+
+def contradictions(machine: Machine, **policy: Any) -> dict[str, str]:
+    """What verify still finds wrong: apply and verify must not drift apart."""
+    wanted = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
+    found = nfs_mounts.judge(nfs_mounts.read(machine, wanted), wanted)
+    return {
+        one.title: f"{one.status} {one.why}"
+        for one in found
+        if one.status in ("fail", "warn", "error") and one.check != "nfs_mounts.v4_lease"
+    }
+
+
+def files(decided: Plan) -> dict[str, str | None]:
+    return {one.path: one.content for one in decided.changes if isinstance(one, FileChange)}
+
+
+def values(decided: Plan) -> dict[str, str]:
+    return {one.path: one.value for one in decided.changes if isinstance(one, ValueChange)}
+
+
+def steps(decided: Plan) -> list[str]:
+    return [
+        f"{'umount' if one.after is None else 'mount'} {one.path}"
+        for one in decided.changes
+        if isinstance(one, MountChange)
+    ]
+
+
+def mount_of(decided: Plan, path: str) -> MountChange:
+    mounts = [one for one in decided.changes if isinstance(one, MountChange)]
+    return next(one for one in mounts if one.path == path and one.after is not None)
+
+
+def reasons(decided: Plan) -> dict[str | None, str]:
+    """Override to reason."""
+    assert len({one.override for one in decided.refusals}) == len(decided.refusals)
+    return {one.override: one.reason for one in decided.refusals}
+
+
+class TestFstab:
+    def test_host_that_is_ready_needs_nothing(self):
+        assert plan(host(), **listed()) == Plan([], [], [], [])
+
+    def test_options_change_in_place_and_nothing_else(self):
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE)
+        before = (
+            "# the database\t\n"
+            "\tfiler1:/vol/u02   /u02\tnfs  bg,soft,noatime,rsize=32768 0\t0 # x\n"
+            "LABEL=boot /boot xfs defaults 0 0"
+        )
+        machine.file(FSTAB, before)
+        text = files(plan(machine, **listed()))[FSTAB]
+        options = "bg,hard,noatime,rsize=262144"
+        assert text == before.replace("bg,soft,noatime,rsize=32768", options)
+
+    def test_entry_that_is_missing_comes_last(self):
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE)
+        before = machine.files[FSTAB]
+        assert files(plan(machine, **listed())) == {
+            FSTAB: before + f"{SOURCE} /u02 nfs "
+            "rw,bg,hard,proto=tcp,timeo=600,rsize=262144,wsize=262144 0 0\n"
+        }
+
+    def test_no_fstab_at_all(self):
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE).remove(FSTAB)
+        (change_of_file,) = plan(machine, **listed()).changes
+        assert isinstance(change_of_file, FileChange)
+        assert change_of_file.before is None
+        assert len(fstab.parse(change_of_file.content or "")) == 1
+
+    def test_several_mounts_are_one_change(self):
+        machine = nfs_packs.nfs_host().persisted_mount("/u02", SOURCE, "hard")
+        machine.persisted_mount("/u03", REDO["source"], "soft,bg")
+        decided = plan(machine, wanted=[DATAFILES, REDO])
+        assert list(files(decided)) == [FSTAB]
+        entries = {one.path: one.options for one in fstab.parse(files(decided)[FSTAB] or "")}
+        assert entries["/u02"] == "hard,bg"
+        assert entries["/u03"] == "hard,bg"
+
+    def test_override_of_the_policy(self):
+        decided = plan(drifted(), **listed(options="nconnect=4,timeo=300"))
+        (entry,) = [one for one in fstab.parse(files(decided)[FSTAB] or "") if one.path == "/u02"]
+        assert entry.options == OPTIONS.replace("timeo=600", "timeo=300") + ",nconnect=4"
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            (f"{SOURCE} /u02 nfs {OPTIONS} 0 0\n{SOURCE} /u02 nfs soft 0 0\n", "has 2 entries"),
+            ("/dev/sdb1 /u02 xfs defaults 0 0\n", "mounts no NFS on /u02, but xfs"),
+            (f"{SOURCE} /u02 nfs rw,bg, hard 0 0\n", "is malformed"),
+        ],
+    )
+    def test_line_that_cannot_be_edited(self, text, told):
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE).file(FSTAB, text)
+        decided = plan(machine, **listed())
+        assert told in reasons(decided)[None]
+        assert FSTAB not in files(decided)
+
+    def test_nfs4_that_should_be_version_3(self):
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE, shown("4.1"))
+        machine.file(FSTAB, f"{SOURCE} /u02 nfs4 {OPTIONS.replace('vers=3,', '')} 0 0\n")
+        decided = plan(machine, **listed(version="3"), allow_version_change=True)
+        assert "is of type nfs4" in reasons(decided)[None]
+
+    def test_no_fstab_to_read(self):
+        with pytest.raises(HostproofError):
+            plan(host().deny(FSTAB), **listed())
+
+    def test_diff_is_of_the_line(self):
+        machine = nfs_packs.nfs_host().persisted_mount("/u02", SOURCE, "soft,bg")
+        (diff,) = [one for one in plan(machine, **listed()).diff() if one["after_header"] == FSTAB]
+        assert f"{SOURCE} /u02 nfs soft,bg 0 0\n" in diff["before"]
+        assert f"{SOURCE} /u02 nfs hard,bg 0 0\n" in diff["after"]
+
+
+class TestOtherOwners:
+    UNIT = "/etc/systemd/system/u02.mount"
+
+    def unit(self, options: str) -> NfsMachine:
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE, shown(rsize=65536))
+        machine.file(
+            self.UNIT,
+            f"[Mount]\nWhat={SOURCE}\nWhere=/u02\nType=nfs\nOptions={options}\n"
+            "[Install]\nWantedBy=remote-fs.target\n",
+        )
+        return machine.link("/etc/systemd/system/remote-fs.target.wants/u02.mount", self.UNIT)
+
+    def test_unit_that_is_wrong_is_named_and_left_alone(self):
+        decided = plan(self.unit("soft"), **listed())
+        assert reasons(decided)[None] == (
+            f"/u02 is mounted by {self.UNIT}, which apply does not edit: set it to {SOURCE} "
+            "with hard"
+        )
+        assert FSTAB not in files(decided)
+
+    def test_unit_that_is_right_is_mounted_anew(self):
+        decided = plan(self.unit("hard"), **listed(), remount_ok=True)
+        assert decided.refusals == []
+        assert steps(decided) == ["umount /u02", "mount /u02"]
+        assert mount_of(decided, "/u02").after == change.MountState(SOURCE, "nfs", "hard")
+
+    def test_what_starts_a_unit_is_told(self):
+        (pending,) = plan(self.unit("hard"), **listed()).pending
+        assert "umount /u02 && systemctl start u02.mount; or apply" in pending
+
+    def autofs(self, options: str) -> NfsMachine:
+        machine = nfs_packs.nfs_host()
+        machine.file("/etc/auto.master", "/- /etc/auto.direct\n")
+        machine.file("/etc/auto.direct", f"/u02 -{options} {SOURCE}\n")
+        machine.link(
+            "/etc/systemd/system/multi-user.target.wants/autofs.service",
+            "/usr/lib/systemd/system/autofs.service",
+        )
+        machine.command("systemctl is-enabled autofs.service", "enabled\n")
+        return machine.file("/usr/lib/systemd/system/autofs.service", "[Service]\n")
+
+    def test_map_that_is_wrong(self):
+        machine = self.autofs("soft").mount("/u02", SOURCE)
+        assert (
+            "/etc/auto.direct:1, which apply does not edit"
+            in reasons(plan(machine, **listed()))[None]
+        )
+
+    def test_mount_of_an_automounter_is_never_made_by_us(self):
+        machine = self.autofs("hard").mount("/u02", SOURCE, shown(rsize=65536))
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert (decided.changes, decided.refusals) == ([], [])
+        assert decided.pending[0].endswith("stop what uses it, then: umount /u02.")
+
+    def test_mount_that_nobody_looked_at_yet(self):
+        machine = self.autofs("hard").other_mount("/u02", "autofs", "/etc/auto.direct")
+        assert plan(machine, **listed()) == Plan([], [], [], [])
+
+
+class TestPending:
+    def test_live_mount_waits_with_the_commands(self):
+        decided = plan(drifted(), **listed())
+        assert decided.changes == []
+        assert decided.pending == [
+            "/u02 stays as it is mounted (it has rsize=65536,wsize=65536, wanted is rsize,wsize at "
+            "least 256.0 KiB) until it is unmounted: stop what uses it, then: umount /u02 && mount "
+            "/u02; or apply with nfs_mounts_remount_ok: true."
+        ]
+
+    def test_mounts_of_one_superblock_wait_together(self):
+        machine = drifted().persisted_mount(
+            "/u02/b", SOURCE + "/b", shows=shown(rsize=65536), superblock="0:45"
+        )
+        (pending,) = plan(machine, **listed()).pending
+        assert "umount /u02/b && umount /u02 && mount /u02 && mount /u02/b;" in pending
+
+    def test_auto_changes_no_mount(self):
+        decided = plan(drifted())
+        assert decided.changes == []
+        assert decided.pending == [
+            "nfs_mounts_wanted is auto, so no mount is changed: list there what the host must "
+            "have, of /u02."
+        ]
+
+    def test_systemd_that_did_not_read_fstab_again(self):
+        machine = host()
+        machine.file(FSTAB, machine.files[FSTAB].replace(OPTIONS, OPTIONS + ",noatime"))
+        assert plan(machine, **listed()).pending == [
+            "systemd still mounts /u02 with an older line of /etc/fstab: systemctl daemon-reload."
+        ]
+        machine.evidence.clear()
+        changing = plan(machine, **listed(options="timeo=300"))
+        assert not any("systemctl" in text for text in changing.pending)
+
+    def test_host_without_nfs(self):
+        machine = nfs_packs.nfs_host().slots(2, None)
+        assert plan(machine) == Plan([], [], [], [])
+
+
+class TestMounts:
+    def test_drifted_mount_is_unmounted_and_mounted(self):
+        decided = plan(drifted(), **listed(), remount_ok=True)
+        first, second = decided.changes
+        assert isinstance(first, MountChange)
+        assert first.before == change.MountState(
+            SOURCE,
+            "nfs",
+            "rw,relatime,vers=3,rsize=65536,wsize=65536,namlen=255,hard,proto=tcp,timeo=600,"
+            "retrans=2,sec=sys,local_lock=none",
+        )
+        assert isinstance(second, MountChange)
+        assert second.after == change.MountState(SOURCE, "nfs", OPTIONS)
+        assert (
+            second.must.items()
+            >= {
+                "rsize": "262144",
+                "wsize": "262144",
+                "recovery": "hard",
+                "proto": "tcp",
+                "vers": "3",
+                "noac": "no",
+                "acregmax": "60",
+            }.items()
+        )
+        assert set(second.must) <= nfs_options.GRANTED
+
+    def test_what_fstab_asks_of_the_mount_protocol_is_kept(self):
+        machine = nfs_packs.nfs_host().persisted_mount(
+            "/u02", SOURCE, OPTIONS + ",mountproto=udp", shown(rsize=65536)
+        )
+        first = plan(machine, **listed(), remount_ok=True).changes[0]
+        assert isinstance(first, MountChange)
+        assert first.before is not None
+        assert "mountproto=udp" in first.before.options
+        assert "mountport" not in first.before.options
+
+    def test_missing_mount_is_mounted_without_asking(self):
+        machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).folder("/u02")
+        decided = plan(machine, **listed())
+        assert steps(decided) == ["mount /u02"]
+        assert decided.refusals == []
+        assert "vers" not in mount_of(decided, "/u02").must
+
+    def test_missing_mount_point_is_made(self):
+        decided = plan(nfs_packs.nfs_host().fstab("/u02", SOURCE), **listed())
+        assert steps(decided) == ["mount /u02"]
+        assert decided.refusals == []
+
+    def test_superblock_is_given_up_as_a_whole(self):
+        machine = drifted(flags="nocto").persisted_mount(
+            "/u02/b", SOURCE + "/b", shows=shown(rsize=262144), superblock="0:45"
+        )
+        deeper = {**DATAFILES, "path": "/u02/b", "source": SOURCE + "/b"}
+        decided = plan(machine, wanted=[DATAFILES, deeper], remount_ok=True)
+        assert steps(decided) == ["umount /u02/b", "umount /u02", "mount /u02", "mount /u02/b"]
+        assert decided.refusals == []
+
+    def test_other_mount_of_the_superblock_that_no_policy_lists(self):
+        machine = drifted().persisted_mount("/u09", SOURCE, superblock="0:45")
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert reasons(decided)[None] == (
+            "/u02 cannot change alone: /u09 shares the superblock of /u02, and nfs_mounts_wanted "
+            "does not list it"
+        )
+
+    def test_connections_belong_to_the_server(self):
+        machine = host().persisted_mount("/u03", REDO["source"]).persisted_mount("/u04", "f2:/x")
+        policy = {"wanted": [{**DATAFILES, "options": "nconnect=4"}], "remount_ok": True}
+        assert "/u03 shares the connections of /u02" in reasons(plan(machine, **policy))[None]
+        policy["wanted"].append(REDO)
+        machine.evidence.clear()
+        decided = plan(machine, **policy)
+        assert steps(decided) == ["umount /u02", "umount /u03", "mount /u02", "mount /u03"]
+        assert mount_of(decided, "/u02").must["nconnect"] == "4"
+
+    def test_mount_beneath_goes_with_it(self):
+        machine = drifted().persisted_mount("/u02/redo", REDO["source"])
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert "/u02/redo is mounted beneath /u02" in reasons(decided)[None]
+
+    def test_database_that_uses_it_is_named(self):
+        machine = drifted().database("/u02/oradata/system01.dbf")
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert reasons(decided)[None] == (
+            "/u02 is in use by ora_dbw0_ORCL (pid 2102, /u02/oradata/system01.dbf): stop that first"
+        )
+
+    def test_any_other_process_that_uses_it_is_named(self):
+        machine = drifted().process("vi", "/u02/notes", pid=77)
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert "in use by vi (pid 77, /u02/notes)" in reasons(decided)[None]
+
+    def test_many_holders_are_counted(self):
+        machine = drifted()
+        for pid in range(10, 18):
+            machine.process("vi", "/u02/notes", pid=pid)
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert "(pid 14, /u02/notes), 3 more: stop" in reasons(decided)[None]
+
+    def test_unknown_holders_are_holders(self):
+        machine = drifted().deny("open_files:all")
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert reasons(decided)[None].startswith("who uses /u02 is not known: ")
+
+    def test_unknown_mounts_stop_it(self):
+        with pytest.raises(HostproofError):
+            plan(host().file(nfs_packs.MOUNTINFO, "odd\n"), **listed())
+
+    def test_smaller_sizes_may_be_accepted(self):
+        decided = plan(
+            drifted(recovery="soft"),
+            **listed(),
+            remount_ok=True,
+            allow_lowered_transfer_size=True,
+        )
+        assert "rsize" not in mount_of(decided, "/u02").must
+        assert mount_of(decided, "/u02").must["recovery"] == "hard"
+        accepted = plan(drifted(), **listed(), remount_ok=True, allow_lowered_transfer_size=True)
+        assert accepted.changes == []
+
+
+class TestGuards:
+    def test_version_of_a_live_mount(self):
+        machine = host()
+        refused = plan(machine, **listed(version="4.1"))
+        assert reasons(refused) == {
+            "allow_version_change": "/u02 is mounted with NFS version 3 and would get 4.1"
+        }
+        machine.evidence.clear()
+        allowed = plan(machine, **listed(version="4.1"), allow_version_change=True, remount_ok=True)
+        assert allowed.refusals == []
+        assert mount_of(allowed, "/u02").must["vers"] == "4.1"
+        assert "vers=4.1" in (files(allowed)[FSTAB] or "")
+
+    def test_version_that_fstab_asks_and_a_remount_would_bring(self):
+        machine = nfs_packs.nfs_host().persisted_mount(
+            "/u02", SOURCE, OPTIONS.replace("vers=3", "vers=4.1"), shown(rsize=65536)
+        )
+        assert plan(machine, **listed()).refusals == []
+        machine.evidence.clear()
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert list(reasons(decided)) == ["allow_version_change"]
+
+    def test_any_minor_version(self):
+        options = OPTIONS.replace("vers=3", "vers=4")
+        machine = nfs_packs.nfs_host().persisted_mount(
+            "/u02", SOURCE, options, shown("4.2", rsize=65536)
+        )
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert decided.refusals == []
+        assert mount_of(decided, "/u02").must["vers"] == "4.2"
+
+    def test_version_that_nothing_asks_for_must_stay(self):
+        machine = nfs_packs.nfs_host().persisted_mount(
+            "/u02", SOURCE, OPTIONS.replace("vers=3,", ""), shown(rsize=65536)
+        )
+        decided = plan(machine, **listed(), remount_ok=True)
+        assert mount_of(decided, "/u02").must["vers"] == "3"
+
+    def test_source(self):
+        machine = host()
+        refused = plan(machine, **listed(source="filer9:/vol/u02"))
+        assert [one.override for one in refused.refusals] == ["allow_source_change"] * 2
+        assert "filer1:/vol/u02 is mounted, the policy wants filer9:/vol/u02" in (
+            refused.refusals[0].reason
+        )
+        machine.evidence.clear()
+        allowed = plan(
+            machine, **listed(source="filer9:/vol/u02"), allow_source_change=True, remount_ok=True
+        )
+        assert allowed.refusals == []
+        assert f"filer9:/vol/u02 /u02 nfs {OPTIONS} 0 0\n" in (files(allowed)[FSTAB] or "")
+        assert mount_of(allowed, "/u02").after.source == "filer9:/vol/u02"
+
+    def test_server_by_its_address_is_no_other_source(self):
+        machine = nfs_packs.nfs_host().persisted_mount("/u02", f"{nfs_packs.ADDRESS}:/vol/u02/")
+        assert plan(machine, **listed(source=f"{nfs_packs.ADDRESS}:/vol/u02")).changes == []
+
+    @pytest.mark.parametrize("options", ["nolock", "nocto", "local_lock=flock"])
+    @pytest.mark.parametrize("use", ["rac", "failover"])
+    def test_local_locks_on_shared_files(self, options, use):
+        machine = host()
+        refused = plan(machine, **listed(options=options, use=use))
+        told = reasons(refused)["allow_local_locks_on_shared_files"]
+        assert f"/u02 holds files that several hosts may open ({use})" in told
+        machine.evidence.clear()
+        allowed = plan(
+            machine,
+            **listed(options=options, use=use),
+            allow_local_locks_on_shared_files=True,
+        )
+        assert allowed.refusals == []
+
+    def test_local_locks_of_one_host(self):
+        assert plan(host(), **listed(options="nolock")).refusals == []
+
+    def test_server_that_lowered_its_maximum(self):
+        machine = drifted().persisted_mount(
+            "/u09", "filer1:/vol/adr", shows=shown(rsize=32768), did=nfs_packs.Did(age=60)
+        )
+        refused = plan(machine, **listed(), remount_ok=True)
+        told = reasons(refused)["allow_lowered_transfer_size"]
+        assert "a new mount of /u02 would get less than it has" in told
+        assert "/u09" in told
+
+    def test_files_that_a_mount_would_hide(self):
+        machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).file("/u02/users01.dbf", "x")
+        refused = plan(machine, **listed())
+        assert reasons(refused)["allow_hidden_files"] == (
+            "/u02 is not mounted and holds files (users01.dbf), which the mount would hide"
+        )
+        machine.evidence.clear()
+        assert plan(machine, **listed(), allow_hidden_files=True).refusals == []
+
+    def test_folder_that_may_not_be_looked_into(self):
+        machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).folder("/u02").deny("/u02")
+        told = reasons(plan(machine, **listed()))["allow_hidden_files"]
+        assert "what a mount on /u02 would hide is not known" in told
+
+    def test_folder_on_a_server_is_not_looked_into(self):
+        machine = host().fstab("/u02/redo", REDO["source"])
+        told = reasons(plan(machine, wanted=[DATAFILES, {**REDO, "path": "/u02/redo"}]))
+        assert "/u02/redo lies below the NFS mount /u02" in told["allow_hidden_files"]
+
+    def test_database_that_writes_beneath(self):
+        machine = nfs_packs.nfs_host().fstab("/u02", SOURCE).file("/u02/users01.dbf", "x")
+        machine.database("/u02/users01.dbf")
+        refused = plan(machine, **listed(), allow_hidden_files=True)
+        assert "/u02 is in use by ora_dbw0_ORCL" in reasons(refused)[None]
+
+    def test_other_system(self):
+        machine = Machine()
+        machine.command("uname -s", "AIX\n")
+        decided = plan(machine, **listed())
+        assert decided.changes == []
+        assert reasons(decided)[None].startswith("apply changes the NFS mounts of Linux hosts only")
+
+    def test_system_that_is_not_known(self):
+        with pytest.raises(HostproofError):
+            plan(Machine(), **listed())
+
+
+class TestSlots:
+    def test_both_values_and_the_drop_in(self):
+        decided = plan(host().slots(2, None), **listed())
+        assert files(decided) == {
+            MODPROBE_FILE: HEADER
+            + "options sunrpc tcp_slot_table_entries=128 tcp_max_slot_table_entries=128\n"
+        }
+        assert values(decided) == {SLOTS: "128", MAX_SLOTS: "128"}
+        assert decided.pending == [
+            "The new RPC slots reach filer1 only after all its mounts are gone and made again."
+        ]
+
+    def test_sysctl_where_it_is_applied_to_the_module(self):
+        machine = host().slots(128, None).file(RULE, APPLIES_SYSCTL)
+        assert files(plan(machine, **listed()))[SYSCTL_FILE] == HEADER + (
+            "sunrpc.tcp_slot_table_entries = 128\nsunrpc.tcp_max_slot_table_entries = 128\n"
+        )
+
+    def test_earlier_sysctl_loses(self):
+        machine = host().slots(128, None).file(RULE, APPLIES_SYSCTL)
+        machine.file("/etc/sysctl.d/50-nfs.conf", "sunrpc.tcp_max_slot_table_entries = 65536\n")
+        assert plan(machine, **listed()).refusals == []
+
+    @pytest.mark.parametrize(
+        ("path", "text"),
+        [
+            ("/etc/modprobe.d/zzz.conf", "options sunrpc tcp_max_slot_table_entries=64\n"),
+            ("/etc/sysctl.d/zzz.conf", "sunrpc.tcp_max_slot_table_entries = 64\n"),
+        ],
+    )
+    def test_later_place_that_would_win(self, path, text):
+        machine = host().slots(128, None).file(path, text)
+        if "sysctl" in path:
+            machine.file(RULE, APPLIES_SYSCTL)
+            decided = plan(machine, **listed())
+        else:
+            decided = plan(machine, **listed())
+        assert (
+            f"would not win at boot, {path}:1 (tcp_max_slot_table_entries = 64)"
+            in (reasons(decided)[None])
+        )
+
+    def test_what_another_file_sets_already_is_left_to_it(self):
+        machine = (
+            host()
+            .slots(128, None)
+            .file(
+                "/etc/modprobe.d/sunrpc.conf",
+                "options sunrpc tcp_slot_table_entries=128 tcp_max_slot_table_entries=128\n",
+            )
+        )
+        assert plan(machine, **listed()).changes == []
+
+    @pytest.mark.parametrize(
+        ("path", "text", "told"),
+        [
+            (MODPROBE_FILE, "options sunrpc pool_mode=pernode\n", "options sunrpc pool_mode="),
+            (MODPROBE_FILE, "# mine\nblacklist floppy\n", "blacklist floppy"),
+            (SYSCTL_FILE, "vm.swappiness = 1\n", "vm.swappiness = 1"),
+        ],
+    )
+    def test_drop_in_that_holds_other_settings(self, path, text, told):
+        machine = host().slots(128, None).file(RULE, APPLIES_SYSCTL).file(path, text)
+        assert reasons(plan(machine, **listed()))[None] == (
+            f"{path} holds other settings ({text.splitlines()[-1]}), which would be lost: choose "
+            "another file"
+        )
+        assert told in text
+
+    def test_module_that_is_not_loaded_has_no_values(self):
+        decided = plan(host().slots(None, None), **listed())
+        assert values(decided) == {}
+        assert MODPROBE_FILE in files(decided)
+
+    def test_values_that_may_not_be_read(self):
+        with pytest.raises(HostproofError):
+            plan(host().deny(SLOTS), **listed())
+
+    def test_not_managed(self):
+        assert plan(host().slots(2, None), **listed(), slot_table_entries=0).changes == []
+
+    def test_auto_sets_them_where_nfs_is_used(self):
+        decided = plan(nfs_packs.nfs_host().slots(2, None).fstab("/u02", SOURCE))
+        assert MODPROBE_FILE in files(decided)
+
+    def test_server_whose_mounts_are_all_made_anew_gets_them(self):
+        decided = plan(drifted().slots(2, None), **listed(), remount_ok=True)
+        assert decided.pending == []
+        kinds = [type(one) for one in decided.changes]
+        assert kinds == [FileChange, ValueChange, ValueChange, MountChange, MountChange]
+
+
+class TestTwice:
+    @pytest.mark.parametrize(
+        "policy",
+        [
+            {},
+            {"version": "4.1"},
+            {"single_actimeo_zero": True},
+            {"transfer_size": "1M"},
+            {"slot_table_entries": 64},
+            listed(options="noac"),
+            listed(options="nconnect=4,nolock,nosharecache"),
+            listed(use="rac"),
+            listed(use="failover"),
+            {"wanted": [{**DATAFILES, "class": "crs_voting"}]},
+            {"wanted": [{**DATAFILES, "class": "backup"}]},
+            {"wanted": [{**DATAFILES, "class": "adr", "use": "rac"}]},
+            {"wanted": [{**DATAFILES, "class": "oracle_home", "use": "rac"}]},
+            {"wanted": [DATAFILES, REDO]},
+        ],
+    )
+    @pytest.mark.parametrize(
+        "before",
+        [None, "soft,udp,vers=3,noac,rsize=32768", "nolock,nocto,actimeo=0,sync", "defaults"],
+    )
+    def test_second_apply_changes_nothing(self, policy, before):
+        machine = nfs_packs.nfs_host().slots(2, None)
+        if before is not None:
+            shows = shown(rsize=32768, recovery="soft", cache=NO_CACHE, flags="nocto")
+            machine.persisted_mount("/u02", SOURCE, before, shows)
+        given = {**listed(), **policy, "remount_ok": True, "allow_version_change": True}
+        first = plan(machine, **given)
+        assert first.changes
+        assert first.refusals == []
+        second = plan(after(machine, first), **given)
+        assert second == Plan([], [], [], [])
+        assert contradictions(machine, **given) == {}

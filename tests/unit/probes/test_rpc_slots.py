@@ -1,0 +1,160 @@
+"""The RPC slot tables: what the kernel has, and what the next boot gives them."""
+
+import pytest
+from ansible.module_utils.hostproof.errors import Absent, Denied
+from ansible.module_utils.hostproof.parsers import modprobe_d
+from ansible.module_utils.hostproof.probes import rpc_slots
+from ansible.module_utils.hostproof.probes.rpc_slots import ENTRIES, MAXIMUM
+from packs import Machine
+
+ETC = "/etc/modprobe.d"
+LIB = "/usr/lib/modprobe.d"
+#: In the form in which nfs-utils ships them.
+NFS_UTILS = "install sunrpc /sbin/modprobe --ignore-install sunrpc && /sbin/sysctl -q --system\n"
+UDEV = (
+    'ACTION=="add", SUBSYSTEM=="module", KERNEL=="sunrpc", \\\n'
+    '  RUN+="/sbin/sysctl -q --pattern ^sunrpc --system"\n'
+)
+
+
+def host(cmdline: str = "ro quiet") -> Machine:
+    machine = Machine().folder("/run/systemd/system").file("/proc/cmdline", cmdline + "\n")
+    return machine.file(f"{LIB}/50-other.conf", "options sunrpc udp_slot_table_entries=7\n")
+
+
+def boot(machine, name=ENTRIES):
+    """The value after a boot and its place, and what loses."""
+    found = rpc_slots.at_boot(rpc_slots.read_slots(machine), name)
+    return found.winner and tuple(found.winner), found.losers
+
+
+def test_what_the_kernel_has():
+    machine = host().file("/proc/sys/sunrpc/tcp_slot_table_entries", "2\n")
+    machine.file("/proc/sys/sunrpc/tcp_max_slot_table_entries", "65536\n")
+    assert rpc_slots.read_slots(machine).running == {ENTRIES: 2, MAXIMUM: 65536}
+
+
+def test_a_module_that_is_not_loaded():
+    running = rpc_slots.read_slots(host()).running
+    assert all(isinstance(running[name], Absent) for name in rpc_slots.NAMES)
+
+
+def test_nothing_set():
+    assert boot(host()) == (None, [])
+
+
+def test_modprobe_d():
+    machine = host().file(f"{ETC}/a.conf", f"# x\noptions sunrpc {ENTRIES}=16 {MAXIMUM}=64\n")
+    machine.file(f"{ETC}/sunrpc.conf", f"options sunrpc {ENTRIES}=128\n")
+    machine.file(f"{LIB}/sunrpc.conf", f"options sunrpc {ENTRIES}=1\n")
+    assert boot(machine) == (("128", f"{ETC}/sunrpc.conf:1"), [f"{ETC}/a.conf:2 = 16"])
+    assert boot(machine, MAXIMUM) == (("64", f"{ETC}/a.conf:2"), [])
+
+
+def test_the_kernel_command_line_beats_modprobe_d():
+    machine = host(f"ro sunrpc.{ENTRIES}=32").file(
+        f"{ETC}/a.conf", f"options sunrpc {ENTRIES}=16\n"
+    )
+    assert boot(machine) == (
+        ("32", f"kernel command line sunrpc.{ENTRIES}"),
+        [f"{ETC}/a.conf:1 = 16"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (f"{LIB}/50-nfs.conf", NFS_UTILS),
+        ("/usr/lib/udev/rules.d/60-nfs.rules", UDEV),
+        ("/etc/modules-load.d/nfs.conf", "# x\nsunrpc\n"),
+    ],
+)
+def test_sysctl_d_counts_where_something_applies_it(path, text):
+    machine = host(f"sunrpc.{ENTRIES}=32").file(
+        "/etc/sysctl.d/90-nfs.conf", f"sunrpc.{ENTRIES} = 128\n"
+    )
+    assert boot(machine) == (
+        ("32", f"kernel command line sunrpc.{ENTRIES}"),
+        ["/etc/sysctl.d/90-nfs.conf:1 = 128 (nothing applies it once sunrpc is loaded)"],
+    )
+    machine.file(path, text).evidence.clear()
+    assert boot(machine) == (
+        ("128", "/etc/sysctl.d/90-nfs.conf:1"),
+        [f"kernel command line sunrpc.{ENTRIES} = 32"],
+    )
+    assert rpc_slots.read_slots(machine).sysctl_applied_by.startswith(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        (f"{LIB}/50-nfs.conf", "install nfs /sbin/modprobe -i nfs && /sbin/sysctl --system\n"),
+        (f"{LIB}/50-nfs.conf", "install sunrpc /bin/true\n"),
+        ("/usr/lib/udev/rules.d/60-nfs.rules", UDEV.replace("sunrpc", "lockd")),
+        ("/usr/lib/udev/rules.d/60-nfs.rules", "#" + UDEV),
+        ("/usr/lib/udev/rules.d/60-nfs.rules.rpmsave", UDEV),
+    ],
+)
+def test_what_does_not_apply_it(path, text):
+    assert rpc_slots.read_slots(host().file(path, text)).sysctl_applied_by is None
+
+
+def test_a_rule_that_is_masked_does_not_apply_it():
+    machine = host().file("/usr/lib/udev/rules.d/60-nfs.rules", UDEV)
+    machine.file("/etc/udev/rules.d/60-nfs.rules", "")
+    assert rpc_slots.read_slots(machine).sysctl_applied_by is None
+
+
+def test_procps_reads_sysctl_conf_too():
+    machine = host().file(f"{LIB}/50-nfs.conf", NFS_UTILS)
+    machine.file("/etc/sysctl.conf", f"sunrpc.{ENTRIES} = 64\n")
+    machine.file("/etc/sysctl.d/90-nfs.conf", f"sunrpc.{ENTRIES} = 128\n")
+    assert boot(machine) == (
+        ("64", "/etc/sysctl.conf:1"),
+        ["/etc/sysctl.d/90-nfs.conf:1 = 128"],
+    )
+
+
+def test_rc_local_comes_last():
+    machine = host().file(f"{ETC}/a.conf", f"options sunrpc {ENTRIES}=16\n")
+    machine.file("/etc/rc.local", f"#!/bin/sh\nsysctl -w sunrpc.{ENTRIES}=9\n", 0o755)
+    assert boot(machine)[0] == (f"'sysctl -w sunrpc.{ENTRIES}=9'", "/etc/rc.local:2")
+    assert boot(machine, MAXIMUM) == (None, [])
+
+
+def test_a_plan_asks_what_its_file_would_do():
+    machine = host().file(f"{ETC}/zzz.conf", f"options sunrpc {ENTRIES}=16\n")
+    machine.file(f"{LIB}/own.conf", f"options sunrpc {ENTRIES}=1\n")
+    slots = rpc_slots.read_slots(machine)
+    changed = rpc_slots.with_modprobe_file(
+        slots, f"{ETC}/own.conf", f"options sunrpc {ENTRIES}=128 {MAXIMUM}=128\n"
+    )
+    found = rpc_slots.at_boot(changed, ENTRIES)
+    assert (found.winner, found.losers) == (
+        ("16", f"{ETC}/zzz.conf:1"),
+        [f"{ETC}/own.conf:1 = 128"],
+    )
+    assert rpc_slots.at_boot(changed, MAXIMUM).winner == ("128", f"{ETC}/own.conf:1")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ETC,
+        f"{LIB}/50-other.conf",
+        "/proc/cmdline",
+        "/etc/sysctl.d",
+        "/usr/lib/udev/rules.d",
+        "/etc/modules-load.d",
+        "/etc/rc.local",
+    ],
+)
+def test_what_may_not_be_read_is_unknown(path):
+    with pytest.raises(Denied):
+        boot(host().deny(path))
+
+
+def test_every_folder_of_modprobe_d_is_read():
+    for folder in modprobe_d.DIRECTORIES:
+        machine = host().file(f"{folder}/x.conf", f"options sunrpc {ENTRIES}=5\n")
+        assert boot(machine)[0] == ("5", f"{folder}/x.conf:1")
