@@ -350,7 +350,7 @@ def _is_vendors_own(oid):
 
 def _serves_nfs(oid):
     # type: (str) -> bool
-    return any(oid.startswith(before[: -len("2048")] + "2049.") for before in rules.BEFORE_NFS)
+    return oid in [before[: -len("2048")] + "2049" for before in rules.BEFORE_NFS]
 
 
 def _say(clue, values):
