@@ -159,7 +159,7 @@ class Filers(Machine):
 
 
 def report(engine: bytes) -> bytes:
-    """An agent's answer to discovery, as far as it is read: version, header, security parameters."""
+    """An agent's answer to discovery, as far as it is read."""
 
     def item(tag: int, content: bytes) -> bytes:
         assert len(content) < 128

@@ -18,6 +18,7 @@ from ansible.module_utils.hostproof.parsers import (
     ip_addr,
     kernel_cmdline,
     kernel_release,
+    ldconfig,
     limits_conf,
     meminfo,
     modprobe_d,
@@ -39,6 +40,7 @@ from ansible.module_utils.hostproof.parsers import (
     proc_net_snmp,
     proc_net_tcp,
     smaps,
+    snmp_output,
     socket_info,
     sysctl_d,
     systemd_unit,
@@ -71,6 +73,8 @@ PIECES = [
 
 #: Each parser with a text that it takes: the name of a fixture, or the text itself.
 PARSERS: list[tuple[Callable[[str], Any], str]] = [
+    (ldconfig.parse, "ldconfig/debian-12.txt"),
+    (snmp_output.parse, "snmp_output/net-snmp-5.9.3-get.txt"),
     (aix_filesystems.parse, "aix_filesystems/made-up.txt"),
     (autofs_map.parse_map, "/u01/a -rw,hard f:/v \\\n g:/v\n* -hard f:/&\n+more\n"),
     (autofs_map.parse_master, "/- /etc/auto.direct -rw,hard\n+dir:/etc/auto.master.d\n"),
