@@ -16,10 +16,11 @@ denied, unanswered) with ``message``.
 import errno
 import os
 import re
-import shutil
+import selectors
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from functools import partial
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
@@ -45,14 +46,12 @@ class Output(NamedTuple):
 class Secret(NamedTuple):
     """A file that a command reads and that nobody else may: its name and its text.
 
-    ``variables`` are environment variables that tell the command the folder of the file, and
-    ``folders`` what the command would make there and say so.
+    ``variables`` are environment variables for the command; "{0}" in a value is the file's folder.
     """
 
     name: str
     text: str
-    variables: Tuple[str, ...]
-    folders: Tuple[str, ...] = ()
+    variables: Tuple[Tuple[str, str], ...]
 
 
 class Stat(NamedTuple):
@@ -194,7 +193,7 @@ class Host:
         even if this process is killed; it is not in the argv, the environment or the evidence.
         ``key`` is the evidence key.
         """
-        reading = self._answer(key, "command", lambda: _run_with_secret(argv, secret, timeout))
+        reading = self._answer(key, "command", lambda: self._run_with_secret(argv, secret, timeout))
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
     def ask_udp(self, key, address, port, message, timeout):
@@ -282,6 +281,10 @@ class Host:
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
         raise NotImplementedError
 
+    def _run_with_secret(self, argv, secret, timeout):
+        # type: (List[str], Secret, float) -> Dict[str, Any]
+        raise NotImplementedError
+
 
 class LiveHost(Host):
     """The machine that this code runs on. It asks once; ``evidence`` keeps the answers."""
@@ -289,6 +292,8 @@ class LiveHost(Host):
     def __init__(self):
         # type: () -> None
         self.evidence = {}  # type: Dict[str, Dict[str, Any]]
+        self._secrets = {}  # type: Dict[Secret, _OpenSecret]
+        self._lock = threading.Lock()
 
     def _answer(self, key, kind, ask):
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
@@ -304,6 +309,14 @@ class LiveHost(Host):
     def pause(self, seconds):
         # type: (float) -> None
         time.sleep(seconds)
+
+    def _run_with_secret(self, argv, secret, timeout):
+        # type: (List[str], Secret, float) -> Dict[str, Any]
+        with self._lock:
+            if secret not in self._secrets:
+                self._secrets[secret] = _OpenSecret(secret)
+        one = self._secrets[secret]
+        return _run(argv, timeout, dict(one.environment), (one.file.fileno(),))
 
 
 class RecordedHost(Host):
@@ -385,9 +398,14 @@ def _stat(path):
     return Stat(found.st_mode & 0o7777, found.st_uid, found.st_gid, found.st_size, found.st_mtime)
 
 
-def _run_command(argv, timeout, variables=None, inherited=()):
-    # type: (List[str], float, Optional[Dict[str, str]], Tuple[int, ...]) -> Dict[str, Any]
-    environment = dict(os.environ, LC_ALL="C", LANG="C", **(variables or {}))
+def _run_command(argv, timeout):
+    # type: (List[str], float) -> Dict[str, Any]
+    return _run(argv, timeout, dict(os.environ), ())
+
+
+def _run(argv, timeout, environment, inherited):
+    # type: (List[str], float, Dict[str, str], Tuple[int, ...]) -> Dict[str, Any]
+    environment.update(LC_ALL="C", LANG="C")
     environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
     process = subprocess.Popen(
         argv,
@@ -398,12 +416,12 @@ def _run_command(argv, timeout, variables=None, inherited=()):
         close_fds=True,
         pass_fds=inherited,
     )
-    try:
-        stdout, stderr = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise
+    with process:
+        try:
+            stdout, stderr = _read_streams([process.stdout, process.stderr], argv, timeout)
+        except (subprocess.TimeoutExpired, ValueError):
+            process.kill()
+            raise
     return {
         "argv": argv,
         "rc": process.returncode,
@@ -412,21 +430,53 @@ def _run_command(argv, timeout, variables=None, inherited=()):
     }
 
 
-def _run_with_secret(argv, secret, timeout):
-    # type: (List[str], Secret, float) -> Dict[str, Any]
-    # The folder holds a link to an open file that has no name of its own.
-    folder = tempfile.mkdtemp(prefix="hostproof-")
-    try:
-        with tempfile.TemporaryFile() as private:
-            private.write(secret.text.encode("utf-8", "surrogateescape"))
-            private.flush()
-            os.symlink("/dev/fd/{0}".format(private.fileno()), os.path.join(folder, secret.name))
-            for name in secret.folders:
-                os.mkdir(os.path.join(folder, name), 0o700)
-            variables = dict.fromkeys(secret.variables, folder)
-            return _run_command(argv, timeout, variables, (private.fileno(),))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def _read_streams(streams, argv, timeout):
+    # type: (List[Any], List[str], float) -> List[bytes]
+    """What a command writes until it closes its streams.
+
+    Instead of Popen.communicate, which with a timeout looks again and again whether the command
+    has ended, and which keeps whatever it writes.
+    """
+    deadline = time.monotonic() + timeout
+    pieces = [[] for _stream in streams]  # type: List[List[bytes]]
+    length = 0
+    with selectors.DefaultSelector() as selector:
+        for number, stream in enumerate(streams):
+            selector.register(stream, selectors.EVENT_READ, pieces[number])
+        while selector.get_map():
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired(argv, timeout)
+            for one, _events in ready:
+                piece = os.read(one.fd, PIECE)
+                one.data.append(piece)
+                length += len(piece)
+                if not piece:
+                    selector.unregister(one.fileobj)
+            if length > READ_LIMIT:
+                raise ValueError("wrote more than {0} bytes, not read".format(READ_LIMIT))
+    return [b"".join(one) for one in pieces]
+
+
+class _OpenSecret:
+    """A secret's file while commands need it; both go when nobody holds this any more.
+
+    The file has no name: the folder holds a link to it as an open file.
+    """
+
+    def __init__(self, secret):
+        # type: (Secret) -> None
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as this lives)
+        self.file.write(secret.text.encode("utf-8", "surrogateescape"))
+        self.file.flush()
+        self._folder = tempfile.TemporaryDirectory(prefix="hostproof-")
+        os.symlink(
+            "/dev/fd/{0}".format(self.file.fileno()), os.path.join(self._folder.name, secret.name)
+        )
+        # Nothing else of this environment is the command's business.
+        self.environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+        for name, text in secret.variables:
+            self.environment[name] = text.format(self._folder.name)
 
 
 #: Bytes of a datagram, whatever carries it.

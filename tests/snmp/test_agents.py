@@ -1,5 +1,6 @@
 """storage_type against real agents: every version, every refusal, and what is no agent."""
 
+import gc
 import json
 import os
 import random
@@ -213,4 +214,5 @@ class TestGarbage:
 def test_no_file_stays_behind(snmpd, private_folder):
     for how in ({"community": "public"}, {**SEALED, **SEALED_KEYS}, {"community": "wrong"}):
         look_at(snmpd, wait=0.3, retries=0, **how)
+    gc.collect()
     assert list(private_folder.iterdir()) == []

@@ -163,6 +163,11 @@ def check_address(text):
     return text
 
 
+#: Where the tool looks for its configuration, for MIB files (it reads the first lines of every one
+#: there is, even with -m ''), and where it keeps what it need not keep.
+_VARIABLES = (("SNMPCONFPATH", "{0}"), ("MIBDIRS", "{0}"), ("SNMP_PERSISTENT_DIR", "/dev/null"))
+
+
 def _secret(credentials):
     # type: (Credentials) -> Secret
     """The tool's configuration file (snmp.conf(5))."""
@@ -181,7 +186,7 @@ def _secret(credentials):
     )
     lines += ["{0} {1}".format(word, text) for word, text in plain if text]
     text = "".join(line + "\n" for line in lines)
-    return Secret("snmp.conf", text, ("SNMPCONFPATH", "SNMP_PERSISTENT_DIR"), ("cert_indexes",))
+    return Secret("snmp.conf", text, _VARIABLES)
 
 
 def _quoted(text):

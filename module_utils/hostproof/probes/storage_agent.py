@@ -18,6 +18,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
     TypeVar,
 )
@@ -131,23 +132,52 @@ def in_parallel(look, items, at_once):
 # -- rules ----------------------------------------------------------------------------------------
 
 
+#: Every way of every rule, in the order of the table, with its first clue.
+_WAYS = tuple((rule, way, way.clues[0]) for rule in rules.RULES for way in rule.by)
+#: The columns and subtrees among the first clues.
+_COLUMNS = tuple(sorted({first.oid for _rule, _way, first in _WAYS if first.oid.endswith(".")}))
+
+
 def recognise(values):
     # type: (Values) -> Optional[Tuple[Rule, Way]]
-    """The first rule that holds for what the agent said."""
-    for rule in rules.RULES:
-        for way in rule.by:
-            if all(_holds(clue, values) for clue in way.clues):
-                return rule, way
+    """The first rule that holds for what the agent said.
+
+    This runs for every agent of a fleet, so a way whose first clue has nothing to hold on to is
+    passed over by a look into a set.
+    """
+    arcs = _object_id(values).split(".")
+    roots = {".".join(arcs[:count]) for count in range(1, len(arcs) + 1)}
+    there = {oid for oid, value in values.items() if value is not None}
+    there.update(column for column in _COLUMNS if _value(column, values) is not None)
+    seen = _Seen(roots, str(_enterprise(values)), values)
+    for rule, way, first in _WAYS:
+        if first.kind == rules.OBJECT_ID:
+            possible = first.oid in roots
+        else:
+            possible = first.kind == rules.ENGINE or first.oid in there
+        if possible and all(_holds(clue, seen) for clue in way.clues):
+            return rule, way
     return None
 
 
-def _holds(clue, values):
-    # type: (Clue, Values) -> bool
+class _Seen(NamedTuple):
+    """What an agent said, with what many rules ask for worked out once.
+
+    ``roots`` are its sysObjectID and everything above it.
+    """
+
+    roots: Set[str]
+    enterprise: str
+    values: Values
+
+
+def _holds(clue, seen):
+    # type: (Clue, _Seen) -> bool
     if clue.kind == rules.OBJECT_ID:
-        return _is_below(_object_id(values), clue.oid)
+        return clue.oid in seen.roots
     if clue.kind == rules.ENGINE:
-        return str(_enterprise(values)) == clue.pattern
-    value = _value(clue.oid, values)
+        return seen.enterprise == clue.pattern
+    value = _value(clue.oid, seen.values)
     if value is None:
         return False
     return clue.kind == rules.ANSWERS or bool(re.search(clue.pattern, value.text))
