@@ -76,8 +76,13 @@ def _odd_targets(plan):
 def apply_plan(plan, control, journal, writer):
     # type: (Plan, str, Journal, Writer) -> None
     """Make every change of the plan, or none."""
-    if not plan.changes:
-        return
+    if plan.changes:
+        with journal.alone():
+            _apply(plan, control, journal, writer)
+
+
+def _apply(plan, control, journal, writer):
+    # type: (Plan, str, Journal, Writer) -> None
     name = journal.begin(control)
     try:
         # All of it before the first change: after a crash in between, a boot may already set
@@ -238,13 +243,19 @@ def revert(transactions, journal, writer):
     States in between are not passed through: a host must not be made to take a pool again that
     it could not keep, only to give it up at once.
     """
+    if transactions:
+        with journal.alone():
+            _revert(transactions, journal, writer)
+
+
+def _revert(transactions, journal, writer):
+    # type: (List[Transaction], Journal, Writer) -> None
     oldest = []  # type: List[Entry]
     for transaction in reversed(transactions):
         # A mount point that was made and what was mounted on it have the same path.
         known = {(entry.kind, entry.path) for entry in oldest}
         oldest.extend(one for one in transaction.entries if (one.kind, one.path) not in known)
-    if transactions:
-        put_back(transactions[0]._replace(entries=oldest), writer)
+    put_back(transactions[0]._replace(entries=oldest), writer)
     for transaction in transactions:
         journal.close(transaction.name)
 

@@ -698,6 +698,34 @@ class TestJournal:
         assert both.kernel.log == []
 
 
+class TestAlone:
+    def test_second_apply_or_revert_at_the_same_time(self, both):
+        both.apply(both.remount_both())
+        state = both.state()
+        plan = plan_of(FileChange(str(both.fstab), "# newer\n", "# new\n"))
+        with both.journal.alone():
+            for act in (both.revert, lambda: both.apply(plan)):
+                with pytest.raises(HostproofError, match="another apply or revert is at work"):
+                    act()
+        assert both.state() == state
+        both.apply(plan)
+        assert len(both.revert()) == 2
+
+    def test_mount_that_outlives_its_apply(self, tmp_path, monkeypatch):
+        (tmp_path / "mount").write_text("#!/bin/sh\nsleep 1 >/dev/null 2>&1 &\n")
+        (tmp_path / "mount").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        hand = Writer()
+        journal = Journal(hand, str(tmp_path / "hostproof"))
+        with journal.alone():
+            hand.mount(DATA, "/u02", "nfs", "hard")
+        with pytest.raises(HostproofError, match="a mount that one of them began"), journal.alone():
+            pass
+        time.sleep(1.3)
+        with journal.alone():
+            pass
+
+
 class TestDiff:
     def test_before_and_after_of_what_a_mount_must_have(self, both):
         plan = both.remount_both()
