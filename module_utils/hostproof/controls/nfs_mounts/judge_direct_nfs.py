@@ -274,15 +274,14 @@ def _judge_tab(path, tab, facts):
         findings.append(_of_fault(path, _Fault(0, FAIL, more)))
     if findings:
         return findings
-    mounts = [export.mount for server in tab.servers for export in server.exports]
+    servers = ", ".join(server.name for server in tab.servers)
+    mounts = ", ".join(export.mount for server in tab.servers for export in server.exports)
     return [
         found(
             ORANFSTAB,
             PASS,
             title=_title(ORANFSTAB, path),
-            persisted="{0} servers, mounts {1}".format(len(tab.servers), ", ".join(mounts))
-            if mounts
-            else "no server",
+            persisted="{0} for {1}".format(servers, mounts) if mounts else "no server",
             evidence=[direct_nfs.tab_key(path)],
         )
     ]
