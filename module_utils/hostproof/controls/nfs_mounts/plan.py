@@ -119,7 +119,7 @@ def _target(layers, facts):
         for wish in layers.wishes
         if entry.kind == "fstab" or wish.name not in nfs_options.NEVER_GRANTED
     ]
-    written = known(layers.asked)
+    written = known(layers.written)
     corrections = options_table.corrections(wishes, _with_version(written, layers), LINUX)
     options = nfs_options.edit(entry.options, corrections)
     asked = nfs_persisted.asked(facts.persisted, entry._replace(options=options))
@@ -335,7 +335,7 @@ def _state_now(target):
     """What revert mounts again; of what a mount finds for itself, what somebody asked for."""
     if target.mounted is None:
         return None
-    asked = known(target.layers.asked) or {}
+    asked = known(target.layers.written) or {}
     return mounting.state_of(target.mounted, asked=asked)
 
 
@@ -404,7 +404,7 @@ def _guard_version(target, policy, unmounted):
     # type: (Target, Policy, bool) -> List[Refusal]
     """Another version is more than an option: leases, identity mapping, locks."""
     now, later = target.version_now, target.asked.get("vers")
-    asked = None if target.entry is None else (known(target.layers.asked) or {}).get("vers")
+    asked = None if target.entry is None else (known(target.layers.written) or {}).get("vers")
     if now is None or later is None or policy.allow_version_change:
         return []
     if now == later or (later == "4" and now.startswith("4")):
