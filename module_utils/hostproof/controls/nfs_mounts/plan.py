@@ -111,20 +111,17 @@ def _target(layers, facts):
     entry, wanted = layers.entry, layers.wanted
     if entry is None:
         options = options_table.new_options(layers.wishes)
-        asked = nfs_options.parse(options)
-        return Target(layers, None, wanted.source, "nfs", options, _meaning(asked, layers))
-    # Trying again in the background is fstab's way: a unit or a map has its own.
-    wishes = [
-        wish
-        for wish in layers.wishes
-        if entry.kind == "fstab" or wish.name not in nfs_options.NEVER_GRANTED
-    ]
-    written = known(layers.written)
-    corrections = options_table.corrections(wishes, _with_version(written, layers), LINUX)
-    options = nfs_options.edit(entry.options, corrections)
-    asked = nfs_persisted.asked(facts.persisted, entry._replace(options=options))
-    source = entry.source if _is_source(entry.source, layers) else wanted.source
-    return Target(layers, entry, source, entry.fstype, options, _meaning(asked, layers))
+        line = nfs_persisted.Entry(
+            layers.path, wanted.source, "nfs", options, "fstab", FSTAB, True, "", False, ()
+        )
+    else:
+        written = _with_version(known(layers.written), layers)
+        corrections = options_table.corrections(layers.wishes, written, LINUX)
+        source = entry.source if _is_source(entry.source, layers) else wanted.source
+        options = nfs_options.edit(entry.options, corrections)
+        line = entry._replace(source=source, options=options)
+    asked = _meaning(nfs_persisted.asked(facts.persisted, line), layers)
+    return Target(layers, entry, line.source, line.fstype, options, asked)
 
 
 def _with_version(settings, layers):
@@ -181,6 +178,12 @@ def _why_not_editable(target, text):
             return None
         return "{0} is mounted by {1}, which apply does not edit: set it to {2} with {3}".format(
             path, entry.place, target.source, target.options
+        )
+    stubborn = contradictions(target.layers.wishes, target.asked)
+    if stubborn:
+        # mount puts those behind the words of fstab, and takes the last.
+        return "{0} does not get what it needs from {1}: take {2} out of nfsmount.conf".format(
+            path, FSTAB, words_of(target.asked, [wish.name for wish in stubborn])
         )
     lines = [one for one in fstab.parse(text) if one.path == path]
     if not lines:
