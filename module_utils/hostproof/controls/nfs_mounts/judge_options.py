@@ -12,7 +12,7 @@ from ...answer import if_known, known
 from ...errors import HostproofError
 from ...finding import FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...parsers import nfs_options
-from ...parsers.nfs_options import LINUX
+from ...parsers.nfs_options import AIX, LINUX
 from ...probes import nfs_persisted
 from ...probes.nfs_mounted import Mounted
 from . import checks, options_table
@@ -180,7 +180,9 @@ def judge_local_locks_advice(layers, facts, policy):
         return _not_mounted(check)
     if layers.system == LINUX and layers.running.get("vers", "").startswith("4"):
         return found(check, SKIP, why="NFSv4 has its locks in the protocol: nolock has no effect.")
-    words = {"lock": "no", "cto": "no"} if layers.system == LINUX else {"llock": "yes", "cto": "no"}
+    words = {"lock": "no"} if layers.system == LINUX else {"llock": "yes"}
+    if layers.system != AIX:
+        words["cto"] = "no"
     missing = [name for name, value in words.items() if layers.running.get(name) != value]
     if not missing:
         return found(check, PASS, running=running_words(layers, words), evidence=layers.evidence())

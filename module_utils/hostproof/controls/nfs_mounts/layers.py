@@ -251,6 +251,9 @@ def _persist(layers):
         return "let the system mount {0} at {1} at boot with {2}".format(source, path, options)
     changes = options_table.corrections(layers.wishes, known(layers.written), layers.system)
     options = nfs_options.edit(entry.options, changes)
+    if layers.system != nfs_options.LINUX:
+        # Only Linux has words for what is so anyway.
+        options = ",".join(w for w in options.split(",") if w not in ("ac", "async", "cto"))
     line = "set the options in {0} to {1}".format(entry.place, options)
     still = nfs_persisted.asked(layers.persisted, entry._replace(options=options))
     stubborn = contradictions(layers.wishes, nfs_options.effective(still, layers.system))
