@@ -54,7 +54,7 @@ class TestMount:
     def test_rates_are_of_the_window(self):
         mount = only(stats(), stats(110, 1500, 3, sends=6003, backlog=2006))
         assert mount.ops["READ"] == OpRates(
-            500, 50.0, 3, 3, 0, 1.0, 4.0, 5.0, pytest.approx(0.398, abs=0.001)
+            500, 50.0, 3, 0, 1.0, 4.0, 5.0, pytest.approx(0.398, abs=0.001)
         )
         assert (mount.server, mount.version, mount.transports) == ("10.0.0.5", "3", ("tcp:877",))
         assert (mount.all_ops, mount.all_retransmissions, mount.all_timeouts) == (1000, 3, 3)
