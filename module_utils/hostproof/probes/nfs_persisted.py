@@ -84,8 +84,7 @@ def read_persisted(host, system):
         unread.append(Unread(None, str(auto)))
     elif not auto.starts:
         unread = []
-    by_systemd = linux and unless_absent(attempt(host.list_dir, "/run/systemd/system"), None)
-    units = attempt(_read_units, host, by_systemd is not None and linux)
+    units = attempt(_read_units, host, linux)
     return Persisted(
         entries=attempt(lambda: _entries(host, known(listed), known(units), if_known(auto, None))),
         table=table,
@@ -227,9 +226,12 @@ def _bad_lines(text, table):
     return ["{0}:{1}".format(table, line) for line in fstab.bad_lines(text)]
 
 
-def _read_units(host, by_systemd):
+def _read_units(host, linux):
     # type: (Host, bool) -> Optional[mount_units.Units]
-    return mount_units.read_units(host) if by_systemd else None
+    """None where no systemd runs (sd_booted(3))."""
+    if not linux or unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
+        return None
+    return mount_units.read_units(host)
 
 
 def _read_defaults(host, linux):

@@ -6,9 +6,9 @@ Each wish of the options table belongs to one check: a soft mount is no second f
 other options.
 """
 
-from typing import Dict, Iterable, List, NamedTuple, Optional
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ...answer import if_known, known
+from ...answer import if_known, known, unless_absent
 from ...errors import HostproofError
 from ...finding import FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...parsers import nfs_options
@@ -73,19 +73,27 @@ def _not_mounted(check):
     return found(check, SKIP, why="Nothing is mounted here now.")
 
 
+def _wrong(wishes, layers):
+    # type: (List[Wish], Layers) -> Tuple[List[Wish], List[Wish]]
+    """What the kernel and the next boot contradict. One of them suffices, so the other may then
+    be unknown."""
+    running = contradictions(wishes, layers.running)
+    asked = if_known(layers.asked, None) if running else known(layers.asked)
+    return running, contradictions(wishes, asked)
+
+
 def _disagreement(wishes, layers):
     # type: (List[Wish], Layers) -> Optional[str]
     """What contradicts the wishes, layer by layer; None where nothing does."""
+    running, asked = _wrong(wishes, layers)
     parts = []
-    running = contradictions(wishes, layers.running)
     if running:
         parts.append("mounted with " + running_words(layers, _names(running)))
-    persisted = contradictions(wishes, if_known(layers.asked, None))
-    if persisted:
-        parts.append("persisted as " + persisted_words(layers, _names(persisted)))
+    if asked:
+        parts.append("persisted as " + persisted_words(layers, _names(asked)))
     if not parts:
         return None
-    both = running + [wish for wish in persisted if wish not in running]
+    both = running + [wish for wish in asked if wish not in running]
     return "{0}; wanted is {1} ({2}).".format("; ".join(parts), wished(both), because(both))
 
 
@@ -122,9 +130,8 @@ def _judge_safe_transport(layers, facts, policy):
     overrides = layers.wanted.overrides
     why = _disagreement(safe, layers)
     status = FAIL if why else PASS
-    wrong = contradictions(safe, layers.running)
-    wrong += contradictions(safe, if_known(layers.asked, None))
-    if wrong and all(wish.name in overrides for wish in wrong):
+    running, asked = _wrong(safe, layers)
+    if why and all(wish.name in overrides for wish in running + asked):
         # The policy asks for it: no contradiction, and dangerous all the same.
         status = WARN
     return found(
@@ -513,7 +520,7 @@ def judge_v4_lease(layers, facts, policy):
         return found(check, SKIP, why="NFSv{0} has no leases.".format(version))
     if layers.wanted.file_class not in _LOCKED_CLASSES:
         return found(check, SKIP, why="No lock of a running database lies here.")
-    traffic = if_known(facts.traffic, None)
+    traffic = unless_absent(facts.traffic, None)
     mount = traffic.mounts.get(layers.path) if traffic else None
     lease, expired = (mount.lease_time, mount.lease_expired) if mount else (None, None)
     pinned = layers.wanted.version == version

@@ -50,7 +50,8 @@ def judge_transfer_size(layers, facts, policy):
             running=running_words(layers, SIZES) + " (asked)",
             evidence=layers.evidence(),
         )
-    asked = if_known(layers.asked, None) or {}
+    below = contradictions(wishes.values(), layers.running)
+    asked = (if_known(layers.asked, None) if below else known(layers.asked)) or {}
     status, parts, server = PASS, [], False
     for name in SIZES:
         granted = _size(layers.running, name)
@@ -137,9 +138,11 @@ def judge_transfer_size_lowered(layers, facts, policy):
             evidence=layers.evidence(),
         )
     status, parts, compared = PASS, [], []  # type: str, List[str], List[str]
+    unknown = []  # type: List[HostproofError]
     for mount in others:
         other = attempt(_granted, mount, facts)
         if isinstance(other, HostproofError):
+            unknown.append(other)
             continue
         compared.append("{0} {1}".format(mount.path, _in_words(other.sizes)))
         for name in SIZES:
@@ -158,6 +161,8 @@ def judge_transfer_size_lowered(layers, facts, policy):
                     "{0}, mounted {1} s later, asked for as much {2} and got {3}; this one still "
                     "uses {4}.".format(mount.path, own.age - other.age, name, *sizes)
                 )
+    if unknown and status == PASS:
+        raise unknown[0]
     return found(
         check,
         status,

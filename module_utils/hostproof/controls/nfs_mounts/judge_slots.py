@@ -4,7 +4,7 @@
 
 from typing import List, Optional, Tuple
 
-from ...answer import if_known, known
+from ...answer import if_known, known, unless_absent
 from ...errors import Absent
 from ...finding import FAIL, PASS, SKIP, WARN, Finding, found
 from ...parsers.nfs_options import LINUX
@@ -139,7 +139,7 @@ def _in_words(facts):
 def _used(facts):
     # type: (Facts) -> List[Tuple[str, int]]
     """(path, the most slots that a connection of it ever used), where the kernel tells."""
-    traffic = if_known(facts.traffic, None)
+    traffic = unless_absent(facts.traffic, None)
     mounts = traffic.mounts.values() if traffic else ()
     return sorted((one.path, one.max_slots) for one in mounts if one.max_slots is not None)
 
