@@ -51,7 +51,7 @@ def test_equal_findings_of_several_hosts_stand_once():
 def test_each_mount_or_instance_of_a_host_has_its_line():
     of_mounts = [
         finding(check="nfs_mounts.safe_transport", title=f"/u{n:02d}: Hard mount over TCP",
-                desired="hard", running="soft")
+                desired="hard", persisted="hard", running="soft", in_use=None)
         for n in range(2, 12)
     ]  # fmt: skip
     text = summary([make_line("db01", of_mounts)])
