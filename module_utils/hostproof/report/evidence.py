@@ -64,8 +64,9 @@ def _both_texts(reading):
     parts = []
     for name in ("first", "second", "errors"):
         texts = reading.get(name)
-        for source in sorted(texts) if isinstance(texts, dict) else []:
-            parts.append("[{0}] {1}\n{2}\n".format(name, source, texts[source]))
+        if isinstance(texts, dict):
+            for source in sorted(texts):
+                parts.append("[{0}] {1}\n{2}\n".format(name, source, texts[source]))
     return "\n".join(parts)
 
 
