@@ -18,12 +18,13 @@ from ...probes.nfs_mounted import Mounted
 from . import checks, options_table
 from .facts import Facts
 from .judge_mounted import source_parts
-from .judging import for_each_mount, judge_mount, undetermined
+from .judging import for_each_mount, undetermined
 from .layers import (
     Layers,
     because,
     contradictions,
     correct,
+    layers_of,
     persisted_words,
     remount,
     running_words,
@@ -105,23 +106,20 @@ def _capital(text):
 # -- transport ------------------------------------------------------------------------------------
 
 
-def judge_safe_transport(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+def judge_safe_transport(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> List[Finding]
     """The mounts to judge, and every other one that holds Oracle files."""
     check = checks.SAFE_TRANSPORT
-    findings = for_each_mount(check, _judge_safe_transport, facts, policy)
+    findings = for_each_mount(check, _judge_safe_transport, mounts, facts, policy)
     if policy.wanted is None:
         return findings
-    listed = {one.path for one in policy.wanted}
-    if all(mount.path in listed for mount in known(facts.mounted)):
-        return findings
     try:
-        others = guessed_mounts(facts, policy)
+        others = [layers_of(one, facts, policy) for one in guessed_mounts(facts, policy)]
     except HostproofError as problem:
         return findings + [undetermined(check, problem)]
-    return findings + [
-        judge_mount(check, _judge_safe_transport, one, facts, policy) for one in others
-    ]
+    if not others:
+        return findings
+    return findings + for_each_mount(check, _judge_safe_transport, others, facts, policy)
 
 
 def _judge_safe_transport(layers, facts, policy):
@@ -466,8 +464,7 @@ def judge_shared_superblock(layers, facts, policy):
         persisted = known(layers.asked)
         asked = known(layers.written) or {}
         ignored = differences(asked, persisted, layers.running, LINUX) if persisted else []
-        rivals = [mount.path for mount in others if _asks_otherwise(mount, layers, facts)]
-        if ignored and rivals:
+        if ignored and any(_asks_otherwise(mount, layers, facts) for mount in others):
             status = FAIL
             why = "Its superblock is that of {0}: it has {1}, though {2} asks for {3}.".format(
                 paths,

@@ -3,10 +3,9 @@
 """Which mounts are judged: those that the policy lists, or those that hold Oracle files now."""
 
 import re
-from typing import List, Optional
+from typing import Dict, List, Optional
 
 from ...answer import if_known, known
-from ...host import OpenFiles
 from ...probes import direct_nfs
 from ...probes.nfs_mounted import Mounted
 from .facts import Facts, JudgedMount, is_beneath
@@ -32,14 +31,20 @@ def judged_mounts(facts, policy):
 def guessed_mounts(facts, policy):
     # type: (Facts, Policy) -> List[JudgedMount]
     """Every mount that holds Oracle files and that no policy lists, by path."""
+    mounted = known(facts.mounted)
     listed = {one.path for one in policy.wanted or ()}
+    if all(mount.path in listed for mount in mounted):
+        return []
+    opened = _open_files(mounted, facts)
+    homes = [home.path for home in known(facts.homes)]
+    with_home = {mount.path for mount in (mount_of(home, mounted) for home in homes) if mount}
+    named = direct_nfs.mount_points(facts.direct_nfs)
     found = []
-    for mount in known(facts.mounted):
-        file_class = None if mount.path in listed else _guess_class(mount, facts)
-        if file_class is not None:
-            wanted = WantedMount(
-                mount.path, mount.source, file_class, policy.use, policy.version, {}
-            )
+    for mount in mounted:
+        path = mount.path
+        file_class = _class_of(opened.get(path, []), homes, path in with_home, path in named)
+        if file_class is not None and path not in listed:
+            wanted = WantedMount(path, mount.source, file_class, policy.use, policy.version, {})
             found.append(_judged(wanted, mount, facts, True))
     return sorted(found, key=lambda one: one.wanted.path)
 
@@ -72,38 +77,35 @@ def mount_of(path, mounts):
     return max(above, key=lambda mount: len(mount.path)) if above else None
 
 
-def files_on(mount, facts):
-    # type: (Mounted, Facts) -> List[OpenFiles]
-    """What database processes hold open on a mount itself, not on another one beneath it."""
-    mounts = known(facts.mounted)
-    found = []
-    for process in known(facts.database_files):
-        paths = tuple(path for path in process.paths if mount_of(path, mounts) == mount)
-        if paths:
-            found.append(process._replace(paths=paths))
+def _open_files(mounts, facts):
+    # type: (List[Mounted], Facts) -> Dict[str, List[str]]
+    """What database processes hold open, by the path of the mount that it lies on."""
+    points = {mount.path for mount in mounts}
+    found = {}  # type: Dict[str, List[str]]
+    for name in {name for process in known(facts.database_files) for name in process.paths}:
+        folder = name
+        while folder and folder not in points:
+            folder = folder.rpartition("/")[0]
+        if folder:
+            removed = name.endswith(_REMOVED)
+            found.setdefault(folder, []).append(name[: -len(_REMOVED)] if removed else name)
     return found
 
 
-def _guess_class(mount, facts):
-    # type: (Mounted, Facts) -> Optional[str]
+def _class_of(paths, homes, has_home, is_named):
+    # type: (List[str], List[str], bool, bool) -> Optional[str]
     """What lies on a mount, by what is seen there; None for nothing of Oracle.
 
-    Database files count before a home, and a home before diagnostics: the options of the first
-    spoil none of the others, but not the other way round.
+    ``has_home``: an Oracle home lies on it; ``is_named``: oranfstab names it. Database files
+    count before a home, and a home before diagnostics: the options of the first spoil none of the
+    others, but not the other way round.
     """
-    homes = [home.path for home in known(facts.homes)]
-    paths = {
-        path[: -len(_REMOVED)] if path.endswith(_REMOVED) else path
-        for process in files_on(mount, facts)
-        for path in process.paths
-    }
     files = [path for path in paths if not any(is_beneath(path, home) for home in homes)]
     database = [path for path in files if not _DIAGNOSTICS.search(path)]
     if database:
         return "redo" if all(_REDO.search(path) for path in database) else "datafiles"
-    mounts = known(facts.mounted)
-    if len(files) < len(paths) or any(mount_of(home, mounts) == mount for home in homes):
+    if has_home or len(files) < len(paths):
         return "oracle_home"
-    if mount.path in direct_nfs.mount_points(facts.direct_nfs):
+    if is_named:
         return "datafiles"
     return "adr" if files else None
