@@ -383,6 +383,21 @@ LOCKS = (
         ("Only one host",),
     ),
     Story(
+        "locks: local ones where nobody says who uses the files",
+        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
+        {},
+        "locks_between_clients",
+        "warn",
+        ("Nobody says that no other host", "nfs_mounts_use"),
+    ),
+    Story(
+        "locks: at the server, and nobody says who uses the files",
+        mount(),
+        {},
+        "locks_between_clients",
+        "skip",
+    ),
+    Story(
         "locks: voting files, whoever uses the rest",
         mount(shown(flags="nolock", local_lock="all")),
         listed(**{"class": "crs_voting"}),

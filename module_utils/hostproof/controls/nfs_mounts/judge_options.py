@@ -32,7 +32,7 @@ from .layers import (
     words_of,
 )
 from .options_table import CACHING, EXACTLY, LOCKS, NOT, POLICY, Wish
-from .policy import Policy
+from .policy import Policy, WantedMount
 from .wanted import guessed_mounts
 
 TRANSPORT = ("recovery", "proto")
@@ -150,18 +150,36 @@ def _judge_safe_transport(layers, facts, policy):
 def judge_locks_between_clients(layers, facts, policy):
     # type: (Layers, Facts, Policy) -> Finding
     check = checks.LOCKS_BETWEEN_CLIENTS
-    wishes = options_table.lock_wishes(layers.system, layers.wanted)
-    if not wishes:
+    if options_table.is_shared(layers.wanted):
+        return _judge_locks(layers, layers.wanted, FAIL, correct(layers))
+    if layers.judged.use_stated:
         return found(check, SKIP, why="Only one host uses these files (use: single).")
+    # Local locks are fine where only this host opens the files, but nobody has said so.
+    finding = _judge_locks(
+        layers,
+        layers.wanted._replace(use="failover"),
+        WARN,
+        "say who uses the files (single, failover or rac): use in nfs_mounts_wanted, or "
+        "nfs_mounts_use",
+    )
+    if finding.status == PASS:
+        return found(check, SKIP, why="Nobody says that another host uses these files.")
+    return finding._replace(why=finding.why + " Nobody says that no other host opens these files.")
+
+
+def _judge_locks(layers, wanted, status, fix):
+    # type: (Layers, WantedMount, str, str) -> Finding
+    """Whether locks reach the server; ``status`` is what it is where they do not."""
+    check = checks.LOCKS_BETWEEN_CLIENTS
+    wishes = options_table.lock_wishes(layers.system, wanted)
     names = _names(wishes)
     why = _disagreement(wishes, layers)
-    status = FAIL if why else PASS
     return found(
         check,
-        status,
+        status if why else PASS,
         why=why and "{0} {1}".format(_capital(why), check.why),
-        fix=correct(layers),
-        desired="{0}, for use {1}".format(wished(wishes), layers.wanted.use),
+        fix=fix,
+        desired="{0}, for use {1}".format(wished(wishes), wanted.use),
         persisted=persisted_words(layers, names),
         running=running_words(layers, names),
         evidence=layers.evidence(),
