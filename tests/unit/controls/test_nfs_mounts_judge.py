@@ -473,7 +473,7 @@ IN_FORCE = (
         listed(),
         "options_in_force",
         "fail",
-        ("timeo=14", "timeo=600", "the mount is older", "umount /u02 && mount /u02"),
+        ("timeo=14", "timeo=600", "The next mount changes it", "umount /u02 && mount /u02"),
     ),
     Story(
         "in force: fstab is wrong too",
@@ -552,6 +552,19 @@ IN_FORCE = (
         "options_in_force",
         "fail",
         ("nolock",),
+    ),
+    Story(
+        "in force: of another mount's superblock, which must go too",
+        told(
+            lambda machine: machine.mount(
+                "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
+            ),
+            second_mount(shown(timeo=300), superblock="0:45"),
+        ),
+        listed(),
+        "options_in_force",
+        "fail",
+        ("as long as one of /u03 is mounted", "umount /u03 /u02 && mount /u02 && mount /u03"),
     ),
     Story("in force: not mounted", told(unmounted), listed(), "options_in_force", "skip"),
     Story(

@@ -247,7 +247,7 @@ def judge_options_in_force(layers, facts, policy):
         )
         persisted = if_known(layers.asked, None)
         if persisted is not None and not contradictions(wrong, persisted):
-            why += " What is persisted is right: the mount is older."
+            why += " What is persisted is right. " + _when_it_changes(layers)
         if all(wish.name not in layers.running for wish in wrong):
             # Other systems show what was asked for, and not what holds where nothing was.
             status = WARN
@@ -394,11 +394,20 @@ def judge_mounted_as_persisted(layers, facts, policy):
     return found(
         check,
         WARN if parts else PASS,
-        why=" ".join(parts + ["The next mount changes it."]),
+        why=" ".join(parts + [_when_it_changes(layers)]),
         fix=remount(layers),
         persisted="{0}: {1}".format(entry.place, entry.options or "defaults"),
         running=mounted.options,
         evidence=layers.evidence(),
+    )
+
+
+def _when_it_changes(layers):
+    # type: (Layers) -> str
+    if not layers.sharing:
+        return "The next mount changes it."
+    return "It stays so as long as one of {0} is mounted, whose superblock it shares.".format(
+        ", ".join(layers.sharing)
     )
 
 
@@ -471,12 +480,8 @@ def judge_shared_superblock(layers, facts, policy):
         return _not_mounted(check)
     if mounted.superblock is None:
         return found(check, SKIP, why="Only Linux shows which mounts share a superblock.")
-    others = [
-        mount
-        for mount in known(facts.mounted)
-        if mount.superblock == mounted.superblock and mount.path != mounted.path
-    ]
-    paths = ", ".join(mount.path for mount in others)
+    others = [mount for mount in known(facts.mounted) if mount.path in layers.sharing]
+    paths = ", ".join(layers.sharing)
     status, why = PASS, None  # type: str, Optional[str]
     if others:
         persisted = known(layers.asked)
