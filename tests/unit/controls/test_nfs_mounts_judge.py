@@ -72,7 +72,7 @@ def without_fstab(machine: NfsMachine) -> None:
 
 
 def clusterware(machine: NfsMachine) -> None:
-    machine.process("/u01/app/grid/bin/ocssd.bin", pid=99, uid=0)
+    machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
 
 
 def autofs(machine: NfsMachine, options: str = "-rw,hard,proto=tcp,timeo=600") -> None:
@@ -97,6 +97,19 @@ def second_mount(
     return lambda machine: machine.persisted_mount(
         "/u03", "filer1:/vol/u03", asks, shows, did=Did(age=age), **how
     )
+
+
+def then(
+    host: Callable[[], NfsMachine], step: Callable[[NfsMachine], Any]
+) -> Callable[[], NfsMachine]:
+    """The same host after one more step."""
+
+    def tell() -> NfsMachine:
+        machine = host()
+        step(machine)
+        return machine
+
+    return tell
 
 
 class Story(NamedTuple):
@@ -910,6 +923,30 @@ SIZES = (
         "transfer_size",
         "warn",
         ("1.0 MiB asked, the server grants 512.0 KiB",),
+    ),
+    Story(
+        "size: the mount is older than what is asked now",
+        mount(shown(rsize=32768, timeo=300)),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was asked for", "umount /u02 && mount"),
+    ),
+    Story(
+        "size: the server grants it to a younger mount",
+        then(mount(shown(rsize=32768)), second_mount(shown())),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was asked for", "umount /u02 && mount"),
+    ),
+    Story(
+        "size: the server granted it to an older mount",
+        then(mount(shown(rsize=32768)), second_mount(shown(), age=99999)),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: 256.0 KiB asked, the server grants 32.0 KiB",),
     ),
     Story(
         "size: the kernel rounds to pages",

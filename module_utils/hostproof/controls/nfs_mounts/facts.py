@@ -14,8 +14,9 @@ from .policy import Policy, WantedMount
 
 #: Background processes that hold the files of a database open, by their first argument.
 DATABASE_PROCESSES = r"^(ora|db|asm|mdb|apx)_(pmon|dbw\w|lgwr|ckpt|arc\w)_\S+$"
-#: Clusterware's group service: where it runs, files are shared with other hosts.
-CLUSTERWARE = r"(^|/)ocssd\.bin$"
+#: What Clusterware runs only in a cluster: where it runs, files are shared with other hosts.
+#: ocssd.bin runs on a single host too (Oracle Restart).
+CLUSTERWARE = r"(^|/)(crsd|octssd)\.bin$"
 
 
 class Facts(NamedTuple):
@@ -63,7 +64,7 @@ def read(host, policy):
         slots=rpc_slots.read_slots(host),
         traffic=attempt(lambda: _read_traffic(host, policy, known(system), paths)),
         database_files=attempt(_read_database_files, host, paths + missing),
-        clusterware=attempt(lambda: bool(host.processes("ocssd", CLUSTERWARE))),
+        clusterware=attempt(lambda: bool(host.processes("clusterware", CLUSTERWARE))),
         homes=homes,
         direct_nfs=direct_nfs.read_direct_nfs(host, if_known(homes, [])),
         beneath={path: attempt(_read_beneath, host, path, autofs, paths) for path in missing},
