@@ -80,7 +80,7 @@ _JUDGES = (
     _each(checks.OPTIONS_PERSISTED, judge_options.judge_options_persisted),
     _each(checks.ONE_OWNER, judge_options.judge_one_owner),
     _each(checks.MOUNTED_AS_PERSISTED, judge_options.judge_mounted_as_persisted),
-    _each(checks.TRANSFER_SIZE, judge_sizes.judge_transfer_size),
+    (checks.TRANSFER_SIZE, judge_sizes.judge_transfer_size),
     (checks.TRANSFER_SIZE_LOWERED, judge_sizes.judge_transfer_size_lowered),
     _each(checks.SHARED_SUPERBLOCK, judge_options.judge_shared_superblock),
     _each(checks.CACHING, judge_options.judge_caching),

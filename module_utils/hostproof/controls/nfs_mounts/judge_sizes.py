@@ -15,7 +15,7 @@ from ...probes.nfs_mounted import Mounted
 from .checks import TRANSFER_SIZE, TRANSFER_SIZE_LOWERED
 from .facts import Facts
 from .judge_mounted import source_parts
-from .judge_options import SIZES
+from .judge_options import SIZES, differences
 from .judging import for_each_mount
 from .layers import (
     Layers,
@@ -35,8 +35,19 @@ SMALLEST = 32768
 _PAGE = 4096
 
 
-def judge_transfer_size(layers, facts, policy):
-    # type: (Layers, Facts, Policy) -> Finding
+def judge_transfer_size(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> List[Finding]
+    servers = granted_by_server(facts)
+
+    def judge_one(layers, facts, policy):
+        # type: (Layers, Facts, Policy) -> Finding
+        return _judge_size(layers, policy, servers)
+
+    return for_each_mount(TRANSFER_SIZE, judge_one, mounts, facts, policy)
+
+
+def _judge_size(layers, policy, servers):
+    # type: (Layers, Policy, Servers) -> Finding
     if layers.running is None:
         return found(TRANSFER_SIZE, SKIP, why="Nothing is mounted here now.")
     wishes = {wish.name: wish for wish in layers.wishes if wish.name in SIZES}
@@ -53,7 +64,7 @@ def judge_transfer_size(layers, facts, policy):
         )
     below = contradictions(wishes.values(), layers.running)
     asked = (if_known(layers.asked, None) if below else known(layers.asked)) or {}
-    status, parts, server = PASS, [], False
+    status, parts, server, older = PASS, [], False, False
     for name in SIZES:
         granted = _size(layers.running, name)
         if granted is None:
@@ -68,9 +79,10 @@ def judge_transfer_size(layers, facts, policy):
             status = FAIL
         elif short and status == PASS:
             status = WARN
-        server = server or short
+        older = older or (short and _is_older_than_asked(layers, asked, servers))
+        server = server or (short and not older)
         if status != PASS and (granted < SMALLEST or wrong or short):
-            parts.append(_sentence(name, granted, wanted, requested if short else None))
+            parts.append(_sentence(name, granted, wanted, requested if short else None, older))
     if parts and any((_size(layers.running, name) or 0) < SMALLEST for name in SIZES):
         parts.append("Oracle refuses files behind less than 32 KiB (ORA-27054).")
     return found(
@@ -85,14 +97,41 @@ def judge_transfer_size(layers, facts, policy):
     )
 
 
+def _is_older_than_asked(layers, asked, servers):
+    # type: (Layers, Dict[str, str], Servers) -> bool
+    """Whether the mount was made before its sizes were asked for: they say nothing of the server.
+
+    Then it differs in other settings too, or the server grants the sizes to a younger mount.
+    """
+    mounted, running = layers.judged.mounted, layers.running or {}
+    if mounted is None or layers.sharing:
+        # What it took over from the first mount of its superblock are that one's settings.
+        return False
+    written = if_known(layers.written, None) or {}
+    if set(differences(written, asked, running, layers.system)).difference(SIZES):
+        return True
+    alike = servers[_server(mounted)]
+    own = next(one for one in alike if one.path == layers.path)
+    return own.age is not None and any(
+        other.age is not None
+        and other.age < own.age
+        and all((other.sizes[name] or 0) >= (_size(asked, name) or 0) for name in SIZES)
+        for other in alike
+    )
+
+
 def _size(settings, name):
     # type: (Dict[str, str], str) -> Optional[int]
     text = settings.get(name, "")
     return int(text) if text.isdecimal() else None
 
 
-def _sentence(name, granted, wanted, requested):
-    # type: (str, int, int, Optional[int]) -> str
+def _sentence(name, granted, wanted, requested, older):
+    # type: (str, int, int, Optional[int], bool) -> str
+    if requested is not None and older:
+        return "{0}: mounted with {1}, before {2} was asked for.".format(
+            name, human(granted), human(requested)
+        )
     if requested is not None:
         return "{0}: {1} asked, the server grants {2}.".format(
             name, human(requested), human(granted)
