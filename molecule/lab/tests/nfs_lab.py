@@ -10,10 +10,12 @@ from machines.machine import TOOLS
 #: What an administrator wrote, without a newline at its end.
 FSTAB = """\
 # Database files: ask the storage team before you change them
-filer:/vol/oradata\t/u02/oradata\tnfs\trw,bg,hard,nointr,tcp,vers=3,timeo=600,rsize=32768,wsize=32768\t0 0
+filer:/vol/oradata\t/u02/oradata\tnfs\trw,bg,hard,nointr,tcp,vers=3,timeo=600,\
+rsize=32768,wsize=32768\t0 0
 
 filer:/vol/shared/home   /u01/app/home nfs noac,rw,bg,hard,nfsvers=3,timeo=600 0 0
-filer:/vol/shared/backup /u04/backup   nfs rw,bg,hard,vers=3,timeo=600,rsize=262144,wsize=262144 0 0"""
+filer:/vol/shared/backup /u04/backup   nfs rw,bg,hard,vers=3,timeo=600,rsize=262144,\
+wsize=262144 0 0"""
 
 #: What the kernel finds for itself at each mount.
 FOUND = re.compile(r",(mountport|mountproto|mountaddr|clientaddr)=[^,]*")
