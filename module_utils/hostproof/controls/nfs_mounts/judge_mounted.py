@@ -97,12 +97,14 @@ def _judge_missing(layers, facts):
 
 def _maker_on_access(layers, facts):
     # type: (Layers, Facts) -> Optional[str]
-    """What mounts the path as soon as somebody looks: autofs, be it its daemon or systemd."""
-    above = [folder for folder in if_known(facts.autofs, []) if is_beneath(layers.path, folder)]
-    if not above:
+    """What mounts the path as soon as somebody looks: autofs, be it its daemon or systemd.
+
+    Raises where that is unknown: a folder of the automounter has only what its map names.
+    """
+    if not any(is_beneath(layers.path, folder) for folder in if_known(facts.autofs, [])):
         return None
-    entries = if_known(layers.entries, [])
-    return entries[0].place if entries else "autofs at " + max(above, key=len)
+    makers = [entry.place for entry in known(layers.entries) if entry.on_access]
+    return makers[0] if makers else None
 
 
 def _what_is_there(path, facts):
