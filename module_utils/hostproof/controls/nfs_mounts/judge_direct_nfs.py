@@ -22,6 +22,7 @@ from .policy import Policy
 MOST_SHOWN = 20
 ASK_THE_DATABASE = "select * from v$dnfs_servers; select * from v$dnfs_channels;"
 
+_NO_MISTAKE = "no mistake"
 _REQUIRED, _FORBIDDEN = "required", "forbidden"
 _FORBIDDEN_TEXT = "nfs_mounts_direct_nfs is forbidden: no oranfstab may count."
 _DESIRED = {
@@ -281,6 +282,7 @@ def _judge_tab(path, tab, facts):
             ORANFSTAB,
             PASS,
             title=_title(ORANFSTAB, path),
+            desired=_NO_MISTAKE,
             persisted="{0} for {1}".format(servers, mounts) if mounts else "no server",
             evidence=[direct_nfs.tab_key(path)],
         )
@@ -296,6 +298,7 @@ def _of_fault(path, fault):
         title=_title(ORANFSTAB, place),
         why=fault.why.rstrip(".") + ".",
         fix=None if fault.status == ERROR else "edit {0}, then restart the instances".format(place),
+        desired=_NO_MISTAKE,
         persisted=fault.why,
         evidence=[direct_nfs.tab_key(path)],
     )
@@ -526,6 +529,7 @@ def _judge_order(one, facts, policy):
         title=_title(ORANFSTAB_ORDER, one.home.path),
         why=why,
         fix=fix,
+        desired="one file",
         persisted="{0} counts{1}".format(
             places[0], "".join(", then " + path for path in places[1:])
         )

@@ -396,8 +396,9 @@ def judge_mounted_as_persisted(layers, facts, policy):
         WARN if parts else PASS,
         why=" ".join(parts + [_when_it_changes(layers)]),
         fix=remount(layers),
+        desired="as persisted" + (": " + words_of(persisted, names) if names else ""),
         persisted="{0}: {1}".format(entry.place, entry.options or "defaults"),
-        running=mounted.options,
+        running=words_of(layers.running, names) if names else mounted.options,
         evidence=layers.evidence(),
     )
 
