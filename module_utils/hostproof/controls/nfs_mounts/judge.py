@@ -73,9 +73,9 @@ def _all(check, judge_all):
 
 
 _JUDGES = (
-    _each(checks.MOUNTED, judge_mounted.judge_mounted),
+    (checks.MOUNTED, judge_mounted.judge_mounted),
     (checks.SAFE_TRANSPORT, judge_options.judge_safe_transport),
-    _each(checks.LOCKS_BETWEEN_CLIENTS, judge_options.judge_locks_between_clients),
+    (checks.LOCKS_BETWEEN_CLIENTS, judge_options.judge_locks_between_clients),
     _each(checks.OPTIONS_IN_FORCE, judge_options.judge_options_in_force),
     _each(checks.OPTIONS_PERSISTED, judge_options.judge_options_persisted),
     _each(checks.ONE_OWNER, judge_options.judge_one_owner),

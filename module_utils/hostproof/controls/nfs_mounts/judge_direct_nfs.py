@@ -83,13 +83,13 @@ def judge_in_use(facts, policy, judged):
     reason = _not_judged(facts, policy)
     if reason:
         return [found(DIRECT_NFS_IN_USE, SKIP, why=reason)]
-    channels = _channels(facts)
+    connected = channels(facts)
     on_nfs = _instances_on_nfs(facts)
     sids = sorted({process.sid for process in known(facts.direct_nfs.processes)} | set(on_nfs))
     if not sids:
         return [found(DIRECT_NFS_IN_USE, SKIP, why="No instance of a database runs.")]
     return [
-        _judge_instance(sid, channels.get(sid, []), on_nfs.get(sid, []), facts, policy)
+        _judge_instance(sid, connected.get(sid, []), on_nfs.get(sid, []), facts, policy)
         for sid in sids
     ]
 
@@ -592,19 +592,19 @@ def _why_shadowed(places, one, facts):
 # -- in use
 
 
-def _channels(facts):
+def channels(facts):
     # type: (Facts) -> Dict[str, List[str]]
     """The addresses of the servers that each instance is connected to, one for each channel."""
     processes = [one for one in known(facts.direct_nfs.processes) if one.sockets]
     if not processes:
         return {}
     connections = {one.inode: one for one in known(facts.direct_nfs.connections) if one.inode}
-    channels = {}  # type: Dict[str, List[str]]
+    found_there = {}  # type: Dict[str, List[str]]
     for process in processes:
         for inode in process.sockets:
             if inode in connections:
-                channels.setdefault(process.sid, []).append(connections[inode].remote)
-    return channels
+                found_there.setdefault(process.sid, []).append(connections[inode].remote)
+    return found_there
 
 
 def _instances_on_nfs(facts):
@@ -627,13 +627,13 @@ def _instances_on_nfs(facts):
     return {sid: sorted(paths) for sid, paths in used.items()}
 
 
-def _judge_instance(sid, channels, on_nfs, facts, policy):
+def _judge_instance(sid, connected, on_nfs, facts, policy):
     # type: (str, List[str], List[str], Facts, Policy) -> Finding
     state = _runs_with_direct_nfs(sid, facts)
     status, why, fix = PASS, None, None  # type: str, Optional[str], Optional[str]
     in_use = None
-    if channels:
-        in_use = "{0} connections to {1}".format(len(channels), ", ".join(sorted(set(channels))))
+    if connected:
+        in_use = "{0} connections to {1}".format(len(connected), ", ".join(sorted(set(connected))))
         if policy.direct_nfs == _FORBIDDEN:
             status = FAIL
             why = "{0} has {1}: it uses Direct NFS.".format(sid, in_use)

@@ -9,7 +9,6 @@ other options.
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...answer import if_known, known, unless_absent
-from ...errors import HostproofError
 from ...finding import FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...parsers import nfs_options
 from ...parsers.nfs_options import AIX, LINUX
@@ -18,13 +17,12 @@ from ...probes.nfs_mounted import Mounted
 from . import checks, options_table
 from .facts import Facts
 from .judge_mounted import source_parts
-from .judging import for_each_mount, undetermined
+from .judging import for_each_and_unlisted
 from .layers import (
     Layers,
     because,
     contradictions,
     correct,
-    layers_of,
     persisted_words,
     remount,
     running_words,
@@ -33,7 +31,6 @@ from .layers import (
 )
 from .options_table import CACHING, EXACTLY, LOCKS, NOT, POLICY, Wish
 from .policy import Policy, WantedMount
-from .wanted import guessed_mounts
 
 TRANSPORT = ("recovery", "proto")
 SIZES = ("rsize", "wsize")
@@ -109,17 +106,9 @@ def _capital(text):
 def judge_safe_transport(mounts, facts, policy):
     # type: (List[Layers], Facts, Policy) -> List[Finding]
     """The mounts to judge, and every other one that holds Oracle files."""
-    check = checks.SAFE_TRANSPORT
-    findings = for_each_mount(check, _judge_safe_transport, mounts, facts, policy)
-    if policy.wanted is None:
-        return findings
-    try:
-        others = [layers_of(one, facts, policy) for one in guessed_mounts(facts, policy)]
-    except HostproofError as problem:
-        return findings + [undetermined(check, problem)]
-    if not others:
-        return findings
-    return findings + for_each_mount(check, _judge_safe_transport, others, facts, policy)
+    return for_each_and_unlisted(
+        checks.SAFE_TRANSPORT, _judge_safe_transport, mounts, facts, policy
+    )
 
 
 def _judge_safe_transport(layers, facts, policy):
@@ -147,7 +136,15 @@ def _judge_safe_transport(layers, facts, policy):
 # -- locks ----------------------------------------------------------------------------------------
 
 
-def judge_locks_between_clients(layers, facts, policy):
+def judge_locks_between_clients(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> List[Finding]
+    """The mounts to judge, and every other one that holds Oracle files."""
+    return for_each_and_unlisted(
+        checks.LOCKS_BETWEEN_CLIENTS, _judge_locks_between_clients, mounts, facts, policy
+    )
+
+
+def _judge_locks_between_clients(layers, facts, policy):
     # type: (Layers, Facts, Policy) -> Finding
     check = checks.LOCKS_BETWEEN_CLIENTS
     if options_table.is_shared(layers.wanted):

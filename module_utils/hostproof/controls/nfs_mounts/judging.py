@@ -6,10 +6,10 @@ from typing import Callable, List
 
 from ...errors import Denied, HostError, HostproofError
 from ...finding import ERROR, FAIL, SKIP, WARN, Check, Finding, found
-from .facts import Facts
-from .layers import Layers
+from .facts import Facts, JudgedMount
+from .layers import Layers, layers_of
 from .policy import Policy
-from .wanted import why_none
+from .wanted import guessed_mounts, why_none
 
 #: Judges one mount in all its layers. The path is put before the title for it.
 JudgeMount = Callable[[Layers, Facts, Policy], Finding]
@@ -21,6 +21,27 @@ def for_each_mount(check, judge_one, mounts, facts, policy):
     if not mounts:
         return [found(check, SKIP, why=why_none(facts))]
     return [_judge_mount(check, judge_one, layers, facts, policy) for layers in mounts]
+
+
+def for_each_and_unlisted(check, judge_one, mounts, facts, policy, is_judged=lambda _: True):
+    # type: (Check, JudgeMount, List[Layers], Facts, Policy, Callable[[JudgedMount], bool]) -> List[Finding]
+    """Also each mount that holds Oracle files and that the policy's list does not have.
+
+    ``is_judged`` picks those of the latter that matter for the check.
+    """
+    findings = for_each_mount(check, judge_one, mounts, facts, policy)
+    if policy.wanted is None:
+        return findings
+    try:
+        others = [
+            layers_of(one, facts, policy) for one in guessed_mounts(facts, policy) if is_judged(one)
+        ]
+    except HostproofError as problem:
+        return findings + [undetermined(check, problem)]
+    if not others:
+        return findings
+    found_there = for_each_mount(check, judge_one, others, facts, policy)
+    return found_there if not mounts else findings + found_there
 
 
 def _judge_mount(check, judge_one, layers, facts, policy):
