@@ -76,8 +76,34 @@ def _odd_targets(plan):
 def apply_plan(plan, control, journal, writer):
     # type: (Plan, str, Journal, Writer) -> None
     """Make every change of the plan, or none."""
-    if not plan.changes:
-        return
+    if plan.changes:
+        with journal.alone():
+            _refuse_stale(plan)
+            _apply(plan, control, journal, writer)
+
+
+def _refuse_stale(plan):
+    # type: (Plan) -> None
+    """Raise Refused if what the plan was made of is no more: watching a host takes its time, and
+    the plan would undo what somebody did meanwhile."""
+    stale = [
+        change.path
+        for change in plan.changes
+        if isinstance(change, FileChange)
+        and _content_of(describe_file(change.path))
+        != (None if change.before is None else encode(change.before))
+    ]
+    stale += mounting.changed_since([one for one in plan.changes if isinstance(one, MountChange)])
+    if stale:
+        raise Refused(
+            "refused, nothing was changed: {0} changed after the plan was made; apply again".format(
+                ", ".join(stale)
+            )
+        )
+
+
+def _apply(plan, control, journal, writer):
+    # type: (Plan, str, Journal, Writer) -> None
     name = journal.begin(control)
     try:
         # All of it before the first change: after a crash in between, a boot may already set
@@ -238,13 +264,19 @@ def revert(transactions, journal, writer):
     States in between are not passed through: a host must not be made to take a pool again that
     it could not keep, only to give it up at once.
     """
+    if transactions:
+        with journal.alone():
+            _revert(transactions, journal, writer)
+
+
+def _revert(transactions, journal, writer):
+    # type: (List[Transaction], Journal, Writer) -> None
     oldest = []  # type: List[Entry]
     for transaction in reversed(transactions):
         # A mount point that was made and what was mounted on it have the same path.
         known = {(entry.kind, entry.path) for entry in oldest}
         oldest.extend(one for one in transaction.entries if (one.kind, one.path) not in known)
-    if transactions:
-        put_back(transactions[0]._replace(entries=oldest), writer)
+    put_back(transactions[0]._replace(entries=oldest), writer)
     for transaction in transactions:
         journal.close(transaction.name)
 
@@ -259,10 +291,8 @@ def put_back(transaction, writer):
     """
     mounts = _mounts_before(transaction)
     problems = mounting.unmount_changed(mounts, writer)
-    # A server that does not answer must not hang what looks at its mount point.
-    busy = mounting.mounted_now() if problems else {}
     for entry in reversed(transaction.entries):
-        if entry.kind == "mount" or (entry.kind == "folder" and entry.path in busy):
+        if entry.kind == "mount":
             continue
         try:
             _RESTORE[entry.kind](entry, writer)
@@ -325,6 +355,8 @@ def _restore_value(entry, writer):
 
 def _restore_folder(entry, writer):
     # type: (Entry, Writer) -> None
+    if mounting.is_remote(entry.path):
+        return  # its folders were there before the mount; and a look at them can hang
     if os.path.isdir(entry.path) and not os.listdir(entry.path):
         writer.remove_folder(entry.path)
 

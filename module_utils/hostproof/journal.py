@@ -13,11 +13,14 @@ options" of the new mount.
 """
 
 import base64
+import errno
+import fcntl
 import hashlib
 import json
 import os
 import time
-from typing import Any, Dict, List, NamedTuple, Optional
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from .change import Change, FileChange, MountChange, MountState, encode
 from .errors import HostproofError
@@ -53,6 +56,25 @@ class Journal:
         self._open = os.path.join(root, "journal")
         self._closed = os.path.join(root, "reverted")
         self._root = root
+
+    @contextmanager
+    def alone(self):
+        # type: () -> Iterator[None]
+        """Keep any other apply or revert of this host out; HostproofError if one is at work.
+
+        A mount that goes on after its apply was killed counts as one: it would be made over
+        what a revert puts back.
+        """
+        if not os.path.isdir(self._root):
+            self._writer.make_folder(self._root, 0o700)
+        handle = os.open(self._root, os.O_RDONLY)
+        try:
+            _lock(handle)
+            self._writer.held = (handle,)
+            yield
+        finally:
+            self._writer.held = ()
+            os.close(handle)
 
     def begin(self, control):
         # type: (str) -> str
@@ -137,6 +159,19 @@ class Journal:
                     )
                 ) from problem
         return Transaction(name, name.rsplit("-", 1)[-1], entries)
+
+
+def _lock(handle):
+    # type: (int) -> None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        if problem.errno not in (errno.EWOULDBLOCK, errno.EAGAIN):
+            return  # a file system that knows no locks (a root on NFS)
+        raise HostproofError(
+            "another apply or revert is at work on this host, or a mount that one of them began "
+            "and that goes on: wait until it ends"
+        ) from problem
 
 
 def _entry_of(record):

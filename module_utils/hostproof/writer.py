@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from .errors import HostproofError
 
@@ -25,7 +25,12 @@ _SYSTEMD = "/run/systemd/system"
 
 
 class Writer:
-    """Writes files so that they survive a power cut, values under /proc and /sys, and mounts."""
+    """Writes files so that they survive a power cut, values under /proc and /sys, and mounts.
+
+    ``held`` are descriptors that its commands keep open for as long as they or their helpers run.
+    """
+
+    held = ()  # type: Tuple[int, ...]
 
     def make_folder(self, path, mode=0o755):
         # type: (str, int) -> None
@@ -85,46 +90,47 @@ class Writer:
     def mount(self, source, path, fstype, options):
         # type: (str, str, str, str) -> None
         """HostproofError with what mount says, or after a time limit."""
-        _run(["mount", "-t", fstype, "-o", options, source, path], MOUNT_LIMIT)
+        self._run(["mount", "-t", fstype, "-o", options, source, path], MOUNT_LIMIT)
 
     def unmount(self, path):
         # type: (str) -> None
         """Never lazily or by force: a database that still writes there would lose its files."""
-        _run(["umount", path], UNMOUNT_LIMIT)
+        self._run(["umount", path], UNMOUNT_LIMIT)
 
     def reload_units(self):
         # type: () -> None
         """Let systemd, where it runs, read fstab and its units again."""
         if os.path.isdir(_SYSTEMD):
-            _run(["systemctl", "daemon-reload"], RELOAD_LIMIT)
+            self._run(["systemctl", "daemon-reload"], RELOAD_LIMIT)
 
-
-def _run(argv, limit):
-    # type: (List[str], float) -> None
-    """Run a command to its end; HostproofError says how it failed."""
-    environment = dict(os.environ, LC_ALL="C", LANG="C")
-    environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
-    process = subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env=environment,
-        close_fds=True,
-        start_new_session=True,
-    )
-    try:
-        output, _none = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired as problem:
-        _end_group(process)
-        raise HostproofError(
-            "{0}: no end after {1} seconds, stopped".format(" ".join(argv), limit)
-        ) from problem
-    if process.returncode != 0:
-        said = " ".join(output.decode("utf-8", "replace").split())
-        raise HostproofError(
-            "{0}: {1}".format(" ".join(argv), said or "ended with {0}".format(process.returncode))
+    def _run(self, argv, limit):
+        # type: (List[str], float) -> None
+        """Run a command to its end; HostproofError says how it failed."""
+        environment = dict(os.environ, LC_ALL="C", LANG="C")
+        environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            pass_fds=self.held,
+            start_new_session=True,
         )
+        try:
+            output, _none = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired as problem:
+            _end_group(process)
+            raise HostproofError(
+                "{0}: no end after {1} seconds, stopped".format(" ".join(argv), limit)
+            ) from problem
+        if process.returncode != 0:
+            said = " ".join(output.decode("utf-8", "replace").split())
+            raise HostproofError(
+                "{0}: {1}".format(
+                    " ".join(argv), said or "ended with {0}".format(process.returncode)
+                )
+            )
 
 
 def _end_group(process):
@@ -144,10 +150,9 @@ def _end_group(process):
 
 def _remove_if_there(path):
     # type: (str) -> None
-    try:
+    # A read-only file system refuses the removal even of what is not there (unlink(2), EROFS).
+    if os.path.lexists(path):
         os.unlink(path)
-    except FileNotFoundError:
-        pass
 
 
 def _sync_folder(path):

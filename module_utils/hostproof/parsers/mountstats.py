@@ -17,7 +17,7 @@ from .mountinfo import unescape
 _WHAT = "mountstats"
 _DEVICE = re.compile(
     r"^(?:device (?P<source>.*?)|no device) mounted on (?P<path>.*?) with fstype (?P<fstype>\S+)"
-    r"(?: statvers=(?P<statvers>\S+))? *$"
+    r"(?: statvers=\S+)? *$"
 )
 _RPC = re.compile(r"RPC iostats version: (\S+)  ?p/v: \d+/(\d+) ")
 _NFS = ("nfs", "nfs4")
@@ -74,7 +74,6 @@ class MountStats(NamedTuple):
 
     path: str
     source: str
-    statvers: str
     options: str
     age: int
     version: str
@@ -122,7 +121,6 @@ class _Reader:
         # type: (str, re.Match[str], int) -> None
         self._path = path
         self._source = unescape(match.group("source") or "")
-        self._statvers = match.group("statvers") or ""
         self._number = number
         self._heads = {}  # type: Dict[str, str]
         self._version = ""
@@ -194,7 +192,6 @@ class _Reader:
         return MountStats(
             path=self._path,
             source=self._source,
-            statvers=self._statvers,
             options=self._heads.get("opts", ""),
             age=age,
             version=self._version,

@@ -22,13 +22,10 @@ MOST_PATHS = 4
 VERSIONS = ("NFSv3", "NFSv4", "NFSv4.1", "pNFS")
 SECURITY = ("sys", "krb5", "krb5i", "krb5p")
 
-#: Attributes of a server that stand once, beside nfs_version, security_default and mnt_timeout.
-_TEXTS = ("management", "community")
 _WINDOWS = ("uid", "gid")
 _KEYS = (
     ("server", "local", "path", "export", "mount", "mnt_timeout", "nfs_version", "security")
-    + ("security_default", "dontroute")
-    + _TEXTS
+    + ("security_default", "dontroute", "management", "community")
     + _WINDOWS
 )
 

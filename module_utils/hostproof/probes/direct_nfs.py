@@ -12,7 +12,7 @@ connections show that it is in use. Sources: Oracle Database Installation Guide 
 import ipaddress
 import re
 from collections import OrderedDict
-from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from ..answer import Answer, attempt, if_known, known, unless_absent
 from ..errors import Absent, HostproofError, Unanswered
@@ -135,14 +135,14 @@ def read_direct_nfs(host, homes):
 
 
 def mount_points(direct):
-    # type: (DirectNfs) -> Dict[str, str]
-    """Every mount that an oranfstab of the host names, and the file that does."""
-    found = {}  # type: Dict[str, str]
-    for path, tab in direct.files.items():
-        for server in if_known(tab, oranfstab.Parsed([], [])).servers:
-            for export in server.exports:
-                found.setdefault(export.mount.rstrip("/") or "/", path)
-    return found
+    # type: (DirectNfs) -> Set[str]
+    """Every mount that an oranfstab of the host names."""
+    return {
+        export.mount.rstrip("/") or "/"
+        for tab in direct.files.values()
+        for server in if_known(tab, oranfstab.Parsed([], [])).servers
+        for export in server.exports
+    }
 
 
 def tab_key(path):

@@ -9,7 +9,7 @@ reference.
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from ..answer import Answer, attempt, known
+from ..answer import attempt, known
 from ..errors import Absent, Unanswered
 from ..host import Host
 from ..parsers import mount_aix, mount_hpux, mount_solaris, mountinfo

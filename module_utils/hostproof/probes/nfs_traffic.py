@@ -35,7 +35,6 @@ class OpRates(NamedTuple):
     ops: int
     per_second: float
     retransmissions: int
-    timeouts: int
     errors: Optional[int]
     queue_ms: Optional[float]
     rtt_ms: Optional[float]
@@ -264,7 +263,6 @@ def _op_rates(before, after, seconds):
         ops=ops,
         per_second=ops / seconds,
         retransmissions=max(0, transmissions - ops),
-        timeouts=timeouts,
         errors=errors,
         queue_ms=queue / float(ops) if ops else None,
         rtt_ms=rtt / float(ops) if ops else None,

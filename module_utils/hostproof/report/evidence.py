@@ -49,10 +49,25 @@ def show_reading(reading):
             text += "\n[stderr]\n" + str(reading["stderr"])
     elif isinstance(reading.get("text"), str):
         text = reading["text"]
+    elif reading.get("kind") == "sample":
+        note = "{0}, two readings {1} s apart".format(note, reading.get("seconds"))
+        text = _both_texts(reading)
     else:
         rest = {key: value for key, value in reading.items() if key not in ("kind", "at")}
         text = json.dumps(rest, indent=1)
     return printable(note), printable(text) or "(empty)"
+
+
+def _both_texts(reading):
+    # type: (Dict[str, Any]) -> str
+    """The texts of a sample: every source as it was first, then as it was second."""
+    parts = []
+    for name in ("first", "second", "errors"):
+        texts = reading.get(name)
+        if isinstance(texts, dict):
+            for source in sorted(texts):
+                parts.append("[{0}] {1}\n{2}\n".format(name, source, texts[source]))
+    return "\n".join(parts)
 
 
 class Shelf:

@@ -26,6 +26,8 @@ CHECKS_SHOWN = 25
 VALUES_SHOWN = 3
 HOSTS_NAMED = 3
 FEW_HOSTS = 3
+#: Few hosts leave room for the mounts or instances that one check judges on each.
+VALUES_SHOWN_OF_FEW = 20
 
 #: Room for a glyph and a status in front of a finding.
 INDENT = 10
@@ -127,11 +129,12 @@ def _findings(results, paint, width, where):
     # type: (Results, Any, int, str) -> List[str]
     """Each finding that is neither pass nor skip; equal ones of several hosts stand once."""
     by_check = _grouped(results)
+    values_shown = VALUES_SHOWN if len(results.hosts) > FEW_HOSTS else VALUES_SHOWN_OF_FEW
     lines = []  # type: List[str]
     for (status, _), groups in by_check[:CHECKS_SHOWN]:
-        for group in groups[:VALUES_SHOWN]:
+        for group in groups[:values_shown]:
             lines.extend(_finding_lines(status, group, paint, width))
-        rest = groups[VALUES_SHOWN:]
+        rest = groups[values_shown:]
         if rest:
             hosts = [host for group in rest for host in group.hosts]
             lines.append(
@@ -149,10 +152,13 @@ def _finding_lines(status, group, paint, width):
     # type: (str, _Group, Any, int) -> List[str]
     finding = group.finding
     mark = "{0} {1}".format(STATUS_GLYPHS[status], status)
-    head = "{0}  {1}: ".format(_named(group.hosts), finding["check"])
+    subject, title = _subject(finding["title"])
+    head = "{0}  {1}{2}: ".format(
+        _named(group.hosts), finding["check"], " " + subject if subject else ""
+    )
     layer, actual = actual_layer(finding)
     if actual is None and finding["desired"] is None:
-        body = one_line(finding["title"])
+        body = title
     else:
         body = "{0} → {1}".format(
             one_line(finding["desired"] or "not decided"),
@@ -170,6 +176,13 @@ def _finding_lines(status, group, paint, width):
         (paint(status, mark) + " " * (INDENT - len(mark)) if first else " " * INDENT) + line
         for first, line in zip([True] + [False] * len(lines), lines)  # noqa: B905 - Python 3.6
     ]
+
+
+def _subject(title):
+    # type: (str) -> Tuple[str, str]
+    """("/u02", "Hard mount over TCP"): the mount or instance that a title begins with, if any."""
+    subject, colon, rest = one_line(title).partition(": ")
+    return (subject, rest) if colon else ("", subject)
 
 
 def _advice(finding):
@@ -219,7 +232,8 @@ def _sameness(finding):
     waiver = finding["waiver"] or {}
     told = finding["why"] if finding["status"] == ERROR else None
     layers = tuple(finding[name] for name in ("desired", "persisted", "running", "in_use"))
-    return (*layers, finding["fix"], told, waiver.get("owner"), waiver.get("expires"))
+    subject, _title = _subject(finding["title"])
+    return (subject, *layers, finding["fix"], told, waiver.get("owner"), waiver.get("expires"))
 
 
 def _skips(results, paint, width):
@@ -227,17 +241,26 @@ def _skips(results, paint, width):
     """What does not apply, with the reason; on many hosts the totals must do."""
     if len(results.hosts) > FEW_HOSTS:
         return []
-    reasons = {}  # type: Dict[Tuple[str, str], List[str]]
+    reasons = {}  # type: Dict[Tuple[str, str, str], List[str]]
     for state in results.states:
         for finding in state.findings:
             if finding["status"] == SKIP:
-                reasons.setdefault((finding["check"], finding["why"]), []).append(state.name)
+                key = (state.name, finding["control"], finding["why"])
+                reasons.setdefault(key, []).append(finding["check"])
+    # One reason may go for a whole control: it is told once, also of several hosts.
+    told = {}  # type: Dict[Tuple[str, str], List[str]]
+    for (host, control, why), checks in reasons.items():
+        different = list(dict.fromkeys(checks))
+        what = different[0]
+        if len(different) > 1:
+            what = "{0} ({1} checks)".format(control, len(different))
+        told.setdefault((what, why), []).append(host)
     return [
         paint(SKIP, "{0} skip".format(STATUS_GLYPHS[SKIP]).ljust(INDENT))
         + shorten(
-            "{0}  {1}: {2}".format(_named(hosts), check, one_line(why)), max(width - INDENT, 40)
+            "{0}  {1}: {2}".format(_named(hosts), what, one_line(why)), max(width - INDENT, 40)
         )
-        for (check, why), hosts in reasons.items()
+        for (what, why), hosts in told.items()
     ]
 
 

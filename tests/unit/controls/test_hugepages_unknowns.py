@@ -11,56 +11,9 @@ from ansible.module_utils.hostproof.controls import hugepages
 from ansible.module_utils.hostproof.finding import ERROR, PASS, SKIP, Finding, worst
 from ansible.module_utils.hostproof.host import RecordedHost
 from packs import GIB, MIB, Machine, Shm
+from spoilers import SILENT, SPOILERS, Reading, spoilt_recordings
 
 LISTED = [{"sid": "ORCL", "sga": "16G", "version": "19"}]
-
-Reading = dict[str, Any]
-
-
-def removed(_reading: Reading) -> Reading | None:
-    return None
-
-
-def denied(reading: Reading) -> Reading:
-    return {"kind": reading["kind"], "error": "denied", "message": "no permission"}
-
-
-def timed_out(reading: Reading) -> Reading:
-    return {"kind": reading["kind"], "error": "unanswered", "message": "timed out"}
-
-
-def hollow(reading: Reading) -> Reading:
-    """A recording of which somebody cut the answer out."""
-    return {"kind": reading["kind"]}
-
-
-def of_another_kind(reading: Reading) -> Reading:
-    return dict.fromkeys(("text", "names", "target", "stat", "processes", "argv", "rc"), 5) | {
-        "kind": reading["kind"]
-    }
-
-
-def garbled(reading: Reading) -> Reading:
-    """The right shape, with an answer that is none."""
-    spoilt = dict(reading)
-    for name in ("text", "stdout"):
-        if name in spoilt:
-            spoilt[name] = "\x00\ud800 garbage [ : =\n\n\u00b2"
-    return spoilt
-
-
-def emptied(reading: Reading) -> Reading:
-    """Text that ends before it begins, and commands that say nothing and are content."""
-    spoilt = dict(reading)
-    for name in ("text", "stdout"):
-        if name in spoilt:
-            spoilt[name] = ""
-    return spoilt
-
-
-SPOILERS = (removed, denied, timed_out, hollow, of_another_kind, garbled, emptied)
-#: Nothing was answered at all.
-SILENT = (removed, denied, timed_out, hollow, of_another_kind)
 
 
 def sick_host() -> Machine:
@@ -121,18 +74,6 @@ def recording(host: str) -> dict[str, Reading]:
 LENIENT = ("file:/etc/", "file:/usr/lib/", "file:/proc/cmdline")
 
 
-def spoilt_recordings(evidence, spoil):
-    """(key, recording) with each reading in turn spoilt; that a file is absent is an answer too."""
-    for key, reading in sorted(evidence.items()):
-        if spoil not in SILENT and ("error" in reading or key.startswith(LENIENT)):
-            continue
-        changed = copy.deepcopy(evidence)
-        instead = spoil(changed.pop(key))
-        if instead is not None:
-            changed[key] = instead
-        yield key, RecordedHost(changed)
-
-
 def summary(findings) -> dict[str, str]:
     return {check: worst([one.status for one in found]) for check, found in findings.items()}
 
@@ -159,7 +100,7 @@ def test_no_check_gets_better_by_knowing_less(host, spoil):
     evidence = recording(host)
     before = summary(judge(RecordedHost(copy.deepcopy(evidence)), **policy))
     better = []
-    for key, spoilt in spoilt_recordings(evidence, spoil):
+    for key, spoilt in spoilt_recordings(evidence, spoil, LENIENT):
         after = summary(judge(spoilt, **policy))
         assert set(after) == {check.id.removeprefix("hugepages.") for check in hugepages.CHECKS}
         better += [
@@ -191,7 +132,7 @@ def test_finding_that_cites_a_silent_reading_is_no_pass(host, spoil):
     }
     assert len(cited) > 20
     passed_all_the_same = []
-    for key, spoilt in spoilt_recordings(evidence, spoil):
+    for key, spoilt in spoilt_recordings(evidence, spoil, LENIENT):
         for check, findings in judge(spoilt, **policy).items():
             status = worst([one.status for one in findings])
             if ("hugepages." + check, key) in cited and status in (PASS, SKIP):

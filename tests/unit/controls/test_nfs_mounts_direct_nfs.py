@@ -202,7 +202,7 @@ class TestOranfstab:
 
     def test_right(self):
         (finding,) = self.all(GOOD)
-        assert (finding.status, finding.persisted) == ("pass", "1 servers, mounts /u02")
+        assert (finding.status, finding.persisted) == ("pass", "filer1 for /u02")
 
     @pytest.mark.parametrize("mode", ["forbidden", "unmanaged"])
     def test_not_judged(self, mode):

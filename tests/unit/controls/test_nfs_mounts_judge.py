@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import nfs_packs
+import packs
 import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.finding import Finding, worst
@@ -71,7 +72,7 @@ def without_fstab(machine: NfsMachine) -> None:
 
 
 def clusterware(machine: NfsMachine) -> None:
-    machine.process("/u01/app/grid/bin/ocssd.bin", pid=99, uid=0)
+    machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
 
 
 def autofs(machine: NfsMachine, options: str = "-rw,hard,proto=tcp,timeo=600") -> None:
@@ -96,6 +97,19 @@ def second_mount(
     return lambda machine: machine.persisted_mount(
         "/u03", "filer1:/vol/u03", asks, shows, did=Did(age=age), **how
     )
+
+
+def then(
+    host: Callable[[], NfsMachine], step: Callable[[NfsMachine], Any]
+) -> Callable[[], NfsMachine]:
+    """The same host after one more step."""
+
+    def tell() -> NfsMachine:
+        machine = host()
+        step(machine)
+        return machine
+
+    return tell
 
 
 class Story(NamedTuple):
@@ -382,6 +396,21 @@ LOCKS = (
         ("Only one host",),
     ),
     Story(
+        "locks: local ones where nobody says who uses the files",
+        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
+        {},
+        "locks_between_clients",
+        "warn",
+        ("Nobody says that no other host", "nfs_mounts_use"),
+    ),
+    Story(
+        "locks: at the server, and nobody says who uses the files",
+        mount(),
+        {},
+        "locks_between_clients",
+        "skip",
+    ),
+    Story(
         "locks: voting files, whoever uses the rest",
         mount(shown(flags="nolock", local_lock="all")),
         listed(**{"class": "crs_voting"}),
@@ -457,7 +486,7 @@ IN_FORCE = (
         listed(),
         "options_in_force",
         "fail",
-        ("timeo=14", "timeo=600", "the mount is older", "umount /u02 && mount /u02"),
+        ("timeo=14", "timeo=600", "The next mount changes it", "umount /u02 && mount /u02"),
     ),
     Story(
         "in force: fstab is wrong too",
@@ -536,6 +565,19 @@ IN_FORCE = (
         "options_in_force",
         "fail",
         ("nolock",),
+    ),
+    Story(
+        "in force: of another mount's superblock, which must go too",
+        told(
+            lambda machine: machine.mount(
+                "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
+            ),
+            second_mount(shown(timeo=300), superblock="0:45"),
+        ),
+        listed(),
+        "options_in_force",
+        "fail",
+        ("as long as one of /u03 is mounted", "umount /u03 /u02 && mount /u02 && mount /u03"),
     ),
     Story("in force: not mounted", told(unmounted), listed(), "options_in_force", "skip"),
     Story(
@@ -883,6 +925,30 @@ SIZES = (
         ("1.0 MiB asked, the server grants 512.0 KiB",),
     ),
     Story(
+        "size: the mount is older than what is asked now",
+        mount(shown(rsize=32768, timeo=300)),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was asked for", "umount /u02 && mount"),
+    ),
+    Story(
+        "size: the server grants it to a younger mount",
+        then(mount(shown(rsize=32768)), second_mount(shown())),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was asked for", "umount /u02 && mount"),
+    ),
+    Story(
+        "size: the server granted it to an older mount",
+        then(mount(shown(rsize=32768)), second_mount(shown(), age=99999)),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: 256.0 KiB asked, the server grants 32.0 KiB",),
+    ),
+    Story(
         "size: the kernel rounds to pages",
         mount(shown(rsize=262144), instead("size=262144", "size=263168")),
         listed(),
@@ -922,7 +988,10 @@ LOWERED = (
         listed(),
         "transfer_size_lowered",
         "fail",
-        ("/u03, mounted 86340 s later", "got 64.0 KiB", "still uses 256.0 KiB"),
+        (
+            "/u03 asked for as much rsize and got 64.0 KiB, this one has 256.0 KiB",
+            "it is 86340 s younger",
+        ),
     ),
     Story(
         "lowered: an older mount got less: the server was raised",
@@ -1322,3 +1391,148 @@ def test_every_check_is_told_passing_and_not_passing():
     assert set(statuses) == known - ELSEWHERE
     assert [check for check, seen in statuses.items() if "pass" not in seen] == []
     assert [check for check, seen in statuses.items() if len(seen) < 2] == []
+
+
+AIX_STANZA = """/u02/oradata:
+\tdev\t\t= "/vol/oradata"
+\tvfs\t\t= nfs
+\tnodename\t= filer1
+\tmount\t\t= true
+\toptions\t\t= {options}
+\taccount\t\t= false
+"""
+AIX_OPTIONS = "rw,bg,hard,nointr,rsize=32768,wsize=32768,proto=tcp,noac,vers=3,timeo=600,sec=sys"
+SOLARIS_OPTIONS = (
+    "rw,bg,hard,nointr,rsize=32768,wsize=32768,noac,forcedirectio,vers=3,proto=tcp,timeo=600"
+)
+ORADATA = {"path": "/u02/oradata", "source": "filer1:/vol/oradata"}
+
+
+def other_system(name: str, command: str, fixture: str, table: str, text: str) -> Machine:
+    """A host that is not Linux, with the mounts of a documented ``mount`` output."""
+    machine = Machine().command("uname -s", name + "\n").file(table, text)
+    return machine.command(command, (packs.FIXTURES / "mount" / fixture).read_text())
+
+
+def aix(options: str = AIX_OPTIONS) -> Machine:
+    stanza = AIX_STANZA.format(options=options)
+    return other_system("AIX", "mount", "aix-mount.txt", "/etc/filesystems", stanza)
+
+
+def solaris(options: str = SOLARIS_OPTIONS) -> Machine:
+    line = f"filer1:/vol/oradata - /u02/oradata nfs - yes {options}\n"
+    return other_system("SunOS", "mount -v", "solaris-mount-v.txt", "/etc/vfstab", line)
+
+
+def hpux() -> Machine:
+    line = f"filer1:/vol/oradata /u02/oradata nfs {SOLARIS_OPTIONS},suid 0 0\n"
+    return other_system("HP-UX", "mount -v", "hpux-mount-v.txt", "/etc/fstab", line)
+
+
+def rac(size: str = "32K") -> dict[str, Any]:
+    return listed(use="rac", **ORADATA) | {"transfer_size": size}
+
+
+class TestOtherSystems:
+    """Their options are judged by their own column; what only Linux shows is a skip."""
+
+    NOT_SHOWN = (
+        *("transfer_size", "transfer_size_lowered", "shared_superblock"),
+        *("latency", "client_queue", "retransmissions"),
+        *("slot_tables_persisted", "slot_tables_running"),
+        *("direct_nfs_library", "oranfstab", "oranfstab_order", "direct_nfs_in_use"),
+    )
+
+    @pytest.mark.parametrize("tell", [aix, hpux])
+    def test_ready_for_rac(self, judge, tell):
+        findings = judge(tell(), **rac())
+        statuses = {
+            check: worst([one.status for one in found]) for check, found in findings.items()
+        }
+        assert set(statuses.values()) == {"pass", "skip"}
+        assert [statuses[check] for check in self.NOT_SHOWN] == ["skip"] * len(self.NOT_SHOWN)
+        passed = ("mounted", "safe_transport", "options_in_force", "options_persisted", "one_owner")
+        assert [statuses[check] for check in passed] == ["pass"] * len(passed)
+
+    def test_solaris_mounts_read_only_what_vfstab_does_not(self, judge):
+        findings = judge(solaris(), **rac())
+        assert findings["options_persisted"][0].status == "pass"
+        assert findings["options_in_force"][0].status == "fail"
+        assert "Mounted with ro, wanted is rw" in findings["options_in_force"][0].why
+        assert findings["mounted_as_persisted"][0].status == "warn"
+
+    def test_sizes_that_were_asked_too_small(self, judge):
+        (finding,) = judge(aix(), **rac("256K"))["transfer_size"]
+        assert finding.status == "fail"
+        assert "rsize: mounted with 32.0 KiB, wanted is 256.0 KiB" in finding.why
+
+    def test_what_was_granted_is_no_pass(self, judge):
+        (finding,) = judge(aix(), **rac())["transfer_size"]
+        assert "nfsstat -m /u02/oradata" in finding.why
+        assert finding.running.endswith("(asked)")
+
+    def test_fix_has_words_that_the_system_knows(self, judge):
+        """Only Linux has words (ac, async, cto) for what is so anyway."""
+        policy = listed(**ORADATA, **{"class": "backup"}) | {"transfer_size": "32K"}
+        (finding,) = judge(aix(), **policy)["caching"]
+        assert finding.status == "fail"
+        assert finding.fix.startswith("set the options in /etc/filesystems:1 to rw,bg,hard,nointr,")
+        words = finding.fix.split(" to ")[1].split(";")[0].split(",")
+        assert not {"noac", "ac", "async", "cto"} & set(words)
+
+    def test_llock_after_a_failover(self, judge):
+        machine = solaris(SOLARIS_OPTIONS + ",llock")
+        (finding,) = judge(machine, **listed(use="failover", **ORADATA))["locks_between_clients"]
+        assert finding.status == "fail"
+        assert "llock" in finding.why
+
+    def test_timeo_that_mount_does_not_show(self, judge):
+        options = ("timeo=600,", "")
+        machine = aix()
+        machine.command("mount", machine.commands["mount"].stdout.replace(*options))
+        (finding,) = judge(machine, **rac())["options_in_force"]
+        assert finding.status == "warn"
+        assert "mount does not show timeo=600" in finding.why
+
+    def test_system_that_nobody_knows(self, judge):
+        findings = judge(Machine().command("uname -s", "FreeBSD\n"))
+        assert {one.status for found in findings.values() for one in found} == {"skip"}
+        assert len(findings) == len(nfs_mounts.CHECKS)
+
+
+class TestHosts:
+    def test_ready_host_has_no_finding(self, judge):
+        for policy in ({}, listed()):
+            findings = judge(ready_host(), **policy)
+            assert {one.status for found in findings.values() for one in found} == {"pass", "skip"}
+
+    def test_laptop_without_nfs(self, judge):
+        findings = judge(nfs_host())
+        assert {one.status for found in findings.values() for one in found} == {"skip"}
+
+    def test_order_of_the_report(self, judge):
+        policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed()))
+        found = nfs_mounts.judge(nfs_mounts.read(ready_host(), policy), policy)
+        order = [check.id for check in nfs_mounts.CHECKS]
+        assert [one.check for one in found] == sorted((one.check for one in found), key=order.index)
+
+    def test_one_mount_does_not_hide_the_verdict_on_another(self, judge):
+        machine = ready_host()
+        machine.file("/etc/auto.master", "/u05 yp:auto.u05\n")
+        machine.command("systemctl is-enabled autofs.service", "enabled\n")
+        wanted = [
+            nfs_packs.DATAFILES,
+            nfs_packs.DATAFILES | {"path": "/u05/x", "source": "filer1:/vol/x"},
+        ]
+        found = judge(machine, wanted=wanted)["options_persisted"]
+        assert [(one.title.split(":")[0], one.status) for one in found] == [
+            ("/u02", "pass"),
+            ("/u05/x", "error"),
+        ]
+
+    def test_each_fault_is_told_by_one_check_of_the_options(self, judge):
+        """A soft mount is no second finding among the other options."""
+        machine = mount(shown(recovery="soft"), instead("hard", "soft"))()
+        findings = judge(machine, **listed())
+        told = [check for check, found in findings.items() if found[0].status == "fail"]
+        assert told == ["safe_transport"]

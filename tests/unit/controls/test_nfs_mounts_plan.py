@@ -177,6 +177,23 @@ class TestFstab:
         assert told in reasons(decided)[None]
         assert FSTAB not in files(decided)
 
+    @pytest.mark.parametrize("in_fstab", [True, False])
+    def test_what_nfsmount_conf_says_after_it(self, in_fstab):
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE)
+        if in_fstab:
+            machine.fstab("/u02", SOURCE)
+        machine.file("/etc/nfsmount.conf", "[ NFSMount_Global_Options ]\nSoft=True\n")
+        machine.folder("/etc")
+        decided = plan(machine, **listed())
+        assert reasons(decided)[None] == (
+            "/u02 does not get what it needs from /etc/fstab: take soft out of nfsmount.conf"
+        )
+        assert FSTAB not in files(decided)
+
+    def test_noac_goes_alone_and_takes_sync_with_it(self):
+        machine = nfs_packs.nfs_host().persisted_mount("/u02", SOURCE, "bg,hard,noac")
+        assert "/u02 nfs bg,hard,ac 0 0" in (files(plan(machine, **listed()))[FSTAB] or "")
+
     def test_nfs4_that_should_be_version_3(self):
         machine = nfs_packs.nfs_host().mount("/u02", SOURCE, shown("4.1"))
         machine.file(FSTAB, f"{SOURCE} /u02 nfs4 {OPTIONS.replace('vers=3,', '')} 0 0\n")

@@ -228,6 +228,9 @@ class TestLatency:
             "WRITE 100.0/s 0.8 MiB/s, queue 0.1, answer 4.0, in all 4.1 ms"
         )
 
+    def test_errors_are_told(self):
+        assert Story().op("READ", errors=3).judge("latency").in_use.count("3 errors") == 1
+
     @pytest.mark.parametrize(
         ("rtt", "status"), [(19.9, PASS), (20.0, WARN), (29.9, WARN), (30.0, FAIL)]
     )
@@ -298,15 +301,14 @@ class TestNoVerdict:
         did = Did(read=Op(ops=-100))
         assert Story(ready_host().did("/u02", did)).judge("latency").status == SKIP
 
-    def test_connections_that_came(self):
-        story = Story()
-        mounts = story.facts.traffic.mounts
-        assert not mounts["/u02"].remounted
-
     def test_few_requests_that_took_all_the_time_are_traffic(self):
         did = Did(read=Op(ops=0), write=Op(ops=31, rtt=270.0))
         finding = Story(ready_host().did("/u02", did)).judge("latency")
         assert finding.status == FAIL and "270.0 ms" in finding.why
+
+    def test_few_requests_of_each_kind_are_none(self):
+        did = Did(read=Op(ops=10, rtt=300.0), write=Op(ops=10, rtt=300.0))
+        assert Story(ready_host().did("/u02", did)).judge("latency").status == SKIP
 
     @pytest.mark.parametrize("name", ["latency", "client_queue", "retransmissions"])
     def test_sample_seconds_0(self, name):

@@ -197,6 +197,14 @@ def test_all_kinds_of_readings_are_shown():
         "stat:/x": {"kind": "stat", "at": "then", "stat": {"mode": 384}},
         "file:/y": {"kind": "file", "at": "then", "error": "denied", "message": "not yours"},
         "command:z": {"kind": "command", "rc": 3, "stdout": "out", "stderr": "bad"},
+        "sample:w": {
+            "kind": "sample",
+            "at": "t",
+            "seconds": 5.1,
+            "first": {"file:/n": "one"},
+            "second": {"file:/n": "two"},
+            "errors": {"command:ss": "absent"},
+        },
         "file:/empty": {"kind": "file", "at": "then", "text": ""},
         "odd": 7,
     }
@@ -204,6 +212,8 @@ def test_all_kinds_of_readings_are_shown():
     text = page_of([make_line("db01", [told], evidence=pack(evidence))]).text
     for shown in ('"mode": 384', "denied: not yours", "out [stderr] bad", "(empty)", "exit code 3"):
         assert shown in text
+    assert "[first] file:/n one [second] file:/n two [errors] command:ss absent" in text
+    assert "two readings 5.1 s apart" in text
 
 
 def test_a_large_report_prints_shared_texts_once(large):

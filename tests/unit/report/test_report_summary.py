@@ -48,6 +48,40 @@ def test_equal_findings_of_several_hosts_stand_once():
     assert "✗ fail    db01, db02, db03 … +17  hugepages.pool_covers_sga: " in text
 
 
+def test_each_mount_or_instance_of_a_host_has_its_line():
+    of_mounts = [
+        finding(check="nfs_mounts.safe_transport", title=f"/u{n:02d}: Hard mount over TCP",
+                desired="hard", persisted="hard", running="soft", in_use=None)
+        for n in range(2, 12)
+    ]  # fmt: skip
+    text = summary([make_line("db01", of_mounts)])
+    for number in range(2, 12):
+        assert f"db01  nfs_mounts.safe_transport /u{number:02d}: hard → soft (running)" in text
+
+
+def test_equal_findings_of_one_mount_on_several_hosts_stand_once():
+    lines = [
+        make_line(
+            f"db0{n}", [finding(title=f"{path}: Hard mount over TCP") for path in ("/a", "/b")]
+        )
+        for n in (1, 2)
+    ]
+    text = summary(lines)
+    assert text.count("db01, db02  hugepages.pool_covers_sga /a: ") == 1
+    assert text.count("db01, db02  hugepages.pool_covers_sga /b: ") == 1
+
+
+def test_one_reason_for_many_skips_stands_once():
+    skips = [
+        finding(check=f"hugepages.{name}", status="skip", why="No instance runs here.")
+        for name in ("sga_in_huge_pages", "memlock_in_force")
+    ]
+    skips.append(finding(check="hugepages.numa_split", status="skip", why="One NUMA node only."))
+    text = summary([make_line("db01", skips), make_line("db02", skips)])
+    assert "– skip    db01, db02  hugepages (2 checks): No instance runs here." in text
+    assert "– skip    db01, db02  hugepages.numa_split: One NUMA node only." in text
+
+
 def test_other_values_are_counted_where_there_are_many():
     lines = [make_line(f"db{n:02d}", [finding(running=f"{n} pages")]) for n in range(1, 10)]
     text = summary(lines, where="there.html")

@@ -92,7 +92,7 @@ LOCKS_BETWEEN_CLIENTS = Check(
 )
 LOCAL_LOCKS_ADVICE = Check(
     "nfs_mounts.local_locks_advice",
-    "Advice: local locks where only one host uses the files",
+    "Local locks would do where only one host uses the files (advice)",
     "low",
     "remount",
     "Files of one host need no lock manager and no close-to-open check.",

@@ -61,7 +61,7 @@ def _each(check, judge, facts, policy, judged):
     for one in judged:
         path = one.wanted.path
         if one.mounted is None:
-            finding = _skip(check, "{0} is not mounted.".format(path))
+            finding = _skip(check, "{0} is not mounted.".format(path), ())
         elif wire is None:
             finding = _without_traffic(check, facts)
         elif path not in wire.traffic.mounts:
@@ -80,9 +80,9 @@ def _title(path, check):
     return "{0}: {1}".format(path, check.title)
 
 
-def _skip(check, why):
-    # type: (Check, str) -> Finding
-    return found(check, SKIP, why=why, evidence=[EVIDENCE])
+def _skip(check, why, evidence=(EVIDENCE,)):
+    # type: (Check, str, Tuple[str, ...]) -> Finding
+    return found(check, SKIP, why=why, evidence=evidence)
 
 
 def _unknown(check, reason, fix=None):
@@ -95,7 +95,7 @@ def _without_traffic(check, facts):
     # type: (Check, Facts) -> Finding
     problem = facts.traffic
     if isinstance(problem, Absent):
-        return _skip(check, "{0}.".format(problem))
+        return _skip(check, "{0}.".format(problem), ())
     return _unknown(check, str(problem))
 
 
@@ -113,7 +113,7 @@ def _no_verdict(wire, mount, policy):
         )
     ops = [mount.ops[name] for name in NAMES if name in mount.ops]
     requests = sum(rates.ops for rates in ops)
-    if requests < policy.sample_minimum_ops and not _busy(ops, seconds):
+    if requests < policy.sample_minimum_ops and not any(_busy(rates, seconds) for rates in ops):
         return (
             "No traffic, no verdict: {0} reads and writes in {1:.0f} s, fewer than {2} "
             "(nfs_mounts_sample_minimum_ops). What Direct NFS carries is not counted here.".format(
@@ -123,11 +123,11 @@ def _no_verdict(wire, mount, policy):
     return None
 
 
-def _busy(ops, seconds):
-    # type: (List[OpRates], float) -> bool
-    """Whether a few requests took most of the time: a slow server has few, because it is slow."""
-    taken = sum(rates.ops * (rates.execute_ms or 0.0) for rates in ops)
-    return sum(rates.ops for rates in ops) >= FEWEST_EVENTS and taken >= 1000 * seconds / 2
+def _busy(rates, seconds):
+    # type: (OpRates, float) -> bool
+    """Whether a few requests took half of the time: a slow server has few, because it is slow."""
+    taken = rates.ops * (rates.execute_ms or 0.0)
+    return rates.ops >= FEWEST_EVENTS and taken >= 1000 * seconds / 2
 
 
 def _judged_ops(wire, mount, policy):
@@ -139,7 +139,7 @@ def _judged_ops(wire, mount, policy):
         if name in mount.ops
         and (
             2 * mount.ops[name].ops >= policy.sample_minimum_ops
-            or _busy([mount.ops[name]], wire.traffic.seconds)
+            or _busy(mount.ops[name], wire.traffic.seconds)
         )
     ]
 
@@ -155,9 +155,12 @@ def _times(mount):
             continue
         speed = "{0:.1f}/s {1:.1f} MiB/s".format(rates.per_second, rates.mib_per_second)
         times = (rates.queue_ms or 0.0, rates.rtt_ms or 0.0, rates.execute_ms or 0.0)
-        words.append(
-            "{0} {1}, queue {2:.1f}, answer {3:.1f}, in all {4:.1f} ms".format(name, speed, *times)
+        word = "{0} {1}, queue {2:.1f}, answer {3:.1f}, in all {4:.1f} ms".format(
+            name, speed, *times
         )
+        if rates.errors:
+            word += ", {0} errors".format(rates.errors)
+        words.append(word)
     return "; ".join(words)
 
 
@@ -412,8 +415,10 @@ def _desired(mount, policy):
 
 def _sent(wire, mount):
     # type: (Wire, MountTraffic) -> str
-    words = "{0} sent again, {1} bad xids".format(
-        share(mount.all_retransmissions, mount.all_ops, "requests"), mount.bad_xids
+    words = "{0} sent again, {1} timeouts, {2} bad xids".format(
+        share(mount.all_retransmissions, mount.all_ops, "requests"),
+        mount.all_timeouts,
+        mount.bad_xids,
     )
     if mount.protos == ("udp",):
         return words
@@ -472,7 +477,7 @@ def _nconnect(facts, policy, one):
             layers.path, connections, goal, server
         ),
         fix="unmount every mount of {0}, then mount them with nconnect={1}".format(server, goal),
-        desired=None if wanted is None else "nconnect={0}".format(goal),
+        desired="nconnect={0}".format(goal),
         persisted=persisted_words(layers, ["nconnect"]),
         running="nconnect={0}".format(running),
         in_use=None if mount is None else "{0} connections".format(connections),

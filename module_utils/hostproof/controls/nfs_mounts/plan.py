@@ -22,7 +22,7 @@ from ...probes.nfs_mounted import Mounted
 from . import options_table
 from .facts import Facts, is_beneath
 from .judge_mounted import source_parts
-from .judge_sizes import judge_transfer_size_lowered
+from .judge_sizes import granted_by_server, judge_lowered
 from .layers import Layers, contradictions, layers_of, wished, words_of
 from .options_table import AT_LEAST, Wish
 from .plan_slots import plan_slots
@@ -111,20 +111,17 @@ def _target(layers, facts):
     entry, wanted = layers.entry, layers.wanted
     if entry is None:
         options = options_table.new_options(layers.wishes)
-        asked = nfs_options.parse(options)
-        return Target(layers, None, wanted.source, "nfs", options, _meaning(asked, layers))
-    # Trying again in the background is fstab's way: a unit or a map has its own.
-    wishes = [
-        wish
-        for wish in layers.wishes
-        if entry.kind == "fstab" or wish.name not in nfs_options.NEVER_GRANTED
-    ]
-    written = known(layers.asked)
-    corrections = options_table.corrections(wishes, _with_version(written, layers), LINUX)
-    options = nfs_options.edit(entry.options, corrections)
-    asked = nfs_persisted.asked(facts.persisted, entry._replace(options=options))
-    source = entry.source if _is_source(entry.source, layers) else wanted.source
-    return Target(layers, entry, source, entry.fstype, options, _meaning(asked, layers))
+        line = nfs_persisted.Entry(
+            layers.path, wanted.source, "nfs", options, "fstab", FSTAB, True, "", False, ()
+        )
+    else:
+        written = _with_version(known(layers.written), layers)
+        corrections = options_table.corrections(layers.wishes, written, LINUX)
+        source = entry.source if _is_source(entry.source, layers) else wanted.source
+        options = nfs_options.edit(entry.options, corrections)
+        line = entry._replace(source=source, options=options)
+    asked = _meaning(nfs_persisted.asked(facts.persisted, line), layers)
+    return Target(layers, entry, line.source, line.fstype, options, asked)
 
 
 def _with_version(settings, layers):
@@ -181,6 +178,12 @@ def _why_not_editable(target, text):
             return None
         return "{0} is mounted by {1}, which apply does not edit: set it to {2} with {3}".format(
             path, entry.place, target.source, target.options
+        )
+    stubborn = contradictions(target.layers.wishes, target.asked)
+    if stubborn:
+        # mount puts those behind the words of fstab, and takes the last.
+        return "{0} does not get what it needs from {1}: take {2} out of nfsmount.conf".format(
+            path, FSTAB, words_of(target.asked, [wish.name for wish in stubborn])
         )
     lines = [one for one in fstab.parse(text) if one.path == path]
     if not lines:
@@ -335,7 +338,7 @@ def _state_now(target):
     """What revert mounts again; of what a mount finds for itself, what somebody asked for."""
     if target.mounted is None:
         return None
-    asked = known(target.layers.asked) or {}
+    asked = known(target.layers.written) or {}
     return mounting.state_of(target.mounted, asked=asked)
 
 
@@ -404,7 +407,7 @@ def _guard_version(target, policy, unmounted):
     # type: (Target, Policy, bool) -> List[Refusal]
     """Another version is more than an option: leases, identity mapping, locks."""
     now, later = target.version_now, target.asked.get("vers")
-    asked = None if target.entry is None else (known(target.layers.asked) or {}).get("vers")
+    asked = None if target.entry is None else (known(target.layers.written) or {}).get("vers")
     if now is None or later is None or policy.allow_version_change:
         return []
     if now == later or (later == "4" and now.startswith("4")):
@@ -458,7 +461,7 @@ def _guard_lowered(target, facts, policy):
     """A server that granted another mount less than this one has would grant this one less too."""
     if policy.allow_lowered_transfer_size:
         return []
-    finding = judge_transfer_size_lowered(target.layers, facts, policy)
+    finding = judge_lowered(target.layers, granted_by_server(facts))
     if finding.status not in (FAIL, WARN):
         return []
     reason = "a new mount of {0} would get less than it has: {1}".format(

@@ -1,0 +1,98 @@
+"""Completes the example packs of docs/examples/evidence with what nfs_mounts reads.
+
+What hugepages reads was recorded from virtual machines without NFS (docs/examples/README.md); the
+rest is made up here: of hosts without NFS mounts, and of db05, which is db01 with some. When a
+control reads more than before: HOSTPROOF_WRITE_FIXTURES=1 pytest -k example_packs tests/unit
+"""
+
+import json
+from typing import Any
+
+import nfs_packs
+import packs
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.host import RecordedHost
+from nfs_packs import Did, NfsMachine, Op, shown
+
+FOLDER = packs.ROOT / "docs/examples/evidence"
+#: Host to the pack that its readings for hugepages are from.
+RECORDED = {f"db0{number}.example.com": f"db0{number}.example.com" for number in range(1, 5)}
+SOURCES = RECORDED | {"db05.example.com": "db01.example.com"}
+
+#: The words of the system for what cannot be read.
+_MESSAGES = {"absent": "No such file or directory", "denied": "Permission denied"}
+_ORANFSTAB = """\
+server: filer1
+path: 192.0.2.51
+paht: 192.0.2.52
+export: /vol/oradata mount: /u02/oradata
+"""
+
+
+def without_nfs(host: str) -> NfsMachine:
+    """As the machine of the recordings: Debian, one disk, no NFS."""
+    machine = nfs_packs.nfs_host().slots(None, None)
+    machine.file("/etc/fstab", "/dev/vda / ext4 defaults 0 1\n")
+    machine.file("/proc/self/mountinfo", "25 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n")
+    if host == "db04.example.com":
+        machine.deny("open_files:database", "open_files:direct_nfs")  # no root, as recorded there
+    return machine
+
+
+def with_nfs() -> NfsMachine:
+    """A mount older than fstab, a slow server that grants too little, and a costly noac."""
+    fast, slow = Op(ops=4200, rtt=1.4), Op(ops=900, rtt=41.0)
+    machine = nfs_packs.nfs_host().slots(65536, None)
+    machine.persisted_mount(
+        "/u02/oradata",
+        "filer1:/vol/oradata",
+        shows=shown(recovery="soft", proto="tcp", address="192.0.2.51"),
+        did=Did(read=fast, write=fast),
+    )
+    machine.persisted_mount(
+        "/u03/redo",
+        "filer2:/vol/redo",
+        shows=shown(rsize=65536, address="192.0.2.61"),
+        did=Did(read=slow, write=slow),
+    )
+    machine.persisted_mount(
+        "/u04/archive",
+        "filer1:/vol/archive",
+        nfs_packs.OPTIONS + ",noac",
+        shows=shown(flags="noac", cache=nfs_packs.NO_CACHE, address="192.0.2.51"),
+        did=Did(read=Op(ops=40, rtt=2.0), write=Op(ops=300, rtt=3.1)),
+    )
+    machine.database("/u02/oradata/LAB1/system01.dbf", "/u03/redo/LAB1/redo01.log", sid="LAB1")
+    machine.process("ora_arc0_LAB1", "/u04/archive/LAB1/1_117.arc", pid=3120)
+    machine.sample_seconds = 5.0
+    return machine.file("/etc/oranfstab", _ORANFSTAB)
+
+
+class _Noting(RecordedHost):
+    """A recording that notes which readings are asked for."""
+
+    def __init__(self, readings: dict[str, Any]) -> None:
+        super().__init__(readings)
+        self.asked: set[str] = set()
+
+    def _answer(self, key: str, kind: str, ask: Any) -> dict[str, Any]:
+        self.asked.add(key)
+        return super()._answer(key, kind, ask)
+
+
+def complete(host: str) -> str:
+    """The text of a host's pack."""
+    pack = json.loads((FOLDER / f"{SOURCES[host]}.json").read_text())
+    recorded = _Noting(pack["readings"])
+    audit.read_host(recorded, {"hugepages": packs.hugepages_policy()})
+    readings = {key: pack["readings"][key] for key in recorded.asked & set(pack["readings"])}
+    machine = without_nfs(host) if host in RECORDED else with_nfs()
+    machine.evidence = dict(readings)
+    audit.read_host(machine, {"nfs_mounts": nfs_packs.nfs_policy()})
+    for key in set(machine.evidence) - set(readings):
+        reading = machine.evidence[key]
+        reading["at"] = pack["recorded_at"]
+        if "error" in reading:
+            reading["message"] = f"{key}: {_MESSAGES[reading['error']]}"
+    content = {**pack, "host": host, "readings": machine.evidence}
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
