@@ -146,6 +146,7 @@ ARGUMENT_SPEC = {
 
 SECRETS = tuple(name for name, option in ARGUMENT_SPEC.items() if option.get("no_log"))
 MASK = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+NOBODY = "nobody was asked: no address is given, and no NFS is mounted here"
 WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([^:]+)):([0-9]+)$")
 
 
@@ -236,7 +237,7 @@ def main():
     module.exit_json(
         changed=False,
         storage=found,
-        lines=[line_of(record) for record in found],
+        lines=[line_of(record) for record in found] or [NOBODY],
         seconds=round(time.time() - began, 3),
         invocation=invocation,
     )
