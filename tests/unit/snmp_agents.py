@@ -9,8 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+from ansible.module_utils.hostproof.controls import storage_type
 from ansible.module_utils.hostproof.host import Secret
-from packs import FIXTURES, RECORDED_AT, Machine
+from packs import FIXTURES, RECORDED_AT, ROOT, Machine
 
 RECORDS = FIXTURES / "storage_type/records"
 NO_SUCH = "No Such Object available on this agent at this OID"
@@ -19,6 +21,14 @@ NO_SUCH_NAME = "Error in packet\nReason: (noSuchName) There is no such variable 
 NUMBERS = {"2": "INTEGER", "65": "Counter32", "66": "Gauge32", "70": "Counter64"}
 
 Key = tuple[int, ...]
+
+
+def storage_policy(**changes: Any) -> dict[str, Any]:
+    """The policy of the role's defaults, as the modules take it, with some values changed."""
+    defaults = yaml.safe_load((ROOT / "roles/storage_type/defaults/main.yml").read_text())
+    values = {name: defaults[f"storage_type_{name}"] for name in storage_type.Policy._fields}
+    assert set(changes) <= set(values)
+    return values | changes
 
 
 def key_of(oid: str) -> Key:
@@ -113,6 +123,11 @@ class Filers(Machine):
         self.later: dict[str, Agent] = {}
         self.paused = 0.0
         self.has_tools = True
+
+    def like(self, machine: Machine) -> Filers:
+        """The same host, with these tools: it shares files and evidence with the other."""
+        self.__dict__.update(vars(machine))
+        return self
 
     def agent(self, address: str, agent: Agent, port: int = 161) -> Filers:
         self.agents[f"udp:{address}:{port}"] = agent

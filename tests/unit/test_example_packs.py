@@ -10,6 +10,7 @@ import pytest
 from ansible.module_utils.hostproof import audit, evidence
 from ansible.module_utils.hostproof.host import RecordedHost
 from ansible.module_utils.hostproof.report.verdict import host_verdict
+from snmp_agents import storage_policy
 
 PAGE = packs.ROOT / "docs/examples/README.md"
 
@@ -26,7 +27,11 @@ def test_example_packs_hold_what_todays_controls_read(host):
 
 def test_the_page_tells_the_verdict_on_each():
     rows = re.findall(r"^\| `(db\S+)` \| .* \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
-    policies = {"hugepages": packs.hugepages_policy(), "nfs_mounts": nfs_packs.nfs_policy()}
+    policies = {
+        "hugepages": packs.hugepages_policy(),
+        "nfs_mounts": nfs_packs.nfs_policy(),
+        "storage_type": storage_policy(),
+    }
     found = {}
     for path in sorted(example_packs.FOLDER.glob("*.json")):
         host = RecordedHost(evidence.load_pack(str(path)))

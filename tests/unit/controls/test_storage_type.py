@@ -5,14 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.controls import storage_type
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Host, RecordedHost
-from packs import ROOT
 from snmp_agents import NO_SUCH, Agent, Filers
+from snmp_agents import storage_policy as policy
 
 E = "1.3.6.1.4.1."
 IF = "1.3.6.1.2.1.2.2.1."
@@ -22,13 +21,6 @@ TRACES = "/u01/app/oracle/diag/rdbms"
 SECRET = "correct horse"
 
 Judge = Callable[..., dict[str, list[Finding]]]
-
-
-def policy(**changes: Any) -> dict[str, Any]:
-    defaults = yaml.safe_load((ROOT / "roles/storage_type/defaults/main.yml").read_text())
-    values = {name: defaults[f"storage_type_{name}"] for name in storage_type.Policy._fields}
-    assert set(changes) <= set(values)
-    return values | changes
 
 
 @pytest.fixture
