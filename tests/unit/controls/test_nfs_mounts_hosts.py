@@ -7,6 +7,7 @@ import nfs_packs
 import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.report.verdict import actual_layer
 from nfs_packs import OPTIONS, NfsMachine, listed, nfs_host, ready_host, shown
 
 DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
@@ -201,3 +202,72 @@ def test_listed_path_that_is_a_link(judge):
     assert one.status == "error"
     assert one.fix == "write /u02 in place of /oradata in nfs_mounts_wanted"
     assert "dir:/oradata" not in machine.evidence
+
+
+class TestWhatAReaderSees:
+    """The layer that the summary shows beside what is desired is the one that is wrong."""
+
+    @staticmethod
+    def shown_by_the_summary(finding: Finding) -> tuple[str | None, str | None]:
+        return actual_layer(finding.as_dict())
+
+    @pytest.mark.parametrize(
+        ("check", "extra", "policy"),
+        [
+            ("locks_between_clients", "nolock,actimeo=0", {"use": "rac"}),
+            ("caching", "actimeo=0", {"class": "backup"}),
+            ("options_persisted", "timeo=50", {}),
+            ("options_persisted", "noauto", {}),
+            ("safe_transport", "soft", {}),
+        ],
+    )
+    def test_only_the_next_boot_goes_wrong(self, judge, check, extra, policy):
+        cache = nfs_packs.NO_CACHE if policy.get("use") == "rac" else ""
+        machine = database_on(shown(cache=cache), fstab=f"{OPTIONS},{extra}")
+        (one,) = judge(machine, **listed(**policy))[check]
+        layer, text = self.shown_by_the_summary(one)
+        assert (one.status, layer) == ("fail", "persisted")
+        assert text.startswith("/etc/fstab:2")
+
+    def test_limits_of_the_kernel(self, judge):
+        (one,) = judge(ready_host().slots(65536, 128))["slot_tables_running"]
+        layer, text = self.shown_by_the_summary(one)
+        assert (layer, "65536" in text) == ("running", True)
+
+    def test_a_lease(self, judge):
+        machine = database_on(shown("4.1"), fstab=OPTIONS.replace("vers=3", "vers=4.1"))
+        (one,) = judge(machine, **listed())["v4_lease"]
+        assert self.shown_by_the_summary(one)[1].startswith("NFSv4.1 with a lease of 90 s")
+
+    def test_a_version_that_is_not_mounted_yet(self, judge):
+        machine = database_on(fstab=OPTIONS.replace("vers=3", "vers=4.1")).unmount("/u02")
+        (one,) = judge(machine, **listed())["v4_lease"]
+        assert "The next boot mounts it with NFSv4.1" in one.why
+
+
+class TestFixes:
+    """What a fix says does help."""
+
+    def test_local_locks_that_the_policy_asks_for(self, judge):
+        machine = database_on(shown(flags="nolock", cache=nfs_packs.NO_CACHE))
+        policy = listed(use="rac", options="nolock")
+        (one,) = judge(machine, **policy)["locks_between_clients"]
+        assert one.fix.startswith("take nolock out of options of /u02 in nfs_mounts_wanted")
+
+    def test_another_export_in_fstab_too(self, judge):
+        (one,) = judge(database_on(), **listed(source="filer1:/vol/new"))["mounted"]
+        assert "write filer1:/vol/new in /etc/fstab:2, stop what uses /u02, then" in one.fix
+
+    @pytest.mark.parametrize(
+        ("options", "fix"), [(f"{OPTIONS},noauto", "take noauto out of /etc/fstab:2")]
+    )
+    def test_not_at_boot(self, judge, options, fix):
+        (one,) = judge(database_on(fstab=options), **listed())["options_persisted"]
+        assert one.fix == fix
+
+    def test_unit_that_nobody_wants(self, judge):
+        machine = nfs_host().mount("/u02", "filer1:/vol/u02").folder("/run/systemd/system")
+        text = f"[Mount]\nWhat=filer1:/vol/u02\nWhere=/u02\nType=nfs\nOptions={OPTIONS}\n"
+        machine.file("/etc/systemd/system/u02.mount", text)
+        (one,) = judge(machine, **listed())["options_persisted"]
+        assert (one.status, one.fix) == ("fail", "systemctl enable u02.mount")

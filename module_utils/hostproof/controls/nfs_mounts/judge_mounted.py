@@ -111,11 +111,22 @@ def _judge_mounted(layers, facts, policy):
         MOUNTED,
         status,
         why=why,
-        fix="correct the source in nfs_mounts_wanted, or: " + correct(layers),
+        fix="correct the source in nfs_mounts_wanted, or: " + _correct_source(layers),
         desired=_desired(layers),
         persisted=persisted_source(layers),
         running="{0} ({1})".format(mounted.source, mounted.fstype),
         evidence=layers.evidence(),
+    )
+
+
+def _correct_source(layers):
+    # type: (Layers) -> str
+    """A mount brings back what the place that persists it names."""
+    entry = (if_known(layers.entries, []) or [None])[0]
+    if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
+        return correct(layers)
+    return "write {0} in {1}, stop what uses {2}, then: umount {2} && mount {2}".format(
+        layers.wanted.source, entry.place, layers.path
     )
 
 
@@ -165,7 +176,7 @@ def _judge_missing(layers, facts):
         MOUNTED,
         FAIL,
         why=why,
-        fix=instead.fix if entries else "{0} ({1})".format(instead.fix, correct(layers)),
+        fix=instead.fix if entries else "{0}; before it: {1}".format(instead.fix, correct(layers)),
         desired=_desired(layers),
         persisted=persisted_source(layers),
         running=NOT_MOUNTED,
