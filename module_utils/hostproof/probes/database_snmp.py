@@ -114,7 +114,7 @@ def trace_argv(folder):
 
 def read_trace(host, folder):
     # type: (Host, str) -> List[Line]
-    """The last lines that the database writers wrote about SNMP; Absent without the folder."""
+    """What the database writers wrote about SNMP, some lines a file; Absent without the folder."""
     host.list_dir(folder)
     argv = trace_argv(folder)
     output = host.run(argv, 60.0)

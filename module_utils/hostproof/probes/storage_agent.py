@@ -24,7 +24,7 @@ from typing import (
 )
 
 from ..answer import attempt, if_known
-from ..errors import HostError
+from ..errors import HostError, HostproofError
 from ..host import Host
 from ..parsers import snmp_message
 from ..parsers.snmp_output import Value
@@ -96,12 +96,13 @@ def look_at(host, target, oracle=ORACLE_CREDENTIALS):
     evidence = [snmp.key_of(target, snmp.FIRST)]
     found = recognise(values)
     if found is None:
-        # An agent that shows us nothing else is what its first answer says.
-        values.update(if_known(attempt(snmp.following, host, target, "further", FURTHER), {}))
+        further = attempt(snmp.following, host, target, "further", FURTHER)
+        values.update(if_known(further, {}))
         evidence.append(snmp.key_of(target, "further"))
         found = recognise(values)
-    if found is None:
-        return _other(target, values, tuple(evidence))
+        if found is None:
+            looked = not isinstance(further, HostproofError)
+            return _other(target, values, tuple(evidence), looked)
     rule, way = found
     _ask_details(host, target, rule, values, evidence)
     features = _features(host, target, rule, values, oracle, evidence)
@@ -318,9 +319,9 @@ def _ask_details(host, target, rule, values, evidence):
 # -- what it is else ------------------------------------------------------------------------------
 
 
-def _other(target, values, evidence):
-    # type: (Target, Values, Tuple[str, ...]) -> Storage
-    """An agent that answers and that no rule knows."""
+def _other(target, values, evidence, looked):
+    # type: (Target, Values, Tuple[str, ...], bool) -> Storage
+    """An agent that answers and that no rule knows; ``looked``: also when it was asked further."""
     role, product, sure = _classify(values)
     why = tuple(
         _say(Clue(rules.TEXT, oid, ""), values)
@@ -330,6 +331,9 @@ def _other(target, values, evidence):
     if any(_serves_nfs(oid) for oid in values):
         product = "{0}, serves NFS".format(product) if product else "NFS server"
         why += ("TCP port 2049 listens (tcpListenerTable)",)
+    if not looked:
+        sure = rules.WEAK
+        why += ("it did not answer when it was asked further",)
     return Storage(
         address=target.name,
         outcome=OTHER,

@@ -194,6 +194,17 @@ class TestSilence:
         assert (storage.product, storage.version) == ("Data ONTAP 7-Mode", "8.2.3")
         assert storage.model is None
 
+    def test_agent_that_may_hide_something_is_only_a_guess(self):
+        class Shy(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if argv[0] == "snmpgetnext":
+                    return 1, "", "Timeout: No Response from udp:10.0.0.9:161.\n"
+                return super().reply(argv)
+
+        storage, _host = look_at(Shy.of("linux"))
+        assert (storage.role, storage.sure) == ("server", "weak")
+        assert storage.why[-1] == "it did not answer when it was asked further"
+
     def test_one_value_that_silences_the_agent_costs_only_itself(self):
         class Fragile(Agent):
             def reply(self, argv: list[str]) -> tuple[int, str, str]:
