@@ -343,7 +343,7 @@ def _has_answer(reading, kind):
     """Whether a reading that a person may have edited holds what its kind must."""
     try:
         return bool(_SHAPES[kind](reading))
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return False
 
 
