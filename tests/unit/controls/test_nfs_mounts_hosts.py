@@ -271,3 +271,43 @@ class TestFixes:
         machine.file("/etc/systemd/system/u02.mount", text)
         (one,) = judge(machine, **listed())["options_persisted"]
         assert (one.status, one.fix) == ("fail", "systemctl enable u02.mount")
+
+
+def test_rdma_is_as_safe_as_tcp(judge):
+    """And apply must not make TCP of it, of which no check says a word."""
+    fstab = OPTIONS.replace("proto=tcp", "proto=rdma,port=20049")
+    machine = database_on(shown(proto="rdma"), fstab=fstab)
+    assert frightening(judge(machine, **listed())) == {}
+    policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed()))
+    assert nfs_mounts.plan(nfs_mounts.read(machine, policy), policy).changes == []
+
+
+class TestNamesOfOneServer:
+    def test_fstab_and_the_mount_have_the_domain(self, judge):
+        machine = nfs_host().persisted_mount("/u02", "filer1.example.com:/vol/u02")
+        found = judge(machine.database(DATABASE_FILE), **listed())
+        assert {
+            check: some[0].status for check, some in found.items() if check in frightening(found)
+        } == {
+            "mounted": "warn",
+            "options_persisted": "warn",
+        }
+
+    def test_only_fstab_names_another(self, judge):
+        machine = nfs_host().fstab("/u02", "filer9:/vol/u02").mount("/u02", "filer1:/vol/u02")
+        (one,) = judge(machine, **listed())["options_persisted"]
+        assert one.status == "fail"
+
+    @pytest.mark.parametrize("server", ["[2001:db8::5]", "[2001:DB8:0:0::5]"])
+    def test_ipv6(self, judge, server):
+        machine = nfs_host().persisted_mount(
+            "/u02", "[2001:db8::5]:/vol/u02", OPTIONS, shown(address="2001:db8::5", proto="tcp6")
+        )
+        machine.database(DATABASE_FILE)
+        found = judge(machine, **listed(source=f"{server}:/vol/u02"))
+        assert frightening(found) == {}
+
+    def test_an_export_with_a_colon(self, judge):
+        machine = nfs_host().persisted_mount("/u02", "filer1:/vol:/u02").database(DATABASE_FILE)
+        (one,) = judge(machine, **listed(source="filer2:/vol:/u02"))["mounted"]
+        assert "comes from filer1;" in one.why

@@ -344,10 +344,16 @@ def _problems_of_persisted(layers, asked, wishes, facts):
     problems = []
     if source_parts(entry.source) != source_parts(layers.wanted.source):
         why = "{0} mounts {1}, not {2}.".format(entry.place, entry.source, layers.wanted.source)
+        mounted = layers.judged.mounted
+        as_mounted = mounted is not None and source_parts(entry.source) == source_parts(
+            mounted.source
+        )
+        other = source_parts(entry.source)[1] != source_parts(layers.wanted.source)[1]
         fix = "write {0} in {1}, or correct nfs_mounts_wanted".format(
             layers.wanted.source, entry.place
         )
-        problems.append(_Problem(True, why, fix))
+        # One server may have several names; nfs_mounts.mounted says whether that is known.
+        problems.append(_Problem(other or not as_mounted, why, fix))
     if not entry.at_boot:
         why = "{0} does not count at boot: {1}.".format(entry.place, entry.why_not_at_boot)
         problems.append(_Problem(True, why, _let_it_count(entry)))
