@@ -10,16 +10,20 @@ import os
 from typing import Dict, Iterable, List, Optional, Set, Tuple
 
 from .answer import attempt, unless_absent
-from .change import FOUND_BY_MOUNT, MountChange, MountState, mount_text, normal_source
+from .change import (
+    FOUND_BY_MOUNT,
+    TRANSFER_SIZES,
+    MountChange,
+    MountState,
+    mount_text,
+    normal_source,
+)
 from .errors import HostproofError
 from .host import LiveHost
 from .parsers import mountinfo, nfs_options, systemd_unit
 from .probes import nfs_mounted
 from .probes.nfs_mounted import Mounted
 from .writer import Writer
-
-#: The bytes of one request, which client and server negotiate.
-TRANSFER_SIZES = ("rsize", "wsize")
 
 #: Seconds until a server that should show a folder counts as gone.
 LOOK_LIMIT = 5.0
