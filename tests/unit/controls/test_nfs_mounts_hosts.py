@@ -8,7 +8,7 @@ import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.report.verdict import actual_layer
-from nfs_packs import OPTIONS, NfsMachine, listed, nfs_host, ready_host, shown
+from nfs_packs import OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
 
 DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
 
@@ -311,3 +311,41 @@ class TestNamesOfOneServer:
         machine = nfs_host().persisted_mount("/u02", "filer1:/vol:/u02").database(DATABASE_FILE)
         (one,) = judge(machine, **listed(source="filer2:/vol:/u02"))["mounted"]
         assert "comes from filer1;" in one.why
+
+
+class TestServerThatHangs:
+    """Whoever waits for it sends nothing more: no traffic, and yet no time to say nothing."""
+
+    @staticmethod
+    def quiet(**wire: int) -> NfsMachine:
+        idle = Did(read=Op(ops=0), write=Op(ops=0))
+        return ready_host().did("/u02", idle).wire(sent=wire.get("retransmitted", 0), **wire)
+
+    def test_nobody_waits(self, judge):
+        assert frightening(judge(self.quiet())) == {}
+
+    def test_nobody_acknowledges(self, judge):
+        (one,) = judge(self.quiet(retransmitted=2))["latency"]
+        assert one.status == "fail"
+        assert "sends to 10.0.0.5 again what nobody acknowledges" in one.why
+
+    def test_nobody_accepts_the_connection(self, judge):
+        machine = self.quiet()
+        readings = machine.samples[nfs_packs.SAMPLE]
+        source = next(name for name in readings if name.startswith("command:ss"))
+        machine.sampled(
+            nfs_packs.SAMPLE, source, *(t.replace("ESTAB", "SYN-SENT") for t in readings[source])
+        )
+        (one,) = judge(machine)["latency"]
+        assert (one.status, "tries to connect to 10.0.0.5" in one.why) == ("fail", True)
+
+
+@pytest.mark.parametrize(("root", "line"), [("/sub", ""), ("/", "/u02 /u03 none bind 0 0\n")])
+def test_bind_mount_does_not_decide_for_its_origin(judge, root, line):
+    """It shares the superblock, and asks for nothing."""
+    machine = database_on(shown(retrans=5), fstab=f"{OPTIONS},retrans=2")
+    machine.mount("/u03", "filer1:/vol/u02", shown(retrans=5), superblock="0:45", root=root)
+    machine.file(nfs_packs.FSTAB, machine.files[nfs_packs.FSTAB] + line)
+    found = judge(machine, **listed())
+    assert found["shared_superblock"][0].status == "pass"
+    assert found["mounted_as_persisted"][0].status == "warn"
