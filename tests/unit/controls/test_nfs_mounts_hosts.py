@@ -8,7 +8,7 @@ import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.report.verdict import actual_layer
-from nfs_packs import OPTIONS, NfsMachine, listed, nfs_host, ready_host, shown
+from nfs_packs import OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
 
 DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
 
@@ -271,3 +271,81 @@ class TestFixes:
         machine.file("/etc/systemd/system/u02.mount", text)
         (one,) = judge(machine, **listed())["options_persisted"]
         assert (one.status, one.fix) == ("fail", "systemctl enable u02.mount")
+
+
+def test_rdma_is_as_safe_as_tcp(judge):
+    """And apply must not make TCP of it, of which no check says a word."""
+    fstab = OPTIONS.replace("proto=tcp", "proto=rdma,port=20049")
+    machine = database_on(shown(proto="rdma"), fstab=fstab)
+    assert frightening(judge(machine, **listed())) == {}
+    policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed()))
+    assert nfs_mounts.plan(nfs_mounts.read(machine, policy), policy).changes == []
+
+
+class TestNamesOfOneServer:
+    def test_fstab_and_the_mount_have_the_domain(self, judge):
+        machine = nfs_host().persisted_mount("/u02", "filer1.example.com:/vol/u02")
+        found = judge(machine.database(DATABASE_FILE), **listed())
+        assert {
+            check: some[0].status for check, some in found.items() if check in frightening(found)
+        } == {
+            "mounted": "warn",
+            "options_persisted": "warn",
+        }
+
+    def test_only_fstab_names_another(self, judge):
+        machine = nfs_host().fstab("/u02", "filer9:/vol/u02").mount("/u02", "filer1:/vol/u02")
+        (one,) = judge(machine, **listed())["options_persisted"]
+        assert one.status == "fail"
+
+    @pytest.mark.parametrize("server", ["[2001:db8::5]", "[2001:DB8:0:0::5]"])
+    def test_ipv6(self, judge, server):
+        machine = nfs_host().persisted_mount(
+            "/u02", "[2001:db8::5]:/vol/u02", OPTIONS, shown(address="2001:db8::5", proto="tcp6")
+        )
+        machine.database(DATABASE_FILE)
+        found = judge(machine, **listed(source=f"{server}:/vol/u02"))
+        assert frightening(found) == {}
+
+    def test_an_export_with_a_colon(self, judge):
+        machine = nfs_host().persisted_mount("/u02", "filer1:/vol:/u02").database(DATABASE_FILE)
+        (one,) = judge(machine, **listed(source="filer2:/vol:/u02"))["mounted"]
+        assert "comes from filer1;" in one.why
+
+
+class TestServerThatHangs:
+    """Whoever waits for it sends nothing more: no traffic, and yet no time to say nothing."""
+
+    @staticmethod
+    def quiet(**wire: int) -> NfsMachine:
+        idle = Did(read=Op(ops=0), write=Op(ops=0))
+        return ready_host().did("/u02", idle).wire(sent=wire.get("retransmitted", 0), **wire)
+
+    def test_nobody_waits(self, judge):
+        assert frightening(judge(self.quiet())) == {}
+
+    def test_nobody_acknowledges(self, judge):
+        (one,) = judge(self.quiet(retransmitted=2))["latency"]
+        assert one.status == "fail"
+        assert "sends to 10.0.0.5 again what nobody acknowledges" in one.why
+
+    def test_nobody_accepts_the_connection(self, judge):
+        machine = self.quiet()
+        readings = machine.samples[nfs_packs.SAMPLE]
+        source = next(name for name in readings if name.startswith("command:ss"))
+        machine.sampled(
+            nfs_packs.SAMPLE, source, *(t.replace("ESTAB", "SYN-SENT") for t in readings[source])
+        )
+        (one,) = judge(machine)["latency"]
+        assert (one.status, "tries to connect to 10.0.0.5" in one.why) == ("fail", True)
+
+
+@pytest.mark.parametrize(("root", "line"), [("/sub", ""), ("/", "/u02 /u03 none bind 0 0\n")])
+def test_bind_mount_does_not_decide_for_its_origin(judge, root, line):
+    """It shares the superblock, and asks for nothing."""
+    machine = database_on(shown(retrans=5), fstab=f"{OPTIONS},retrans=2")
+    machine.mount("/u03", "filer1:/vol/u02", shown(retrans=5), superblock="0:45", root=root)
+    machine.file(nfs_packs.FSTAB, machine.files[nfs_packs.FSTAB] + line)
+    found = judge(machine, **listed())
+    assert found["shared_superblock"][0].status == "pass"
+    assert found["mounted_as_persisted"][0].status == "warn"

@@ -10,12 +10,12 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...answer import if_known, known, unless_absent
 from ...finding import FAIL, PASS, SKIP, WARN, Check, Finding, found
-from ...parsers import nfs_options
+from ...parsers import fstab, nfs_options
 from ...parsers.nfs_options import AIX, LINUX
 from ...probes import nfs_persisted
 from ...probes.nfs_mounted import Mounted
 from . import checks, options_table
-from .facts import Facts
+from .facts import Facts, is_beneath
 from .judge_mounted import source_parts
 from .judging import for_each_and_unlisted
 from .layers import (
@@ -344,10 +344,16 @@ def _problems_of_persisted(layers, asked, wishes, facts):
     problems = []
     if source_parts(entry.source) != source_parts(layers.wanted.source):
         why = "{0} mounts {1}, not {2}.".format(entry.place, entry.source, layers.wanted.source)
+        mounted = layers.judged.mounted
+        as_mounted = mounted is not None and source_parts(entry.source) == source_parts(
+            mounted.source
+        )
+        other = source_parts(entry.source)[1] != source_parts(layers.wanted.source)[1]
         fix = "write {0} in {1}, or correct nfs_mounts_wanted".format(
             layers.wanted.source, entry.place
         )
-        problems.append(_Problem(True, why, fix))
+        # One server may have several names; nfs_mounts.mounted says whether that is known.
+        problems.append(_Problem(other or not as_mounted, why, fix))
     if not entry.at_boot:
         why = "{0} does not count at boot: {1}.".format(entry.place, entry.why_not_at_boot)
         problems.append(_Problem(True, why, _let_it_count(entry)))
@@ -557,15 +563,29 @@ def _asks_otherwise(mount, layers, facts):
     # type: (Mounted, Layers, Facts) -> bool
     """Whether another mount of the superblock is persisted with other options than this one.
 
-    A mount that nothing persists was made by hand with options that nobody knows.
+    A mount that nothing persists was made by hand with options that nobody knows; but a bind
+    mount asks for none.
     """
     entries = nfs_persisted.of_path(facts.persisted, mount.path)
     if not entries:
-        return True
+        return not _is_bound(mount, layers, facts)
     asked = nfs_persisted.asked(facts.persisted, entries[0])
     own = known(layers.asked) or {}
     other = nfs_options.effective(asked, LINUX)
     return any(other.get(name) != own.get(name) for name in nfs_options.GRANTED)
+
+
+def _is_bound(mount, layers, facts):
+    # type: (Mounted, Layers, Facts) -> bool
+    """Whether a mount is one of a folder of this one, or fstab says that it is a bind mount."""
+    own = layers.judged.mounted
+    if own is not None and own.root != mount.root and is_beneath(mount.root, own.root):
+        return True
+    text = unless_absent(facts.persisted.fstab_text, "")
+    return any(
+        entry.path == mount.path and {"bind", "rbind"} & set(entry.options.split(","))
+        for entry in fstab.parse(text)
+    )
 
 
 # -- leases ---------------------------------------------------------------------------------------
