@@ -241,7 +241,7 @@ FURTHER = _further()
 
 #: What agents say where they have nothing to say, and what published records are masked with.
 _EMPTY = re.compile(
-    r"(?:<.*>|unknown|n/?a|none|null|not (?:specified|available|applicable|set)|undefined|"
+    r"(?:<.*>|unknown|n/?a|none|null|empty|not (?:specified|available|applicable|set)|undefined|"
     r"to be filled.*|default string|0+|[Ff]{4,}|[Xx]+|[-?*. ]+)?$",
     re.IGNORECASE,
 )

@@ -86,7 +86,8 @@ class TestRules:
         assert len(host.asked) == requests
 
     @pytest.mark.parametrize(
-        "text", ["<private>", "unknown", "N/A", "Not Specified", "00000000", "XXXX", "  ", "-"]
+        "text",
+        ["<private>", "unknown", "N/A", "Empty", "Not Specified", "00000000", "XXXX", "  ", "-"],
     )
     def test_what_says_nothing_is_no_serial_number(self, text):
         agent = Agent.of("netapp-7mode")
