@@ -9,7 +9,7 @@ Installation Guide for Linux, "Enabling HCC on Direct NFS Client".
 """
 
 import re
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ..answer import Answer, attempt, if_known, known
 from ..change import Plan
@@ -637,7 +637,7 @@ def _if_health(check, judge_health, server, policy):
 def _judge_space(server, health, policy):
     # type: (Server, Health, Policy) -> Finding
     volumes = known(health.volumes)
-    shown = sorted(_of_interest(volumes.found, server), key=lambda one: -one.percent)
+    shown = sorted(_of_interest(volumes, server), key=lambda one: -one.percent)
     if not shown:
         raise Absent("", "The agent tells nothing about the volumes that are mounted here")
     fullest = shown[0].percent
@@ -665,17 +665,26 @@ def _volume_text(volume):
     return "{0} {1:.0f} percent{2}".format(volume.name or "(no name)", volume.percent, size)
 
 
+#: Bytes: a file system of a machine that is smaller than this is the machine's own.
+_SYSTEM_SIZE = 10 << 30
+
+
 def _of_interest(volumes, server):
-    # type: (List[storage_health.Volume], Server) -> Iterable[storage_health.Volume]
-    """No snapshot reserves; of a server's file systems only those that hold what is mounted."""
-    kept = [one for one in volumes if not re.search(r"/\.?snapshot$|snap reserve$", one.name)]
-    if server.storage.role != rules.SERVER:
+    # type: (storage_health.Volumes, Server) -> List[storage_health.Volume]
+    """No snapshot reserves; of a machine's file systems those that hold what is mounted here.
+
+    Where a filer's exports have other names than its file systems, the large ones count.
+    """
+    kept = [one for one in volumes.found if not re.search(r"/\.?snapshot$|snap reserve$", one.name)]
+    if not volumes.generic:
         return kept
     holding = set()
     for export in server.exports:
         above = [one.name for one in kept if _holds(one.name, export)]
         if above:
             holding.add(max(above, key=len))
+    if server.storage.role != rules.SERVER and not holding - {"/"}:
+        return [one for one in kept if one.size is None or one.size >= _SYSTEM_SIZE]
     return [one for one in kept if one.name in holding]
 
 

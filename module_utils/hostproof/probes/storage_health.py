@@ -31,8 +31,11 @@ class Volume(NamedTuple):
 
 
 class Volumes(NamedTuple):
+    """``generic``: every file system of the machine, also those that nobody keeps data on."""
+
     found: List[Volume]
     source: str
+    generic: bool
     evidence: Tuple[str, ...]
 
 
@@ -83,7 +86,7 @@ def read_volumes(host, target, product):
             evidence = tuple(
                 snmp.key_of(target, "{0} {1}".format(question, part)) for part in parts
             )
-            return Volumes(found, table.source, evidence)
+            return Volumes(found, table.source, not table.product, evidence)
     raise Absent(key, "{0} tells nothing about its volumes".format(target.name))
 
 

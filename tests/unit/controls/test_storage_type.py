@@ -351,6 +351,31 @@ class TestSpace:
         finding = only(judge(database_host(server))["space"])
         assert (finding.status, finding.running) == ("warn", "/export 75 percent of 3.9 MiB")
 
+    @pytest.mark.parametrize(
+        ("source", "text"),
+        [
+            ("filer:/share/DATA/ora", "/share/DATA 75 percent of 35.0 TiB"),
+            (
+                "filer:/ora",
+                "/share/MORE 80 percent of 35.0 TiB, /share/DATA 75 percent of 35.0 TiB",
+            ),
+        ],
+        ids=["of the export", "large ones"],
+    )
+    def test_small_file_systems_of_a_filer_are_its_own(self, judge, source, text):
+        filer = Agent.of("synology")
+        named = [("/mnt/ext", 355 << 8, 93)]
+        named += [("/share/DATA", 35 << 28, 75), ("/share/MORE", 35 << 28, 80)]
+        for row, (name, size, percent) in enumerate(named, 1):
+            column = (1, 3, 6, 1, 2, 1, 25, 2, 3, 1)
+            filer.rows[(*column, 2, row)] = ("6", "1.3.6.1.2.1.25.2.1.4")
+            filer.rows[(*column, 3, row)] = ("4", name)
+            filer.rows[(*column, 4, row)] = ("2", "4096")
+            filer.rows[(*column, 5, row)] = ("2", str(size))
+            filer.rows[(*column, 6, row)] = ("2", str(size * percent // 100))
+        finding = only(judge(database_host(filer, u02=source))["space"])
+        assert (finding.status, finding.running) == ("warn", text)
+
     def test_table_that_goes_silent_is_an_error(self, judge):
         class Tired(Agent):
             def reply(self, argv: list[str]) -> tuple[int, str, str]:
