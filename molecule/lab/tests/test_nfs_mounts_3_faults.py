@@ -1,5 +1,7 @@
 """Each seeded fault is one finding, with the right status, layer and fix; and nothing else is."""
 
+import re
+
 import nfs_faults
 import pytest
 
@@ -14,6 +16,18 @@ def verified(nfs):
 def test_every_fault_is_found_and_nothing_else(verified):
     assert verified.worse_than_pass() == nfs_faults.expected()
     assert len(verified.worse_than_pass()) >= 14
+
+
+def test_each_fault_has_its_line_for_the_reader(verified):
+    """What ``./hostproof verify`` prints; .cache/logs/lab-molecule.log keeps it if this fails."""
+    printed = re.findall(r"^\S (?:fail|error|warn) +lab-vm  (.+?):(?: |$)", verified.output, re.M)
+    seeded = {
+        f"nfs_mounts.{check} {fault.path}"
+        for fault in nfs_faults.FAULTS
+        for check in fault.findings
+    }
+    assert seeded <= set(printed)
+    assert len(printed) == len(nfs_faults.expected())
 
 
 @pytest.mark.parametrize(
