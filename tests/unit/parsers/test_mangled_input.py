@@ -10,6 +10,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers import (
     aix_filesystems,
+    alert_log_large_pages,
     autofs_map,
     bracketed,
     buddyinfo,
@@ -33,6 +34,7 @@ from ansible.module_utils.hostproof.parsers import (
     oracle_inventory,
     oranfstab,
     oratab,
+    pfile,
     proc_limits,
     proc_maps,
     proc_net_rpc_nfs,
@@ -40,6 +42,8 @@ from ansible.module_utils.hostproof.parsers import (
     proc_net_tcp,
     smaps,
     socket_info,
+    spfile,
+    sqlplus_rows,
     sysctl_d,
     systemd_unit,
     sysvipc_shm,
@@ -72,6 +76,9 @@ PIECES = [
 #: Each parser with a text that it takes: the name of a fixture, or the text itself.
 PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (aix_filesystems.parse, "aix_filesystems/made-up.txt"),
+    (alert_log_large_pages.parse, "alert_log/11.2.0.3-short.txt"),
+    (alert_log_large_pages.parse, "alert_log/11.2.0.2-refused.txt"),
+    (alert_log_large_pages.parse, "alert_log/12.1-short.txt"),
     (autofs_map.parse_map, "/u01/a -rw,hard f:/v \\\n g:/v\n* -hard f:/&\n+more\n"),
     (autofs_map.parse_master, "/- /etc/auto.direct -rw,hard\n+dir:/etc/auto.master.d\n"),
     (fstab.bad_lines, "f:/a\\040b /u01/a\\040b nfs rw,bg, hard 0 0\nrubbish\n"),
@@ -130,12 +137,19 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (lambda text: mountinfo.visible(mountinfo.parse(text)), "mountinfo/linux-6.1-nfs.txt"),
     (mountstats.parse, "mountstats/linux-6.1-load-1.txt"),
     (numa_maps.parse, "numa_maps/sysv-segment-4k.txt"),
+    (pfile.parse, "pfile/initORCL.ora"),
+    (pfile.parse, "pfile/hand-written.ora"),
     (proc_limits.parse, "proc_limits/linux-6.18.txt"),
     (proc_net_rpc_nfs.parse, "proc_net_rpc_nfs/linux-6.1-load-1.txt"),
     (proc_net_snmp.parse, "proc_net_snmp/linux-6.1-netstat-load-1.txt"),
     (proc_maps.parse, "proc_maps/sysv-segment-4k.txt"),
     (socket_info.parse, "socket_info/linux-6.1-load-2.txt"),
     (smaps.parse, "smaps/sysv-segment-4k.txt"),
+    (
+        lambda text: spfile.parse(text + "\0" * (-len(text) % 512)),
+        "\1" + "\0" * 511 + "*.pre_page_sga=TRUE\n",
+    ),
+    (sqlplus_rows.parse, "hostproof-begin\n|v|a\\pb|\\0|\nhostproof-end\n"),
     (
         lambda text: sysctl_d.resolve(sysctl_d.parse(text, "x").assignments, "vm.nr_hugepages"),
         "vm.nr_hugepages = 5\nvm.nr_h[u]ge* = 6\n-vm.nr_hugepages\n",

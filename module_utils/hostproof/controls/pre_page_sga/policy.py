@@ -67,9 +67,7 @@ def _choice(given, name, choices):
     for choice in choices:
         if text.lower() == choice.lower():
             return choice
-    raise given.error(
-        name, "must be one of {0}, not {1!r}".format(", ".join(choices), given[name])
-    )
+    raise given.error(name, "must be one of {0}, not {1!r}".format(", ".join(choices), given[name]))
 
 
 def _instances(given):
