@@ -356,8 +356,8 @@ def _judge_granted(subject, facts, policy):
     check = checks.GRANTED_AT_START
     version = known(subject.version)
     if not has_use_large_pages(version):
-        why = "Release {0} does not tell its large pages in the alert log.".format(release(version))
-        return found(check, SKIP, why=why)
+        reason = "Release {0} does not tell large pages in the alert log.".format(release(version))
+        return found(check, SKIP, why=reason)
     start = known(subject.last_start)
     path = known(subject.alert_log)
     if not start.large:
@@ -488,8 +488,8 @@ def _judge_one_value(subject, facts, policy):
             if wins
             else " The instances of the database start with different values.",
         ),
-        fix="as SYSDBA: ALTER SYSTEM RESET the entry that is not wanted, SCOPE=SPFILE SID='SID'; in "
-        "a text file remove its line",
+        fix="as SYSDBA: ALTER SYSTEM RESET the entry that is not wanted, SCOPE=SPFILE SID='SID'; "
+        "in a text file remove its line",
         desired="one entry each, for all instances",
         persisted="; ".join(several) or "at most one entry each in {0}".format(next_place(subject)),
     )
