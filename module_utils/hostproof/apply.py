@@ -81,7 +81,28 @@ def apply_plan(plan, control, journal, writer):
     """Make every change of the plan, or none."""
     if plan.changes:
         with journal.alone():
+            _refuse_stale(plan)
             _apply(plan, control, journal, writer)
+
+
+def _refuse_stale(plan):
+    # type: (Plan) -> None
+    """Raise Refused if what the plan was made of is no more: watching a host takes its time, and
+    the plan would undo what somebody did meanwhile."""
+    stale = [
+        change.path
+        for change in plan.changes
+        if isinstance(change, FileChange)
+        and _content_of(describe_file(change.path))
+        != (None if change.before is None else encode(change.before))
+    ]
+    stale += mounting.changed_since([one for one in plan.changes if isinstance(one, MountChange)])
+    if stale:
+        raise Refused(
+            "refused, nothing was changed: {0} changed after the plan was made; apply again".format(
+                ", ".join(stale)
+            )
+        )
 
 
 def _apply(plan, control, journal, writer):
@@ -288,13 +309,11 @@ def put_back(transaction, writer):
     """
     mounts = _mounts_before(transaction)
     problems = mounting.unmount_changed(mounts, writer)
-    # A server that does not answer must not hang what looks at its mount point.
-    busy = mounting.mounted_now() if problems else {}
     entries = list(reversed(transaction.entries))
     # What a command makes read a file again must find the old file: commands come last.
     entries.sort(key=lambda entry: entry.kind == "command")
     for entry in entries:
-        if entry.kind == "mount" or (entry.kind == "folder" and entry.path in busy):
+        if entry.kind == "mount":
             continue
         try:
             _RESTORE[entry.kind](entry, writer)
@@ -357,6 +376,8 @@ def _restore_value(entry, writer):
 
 def _restore_folder(entry, writer):
     # type: (Entry, Writer) -> None
+    if mounting.is_remote(entry.path):
+        return  # its folders were there before the mount; and a look at them can hang
     if os.path.isdir(entry.path) and not os.listdir(entry.path):
         writer.remove_folder(entry.path)
 

@@ -9,16 +9,20 @@ Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nf
 import os
 from typing import Dict, Iterable, List, Optional, Set, Tuple
 
+from .answer import attempt, unless_absent
 from .change import FOUND_BY_MOUNT, MountChange, MountState, mount_text, normal_source
 from .errors import HostproofError
 from .host import LiveHost
-from .parsers import mountinfo, nfs_options
+from .parsers import mountinfo, nfs_options, systemd_unit
 from .probes import nfs_mounted
 from .probes.nfs_mounted import Mounted
 from .writer import Writer
 
 #: The bytes of one request, which client and server negotiate.
 TRANSFER_SIZES = ("rsize", "wsize")
+
+#: Seconds until a server that should show a folder counts as gone.
+LOOK_LIMIT = 5.0
 
 #: A mount that was journaled: its path, and what was mounted there (None: nothing).
 Before = Tuple[str, Optional[MountState]]
@@ -49,6 +53,30 @@ def is_in_state(mounted, state):
     if mounted is None or state is None:
         return mounted is None and state is None
     return mount_text(state_of(mounted)) == mount_text(state)
+
+
+def changed_since(changes):
+    # type: (List[MountChange]) -> List[str]
+    """The paths to unmount where another mount is now than the changes start from."""
+    now = mounted_now() if changes else {}
+    return [
+        change.path
+        for change in changes
+        if change.before is not None
+        and change.path in now
+        and not is_in_state(now[change.path], change.before)
+    ]
+
+
+def is_remote(path):
+    # type: (str) -> bool
+    """Whether a server answers for the path, which may hang, and whose folders are not ours."""
+    return any(_is_at_or_beneath(path, point) for point in mounted_now())
+
+
+def _is_at_or_beneath(path, point):
+    # type: (str, str) -> bool
+    return path == point or path.startswith(point + "/")
 
 
 def not_granted(must, options):
@@ -83,7 +111,8 @@ def obstacles(changes):
     where nothing is mounted yet."""
     if not changes:
         return []
-    mounts = mountinfo.visible(mountinfo.parse(LiveHost().read_text(nfs_mounted.MOUNTINFO)))
+    everything = mountinfo.parse(LiveHost().read_text(nfs_mounted.MOUNTINFO))
+    mounts = mountinfo.visible(everything)
     unmounted = {change.path for change in changes if change.after is None}
     found = []  # type: List[str]
     for path in sorted(unmounted):
@@ -93,6 +122,7 @@ def obstacles(changes):
             )
             for mount in _beneath(mounts, path, unmounted)
         )
+        found.extend(_stacked(everything, path))
     for path in sorted({change.path for change in changes} - unmounted):
         found.extend(
             "{0} would hide the mount of {1} ({2}): unmount that first".format(
@@ -108,7 +138,8 @@ def obstacles(changes):
             # An automounter's own mount is there to be mounted over.
             if mount.path == path and mount.fstype != "autofs"
         )
-        found.extend(_odd_mount_point(path))
+        found.extend(_still_trying(path))
+        found.extend(_odd_mount_point(path, mounts))
     return found
 
 
@@ -122,11 +153,49 @@ def _beneath(mounts, path, unmounted):
     ]
 
 
-def _odd_mount_point(path):
+def _stacked(mounts, path):
+    # type: (List[mountinfo.Mount], str) -> List[str]
+    """Only the upper one is journaled: the lower one would be lost."""
+    sources = [one.source for one in mounts if one.path == path and one.fstype != "autofs"]
+    if len(sources) < 2:
+        return []
+    return [
+        "{0} is mounted {1} times, one over the other ({2}): leave one".format(
+            path, len(sources), ", ".join(sources)
+        )
+    ]
+
+
+def _still_trying(path):
     # type: (str) -> List[str]
-    if os.path.lexists(path) and not os.path.isdir(path):
+    """A mount in the background (bg) that waits for its server would come on top of ours."""
+    host = LiveHost()
+    found = []
+    for process in host.processes("mounts", r"(^|/)mount\.nfs4?$"):
+        key = "/proc/{0}/cmdline".format(process.pid)
+        arguments = unless_absent(attempt(host.read_text, key), "")
+        if path in arguments.split("\0"):
+            found.append(
+                "{0} (pid {1}) still tries to mount {2}: let it end, or stop it (systemctl stop "
+                "{3})".format(process.argv0, process.pid, path, systemd_unit.unit_name(path))
+            )
+    return found
+
+
+def _odd_mount_point(path, mounts):
+    # type: (str, List[mountinfo.Mount]) -> List[str]
+    """``mounts``: where the folder lies on a server, a command with a time limit looks at it."""
+    far = [one.path for one in mounts if one.fstype in ("nfs", "nfs4", "autofs")]
+    if any(path.startswith(point + "/") for point in far):
+        try:
+            output = LiveHost().run(["readlink", "-e", path], timeout=LOOK_LIMIT)
+        except HostproofError as problem:
+            return ["{0} cannot be looked at: {1}".format(path, problem)]
+        real = output.stdout.rstrip("\n") if output.rc == 0 else path
+    elif os.path.lexists(path) and not os.path.isdir(path):
         return ["{0} is no folder: move it away, or mount elsewhere".format(path)]
-    real = os.path.realpath(path)
+    else:
+        real = os.path.realpath(path)
     if real != path:
         # The kernel would name the mount after the place that the link leads to.
         return ["{0} leads to {1} by a link: use that path instead".format(path, real)]

@@ -167,10 +167,9 @@ def _end_group(process):
 
 def _remove_if_there(path):
     # type: (str) -> None
-    try:
+    # A read-only file system refuses the removal even of what is not there (unlink(2), EROFS).
+    if os.path.lexists(path):
         os.unlink(path)
-    except FileNotFoundError:
-        pass
 
 
 def _sync_folder(path):

@@ -144,7 +144,11 @@ class Machine:
 
     def start_instance(self, sid: str, sga: str, pages: str, *, login: str) -> None:
         """Start a stand-in of an instance by a command that takes on oracle's identity."""
-        start = f"setsid -f {TOOLS}/instance.py --sid {sid} --sga {sga} --pages {pages}"
+        self.start_stand_in(sid, f"--sga {sga} --pages {pages}", login=login)
+
+    def start_stand_in(self, sid: str, arguments: str, *, login: str) -> None:
+        """Start a stand-in of one of an instance's processes (tests/standins/instance.py)."""
+        start = f"setsid -f {TOOLS}/instance.py --sid {sid} {arguments}"
         self.run(f"{login} '{start} >/tmp/{sid}.log 2>&1'")
         said = self.run(
             f"for i in $(seq 60); do grep -q . /tmp/{sid}.log && break; sleep 0.5; done; "
@@ -153,9 +157,9 @@ class Machine:
         assert said.startswith("ready"), said
 
     def stop_instance(self, sid: str) -> None:
-        """Stop a stand-in and wait until its segment is gone."""
-        pmon = f"^ora_pmon_{sid} "
-        self.run(f"pkill -f '{pmon}'; while pgrep -f '{pmon}' >/dev/null; do sleep 0.2; done")
+        """Stop a stand-in and wait until it is gone, with its segment and what it held."""
+        name = f"^ora_[a-z0-9]+_{sid} "
+        self.run(f"pkill -f '{name}'; while pgrep -f '{name}' >/dev/null; do sleep 0.2; done")
 
 
 def without_caches(member: tarfile.TarInfo) -> tarfile.TarInfo | None:

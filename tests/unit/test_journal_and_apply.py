@@ -89,7 +89,8 @@ class Host:
         return self.file(name, text.encode() + b"\n")
 
     def change_file(self, path: Path, content: str | None, mode: int = 0o644) -> FileChange:
-        return FileChange(str(path), content, None, mode)
+        text = path.read_bytes().decode("utf-8", "surrogateescape") if path.is_file() else None
+        return FileChange(str(path), content, text, mode)
 
     def change_value(self, path: Path, value: str) -> ValueChange:
         return ValueChange(str(path), value, path.read_text().strip())
@@ -384,7 +385,7 @@ class TestRevert:
         host.revert()
         for restored in told:
             path = Path(restored.path)
-            content = path.read_bytes().decode("utf-8", "replace") if path.exists() else None
+            content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else None
             if str(path.parent).endswith("/proc"):
                 content = (content or "").strip()
             assert content == restored.before

@@ -3,8 +3,10 @@
 Nothing is mounted on this machine: a kernel of the test keeps the table of mounts.
 """
 
+import errno
 import os
 import stat
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof import apply, mounting, writer
+from ansible.module_utils.hostproof import host as host_module
 from ansible.module_utils.hostproof.change import (
     FileChange,
     MountChange,
@@ -438,6 +441,38 @@ class TestNotGranted:
         assert both.state() == before
 
 
+class TestMeanwhile:
+    """The plan is some seconds old when it is carried out: the traffic was watched."""
+
+    def refused(self, host: Host, plan: Plan) -> str:
+        apply.refuse(plan, "nfs_mounts")
+        host.kernel.log.clear()
+        with pytest.raises(apply.Refused) as problem:
+            apply.apply_plan(plan, "nfs_mounts", host.journal, host.hand)
+        assert host.kernel.log == []
+        assert host.journal.transactions() == []
+        return str(problem.value)
+
+    @pytest.mark.parametrize("now", ["# old\n# mine\n", None])
+    def test_file_that_somebody_edited_or_removed(self, both, now):
+        plan = both.remount_both()
+        both.fstab.unlink() if now is None else both.fstab.write_text(now)
+        assert f"{both.fstab} changed after the plan was made" in self.refused(both, plan)
+        assert (both.fstab.read_text() if both.fstab.exists() else None) == now
+
+    def test_file_that_somebody_made(self, host):
+        path = host.root / "etc/new.conf"
+        plan = plan_of(FileChange(str(path), "x\n", None))
+        path.write_text("mine\n")
+        assert f"{path} changed after" in self.refused(host, plan)
+
+    def test_mount_that_somebody_changed(self, both):
+        plan = both.remount_both()
+        both.kernel.unmount(both.redo)
+        both.kernel.mount("other:/vol/redo", both.redo, OLD)
+        assert f"{both.redo} changed after" in self.refused(both, plan)
+
+
 class TestObstacles:
     def reasons(self, plan: Plan) -> str:
         with pytest.raises(apply.Refused) as refused:
@@ -479,6 +514,48 @@ class TestObstacles:
         (host.root / "u05").symlink_to("u02")
         told = self.reasons(plan_of(host.mount(str(host.root / "u05"), DATA)))
         assert f"leads to {host.data} by a link" in told
+
+    def test_two_mounts_of_one_path(self, both):
+        """Only the upper one would come back."""
+        plan = both.remount_both()
+        upper = f"500 91 0:500 / {both.redo} rw shared:9 - nfs {REDO}/b rw,hard,vers=3\n"
+        with (both.root / "mountinfo").open("a") as table:
+            table.write(upper)
+        told = self.reasons(plan)
+        assert f"{both.redo} is mounted 2 times, one over the other ({REDO}, {REDO}/b)" in told
+
+    def test_mount_in_the_background_that_still_tries(self, host):
+        for path, is_told in ((host.data, True), (host.data + "/other", False)):
+            trying = subprocess.Popen(
+                ["/sbin/mount.nfs4", "-c", "read line", DATA, path, "-o", "rw,bg"],
+                executable="/bin/bash",
+                stdin=subprocess.PIPE,
+            )
+            try:
+                while not Path(f"/proc/{trying.pid}/cmdline").read_bytes():
+                    time.sleep(0.01)  # it is started, but its arguments are not there yet
+                told = mounting.obstacles([host.mount(host.data, DATA)])
+            finally:
+                trying.communicate()
+            expected = f"(pid {trying.pid}) still tries to mount {host.data}: let it end, or stop"
+            assert any(expected in one for one in told) == is_told
+
+    def test_folder_on_a_server_is_looked_at_with_a_time_limit(self, both, monkeypatch):
+        path = both.redo + "/deep"
+        monkeypatch.setattr(os.path, "lexists", lambda _path: pytest.fail("may hang"))
+        monkeypatch.setattr(os.path, "realpath", lambda _path: pytest.fail("may hang"))
+        assert mounting.obstacles([both.mount(path, DATA)]) == []
+        gone = subprocess.TimeoutExpired(["readlink"], 5)
+        monkeypatch.setattr(
+            host_module, "_run_command", lambda *_given: (_ for _ in ()).throw(gone)
+        )
+        (told,) = mounting.obstacles([both.mount(path, DATA)])
+        assert told.startswith(f"{path} cannot be looked at: ")
+
+    def test_link_on_a_server(self, both):
+        (both.root / "u02/redo/deep").symlink_to(both.root / "etc")
+        (told,) = mounting.obstacles([both.mount(both.redo + "/deep", DATA)])
+        assert f"leads to {both.root}/etc by a link" in told
 
     def test_link_that_leads_nowhere(self, host):
         (host.root / "u05").symlink_to("nowhere")
@@ -584,6 +661,18 @@ class TestRevert:
         with pytest.raises(apply.NotGranted, match="device is busy"):
             host.revert()
         assert path not in looked
+
+    def test_folder_of_a_server_is_not_removed(self, host):
+        """A mount point that was missing is one of the server's once the mount above is there."""
+        deep = host.root / "u03/redo"
+        host.apply(plan_of(host.mount(str(host.root / "u03"), DATA), host.mount(str(deep), REDO)))
+        host.kernel.busy.add(str(host.root / "u03"))
+        with pytest.raises(apply.NotGranted, match="device is busy"):
+            host.revert()
+        assert deep.is_dir()
+        host.kernel.busy.clear()
+        host.revert()
+        assert not deep.parent.exists()
 
     def test_server_that_does_not_answer(self, both):
         both.apply(both.remount_both())
@@ -809,6 +898,16 @@ class TestWriter:
         tools("umount", "exit 32")
         with pytest.raises(HostproofError, match="^umount /u02: ended with 32$"):
             Writer().unmount("/u02")
+
+    def test_nothing_to_remove_on_a_read_only_file_system(self, tmp_path, monkeypatch):
+        """unlink(2) fails there even if the file does not exist: revert would never end well."""
+
+        def refused(path: str) -> None:
+            raise OSError(errno.EROFS, "Read-only file system", path)
+
+        monkeypatch.setattr(os, "unlink", refused)
+        Writer().remove_unfinished(str(tmp_path / "fstab"))
+        Writer().remove_file(str(tmp_path / "drop-in"))
 
     def test_time_limit_ends_the_helpers_too(self, tools, tmp_path, monkeypatch):
         late = tmp_path / "late"

@@ -172,8 +172,14 @@ def _read_table(text, system, table):
     return [
         _listed_line(entry, table)
         for entry in fstab.parse(text)
-        if entry.fstype in _NFS and entry.path.startswith("/")
+        if _is_nfs(entry.fstype, entry.source) and entry.path.startswith("/")
     ]
+
+
+def _is_nfs(fstype, source):
+    # type: (Optional[str], str) -> bool
+    """mount(8) takes "host:/folder" for NFS where no type, or "auto", is given."""
+    return fstype in _NFS or (fstype in (None, "", "auto") and ":/" in source)
 
 
 def _listed_line(entry, table):
@@ -183,7 +189,7 @@ def _listed_line(entry, table):
     return _Listed(
         entry.path,
         entry.source,
-        entry.fstype,
+        entry.fstype if entry.fstype in _NFS else "nfs",
         entry.options,
         "{0}:{1}".format(table, entry.line),
         "noauto" if "noauto" in words and not on_access else "",
@@ -325,6 +331,9 @@ def _by_systemd(host, listed, units):
             why_not = "{0} stands before it".format(unit.place)
         elif unit is not None and unit.set_at:
             why_not = "{0} replaces what it says".format(unit.set_at)
+        elif units.starts_on_access(line.path):
+            why_not = ""
+            line = line._replace(on_access=True)
         elif why_not and units.starts(line.path):
             why_not = ""
         first.setdefault(line.path, line)
@@ -347,7 +356,7 @@ def _unit_entry(host, unit, units, line):
         fstype = generated.fstype if fstype is None else fstype
         what = generated.source if what is None else what
         options = generated.options if options is None else options
-    if fstype not in _NFS and not (fstype in (None, "auto") and ":/" in (what or "")):
+    if not _is_nfs(fstype, what or ""):
         return None
     on_access = units.starts_on_access(unit.path) or (line is not None and line.on_access)
     why_not = unit.problem
@@ -415,9 +424,13 @@ def _is_made_of(text, path, line):
     for key in ("What", "Type", "Options"):
         setting = systemd_unit.last([unit], "Mount", key)
         values[key] = "" if setting is None else setting.value.replace("%%", "%")
-    return (values["What"], values["Type"]) == (line.source, line.fstype) and _mounted_with(
-        values["Options"]
-    ) == _mounted_with(line.options)
+    # The generator writes no type where fstab says "auto".
+    same_type = values["Type"] in (line.fstype, "")
+    return (
+        same_type
+        and values["What"] == line.source
+        and _mounted_with(values["Options"]) == _mounted_with(line.options)
+    )
 
 
 def _mounted_with(options):

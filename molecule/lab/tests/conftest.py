@@ -11,51 +11,59 @@ import yaml
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from lab_machine import HugePagesLab  # noqa: E402
 from machines import vm  # noqa: E402
-from machines.machine import TOOLS, Machine  # noqa: E402
+from nfs_lab import NfsLab  # noqa: E402
 
-#: A login reads limits.d, as it does for the instance of an administrator who starts it by hand.
-LOGIN = "su - oracle -c"
-
-
-class Lab(Machine):
-    """The virtual machine."""
-
-    def start(self, sid: str, sga: str, pages: str) -> None:
-        """Start a stand-in of an instance."""
-        self.start_instance(sid, sga, pages, login=LOGIN)
-
-    def kill_at_each_step(self, *arguments: str) -> str:
-        """Run molecule/lab/kill_at_each_step.py on the machine."""
-        return self.run(f"python3 {TOOLS}/kill_at_each_step.py {' '.join(arguments)}", timeout=600)
-
-    def cut_power(self, path: str) -> None:
-        """Apply, and reset the machine right before the file gets its name."""
-        before = vm.boot_id()
-        vm.run(f"nohup python3 {TOOLS}/kill_at_each_step.py power-cut {path} >/dev/null 2>&1 &")
-        vm.wait(previous_boot=before)
+#: One mount that exists and one that does not; more of them would only take longer.
+KILLED = ("/u02/oradata", "/u03/redo")
 
 
 def write_policy(folder: Path) -> Path:
-    """The role's variables for the lab as a JSON file: its defaults and the inventory's."""
-    policy = yaml.safe_load((ROOT / "roles/hugepages/defaults/main.yml").read_text())
-    lab = ROOT / "inventories/lab/group_vars/lab/hugepages.yml"
-    policy.update(yaml.safe_load(lab.read_text()))
+    """The roles' variables for the lab as a JSON file: their defaults and the inventory's."""
+    policy = {}
+    for control in ("hugepages", "nfs_mounts"):
+        for path in ("roles/{}/defaults/main.yml", "inventories/lab/group_vars/lab/{}.yml"):
+            policy.update(yaml.safe_load((ROOT / path.format(control)).read_text()))
+    policy["nfs_mounts_remount_ok"] = True
+    policy["nfs_mounts_wanted"] = [
+        mount for mount in policy["nfs_mounts_wanted"] if mount["path"] in KILLED
+    ]
     path = folder / "policy.json"
     path.write_text(json.dumps(policy))
     return path
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    machine = Lab(vm.ssh, ROOT / "inventories/lab")
-    machine.send(
+def tools(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What the tests use on the machine is there."""
+    NfsLab().send(
         ROOT / "tests/standins/instance.py",
         ROOT / "molecule/lab/kill_at_each_step.py",
+        ROOT / "molecule/lab/filer.py",
+        ROOT / "molecule/lab/lab-filer.service",
+        ROOT / "molecule/lab/traffic.py",
         ROOT / "module_utils/hostproof",
         write_policy(tmp_path_factory.mktemp("policy")),
     )
-    return machine
+
+
+@pytest.fixture(scope="session")
+def lab(tools: None) -> HugePagesLab:
+    return HugePagesLab()
+
+
+@pytest.fixture(scope="session")
+def nfs(tools: None) -> NfsLab:
+    return NfsLab()
+
+
+@pytest.fixture(scope="session")
+def nfs_untouched(nfs: NfsLab) -> dict[str, object]:
+    """The machine with mounts that an administrator made, before Hostproof changed anything."""
+    nfs.start_filers()
+    nfs.mount_as_an_administrator()
+    return nfs.state()
 
 
 @pytest.fixture

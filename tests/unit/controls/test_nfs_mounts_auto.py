@@ -92,18 +92,18 @@ def test_mount_that_oranfstab_names():
 class TestUse:
     def test_clusterware_shares(self):
         machine = mounted().database(f"{DATA}/system01.dbf")
-        machine.process("/u01/app/grid/bin/ocssd.bin", pid=99, uid=0)
+        machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
         assert guessed(machine) == {"/u02": ("datafiles", "rac")}
 
     def test_the_policy_knows_better(self):
         machine = mounted().database(f"{DATA}/system01.dbf")
-        machine.process("/u01/app/grid/bin/ocssd.bin", pid=99, uid=0)
+        machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
         assert guessed(machine, use="single") == {"/u02": ("datafiles", "single")}
         assert guessed(machine, use="failover") == {"/u02": ("datafiles", "failover")}
         assert judged(machine, use="single")[0].use_stated
 
     def test_of_a_listed_mount_may_be_left_open(self):
-        machine = mounted().process("/u01/app/grid/bin/ocssd.bin", pid=99, uid=0)
+        machine = mounted().process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
         (one,) = judged(machine, **nfs_packs.listed(use="auto"))
         assert (one.wanted.use, one.use_stated, one.guessed) == ("rac", False, False)
         (one,) = judged(machine, **nfs_packs.listed(use="single"))

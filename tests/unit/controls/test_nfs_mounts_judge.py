@@ -72,7 +72,7 @@ def without_fstab(machine: NfsMachine) -> None:
 
 
 def clusterware(machine: NfsMachine) -> None:
-    machine.process("/u01/app/grid/bin/ocssd.bin", pid=99, uid=0)
+    machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
 
 
 def autofs(machine: NfsMachine, options: str = "-rw,hard,proto=tcp,timeo=600") -> None:
@@ -97,6 +97,19 @@ def second_mount(
     return lambda machine: machine.persisted_mount(
         "/u03", "filer1:/vol/u03", asks, shows, did=Did(age=age), **how
     )
+
+
+def then(
+    host: Callable[[], NfsMachine], step: Callable[[NfsMachine], Any]
+) -> Callable[[], NfsMachine]:
+    """The same host after one more step."""
+
+    def tell() -> NfsMachine:
+        machine = host()
+        step(machine)
+        return machine
+
+    return tell
 
 
 class Story(NamedTuple):
@@ -383,6 +396,21 @@ LOCKS = (
         ("Only one host",),
     ),
     Story(
+        "locks: local ones where nobody says who uses the files",
+        mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
+        {},
+        "locks_between_clients",
+        "warn",
+        ("Nobody says that no other host", "nfs_mounts_use"),
+    ),
+    Story(
+        "locks: at the server, and nobody says who uses the files",
+        mount(),
+        {},
+        "locks_between_clients",
+        "skip",
+    ),
+    Story(
         "locks: voting files, whoever uses the rest",
         mount(shown(flags="nolock", local_lock="all")),
         listed(**{"class": "crs_voting"}),
@@ -458,7 +486,7 @@ IN_FORCE = (
         listed(),
         "options_in_force",
         "fail",
-        ("timeo=14", "timeo=600", "the mount is older", "umount /u02 && mount /u02"),
+        ("timeo=14", "timeo=600", "The next mount changes it", "umount /u02 && mount /u02"),
     ),
     Story(
         "in force: fstab is wrong too",
@@ -537,6 +565,19 @@ IN_FORCE = (
         "options_in_force",
         "fail",
         ("nolock",),
+    ),
+    Story(
+        "in force: of another mount's superblock, which must go too",
+        told(
+            lambda machine: machine.mount(
+                "/u02", "filer1:/vol/u02", shown(timeo=300), superblock="0:45"
+            ),
+            second_mount(shown(timeo=300), superblock="0:45"),
+        ),
+        listed(),
+        "options_in_force",
+        "fail",
+        ("as long as one of /u03 is mounted", "umount /u03 /u02 && mount /u02 && mount /u03"),
     ),
     Story("in force: not mounted", told(unmounted), listed(), "options_in_force", "skip"),
     Story(
@@ -884,6 +925,30 @@ SIZES = (
         ("1.0 MiB asked, the server grants 512.0 KiB",),
     ),
     Story(
+        "size: the mount is older than what is asked now",
+        mount(shown(rsize=32768, timeo=300)),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was asked for", "umount /u02 && mount"),
+    ),
+    Story(
+        "size: the server grants it to a younger mount",
+        then(mount(shown(rsize=32768)), second_mount(shown())),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: mounted with 32.0 KiB, before 256.0 KiB was asked for", "umount /u02 && mount"),
+    ),
+    Story(
+        "size: the server granted it to an older mount",
+        then(mount(shown(rsize=32768)), second_mount(shown(), age=99999)),
+        listed(),
+        "transfer_size",
+        "fail",
+        ("rsize: 256.0 KiB asked, the server grants 32.0 KiB",),
+    ),
+    Story(
         "size: the kernel rounds to pages",
         mount(shown(rsize=262144), instead("size=262144", "size=263168")),
         listed(),
@@ -923,7 +988,10 @@ LOWERED = (
         listed(),
         "transfer_size_lowered",
         "fail",
-        ("/u03, mounted 86340 s later", "got 64.0 KiB", "still uses 256.0 KiB"),
+        (
+            "/u03 asked for as much rsize and got 64.0 KiB, this one has 256.0 KiB",
+            "it is 86340 s younger",
+        ),
     ),
     Story(
         "lowered: an older mount got less: the server was raised",

@@ -2,28 +2,38 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the checks and the plan need to know of a host; the only file here that looks at one."""
 
-from typing import Dict, List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host, OpenFiles
 from ...parsers import mountinfo
-from ...probes import direct_nfs, nfs_mounted, nfs_persisted, nfs_traffic, rpc_slots
+from ...probes import (
+    direct_nfs,
+    nfs_files,
+    nfs_mounted,
+    nfs_persisted,
+    nfs_traffic,
+    rpc_slots,
+)
 from ...probes import oracle_homes as homes_probe
 from .policy import Policy, WantedMount
 
-#: Background processes that hold the files of a database open, by their first argument.
-DATABASE_PROCESSES = r"^(ora|db|asm|mdb|apx)_(pmon|dbw\w|lgwr|ckpt|arc\w)_\S+$"
-#: Clusterware's group service: where it runs, files are shared with other hosts.
-CLUSTERWARE = r"(^|/)ocssd\.bin$"
+#: What holds the files of a database or the voting files open, by its first argument.
+DATABASE_PROCESSES = r"^(ora|db|asm|mdb|apx)_(pmon|dbw\w|lgwr|ckpt|arc\w)_\S+$|(^|/)ocssd\.bin$"
+#: What Clusterware runs only in a cluster: where it runs, files are shared with other hosts.
+#: ocssd.bin runs on a single host too (Oracle Restart).
+CLUSTERWARE = r"(^|/)(crsd|octssd)\.bin$"
 
 
 class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that stands in its place.
 
     ``autofs`` are the folders below which a mount is made when somebody looks. ``beneath`` holds
-    what lies where a listed mount is missing, ``holders`` who holds files open there or on a
-    listed mount that may be changed. ``files`` are the texts of the drop-ins to write.
+    what lies where a mount is missing that is listed or that a boot makes, ``holders`` who holds
+    files open where a listed one is missing, or on one that may be changed. ``links`` are those
+    of the missing paths that lead elsewhere, to where. ``files`` are the texts of the drop-ins to
+    write.
     """
 
     system: Answer[str]
@@ -36,6 +46,7 @@ class Facts(NamedTuple):
     clusterware: Answer[bool]
     homes: Answer[List[homes_probe.OracleHome]]
     direct_nfs: direct_nfs.DirectNfs
+    links: Dict[str, str]
     beneath: Dict[str, Answer[List[str]]]
     holders: Dict[str, Answer[List[OpenFiles]]]
     files: Dict[str, Answer[str]]
@@ -53,26 +64,41 @@ def read(host, policy):
     mounts = if_known(mounted, [])
     paths = [mount.path for mount in mounts]
     missing = [one.path for one in policy.wanted or () if one.path not in paths]
+    persisted = nfs_persisted.read_persisted(host, system)
+    at_boot = [entry.path for entry in if_known(attempt(not_mounted, persisted, paths), [])]
+    empty = missing + [path for path in at_boot if path not in missing]
     autofs = attempt(lambda: _read_autofs(host, known(system)))
+    links = if_known(attempt(_read_links, host, empty, autofs, paths), {})
     homes = attempt(homes_probe.read_homes, host, policy.oracle_homes)
     return Facts(
         system=system,
         mounted=mounted,
         autofs=autofs,
-        persisted=nfs_persisted.read_persisted(host, system),
+        persisted=persisted,
         slots=rpc_slots.read_slots(host),
         traffic=attempt(lambda: _read_traffic(host, policy, known(system), paths)),
-        database_files=attempt(_read_database_files, host, paths + missing),
-        clusterware=attempt(lambda: bool(host.processes("ocssd", CLUSTERWARE))),
+        database_files=attempt(_read_database_files, host, paths + empty),
+        clusterware=attempt(lambda: bool(host.processes("clusterware", CLUSTERWARE))),
         homes=homes,
         direct_nfs=direct_nfs.read_direct_nfs(host, if_known(homes, [])),
-        beneath={path: attempt(_read_beneath, host, path, autofs, paths) for path in missing},
+        links=links,
+        beneath={path: attempt(_read_beneath, host, path, links, autofs, paths) for path in empty},
         holders=_read_holders(host, policy, missing),
         files={
             path: attempt(host.read_text, path)
             for path in (policy.modprobe_file, policy.sysctl_file)
         },
     )
+
+
+def not_mounted(persisted, mounted):
+    # type: (nfs_persisted.Persisted, Sequence[str]) -> List[nfs_persisted.Entry]
+    """What a boot mounts by NFS and what is not mounted now, but for what waits for an access."""
+    found = {}  # type: Dict[str, nfs_persisted.Entry]
+    for entry in known(persisted.entries):
+        if entry.at_boot and not entry.on_access and entry.path not in mounted:
+            found.setdefault(entry.path, entry)
+    return [found[path] for path in sorted(found)]
 
 
 def _read_autofs(host, system):
@@ -83,20 +109,39 @@ def _read_autofs(host, system):
     return [mount.path for mount in mounts if mount.fstype == "autofs"]
 
 
-def _read_beneath(host, path, autofs, mounts):
-    # type: (Host, str, Answer[List[str]], List[str]) -> List[str]
+def _read_links(host, paths, autofs, mounts):
+    # type: (Host, List[str], Answer[List[str]], List[str]) -> Dict[str, str]
+    """Where a link leads may be a server that hangs: asked with a time limit."""
+    found = {
+        path: attempt(nfs_files.real_path, host, path)
+        for path in paths
+        if _is_hidden(path, autofs, mounts) is None
+    }
+    return {path: real for path, real in found.items() if if_known(real, path) != path}
+
+
+def _read_beneath(host, path, links, autofs, mounts):
+    # type: (Host, str, Dict[str, str], Answer[List[str]], List[str]) -> List[str]
     """What lies in the folder over which a mount is missing.
 
     Not where the look itself would make a mount, and not on a server that may hang.
     """
+    if path in links:
+        raise Unanswered("dir:" + path, "{0} is a link to {1}".format(path, links[path]))
+    hidden = _is_hidden(path, autofs, mounts)
+    if hidden:
+        raise Unanswered("dir:" + path, "{0} lies below {1}: not looked at".format(path, hidden))
+    return host.list_dir(path)
+
+
+def _is_hidden(path, autofs, mounts):
+    # type: (str, Answer[List[str]], List[str]) -> Optional[str]
+    """The mount of the automounter or of NFS that a path lies below, in words."""
     for kind, above in (("autofs", unless_absent(autofs, [])), ("NFS mount", mounts)):
         for folder in above:
             if is_beneath(path, folder):
-                raise Unanswered(
-                    "dir:" + path,
-                    "{0} lies below the {1} {2}: not looked at".format(path, kind, folder),
-                )
-    return host.list_dir(path)
+                return "the {0} {1}".format(kind, folder)
+    return None
 
 
 def _read_traffic(host, policy, system, paths):

@@ -22,6 +22,7 @@ from .policy import Policy
 MOST_SHOWN = 20
 ASK_THE_DATABASE = "select * from v$dnfs_servers; select * from v$dnfs_channels;"
 
+_NO_MISTAKE = "no mistake"
 _REQUIRED, _FORBIDDEN = "required", "forbidden"
 _FORBIDDEN_TEXT = "nfs_mounts_direct_nfs is forbidden: no oranfstab may count."
 _DESIRED = {
@@ -82,13 +83,13 @@ def judge_in_use(facts, policy, judged):
     reason = _not_judged(facts, policy)
     if reason:
         return [found(DIRECT_NFS_IN_USE, SKIP, why=reason)]
-    channels = _channels(facts)
+    connected = channels(facts)
     on_nfs = _instances_on_nfs(facts)
     sids = sorted({process.sid for process in known(facts.direct_nfs.processes)} | set(on_nfs))
     if not sids:
         return [found(DIRECT_NFS_IN_USE, SKIP, why="No instance of a database runs.")]
     return [
-        _judge_instance(sid, channels.get(sid, []), on_nfs.get(sid, []), facts, policy)
+        _judge_instance(sid, connected.get(sid, []), on_nfs.get(sid, []), facts, policy)
         for sid in sids
     ]
 
@@ -281,6 +282,7 @@ def _judge_tab(path, tab, facts):
             ORANFSTAB,
             PASS,
             title=_title(ORANFSTAB, path),
+            desired=_NO_MISTAKE,
             persisted="{0} for {1}".format(servers, mounts) if mounts else "no server",
             evidence=[direct_nfs.tab_key(path)],
         )
@@ -296,6 +298,7 @@ def _of_fault(path, fault):
         title=_title(ORANFSTAB, place),
         why=fault.why.rstrip(".") + ".",
         fix=None if fault.status == ERROR else "edit {0}, then restart the instances".format(place),
+        desired=_NO_MISTAKE,
         persisted=fault.why,
         evidence=[direct_nfs.tab_key(path)],
     )
@@ -526,6 +529,7 @@ def _judge_order(one, facts, policy):
         title=_title(ORANFSTAB_ORDER, one.home.path),
         why=why,
         fix=fix,
+        desired="one file",
         persisted="{0} counts{1}".format(
             places[0], "".join(", then " + path for path in places[1:])
         )
@@ -588,19 +592,19 @@ def _why_shadowed(places, one, facts):
 # -- in use
 
 
-def _channels(facts):
+def channels(facts):
     # type: (Facts) -> Dict[str, List[str]]
     """The addresses of the servers that each instance is connected to, one for each channel."""
     processes = [one for one in known(facts.direct_nfs.processes) if one.sockets]
     if not processes:
         return {}
     connections = {one.inode: one for one in known(facts.direct_nfs.connections) if one.inode}
-    channels = {}  # type: Dict[str, List[str]]
+    found_there = {}  # type: Dict[str, List[str]]
     for process in processes:
         for inode in process.sockets:
             if inode in connections:
-                channels.setdefault(process.sid, []).append(connections[inode].remote)
-    return channels
+                found_there.setdefault(process.sid, []).append(connections[inode].remote)
+    return found_there
 
 
 def _instances_on_nfs(facts):
@@ -623,13 +627,13 @@ def _instances_on_nfs(facts):
     return {sid: sorted(paths) for sid, paths in used.items()}
 
 
-def _judge_instance(sid, channels, on_nfs, facts, policy):
+def _judge_instance(sid, connected, on_nfs, facts, policy):
     # type: (str, List[str], List[str], Facts, Policy) -> Finding
     state = _runs_with_direct_nfs(sid, facts)
     status, why, fix = PASS, None, None  # type: str, Optional[str], Optional[str]
     in_use = None
-    if channels:
-        in_use = "{0} connections to {1}".format(len(channels), ", ".join(sorted(set(channels))))
+    if connected:
+        in_use = "{0} connections to {1}".format(len(connected), ", ".join(sorted(set(connected))))
         if policy.direct_nfs == _FORBIDDEN:
             status = FAIL
             why = "{0} has {1}: it uses Direct NFS.".format(sid, in_use)

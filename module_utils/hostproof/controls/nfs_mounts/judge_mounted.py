@@ -6,13 +6,16 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError
-from ...finding import FAIL, PASS, SKIP, WARN, Finding, found
+from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Finding, found
 from ...host import OpenFiles
+from ...probes.nfs_persisted import Entry
+from . import judge_direct_nfs
 from .checks import MOUNTED
-from .facts import Facts, is_beneath
+from .facts import Facts, JudgedMount, is_beneath
+from .judging import for_each_and_unlisted
 from .layers import NOT_MOUNTED, Layers, correct, persisted_source
 from .policy import Policy
-from .wanted import mount_of
+from .wanted import missing_mounts, mount_of
 
 
 class _Instead(NamedTuple):
@@ -24,7 +27,71 @@ class _Instead(NamedTuple):
     evidence: Tuple[str, ...]
 
 
-def judge_mounted(layers, facts, policy):
+def judge_mounted(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> List[Finding]
+    """The mounts to judge; of others that a boot makes those that are missing.
+
+    Without a list of mounts nobody may know of a mount that Oracle uses: that is said too.
+    """
+    findings = for_each_and_unlisted(MOUNTED, _judge_mounted, mounts, facts, policy, _is_missing)
+    if policy.wanted is not None:
+        return findings
+    judged = [layers.path for layers in mounts]
+    unseen = [_judge_unseen(one) for one in missing_mounts(facts) if one.path not in judged]
+    unseen += _judge_direct_nfs(mounts, facts)
+    return unseen + (findings if mounts or not unseen else [])
+
+
+def _is_missing(judged):
+    # type: (JudgedMount) -> bool
+    return judged.mounted is None
+
+
+def _judge_unseen(entry):
+    # type: (Entry) -> Finding
+    """Nothing of Oracle is seen there: it may be down because the mount is missing."""
+    return found(
+        MOUNTED,
+        WARN,
+        title="{0}: {1}".format(entry.path, MOUNTED.title),
+        why="{0} mounts it at boot, and it is not mounted. Whether Oracle files belong there is "
+        "not known.".format(entry.place),
+        fix="mount {0}; or take it out of {1}".format(entry.path, entry.place),
+        desired="{0} on {1}".format(entry.source, entry.path),
+        persisted="{0}: {1}".format(entry.place, entry.source),
+        running=NOT_MOUNTED,
+        evidence=entry.evidence,
+    )
+
+
+def _judge_direct_nfs(mounts, facts):
+    # type: (List[Layers], Facts) -> List[Finding]
+    """Direct NFS opens its files past the kernel: on which mount they lie nobody sees."""
+    if any(layers.wanted.file_class in ("datafiles", "redo") for layers in mounts):
+        return []
+    others = sorted(
+        {mount.path for mount in known(facts.mounted)} - {layers.path for layers in mounts}
+    )
+    channels = if_known(attempt(judge_direct_nfs.channels, facts), {})
+    if not others or not channels:
+        return []
+    return [
+        found(
+            MOUNTED,
+            ERROR,
+            why="{0} reads and writes through Direct NFS (its own connections to {1}), where the "
+            "kernel sees no open file: which of {2} it uses could not be determined.".format(
+                sid, ", ".join(sorted(set(servers))), ", ".join(others)
+            ),
+            fix="list its mounts in nfs_mounts_wanted; they stand in: select dirname from "
+            "v$dnfs_servers",
+            evidence=["open_files:direct_nfs", "file:/proc/net/tcp"],
+        )
+        for sid, servers in sorted(channels.items())
+    ]
+
+
+def _judge_mounted(layers, facts, policy):
     # type: (Layers, Facts, Policy) -> Finding
     mounted = layers.judged.mounted
     if mounted is None:
@@ -66,6 +133,18 @@ def _desired(layers):
 
 def _judge_missing(layers, facts):
     # type: (Layers, Facts) -> Finding
+    link = facts.links.get(layers.path)
+    if link in [mount.path for mount in known(facts.mounted)]:
+        return found(
+            MOUNTED,
+            ERROR,
+            why="{0} is a link to {1}, which is mounted: nothing of it was judged.".format(
+                layers.path, link
+            ),
+            fix="write {0} in place of {1} in nfs_mounts_wanted".format(link, layers.path),
+            desired=_desired(layers),
+            evidence=layers.evidence(),
+        )
     maker = _maker_on_access(layers, facts)
     if maker is not None:
         return found(
@@ -97,12 +176,14 @@ def _judge_missing(layers, facts):
 
 def _maker_on_access(layers, facts):
     # type: (Layers, Facts) -> Optional[str]
-    """What mounts the path as soon as somebody looks: autofs, be it its daemon or systemd."""
-    above = [folder for folder in if_known(facts.autofs, []) if is_beneath(layers.path, folder)]
-    if not above:
+    """What mounts the path as soon as somebody looks: autofs, be it its daemon or systemd.
+
+    Raises where that is unknown: a folder of the automounter has only what its map names.
+    """
+    if not any(is_beneath(layers.path, folder) for folder in if_known(facts.autofs, [])):
         return None
-    entries = if_known(layers.entries, [])
-    return entries[0].place if entries else "autofs at " + max(above, key=len)
+    makers = [entry.place for entry in known(layers.entries) if entry.on_access]
+    return makers[0] if makers else None
 
 
 def _what_is_there(path, facts):

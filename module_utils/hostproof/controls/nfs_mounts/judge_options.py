@@ -9,7 +9,6 @@ other options.
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...answer import if_known, known, unless_absent
-from ...errors import HostproofError
 from ...finding import FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...parsers import nfs_options
 from ...parsers.nfs_options import AIX, LINUX
@@ -18,7 +17,7 @@ from ...probes.nfs_mounted import Mounted
 from . import checks, options_table
 from .facts import Facts
 from .judge_mounted import source_parts
-from .judging import for_each_mount, judge_mount, undetermined
+from .judging import for_each_and_unlisted
 from .layers import (
     Layers,
     because,
@@ -31,8 +30,7 @@ from .layers import (
     words_of,
 )
 from .options_table import CACHING, EXACTLY, LOCKS, NOT, POLICY, Wish
-from .policy import Policy
-from .wanted import guessed_mounts
+from .policy import Policy, WantedMount
 
 TRANSPORT = ("recovery", "proto")
 SIZES = ("rsize", "wsize")
@@ -105,23 +103,12 @@ def _capital(text):
 # -- transport ------------------------------------------------------------------------------------
 
 
-def judge_safe_transport(facts, policy):
-    # type: (Facts, Policy) -> List[Finding]
+def judge_safe_transport(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> List[Finding]
     """The mounts to judge, and every other one that holds Oracle files."""
-    check = checks.SAFE_TRANSPORT
-    findings = for_each_mount(check, _judge_safe_transport, facts, policy)
-    if policy.wanted is None:
-        return findings
-    listed = {one.path for one in policy.wanted}
-    if all(mount.path in listed for mount in known(facts.mounted)):
-        return findings
-    try:
-        others = guessed_mounts(facts, policy)
-    except HostproofError as problem:
-        return findings + [undetermined(check, problem)]
-    return findings + [
-        judge_mount(check, _judge_safe_transport, one, facts, policy) for one in others
-    ]
+    return for_each_and_unlisted(
+        checks.SAFE_TRANSPORT, _judge_safe_transport, mounts, facts, policy
+    )
 
 
 def _judge_safe_transport(layers, facts, policy):
@@ -149,21 +136,47 @@ def _judge_safe_transport(layers, facts, policy):
 # -- locks ----------------------------------------------------------------------------------------
 
 
-def judge_locks_between_clients(layers, facts, policy):
+def judge_locks_between_clients(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> List[Finding]
+    """The mounts to judge, and every other one that holds Oracle files."""
+    return for_each_and_unlisted(
+        checks.LOCKS_BETWEEN_CLIENTS, _judge_locks_between_clients, mounts, facts, policy
+    )
+
+
+def _judge_locks_between_clients(layers, facts, policy):
     # type: (Layers, Facts, Policy) -> Finding
     check = checks.LOCKS_BETWEEN_CLIENTS
-    wishes = options_table.lock_wishes(layers.system, layers.wanted)
-    if not wishes:
+    if options_table.is_shared(layers.wanted):
+        return _judge_locks(layers, layers.wanted, FAIL, correct(layers))
+    if layers.judged.use_stated:
         return found(check, SKIP, why="Only one host uses these files (use: single).")
+    # Local locks are fine where only this host opens the files, but nobody has said so.
+    finding = _judge_locks(
+        layers,
+        layers.wanted._replace(use="failover"),
+        WARN,
+        "say who uses the files (single, failover or rac): use in nfs_mounts_wanted, or "
+        "nfs_mounts_use",
+    )
+    if finding.status == PASS:
+        return found(check, SKIP, why="Nobody says that another host uses these files.")
+    return finding._replace(why=finding.why + " Nobody says that no other host opens these files.")
+
+
+def _judge_locks(layers, wanted, status, fix):
+    # type: (Layers, WantedMount, str, str) -> Finding
+    """Whether locks reach the server; ``status`` is what it is where they do not."""
+    check = checks.LOCKS_BETWEEN_CLIENTS
+    wishes = options_table.lock_wishes(layers.system, wanted)
     names = _names(wishes)
     why = _disagreement(wishes, layers)
-    status = FAIL if why else PASS
     return found(
         check,
-        status,
+        status if why else PASS,
         why=why and "{0} {1}".format(_capital(why), check.why),
-        fix=correct(layers),
-        desired="{0}, for use {1}".format(wished(wishes), layers.wanted.use),
+        fix=fix,
+        desired="{0}, for use {1}".format(wished(wishes), wanted.use),
         persisted=persisted_words(layers, names),
         running=running_words(layers, names),
         evidence=layers.evidence(),
@@ -231,7 +244,7 @@ def judge_options_in_force(layers, facts, policy):
         )
         persisted = if_known(layers.asked, None)
         if persisted is not None and not contradictions(wrong, persisted):
-            why += " What is persisted is right: the mount is older."
+            why += " What is persisted is right. " + _when_it_changes(layers)
         if all(wish.name not in layers.running for wish in wrong):
             # Other systems show what was asked for, and not what holds where nothing was.
             status = WARN
@@ -378,11 +391,21 @@ def judge_mounted_as_persisted(layers, facts, policy):
     return found(
         check,
         WARN if parts else PASS,
-        why=" ".join(parts + ["The next mount changes it."]),
+        why=" ".join(parts + [_when_it_changes(layers)]),
         fix=remount(layers),
+        desired="as persisted" + (": " + words_of(persisted, names) if names else ""),
         persisted="{0}: {1}".format(entry.place, entry.options or "defaults"),
-        running=mounted.options,
+        running=words_of(layers.running, names) if names else mounted.options,
         evidence=layers.evidence(),
+    )
+
+
+def _when_it_changes(layers):
+    # type: (Layers) -> str
+    if not layers.sharing:
+        return "The next mount changes it."
+    return "It stays so as long as one of {0} is mounted, whose superblock it shares.".format(
+        ", ".join(layers.sharing)
     )
 
 
@@ -455,19 +478,14 @@ def judge_shared_superblock(layers, facts, policy):
         return _not_mounted(check)
     if mounted.superblock is None:
         return found(check, SKIP, why="Only Linux shows which mounts share a superblock.")
-    others = [
-        mount
-        for mount in known(facts.mounted)
-        if mount.superblock == mounted.superblock and mount.path != mounted.path
-    ]
-    paths = ", ".join(mount.path for mount in others)
+    others = [mount for mount in known(facts.mounted) if mount.path in layers.sharing]
+    paths = ", ".join(layers.sharing)
     status, why = PASS, None  # type: str, Optional[str]
     if others:
         persisted = known(layers.asked)
         asked = known(layers.written) or {}
         ignored = differences(asked, persisted, layers.running, LINUX) if persisted else []
-        rivals = [mount.path for mount in others if _asks_otherwise(mount, layers, facts)]
-        if ignored and rivals:
+        if ignored and any(_asks_otherwise(mount, layers, facts) for mount in others):
             status = FAIL
             why = "Its superblock is that of {0}: it has {1}, though {2} asks for {3}.".format(
                 paths,

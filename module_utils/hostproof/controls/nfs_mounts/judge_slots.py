@@ -12,21 +12,22 @@ from ...probes import rpc_slots
 from ...probes.rpc_slots import ENTRIES, MAXIMUM, NAMES
 from .checks import SLOT_TABLES_PERSISTED, SLOT_TABLES_RUNNING
 from .facts import Facts
+from .layers import Layers
 from .policy import Policy
-from .wanted import judged_mounts, why_none
+from .wanted import why_none
 
 #: What the kernel takes where nobody sets them (net/sunrpc/xprtsock.c).
 _DEFAULTS = {ENTRIES: 2, MAXIMUM: 65536}
 
 
-def _why_not(facts, policy):
-    # type: (Facts, Policy) -> Optional[str]
+def _why_not(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> Optional[str]
     """Why the slots are not judged here; None where they are."""
     if known(facts.system) != LINUX:
         return "Only the NFS client of Linux has these limits."
     if policy.slot_table_entries == 0:
         return "nfs_mounts_slot_table_entries is 0: not managed."
-    return None if judged_mounts(facts, policy) else why_none(facts)
+    return None if mounts else why_none(facts)
 
 
 def _desired(policy):
@@ -49,10 +50,10 @@ def _verdict(values, wanted):
     return status, wrong
 
 
-def judge_slot_tables_persisted(facts, policy):
-    # type: (Facts, Policy) -> Finding
+def judge_slot_tables_persisted(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> Finding
     check = SLOT_TABLES_PERSISTED
-    why_not = _why_not(facts, policy)
+    why_not = _why_not(mounts, facts, policy)
     if why_not:
         return found(check, SKIP, why=why_not)
     at_boot = {name: rpc_slots.at_boot(facts.slots, name) for name in NAMES}
@@ -94,10 +95,10 @@ def _fix(policy, places):
     return fix
 
 
-def judge_slot_tables_running(facts, policy):
-    # type: (Facts, Policy) -> Finding
+def judge_slot_tables_running(mounts, facts, policy):
+    # type: (List[Layers], Facts, Policy) -> Finding
     check = SLOT_TABLES_RUNNING
-    why_not = _why_not(facts, policy)
+    why_not = _why_not(mounts, facts, policy)
     if why_not:
         return found(check, SKIP, why=why_not)
     running = facts.slots.running

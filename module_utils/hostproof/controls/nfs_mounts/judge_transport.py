@@ -477,7 +477,7 @@ def _nconnect(facts, policy, one):
             layers.path, connections, goal, server
         ),
         fix="unmount every mount of {0}, then mount them with nconnect={1}".format(server, goal),
-        desired=None if wanted is None else "nconnect={0}".format(goal),
+        desired="nconnect={0}".format(goal),
         persisted=persisted_words(layers, ["nconnect"]),
         running="nconnect={0}".format(running),
         in_use=None if mount is None else "{0} connections".format(connections),

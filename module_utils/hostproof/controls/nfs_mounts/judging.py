@@ -9,33 +9,53 @@ from ...finding import ERROR, FAIL, SKIP, WARN, Check, Finding, found
 from .facts import Facts, JudgedMount
 from .layers import Layers, layers_of
 from .policy import Policy
-from .wanted import judged_mounts, why_none
+from .wanted import guessed_mounts, why_none
 
 #: Judges one mount in all its layers. The path is put before the title for it.
 JudgeMount = Callable[[Layers, Facts, Policy], Finding]
 
 
-def for_each_mount(check, judge_one, facts, policy):
-    # type: (Check, JudgeMount, Facts, Policy) -> List[Finding]
+def for_each_mount(check, judge_one, mounts, facts, policy):
+    # type: (Check, JudgeMount, List[Layers], Facts, Policy) -> List[Finding]
     """One finding for each mount. What is unknown of one does not hide the verdict on another."""
-    mounts = judged_mounts(facts, policy)
     if not mounts:
         return [found(check, SKIP, why=why_none(facts))]
-    return [judge_mount(check, judge_one, one, facts, policy) for one in mounts]
+    return [_judge_mount(check, judge_one, layers, facts, policy) for layers in mounts]
 
 
-def judge_mount(check, judge_one, mount, facts, policy):
-    # type: (Check, JudgeMount, JudgedMount, Facts, Policy) -> Finding
+def for_each_and_unlisted(check, judge_one, mounts, facts, policy, is_judged=lambda _: True):
+    # type: (Check, JudgeMount, List[Layers], Facts, Policy, Callable[[JudgedMount], bool]) -> List[Finding]
+    """Also each mount that holds Oracle files and that the policy's list does not have.
+
+    ``is_judged`` picks those of the latter that matter for the check.
+    """
+    findings = for_each_mount(check, judge_one, mounts, facts, policy)
+    if policy.wanted is None:
+        return findings
     try:
-        finding = judge_one(layers_of(mount, facts, policy), facts, policy)
+        others = [
+            layers_of(one, facts, policy) for one in guessed_mounts(facts, policy) if is_judged(one)
+        ]
+    except HostproofError as problem:
+        return findings + [undetermined(check, problem)]
+    if not others:
+        return findings
+    found_there = for_each_mount(check, judge_one, others, facts, policy)
+    return found_there if not mounts else findings + found_there
+
+
+def _judge_mount(check, judge_one, layers, facts, policy):
+    # type: (Check, JudgeMount, Layers, Facts, Policy) -> Finding
+    try:
+        finding = judge_one(layers, facts, policy)
     except HostproofError as problem:
         finding = undetermined(check, problem)
     why = finding.why
-    if mount.guessed and finding.status in (WARN, FAIL):
+    if layers.judged.guessed and finding.status in (WARN, FAIL):
         why += " Judged as {0} of use {1}, a guess from what is open on it.".format(
-            mount.wanted.file_class, mount.wanted.use
+            layers.wanted.file_class, layers.wanted.use
         )
-    return finding._replace(title="{0}: {1}".format(mount.wanted.path, finding.title), why=why)
+    return finding._replace(title="{0}: {1}".format(layers.path, finding.title), why=why)
 
 
 def undetermined(check, problem):

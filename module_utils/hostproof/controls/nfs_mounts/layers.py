@@ -29,13 +29,15 @@ class Layers(NamedTuple):
 
     ``running`` is what the kernel's options mean, None where nothing is mounted. ``entries`` are
     all that persist the path, the one that counts first; ``written`` are the settings that stand
-    there and ``asked`` what they mean (None where there is none).
+    there and ``asked`` what they mean (None where there is none). ``sharing`` are the paths of
+    other mounts with the same superblock, and so with the same options.
     """
 
     judged: JudgedMount
     system: str
     wishes: List[Wish]
     running: Optional[Dict[str, str]]
+    sharing: Tuple[str, ...]
     persisted: nfs_persisted.Persisted
     entries: Answer[List[nfs_persisted.Entry]]
     written: Answer[Optional[Dict[str, str]]]
@@ -93,10 +95,22 @@ def layers_of(judged, facts, policy):
         system=system,
         wishes=wishes,
         running=running,
+        sharing=_sharing(judged.mounted, facts),
         persisted=facts.persisted,
         entries=entries,
         written=written,
         asked=attempt(_meaning, written, running, system),
+    )
+
+
+def _sharing(mounted, facts):
+    # type: (Optional[nfs_mounted.Mounted], Facts) -> Tuple[str, ...]
+    if mounted is None or mounted.superblock is None:
+        return ()
+    return tuple(
+        mount.path
+        for mount in known(facts.mounted)
+        if mount.superblock == mounted.superblock and mount.path != mounted.path
     )
 
 
@@ -124,7 +138,7 @@ def _meaning(written, running, system):
 
 def wished(wishes):
     # type: (Iterable[Wish]) -> str
-    """What is wished, as mount takes it: "rw,hard; rsize,wsize at least 256.0 KiB; no noac"."""
+    """What is wished, as mount takes it: "rw,hard, rsize,wsize at least 256.0 KiB, no noac"."""
     by_relation = {}  # type: Dict[str, Dict[str, str]]
     for wish in wishes:
         by_relation.setdefault(wish.relation, {})[wish.name] = wish.value
@@ -136,9 +150,13 @@ def wished(wishes):
         parts.append(
             "{0} at least {1}".format(",".join(sizes), human(min(map(int, sizes.values()))))
         )
-    if NOT in by_relation:
-        parts.append("no " + ", no ".join(nfs_options.words(by_relation[NOT])))
-    return "; ".join(parts)
+    never = by_relation.get(NOT, {})
+    # What must not be off is said as what must be on: lock, not "no nolock".
+    on = {name: "yes" for name, value in never.items() if value == "no"}
+    parts.extend(nfs_options.words(on))
+    off = {name: value for name, value in never.items() if name not in on}
+    parts.extend("no " + word for word in nfs_options.words(off))
+    return ", ".join(parts)
 
 
 def words_of(settings, names):
@@ -205,10 +223,21 @@ def because(wishes):
 def remount(layers):
     # type: (Layers) -> str
     """How a mount gets what is persisted: "mount -o remount" changes no option of NFS."""
-    by_hand = "stop what uses {0}, then: umount {0} && mount {0}".format(layers.path)
+    by_hand = _again(layers)
     if layers.judged.guessed or layers.system != nfs_options.LINUX:
         return by_hand
     return by_hand + "; or ./hostproof apply with nfs_mounts_remount_ok: true"
+
+
+def _again(layers):
+    # type: (Layers) -> str
+    """Mounts of one superblock keep its options until the last of them is gone."""
+    paths = sorted((layers.path,) + layers.sharing)
+    return "stop what uses {0}, then: umount {1} && {2}".format(
+        " and ".join(paths),
+        " ".join(reversed(paths)),
+        " && ".join("mount " + path for path in paths),
+    )
 
 
 def correct(layers):
@@ -220,7 +249,7 @@ def correct(layers):
     steps = [_persist(layers)]
     shown = [wish for wish in layers.wishes if wish.name not in nfs_options.NEVER_GRANTED]
     if contradictions(shown, layers.running):
-        steps.append("stop what uses it, then: umount {0} && mount {0}".format(layers.path))
+        steps.append(_again(layers))
     by_hand = "; ".join(steps)
     if layers.system != nfs_options.LINUX:
         return by_hand

@@ -22,7 +22,7 @@ from ...probes.nfs_mounted import Mounted
 from . import options_table
 from .facts import Facts, is_beneath
 from .judge_mounted import source_parts
-from .judge_sizes import judge_transfer_size_lowered
+from .judge_sizes import granted_by_server, judge_lowered
 from .layers import Layers, contradictions, layers_of, wished, words_of
 from .options_table import AT_LEAST, Wish
 from .plan_slots import plan_slots
@@ -461,7 +461,7 @@ def _guard_lowered(target, facts, policy):
     """A server that granted another mount less than this one has would grant this one less too."""
     if policy.allow_lowered_transfer_size:
         return []
-    finding = judge_transfer_size_lowered(target.layers, facts, policy)
+    finding = judge_lowered(target.layers, granted_by_server(facts))
     if finding.status not in (FAIL, WARN):
         return []
     reason = "a new mount of {0} would get less than it has: {1}".format(

@@ -1,0 +1,39 @@
+"""The virtual machine as the stories of all controls see it."""
+
+from machines import vm
+from machines.machine import TOOLS, Machine, Run
+from machines.needs import ROOT
+
+#: A login reads limits.d, as it does for the instance of an administrator who starts it by hand.
+LOGIN = "su - oracle -c"
+
+
+class LabMachine(Machine):
+    """Hostproof is run here with one control alone."""
+
+    control: str
+
+    def __init__(self) -> None:
+        super().__init__(vm.ssh, ROOT / "inventories/lab")
+
+    def play(self, playbook: str, *options: str, **variables: object) -> Run:
+        return super().play(playbook, "--tags", self.control, *options, **variables)
+
+    def kill_at_each_step(self, action: str) -> str:
+        """Run molecule/lab/kill_at_each_step.py on the machine."""
+        command = f"python3 {TOOLS}/kill_at_each_step.py {action} {self.control}"
+        return self.run(command, timeout=600)
+
+
+class HugePagesLab(LabMachine):
+    control = "hugepages"
+
+    def start(self, sid: str, sga: str, pages: str) -> None:
+        """Start a stand-in of an instance."""
+        self.start_instance(sid, sga, pages, login=LOGIN)
+
+    def cut_power(self, path: str) -> None:
+        """Apply, and reset the machine right before the file gets its name."""
+        before = vm.boot_id()
+        vm.run(f"nohup python3 {TOOLS}/kill_at_each_step.py power-cut {path} >/dev/null 2>&1 &")
+        vm.wait(previous_boot=before)

@@ -1,0 +1,52 @@
+"""The path and the server, made bad for real: each diagnosis names the right one of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nfs_lab import NfsLab
+
+#: Enough requests for a verdict although each takes long.
+SECONDS = 5
+
+BUSY = ("/u02/oradata", "/u03/redo")
+
+
+@contextmanager
+def lossy_path(nfs: NfsLab) -> Iterator[None]:
+    """One of twenty segments that the database host sends to the filer is lost."""
+    nfs.run("tc qdisc replace dev san0 root netem loss 5%")
+    try:
+        yield
+    finally:
+        nfs.run("tc qdisc del dev san0 root")
+
+
+@contextmanager
+def slow_filer(nfs: NfsLab, volume: str) -> Iterator[None]:
+    """Each write to the disk takes longer, of which a write of NFS needs several."""
+    nfs.filer("slow", volume, 60)
+    try:
+        yield
+    finally:
+        nfs.filer("slow", volume, 0)
+
+
+def test_losses_are_blamed_on_the_path(nfs):
+    with lossy_path(nfs), nfs.traffic(*BUSY):
+        verified = nfs.play("verify", nfs_mounts_sample_seconds=SECONDS)
+    for path in BUSY:
+        found = verified.finding(f"{path} nfs_mounts.retransmissions")
+        assert found["status"] == "fail"
+        assert "segments are lost on the way (network)" in found["why"]
+        assert "server is slow" not in found["why"]
+        assert "ports of the switches" in found["fix"]
+
+
+def test_slow_writes_are_blamed_on_the_server(nfs):
+    with slow_filer(nfs, "oradata"), nfs.traffic(*BUSY):
+        verified = nfs.play("verify", nfs_mounts_sample_seconds=SECONDS)
+    assert verified.worse_than_pass() == {"/u02/oradata nfs_mounts.latency": "fail"}
+    found = verified.finding("/u02/oradata nfs_mounts.latency")
+    assert "WRITE of /u02/oradata" in found["why"]
+    assert "the server is slow" in found["why"]
+    assert "look at the server" in found["fix"]

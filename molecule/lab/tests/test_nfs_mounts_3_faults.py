@@ -1,0 +1,26 @@
+"""Each seeded fault is one finding, with the right status, layer and fix; and nothing else is."""
+
+import nfs_faults
+import pytest
+
+
+@pytest.fixture(scope="module")
+def verified(nfs):
+    nfs_faults.seed(nfs)
+    yield nfs.play("verify", nfs_mounts_wanted=nfs_faults.wanted())
+    nfs_faults.heal(nfs)
+
+
+def test_every_fault_is_found_and_nothing_else(verified):
+    assert verified.worse_than_pass() == nfs_faults.expected()
+    assert len(verified.worse_than_pass()) >= 14
+
+
+@pytest.mark.parametrize(
+    "fault", [one for one in nfs_faults.FAULTS if one.findings], ids=lambda one: one.path[3:]
+)
+def test_the_finding_names_layer_and_fix(verified, fault):
+    found = verified.finding(f"{fault.path} nfs_mounts.{next(iter(fault.findings))}")
+    for layer, words in fault.layer.items():
+        assert words in found[layer]
+    assert fault.fix in found["fix"]

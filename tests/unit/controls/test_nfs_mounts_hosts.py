@@ -1,0 +1,203 @@
+"""Odd but real hosts: what nfs_mounts says of them must neither frighten nor lull anybody."""
+
+from collections.abc import Callable
+from typing import Any
+
+import nfs_packs
+import pytest
+from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.finding import Finding
+from nfs_packs import OPTIONS, NfsMachine, listed, nfs_host, ready_host, shown
+
+DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
+
+#: judge(host, **changes of the policy): findings by check.
+Judge = Callable[..., dict[str, list[Finding]]]
+
+
+@pytest.fixture
+def judge(validate_finding) -> Judge:
+    def judge_host(host: NfsMachine, **changes: Any) -> dict[str, list[Finding]]:
+        policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**changes))
+        found: dict[str, list[Finding]] = {}
+        for finding in nfs_mounts.judge(nfs_mounts.read(host, policy), policy):
+            validate_finding(finding.as_dict())
+            found.setdefault(finding.check.removeprefix("nfs_mounts."), []).append(finding)
+        return found
+
+    return judge_host
+
+
+def frightening(findings: dict[str, list[Finding]]) -> dict[str, str]:
+    """What is neither a pass nor a skip, by check."""
+    return {
+        check: f"{one.status}: {one.why}"
+        for check, some in findings.items()
+        for one in some
+        if one.status not in ("pass", "skip")
+    }
+
+
+def database_on(options: str | None = None, fstab: str = OPTIONS) -> NfsMachine:
+    """A database whose files lie on /u02."""
+    machine = nfs_host().persisted_mount("/u02", "filer1:/vol/u02", fstab, options)
+    return machine.database(DATABASE_FILE)
+
+
+def test_oracle_restart_is_no_cluster(judge):
+    machine = ready_host()
+    machine.process("/u01/app/grid/bin/ohasd.bin", pid=90, uid=0)
+    machine.process("/u01/app/grid/bin/ocssd.bin", pid=99)
+    assert frightening(judge(machine)) == {}
+
+
+class TestAutomounters:
+    """A path below a folder of autofs is there as soon as somebody looks, if its map has it."""
+
+    @staticmethod
+    def indirect(key: str) -> NfsMachine:
+        machine = nfs_host().other_mount("/nfs", "autofs", "/etc/auto.nfs")
+        machine.file("/etc/auto.master", "/nfs /etc/auto.nfs\n")
+        machine.file("/etc/auto.nfs", f"{key} -{OPTIONS} filer1:/vol/u02\n")
+        machine.command("systemctl is-enabled autofs.service", "enabled\n")
+        return machine
+
+    def test_the_map_has_it(self, judge):
+        (one,) = judge(self.indirect("u02"), **listed(path="/nfs/u02"))["mounted"]
+        assert one.status == "skip"
+        assert "/etc/auto.nfs:1 mounts it when somebody looks" in one.why
+
+    def test_the_map_has_not(self, judge):
+        (one,) = judge(self.indirect("u03"), **listed(path="/nfs/u02"))["mounted"]
+        assert one.status == "fail"
+        assert one.why.startswith("Not mounted")
+
+    def test_the_map_is_nowhere_to_be_read(self, judge):
+        machine = self.indirect("u03").file("/etc/auto.master", "/nfs ldap:ou=auto.nfs\n")
+        (one,) = judge(machine, **listed(path="/nfs/u02"))["mounted"]
+        assert one.status == "error"
+
+    def test_a_unit_of_its_own_mounts_what_fstab_does_not(self, judge):
+        """noauto in fstab, and an automount unit that somebody wrote."""
+        machine = database_on(fstab=OPTIONS + ",noauto")
+        machine.file("/etc/systemd/system/u02.automount", "[Automount]\nWhere=/u02\n")
+        wants = "/etc/systemd/system/multi-user.target.wants"
+        machine.file(f"{wants}/u02.automount", "").folder("/run/systemd/system")
+        assert frightening(judge(machine, **listed())) == {}
+
+
+def test_fstab_without_a_type(judge):
+    """mount(8) and systemd take host:/folder for NFS where the type is auto."""
+    machine = database_on()
+    table = machine.files[nfs_packs.FSTAB].replace("/u02 nfs ", "/u02 auto ")
+    unit = machine.files[nfs_packs.unit_file("/u02")].replace("Type=nfs\n", "")
+    machine.file(nfs_packs.FSTAB, table).file(nfs_packs.unit_file("/u02"), unit)
+    assert frightening(judge(machine, **listed())) == {}
+
+
+class TestMountThatTheBootLost:
+    """fstab names it, and bg reported success: nothing is mounted, and no policy lists it."""
+
+    @staticmethod
+    def lost() -> NfsMachine:
+        machine = ready_host()
+        machine.stop_instances()
+        return machine.unmount("/u02")
+
+    def test_a_database_writes_into_the_folder(self, judge):
+        machine = self.lost().database(DATABASE_FILE)
+        (one,) = judge(machine)["mounted"]
+        assert one.status == "fail"
+        assert "a database writes into the file system beneath" in one.why
+        assert one.running == "not mounted"
+        assert "datafiles" in one.why
+
+    def test_beside_listed_ones(self, judge):
+        machine = self.lost().persisted_mount("/u03", "filer1:/vol/u03").database(DATABASE_FILE)
+        wanted = listed(path="/u03", source="filer1:/vol/u03")
+        found = {one.title.split(":")[0]: one for one in judge(machine, **wanted)["mounted"]}
+        assert {path: one.status for path, one in found.items()} == {"/u02": "fail", "/u03": "pass"}
+
+    def test_its_home_is_not_there(self, judge):
+        machine = self.lost().file("/etc/oratab", "ORCL:/u02/app/oracle/product/19:N\n")
+        (one,) = judge(machine)["mounted"]
+        assert one.status == "fail"
+
+    def test_the_database_did_not_start_without_it(self, judge):
+        (one,) = judge(self.lost())["mounted"]
+        assert (one.status, one.title) == ("warn", "/u02: The mount is there")
+        assert one.persisted == "/etc/fstab:2: filer1:/vol/u02"
+
+    @pytest.mark.parametrize("options", ["noauto", "noauto,x-systemd.automount"])
+    def test_what_no_boot_mounts_is_not_missing(self, judge, options):
+        machine = nfs_host().fstab("/u02", "filer1:/vol/u02", f"{OPTIONS},{options}")
+        (one,) = judge(machine)["mounted"]
+        assert one.status == "skip"
+
+    def test_fstab_unreadable(self, judge):
+        (one,) = judge(self.lost().deny(nfs_packs.FSTAB))["mounted"]
+        assert one.status == "error"
+
+
+class TestMountsThatNobodyLists:
+    def test_local_locks_in_a_cluster(self, judge):
+        machine = ready_host().mount("/u03", "filer1:/vol/u03", shown(flags="nolock"))
+        machine.database("/u03/oradata/ORCL/users01.dbf", pid=2103)
+        machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
+        found = judge(machine, **listed())["locks_between_clients"]
+        assert {one.title.split(":")[0]: one.status for one in found} == {
+            "/u02": "skip",
+            "/u03": "fail",
+        }
+
+    def test_an_empty_list_claims_nothing_of_the_others(self, judge):
+        machine = database_on(shown(recovery="soft"))
+        (one,) = judge(machine, wanted=[])["safe_transport"]
+        assert (one.status, one.title) == ("fail", "/u02: Hard mount over TCP")
+
+    def test_voting_files(self, judge):
+        """Clusterware's own mount, on which no database has a file."""
+        grid = "/u01/app/19/grid"
+        machine = nfs_host().mount("/crs", "filer1:/vol/crs", shown(recovery="soft"))
+        machine.mount("/u01", "filer1:/vol/u01")
+        machine.process(f"{grid}/bin/ocssd.bin", f"{grid}/bin/ocssd.bin", "/crs/vote1", pid=99)
+        machine.process(f"{grid}/bin/crsd.bin", pid=100, uid=0)
+        found = judge(machine)["safe_transport"]
+        assert [(one.title, one.status) for one in found] == [
+            ("/crs: Hard mount over TCP", "fail"),
+            ("/u01: Hard mount over TCP", "pass"),
+        ]
+        assert "crs_voting" in found[0].why
+        options = {one.title.split(":")[0]: one for one in judge(machine)["options_in_force"]}
+        assert "noac" in options["/crs"].why
+        assert "noac" not in options["/u01"].desired
+
+    def test_home_behind_a_link(self, judge):
+        machine = nfs_host().mount("/nfs/app", "filer1:/vol/app", shown(recovery="soft"))
+        machine.file("/etc/oratab", "ORCL:/u01/19:N\n")
+        machine.command("readlink -v -e /u01/19", "/nfs/app/19\n")
+        (one,) = judge(machine)["safe_transport"]
+        assert one.status == "fail"
+
+    def test_direct_nfs_without_an_open_file(self, judge):
+        """All that the host shows are the connections of the database itself."""
+        machine = nfs_host().persisted_mount("/u02", "filer1:/vol/u02", OPTIONS, shown())
+        machine.process("ora_dbw0_ORCL", "socket:[4711]", pid=2102)
+        line = "0: 1500000A:9C40 0500000A:0801 01 00000000:00000000 00:00000000 00000000 54321 0"
+        table = machine.files["/proc/net/tcp"] + f"   {line} 4711 1 0 20 4 30 10 -1\n"
+        machine.file("/proc/net/tcp", table)
+        (one,) = judge(machine)["mounted"]
+        assert one.status == "error"
+        assert "its own connections to 10.0.0.5" in one.why
+        assert "which of /u02" in one.why
+        (one,) = judge(machine, **listed())["mounted"]
+        assert one.status == "pass"
+
+
+def test_listed_path_that_is_a_link(judge):
+    """Nothing looks below it: that would be the mount, whose server may hang."""
+    machine = ready_host().command("readlink -v -e /oradata", "/u02\n")
+    (one, *_) = judge(machine, **listed(path="/oradata"))["mounted"]
+    assert one.status == "error"
+    assert one.fix == "write /u02 in place of /oradata in nfs_mounts_wanted"
+    assert "dir:/oradata" not in machine.evidence
