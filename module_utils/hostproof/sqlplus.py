@@ -9,7 +9,7 @@ Language Reference, ALTER SYSTEM.
 """
 
 import re
-from typing import Iterable, List, NamedTuple, Optional, Pattern, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Pattern, Tuple
 
 from .change import CommandChange
 from .command import Command
@@ -36,6 +36,10 @@ whenever sqlerror exit failure rollback
 
 _ROW = "'|{0}|'{1} || '|'"
 _FIELD = " || nvl(replace(replace(replace({0}, '\\', '\\s'), '|', '\\p'), chr(10), '\\n'), '\\0')"
+
+#: Truth values compare in whatever case they were written.
+_VALUE = "case when upper(value) in ('TRUE', 'FALSE') then upper(value) else value end"
+_TRUTH = ("TRUE", "FALSE")
 
 _PARAMETER = re.compile(r"^[a-z_][a-z0-9_$#]*$")
 _SID = re.compile(r"^(\*|[A-Za-z0-9_$#+-]+)$")
@@ -114,17 +118,19 @@ class Setting(NamedTuple):
 def state(entries):
     # type: (Entries) -> str
     """The text that ``look`` finds where the parameter has these (SID, value) entries."""
-    return " ".join(
-        "{0}={1}".format(sid, UNSET if value is None else value) for sid, value in entries
-    )
+    shown = []
+    for sid, value in entries:
+        text = UNSET if value is None else value
+        shown.append("{0}={1}".format(sid, text.upper() if text.upper() in _TRUTH else text))
+    return " ".join(shown)
 
 
 def look(target, name, sids, memory=False, timeout=60.0):
     # type: (Target, str, Iterable[str], bool, float) -> Command
     """Tell a parameter's entries for the SIDs in the spfile, and what runs if ``memory``."""
     fields = [
-        "'{0}=' || nvl(max(case when sid = '{0}' then value end), '{1}')".format(
-            _checked(_SID, sid), UNSET
+        "'{0}=' || nvl(max(case when sid = '{0}' then {2} end), '{1}')".format(
+            _checked(_SID, sid), UNSET, _VALUE
         )
         for sid in sids
     ]
@@ -135,8 +141,8 @@ def look(target, name, sids, memory=False, timeout=60.0):
     if fields:
         statements.append("select {0} from {1}".format(" || ' ' || ".join(fields), source))
     if memory:
-        running = "select 'running=' || nvl(max(value), '{0}') from v$parameter where name = '{1}'"
-        statements.append(running.format(UNSET, name))
+        running = "select 'running=' || nvl(max({2}), '{0}') from v$parameter where name = '{1}'"
+        statements.append(running.format(UNSET, name, _VALUE))
     joined = " || ' ' || ".join("({0})".format(one) for one in statements)
     script = "select 'hostproof-state ' || {0}\n  from dual;\n".format(joined)
     return command(target, "look at " + name, script, r"^hostproof-state (.*\S)\s*$", timeout)
@@ -182,6 +188,33 @@ def stored_change(target, name, before, after, timeout=60.0):
         look=look(target, name, [sid for sid, _value in before], timeout=timeout),
         make=(alter(target, name, [Setting(sid, new[sid]) for sid in changed], timeout=timeout),),
         undo=(alter(target, name, [Setting(sid, old[sid]) for sid in changed], timeout=timeout),),
+    )
+
+
+def setting_change(target, name, sid, scope, now, value, timeout=60.0):
+    # type: (Target, str, str, str, Dict[str, Optional[str]], Optional[str], float) -> CommandChange
+    """Set one entry of a parameter (``value`` None takes it out) in the places of ``scope``.
+
+    ``now`` is what is there: "spfile" the entry, "memory" the value in force.
+    """
+    in_spfile, in_memory = scope != "memory", scope != "spfile"
+    before = [(sid, now["spfile"])] if in_spfile else []  # type: Entries
+    after = [(sid, value)] if in_spfile else []  # type: Entries
+    undo = []
+    if in_memory:
+        before.append(("running", now["memory"]))
+        after.append(("running", value))
+        undo.append(alter(target, name, [Setting(sid, now["memory"])], "memory", timeout))
+    if in_spfile:
+        undo.append(alter(target, name, [Setting(sid, now["spfile"])], "spfile", timeout))
+    return CommandChange(
+        name="{0} of {1} ({2})".format(name, target.sid, scope),
+        before=state(before),
+        # A size is shown in bytes, however it was written.
+        after=None if re.match(r"^\d+[KMGTP]$", value or "", re.IGNORECASE) else state(after),
+        look=look(target, name, [sid] if in_spfile else [], in_memory, timeout),
+        make=(alter(target, name, [Setting(sid, value)], scope, timeout),),
+        undo=tuple(undo),
     )
 
 
