@@ -98,7 +98,7 @@ def base_home(home):
         return home
     for line in lines:
         fields = line.strip().split(":")
-        if fields[0] == home and fields[3:] == ["Y"]:
+        if fields[0] == home and fields[3:4] == ["Y"]:
             return os.path.join(fields[1], "homes", fields[2])
     return home
 
@@ -204,8 +204,10 @@ def refuse_with(error, release_number):
 
 
 def redirect(address, connect_data):
+    """The address in a packet of its own, which is what python-oracledb waits for."""
     data = address.encode() + b"\0" + connect_data.encode()
-    return packet(REDIRECT, struct.pack(">H", len(data)) + data, flags=0x02)
+    head = packet(REDIRECT, struct.pack(">H", len(data)), flags=0x02)
+    return head + packet(DATA, b"\0\0" + data)
 
 
 def accept(client_version, sdu):
@@ -413,7 +415,7 @@ class Listener:
                 return
 
     def answer(self, client, kind, flags, body):
-        if kind == CONNECT and len(body) >= 50:
+        if kind == CONNECT and len(body) >= 26:
             version, _, _, sdu, _, _, _, _, length, offset = struct.unpack_from(">10H", body)
             data = body[offset - HEAD : offset - HEAD + length]
             request = Request(version, sdu, flags, data.decode("utf-8", "replace"))
@@ -468,8 +470,7 @@ class Listener:
         self.reply(client, accept(request.version, request.sdu))
 
     def log_establish(self, client, request, name, error):
-        connect_data = re.search(r"\(CONNECT_DATA=.*\)", request.data, re.I | re.S)
-        said = connect_data.group() if connect_data else "<unknown connect data>"
+        said = connect_data_of(request.data) or "<unknown connect data>"
         line = "{0} * {1} * {2} * establish * {3} * {4}".format(
             now_text(), said, address_of(client.peer), name, error
         )
@@ -601,6 +602,17 @@ def copyright_line(release):
 
 def socket_path(home, name):
     return os.path.join(home, ".standin", name.upper() + ".sock")
+
+
+def connect_data_of(text):
+    """The (CONNECT_DATA=...) of what a client asked for, to the parenthesis that closes it."""
+    found = re.search(r"\(\s*CONNECT_DATA\s*=", text, re.I)
+    depth = 0
+    for at in range(found.start(), len(text)) if found else ():
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[found.start() : at + 1]
+    return ""
 
 
 def address_of(peer):

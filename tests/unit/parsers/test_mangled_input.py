@@ -49,6 +49,7 @@ from ansible.module_utils.hostproof.parsers import (
     systemd_unit,
     sysvipc_shm,
     tmpfiles_d,
+    tns_packet,
     tuned,
     vfstab,
 )
@@ -164,6 +165,18 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (
         lambda text: tmpfiles_d.writes(tmpfiles_d.parse(text, "x"), "/a"),
         "w /a - - - - \\x41\nw+ /[a] - - - - b\n",
+    ),
+    (
+        lambda text: tns_packet.answer(
+            tns_packet.split(text.encode("utf-8", "surrogateescape"))[0]
+        ),
+        '\0A\0\0\4\0\0\0"\0\x005(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=0)(ALIAS=LISTENER))',
+    ),
+    (
+        lambda text: tns_packet.answer(
+            tns_packet.split(text.encode("utf-8", "surrogateescape"))[0]
+        ),
+        "\0\n\0\0\5\2\0\0\0\x1a\0$\0\0\6\0\0\0\0\0(HOST=db2)(PORT=1523)\0ping",
     ),
     (tuned.active_profiles, "oracle\n"),
     (partial(tuned.parse_profile, path="x"), "tuned/oracle.conf"),
