@@ -97,6 +97,7 @@ _SHAPES = {
     "link": lambda reading: isinstance(reading["target"], str),
     "stat": lambda reading: Stat(**reading["stat"]),
     "command": _is_output,
+    "argument": lambda reading: isinstance(reading["text"], str),
     "environment": lambda reading: (
         isinstance(reading["names"], list)
         and all(isinstance(text, str) for text in reading["values"].values())
@@ -193,6 +194,20 @@ class Host:
                 key, "{0} was read without {1}; record it again".format(key, missing[0])
             )
         return {name: reading["values"][name] for name in wanted if name in reading["values"]}
+
+    def argument(self, pid, number):
+        # type: (int, int) -> str
+        """One argument of a process, 0 for its first; Absent where it has no such one.
+
+        No other is kept, for they can hold passwords: ask only for one that never can.
+        """
+        return str(
+            self._answer(
+                "argument:{0}:{1}".format(pid, number),
+                "argument",
+                lambda: {"text": _read_argument(pid, number)},
+            )["text"]
+        )
 
     def processes(self, name, pattern):
         # type: (str, str) -> List[Process]
@@ -389,6 +404,14 @@ def _run_command(argv, timeout):
 def _ask(wanted):
     # type: (command.Command) -> Dict[str, Any]
     return dict(command.run(wanted)._asdict(), argv=list(wanted.argv), user=wanted.user)
+
+
+def _read_argument(pid, number):
+    # type: (int, int) -> str
+    arguments = _read_file("/proc/{0}/cmdline".format(pid)).split("\0")[:-1]
+    if number >= len(arguments):
+        raise FileNotFoundError(errno.ENOENT, "the process has no such argument")
+    return arguments[number]
 
 
 def _read_environment(pid, names):

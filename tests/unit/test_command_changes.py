@@ -13,7 +13,7 @@ import pytest
 from ansible.module_utils.hostproof import apply, command
 from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
 from ansible.module_utils.hostproof.command import Command
-from ansible.module_utils.hostproof.errors import Denied, HostproofError, Unanswered
+from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.writer import Writer
@@ -309,11 +309,15 @@ class TestHost:
             live = LiveHost()
             names = ("TNS_ADMIN", "ORACLE_HOME")
             assert live.environment(child.pid, names) == {"TNS_ADMIN": "/etc/oracle"}
+            assert live.argument(child.pid, 1) == "-c"
+            with pytest.raises(Absent):
+                live.argument(child.pid, 3)
         finally:
             child.kill()
             child.communicate()
         assert "tiger" not in json.dumps(live.evidence)
         recorded = RecordedHost(live.evidence)
+        assert recorded.argument(child.pid, 1) == "-c"
         assert recorded.environment(child.pid, names) == {"TNS_ADMIN": "/etc/oracle"}
         with pytest.raises(Unanswered, match="read without ORACLE_SID"):
             recorded.environment(child.pid, ("ORACLE_SID",))

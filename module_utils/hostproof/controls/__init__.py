@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The registry of controls: a new control adds its line to CONTROLS, and nothing else here."""
 
-from . import hugepages, nfs_mounts
+from . import hugepages, listener_rate_limit, nfs_mounts
 
 CONTROLS = {
     hugepages.NAME: hugepages,
+    listener_rate_limit.NAME: listener_rate_limit,
     nfs_mounts.NAME: nfs_mounts,
 }
 

@@ -30,13 +30,13 @@ class File(NamedTuple):
 def read_text(host, path):
     # type: (Host, str) -> str
     """As Host.read_text."""
-    return _run(host, ["cat", path])
+    return run(host, ["cat", path])
 
 
 def read_text_without(host, key, path):
     # type: (Host, str, str) -> str
     """As read_text, with "***" for what follows ``key`` and a colon on a line."""
-    return _run(host, argv_without(key, path))
+    return run(host, argv_without(key, path))
 
 
 def argv_without(key, path):
@@ -47,13 +47,13 @@ def argv_without(key, path):
 def real_path(host, path):
     # type: (Host, str) -> str
     """As Host.real_path."""
-    return _run(host, ["readlink", "-v", "-e", path]).rstrip("\n")
+    return run(host, ["readlink", "-v", "-e", path]).rstrip("\n")
 
 
 def link_target(host, path):
     # type: (Host, str) -> str
     """What a link holds; nothing that it leads to is touched."""
-    return _run(host, ["readlink", "-v", path]).rstrip("\n")
+    return run(host, ["readlink", "-v", path]).rstrip("\n")
 
 
 def list_files(host, folder):
@@ -77,8 +77,9 @@ def same_content(host, one, other):
     return output.rc == 0
 
 
-def _run(host, argv):
+def run(host, argv):
     # type: (Host, List[str]) -> str
+    """What a command prints about files; Absent, Denied or Unanswered where it fails."""
     return _stdout(argv, host.run(argv, TIMEOUT))
 
 
