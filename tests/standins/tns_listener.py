@@ -579,10 +579,11 @@ def log_files(parameters, name, home, environment):
     """Where listener.log is written, and what lsnrctl shows (with ADR: the XML beside it)."""
     if str(parameters.get("DIAG_ADR_ENABLED_" + name.upper(), "on")).lower() in ("off", "false"):
         folder = parameters.get("LOG_DIRECTORY_" + name.upper()) or home + "/network/log"
-        log = os.path.join(folder, parameters.get("LOG_FILE_" + name.upper()) or "listener.log")
+        file = parameters.get("LOG_FILE_" + name.upper()) or name.lower() + ".log"
+        log = os.path.join(folder, file)
         return log, log
     base = parameters.get("ADR_BASE_" + name.upper()) or environment.get("ORACLE_BASE")
-    host = socket.gethostname().split(".")[0]
+    host = socket.gethostname().split(".")[0].lower()
     folder = "/".join((base or home + "/log", "diag/tnslsnr", host, name.lower()))
     return folder + "/trace/" + name.lower() + ".log", folder + "/alert/log.xml"
 
