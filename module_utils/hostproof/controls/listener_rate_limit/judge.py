@@ -14,7 +14,6 @@ from ...probes import listeners as probe
 from ...probes.listeners import Listener
 from . import checks
 from .facts import (
-    NETSTAT,
     SAMPLE,
     SOCKETS,
     SOMAXCONN,
