@@ -269,7 +269,9 @@ class TestListener:
         with pytest.raises(HostproofError, match="TNS-12541"):
             plan(machine, restart_ok=True, **wants())
 
-    def test_audit_asks_no_listener(self):
-        machine = running(OPEN)
-        plan(machine, **wants())
+    @pytest.mark.parametrize(
+        ("machine", "restart_ok"), [(running(OPEN), False), (ready_host(), True)]
+    )
+    def test_listener_is_asked_only_where_it_will_be_restarted(self, machine, restart_ok):
+        plan(machine, restart_ok=restart_ok, **wants())
         assert not [key for key in machine.evidence if key.startswith("command:status of")]

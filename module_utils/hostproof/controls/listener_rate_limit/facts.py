@@ -8,11 +8,13 @@ from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...command import Command, state_of
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
-from ...parsers import listener_log, listening_sockets, oracle_net, proc_net_snmp
+from ...parsers import listener_log, listening_sockets, proc_net_snmp
 from ...probes import listeners as probe
 from ...probes import nfs_files, oracle_homes
 from ...probes.listeners import Listener
-from .policy import PROTOCOLS, Policy, WantedListener
+from .edit import edited, is_as_wanted, is_stale
+from .endpoints import endpoints
+from .policy import Policy, WantedListener
 
 SOMAXCONN = "/proc/sys/net/core/somaxconn"
 NETSTAT = "/proc/net/netstat"
@@ -24,29 +26,6 @@ CLUSTERWARE = r"(^|/)ohasd\.bin$"
 CLUSTER = r"(^|/)ocssd\.bin$"
 #: Where root.sh of Grid Infrastructure writes its home: Linux, Solaris.
 OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
-
-#: Seconds until a client that says nothing is dropped, unless INBOUND_CONNECT_TIMEOUT says so.
-INBOUND_TIMEOUT = 60
-
-_TRUE = ("yes", "on", "true")
-_FALSE = ("no", "off", "false")
-
-
-class Endpoint(NamedTuple):
-    """An ADDRESS over which clients come. ``limit`` is the text of its RATE_LIMIT, ``rate`` what
-    counts: connections a second, None for no limit."""
-
-    protocol: str
-    host: str
-    port: Optional[int]
-    limit: Optional[str]
-    rate: Optional[int]
-    queuesize: Optional[int]
-    pair: oracle_net.Pair
-
-    def name(self):
-        # type: () -> str
-        return "{0}:{1}".format(self.protocol, "?" if self.port is None else self.port)
 
 
 class Overflows(NamedTuple):
@@ -69,7 +48,7 @@ class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that stands in its place.
 
     ``logs`` and ``states`` are by pid; a state is what lsnrctl says of the start, read only where
-    the policy allows a restart or a reload. ``definitions``: the files that name a listener of the
+    the plan may restart the listener. ``definitions``: the files that name a listener of the
     policy that does not run, by its name.
     """
 
@@ -124,9 +103,24 @@ def _find_definitions(host, name, policy):
 
 def _may_be_touched(listener, policy):
     # type: (Listener, Policy) -> bool
-    if not (policy.restart_ok or policy.reload_ok):
+    """Whether the plan may restart it: only then it is asked, for that is a connection to it."""
+    if not policy.restart_ok:
         return False
-    return any(one.name == listener.name for one in policy.wanted or ())
+    fitting = [one for one in policy.wanted or () if _fits(one, listener)]
+    return any(attempt(_needs_a_start, listener, one) is not False for one in fitting)
+
+
+def _needs_a_start(listener, wanted):
+    # type: (Listener, WantedListener) -> bool
+    main = known(listener.main)
+    net = known(main.net)
+    changed = edited(listener, wanted, net, main).text != net.text
+    return changed or not is_as_wanted(listener, wanted) or is_stale(listener)
+
+
+def _fits(wanted, listener):
+    # type: (WantedListener, Listener) -> bool
+    return wanted.name == listener.name and wanted.home in (None, listener.home)
 
 
 def look(listener):
@@ -208,9 +202,7 @@ def subjects(facts, policy):
         return [Subject(one.name, None, one, _title(one, running)) for one in running]
     found = []
     for wanted in policy.wanted:
-        fitting = [
-            one for one in running if one.name == wanted.name and wanted.home in (None, one.home)
-        ]
+        fitting = [one for one in running if _fits(wanted, one)]
         for one in fitting:
             found.append(Subject(one.name, wanted, one, _title(one, running)))
         if not fitting:
@@ -223,86 +215,6 @@ def _title(listener, running):
     """Its name, and its home where the name alone does not tell it from others."""
     same = [one for one in running if one.name == listener.name]
     return listener.name if len(same) == 1 else "{0} ({1})".format(listener.name, listener.home)
-
-
-def global_rate(listener):
-    # type: (Listener) -> Optional[int]
-    """CONNECTION_RATE of the listener: the last one that stands, None if there is none."""
-    found = listener.parameters("CONNECTION_RATE_" + listener.name)
-    if not found:
-        return None
-    return _number(found[-1], listener)
-
-
-def endpoints(listener):
-    # type: (Listener) -> List[Endpoint]
-    """The addresses of the listener over which clients come, with the rate that counts."""
-    found = []
-    for parameter in listener.parameters(listener.name):
-        for address in parameter.inside("ADDRESS"):
-            protocol = (address.text("PROTOCOL") or "").lower()
-            if protocol in PROTOCOLS:
-                found.append(endpoint_of(address, protocol, global_rate(listener), listener))
-    return found
-
-
-def endpoint_of(address, protocol, total, listener):
-    # type: (oracle_net.Pair, str, Optional[int], Listener) -> Endpoint
-    port = address.text("PORT") or ""
-    limits = address.all("RATE_LIMIT")
-    sizes = address.all("QUEUESIZE")
-    limit = limits[0].value if limits else None
-    return Endpoint(
-        protocol=protocol,
-        host=address.text("HOST") or "",
-        port=int(port) if port.isdecimal() else None,
-        limit=limit,
-        rate=_rate(limit, total, listener),
-        queuesize=_number(sizes[0], listener) if sizes else None,
-        pair=address,
-    )
-
-
-def _rate(limit, total, listener):
-    # type: (Optional[str], Optional[int], Listener) -> Optional[int]
-    """What one endpoint takes in a second: the total beats its own number."""
-    if limit is None or limit.lower() in _FALSE:
-        return None
-    if limit.lower() in _TRUE:
-        return total
-    if not limit.isdecimal():
-        raise Unanswered(
-            "command:cat " + known(listener.main).path,
-            "RATE_LIMIT is {0!r}, neither yes or no nor a number".format(limit),
-        )
-    return int(limit) if total is None else total
-
-
-def _number(pair, listener):
-    # type: (oracle_net.Pair, Listener) -> int
-    if pair.value is None or not pair.value.isdecimal():
-        raise Unanswered(
-            "command:cat " + known(listener.main).path,
-            "{0} is {1!r}, no number".format(pair.name, pair.value),
-        )
-    return int(pair.value)
-
-
-def inbound_timeout(listener):
-    # type: (Listener) -> int
-    found = listener.parameters("INBOUND_CONNECT_TIMEOUT_" + listener.name)
-    return _number(found[-1], listener) if found else INBOUND_TIMEOUT
-
-
-def may_be_limited(endpoint, wanted):
-    # type: (Endpoint, WantedListener) -> bool
-    return wanted.ports is None or endpoint.port in wanted.ports
-
-
-def wanted_rate(endpoint, wanted):
-    # type: (Endpoint, WantedListener) -> Optional[int]
-    """The rate that the policy wants here; None for no limit. Only where it manages the rate."""
-    return (wanted.rate or None) if may_be_limited(endpoint, wanted) else None
 
 
 def grid_reasons(listener, clusterware):
@@ -322,8 +234,3 @@ def grid_reasons(listener, clusterware):
     if reasons and not endpoints(listener):
         reasons.append("no TCP address stands in the file: the agent adds it at run time")
     return reasons
-
-
-def drain_seconds(rate, pools):
-    # type: (int, Tuple[int, ...]) -> float
-    return float(sum(pools)) / rate

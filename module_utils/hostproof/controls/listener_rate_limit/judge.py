@@ -13,22 +13,16 @@ from ...parsers.listening_sockets import Listening
 from ...probes import listeners as probe
 from ...probes.listeners import Listener
 from . import checks
-from .facts import (
-    SAMPLE,
-    SOCKETS,
-    SOMAXCONN,
+from .endpoints import (
     Endpoint,
-    Facts,
-    Subject,
     drain_seconds,
     endpoints,
     global_rate,
-    grid_reasons,
     inbound_timeout,
     may_be_limited,
-    subjects,
     wanted_rate,
 )
+from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts, Subject, grid_reasons, subjects
 from .policy import Policy, WantedListener
 
 #: The first release without bug 16409926.
