@@ -10,7 +10,9 @@ description:
   - Restores exactly what the change journal holds, newest first, and reads each state back.
   - Works after a crash in the middle of an apply, and after a reboot.
   - A mount in use is left as it is, which fails the task; everything else is put back all the same.
-  - A file that somebody changed after Hostproof did is not overwritten unless O(overwrite) says so.
+  - A file that somebody changed after Hostproof did is not overwritten unless O(overwrite) says so,
+    nor is another export unmounted that somebody mounted there.
+  - A mount that a database uses by Direct NFS, which umount would not notice, stops it.
 options:
   control:
     description: The control to put back; all of them if it is not given.
@@ -65,6 +67,7 @@ def main():
         transactions = journal.transactions(module.params["control"])
         diff = [as_diff(one.path, one.now, one.before) for one in apply.restorations(transactions)]
         apply.refuse_lost_edits(transactions, module.params["overwrite"])
+        apply.refuse_in_use(transactions)
         if not module.check_mode:
             apply.revert(transactions, journal, writer)
     except (HostproofError, OSError) as problem:

@@ -23,6 +23,7 @@ from .change import (
     active_value,
     encode,
     mount_text,
+    normal_source,
     steps_text,
 )
 from .errors import HostproofError
@@ -245,8 +246,9 @@ def restorations(transactions):
 
 def refuse_lost_edits(transactions, overwrite):
     # type: (List[Transaction], bool) -> None
-    """Raise Refused if somebody changed a file after Hostproof did: revert would lose that."""
-    edited = set() if overwrite else _edited_files(transactions)
+    """Raise Refused if somebody changed a file after Hostproof did, or mounted something else:
+    revert would lose that."""
+    edited = set() if overwrite else _edited_files(transactions) | _other_mounts(transactions)
     if edited:
         raise Refused(
             "refused, nothing was changed: {0} was edited after Hostproof wrote it; move your edit "
@@ -254,6 +256,37 @@ def refuse_lost_edits(transactions, overwrite):
                 ", ".join(sorted(edited))
             )
         )
+
+
+def refuse_in_use(transactions):
+    # type: (List[Transaction]) -> None
+    """Raise Refused if a database uses what revert would unmount, and umount would not notice."""
+    using = mounting.used_by_direct_nfs(_oldest_mounts(transactions))
+    if using:
+        raise Refused(
+            "refused, nothing was changed: in use is {0}; stop that first".format("; ".join(using))
+        )
+
+
+def _oldest_mounts(transactions):
+    # type: (List[Transaction]) -> List[Tuple[str, Optional[MountState]]]
+    entries = [entry for one in reversed(transactions) for entry in one.entries]
+    return _mounts_before(Transaction("", "", entries))
+
+
+def _other_mounts(transactions):
+    # type: (List[Transaction]) -> Set[str]
+    """What is mounted where Hostproof mounted, but neither by it nor before it."""
+    sources = {}  # type: Dict[str, Set[str]]
+    for entry in [entry for one in transactions for entry in one.entries]:
+        if entry.kind == "mount":
+            known = sources.setdefault(entry.path, set())
+            before = _mount_of(entry)
+            if before is not None:
+                known.add(normal_source(before.source))
+            if entry.after is not None:
+                known.add(normal_source(entry.after.split(" ")[0]))
+    return set(mounting.others(_oldest_mounts(transactions), sources))
 
 
 def _edited_files(transactions):

@@ -32,6 +32,10 @@ FOUND_BY_MOUNT = frozenset(
 )
 
 
+#: The bytes of one request, which client and server negotiate.
+TRANSFER_SIZES = ("rsize", "wsize")
+
+
 class MountState(NamedTuple):
     """What is mounted at a path. ``options`` are those that mount(8) takes to make it so."""
 
@@ -135,6 +139,14 @@ def _mount_diff(path, changes):
     must = changes[-1].must
     before = None if old is None else mount_text(old, tuple(must))
     after = None if new is None else mount_text(new, tuple(must))
+    if after is not None:
+        # What nobody asks for in so many words, but the mount fails without it.
+        said = [line.partition("=")[0] for line in after.splitlines()]
+        after += "".join(
+            "{0}={1}{2}\n".format(name, must[name], " or more" if name in TRANSFER_SIZES else "")
+            for name in sorted(must)
+            if name not in said
+        )
     if before is not None and after is not None:
         after += "# unmounted, then mounted again\n"
     return as_diff("mount of " + path, before, after)

@@ -10,16 +10,20 @@ import os
 from typing import Dict, Iterable, List, Optional, Set, Tuple
 
 from .answer import attempt, unless_absent
-from .change import FOUND_BY_MOUNT, MountChange, MountState, mount_text, normal_source
+from .change import (
+    FOUND_BY_MOUNT,
+    TRANSFER_SIZES,
+    MountChange,
+    MountState,
+    mount_text,
+    normal_source,
+)
 from .errors import HostproofError
 from .host import LiveHost
 from .parsers import mountinfo, nfs_options, systemd_unit
-from .probes import nfs_mounted
+from .probes import direct_nfs, nfs_mounted
 from .probes.nfs_mounted import Mounted
 from .writer import Writer
-
-#: The bytes of one request, which client and server negotiate.
-TRANSFER_SIZES = ("rsize", "wsize")
 
 #: Seconds until a server that should show a folder counts as gone.
 LOOK_LIMIT = 5.0
@@ -329,10 +333,37 @@ def unmount_changed(mounts, writer):
     return problems
 
 
+def used_by_direct_nfs(mounts):
+    # type: (List[Before]) -> List[str]
+    """Who may use what unmount_changed would unmount though nothing is open there, in words."""
+    changed = _changed(mounts)
+    users = direct_nfs.read_users(LiveHost()) if changed else []
+    if not users:
+        return []
+    now = mounted_now()
+    return [
+        "{0} by Direct NFS of {1} (pid {2}, {3})".format(path, process.sid, process.pid, remote)
+        for path in sorted(changed)
+        for process, remote in users
+        if remote == nfs_options.parse(now[path].options).get("addr")
+    ]
+
+
+def others(mounts, sources):
+    # type: (List[Before], Dict[str, Set[str]]) -> List[str]
+    """What is mounted now but is none of the sources that were ever journaled for its path."""
+    now = mounted_now() if mounts else {}
+    return [
+        "the mount of {0} on {1}".format(now[path].source, path)
+        for path, _before in mounts
+        if path in now and normal_source(now[path].source) not in sources[path]
+    ]
+
+
 def _changed(mounts):
     # type: (List[Before]) -> Set[str]
     """What is mounted and not as it was, and what lies beneath it or shares its superblock."""
-    now = mounted_now()
+    now = mounted_now() if mounts else {}
     changed = {
         path for path, before in mounts if path in now and not is_in_state(now[path], before)
     }

@@ -3,13 +3,15 @@
 Runs on the lab's machine as root, beside the package ``hostproof`` and ``policy.json`` (the roles'
 variables). A step is one system call of hostproof.writer that changes something, or one command
 that it runs for that (mount, umount, systemctl): the process gets SIGKILL right before it.
-Standard library only, syntax of Python 3.6. CONTROL is hugepages unless it is given.
+Standard library only, syntax of Python 3.6. CONTROL is hugepages unless it is given. EVERY leaves
+steps out where each takes long: 5 kills before step 1, 6, 11 ...
 
-    kill_at_each_step.py apply [CONTROL]    kill apply before step 1, 2, 3 ...; revert; compare
-    kill_at_each_step.py revert [CONTROL]   apply; kill revert before step 1, 2, 3 ...; revert;
-                                            compare
+    kill_at_each_step.py apply [CONTROL [EVERY]]
+        kill apply before step 1, 2, 3 ...; revert; compare
+    kill_at_each_step.py revert [CONTROL [EVERY]]
+        apply; kill revert before step 1, 2, 3 ...; revert; compare
     kill_at_each_step.py power-cut PATH [CONTROL]
-                                            reset the machine right before apply puts PATH in place
+        reset the machine right before apply puts PATH in place
 """
 
 import json
@@ -180,7 +182,7 @@ def check_no_half_states(before, done, now, what):
             sys.exit(f"{what}: {path} is neither old nor new")
 
 
-def kill_apply(story):
+def kill_apply(story, every=1):
     before = story.state()
     in_child(story.apply_once)
     done = story.state()
@@ -192,13 +194,16 @@ def kill_apply(story):
         check_no_half_states(before, done, story.state(), what)
         in_child(story.revert_once)
         check(before, story.state(), what + ", then reverted")
-        step += 1
+        step += every
     in_child(story.revert_once)
     check(before, story.state(), "after every step")
-    print(f"killed at {step - 1} steps; {len(differences(before, done))} files and values change")
+    print(
+        f"killed at {(step - 1) // every} steps; "
+        f"{len(differences(before, done))} files and values change"
+    )
 
 
-def kill_revert(story):
+def kill_revert(story, every=1):
     before = story.state()
     step = 1
     in_child(story.apply_once)
@@ -206,9 +211,9 @@ def kill_revert(story):
         in_child(story.revert_once)
         check(before, story.state(), f"revert killed before step {step}, then run again")
         in_child(story.apply_once)
-        step += 1
+        step += every
     check(before, story.state(), "after every step")
-    print(f"killed at {step - 1} steps")
+    print(f"killed at {(step - 1) // every} steps")
 
 
 def cut_power_before_renaming_to(path, story):
@@ -221,8 +226,9 @@ if __name__ == "__main__":
     action, *given = sys.argv[1:]
     paths = [given.pop(0)] if action == "power-cut" else []
     told = Story(given[0] if given else "hugepages")
+    every = [int(word) for word in given[1:]]
     {
         "apply": kill_apply,
         "revert": kill_revert,
         "power-cut": cut_power_before_renaming_to,
-    }[action](*paths, told)
+    }[action](*paths, told, *every)

@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost, OpenFiles
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.parsers import nfs_options
-from ansible.module_utils.hostproof.probes import nfs_mounted
+from ansible.module_utils.hostproof.probes import direct_nfs, nfs_mounted
 from ansible.module_utils.hostproof.writer import Writer
 
 DATA = "filer:/vol/oradata"
@@ -213,6 +213,7 @@ class Host:
     def revert(self) -> list[str]:
         transactions = self.journal.transactions("nfs_mounts")
         apply.refuse_lost_edits(transactions, overwrite=False)
+        apply.refuse_in_use(transactions)
         apply.revert(transactions, self.journal, self.hand)
         return [transaction.name for transaction in transactions]
 
@@ -673,6 +674,31 @@ class TestRevert:
         host.kernel.busy.clear()
         host.revert()
         assert not deep.parent.exists()
+
+    def test_what_somebody_mounted_there_since_is_not_unmounted(self, both):
+        both.apply(both.remount_both())
+        both.kernel.unmount(both.redo)
+        both.kernel.mount("new:/vol/redo", both.redo, NEW)
+        with pytest.raises(apply.Refused, match=f"the mount of new:/vol/redo on {both.redo} was"):
+            both.revert()
+        assert both.kernel.mounts[both.redo][0] == "new:/vol/redo"
+        apply.refuse_lost_edits(both.journal.transactions(), overwrite=True)
+
+    def test_database_that_uses_a_mount_by_direct_nfs(self, both, monkeypatch):
+        before = both.state()
+        both.apply(both.remount_both())
+        changed = both.state()
+        process = direct_nfs.DatabaseProcess("ORCL", 2102, "", (), (4711,))
+        for address, is_refused in (("192.0.2.9", True), ("192.0.2.7", False)):
+            monkeypatch.setattr(
+                direct_nfs, "read_users", lambda _host, address=address: [(process, address)]
+            )
+            if is_refused:
+                with pytest.raises(apply.Refused, match="Direct NFS of ORCL .pid 2102, 192.0.2.9"):
+                    both.revert()
+                assert both.state() == changed
+        both.revert()
+        assert both.state() == before
 
     def test_server_that_does_not_answer(self, both):
         both.apply(both.remount_both())

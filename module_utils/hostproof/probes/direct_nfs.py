@@ -134,6 +134,20 @@ def read_direct_nfs(host, homes):
     )
 
 
+def read_users(host):
+    # type: (Host) -> List[Tuple[DatabaseProcess, str]]
+    """Database processes with connections of their own to NFS servers, with the addresses."""
+    remotes = {one.inode: one.remote for one in _read_connections(host) if one.inode}
+    if not remotes:
+        return []
+    return [
+        (process, remotes[inode])
+        for process in _read_processes(host, ())
+        for inode in process.sockets
+        if inode in remotes
+    ]
+
+
 def mount_points(direct):
     # type: (DirectNfs) -> Set[str]
     """Every mount that an oranfstab of the host names."""

@@ -97,6 +97,7 @@ class ConnectionDelta(NamedTuple):
     """The TCP connections to one server: round trip (ms) and segments.
 
     ``data_received`` are those with data, of which some arrived ``out_of_order``.
+    ``connecting`` are those that the server had not accepted at the end.
     ``rtt_ms`` is the average of the slowest connection, ``least_rtt_ms`` the least of all.
     Only those of the kernel's own NFS client: Direct NFS connects to the same servers. None
     where ss or the kernel does not tell.
@@ -109,6 +110,7 @@ class ConnectionDelta(NamedTuple):
     segments_retransmitted: int
     data_received: Optional[int]
     out_of_order: Optional[int]
+    connecting: int = 0
 
 
 class Traffic(NamedTuple):
@@ -332,7 +334,14 @@ def _connection(before, after):
         None if one is None else one - (other or 0) for one, other in zip(new, old)
     ]
     return ConnectionDelta(
-        1, after.rtt_ms, after.least_rtt_ms, sent, again or 0, received, disordered
+        1,
+        after.rtt_ms,
+        after.least_rtt_ms,
+        sent,
+        again or 0,
+        received,
+        disordered,
+        int(after.state == "SYN-SENT"),
     )
 
 
@@ -348,6 +357,7 @@ def _together(deltas):
         segments_retransmitted=sum(one.segments_retransmitted for one in deltas),
         data_received=_sum([one.data_received for one in deltas]),
         out_of_order=_sum([one.out_of_order for one in deltas]),
+        connecting=sum(one.connecting for one in deltas),
     )
 
 

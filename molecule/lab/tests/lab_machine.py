@@ -19,9 +19,9 @@ class LabMachine(Machine):
     def play(self, playbook: str, *options: str, **variables: object) -> Run:
         return super().play(playbook, "--tags", self.control, *options, **variables)
 
-    def kill_at_each_step(self, action: str) -> str:
+    def kill_at_each_step(self, action: str, every: int = 1) -> str:
         """Run molecule/lab/kill_at_each_step.py on the machine."""
-        command = f"python3 {TOOLS}/kill_at_each_step.py {action} {self.control}"
+        command = f"python3 {TOOLS}/kill_at_each_step.py {action} {self.control} {every}"
         return self.run(command, timeout=600)
 
 

@@ -235,6 +235,9 @@ SEEDED = {
     "/etc/auto.master.d/lab.autofs": "/- /etc/auto.lab\n",
     "/etc/auto.lab": f"/f/auto -fstype=nfs,{GOOD},acregmax=71 filer:/vol/redo\n",
     "/etc/oratab": f"LAB1:{HOME}:N\n",
+    # Direct NFS is linked in as in 12.1 and later.
+    f"{HOME}/lib/libnfsodm19.so": "STAND-IN\n",
+    f"{HOME}/rdbms/lib/odm/libnfsodm19.so": "STAND-IN\n",
     f"{HOME}/dbs/oranfstab": ORANFSTAB,
     "/etc/oranfstab": ORANFSTAB.replace("verson", "version"),
 }

@@ -18,24 +18,6 @@ def test_the_mounts_are_as_the_administrator_made_them(nfs, nfs_untouched):
     assert "noac" in nfs.options("/u01/app/home")
 
 
-def test_verify_says_what_is_wrong_and_judges_no_wire_without_traffic(nfs, nfs_untouched):
-    verified = nfs.play("verify")
-    assert verified.worse_than_pass() == {
-        "/u01/app/home nfs_mounts.caching": "warn",
-        "/u02/oradata nfs_mounts.options_in_force": "fail",
-        "/u02/oradata nfs_mounts.options_persisted": "fail",
-        "/u02/oradata nfs_mounts.transfer_size": "fail",
-        "/u03/redo nfs_mounts.mounted": "fail",
-        "/u03/redo nfs_mounts.options_persisted": "fail",
-        "nfs_mounts.slot_tables_persisted": "fail",
-        "nfs_mounts.slot_tables_running": "fail",
-    }
-    for check in ("latency", "client_queue", "retransmissions"):
-        found = verified.finding(f"/u02/oradata nfs_mounts.{check}")
-        assert found["status"] == "skip"
-        assert found["why"].startswith("No traffic, no verdict")
-
-
 def test_check_mode_shows_the_diff_and_what_stays_pending(nfs, nfs_untouched):
     planned = nfs.play("apply", "--check", "--diff")
     assert planned.rc == 0
@@ -51,7 +33,7 @@ def test_check_mode_shows_the_diff_and_what_stays_pending(nfs, nfs_untouched):
     assert nfs.state() == nfs_untouched
 
 
-def test_apply_leaves_what_is_mounted_alone(nfs, nfs_untouched):
+def test_apply_leaves_what_is_mounted_alone_and_judges_no_wire_without_traffic(nfs, nfs_untouched):
     applied = nfs.play("apply")
     assert applied.changed == 1
     assert applied.output.count(" stays as it is mounted ") == 2
@@ -67,6 +49,10 @@ def test_apply_leaves_what_is_mounted_alone(nfs, nfs_untouched):
         "/u02/oradata nfs_mounts.options_in_force": "fail",
         "/u02/oradata nfs_mounts.transfer_size": "fail",
     }
+    for check in ("latency", "client_queue", "retransmissions"):
+        found = applied.finding(f"/u02/oradata nfs_mounts.{check}")
+        assert found["status"] == "skip"
+        assert found["why"].startswith("No traffic, no verdict")
 
 
 def test_a_busy_mount_is_refused_with_the_process_that_holds_it(nfs):

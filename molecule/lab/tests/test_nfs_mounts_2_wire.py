@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from lab_machine import LOGIN
 from nfs_lab import NfsLab
 
 #: Enough requests for a verdict although each takes long.
@@ -32,8 +33,14 @@ def slow_filer(nfs: NfsLab, volume: str) -> Iterator[None]:
 
 
 def test_losses_are_blamed_on_the_path(nfs):
+    """No mount is listed: those are judged on which a database has files open."""
+    files = "--open /u02/oradata/users01.dbf --open /u03/redo/redo01.log"
+    nfs.start_stand_in("LAB1", f"--process lgwr {files}", login=LOGIN)
     with lossy_path(nfs), nfs.traffic(*BUSY):
-        verified = nfs.play("verify", nfs_mounts_sample_seconds=SECONDS)
+        verified = nfs.play("verify", nfs_mounts_wanted="auto", nfs_mounts_sample_seconds=SECONDS)
+    nfs.stop_instance("LAB1")
+    mounted = {name for name in verified.statuses() if name.endswith(" nfs_mounts.mounted")}
+    assert mounted == {f"{path} nfs_mounts.mounted" for path in BUSY}
     for path in BUSY:
         found = verified.finding(f"{path} nfs_mounts.retransmissions")
         assert found["status"] == "fail"

@@ -23,7 +23,7 @@ filer1:/vol/oradata\t/u02/oradata  nfs  {data}  0  0
   # the backup: ask Dana
 filer2:/vol/backup  /backup\tnfs\t{backup}\t0 0
 tmpfs  /scratch  tmpfs  size=64m  0  0"""
-DATA = "rw,hard,proto=tcp,noatime,x-systemd.automount,_netdev,bg,actimeo=0"
+DATA = "rw,hard,proto=tcp,noatime,x-systemd.automount,_netdev,actimeo=0"
 BACKUP = "rw,bg,hard,ac,rsize=262144,wsize=262144,x-systemd.automount"
 
 REDO = {"path": "/u03/redo", "source": "filer1:/vol/redo", "class": "redo"}

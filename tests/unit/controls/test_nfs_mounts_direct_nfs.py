@@ -9,6 +9,7 @@ from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.controls.nfs_mounts import judge_direct_nfs
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Output
+from ansible.module_utils.hostproof.probes import direct_nfs
 from nfs_packs import NfsMachine
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
@@ -486,3 +487,11 @@ def test_other_systems_are_not_judged():
         (finding,) = judge(machine, check, direct_nfs="required")
         assert finding.status == "skip"
         assert "Linux only" in finding.why
+
+
+def test_database_processes_with_connections_of_their_own():
+    machine = host(True, PLAIN, ODM, CHANNEL)
+    ((process, address),) = direct_nfs.read_users(machine)
+    assert (process.sid, process.pid, address) == ("ORCL", 2102, "192.0.2.20")
+    assert direct_nfs.read_users(host(True, PLAIN, ODM)) == []
+    assert direct_nfs.read_users(nfs_packs.nfs_host()) == []

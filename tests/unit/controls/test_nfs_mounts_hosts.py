@@ -7,7 +7,8 @@ import nfs_packs
 import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.finding import Finding
-from nfs_packs import OPTIONS, NfsMachine, listed, nfs_host, ready_host, shown
+from ansible.module_utils.hostproof.report.verdict import actual_layer
+from nfs_packs import OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
 
 DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
 
@@ -201,3 +202,150 @@ def test_listed_path_that_is_a_link(judge):
     assert one.status == "error"
     assert one.fix == "write /u02 in place of /oradata in nfs_mounts_wanted"
     assert "dir:/oradata" not in machine.evidence
+
+
+class TestWhatAReaderSees:
+    """The layer that the summary shows beside what is desired is the one that is wrong."""
+
+    @staticmethod
+    def shown_by_the_summary(finding: Finding) -> tuple[str | None, str | None]:
+        return actual_layer(finding.as_dict())
+
+    @pytest.mark.parametrize(
+        ("check", "extra", "policy"),
+        [
+            ("locks_between_clients", "nolock,actimeo=0", {"use": "rac"}),
+            ("caching", "actimeo=0", {"class": "backup"}),
+            ("options_persisted", "timeo=50", {}),
+            ("options_persisted", "noauto", {}),
+            ("safe_transport", "soft", {}),
+        ],
+    )
+    def test_only_the_next_boot_goes_wrong(self, judge, check, extra, policy):
+        cache = nfs_packs.NO_CACHE if policy.get("use") == "rac" else ""
+        machine = database_on(shown(cache=cache), fstab=f"{OPTIONS},{extra}")
+        (one,) = judge(machine, **listed(**policy))[check]
+        layer, text = self.shown_by_the_summary(one)
+        assert (one.status, layer) == ("fail", "persisted")
+        assert text.startswith("/etc/fstab:2")
+
+    def test_limits_of_the_kernel(self, judge):
+        (one,) = judge(ready_host().slots(65536, 128))["slot_tables_running"]
+        layer, text = self.shown_by_the_summary(one)
+        assert (layer, "65536" in text) == ("running", True)
+
+    def test_a_lease(self, judge):
+        machine = database_on(shown("4.1"), fstab=OPTIONS.replace("vers=3", "vers=4.1"))
+        (one,) = judge(machine, **listed())["v4_lease"]
+        assert self.shown_by_the_summary(one)[1].startswith("NFSv4.1 with a lease of 90 s")
+
+    def test_a_version_that_is_not_mounted_yet(self, judge):
+        machine = database_on(fstab=OPTIONS.replace("vers=3", "vers=4.1")).unmount("/u02")
+        (one,) = judge(machine, **listed())["v4_lease"]
+        assert "The next boot mounts it with NFSv4.1" in one.why
+
+
+class TestFixes:
+    """What a fix says does help."""
+
+    def test_local_locks_that_the_policy_asks_for(self, judge):
+        machine = database_on(shown(flags="nolock", cache=nfs_packs.NO_CACHE))
+        policy = listed(use="rac", options="nolock")
+        (one,) = judge(machine, **policy)["locks_between_clients"]
+        assert one.fix.startswith("take nolock out of options of /u02 in nfs_mounts_wanted")
+
+    def test_another_export_in_fstab_too(self, judge):
+        (one,) = judge(database_on(), **listed(source="filer1:/vol/new"))["mounted"]
+        assert "write filer1:/vol/new in /etc/fstab:2, stop what uses /u02, then" in one.fix
+
+    @pytest.mark.parametrize(
+        ("options", "fix"), [(f"{OPTIONS},noauto", "take noauto out of /etc/fstab:2")]
+    )
+    def test_not_at_boot(self, judge, options, fix):
+        (one,) = judge(database_on(fstab=options), **listed())["options_persisted"]
+        assert one.fix == fix
+
+    def test_unit_that_nobody_wants(self, judge):
+        machine = nfs_host().mount("/u02", "filer1:/vol/u02").folder("/run/systemd/system")
+        text = f"[Mount]\nWhat=filer1:/vol/u02\nWhere=/u02\nType=nfs\nOptions={OPTIONS}\n"
+        machine.file("/etc/systemd/system/u02.mount", text)
+        (one,) = judge(machine, **listed())["options_persisted"]
+        assert (one.status, one.fix) == ("fail", "systemctl enable u02.mount")
+
+
+def test_rdma_is_as_safe_as_tcp(judge):
+    """And apply must not make TCP of it, of which no check says a word."""
+    fstab = OPTIONS.replace("proto=tcp", "proto=rdma,port=20049")
+    machine = database_on(shown(proto="rdma"), fstab=fstab)
+    assert frightening(judge(machine, **listed())) == {}
+    policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed()))
+    assert nfs_mounts.plan(nfs_mounts.read(machine, policy), policy).changes == []
+
+
+class TestNamesOfOneServer:
+    def test_fstab_and_the_mount_have_the_domain(self, judge):
+        machine = nfs_host().persisted_mount("/u02", "filer1.example.com:/vol/u02")
+        found = judge(machine.database(DATABASE_FILE), **listed())
+        assert {
+            check: some[0].status for check, some in found.items() if check in frightening(found)
+        } == {
+            "mounted": "warn",
+            "options_persisted": "warn",
+        }
+
+    def test_only_fstab_names_another(self, judge):
+        machine = nfs_host().fstab("/u02", "filer9:/vol/u02").mount("/u02", "filer1:/vol/u02")
+        (one,) = judge(machine, **listed())["options_persisted"]
+        assert one.status == "fail"
+
+    @pytest.mark.parametrize("server", ["[2001:db8::5]", "[2001:DB8:0:0::5]"])
+    def test_ipv6(self, judge, server):
+        machine = nfs_host().persisted_mount(
+            "/u02", "[2001:db8::5]:/vol/u02", OPTIONS, shown(address="2001:db8::5", proto="tcp6")
+        )
+        machine.database(DATABASE_FILE)
+        found = judge(machine, **listed(source=f"{server}:/vol/u02"))
+        assert frightening(found) == {}
+
+    def test_an_export_with_a_colon(self, judge):
+        machine = nfs_host().persisted_mount("/u02", "filer1:/vol:/u02").database(DATABASE_FILE)
+        (one,) = judge(machine, **listed(source="filer2:/vol:/u02"))["mounted"]
+        assert "comes from filer1;" in one.why
+
+
+class TestServerThatHangs:
+    """Whoever waits for it sends nothing more: no traffic, and yet no time to say nothing."""
+
+    @staticmethod
+    def quiet(**wire: int) -> NfsMachine:
+        idle = Did(read=Op(ops=0), write=Op(ops=0))
+        return ready_host().did("/u02", idle).wire(sent=wire.get("retransmitted", 0), **wire)
+
+    def test_nobody_waits(self, judge):
+        assert frightening(judge(self.quiet())) == {}
+
+    def test_nobody_acknowledges(self, judge):
+        (one,) = judge(self.quiet(retransmitted=2))["latency"]
+        assert one.status == "fail"
+        assert "sends to 10.0.0.5 again what nobody acknowledges" in one.why
+
+    def test_nobody_accepts_the_connection(self, judge):
+        machine = self.quiet()
+        readings = machine.samples[nfs_packs.SAMPLE]
+        source = next(name for name in readings if name.startswith("command:ss"))
+        machine.sampled(
+            nfs_packs.SAMPLE, source, *(t.replace("ESTAB", "SYN-SENT") for t in readings[source])
+        )
+        (one,) = judge(machine)["latency"]
+        assert (one.status, "tries to connect to 10.0.0.5" in one.why) == ("fail", True)
+
+
+@pytest.mark.parametrize(("root", "line"), [("/sub", ""), ("/", "/u02 /u03 none bind 0 0\n")])
+def test_bind_mount_does_not_decide_for_its_origin(judge, root, line):
+    """It shares the superblock, and asks for nothing."""
+    machine = database_on(shown(retrans=5), fstab=f"{OPTIONS},retrans=2")
+    machine.mount("/u03", "filer1:/vol/u02", shown(retrans=5), superblock="0:45", root=root)
+    machine.file(nfs_packs.FSTAB, machine.files[nfs_packs.FSTAB] + line)
+    found = judge(machine, **listed())
+    assert found["shared_superblock"][0].status == "pass"
+    assert found["mounted_as_persisted"][0].status == "warn"

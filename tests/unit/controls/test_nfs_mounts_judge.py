@@ -650,7 +650,7 @@ PERSISTED = (
         (
             "Nothing mounts it at the next boot",
             "add to /etc/fstab: filer1:/vol/u02 /u02 nfs rw,bg,hard,proto=tcp,timeo=600,"
-            "rsize=262144,wsize=262144 0 0",
+            "rsize=262144,wsize=262144,vers=3 0 0",
         ),
     ),
     Story(

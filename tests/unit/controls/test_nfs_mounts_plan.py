@@ -24,6 +24,10 @@ from nfs_packs import (
 )
 from packs import Machine
 
+HAND_MADE = (
+    "rw,relatime,vers=3,rsize=65536,wsize=65536,namlen=255,hard,proto=tcp,timeo=600,retrans=2,"
+    "sec=sys,local_lock=none"
+)
 HEADER = "# Written by Hostproof (role nfs_mounts): change the policy, not this file.\n"
 SOURCE = DATAFILES["source"]
 REDO = {"path": "/u03", "source": "filer1:/vol/u03", "class": "redo", "use": "single"}
@@ -37,6 +41,14 @@ APPLIES_SYSCTL = (
 def plan(machine: Machine, **policy: Any) -> Plan:
     wanted = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
     return nfs_mounts.plan(nfs_mounts.read(machine, wanted), wanted)
+
+
+def connected(address: str) -> str:
+    """/proc/net/tcp with socket 4711, which leads to port 2049 of an address (hexadecimal)."""
+    return (
+        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt uid timeout "
+        f"inode\n   0: 1500000A:D001 {address}:0801 01 0:0 00:0 0 54321 0 4711 1\n"
+    )
 
 
 def host() -> NfsMachine:
@@ -139,8 +151,45 @@ class TestFstab:
         before = machine.files[FSTAB]
         assert files(plan(machine, **listed())) == {
             FSTAB: before + f"{SOURCE} /u02 nfs "
-            "rw,bg,hard,proto=tcp,timeo=600,rsize=262144,wsize=262144 0 0\n"
+            "rw,bg,hard,proto=tcp,timeo=600,rsize=262144,wsize=262144,vers=3 0 0\n"
         }
+
+    def test_new_entry_keeps_what_the_mount_has(self):
+        """No boot may bring another version or security than the mount by hand has."""
+        shows = shown("4.1", flags="nosharecache", cache=NO_CACHE).replace("sec=sys", "sec=krb5p")
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE, shows + ",port=2050,nosuid")
+        for policy in (listed(), listed(version="4.1")):
+            (entry,) = [
+                one
+                for one in fstab.parse(files(plan(machine, **policy))[FSTAB] or "")
+                if one.path == "/u02"
+            ]
+            assert set(entry.options.split(",")) == {
+                *("rw", "bg", "hard", "proto=tcp", "timeo=600", "rsize=262144", "wsize=262144"),
+                *("vers=4.1", "nosharecache", "sec=krb5p", "port=2050", "nosuid"),
+            }
+            machine.evidence.clear()
+
+    @pytest.mark.parametrize(
+        ("options", "is_refused"),
+        [("defaults", True), ("defaults,nofail", False), ("_netdev", False), ("noauto", False)],
+    )
+    def test_local_file_system_beneath_a_new_entry(self, options, is_refused):
+        """systemd would wait for the server before it starts the network."""
+        machine = nfs_packs.nfs_host().mount("/u02", SOURCE)
+        text = f"/dev/sdb1 /u021 xfs defaults 0 0\n/dev/sdc1 /u02/tmp xfs {options} 0 0\n"
+        decided = plan(machine.file(FSTAB, text), **listed())
+        assert bool(decided.refusals) == is_refused
+        if is_refused:
+            assert (
+                "/etc/fstab, line 2, mounts /u02/tmp (xfs) beneath /u02: boot would wait"
+                in (reasons(decided)[None])
+            )
+
+    def test_no_retries_without_end_for_who_looks_at_an_automount(self):
+        options = OPTIONS.replace("bg,", "") + ",x-systemd.automount"
+        machine = nfs_packs.nfs_host().persisted_mount("/u02", SOURCE, options)
+        assert FSTAB not in files(plan(machine, **listed()))
 
     def test_no_fstab_at_all(self):
         machine = nfs_packs.nfs_host().mount("/u02", SOURCE).remove(FSTAB)
@@ -284,8 +333,30 @@ class TestPending:
         machine = drifted().persisted_mount(
             "/u02/b", SOURCE + "/b", shows=shown(rsize=65536), superblock="0:45"
         )
+        deeper = {**DATAFILES, "path": "/u02/b", "source": SOURCE + "/b"}
+        pending = plan(machine, wanted=[DATAFILES, deeper]).pending[0]
+        assert "umount /u02/b && umount /u02 && mount /u02 && mount /u02/b; or apply" in pending
+
+    def test_mount_that_no_policy_lists_comes_back_too(self):
+        """Apply would refuse that: it must not be named as the way out."""
+        machine = drifted().mount("/u02/b", SOURCE + "/b", shown(rsize=65536), superblock="0:45")
         (pending,) = plan(machine, **listed()).pending
-        assert "umount /u02/b && umount /u02 && mount /u02 && mount /u02/b;" in pending
+        assert pending.endswith(f"mount -t nfs -o {HAND_MADE} {SOURCE}/b /u02/b.")
+
+    @pytest.mark.parametrize("is_mounted", [True, False])
+    def test_what_no_boot_mounts(self, is_mounted):
+        """A cluster's manager mounts it: to find it on two hosts, it would stop both."""
+        options = OPTIONS + ",noauto"
+        machine = nfs_packs.nfs_host().fstab("/u02", SOURCE, options).folder("/u02")
+        if is_mounted:
+            machine.mount("/u02", SOURCE)
+        decided = plan(machine, **listed())
+        assert decided.changes == []
+        (pending,) = decided.pending
+        assert pending.startswith(
+            "No boot mounts /u02 (/etc/fstab:2: noauto), and apply does not change that"
+        )
+        assert ("mount /u02, if that is for this host" in pending) == (not is_mounted)
 
     def test_auto_changes_no_mount(self):
         decided = plan(drifted())
@@ -377,14 +448,56 @@ class TestMounts:
         )
 
     def test_connections_belong_to_the_server(self):
-        machine = host().persisted_mount("/u03", REDO["source"]).persisted_mount("/u04", "f2:/x")
+        machine = (
+            host()
+            .persisted_mount("/u03", REDO["source"])
+            .mount("/u04", "f2:/x", shown(address="10.0.0.6"))
+        )
+        machine.mount("/u05", f"{nfs_packs.ADDRESS}:/x")
         policy = {"wanted": [{**DATAFILES, "options": "nconnect=4"}], "remount_ok": True}
-        assert "/u03 shares the connections of /u02" in reasons(plan(machine, **policy))[None]
+        told = [one.reason for one in plan(machine, **policy).refusals]
+        assert ["/u03 shares the connections of /u02" in one for one in told] == [True, False]
+        assert ["/u05 shares the connections of /u02" in one for one in told] == [False, True]
+        machine.unmount("/u05")
         policy["wanted"].append(REDO)
         machine.evidence.clear()
         decided = plan(machine, **policy)
         assert steps(decided) == ["umount /u02", "umount /u03", "mount /u02", "mount /u03"]
         assert mount_of(decided, "/u02").must["nconnect"] == "4"
+
+    def test_mount_with_the_most_connections_comes_first(self):
+        """The first one decides for the server."""
+        machine = host().persisted_mount("/u03/a", REDO["source"]).persisted_mount("/u03", "f:/c")
+        redo = {**REDO, "path": "/u03/a", "options": "nconnect=4"}
+        above = {**REDO, "path": "/u03", "source": "f:/c"}
+        decided = plan(machine, wanted=[DATAFILES, redo, above], remount_ok=True)
+        assert steps(decided)[3:] == ["mount /u02", "mount /u03", "mount /u03/a"]
+        alone = plan(
+            host().persisted_mount("/u03/a", REDO["source"]),
+            wanted=[DATAFILES, redo],
+            remount_ok=True,
+        )
+        assert steps(alone)[2:] == ["mount /u03/a", "mount /u02"]
+
+    def test_database_that_uses_it_by_direct_nfs(self):
+        """Nothing is open in the kernel's eyes: umount would succeed."""
+        machine = drifted().process("ora_dbw0_ORCL", "socket:[4711]", pid=2102)
+        machine.file("/proc/net/tcp", connected("0500000A"))
+        told = reasons(plan(machine, **listed(), remount_ok=True))[None]
+        assert told == (
+            "the server of /u02 is in use by Direct NFS of ORCL (pid 2102, 10.0.0.5): stop that "
+            "first"
+        )
+        machine.evidence.clear()
+        machine.file("/proc/net/tcp", connected("0900000A"))
+        assert plan(machine, **listed(), remount_ok=True).refusals == []
+        machine.evidence.clear()
+        machine.file("/etc/oranfstab", "server: f\npath: 10.0.0.9\nexport: /vol/u02 mount: /u02\n")
+        assert "Direct NFS of ORCL" in reasons(plan(machine, **listed(), remount_ok=True))[None]
+        machine.evidence.clear()
+        machine.file("/proc/net/tcp", "odd\n")
+        told = reasons(plan(machine, **listed(), remount_ok=True))[None]
+        assert told.startswith("whether a database uses /u02 by Direct NFS is not known: ")
 
     def test_mount_beneath_goes_with_it(self):
         machine = drifted().persisted_mount("/u02/redo", REDO["source"])

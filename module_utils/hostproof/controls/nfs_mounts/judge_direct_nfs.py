@@ -87,7 +87,9 @@ def judge_in_use(facts, policy, judged):
     on_nfs = _instances_on_nfs(facts)
     sids = sorted({process.sid for process in known(facts.direct_nfs.processes)} | set(on_nfs))
     if not sids:
-        return [found(DIRECT_NFS_IN_USE, SKIP, why="No instance of a database runs.")]
+        # A process of a home that nobody named may run all the same.
+        why = "No database process has a known home, a connection or a file on NFS open."
+        return [found(DIRECT_NFS_IN_USE, SKIP, why=why)]
     return [
         _judge_instance(sid, connected.get(sid, []), on_nfs.get(sid, []), facts, policy)
         for sid in sids
@@ -367,7 +369,7 @@ def _against_mounts(tab, facts):
 def _against_mount(server, export, mount, facts):
     # type: (oranfstab.Server, oranfstab.Export, Mounted, Facts) -> List[_Fault]
     faults = []
-    host, _, folder = mount.source.rpartition(":/")
+    host, _, folder = mount.source.partition(":/")
     folder = ("/" + folder).rstrip("/") or "/"
     kernel = _version(mount)
     if not _same_version(server.version(), kernel):

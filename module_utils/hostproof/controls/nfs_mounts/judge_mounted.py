@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Judges whether a mount is there, and what happens in its folder where it is not."""
 
+import ipaddress
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt, if_known, known
@@ -98,7 +99,7 @@ def _judge_mounted(layers, facts, policy):
         return _judge_missing(layers, facts)
     status, why = PASS, None  # type: str, Optional[str]
     wanted, there = source_parts(layers.wanted.source), source_parts(mounted.source)
-    address = (layers.running or {}).get("addr", "").lower()
+    address = _one_spelling((layers.running or {}).get("addr", "").lower())
     if there[1] != wanted[1]:
         status = FAIL
         why = "{0} is mounted here, not {1}.".format(mounted.source, layers.wanted.source)
@@ -111,7 +112,7 @@ def _judge_mounted(layers, facts, policy):
         MOUNTED,
         status,
         why=why,
-        fix="correct the source in nfs_mounts_wanted, or: " + correct(layers),
+        fix="correct the source in nfs_mounts_wanted, or: " + _correct_source(layers),
         desired=_desired(layers),
         persisted=persisted_source(layers),
         running="{0} ({1})".format(mounted.source, mounted.fstype),
@@ -119,11 +120,31 @@ def _judge_mounted(layers, facts, policy):
     )
 
 
+def _correct_source(layers):
+    # type: (Layers) -> str
+    """A mount brings back what the place that persists it names."""
+    entry = (if_known(layers.entries, []) or [None])[0]
+    if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
+        return correct(layers)
+    return "write {0} in {1}, stop what uses {2}, then: umount {2} && mount {2}".format(
+        layers.wanted.source, entry.place, layers.path
+    )
+
+
 def source_parts(text):
     # type: (str) -> Tuple[str, str]
     """(server, export) of "server:/export", as far as case and a last slash do not matter."""
-    server, _, export = text.rpartition(":/")
-    return server.strip("[]").lower(), "/" + export.strip("/")
+    server, _, export = text.partition(":/")
+    return _one_spelling(server.strip("[]").lower()), "/" + export.strip("/")
+
+
+def _one_spelling(server):
+    # type: (str) -> str
+    """An IPv6 address has several."""
+    try:
+        return str(ipaddress.ip_address(server))
+    except ValueError:
+        return server
 
 
 def _desired(layers):
@@ -165,7 +186,7 @@ def _judge_missing(layers, facts):
         MOUNTED,
         FAIL,
         why=why,
-        fix=instead.fix if entries else "{0} ({1})".format(instead.fix, correct(layers)),
+        fix=instead.fix if entries else "{0}; before it: {1}".format(instead.fix, correct(layers)),
         desired=_desired(layers),
         persisted=persisted_source(layers),
         running=NOT_MOUNTED,

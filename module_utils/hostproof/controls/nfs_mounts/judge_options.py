@@ -10,12 +10,12 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...answer import if_known, known, unless_absent
 from ...finding import FAIL, PASS, SKIP, WARN, Check, Finding, found
-from ...parsers import nfs_options
+from ...parsers import fstab, nfs_options
 from ...parsers.nfs_options import AIX, LINUX
 from ...probes import nfs_persisted
 from ...probes.nfs_mounted import Mounted
 from . import checks, options_table
-from .facts import Facts
+from .facts import Facts, is_beneath
 from .judge_mounted import source_parts
 from .judging import for_each_and_unlisted
 from .layers import (
@@ -95,6 +95,17 @@ def _disagreement(wishes, layers):
     return "{0}; wanted is {1} ({2}).".format("; ".join(parts), wished(both), because(both))
 
 
+def _running_or(desired, wishes, layers):
+    # type: (str, List[Wish], Layers) -> str
+    """The running layer; where it fulfils the wishes it is what is desired, in the same words.
+
+    So a reader sees at once which of the layers differs.
+    """
+    if layers.running is not None and not contradictions(wishes, layers.running):
+        return desired
+    return running_words(layers, [wish.name for wish in wishes])
+
+
 def _capital(text):
     # type: (str) -> str
     return text[:1].upper() + text[1:]
@@ -148,7 +159,7 @@ def _judge_locks_between_clients(layers, facts, policy):
     # type: (Layers, Facts, Policy) -> Finding
     check = checks.LOCKS_BETWEEN_CLIENTS
     if options_table.is_shared(layers.wanted):
-        return _judge_locks(layers, layers.wanted, FAIL, correct(layers))
+        return _judge_locks(layers, layers.wanted, FAIL, _correct_locks(layers))
     if layers.judged.use_stated:
         return found(check, SKIP, why="Only one host uses these files (use: single).")
     # Local locks are fine where only this host opens the files, but nobody has said so.
@@ -164,6 +175,19 @@ def _judge_locks_between_clients(layers, facts, policy):
     return finding._replace(why=finding.why + " Nobody says that no other host opens these files.")
 
 
+def _correct_locks(layers):
+    # type: (Layers) -> str
+    """What the policy itself asks for comes back with each apply."""
+    asked = layers.wanted.overrides
+    wrong = contradictions(options_table.lock_wishes(layers.system, layers.wanted), asked)
+    words = nfs_options.words({one.name: asked[one.name] for one in wrong if one.name in asked})
+    if not words:
+        return correct(layers)
+    return "take {0} out of options of {1} in nfs_mounts_wanted, then audit again".format(
+        ",".join(words), layers.path
+    )
+
+
 def _judge_locks(layers, wanted, status, fix):
     # type: (Layers, WantedMount, str, str) -> Finding
     """Whether locks reach the server; ``status`` is what it is where they do not."""
@@ -171,14 +195,15 @@ def _judge_locks(layers, wanted, status, fix):
     wishes = options_table.lock_wishes(layers.system, wanted)
     names = _names(wishes)
     why = _disagreement(wishes, layers)
+    desired = "{0}, for use {1}".format(wished(wishes), wanted.use)
     return found(
         check,
         status if why else PASS,
         why=why and "{0} {1}".format(_capital(why), check.why),
         fix=fix,
-        desired="{0}, for use {1}".format(wished(wishes), wanted.use),
+        desired=desired,
         persisted=persisted_words(layers, names),
-        running=running_words(layers, names),
+        running=_running_or(desired, wishes, layers),
         evidence=layers.evidence(),
     )
 
@@ -283,10 +308,19 @@ def judge_options_persisted(layers, facts, policy):
         why=why,
         fix=fix,
         desired="{0} on {1} with {2}".format(layers.wanted.source, layers.path, wished(wishes)),
-        persisted=persisted_words(layers, names),
-        running=running_words(layers, names),
+        persisted=_persisted_mount(layers, names),
         evidence=layers.evidence(),
     )
+
+
+def _persisted_mount(layers, names):
+    # type: (Layers, Iterable[str]) -> str
+    """Also what is mounted from where, if that is not what is wanted."""
+    words = persisted_words(layers, names)
+    entry = layers.entry
+    if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
+        return words if entry is None or entry.at_boot else words + ", not at boot"
+    return "{0}, {1}".format(words, entry.source)
 
 
 class _Problem(NamedTuple):
@@ -310,14 +344,19 @@ def _problems_of_persisted(layers, asked, wishes, facts):
     problems = []
     if source_parts(entry.source) != source_parts(layers.wanted.source):
         why = "{0} mounts {1}, not {2}.".format(entry.place, entry.source, layers.wanted.source)
+        mounted = layers.judged.mounted
+        as_mounted = mounted is not None and source_parts(entry.source) == source_parts(
+            mounted.source
+        )
+        other = source_parts(entry.source)[1] != source_parts(layers.wanted.source)[1]
         fix = "write {0} in {1}, or correct nfs_mounts_wanted".format(
             layers.wanted.source, entry.place
         )
-        problems.append(_Problem(True, why, fix))
+        # One server may have several names; nfs_mounts.mounted says whether that is known.
+        problems.append(_Problem(other or not as_mounted, why, fix))
     if not entry.at_boot:
         why = "{0} does not count at boot: {1}.".format(entry.place, entry.why_not_at_boot)
-        fix = "let {0} count: it has {1}".format(entry.place, entry.why_not_at_boot)
-        problems.append(_Problem(True, why, fix))
+        problems.append(_Problem(True, why, _let_it_count(entry)))
     if entry.place in refused:
         why = "{0} is refused by mount(8), as it is with a blank in a field.".format(entry.place)
         fix = "write {0} with six fields and no blank within one".format(entry.place)
@@ -331,6 +370,19 @@ def _problems_of_persisted(layers, asked, wishes, facts):
         serious = any(wish.name not in nfs_options.NEVER_GRANTED for wish in wrong)
         problems.append(_Problem(serious, why, correct(layers)))
     return problems
+
+
+def _let_it_count(entry):
+    # type: (nfs_persisted.Entry) -> str
+    """How a place that does not count at boot comes to count."""
+    reason = entry.why_not_at_boot
+    if reason == "noauto":
+        return "take noauto out of {0}".format(entry.place)
+    if "systemctl " in reason:
+        return reason[reason.index("systemctl ") :]
+    if reason.startswith("autofs is not started"):
+        return "systemctl enable autofs.service"
+    return "correct {0}: {1}".format(entry.place, reason)
 
 
 def judge_one_owner(layers, facts, policy):
@@ -461,7 +513,7 @@ def judge_caching(layers, facts, policy):
         fix=correct(layers),
         desired=wished(wishes),
         persisted=persisted_words(layers, CACHING),
-        running=running_words(layers, CACHING),
+        running=_running_or(wished(wishes), wishes, layers),
         evidence=layers.evidence(),
     )
 
@@ -511,15 +563,29 @@ def _asks_otherwise(mount, layers, facts):
     # type: (Mounted, Layers, Facts) -> bool
     """Whether another mount of the superblock is persisted with other options than this one.
 
-    A mount that nothing persists was made by hand with options that nobody knows.
+    A mount that nothing persists was made by hand with options that nobody knows; but a bind
+    mount asks for none.
     """
     entries = nfs_persisted.of_path(facts.persisted, mount.path)
     if not entries:
-        return True
+        return not _is_bound(mount, layers, facts)
     asked = nfs_persisted.asked(facts.persisted, entries[0])
     own = known(layers.asked) or {}
     other = nfs_options.effective(asked, LINUX)
     return any(other.get(name) != own.get(name) for name in nfs_options.GRANTED)
+
+
+def _is_bound(mount, layers, facts):
+    # type: (Mounted, Layers, Facts) -> bool
+    """Whether a mount is one of a folder of this one, or fstab says that it is a bind mount."""
+    own = layers.judged.mounted
+    if own is not None and own.root != mount.root and is_beneath(mount.root, own.root):
+        return True
+    text = unless_absent(facts.persisted.fstab_text, "")
+    return any(
+        entry.path == mount.path and {"bind", "rbind"} & set(entry.options.split(","))
+        for entry in fstab.parse(text)
+    )
 
 
 # -- leases ---------------------------------------------------------------------------------------
@@ -551,13 +617,14 @@ def judge_v4_lease(layers, facts, policy):
         fix = "look after the server and the path to it at once, then at the alert log (ORA-27072)"
     elif not pinned:
         status = WARN
-        why = "{0} Mounted with NFSv{1}{2}.".format(
-            check.why, version, " and a lease of {0} s".format(lease) if lease else ""
+        why = "{0} {1} NFSv{2}{3}.".format(
+            check.why,
+            "The next boot mounts it with" if layers.running is None else "Mounted with",
+            version,
+            " and a lease of {0} s".format(lease) if lease else "",
         )
-        fix = (
-            "vers=3, or accept the risk: nfs_mounts_version (or version of the mount): {0}".format(
-                version
-            )
+        fix = "mount it with vers=3; or accept the risk: version: {0} of this mount in {1}".format(
+            version, "nfs_mounts_wanted (or nfs_mounts_version)"
         )
     return found(
         check,
@@ -567,6 +634,14 @@ def judge_v4_lease(layers, facts, policy):
         desired="NFSv3, or NFSv4 by decision (nfs_mounts_version)",
         persisted=persisted_words(layers, ("vers",)),
         running=running_words(layers, ("vers",)),
-        in_use="lease of {0} s, not run out".format(lease) if lease and not expired else None,
+        in_use=_lease(version, lease, expired),
         evidence=layers.evidence() + (tuple(traffic.evidence) if traffic else ()),
     )
+
+
+def _lease(version, lease, expired):
+    # type: (str, Optional[int], Optional[int]) -> Optional[str]
+    if lease is None:
+        return None
+    state = "run out {0} s ago".format(expired) if expired else "not run out"
+    return "NFSv{0} with a lease of {1} s, {2}".format(version, lease, state)

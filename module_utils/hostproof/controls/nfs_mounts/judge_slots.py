@@ -125,7 +125,9 @@ def judge_slot_tables_running(mounts, facts, policy):
         ),
         desired=_desired(policy),
         running=_in_words(facts),
-        in_use=", ".join("{0} has used {1}".format(*one) for one in used) or None,
+        # Where the limits are wrong, what was used below them explains nothing.
+        in_use=", ".join(older if status != PASS else ["{0} has used {1}".format(*o) for o in used])
+        or None,
         evidence=["file:" + rpc_slots.proc_file(name) for name in NAMES] + _sampled(facts),
     )
 

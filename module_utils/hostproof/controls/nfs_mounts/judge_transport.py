@@ -200,18 +200,34 @@ def _latency(wire, mount, policy):
 def _unanswered(wire, mount):
     # type: (Wire, MountTraffic) -> Optional[Finding]
     """Requests that went out while nothing came back: that is not the same as no traffic."""
-    if mount.remounted or mount.receives or mount.sends < FEWEST_EVENTS:
+    silence = "" if mount.remounted or mount.receives else _silence(wire, mount)
+    if not silence:
         return None
     return found(
         LATENCY,
         FAIL,
-        why="{0} requests went out to {1} in {2:.0f} s and no answer came back.".format(
-            mount.sends, server_name(mount), wire.traffic.seconds
-        ),
+        why="{0}: no answer came back in {1:.0f} s.".format(silence, wire.traffic.seconds),
         fix="is the server up and reachable: ping, rpcinfo {0}".format(server_name(mount)),
         in_use="{0} requests, no answer".format(mount.sends),
         evidence=wire.traffic.evidence,
     )
+
+
+def _silence(wire, mount):
+    # type: (Wire, MountTraffic) -> str
+    """What waits for a server that does not answer; empty where nothing is seen to wait.
+
+    Whoever waits sends nothing more: then only TCP tells, which sends again or tries to connect.
+    """
+    server = server_name(mount)
+    if mount.sends >= FEWEST_EVENTS:
+        return "{0} requests went out to {1}".format(mount.sends, server)
+    connection = if_known(wire.traffic.connections, {}).get(mount.server)
+    if connection is not None and connection.connecting:
+        return "TCP tries to connect to {0}".format(server)
+    if connection is not None and connection.segments_retransmitted:
+        return "TCP sends to {0} again what nobody acknowledges".format(server)
+    return ""
 
 
 # -- queue ----------------------------------------------------------------------------------------

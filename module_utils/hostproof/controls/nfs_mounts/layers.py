@@ -8,6 +8,7 @@ Also the words for them: what a finding shows of a layer, and what to do about i
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt, if_known, known
+from ...change import FOUND_BY_MOUNT
 from ...errors import HostproofError
 from ...parsers import nfs_options
 from ...parsers.size import human
@@ -20,6 +21,8 @@ from .policy import Policy, WantedMount
 #: The four systems whose options are known.
 SYSTEMS = (nfs_options.LINUX, nfs_options.AIX, nfs_options.SOLARIS, nfs_options.HPUX)
 UNKNOWN = "unknown"
+#: What the kernel shows though nobody asks for it.
+_OF_ANY_MOUNT = ("relatime", "namlen", "minorversion")
 NOT_MOUNTED = "not mounted"
 NOTHING_AT_BOOT = "nothing mounts it at boot"
 
@@ -87,8 +90,9 @@ def layers_of(judged, facts, policy):
         running = nfs_options.effective(nfs_options.parse(judged.mounted.options), system)
     written = attempt(_written, entries, facts)
     wishes = options_table.wishes(system, judged.wanted, policy)
-    if [entry.kind for entry in if_known(entries, [])[:1]] not in ([], ["fstab"]):
-        # How mount(8) goes on after a failure (bg) is nothing for a unit or an automounter.
+    if any(entry.kind != "fstab" or entry.on_access for entry in if_known(entries, [])[:1]):
+        # How mount(8) goes on after a failure (bg) is nothing for a unit or an automounter:
+        # systemd would make retries without end of it, and who looks at the path waits for them.
         wishes = [wish for wish in wishes if wish.name not in nfs_options.NEVER_GRANTED]
     return Layers(
         judged=judged,
@@ -269,11 +273,29 @@ def _is_persisted_wrong(layers):
     return layers.asked is None or bool(contradictions(layers.wishes, layers.asked))
 
 
+def new_options(layers):
+    # type: (Layers) -> str
+    """The options of an entry that does not exist yet: what is wished, and what the mount has
+    beyond that, for no boot may bring another version, security or nosuid."""
+    wishes = list(layers.wishes)
+    mounted = layers.judged.mounted
+    if mounted is not None and layers.system == nfs_options.LINUX:
+        shown = nfs_options.parse(mounted.options)
+        usual = nfs_options.effective({"proto": shown.get("proto", "tcp")}, layers.system)
+        decided = {wish.name for wish in wishes}.union(_OF_ANY_MOUNT, FOUND_BY_MOUNT)
+        wishes += [
+            Wish(name, value, EXACTLY, "as it is mounted")
+            for name, value in shown.items()
+            if name not in decided and value != usual.get(name)
+        ]
+    return options_table.new_options(wishes)
+
+
 def _persist(layers):
     # type: (Layers) -> str
     entry = layers.entry
     if entry is None:
-        options = options_table.new_options(layers.wishes)
+        options = new_options(layers)
         source, path = layers.wanted.source, layers.path
         if layers.system == nfs_options.LINUX:
             return "add to /etc/fstab: {0} {1} nfs {2} 0 0".format(source, path, options)

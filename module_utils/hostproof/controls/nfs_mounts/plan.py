@@ -7,7 +7,7 @@ unmounted and mounted, together with all that share a superblock with it, for th
 the old options alive.
 """
 
-from typing import Dict, List, NamedTuple, Optional, Set
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ... import mounting
 from ...answer import known, unless_absent
@@ -17,13 +17,13 @@ from ...finding import FAIL, WARN
 from ...host import OpenFiles
 from ...parsers import fstab, nfs_options, systemd_unit
 from ...parsers.nfs_options import LINUX
-from ...probes import nfs_persisted
+from ...probes import direct_nfs, nfs_persisted
 from ...probes.nfs_mounted import Mounted
 from . import options_table
 from .facts import Facts, is_beneath
 from .judge_mounted import source_parts
 from .judge_sizes import granted_by_server, judge_lowered
-from .layers import Layers, contradictions, layers_of, wished, words_of
+from .layers import Layers, contradictions, layers_of, new_options, wished, words_of
 from .options_table import AT_LEAST, Wish
 from .plan_slots import plan_slots
 from .policy import NAME, Policy
@@ -32,6 +32,8 @@ from .wanted import judged_mounts
 FSTAB = nfs_persisted.FSTAB
 
 _NFS_TYPES = ("nfs", "nfs4")
+#: What databases open by Direct NFS: neither homes nor diagnostics.
+_DIRECT_NFS_CLASSES = ("datafiles", "redo", "crs_voting", "backup")
 
 
 class Target(NamedTuple):
@@ -110,7 +112,7 @@ def _target(layers, facts):
     # type: (Layers, Facts) -> Target
     entry, wanted = layers.entry, layers.wanted
     if entry is None:
-        options = options_table.new_options(layers.wishes)
+        options = new_options(layers)
         line = nfs_persisted.Entry(
             layers.path, wanted.source, "nfs", options, "fstab", FSTAB, True, "", False, ()
         )
@@ -187,7 +189,7 @@ def _why_not_editable(target, text):
         )
     lines = [one for one in fstab.parse(text) if one.path == path]
     if not lines:
-        return None
+        return _why_not_bootable(path, text)
     first = "{0}, line {1},".format(FSTAB, lines[0].line)
     if len(lines) > 1:
         return "{0} has {1} entries for {2} (lines {3}): leave one".format(
@@ -199,6 +201,26 @@ def _why_not_editable(target, text):
         return "{0} is malformed (a blank within the options?): correct it".format(first)
     if target.fstype == "nfs4" and target.layers.wanted.version == "3":
         return "{0} is of type nfs4, the policy wants version 3: make it nfs".format(first)
+    return None
+
+
+def _why_not_bootable(path, text):
+    # type: (str, str) -> Optional[str]
+    """systemd mounts what lies beneath a path after it, and waits for local file systems before it
+    starts the network: a boot with such a line ends in emergency mode."""
+    for line in fstab.parse(text):
+        words = line.options.split(",")
+        if (
+            line.path.startswith(path + "/")
+            and line.fstype not in _NFS_TYPES
+            and not {"_netdev", "noauto", "nofail"}.intersection(words)
+        ):
+            return (
+                "{0}, line {1}, mounts {2} ({3}) beneath {4}: boot would wait for the server of "
+                "{4} before it has a network; give that line _netdev or nofail".format(
+                    FSTAB, line.line, line.path, line.fstype, path
+                )
+            )
     return None
 
 
@@ -216,11 +238,12 @@ def _plan_mounts(targets, facts, policy, refusals, pending):
             continue
         group = _group(target, by_path, known(facts.mounted), policy)
         if not policy.remount_ok or _is_automounted(group, by_path):
-            pending.append(_pending(target, wrong, group, by_path, policy))
+            pending.append(_pending(target, wrong, group, by_path, facts, policy))
             continue
         refusals.extend(_guard_group(target, group, by_path, facts, policy))
         remade.update(path for path in group if path in by_path)
-    made = [one.path for one in targets if one.mounted is None and not _is_on_access(one)]
+    pending.extend(_not_at_boot(one) for one in targets if _why_not_at_boot(one))
+    made = [one.path for one in targets if one.mounted is None and _is_due(one)]
     for path in made:
         refusals.extend(_guard_hidden(path, facts, policy))
     unmounts = [
@@ -229,9 +252,32 @@ def _plan_mounts(targets, facts, policy, refusals, pending):
     ]
     mounts = [
         MountChange(path, None, _state_later(by_path[path]), _must(by_path[path], policy))
-        for path in sorted(remade.union(made), key=lambda path: (path.count("/"), path))
+        for path in _in_order(remade.union(made), by_path)
     ]
     return unmounts + mounts
+
+
+def _in_order(paths, by_path):
+    # type: (Set[str], Dict[str, Target]) -> List[str]
+    """The order of mounting: above before beneath, and else the most connections first, for the
+    first mount of a server decides how many all of them have."""
+
+    def most_connections(path):
+        # type: (str) -> Tuple[int, str]
+        return -int(by_path[path].asked.get("nconnect", "1")), path
+
+    found = []  # type: List[str]
+    left = sorted(paths, key=most_connections)
+    while left:
+        found.append(
+            next(
+                one
+                for one in left
+                if all(one == path or not is_beneath(one, path) for path in left)
+            )
+        )
+        left.remove(found[-1])
+    return found
 
 
 def _wrong_now(target, policy):
@@ -292,11 +338,17 @@ def _bound_to(mount, members, by_path, policy):
         target = by_path.get(member.path)
         if (
             target is not None
-            and mounting.server_of(mount.source) == mounting.server_of(member.source)
+            and _server(mount) == _server(member)
             and _wants_other_connections(target, policy)
         ):
             return "shares the connections of {0}".format(member.path)
     return None
+
+
+def _server(mount):
+    # type: (Mounted) -> str
+    """Its address where the kernel shows it: one server can have several names."""
+    return nfs_options.parse(mount.options).get("addr") or mounting.server_of(mount.source)
 
 
 def _wants_other_connections(target, policy):
@@ -311,24 +363,51 @@ def _is_automounted(group, by_path):
     return any(entry is not None and entry.kind == "autofs" for entry in entries)
 
 
-def _is_on_access(target):
+def _is_due(target):
     # type: (Target) -> bool
-    """Whether it is right that nothing is mounted until somebody looks."""
-    return target.entry is not None and target.entry.on_access and target.entry.at_boot
+    """Whether something should be mounted there now.
+
+    Not where nothing is until somebody looks, and not where no boot would mount it (noauto): then
+    somebody else decides, such as the manager of a cluster, who must not find it on two hosts.
+    """
+    return target.entry is None or (target.entry.at_boot and not target.entry.on_access)
 
 
-def _pending(target, wrong, group, by_path, policy):
-    # type: (Target, str, Dict[str, str], Dict[str, Target], Policy) -> str
+def _why_not_at_boot(target):
+    # type: (Target) -> str
+    return "" if target.entry is None else target.entry.why_not_at_boot
+
+
+def _not_at_boot(target):
+    # type: (Target) -> str
+    place = "" if target.entry is None else target.entry.place
+    text = "No boot mounts {0} ({1}: {2}), and apply does not change that".format(
+        target.path, place, _why_not_at_boot(target)
+    )
+    if target.mounted is None:
+        text += " nor mounts it now: mount {0}, if that is for this host to do".format(target.path)
+    return text + "."
+
+
+def _pending(target, wrong, group, by_path, facts, policy):
+    # type: (Target, str, Dict[str, str], Dict[str, Target], Facts, Policy) -> str
+    mounted = {mount.path: mount for mount in known(facts.mounted)}
     deepest_first = sorted(group, key=lambda path: (-path.count("/"), path))
     commands = ["umount {0}".format(path) for path in deepest_first]
     for path in sorted(group, key=lambda path: (path.count("/"), path)):
-        entry = by_path[path].entry if path in by_path else None
+        if path in by_path:
+            entry = by_path[path].entry
+        else:
+            entry = next(iter(nfs_persisted.of_path(facts.persisted, path)), None)
         if entry is not None and entry.kind == "unit":
             commands.append("systemctl start {0}".format(systemd_unit.unit_name(path)))
+        elif entry is None and path not in by_path:
+            state = mounting.state_of(mounted[path])
+            commands.append("mount -t {1} -o {2} {0} {3}".format(*state, path))
         elif entry is None or entry.kind == "fstab":
             commands.append("mount {0}".format(path))
     text = "{0} stays as it is mounted ({1}) until it is unmounted: stop what uses it, then: {2}"
-    if not policy.remount_ok:
+    if not policy.remount_ok and by_path.keys() >= group.keys():
         text += "; or apply with {0}_remount_ok: true".format(NAME)
     return text.format(target.path, wrong, " && ".join(commands)) + "."
 
@@ -425,6 +504,7 @@ def _guard_group(target, group, by_path, facts, policy):
     for path, reason in sorted(group.items()):
         if path in by_path:
             refusals.extend(_guard_in_use(path, facts))
+            refusals.extend(_guard_direct_nfs(by_path[path], facts))
             refusals.extend(_guard_lowered(by_path[path], facts, policy))
         else:
             refusals.append(
@@ -446,6 +526,34 @@ def _guard_in_use(path, facts):
     if not holders:
         return []
     return [Refusal("{0} is in use by {1}: stop that first".format(path, _names(holders)), None)]
+
+
+def _guard_direct_nfs(target, facts):
+    # type: (Target, Facts) -> List[Refusal]
+    """A database with Direct NFS keeps umount from nothing: its files are on its own sockets, and
+    what it makes while the mount is away lands in the file system beneath."""
+    if target.layers.wanted.file_class not in _DIRECT_NFS_CLASSES or target.mounted is None:
+        return []
+    try:
+        sockets = {one.inode: one.remote for one in known(facts.direct_nfs.connections)}
+        processes = known(facts.direct_nfs.processes)
+    except HostproofError as problem:
+        reason = "whether a database uses {0} by Direct NFS is not known: {1}"
+        return [Refusal(reason.format(target.path, problem), None)]
+    is_named = target.path in direct_nfs.mount_points(facts.direct_nfs)
+    servers = {_server(target.mounted), (target.layers.running or {}).get("addr", "")}
+    using = sorted(
+        {
+            "{0} (pid {1}, {2})".format(one.sid, one.pid, sockets[inode])
+            for one in processes
+            for inode in one.sockets
+            if inode and inode in sockets and (is_named or sockets[inode] in servers)
+        }
+    )
+    if not using:
+        return []
+    reason = "the server of {0} is in use by Direct NFS of {1}: stop that first"
+    return [Refusal(reason.format(target.path, ", ".join(using[:5])), None)]
 
 
 def _names(holders):
