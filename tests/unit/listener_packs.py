@@ -9,6 +9,7 @@ from typing import Any
 
 import packs
 import yaml
+from ansible.module_utils.hostproof.command import Command
 from ansible.module_utils.hostproof.host import Output
 from ansible.module_utils.hostproof.parsers import listening_sockets
 from ansible.module_utils.hostproof.probes import listeners
@@ -91,6 +92,7 @@ class ListenerMachine(Machine):
         self.arguments: dict[int, list[str]] = {}
         self.changed: dict[str, int] = {}
         self.sockets: list[str] = []
+        self.asked_as: dict[str, str | None] = {}
 
     def listener(
         self,
@@ -151,6 +153,10 @@ class ListenerMachine(Machine):
             text.format(first if second is None else second),
         )
         return self
+
+    def ask(self, wanted: Command) -> Output:
+        self.asked_as[wanted.name] = wanted.user
+        return super().ask(wanted)
 
     def _look(self, kind: str, subject: str) -> dict[str, Any]:
         refused = self.refused.get(f"{kind}:{subject}")

@@ -5,7 +5,8 @@
 A listener is the process ``ORACLE_HOME/bin/tnslsnr NAME -inherit``. Its file is that of TNS_ADMIN
 in the environment that it was started with, else of its home: network/admin, of a read-only home
 below ORACLE_BASE_HOME (Net Services Reference, listener.ora, Overview). Homes may lie on NFS, so
-their files are read through commands with a time limit.
+their files are read through commands with a time limit; and as the owner of the process, who says
+where they are and so could have root read any file.
 """
 
 import re
@@ -48,7 +49,9 @@ LIMITS = {
     "Max core file size": "CORE",
 }
 
+_PROGRAM = "/bin/tnslsnr"
 _BOOT_ARGV = ["grep", "^btime ", "/proc/stat"]
+_NO_HOME = "the home of the listener cannot be told"
 _NODE_ARGV = ["uname", "-n"]
 _AGENT = re.compile(r"#[^\n]*\bline added by Agent\b", re.IGNORECASE)
 _BANNER = re.compile(r"LSNRCTL for [^:\n]+: Version (\d+(?:\.\d+)+)")
@@ -123,14 +126,14 @@ def read_listeners(host):
     return sorted(found, key=lambda one: (one.name, one.home, one.pid))
 
 
-def find_definitions(host, name, homes):
-    # type: (Host, str, Iterable[str]) -> List[str]
+def find_definitions(host, name, homes, user=None):
+    # type: (Host, str, Iterable[str], Optional[str]) -> List[str]
     """The files of these homes, and of the folders for all of them, that name the listener."""
     folders = [home + "/network/admin" for home in homes] + list(GLOBAL_FOLDERS)
     found = []
     for folder in folders:
         path = "{0}/{1}".format(folder, FILE)
-        text = unless_absent(attempt(nfs_files.read_text, host, path), None)
+        text = unless_absent(attempt(nfs_files.read_text, host, path, user), None)
         if text is not None and _names(text, name):
             found.append(path)
     return found
@@ -158,7 +161,8 @@ def _is_about(parameter, listener):
 def read_log(host, listener, size):
     # type: (Host, Listener, int) -> listener_log.Log
     """The last ``size`` bytes of its listener.log."""
-    return listener_log.parse(nfs_files.run(host, log_argv(host, listener, size)))
+    argv = log_argv(host, listener, size)
+    return listener_log.parse(nfs_files.run(host, argv, known(listener.user)))
 
 
 def log_argv(host, listener, size):
@@ -195,8 +199,8 @@ def _look_at(host, process):
     home = _home_of(host, process, environment)
     name = _name_of(host, process)
     user = attempt(_user_name, host, process.uid)
-    found = attempt(lambda: _find_file(host, home, known(environment)))
-    main = attempt(lambda: _read_file(host, known(found)[0]))
+    found = attempt(lambda: _find_file(host, home, known(environment), known(user)))
+    main = attempt(lambda: _read_file(host, known(found)[0], known(user)))
     return Listener(
         name=name,
         home=home,
@@ -208,8 +212,8 @@ def _look_at(host, process):
         release=attempt(_read_release, host, home, user, environment),
         main=main,
         why_there="" if isinstance(found, HostproofError) else found[1],
-        included=attempt(lambda: _read_included(host, known(main), 1)),
-        others=attempt(lambda: _read_others(host, home, name, known(main).path)),
+        included=attempt(lambda: _read_included(host, known(main), known(user), 1)),
+        others=attempt(lambda: _read_others(host, home, name, known(main).path, known(user))),
         limits=attempt(lambda: _read_limits(host.read_text(folder + "/limits"))),
         unit=attempt(lambda: _unit_of(host.read_text(folder + "/cgroup"))),
     )
@@ -218,8 +222,8 @@ def _look_at(host, process):
 def _home_of(host, process, environment):
     # type: (Host, Process, Answer[Dict[str, str]]) -> str
     """From the path of the program; "" where nothing tells."""
-    if process.argv0.startswith("/"):
-        return process.argv0[: -len("/bin/tnslsnr")]
+    if process.argv0.startswith("/") and process.argv0.endswith(_PROGRAM):
+        return process.argv0[: -len(_PROGRAM)]
     if not isinstance(environment, HostproofError) and environment.get("ORACLE_HOME"):
         return environment["ORACLE_HOME"].rstrip("/")
     link = "/proc/{0}/exe".format(process.pid)
@@ -227,7 +231,7 @@ def _home_of(host, process, environment):
     if isinstance(program, HostproofError):
         return ""
     program = str(program).replace(" (deleted)", "")
-    return program[: -len("/bin/tnslsnr")] if program.endswith("/bin/tnslsnr") else ""
+    return program[: -len(_PROGRAM)] if program.endswith(_PROGRAM) else ""
 
 
 def _name_of(host, process):
@@ -259,6 +263,8 @@ def _boot_time(host):
 def _read_release(host, home, user, environment):
     # type: (Host, str, Answer[str], Answer[Dict[str, str]]) -> Tuple[int, ...]
     """The banner of lsnrctl, which prints it before it asks any listener."""
+    if not home:
+        raise Unanswered(PROCESSES, _NO_HOME)
     wanted = Command(
         "release of lsnrctl in " + home,
         (home + "/bin/lsnrctl", "help"),
@@ -275,55 +281,55 @@ def _read_release(host, home, user, environment):
 # -- its files -------------------------------------------------------------------------------------
 
 
-def _find_file(host, home, environment):
-    # type: (Host, str, Dict[str, str]) -> Tuple[str, str]
+def _find_file(host, home, environment, user):
+    # type: (Host, str, Dict[str, str], str) -> Tuple[str, str]
     """Path and reason."""
     folder = environment.get("TNS_ADMIN")
     if folder:
         return "{0}/{1}".format(folder.rstrip("/"), FILE), "TNS_ADMIN of its process"
     if not home:
-        raise Unanswered(PROCESSES, "the home of the listener cannot be told")
-    tab = unless_absent(attempt(nfs_files.read_text, host, home + "/install/orabasetab"), "")
+        raise Unanswered(PROCESSES, _NO_HOME)
+    tab = unless_absent(attempt(nfs_files.read_text, host, home + "/install/orabasetab", user), "")
     found = orabasetab.parse(tab, home)
     if found is not None and found.read_only:
         return "{0}/network/admin/{1}".format(found.base_home(), FILE), "the home is read-only"
     path = "{0}/network/admin/{1}".format(home, FILE)
-    if isinstance(attempt(_changed, host, path), Absent):
+    if isinstance(attempt(_changed, host, path, user), Absent):
         for folder in GLOBAL_FOLDERS:
             other = "{0}/{1}".format(folder, FILE)
-            if not isinstance(attempt(_changed, host, other), Absent):
+            if not isinstance(attempt(_changed, host, other, user), Absent):
                 return other, "there is none in its home"
     return path, "its home"
 
 
-def _read_file(host, path):
-    # type: (Host, str) -> NetFile
-    text = attempt(nfs_files.read_text, host, path)
+def _read_file(host, path, user):
+    # type: (Host, str, str) -> NetFile
+    text = attempt(nfs_files.read_text, host, path, user)
     return NetFile(
         path=path,
         text=text,
         net=attempt(lambda: oracle_net.parse(known(text), what=path)),
-        changed=attempt(_changed, host, path),
+        changed=attempt(_changed, host, path, user),
     )
 
 
-def _read_included(host, main, depth):
-    # type: (Host, NetFile, int) -> List[NetFile]
+def _read_included(host, main, user, depth):
+    # type: (Host, NetFile, str, int) -> List[NetFile]
     """The files of IFILE, theirs too."""
     found = []  # type: List[NetFile]
     for path in known(main.net).included():
         if depth > oracle_net.IFILE_DEPTH:
             raise ParseError(main.path, "IFILE nests deeper than three levels")
-        one = _read_file(host, path)
+        one = _read_file(host, path, user)
         found.append(one)
-        found.extend(_read_included(host, one, depth + 1))
+        found.extend(_read_included(host, one, user, depth + 1))
     return found
 
 
-def _read_others(host, home, name, read):
-    # type: (Host, str, str, str) -> List[str]
+def _read_others(host, home, name, read, user):
+    # type: (Host, str, str, str, str) -> List[str]
     """Files where people look for the listener's parameters, that have some, and are not read."""
-    places = find_definitions(host, name, [home] if home else [])
+    places = find_definitions(host, name, [home] if home else [], user)
     return [path for path in places if path != read]
 
 
@@ -334,10 +340,10 @@ def _names(text, listener):
     return any(_is_about(head.upper(), listener) for head in heads)
 
 
-def _changed(host, path):
-    # type: (Host, str) -> float
+def _changed(host, path, user):
+    # type: (Host, str, str) -> float
     argv = stat_argv(path)
-    text = nfs_files.run(host, argv).strip()
+    text = nfs_files.run(host, argv, user).strip()
     if not text.isdecimal():
         raise Unanswered("command:" + " ".join(argv), "stat of {0} tells no time".format(path))
     return float(text)

@@ -19,6 +19,7 @@ from listener_packs import (
     HOME,
     LIMITED,
     LISTENER_ORA,
+    LOG,
     OPEN,
     REACHED,
     linux,
@@ -138,6 +139,18 @@ class TestRuns:
 
 
 class TestFile:
+    def test_files_are_read_as_the_owner(self, judge):
+        """Who owns the process says where its files are: root would read any for him."""
+        machine = ready_host().ora(f"IFILE={ADMIN}/more.ora\n" + LIMITED)
+        machine.ora("", f"{ADMIN}/more.ora")
+        judge(machine)
+        read = [name for name in machine.asked_as if name.startswith(("cat ", "tail ", "stat "))]
+        assert {FILE, f"{ADMIN}/more.ora", LOG} <= {name.rpartition(" ")[2] for name in read}
+        assert {machine.asked_as[name] for name in read} == {"oracle"}
+        files = ("listener.ora", "more.ora", "listener.log")
+        touched = [key for key in machine.evidence if key.endswith(files)]
+        assert {key.partition(":")[2] for key in touched} <= set(machine.asked_as)
+
     def test_tns_admin(self, one):
         machine = linux().listener(LIMITED, path="/etc/net/listener.ora", TNS_ADMIN="/etc/net/")
         assert one("file_read", machine).persisted == (
