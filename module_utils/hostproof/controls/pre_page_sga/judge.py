@@ -4,7 +4,7 @@
 
 from typing import Callable, List, Optional, Sequence, Tuple
 
-from ...answer import known
+from ...answer import attempt, known
 from ...errors import Absent, Denied, HostError, HostproofError, Unanswered
 from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...parsers import pfile
@@ -94,7 +94,6 @@ def _judge_pre_page(subject, facts, policy):
     at_each_login = walks_at_each_login(version)
     running = running_value(subject, "pre_page_sga")
     coming = next_value(subject, "pre_page_sga")
-    pages = pages_now(subject, facts)
     status, why = _grade_wanted(policy, version, running, coming)
     if at_each_login:
         status, why = _worse((status, why), _grade_walk(subject, facts, running, coming))
@@ -109,8 +108,19 @@ def _judge_pre_page(subject, facts, policy):
         desired="{0} ({1})".format(desired, "release " + release(version)),
         persisted=next_text(subject, "pre_page_sga"),
         running=running or "down",
-        in_use=None if pages is None else pages_text(pages, known(facts.pool).page_size),
+        in_use=_pages_layer(subject, facts),
     )
+
+
+def _pages_layer(subject, facts):
+    # type: (Subject, Facts) -> Optional[str]
+    """The SGA by its pages, where the verdict does not rest on it: shown if known."""
+    if subject.running is None:
+        return None
+    pages = attempt(pages_now, subject, facts)
+    if isinstance(pages, HostproofError) or isinstance(facts.pool, HostproofError):
+        return "unknown"
+    return pages_text(pages, facts.pool.page_size)
 
 
 def _grade_wanted(policy, version, running, coming):
@@ -216,12 +226,14 @@ def _judge_use_large_pages(subject, facts, policy):
         )
     running = running_value(subject, "use_large_pages")
     coming = next_value(subject, "use_large_pages")
-    pages = pages_now(subject, facts)
-    huge = pages is None or wholly_huge(pages)
     verdict = PASS, None  # type: Verdict
     for value, when in ((running, "It runs with"), (coming, "The next start takes")):
         if value is not None:
-            verdict = _worse(verdict, _grade_large_pages(value, when, policy, version, huge))
+            verdict = _worse(verdict, _grade_large_pages(value, when, policy, version))
+    if policy.use_large_pages == AUTO and verdict[0] == PASS and TRUE in (running, coming):
+        pages = pages_now(subject, facts)
+        if pages is not None and not wholly_huge(pages):
+            verdict = WARN, "With TRUE it fell back to 4 KiB pages without a word."
     return found(
         check,
         verdict[0],
@@ -235,12 +247,12 @@ def _judge_use_large_pages(subject, facts, policy):
         else policy.use_large_pages,
         persisted=next_text(subject, "use_large_pages"),
         running=running or "down",
-        in_use=None if pages is None else pages_text(pages, known(facts.pool).page_size),
+        in_use=_pages_layer(subject, facts),
     )
 
 
-def _grade_large_pages(value, when, policy, version, huge):
-    # type: (str, str, Policy, Tuple[int, ...], bool) -> Verdict
+def _grade_large_pages(value, when, policy, version):
+    # type: (str, str, Policy, Tuple[int, ...]) -> Verdict
     said = "{0} {1}".format(when, value)
     known_values = (TRUE, FALSE, "ONLY", "AUTO", "AUTO_ONLY")
     if value not in known_values:
@@ -260,8 +272,6 @@ def _grade_large_pages(value, when, policy, version, huge):
             ": the pages are requested at each start, which fails where memory is fragmented or "
             "several instances start at once; Oracle advises ONLY."
         )
-    if value == TRUE and not huge:
-        return WARN, said + ", and it fell back to 4 KiB pages without a word."
     return PASS, None
 
 
@@ -307,7 +317,6 @@ def _judge_lock_sga(subject, facts, policy):
         return found(check, SKIP, why="pre_page_sga_lock_sga is unmanaged.")
     running = running_value(subject, "lock_sga")
     coming = next_value(subject, "lock_sga")
-    pages = pages_now(subject, facts)
     values = [value for value in (running, coming) if value is not None]
     verdict = PASS, None  # type: Verdict
     if policy.lock_sga != AUTO and any(value != policy.lock_sga for value in values):
@@ -325,7 +334,7 @@ def _judge_lock_sga(subject, facts, policy):
         else policy.lock_sga,
         persisted=next_text(subject, "lock_sga"),
         running=running or "down",
-        in_use=None if pages is None else pages_text(pages, known(facts.pool).page_size),
+        in_use=_pages_layer(subject, facts),
     )
 
 
