@@ -5,8 +5,8 @@ Usage: tests/bench/oracle_net.py [INPUTS [SEED]]   (100000 inputs, seed 1 unless
 
 Three kinds: files of tests/fixtures/oracle_net cut and scrambled, tokens of the grammar in any
 order, and random characters. Each must be read or refused with line and column, strictly and not,
-within a time limit. What is read must come back byte for byte, and an edit of it must read as
-planned. At last, long inputs: twice the length must not take much more than twice the time.
+within a limit of CPU time. What is read must come back byte for byte, and an edit of it must read as
+planned. At last, long inputs: twice the length must not take much more than twice the CPU time.
 """
 
 import random
@@ -36,7 +36,7 @@ TOKENS += [
     "é",
     "(ADDRESS=(PORT=1)",
 ]
-#: Seconds for one input.
+#: CPU seconds for one input: a busy machine is no hang.
 LIMIT = 1.0
 ROW = "{:<12} {:>8} {:>8} {:>8} {:>10} {:>12}"
 
@@ -68,12 +68,12 @@ def main() -> int:
 
 
 def feed(texts: list[str]) -> tuple[int, float]:
-    """How many were read, and the seconds of the slowest."""
+    """How many were read, and the CPU seconds of the slowest."""
     read, slowest = 0, 0.0
     for text in texts:
-        started = time.perf_counter()
+        started = time.process_time()
         read += try_one(text)
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         slowest = max(slowest, seconds)
         if seconds > LIMIT:
             raise SystemExit(f"{seconds:.1f} s for {text[:200]!r}")
@@ -130,7 +130,7 @@ def scramble(text: str, chance: random.Random) -> str:
 
 
 def check_growth() -> int:
-    """Time for long inputs against their half."""
+    """CPU time for long inputs against their half."""
     print(ROW.format("long", "MB", "s", "MB", "s", "growth"))
     met = True
     entry = "N{0}=(DESCRIPTION=(ADDRESS=(PROTOCOL=tcp)(HOST=h)(PORT=1521)))\n"
@@ -144,8 +144,8 @@ def check_growth() -> int:
     }
     for kind, make in makes.items():
         half, whole = make(500000), make(1000000)
-        seconds = [min(timed(text) for _ in range(2)) for text in (half, whole)]
-        growth = seconds[1] / max(seconds[0], 0.005)
+        seconds = [min(timed(text) for _ in range(3)) for text in (half, whole)]
+        growth = seconds[1] / max(seconds[0], 0.02)
         met = met and growth < 3.5
         sizes = [f"{len(text) / 1e6:.1f}" for text in (half, whole)]
         times = [f"{one:.3f}" for one in seconds]
@@ -155,11 +155,11 @@ def check_growth() -> int:
 
 
 def timed(text: str) -> float:
-    started = time.perf_counter()
+    started = time.process_time()
     net = parsed(text, True)
     if net is not None:
         oracle_net.as_data(net)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 if __name__ == "__main__":
