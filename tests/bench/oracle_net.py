@@ -5,8 +5,8 @@ Usage: tests/bench/oracle_net.py [INPUTS [SEED]]   (100000 inputs, seed 1 unless
 
 Three kinds: files of tests/fixtures/oracle_net cut and scrambled, tokens of the grammar in any
 order, and random characters. Each must be read or refused with line and column, strictly and not,
-within a limit of CPU time. What is read must come back byte for byte, and an edit of it must read as
-planned. At last, long inputs: twice the length must not take much more than twice the CPU time.
+within a limit of CPU time. What is read must come back byte for byte, and an edit of it must read
+as planned. At last, long inputs: twice the length must not take much more than twice the CPU time.
 """
 
 import random
