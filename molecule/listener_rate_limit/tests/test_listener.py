@@ -19,7 +19,7 @@ RESTART = {"listener_rate_limit_restart_ok": True}
 
 BEFORE = "(ADDRESS = (PROTOCOL = TCP)(HOST = 127.0.0.1)(PORT = 1521))   # clients"
 AFTER = (
-    "(ADDRESS = (PROTOCOL = TCP)(HOST = 127.0.0.1)(PORT = 1521)(RATE_LIMIT = 10)(QUEUESIZE = 64))"
+    "(ADDRESS = (PROTOCOL = TCP)(HOST = 127.0.0.1)(PORT = 1521)(RATE_LIMIT = 10)(QUEUESIZE = 256))"
     "   # clients"
 )
 
