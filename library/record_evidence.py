@@ -14,6 +14,11 @@ options:
     description: The controls to read for, each with its policy, as in M(verify_controls).
     type: dict
     required: true
+  secrets:
+    description:
+      - What a policy keeps from sight, by control, as base64 of a JSON dictionary of policy values.
+      - The roles make it of their variables.
+    type: dict
 attributes:
   check_mode:
     description: Never changes anything.
@@ -48,14 +53,17 @@ from ansible.module_utils.hostproof import VERSION, audit, evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
 
-ARGUMENT_SPEC = {"controls": {"type": "dict", "required": True}}
+ARGUMENT_SPEC = {
+    "controls": {"type": "dict", "required": True},
+    "secrets": {"type": "dict", "no_log": True},
+}
 
 
 def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     host = LiveHost()
     try:
-        audit.read_host(host, module.params["controls"])
+        audit.read_host(host, module.params["controls"], module.params["secrets"])
     except HostproofError as problem:
         module.fail_json(msg=str(problem))
     module.exit_json(

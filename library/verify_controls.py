@@ -31,6 +31,11 @@ options:
     type: str
     choices: [never, fail, warn]
     default: never
+  secrets:
+    description:
+      - What a policy keeps from sight, by control, as base64 of a JSON dictionary of policy values.
+      - The roles make it of their variables.
+    type: dict
 attributes:
   check_mode:
     description: Never changes anything.
@@ -68,6 +73,7 @@ ARGUMENT_SPEC = {
     "controls": {"type": "dict", "required": True},
     "evidence": {"type": "str", "choices": ["none", "cited", "all"], "default": "none"},
     "evidence_pack": {"type": "path"},
+    "secrets": {"type": "dict", "no_log": True},
     "fail_on": {"type": "str", "choices": ["never", "fail", "warn"], "default": "never"},
 }
 
@@ -84,7 +90,7 @@ def main():
     pack = module.params["evidence_pack"]
     try:
         host = LiveHost() if pack is None else RecordedHost(evidence.load_pack(pack))
-        findings = audit.judge_host(host, module.params["controls"])
+        findings = audit.judge_host(host, module.params["controls"], module.params["secrets"])
     except HostproofError as problem:
         module.fail_json(msg=str(problem))
     result = evidence_to_return(module.params["evidence"], host, findings)

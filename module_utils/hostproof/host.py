@@ -16,7 +16,11 @@ the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout`
 import errno
 import os
 import re
+import selectors
+import socket
 import subprocess
+import tempfile
+import threading
 import time
 from functools import partial
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
@@ -31,6 +35,17 @@ READ_LIMIT = 8 * 1024 * 1024
 PIECE = 64 * 1024
 
 _ERRORS = {"absent": Absent, "denied": Denied, "unanswered": Unanswered}
+
+
+class Secret(NamedTuple):
+    """A file that a command reads and that nobody else may: its name and its text.
+
+    ``variables`` are environment variables for the command; "{0}" in a value is the file's folder.
+    """
+
+    name: str
+    text: str
+    variables: Tuple[Tuple[str, str], ...]
 
 
 class Stat(NamedTuple):
@@ -102,6 +117,7 @@ _SHAPES = {
         isinstance(reading["names"], list)
         and all(isinstance(text, str) for text in reading["values"].values())
     ),
+    "udp": lambda reading: isinstance(bytes.fromhex(reading["reply"]), bytes),
     "processes": lambda reading: isinstance(
         [Process(**process) for process in reading["processes"]], list
     ),
@@ -209,6 +225,31 @@ class Host:
             )["text"]
         )
 
+    def run_with_secret(self, key, argv, secret, timeout=20.0):
+        # type: (str, List[str], Secret, float) -> Output
+        """Run a command that only looks and that needs a secret.
+
+        The secret is in a file that has no name in any folder, so that nothing of it stays behind
+        even if this process is killed; it is not in the argv, the environment or the evidence.
+        ``key`` is the evidence key.
+        """
+        reading = self._answer(key, "command", lambda: self._run_with_secret(argv, secret, timeout))
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def ask_udp(self, key, address, port, message, timeout):
+        # type: (str, str, int, bytes, float) -> bytes
+        """The reply to one datagram.
+
+        Absent where the other machine says that nothing listens on the port, Unanswered where
+        nobody says anything in ``timeout`` seconds.
+        """
+        reading = self._answer(key, "udp", lambda: _ask_udp(address, port, message, timeout))
+        return bytes(bytearray.fromhex(reading["reply"]))
+
+    def pause(self, seconds):
+        # type: (float) -> None
+        """Let time pass between two readings; a record has passed it already."""
+
     def processes(self, name, pattern):
         # type: (str, str) -> List[Process]
         """Processes whose first argument matches the regular expression, by pid.
@@ -280,6 +321,10 @@ class Host:
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
         raise NotImplementedError
 
+    def _run_with_secret(self, argv, secret, timeout):
+        # type: (List[str], Secret, float) -> Dict[str, Any]
+        raise NotImplementedError
+
 
 class LiveHost(Host):
     """The machine that this code runs on. It asks once; ``evidence`` keeps the answers."""
@@ -287,6 +332,8 @@ class LiveHost(Host):
     def __init__(self):
         # type: () -> None
         self.evidence = {}  # type: Dict[str, Dict[str, Any]]
+        self._secrets = {}  # type: Dict[Secret, _OpenSecret]
+        self._lock = threading.Lock()
 
     def _answer(self, key, kind, ask):
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
@@ -298,6 +345,18 @@ class LiveHost(Host):
                 reading.update(_as_error(key, problem))
             self.evidence[key] = reading
         return _value_or_raise(key, self.evidence[key])
+
+    def pause(self, seconds):
+        # type: (float) -> None
+        time.sleep(seconds)
+
+    def _run_with_secret(self, argv, secret, timeout):
+        # type: (List[str], Secret, float) -> Dict[str, Any]
+        with self._lock:
+            if secret not in self._secrets:
+                self._secrets[secret] = _OpenSecret(secret)
+        one = self._secrets[secret]
+        return _run(argv, timeout, dict(one.environment), (one.file.fileno(),))
 
 
 class RecordedHost(Host):
@@ -324,7 +383,7 @@ def _has_answer(reading, kind):
     """Whether a reading that a person may have edited holds what its kind must."""
     try:
         return bool(_SHAPES[kind](reading))
-    except (AttributeError, KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         return False
 
 
@@ -336,10 +395,14 @@ def _value_or_raise(key, reading):
     return reading
 
 
+#: ConnectionRefusedError: nothing listens there.
+_ABSENT = (FileNotFoundError, NotADirectoryError, ProcessLookupError, ConnectionRefusedError)
+
+
 def _as_error(key, problem):
     # type: (str, Exception) -> Dict[str, Any]
     """How a failed read is kept. ESRCH: the process behind a /proc file ended meanwhile."""
-    if isinstance(problem, (FileNotFoundError, NotADirectoryError, ProcessLookupError)):
+    if isinstance(problem, _ABSENT):
         name = "absent"
     elif isinstance(problem, PermissionError):
         name = "denied"
@@ -377,7 +440,12 @@ def _stat(path):
 
 def _run_command(argv, timeout):
     # type: (List[str], float) -> Dict[str, Any]
-    environment = dict(os.environ, LC_ALL="C", LANG="C")
+    return _run(argv, timeout, dict(os.environ), ())
+
+
+def _run(argv, timeout, environment, inherited):
+    # type: (List[str], float, Dict[str, str], Tuple[int, ...]) -> Dict[str, Any]
+    environment.update(LC_ALL="C", LANG="C")
     environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
     process = subprocess.Popen(
         argv,
@@ -386,13 +454,14 @@ def _run_command(argv, timeout):
         stderr=subprocess.PIPE,
         env=environment,
         close_fds=True,
+        pass_fds=inherited,
     )
-    try:
-        stdout, stderr = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise
+    with process:
+        try:
+            stdout, stderr = _read_streams([process.stdout, process.stderr], argv, timeout)
+        except (subprocess.TimeoutExpired, ValueError):
+            process.kill()
+            raise
     return {
         "argv": argv,
         "rc": process.returncode,
@@ -420,6 +489,72 @@ def _read_environment(pid, names):
         item.partition("=") for item in _read_file("/proc/{0}/environ".format(pid)).split("\0")
     ]
     return {name: value for name, equals, value in pairs if equals and name in names}
+
+
+def _read_streams(streams, argv, timeout):
+    # type: (List[Any], List[str], float) -> List[bytes]
+    """What a command writes until it closes its streams.
+
+    Instead of Popen.communicate, which with a timeout looks again and again whether the command
+    has ended, and which keeps whatever it writes.
+    """
+    deadline = time.monotonic() + timeout
+    pieces = [[] for _stream in streams]  # type: List[List[bytes]]
+    length = 0
+    with selectors.DefaultSelector() as selector:
+        for number, stream in enumerate(streams):
+            selector.register(stream, selectors.EVENT_READ, pieces[number])
+        while selector.get_map():
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired(argv, timeout)
+            for one, _events in ready:
+                piece = os.read(one.fd, PIECE)
+                one.data.append(piece)
+                length += len(piece)
+                if not piece:
+                    selector.unregister(one.fileobj)
+            if length > READ_LIMIT:
+                raise ValueError("wrote more than {0} bytes, not read".format(READ_LIMIT))
+    return [b"".join(one) for one in pieces]
+
+
+class _OpenSecret:
+    """A secret's file while commands need it; both go when nobody holds this any more.
+
+    The file has no name: the folder holds a link to it as an open file.
+    """
+
+    def __init__(self, secret):
+        # type: (Secret) -> None
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as this lives)
+        self.file.write(secret.text.encode("utf-8", "surrogateescape"))
+        self.file.flush()
+        self._folder = tempfile.TemporaryDirectory(prefix="hostproof-")
+        os.symlink(
+            "/dev/fd/{0}".format(self.file.fileno()), os.path.join(self._folder.name, secret.name)
+        )
+        # Nothing else of this environment is the command's business.
+        self.environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+        for name, text in secret.variables:
+            self.environment[name] = text.format(self._folder.name)
+
+
+#: Bytes of a datagram, whatever carries it.
+_DATAGRAM = 65535
+
+
+def _ask_udp(address, port, message, timeout):
+    # type: (str, int, bytes, float) -> Dict[str, Any]
+    family, kind, protocol, _name, place = socket.getaddrinfo(
+        address, port, type=socket.SOCK_DGRAM
+    )[0]
+    with socket.socket(family, kind, protocol) as asking:
+        asking.settimeout(timeout)
+        # Connected: only then the kernel tells that the port is closed.
+        asking.connect(place)
+        asking.send(message)
+        return {"reply": asking.recv(_DATAGRAM).hex()}
 
 
 def _sources(files, commands):

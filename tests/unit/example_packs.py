@@ -17,6 +17,7 @@ import packs
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.host import RecordedHost
 from nfs_packs import Did, NfsMachine, Op, shown
+from snmp_agents import Agent, Filers, storage_policy
 
 Readings = dict[str, Any]
 
@@ -26,7 +27,11 @@ RECORDED = {f"db0{number}.example.com": f"db0{number}.example.com" for number in
 SOURCES = RECORDED | {"db05.example.com": "db01.example.com"}
 
 #: The words of the system for what cannot be read.
-_MESSAGES = {"absent": "No such file or directory", "denied": "Permission denied"}
+_MESSAGES = {
+    "absent": "No such file or directory",
+    "denied": "Permission denied",
+    "unanswered": "timed out",
+}
 _ORANFSTAB = """\
 server: filer1
 path: 192.0.2.51
@@ -74,6 +79,19 @@ def with_nfs() -> NfsMachine:
     return machine.file("/etc/oranfstab", _ORANFSTAB)
 
 
+def with_filers(machine: NfsMachine) -> Filers:
+    """What the servers of its mounts say over SNMP: filer1 is a NetApp, filer2 says nothing."""
+    host = Filers().like(machine)
+    host.command("ldconfig -p", "0 libs found in cache `/etc/ld.so.cache'\n")
+    netapp = Agent.of("netapp-7mode")
+    for row, (name, percent) in enumerate((("oradata", 83), ("archive", 41)), 1):
+        column = (1, 3, 6, 1, 4, 1, 789, 1, 5, 4, 1)
+        netapp.rows[(*column, 2, row)] = ("4", f"/vol/{name}/")
+        netapp.rows[(*column, 29, row)] = ("70", str(500 << 20))
+        netapp.rows[(*column, 30, row)] = ("70", str((500 << 20) * percent // 100))
+    return host.agent("192.0.2.51", netapp)
+
+
 class _Noting(RecordedHost):
     """A recording that notes which readings are asked for."""
 
@@ -99,6 +117,7 @@ def complete(host: str) -> str:
     found = _read(listener, found, {"listener_rate_limit": listener_packs.listener_policy()})
     parameters = example_oracle.parameters(host, readings)
     found = _read(parameters, found, {"pre_page_sga": oracle_packs.policy()})
+    found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     for key in set(found) - set(readings):
         reading = found[key]
         reading["at"] = pack["recorded_at"]

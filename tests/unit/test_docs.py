@@ -63,7 +63,7 @@ def table(page: Path, heading: str) -> dict[str, list[str]]:
 
 def options(role: str, entry: str) -> dict[str, Any]:
     path = ROOT / "roles" / role / "meta/argument_specs.yml"
-    return yaml.safe_load(path.read_text())["argument_specs"][entry].get("options", {})
+    return yaml.safe_load(path.read_text())["argument_specs"].get(entry, {}).get("options", {})
 
 
 def policy_of(control: str, told: dict[str, Any]) -> Any:
@@ -149,6 +149,8 @@ class TestRoleReadme:
         assert rows == {name: in_markdown(o) for name, o in options(role, "main").items()}
 
     def test_the_variables_of_revert_are_the_specification(self, role):
+        if not options(role, "revert"):
+            pytest.skip(f"{role} only looks: there is nothing to revert")
         rows = table(ROOT / "roles" / role / "README.md", "For `tasks_from: revert`:")
         assert rows == {name: in_markdown(o) for name, o in options(role, "revert").items()}
 

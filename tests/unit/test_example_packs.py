@@ -12,6 +12,7 @@ import pytest
 from ansible.module_utils.hostproof import audit, evidence
 from ansible.module_utils.hostproof.host import RecordedHost
 from ansible.module_utils.hostproof.report.verdict import host_verdict
+from snmp_agents import storage_policy
 
 PAGE = packs.ROOT / "docs/examples/README.md"
 
@@ -33,6 +34,7 @@ def test_the_page_tells_the_verdict_on_each():
         "listener_rate_limit": listener_packs.listener_policy(),
         "nfs_mounts": nfs_packs.nfs_policy(),
         "pre_page_sga": oracle_packs.policy(),
+        "storage_type": storage_policy(),
     }
     found = {}
     for path in sorted(example_packs.FOLDER.glob("*.json")):

@@ -4,8 +4,10 @@ import copy
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 
 import packs
@@ -138,6 +140,81 @@ class TestRunning:
     def test_command_that_hangs_is_ended_and_unanswered(self):
         with pytest.raises(Unanswered, match="timed out"):
             LiveHost().run(["sleep", "60"], timeout=0.1)
+
+    def test_command_that_writes_without_end_is_ended_and_unanswered(self, monkeypatch):
+        monkeypatch.setattr(host, "READ_LIMIT", 100_000)
+        with pytest.raises(Unanswered, match="wrote more than 100000 bytes"):
+            LiveHost().run(["yes"])
+
+    def test_both_streams_are_kept_apart(self):
+        output = LiveHost().run(["sh", "-c", "echo out; echo err >&2; exit 3"])
+        assert output == (3, "out\n", "err\n")
+
+
+class TestSecret:
+    SECRET = host.Secret("private.conf", "pass phrase\n", (("PLACE", "{0}"), ("OTHER", "fixed")))
+
+    def ask(self, live: LiveHost, script: str, key: str = "asked") -> str:
+        return live.run_with_secret(key, ["sh", "-c", script], self.SECRET).stdout
+
+    def test_reaches_the_command_and_nobody_else(self, monkeypatch):
+        monkeypatch.setenv("UNRELATED", "of this process")
+        live = LiveHost()
+        assert self.ask(live, "cat $PLACE/private.conf; cat $PLACE/private.conf", "twice") == (
+            "pass phrase\npass phrase\n"
+        )
+        assert self.ask(live, "echo $OTHER $UNRELATED; stat -c %a $PLACE") == "fixed\n700\n"
+        assert "pass phrase" not in json.dumps(live.evidence["asked"])
+
+    def test_folder_holds_no_file(self):
+        live = LiveHost()
+        place, target = self.ask(live, "echo $PLACE; readlink $PLACE/private.conf").split()
+        assert target.startswith("/dev/fd/")
+        assert os.listdir(place) == ["private.conf"]
+        del live
+        assert not os.path.exists(place)
+
+    def test_folder_goes_with_the_process(self):
+        script = (
+            "from hostproof.host import LiveHost, Secret; host = LiveHost();"
+            "secret = Secret('c', 'x', (('PLACE', '{0}'),));"
+            "print(host.run_with_secret('k', ['sh', '-c', 'echo $PLACE'], secret).stdout)"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(packs.ROOT / "module_utils")}
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert done.stdout.startswith("/")
+        assert not os.path.exists(done.stdout.strip())
+
+
+class TestUdp:
+    def test_reply(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind(("127.0.0.1", 0))
+            threading.Thread(target=self.echo, args=(other,)).start()
+            live = LiveHost()
+            port = other.getsockname()[1]
+            assert live.ask_udp("udp:x", "127.0.0.1", port, b"\0\xff", 5) == b"\xff\0"
+        recorded = RecordedHost(live.evidence)
+        assert recorded.ask_udp("udp:x", "127.0.0.1", port, b"", 5) == b"\xff\0"
+
+    def echo(self, other: socket.socket) -> None:
+        message, asker = other.recvfrom(100)
+        other.sendto(message[::-1], asker)
+
+    def test_closed_port_is_absent_and_silence_is_not(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind(("127.0.0.1", 0))
+            port = other.getsockname()[1]
+            with pytest.raises(Unanswered, match="timed out"):
+                LiveHost().ask_udp("udp:x", "127.0.0.1", port, b"x", 0.1)
+        with pytest.raises(Absent, match="refused"):
+            LiveHost().ask_udp("udp:x", "127.0.0.1", port, b"x", 1)
+
+    @pytest.mark.parametrize("reading", [{"reply": "zz"}, {"reply": None}, {}])
+    def test_recording_without_a_reply_is_unknown(self, reading):
+        with pytest.raises(Unanswered, match="holds no answer"):
+            RecordedHost({"udp:x": {"kind": "udp", **reading}}).ask_udp("udp:x", "", 1, b"", 1)
 
 
 class TestProcesses:

@@ -79,7 +79,8 @@ class TestRole:
         assert set(specs(role)) == {path.stem for path in tasks(role) if load(path)}
 
     def test_policy_is_made_of_the_variables_of_the_same_name(self, role):
-        policy = load(ROOT / "roles" / role / "vars/main.yml")[f"__{role}_policy"]
+        variables = load(ROOT / "roles" / role / "vars/main.yml")
+        policy = {**variables[f"__{role}_policy"], **variables.get(f"__{role}_secret_policy", {})}
         assert list(policy) == list(CONTROLS[role].Policy._fields)
         for name, template in policy.items():
             assert re.findall(r"\w+", template)[0] == f"{role}_{name}"

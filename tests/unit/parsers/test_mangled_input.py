@@ -19,6 +19,7 @@ from ansible.module_utils.hostproof.parsers import (
     ip_addr,
     kernel_cmdline,
     kernel_release,
+    ldconfig,
     limits_conf,
     listener_log,
     listening_sockets,
@@ -44,6 +45,7 @@ from ansible.module_utils.hostproof.parsers import (
     proc_net_snmp,
     proc_net_tcp,
     smaps,
+    snmp_output,
     socket_info,
     spfile,
     sqlplus_rows,
@@ -79,6 +81,8 @@ PIECES = [
 
 #: Each parser with a text that it takes: the name of a fixture, or the text itself.
 PARSERS: list[tuple[Callable[[str], Any], str]] = [
+    (ldconfig.parse, "ldconfig/debian-12.txt"),
+    (snmp_output.parse, "snmp_output/net-snmp-5.9.3-get.txt"),
     (aix_filesystems.parse, "aix_filesystems/made-up.txt"),
     (alert_log_large_pages.parse, "alert_log/11.2.0.3-short.txt"),
     (alert_log_large_pages.parse, "alert_log/11.2.0.2-refused.txt"),

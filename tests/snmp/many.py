@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""What it costs to ask 200 agents from one controller, beside a bare loop of the same requests.
+
+An snmpd on every address of 127.0.1.1 to 127.0.1.200 (one process on one port). The bare loop
+runs net-snmp's tool with the same requests, the same options and as many at a time. Both take
+turns with 20 agents each, so that other work on this machine disturbs them alike, until each
+has asked the 200 ROUNDS times; the ratio is of their sums. Then all 200 are asked at once, and
+once more with one address that never answers. Fails above a ratio of 1.3.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import ansible.module_utils
+
+ROOT = Path(__file__).resolve().parents[2]
+ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
+
+import agents  # noqa: E402
+from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
+from ansible.module_utils.hostproof.probes import snmp, storage_agent  # noqa: E402
+
+AGENTS = 200
+AT_ONCE = 8
+SLICE = 20
+ROUNDS = 5
+LIMIT = 1.3
+ADDRESSES = [f"127.0.1.{number}" for number in range(1, AGENTS + 1)]
+CREDENTIALS = snmp.Credentials("2c", "public")
+
+
+def targets(port: int) -> list[snmp.Target]:
+    return [snmp.Target(address, port, CREDENTIALS, 1, 1) for address in ADDRESSES]
+
+
+def ask(asked: list[snmp.Target]) -> tuple[float, int]:
+    """Seconds, and how many agents answered, as the module does it."""
+    host = LiveHost()
+    began = time.monotonic()
+    found = storage_agent.in_parallel(
+        lambda target: storage_agent.look_at(host, target), asked, AT_ONCE
+    )
+    seconds = time.monotonic() - began
+    return seconds, sum(one.outcome != storage_agent.NO_ANSWER for one in found)
+
+
+def requests_of_one(port: int) -> list[list[str]]:
+    """The argvs with which one agent is asked."""
+    host = LiveHost()
+    storage_agent.look_at(host, targets(port)[0])
+    return [reading["argv"] for reading in host.evidence.values()]
+
+
+def bare_loop(asked: list[snmp.Target], requests: list[list[str]]) -> float:
+    """Seconds for the same requests, by nothing but the tool."""
+    began = time.monotonic()
+
+    def run(target: snmp.Target) -> None:
+        for argv in requests:
+            place = f"udp:{target.address}:{target.port}"
+            own = [place if word.startswith("udp:") else word for word in argv[1:]]
+            command = [argv[0], "-c", CREDENTIALS.community, *own]
+            subprocess.run(command, capture_output=True, check=True)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(run, asked))
+    return time.monotonic() - began
+
+
+def with_a_dead_one(port: int) -> tuple[list[float], float]:
+    """When each of the others had answered, and when the dead one was given up (seconds)."""
+    host = LiveHost()
+    done = {}
+    with agents.relay(change=lambda _reply: None) as dead:
+        asked = targets(port)
+        asked[AGENTS // 2] = asked[0]._replace(port=dead.port, address="127.0.0.1")
+        began = time.monotonic()
+
+        def look(number: int) -> bool:
+            storage = storage_agent.look_at(host, asked[number])
+            done[number] = time.monotonic() - began
+            return storage.outcome != storage_agent.NO_ANSWER
+
+        answered = storage_agent.in_parallel(look, range(AGENTS), AT_ONCE)
+    given_up = done.pop(AGENTS // 2)
+    if sum(answered) != AGENTS - 1:
+        raise SystemExit(f"{sum(answered)} of {AGENTS - 1} answered beside a dead one")
+    return sorted(done.values()), given_up
+
+
+def measure(port: int) -> int:
+    everybody = targets(port)
+    requests = requests_of_one(port)
+    names = ", ".join(argv[0] for argv in requests)
+    print(f"{AGENTS} agents, {AT_ONCE} at a time, for each: {names}")
+    bare = ours = 0.0
+    for number in range(ROUNDS):
+        for at in range(0, AGENTS, SLICE):
+            part = everybody[at : at + SLICE]
+            if number % 2:
+                bare += bare_loop(part, requests)
+            ours += ask(part)[0]
+            if not number % 2:
+                bare += bare_loop(part, requests)
+    ratio = ours / bare
+    print(
+        f"taking turns: bare loop {bare / ROUNDS:5.2f} s for {AGENTS}, storage_type "
+        f"{ours / ROUNDS:5.2f} s, ratio {ratio:4.2f} (at most {LIMIT}), {ROUNDS} rounds"
+    )
+    seconds, answered = ask(everybody)
+    print(f"all at once: {answered} of {AGENTS} answered, {seconds:5.2f} s")
+    others, given_up = with_a_dead_one(port)
+    print(
+        f"one dead agent among them: the {len(others)} others had answered after "
+        f"{others[-1]:4.2f} s, the dead one was given up after {given_up:4.2f} s"
+    )
+    return 0 if ratio <= LIMIT and answered == AGENTS else 1
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with agents.snmpd(Path(folder), address="0.0.0.0") as port:
+                return measure(port)
+        except agents.Unavailable as reason:
+            print(f"SKIPPED {reason}")
+            print("many: 0 passed, 0 failed, 1 skipped")
+            return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

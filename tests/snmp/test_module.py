@@ -1,0 +1,112 @@
+"""The module storage_type, alone in a playbook, against real agents."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import agents
+import pytest
+import yaml
+from agents import AUTH, PRIV
+from conftest import ROOT
+
+
+def run(folder: Path, **options: Any) -> dict[str, Any]:
+    """What the module answers."""
+    play = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "connection": "local",
+        "vars": {"ansible_python_interpreter": sys.executable},
+        "tasks": [
+            {"storage_type": options, "register": "answer", "ignore_errors": True},
+            {"ansible.builtin.copy": {"content": "{{ answer | to_json }}", "dest": f"{folder}/a"}},
+        ],
+    }
+    (folder / "play.yml").write_text(yaml.safe_dump([play]))
+    done = subprocess.run(
+        [
+            Path(sys.executable).with_name("ansible-playbook"),
+            "-i",
+            "localhost,",
+            folder / "play.yml",
+        ],
+        env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")},
+        capture_output=True,
+        text=True,
+    )
+    assert (folder / "a").exists(), done.stdout + done.stderr
+    return json.loads((folder / "a").read_text())
+
+
+def test_the_three_outcomes_side_by_side(records, snmpd, tmp_path):
+    closed = agents.free_port()
+    addresses = [f"127.0.0.1:{port}" for port in (records, snmpd, closed)]
+    answer = run(tmp_path, addresses=addresses, timeout=0.5, retries=0)
+    told = [(one["address"], one["outcome"], one["role"]) for one in answer["storage"]]
+    assert told == [
+        (addresses[0], "recognised", "nas"),
+        (addresses[1], "other", "server"),
+        (addresses[2], "no_answer", "unknown"),
+    ]
+    appliance, _server, silent = answer["storage"]
+    assert (appliance["vendor"], appliance["model"]) == ("Oracle", "7420")
+    assert appliance["features"]["hcc"] == "eligible"
+    assert (silent["reason"], silent["features"]["hcc"]) == ("port_closed", "unknown")
+    assert answer["lines"][0].endswith("HCC eligible")
+    assert not answer["changed"]
+
+
+def test_version_3(snmpd, tmp_path):
+    answer = run(
+        tmp_path,
+        addresses=["127.0.0.1"],
+        port=snmpd,
+        version="3",
+        user="sealed",
+        level="authPriv",
+        auth_protocol="SHA-512",
+        auth_passphrase=AUTH,
+        priv_protocol="AES",
+        priv_passphrase=PRIV,
+    )
+    assert [one["product"] for one in answer["storage"]] == ["Linux"]
+    assert AUTH not in json.dumps(answer)
+
+
+def test_one_that_does_not_answer_delays_only_itself(snmpd, tmp_path):
+    with agents.relay(change=lambda _reply: None) as dead:
+        addresses = [f"127.0.0.1:{port}" for port in (dead.port, *(snmpd for _ in range(8)))]
+        answer = run(tmp_path, addresses=addresses, timeout=1, retries=0, concurrency=2)
+    dead_one, *others = answer["storage"]
+    assert dead_one["outcome"] == "no_answer"
+    assert dead_one["seconds"] >= 2
+    assert all(one["outcome"] == "other" and one["seconds"] < 1 for one in others)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"addresses": ["-oX"]}, "'-oX' is no host name or IP address"),
+        ({"addresses": ["a:99999"]}, "a:99999: the port must be 1 to 65535"),
+        ({"addresses": ["a"], "version": "3"}, "version 3 needs user"),
+        ({"addresses": ["a"], "user": "monitor"}, "user needs version 3"),
+        ({"addresses": ["a"], "timeout": 0}, "timeout must be 0.1 to 60"),
+        ({"addresses": ["a"], "concurrency": 0}, "concurrency must be 1 to 64"),
+        ({"addresses": ["a"], "version": "4"}, "value of version must be one of: 1, 2c, 3"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(tmp_path, options, message):
+    answer = run(tmp_path, **options)
+    assert answer["failed"]
+    assert message in answer["msg"]
+    assert "Traceback" not in str(answer)
+
+
+def test_without_addresses_it_asks_the_servers_of_the_mounts(tmp_path):
+    mounted = list(Path("/proc/self/mountinfo").read_text().splitlines())
+    answer = run(tmp_path, timeout=0.2, retries=0)
+    assert bool(answer["storage"]) == any(" - nfs" in line for line in mounted)

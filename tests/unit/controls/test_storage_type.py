@@ -1,0 +1,547 @@
+"""storage_type: the policy, every check in every status, and that it only looks."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import storage_type
+from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.host import Host, RecordedHost
+from snmp_agents import NO_SUCH, Agent, Filers
+from snmp_agents import storage_policy as policy
+
+E = "1.3.6.1.4.1."
+IF = "1.3.6.1.2.1.2.2.1."
+HR = "1.3.6.1.2.1.25.2.3.1."
+ADDRESS = "10.0.0.5"
+TRACES = "/u01/app/oracle/diag/rdbms"
+SECRET = "correct horse"
+
+Judge = Callable[..., dict[str, list[Finding]]]
+
+
+@pytest.fixture
+def judge(validate_finding) -> Judge:
+    def judge_host(host: Host, **changes: Any) -> dict[str, list[Finding]]:
+        found: dict[str, list[Finding]] = {}
+        for finding in audit.judge_host(host, {"storage_type": policy(**changes)}):
+            validate_finding(finding.as_dict())
+            found.setdefault(finding.check.removeprefix("storage_type."), []).append(finding)
+        assert set(found) == {one.id.split(".")[1] for one in storage_type.CHECKS}
+        return found
+
+    return judge_host
+
+
+def database_host(agent: Agent | None = None, **mounts: str) -> Filers:
+    """A host that mounts /u02 from ADDRESS, where this agent is."""
+    host = Filers()
+    rows = ["25 1 8:1 / / rw - ext4 /dev/sda1 rw"]
+    for number, (path, source) in enumerate((mounts or {"u02": "filer:/export/u02"}).items(), 45):
+        options = f"rw,vers=3,addr={ADDRESS}"
+        rows.append(f"{number} 25 0:{number} / /{path} rw - nfs {source} {options}")
+    host.file("/proc/self/mountinfo", "\n".join(rows) + "\n")
+    host.command("ldconfig -p", "0 libs found in cache `/etc/ld.so.cache'\n")
+    if agent is not None:
+        host.agent(ADDRESS, agent)
+    return host
+
+
+def plain_host() -> Filers:
+    host = database_host()
+    host.file("/proc/self/mountinfo", "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n")
+    return host
+
+
+def agent(name: str, **rows: Any) -> Agent:
+    """A record with more rows: dots of an OID are underscores behind "_"."""
+    one = Agent.of(name)
+    one.rows.update(
+        {tuple(map(int, oid.strip("_").split("_"))): value for oid, value in rows.items()}
+    )
+    return one
+
+
+def rows(table: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """OID to value, as a record has them: numbers are INTEGER."""
+    return {
+        "_" + oid.replace(".", "_"): ("2" if isinstance(value, int) else "4", str(value))
+        for oid, value in table.items()
+    }
+
+
+def only(findings: list[Finding]) -> Finding:
+    (finding,) = findings
+    return finding
+
+
+class TestNothingToAsk:
+    def test_every_check_says_so(self, judge):
+        found = judge(plain_host())
+        assert {one.status for all_of in found.values() for one in all_of} == {"skip"}
+
+    def test_exadata_is_named_and_its_cells_are_never_asked(self, judge):
+        host = plain_host()
+        host.file("/etc/oracle/cell/network-config/cellip.ora", 'cell="192.168.10.3"\n')
+        found = judge(host, addresses=["192.168.10.3"])
+        assert "Exadata (1 cells)" in only(found["hcc"]).why
+        assert host.asked == []
+
+    def test_mounts_that_cannot_be_read_are_an_error(self, judge):
+        host = Filers()
+        host.deny("/proc/self/mountinfo")
+        found = judge(host)
+        assert {one.status for one in found["identified"] + found["hcc"]} == {"error"}
+
+    def test_nfs_servers_can_be_left_out(self, judge):
+        host = database_host(Agent.of("zfs-7420"))
+        assert only(judge(host, nfs_servers=False)["hcc"]).status == "skip"
+        assert host.asked == []
+
+
+class TestWhoIsAsked:
+    def test_the_address_that_the_kernel_uses_is_asked_once(self, judge):
+        host = database_host(
+            Agent.of("linux-nfs"), u02="filer:/export/u02", u03="filer:/export/u03"
+        )
+        found = judge(host)
+        assert only(found["identified"]).title == f"The storage is known: {ADDRESS}"
+
+    def test_an_address_of_the_policy_may_have_port_and_credentials(self, judge):
+        host = database_host().agent(ADDRESS, Agent.of("netapp-7mode"), port=1161)
+        found = judge(
+            host,
+            addresses=[{"address": ADDRESS, "port": 1161, "credentials": "filers"}],
+            credentials={
+                "default": {"community": "public"},
+                "filers": {"version": "3", "user": "monitor", "auth_passphrase": SECRET},
+            },
+        )
+        assert only(found["identified"]).status == "pass"
+        text = host.asked[0].secret.text
+        assert f'defAuthPassphrase "{SECRET}"\n' in text
+        assert "defSecurityLevel authNoPriv\n" in text
+        assert SECRET not in json.dumps(host.evidence)
+
+    def test_other_storage_is_asked_as_well(self, judge):
+        host = plain_host().agent("array1", Agent.of("3par"))
+        finding = only(judge(host, addresses=["array1"])["identified"])
+        assert (finding.status, finding.title) == ("pass", "The storage is known: array1")
+        assert finding.running.startswith("HPE 3PAR/Primera 7200c 3.2.2 (MU3), serial 1612345; san")
+
+
+class TestAnswer:
+    def test_pass(self, judge):
+        assert only(judge(database_host(Agent.of("linux")))["agent_answers"]).status == "pass"
+
+    @pytest.mark.parametrize(
+        ("errors", "status", "fix"),
+        [
+            ("Timeout: No Response from x.\n", "error", "open UDP port 161"),
+            ("snmpget: Unknown user name\n", "fail", "set the user"),
+            ("snmpget: Authentication failure\n", "fail", "set passphrase and protocol"),
+            ("snmpget: Unsupported security level\n", "fail", "set the level"),
+            ("snmpget: Unknown host (x)\n", "error", "correct the name"),
+            ("snmpget: what\n", "error", f"snmpget -v2c -c COMMUNITY {ADDRESS}"),
+        ],
+    )
+    def test_none(self, judge, errors, status, fix):
+        found = judge(database_host(Agent({}, silent=errors)))
+        assert only(found["agent_answers"]).status == status
+        assert fix in only(found["agent_answers"]).fix
+        for check in ("identified", "hcc", "space", "discards", "cpu_busy"):
+            assert only(found[check]).status == "error"
+
+    def test_closed_port_is_a_warning(self, judge):
+        closed = Agent({})
+        closed.closed = True
+        assert only(judge(database_host(closed))["agent_answers"]).status == "warn"
+
+    def test_agent_that_refuses_us_is_a_failure(self, judge):
+        refusing = Agent({}, silent="Timeout: No Response from x.\n")
+        refusing.engine = bytes.fromhex("8000031503c0a80001")
+        finding = only(judge(database_host(refusing))["agent_answers"])
+        assert finding.status == "fail"
+        assert "allow this host" in finding.fix
+
+    def test_missing_tool(self, judge):
+        host = database_host()
+        host.has_tools = False
+        finding = only(judge(host)["agent_answers"])
+        assert finding.status == "error"
+        assert "net-snmp-utils" in finding.fix
+
+
+class TestIdentity:
+    @pytest.mark.parametrize(
+        ("name", "status"),
+        [
+            ("zfs-7420", "pass"),
+            ("linux-nfs", "pass"),
+            ("ilom", "warn"),
+            ("celvin", "warn"),
+            ("says-nothing", "error"),
+        ],
+    )
+    def test_status(self, judge, name, status):
+        assert only(judge(database_host(Agent.of(name)))["identified"]).status == status
+
+    def test_says_which_oid_said_what(self, judge):
+        finding = only(judge(database_host(Agent.of("zfs-7420")))["identified"])
+        assert "sunAkInfoProduct (1.3.6.1.4.1.42.2.225.1.4.2.0) = Sun ZFS Storage 7420" in (
+            finding.running
+        )
+        asked = ("probe", "details", "oracle")
+        assert finding.evidence == tuple(f"snmp:{ADDRESS} {question}" for question in asked)
+
+
+class TestCompression:
+    @pytest.mark.parametrize(
+        ("name", "required", "status"),
+        [
+            ("zfs-7420", False, "pass"),
+            ("zfs-7420", True, "pass"),
+            ("zfs-simulator", False, "warn"),
+            ("zfs-simulator", True, "fail"),
+            ("ontap-cluster", False, "skip"),
+            ("ontap-cluster", True, "fail"),
+            ("axiom", False, "error"),
+        ],
+    )
+    def test_status(self, judge, name, required, status):
+        found = judge(database_host(Agent.of(name)), require_hcc=required)
+        assert only(found["hcc"]).status == status
+
+    def test_the_database_s_own_community_is_used(self, judge):
+        host = database_host(Agent.of("zfs-7420"))
+        database = {"version": "1", "community": "b"}
+        judge(host, credentials={"default": {"community": "a"}, "database": database})
+        asked = {one.secret.text for one in host.asked if one.argv[one.argv.index("-v") + 1] == "1"}
+        assert asked == {'defCommunity "b"\n'}
+
+
+class TestDatabaseHost:
+    def with_library(self, *lines: str) -> Filers:
+        host = database_host(Agent.of("zfs-7420"))
+        text = "".join(f"\t{line}\n" for line in lines)
+        host.command("ldconfig -p", f"{len(lines)} libs found in cache `/etc/ld.so.cache'\n{text}")
+        return host
+
+    def test_library_under_its_name(self, judge):
+        host = self.with_library("libnetsnmp.so (libc6,x86-64) => /usr/lib64/libnetsnmp.so")
+        host.file("/usr/lib64/libnetsnmp.so.40", "")
+        host.link("/usr/lib64/libnetsnmp.so", "/usr/lib64/libnetsnmp.so.40")
+        assert only(judge(host)["snmp_library"]).status == "pass"
+
+    def test_library_without_the_name_is_the_article_s_missing_link(self, judge):
+        host = self.with_library("libnetsnmp.so.10 (libc6,x86-64) => /usr/lib64/libnetsnmp.so.10")
+        finding = only(judge(host)["snmp_library"])
+        assert finding.status == "fail"
+        assert finding.fix.startswith(
+            "ln -sfn /usr/lib64/libnetsnmp.so.10 /usr/lib64/libnetsnmp.so"
+        )
+
+    def test_no_library(self, judge):
+        finding = only(judge(self.with_library())["snmp_library"])
+        assert (finding.status, finding.fix) == (
+            "fail",
+            "dnf install net-snmp-libs net-snmp-devel",
+        )
+
+    def test_unreadable_cache_is_an_error(self, judge):
+        host = database_host(Agent.of("zfs-7420"))
+        host.command("ldconfig -p", "no such option\n")
+        assert only(judge(host)["snmp_library"]).status == "error"
+
+    def test_library_does_not_matter_for_other_storage(self, judge):
+        assert (
+            only(judge(database_host(Agent.of("ontap-cluster")))["snmp_library"]).status == "skip"
+        )
+
+    @pytest.fixture
+    def traced(self) -> Callable[[str], Filers]:
+        def host_with(lines: str) -> Filers:
+            host = self.with_library()
+            host.folder(TRACES)
+            argv = "grep -r -s -E -m 5 --include=*_dbw*.trc skgnfs_(setup|query)_snmp " + TRACES
+            return host.command(argv, lines, rc=0 if lines else 1)
+
+        return host_with
+
+    SETUP = (
+        f"{TRACES}/test/test/trace/test_dbw0_11626.trc:[1332587314469093] skgnfs_setup_snmp:250: "
+        "dlopen errno = 0, errstr = libnetsnmp.so: cannot open shared object file: No such file "
+        "or directory\n"
+    )
+    QUERY = (
+        f"{TRACES}/test/test/trace/test_dbw0_3575.trc:[1334661892496086] skgnfs_query_snmp:1831: "
+        "Timeout error 2 for server {}\n"
+    )
+
+    def test_no_trace_lines(self, judge, traced):
+        assert only(judge(traced(""))["snmp_trace"]).status == "pass"
+
+    def test_no_trace_folder(self, judge):
+        assert only(judge(self.with_library())["snmp_trace"]).status == "skip"
+
+    def test_library_that_could_not_be_loaded(self, judge, traced):
+        finding = only(judge(traced(self.SETUP))["snmp_trace"])
+        assert finding.status == "fail"
+        assert "it still cannot" in finding.why
+
+    @pytest.mark.parametrize(("server", "status"), [(ADDRESS, "warn"), ("10.10.10.60", "fail")])
+    def test_server_that_did_not_answer(self, judge, traced, server, status):
+        finding = only(judge(traced(self.QUERY.format(server)))["snmp_trace"])
+        assert finding.status == status
+        assert server in finding.why
+
+
+def volumes(**fill: int) -> Agent:
+    """An ONTAP whose volumes are filled to so many percent."""
+    table = {}
+    for row, (name, percent) in enumerate(fill.items(), 1):
+        column = E + "789.1.5.4.1."
+        table |= {
+            f"{column}2.{row}": f"/vol/{name}/",
+            f"{column}29.{row}": 1000,
+            f"{column}30.{row}": percent * 10,
+        }
+    return agent("netapp-7mode", **rows(table))
+
+
+class TestSpace:
+    @pytest.mark.parametrize(
+        ("percent", "status"),
+        [(69, "pass"), (70, "warn"), (89, "warn"), (90, "fail"), (100, "fail")],
+    )
+    def test_limits(self, judge, percent, status):
+        finding = only(judge(database_host(volumes(a=10, b=percent)))["space"])
+        assert finding.status == status
+        assert finding.running.startswith(f"/vol/b/ {percent} percent of 1000.0 KiB")
+
+    def test_limits_are_the_policy_s(self, judge):
+        host = database_host(volumes(a=50))
+        assert only(judge(host, space_warn=40, space_critical=45)["space"]).status == "fail"
+
+    def test_snapshot_reserve_is_no_volume(self, judge):
+        full = volumes(a=10)
+        full.rows.update(volumes(**{"b/.snapshot": 120}).rows)
+        full.rows[(1, 3, 6, 1, 4, 1, 789, 1, 5, 4, 1, 2, 1)] = ("4", "/vol/a/.snapshot")
+        found = judge(database_host(full))
+        assert only(found["space"]).status == "skip"
+
+    def test_agent_that_tells_nothing(self, judge):
+        assert only(judge(database_host(Agent.of("flasharray")))["space"]).status == "skip"
+
+    def test_of_a_server_only_what_is_mounted_counts(self, judge):
+        table: dict[str, Any] = {}
+        for row, (name, percent) in enumerate([("/boot", 95), ("/", 20), ("/export", 75)], 1):
+            table |= {
+                f"{HR}3.{row}": name,
+                f"{HR}4.{row}": 4096,
+                f"{HR}5.{row}": 1000,
+                f"{HR}6.{row}": percent * 10,
+            }
+        server = agent("linux-nfs", **rows(table))
+        for row in (1, 2, 3):
+            server.rows[(1, 3, 6, 1, 2, 1, 25, 2, 3, 1, 2, row)] = ("6", "1.3.6.1.2.1.25.2.1.4")
+        finding = only(judge(database_host(server))["space"])
+        assert (finding.status, finding.running) == ("warn", "/export 75 percent of 3.9 MiB")
+
+    @pytest.mark.parametrize(
+        ("source", "text"),
+        [
+            ("filer:/share/DATA/ora", "/share/DATA 75 percent of 35.0 TiB"),
+            (
+                "filer:/ora",
+                "/share/MORE 80 percent of 35.0 TiB, /share/DATA 75 percent of 35.0 TiB",
+            ),
+        ],
+        ids=["of the export", "large ones"],
+    )
+    def test_small_file_systems_of_a_filer_are_its_own(self, judge, source, text):
+        filer = Agent.of("synology")
+        named = [("/mnt/ext", 355 << 8, 93)]
+        named += [("/share/DATA", 35 << 28, 75), ("/share/MORE", 35 << 28, 80)]
+        for row, (name, size, percent) in enumerate(named, 1):
+            column = (1, 3, 6, 1, 2, 1, 25, 2, 3, 1)
+            filer.rows[(*column, 2, row)] = ("6", "1.3.6.1.2.1.25.2.1.4")
+            filer.rows[(*column, 3, row)] = ("4", name)
+            filer.rows[(*column, 4, row)] = ("2", "4096")
+            filer.rows[(*column, 5, row)] = ("2", str(size))
+            filer.rows[(*column, 6, row)] = ("2", str(size * percent // 100))
+        finding = only(judge(database_host(filer, u02=source))["space"])
+        assert (finding.status, finding.running) == ("warn", text)
+
+    def test_table_that_goes_silent_is_an_error(self, judge):
+        class Tired(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if argv[0] == "snmpbulkwalk":
+                    return 1, "", "Timeout: No Response from x.\n"
+                return super().reply(argv)
+
+        assert only(judge(database_host(Tired.of("netapp-7mode")))["space"]).status == "error"
+
+
+def interfaces(received: int, sent: int, uptime: int = 1000) -> Agent:
+    table = {
+        "1.3.6.1.2.1.1.3.0": uptime,
+        **{f"{IF}2.{n}": name for n, name in ((1, "e0a"), (2, "e0b"))},
+        **{f"{IF}13.1": received, f"{IF}13.2": 7, f"{IF}19.1": sent, f"{IF}19.2": 0},
+    }
+    return agent("synology", **rows(table))
+
+
+class TestDiscards:
+    def after(self, before: Agent, after: Agent) -> Filers:
+        host = database_host(before)
+        host.later[f"udp:{ADDRESS}:161"] = after
+        return host
+
+    @pytest.mark.parametrize(
+        ("received", "sent", "status"), [(5, 5, "pass"), (6, 5, "warn"), (5, 9, "warn")]
+    )
+    def test_only_the_difference_counts(self, judge, received, sent, status):
+        host = self.after(interfaces(5, 5), interfaces(received, sent, 1250))
+        finding = only(judge(host)["discards"])
+        assert finding.status == status
+        assert "within 2.5 s" in finding.running
+        assert host.paused == 2
+
+    def test_counter_that_starts_again_at_zero(self, judge):
+        host = self.after(interfaces(2**32 - 1, 0), interfaces(1, 0, 1100))
+        assert "e0a: 2 received" in only(judge(host)["discards"]).running
+
+    def test_limit_is_the_policy_s(self, judge):
+        host = self.after(interfaces(0, 0), interfaces(3, 0, 1100))
+        assert only(judge(host, discards_limit=3)["discards"]).status == "pass"
+
+    def test_agent_that_was_restarted_is_an_error(self, judge):
+        host = self.after(interfaces(5, 5, 1000), interfaces(0, 0, 10))
+        assert only(judge(host)["discards"]).status == "error"
+
+    def test_without_a_second_reading_there_is_no_verdict(self, judge):
+        host = database_host(interfaces(5, 5))
+        assert only(judge(host, sample_seconds=0)["discards"]).status == "skip"
+        assert host.paused == 0
+
+
+class TestLoad:
+    @pytest.mark.parametrize(
+        ("table", "status", "text"),
+        [
+            ({E + "789.1.2.1.3.0": 79}, "pass", "79 percent"),
+            ({E + "789.1.2.1.3.0": 80}, "warn", "80 percent"),
+            ({E + "2021.11.11.0": 5}, "warn", "95 percent"),
+            (
+                {f"1.3.6.1.2.1.25.3.3.1.2.{n}": load for n, load in ((1, 10), (2, 30))},
+                "pass",
+                "20 percent",
+            ),
+            ({E + "2021.11.11.0": -900}, "skip", None),
+            ({}, "skip", None),
+        ],
+    )
+    def test_status(self, judge, table, status, text):
+        finding = only(judge(database_host(agent("synology", **rows(table))))["cpu_busy"])
+        assert (finding.status, finding.running) == (status, text)
+
+
+class TestOffline:
+    @pytest.mark.parametrize("name", ["zfs-7420", "netapp-7mode", "truenas-core", "linux-nfs"])
+    def test_a_recording_is_judged_alike(self, judge, name):
+        host = database_host(Agent.of(name))
+        live = judge(host)
+        assert judge(RecordedHost(host.evidence)) == live
+
+    def test_a_recording_needs_no_credentials(self, judge):
+        host = database_host(Agent.of("zfs-7420"))
+        live = judge(host, credentials={"default": {"version": "3", "user": "monitor"}})
+        assert judge(RecordedHost(host.evidence)) == live
+
+    @pytest.mark.parametrize("error", ["denied", "unanswered", "absent"])
+    def test_nothing_gets_better_by_knowing_less(self, judge, error):
+        host = database_host(Agent.of("zfs-7420"))
+        before = {check: {one.status for one in all_of} for check, all_of in judge(host).items()}
+        for key in list(host.evidence):
+            spoilt = dict(host.evidence, **{key: {"kind": "command", "error": error}})
+            for check, all_of in judge(RecordedHost(spoilt)).items():
+                better = [one for one in all_of if one.status == "pass"]
+                assert not better or "pass" in before[check], (key, check)
+
+
+class TestPolicy:
+    @pytest.mark.parametrize(
+        ("changes", "message"),
+        [
+            ({"port": 0}, "storage_type_port must be 1 to 65535, not 0"),
+            ({"timeout": 0}, "storage_type_timeout must be 0.1 to 60, not 0"),
+            ({"space_warn": 95}, "storage_type_space_critical must not be below"),
+            ({"trace_folder": "diag"}, "storage_type_trace_folder must be a whole path"),
+            ({"addresses": "filer"}, "storage_type_addresses must be a list of addresses"),
+            ({"addresses": ["-oProxy"]}, "'-oProxy' is no host name or IP address"),
+            ({"addresses": ["a b"]}, "is no host name or IP address"),
+            ({"addresses": ["a", "a"]}, "storage_type_addresses lists a twice"),
+            ({"addresses": [{"port": 1}]}, "must be an address or have address"),
+            ({"addresses": [{"address": "a", "port": 70000}]}, "a: port must be 1 to 65535"),
+            ({"addresses": [{"address": "a", "credentials": "x"}]}, "a: storage_type_credentials"),
+            ({"credentials": []}, "storage_type_credentials must be a dictionary"),
+            ({"credentials": {}}, "must have the name default"),
+        ],
+    )
+    def test_what_is_wrong_is_told(self, changes, message):
+        with pytest.raises(PolicyError) as problem:
+            storage_type.policy_from(policy(**changes))
+        assert message in str(problem.value)
+
+    @pytest.mark.parametrize(
+        ("how", "message"),
+        [
+            ({"version": "2"}, "version must be one of 1, 2c, 3"),
+            ({"version": "2c"}, "version 2c needs community"),
+            ({"community": SECRET, "user": "u"}, "user needs version 3"),
+            ({"community": SECRET + "\n"}, "community holds a control character"),
+            ({"comunity": SECRET}, "has unknown comunity"),
+            ({"version": "3"}, "version 3 needs user"),
+            ({"version": "3", "user": "u", "community": SECRET}, "community is for version 1"),
+            ({"version": "3", "user": "u", "auth_passphrase": "short"},
+             "auth_passphrase must have at least 8 characters"),
+            ({"version": "3", "user": "u", "level": "authPriv", "auth_passphrase": SECRET},
+             "priv_passphrase must have"),
+            ({"version": "3", "user": "u", "level": "noAuthNoPriv", "auth_passphrase": SECRET},
+             "level noAuthNoPriv uses no auth_passphrase"),
+            ({"version": "3", "user": "u", "auth_passphrase": SECRET, "auth_protocol": "X"},
+             "auth_protocol must be one of"),
+            ({"version": "3", "user": "u", "level": "high"}, "level must be one of"),
+        ],
+    )  # fmt: skip
+    def test_wrong_credentials_are_told_without_them(self, how, message):
+        with pytest.raises(PolicyError) as problem:
+            storage_type.policy_from(policy(credentials={"default": how}))
+        assert f"storage_type_credentials default: {message}" in str(problem.value)
+        assert SECRET not in str(problem.value)
+
+    def test_quotes_and_backslashes_reach_the_tool_as_they_are(self, judge):
+        host = database_host(Agent.of("linux"))
+        judge(host, credentials={"default": {"community": 'a "b" \\c'}})
+        assert host.asked[0].secret.text == 'defCommunity "a \\"b\\" \\\\c"\n'
+
+    def test_secrets_come_packed(self):
+        packed = audit.unpack("storage_type", "eyJjcmVkZW50aWFscyI6IHt9fQ==")
+        assert packed == {"credentials": {}}
+        for wrong in ("{}", "####", "WzFd"):
+            with pytest.raises(PolicyError) as problem:
+                audit.unpack("storage_type", wrong)
+            assert wrong not in str(problem.value)
+
+
+def test_it_plans_nothing():
+    plan = storage_type.plan(None, None)
+    assert not (plan.changes or plan.refusals or plan.pending or plan.at_boot)
+
+
+def test_a_missing_object_is_not_taken_for_an_answer():
+    assert NO_SUCH not in json.dumps(list(Agent.of("linux").rows.values()))
