@@ -12,7 +12,7 @@ description:
   - Or reads a text parameter file (O(pfile)) or a server parameter file (O(spfile)) without the
     instance. An spfile is never written by anything but its instance.
   - What is set goes to the change journal before, is read back after, and is put back by
-    C(revert.yml) as everything else. No instance is ever restarted.
+    M(revert_control) with the control C(oracle_parameter). No instance is ever restarted.
 options:
   sid:
     description: The instance, C(ORACLE_SID).

@@ -335,7 +335,8 @@ def ratios(cost):
     small, huge = last["4 KiB"], last["huge"]
     return {
         "attach": small.attach_median / max(huge.attach_median, 1e-6),
-        "page_tables": small.page_tables / float(max(huge.page_tables, ENTRY)),
+        # A small segment's entries can lie in a table that the process has already.
+        "page_tables": small.page_tables / float(max(huge.page_tables, huge.expected)),
     }
 
 

@@ -1,10 +1,12 @@
-"""The container as its story's tests see it, and the module oracle_parameter run in it."""
+"""The container as its story's tests see it, and modules run in it."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +26,13 @@ def box() -> Box:
 
 
 @pytest.fixture(scope="session")
-def oracle_parameter() -> Callable[..., dict[str, Any]]:
-    """Runs the module inside the container; what it returns."""
+def module() -> Callable[..., dict[str, Any]]:
+    """Runs a module inside the container; what it returns."""
 
-    def run(*options: str, **arguments: Any) -> dict[str, Any]:
+    def run(which: str, *options: str, **arguments: Any) -> dict[str, Any]:
         command = [str(Path(sys.executable).with_name("ansible")), "container", *options]
         command += ["-i", str(ROOT / "molecule" / SCENARIO / "inventory")]
-        command += ["-m", "oracle_parameter", "-a", json.dumps(arguments)]
+        command += ["-m", which, "-a", json.dumps(arguments)]
         kept = {name: value for name, value in os.environ.items() if "ANSIBLE_" not in name}
         done = subprocess.run(
             command,
@@ -42,7 +44,14 @@ def oracle_parameter() -> Callable[..., dict[str, Any]]:
             timeout=120,
         )
         print(done.stdout, done.stderr)
-        result: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
+        result: dict[str, Any] = json.loads(
+            re.split(r"(?:SUCCESS|CHANGED|FAILED!) => ", done.stdout)[-1]
+        )
         return result
 
     return run
+
+
+@pytest.fixture(scope="session")
+def oracle_parameter(module: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    return partial(module, "oracle_parameter")
