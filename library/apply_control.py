@@ -11,6 +11,8 @@ description:
     host, and keeps every prior state in the change journal before it writes.
   - Every change is read back. If the host does not take one, all of this plan is put back and the
     task fails with what was asked and what was granted.
+  - What only a command can change (an initialisation parameter, the start of a listener) is made by
+    that command, as the owner of what it changes, and read back by another one.
   - A mount that changes is unmounted, never by force, and mounted. systemd, where it runs, reads
     its units again after a change of fstab.
 options:
@@ -27,7 +29,7 @@ attributes:
     description: Returns the plan and changes nothing.
     support: full
   diff_mode:
-    description: Shows each file, value and mount before and after, in check mode too.
+    description: Shows each file, value, mount and command before and after, in check mode too.
     support: full
 author: Hostproof contributors
 """

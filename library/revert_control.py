@@ -9,6 +9,7 @@ short_description: Put back what Hostproof changed on a host
 description:
   - Restores exactly what the change journal holds, newest first, and reads each state back.
   - Works after a crash in the middle of an apply, and after a reboot.
+  - Commands are undone last, when every file is as it was, so that a listener reads its old file.
   - A mount in use is left as it is, which fails the task; everything else is put back all the same.
   - A file that somebody changed after Hostproof did is not overwritten unless O(overwrite) says so,
     nor is another export unmounted that somebody mounted there.
@@ -26,7 +27,7 @@ attributes:
     description: Returns what would be put back and changes nothing.
     support: full
   diff_mode:
-    description: Shows each file, value and mount before and after, in check mode too.
+    description: Shows each file, value, mount and command before and after, in check mode too.
     support: full
 author: Hostproof contributors
 """

@@ -11,8 +11,10 @@ import base64
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from . import mounting
+from . import command, mounting
+from .answer import attempt
 from .change import (
+    CommandChange,
     FileChange,
     MountChange,
     MountState,
@@ -22,6 +24,7 @@ from .change import (
     encode,
     mount_text,
     normal_source,
+    steps_text,
 )
 from .errors import HostproofError
 from .journal import Entry, Journal, Transaction, describe_file, digest, missing_folders
@@ -134,6 +137,8 @@ def _carry_out(plan, writer):
             for folder in _missing_mount_point(change, plan):
                 writer.make_folder(folder)
             mounting.carry_out(change, _old_mounts(plan).get(change.path), writer)
+        elif isinstance(change, CommandChange):
+            _run_commands(change, writer)
         else:
             _write_value(change, writer)
     if stale_units:
@@ -191,6 +196,19 @@ def _write_value(change, writer):
     if granted != change.value:
         raise NotGranted(
             "{0}: asked for {1}, the kernel granted {2}".format(change.path, change.value, granted)
+        )
+
+
+def _run_commands(change, writer):
+    # type: (CommandChange, Writer) -> None
+    for one in change.make:
+        writer.run(one)
+    state = writer.run(change.look)
+    if state == change.before if change.after is None else state != change.after:
+        raise NotGranted(
+            "{0}: asked for {1}, found {2}".format(
+                change.name, change.after or "another state", state
+            )
         )
 
 
@@ -324,7 +342,10 @@ def put_back(transaction, writer):
     """
     mounts = _mounts_before(transaction)
     problems = mounting.unmount_changed(mounts, writer)
-    for entry in reversed(transaction.entries):
+    entries = list(reversed(transaction.entries))
+    # What a command makes read a file again must find the old file: commands come last.
+    entries.sort(key=lambda entry: entry.kind == "command")
+    for entry in entries:
         if entry.kind == "mount":
             continue
         try:
@@ -394,7 +415,25 @@ def _restore_folder(entry, writer):
         writer.remove_folder(entry.path)
 
 
-_RESTORE = {"file": _restore_file, "value": _restore_value, "folder": _restore_folder}
+def _undo_command(entry, writer):
+    # type: (Entry, Writer) -> None
+    before = entry.before["state"]
+    look = command.from_dict(entry.before["look"])
+    if before is not None and attempt(writer.run, look) == before:
+        return
+    for one in entry.before["undo"]:
+        writer.run(command.from_dict(one))
+    state = writer.run(look)
+    if before is not None and entry.after is not None and state != before:
+        raise NotGranted("{0}: asked for the old {1}, found {2}".format(entry.path, before, state))
+
+
+_RESTORE = {
+    "file": _restore_file,
+    "value": _restore_value,
+    "folder": _restore_folder,
+    "command": _undo_command,
+}
 
 
 def _state_of(entry):
@@ -404,6 +443,8 @@ def _state_of(entry):
     if entry.kind == "mount":
         mounted = mounting.mounted_now().get(entry.path)
         return None if mounted is None else mount_text(mounting.state_of(mounted))
+    if entry.kind == "command":
+        return str(attempt(Writer().run, command.from_dict(entry.before["look"])))
     return _content_of(describe_file(entry.path))
 
 
@@ -412,7 +453,18 @@ def _before_of(entry):
     if entry.kind == "mount":
         mount = _mount_of(entry)
         return None if mount is None else mount_text(mount)
+    if entry.kind == "command":
+        return _old_state_of(entry)
     return entry.before if entry.kind == "value" else _content_of(entry.before)
+
+
+def _old_state_of(entry):
+    # type: (Entry) -> str
+    """The old state of what a command changed, or how it is undone where none can be told."""
+    before, look = entry.before["state"], command.from_dict(entry.before["look"])
+    if before is not None and (entry.after is not None or attempt(Writer().run, look) == before):
+        return str(before)
+    return steps_text(command.from_dict(one) for one in entry.before["undo"])
 
 
 def _content_of(described):

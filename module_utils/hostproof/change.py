@@ -3,8 +3,9 @@
 """A plan: what to change on a host, decided from facts and policy, before anything is written."""
 
 from collections import OrderedDict
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
+from .command import Command
 from .parsers import nfs_options
 
 
@@ -57,6 +58,33 @@ class MountChange(NamedTuple):
     must: Dict[str, str]
 
 
+class CommandChange(NamedTuple):
+    """Bring something from the state ``before`` to ``after`` by running commands.
+
+    ``name`` says what changes, and stands where another change has a path: one word or more, the
+    same whenever the same thing changes. ``look`` tells the state at any time, by the first group
+    of its ``expected``. ``make`` and ``undo`` are run in their order.
+
+    ``before`` is None where no look can tell whether the change was made (a listener that read
+    its file again): it is undone in any case. ``after`` is None where the new state cannot be
+    told in advance (the time of a start): any state but ``before`` will do, and once it is undone
+    any state. On revert the commands come last, when every file is as it was.
+    """
+
+    name: str
+    before: Optional[str]
+    after: Optional[str]
+    look: Command
+    make: Tuple[Command, ...]
+    undo: Tuple[Command, ...]
+
+
+def steps_text(commands):
+    # type: (Iterable[Command]) -> str
+    """Commands for people, where no state can be told."""
+    return "".join("# {0}: {1}\n".format(one.name, " ".join(one.argv)) for one in commands)
+
+
 def active_value(text):
     # type: (str) -> str
     """What a /proc or /sys file says: "always [madvise] never" means madvise."""
@@ -64,7 +92,7 @@ def active_value(text):
     return marked[0] if len(marked) == 1 else text.strip()
 
 
-Change = Union[FileChange, ValueChange, MountChange]
+Change = Union[FileChange, ValueChange, MountChange, CommandChange]
 
 
 class Refusal(NamedTuple):
@@ -96,6 +124,9 @@ class Plan(NamedTuple):
                 mounts.setdefault(change.path, []).append(change)
             elif isinstance(change, FileChange):
                 shown.append(as_diff(change.path, change.before, change.content))
+            elif isinstance(change, CommandChange):
+                after = steps_text(change.make) if change.after is None else change.after
+                shown.append(as_diff(change.name, change.before, after))
             else:
                 shown.append(as_diff(change.path, change.before, change.value))
         return shown + [_mount_diff(path, changes) for path, changes in mounts.items()]

@@ -17,13 +17,16 @@ class ParseError(HostproofError):
     Attributes:
         what: the format ("meminfo", "sysctl.d file", ...).
         line: 1-based line number, or 0 where the text as a whole is at fault.
+        column: 1-based column, or 0 where the line as a whole is at fault.
     """
 
-    def __init__(self, what, problem, line=0):
-        # type: (str, str, int) -> None
+    def __init__(self, what, problem, line=0, column=0):
+        # type: (str, str, int, int) -> None
         self.what = what
         self.line = line
+        self.column = column
         where = ", line {0}".format(line) if line else ""
+        where += ", column {0}".format(column) if column else ""
         super().__init__("{0}{1}: {2}".format(what, where, problem))
 
 

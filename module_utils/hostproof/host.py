@@ -9,8 +9,8 @@ no answer is never an empty answer.
 
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
-``processes``, ``under``, ``seconds``/``first``/``second``/``errors``) or ``error`` (absent,
-denied, unanswered) with ``message``.
+``names``/``values``, ``processes``, ``under``, ``seconds``/``first``/``second``/``errors``) or
+``error`` (absent, denied, unanswered) with ``message``.
 """
 
 import errno
@@ -25,6 +25,8 @@ import time
 from functools import partial
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
+from . import command
+from .command import Output
 from .errors import Absent, Denied, Unanswered
 
 #: A file longer than this is not configuration; reading it whole would hurt the host.
@@ -33,14 +35,6 @@ READ_LIMIT = 8 * 1024 * 1024
 PIECE = 64 * 1024
 
 _ERRORS = {"absent": Absent, "denied": Denied, "unanswered": Unanswered}
-
-
-class Output(NamedTuple):
-    """What a command answered."""
-
-    rc: int
-    stdout: str
-    stderr: str
 
 
 class Secret(NamedTuple):
@@ -118,6 +112,11 @@ _SHAPES = {
     "link": lambda reading: isinstance(reading["target"], str),
     "stat": lambda reading: Stat(**reading["stat"]),
     "command": _is_output,
+    "argument": lambda reading: isinstance(reading["text"], str),
+    "environment": lambda reading: (
+        isinstance(reading["names"], list)
+        and all(isinstance(text, str) for text in reading["values"].values())
+    ),
     "udp": lambda reading: isinstance(bytes.fromhex(reading["reply"]), bytes),
     "processes": lambda reading: isinstance(
         [Process(**process) for process in reading["processes"]], list
@@ -184,6 +183,47 @@ class Host:
             "command:" + " ".join(argv), "command", lambda: _run_command(argv, timeout)
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def ask(self, wanted):
+        # type: (command.Command) -> Output
+        """Run a command that only looks as its owner; its name stands in the evidence key.
+
+        What it answers with is for the caller to judge (command.state_of), its exit code too.
+        """
+        reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted))
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def environment(self, pid, names):
+        # type: (int, Iterable[str]) -> Dict[str, str]
+        """The values of those environment variables that a process was started with.
+
+        No other is kept, for they can hold passwords: ``names`` must not be of one that can.
+        """
+        wanted = sorted(set(names))
+        key = "environment:{0}".format(pid)
+        reading = self._answer(
+            key, "environment", lambda: {"names": wanted, "values": _read_environment(pid, wanted)}
+        )
+        missing = [name for name in wanted if name not in reading["names"]]
+        if missing:
+            raise Unanswered(
+                key, "{0} was read without {1}; record it again".format(key, missing[0])
+            )
+        return {name: reading["values"][name] for name in wanted if name in reading["values"]}
+
+    def argument(self, pid, number):
+        # type: (int, int) -> str
+        """One argument of a process, 0 for its first; Absent where it has no such one.
+
+        No other is kept, for they can hold passwords: ask only for one that never can.
+        """
+        return str(
+            self._answer(
+                "argument:{0}:{1}".format(pid, number),
+                "argument",
+                lambda: {"text": _read_argument(pid, number)},
+            )["text"]
+        )
 
     def run_with_secret(self, key, argv, secret, timeout=20.0):
         # type: (str, List[str], Secret, float) -> Output
@@ -301,7 +341,7 @@ class LiveHost(Host):
             reading = {"kind": kind, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
             try:
                 reading.update(ask())
-            except (OSError, subprocess.TimeoutExpired, ValueError) as problem:
+            except (OSError, subprocess.SubprocessError, ValueError) as problem:
                 reading.update(_as_error(key, problem))
             self.evidence[key] = reading
         return _value_or_raise(key, self.evidence[key])
@@ -428,6 +468,27 @@ def _run(argv, timeout, environment, inherited):
         "stdout": stdout.decode("utf-8", "surrogateescape"),
         "stderr": stderr.decode("utf-8", "surrogateescape"),
     }
+
+
+def _ask(wanted):
+    # type: (command.Command) -> Dict[str, Any]
+    return dict(command.run(wanted)._asdict(), argv=list(wanted.argv), user=wanted.user)
+
+
+def _read_argument(pid, number):
+    # type: (int, int) -> str
+    arguments = _read_file("/proc/{0}/cmdline".format(pid)).split("\0")[:-1]
+    if number >= len(arguments):
+        raise FileNotFoundError(errno.ENOENT, "the process has no such argument")
+    return arguments[number]
+
+
+def _read_environment(pid, names):
+    # type: (int, List[str]) -> Dict[str, str]
+    pairs = [
+        item.partition("=") for item in _read_file("/proc/{0}/environ".format(pid)).split("\0")
+    ]
+    return {name: value for name, equals, value in pairs if equals and name in names}
 
 
 def _read_streams(streams, argv, timeout):

@@ -6,10 +6,11 @@
 change is made; a folder is one apply. A folder whose changes were put back moves to
 ``/var/lib/hostproof/reverted/``. The numbers and the times in the names give the order.
 
-An entry: ``kind`` is file, folder, value or mount; ``path``; ``before`` is null where nothing was
-there, for a file {content (base64), mode, uid, gid}, for a value its text, for a mount {source,
-fstype, options}; ``after`` is the sha256 of the new content, the new value, or "source fstype
-options" of the new mount.
+An entry: ``kind`` is file, folder, value, mount or command; ``path``, of a command its name;
+``before`` is null where nothing was there, for a file {content (base64), mode, uid, gid}, for a
+value its text, for a mount {source, fstype, options}, for a command {state, look, undo}; ``after``
+is the sha256 of the new content, the new value, "source fstype options" of the new mount, or the
+state that the command is to bring, null where that cannot be told in advance.
 """
 
 import base64
@@ -22,7 +23,8 @@ import time
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
-from .change import Change, FileChange, MountChange, MountState, encode
+from . import command
+from .change import Change, CommandChange, FileChange, MountChange, MountState, encode
 from .errors import HostproofError
 from .writer import Writer
 
@@ -103,6 +105,13 @@ class Journal:
             before = None if change.before is None else dict(change.before._asdict())
             after = None if change.after is None else " ".join(change.after)
             self._keep(name, Entry("mount", change.path, before, after))
+        elif isinstance(change, CommandChange):
+            undone = {
+                "state": change.before,
+                "look": change.look.as_dict(),
+                "undo": [one.as_dict() for one in change.undo],
+            }
+            self._keep(name, Entry("command", change.name, undone, change.after))
         else:
             self._keep(name, Entry("value", change.path, change.before, change.value))
 
@@ -184,6 +193,9 @@ def _entry_of(record):
         raise ValueError("written by another version of Hostproof")
     entry = Entry(**fields)
     before = entry.before
+    if entry.kind == "command":
+        _check_command(entry)
+        return entry
     if entry.kind not in ("file", "folder", "value", "mount") or not entry.path.startswith("/"):
         raise ValueError("no entry")
     if entry.kind == "value" and not isinstance(before, str):
@@ -195,6 +207,16 @@ def _entry_of(record):
     if entry.kind == "mount" and not _is_mount(before):
         raise ValueError("no old mount")
     return entry
+
+
+def _check_command(entry):
+    # type: (Entry) -> None
+    for text in (entry.before["state"], entry.after):
+        if text is not None and not isinstance(text, str):
+            raise ValueError("no state")
+    command.from_dict(entry.before["look"])
+    if not [command.from_dict(one) for one in entry.before["undo"]]:
+        raise ValueError("no command")
 
 
 def _is_mount(before):

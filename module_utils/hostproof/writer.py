@@ -9,6 +9,7 @@ import subprocess
 import time
 from typing import List, Optional, Tuple
 
+from . import command
 from .errors import HostproofError
 
 #: The unfinished file of a write that was killed; it ends so that no .conf reader takes it.
@@ -25,7 +26,8 @@ _SYSTEMD = "/run/systemd/system"
 
 
 class Writer:
-    """Writes files so that they survive a power cut, values under /proc and /sys, and mounts.
+    """Writes files so that they survive a power cut, values under /proc and /sys, mounts, and
+    runs commands.
 
     ``held`` are descriptors that its commands keep open for as long as they or their helpers run.
     """
@@ -102,6 +104,21 @@ class Writer:
         """Let systemd, where it runs, read fstab and its units again."""
         if os.path.isdir(_SYSTEMD):
             self._run(["systemctl", "daemon-reload"], RELOAD_LIMIT)
+
+    def run(self, wanted):
+        # type: (command.Command) -> str
+        """Run a command that changes something; HostproofError says how it failed.
+
+        It does not hold the journal: what it starts may live on for years.
+        """
+        try:
+            return command.state_of(wanted, command.run(wanted))
+        except subprocess.TimeoutExpired as problem:
+            raise HostproofError(
+                "{0}: no end after {1:g} seconds, stopped".format(wanted.name, wanted.timeout)
+            ) from problem
+        except (OSError, subprocess.SubprocessError, ValueError) as problem:
+            raise HostproofError("{0}: {1}".format(wanted.name, problem)) from problem
 
     def _run(self, argv, limit):
         # type: (List[str], float) -> None

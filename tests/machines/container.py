@@ -3,7 +3,7 @@
 One for each scenario that has an inventory in its folder, all of one image.
 ``python tests/machines/container.py start|stop SCENARIO`` is what molecule/containers calls.
 Podman, or Docker where only that works; the image is built here, so that no registry is asked.
-Somebody who has an image names it in HOSTPROOF_CONTAINER_IMAGE (it needs Python 3 and useradd);
+Somebody who has an image names it in HOSTPROOF_CONTAINER_IMAGE (it needs Python 3, ss and useradd);
 HOSTPROOF_CONTAINER_ENGINE names an engine.
 """
 
@@ -31,6 +31,10 @@ CONNECTIONS = {"podman": "containers.podman.podman", "docker": "community.docker
 #: No network and no privilege is needed, and what is not given cannot fail on an awkward host.
 #: Its first process ignores SIGTERM, which would make every end take ten seconds.
 OPTIONS = ("--network=none", "--security-opt=no-new-privileges", "--stop-signal=KILL")
+
+#: What root of a scenario's container needs of what root of a host has: to look into processes of
+#: other accounts (the environment that a listener was started with).
+CAPABILITIES = {"listener_rate_limit": ("--cap-add=SYS_PTRACE",)}
 
 #: Where an engine's defaults are refused: hosts without CAP_SYS_RESOURCE cannot raise limits, and
 #: crun does not start on hybrid cgroups. Each is tried only when the one before it failed.
@@ -149,7 +153,8 @@ def start(scenario: str) -> None:
     engine = find_engine()
     remove(engine.executable, scenario)
     name = name_of(scenario)
-    command = [engine.executable, "run", "--detach", "--name", name, *OPTIONS, engine.image]
+    options = (*OPTIONS, *CAPABILITIES.get(scenario, ()))
+    command = [engine.executable, "run", "--detach", "--name", name, *options, engine.image]
     subprocess.run([*command, "sleep", "infinity"], check=True, capture_output=True)
     state_file(scenario).write_text(
         json.dumps(

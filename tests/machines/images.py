@@ -113,7 +113,9 @@ def lab_recipe() -> Recipe:
 
 def container_recipe() -> Recipe:
     """A small system without an init, as containers are."""
-    return Recipe("container", ("python3", "procps"), {"customize": ORACLE_USER}, pack_archive)
+    return Recipe(
+        "container", ("python3", "procps", "iproute2"), {"customize": ORACLE_USER}, pack_archive
+    )
 
 
 def ensure(recipe: Recipe) -> Path:

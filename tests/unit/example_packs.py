@@ -1,19 +1,25 @@
-"""Completes the example packs of docs/examples/evidence with what the other controls read.
+"""Completes the example packs of docs/examples/evidence with what was not recorded.
 
-What hugepages reads was recorded from virtual machines without NFS (docs/examples/README.md); the
-rest is made up here: of hosts without NFS mounts, and of db05, which is db01 with some. When a
-control reads more than before: HOSTPROOF_WRITE_FIXTURES=1 pytest -k example_packs tests/unit
+What hugepages reads was recorded from virtual machines without NFS and without Oracle
+(docs/examples/README.md). The rest is made up: here hosts without NFS mounts, and db05, which is
+db01 with some; in example_oracle.py instances and listeners. When a control reads more than before:
+HOSTPROOF_WRITE_FIXTURES=1 pytest -k example_packs tests/unit
 """
 
 import json
 from typing import Any
 
+import example_oracle
+import listener_packs
 import nfs_packs
+import oracle_packs
 import packs
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.host import RecordedHost
 from nfs_packs import Did, NfsMachine, Op, shown
 from snmp_agents import Agent, Filers, storage_policy
+
+Readings = dict[str, Any]
 
 FOLDER = packs.ROOT / "docs/examples/evidence"
 #: Host to the pack that its readings for hugepages are from.
@@ -104,14 +110,25 @@ def complete(host: str) -> str:
     recorded = _Noting(pack["readings"])
     audit.read_host(recorded, {"hugepages": packs.hugepages_policy()})
     readings = {key: pack["readings"][key] for key in recorded.asked & set(pack["readings"])}
-    machine = without_nfs(host) if host in RECORDED else with_nfs()
-    machine.evidence = dict(readings)
-    audit.read_host(machine, {"nfs_mounts": nfs_packs.nfs_policy()})
-    audit.read_host(with_filers(machine), {"storage_type": storage_policy()})
-    for key in set(machine.evidence) - set(readings):
-        reading = machine.evidence[key]
+    nfs = without_nfs(host) if host in RECORDED else with_nfs()
+    example_oracle.homes(nfs, host, readings)
+    found = _read(nfs, readings, {"nfs_mounts": nfs_packs.nfs_policy()})
+    listener = example_oracle.listener(host, readings)
+    found = _read(listener, found, {"listener_rate_limit": listener_packs.listener_policy()})
+    parameters = example_oracle.parameters(host, readings)
+    found = _read(parameters, found, {"pre_page_sga": oracle_packs.policy()})
+    found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
+    for key in set(found) - set(readings):
+        reading = found[key]
         reading["at"] = pack["recorded_at"]
         if "error" in reading:
             reading["message"] = f"{key}: {_MESSAGES[reading['error']]}"
-    content = {**pack, "host": host, "readings": machine.evidence}
+    content = {**pack, "host": host, "readings": found}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+def _read(machine: packs.Machine, known: Readings, policies: dict[str, Any]) -> Readings:
+    """What is known already, and what a control reads of the machine beyond that."""
+    machine.evidence = dict(known)
+    audit.read_host(machine, policies)
+    return machine.evidence

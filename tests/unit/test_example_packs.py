@@ -4,7 +4,9 @@ import os
 import re
 
 import example_packs
+import listener_packs
 import nfs_packs
+import oracle_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof import audit, evidence
@@ -29,7 +31,9 @@ def test_the_page_tells_the_verdict_on_each():
     rows = re.findall(r"^\| `(db\S+)` \| .* \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
     policies = {
         "hugepages": packs.hugepages_policy(),
+        "listener_rate_limit": listener_packs.listener_policy(),
         "nfs_mounts": nfs_packs.nfs_policy(),
+        "pre_page_sga": oracle_packs.policy(),
         "storage_type": storage_policy(),
     }
     found = {}

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The registry of controls: a new control adds its line to CONTROLS, and nothing else here."""
 
-from . import hugepages, nfs_mounts, storage_type
+from . import hugepages, listener_rate_limit, nfs_mounts, pre_page_sga, storage_type
 
 CONTROLS = {
     hugepages.NAME: hugepages,
+    listener_rate_limit.NAME: listener_rate_limit,
     nfs_mounts.NAME: nfs_mounts,
+    pre_page_sga.NAME: pre_page_sga,
     storage_type.NAME: storage_type,
 }
 

@@ -689,15 +689,9 @@ def _judge_sga_in_huge_pages(facts, policy):
 
 def _judge_sga(instance, page):
     # type: (Instance, int) -> Finding
-    # Segments below a huge page always have 4 KiB pages: Oracle expects five such pages.
-    # A segment can be mapped in pieces, each smaller than a huge page.
-    whole = {}  # type: Dict[Optional[int], int]
-    for segment in known(instance.segments):
-        whole[segment.shmid] = whole.get(segment.shmid, 0) + segment.size
-    segments = [one for one in known(instance.segments) if whole[one.shmid] >= page]
-    huge = sum(segment.size for segment in segments if segment.huge)
-    small = sum(segment.size for segment in segments if not segment.huge)
-    if not segments:
+    pages = instances_probe.sga_pages(known(instance.segments), page)
+    huge, small = pages.huge, pages.small
+    if not huge + small:
         status = WARN if instance.kind == "asm" else FAIL
         why = "It has no SysV segment of a huge page or more: Automatic Memory Management?"
     elif small and huge:
@@ -716,7 +710,9 @@ def _judge_sga(instance, page):
         why=why,
         fix="look at hugepages.pool_covers_sga, memlock and shm_group, then restart {0}; its alert "
         "log says what it asked for and got".format(instance.sid),
-        desired="{0} in huge pages".format(human(huge + small)) if segments else "in huge pages",
+        desired="{0} in huge pages".format(human(huge + small))
+        if huge + small
+        else "in huge pages",
         in_use="{0} bytes huge, {1} bytes in 4 KiB pages".format(huge, small),
         evidence=instance.evidence(),
     )

@@ -62,6 +62,30 @@ def read_segments(host):
     return sysvipc_shm.parse(host.read_text("/proc/sysvipc/shm"))
 
 
+class SgaPages(NamedTuple):
+    """Bytes of an SGA by the pages that they lie in; both 0 without a segment to judge."""
+
+    huge: int
+    small: int
+
+
+def sga_pages(segments, page):
+    # type: (List[Segment], int) -> SgaPages
+    """How much of an SGA lies in huge pages of ``page`` bytes.
+
+    Segments below a huge page always have ordinary pages: Oracle expects five such pages. A
+    segment can be mapped in pieces, each smaller than a huge page.
+    """
+    whole = {}  # type: Dict[Optional[int], int]
+    for segment in segments:
+        whole[segment.shmid] = whole.get(segment.shmid, 0) + segment.size
+    counted = [one for one in segments if whole[one.shmid] >= page]
+    return SgaPages(
+        huge=sum(segment.size for segment in counted if segment.huge),
+        small=sum(segment.size for segment in counted if not segment.huge),
+    )
+
+
 def _look_at(host, process):
     # type: (Host, Process) -> Instance
     folder = "/proc/{0}".format(process.pid)

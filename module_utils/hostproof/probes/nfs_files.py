@@ -7,8 +7,9 @@ be ended, this program could not.
 """
 
 import re
-from typing import List, NamedTuple
+from typing import List, NamedTuple, Optional
 
+from ..command import Command
 from ..errors import Absent, Denied, Unanswered
 from ..host import Host, Output
 
@@ -27,16 +28,16 @@ class File(NamedTuple):
     size: int
 
 
-def read_text(host, path):
-    # type: (Host, str) -> str
+def read_text(host, path, user=None):
+    # type: (Host, str, Optional[str]) -> str
     """As Host.read_text."""
-    return _run(host, ["cat", path])
+    return run(host, ["cat", path], user)
 
 
 def read_text_without(host, key, path):
     # type: (Host, str, str) -> str
     """As read_text, with "***" for what follows ``key`` and a colon on a line."""
-    return _run(host, argv_without(key, path))
+    return run(host, argv_without(key, path))
 
 
 def argv_without(key, path):
@@ -47,13 +48,13 @@ def argv_without(key, path):
 def real_path(host, path):
     # type: (Host, str) -> str
     """As Host.real_path."""
-    return _run(host, ["readlink", "-v", "-e", path]).rstrip("\n")
+    return run(host, ["readlink", "-v", "-e", path]).rstrip("\n")
 
 
 def link_target(host, path):
     # type: (Host, str) -> str
     """What a link holds; nothing that it leads to is touched."""
-    return _run(host, ["readlink", "-v", path]).rstrip("\n")
+    return run(host, ["readlink", "-v", path]).rstrip("\n")
 
 
 def list_files(host, folder):
@@ -77,9 +78,16 @@ def same_content(host, one, other):
     return output.rc == 0
 
 
-def _run(host, argv):
-    # type: (Host, List[str]) -> str
-    return _stdout(argv, host.run(argv, TIMEOUT))
+def run(host, argv, user=None):
+    # type: (Host, List[str], Optional[str]) -> str
+    """What a command prints about files; Absent, Denied or Unanswered where it fails.
+
+    ``user`` runs it where a user chose the path: root would read what that user may not.
+    """
+    if user is None:
+        return _stdout(argv, host.run(argv, TIMEOUT))
+    wanted = Command(" ".join(argv), tuple(argv), user=user, timeout=TIMEOUT)
+    return _stdout(argv, host.ask(wanted))
 
 
 def _stdout(argv, output):

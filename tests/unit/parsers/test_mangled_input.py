@@ -10,6 +10,7 @@ import pytest
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers import (
     aix_filesystems,
+    alert_log_large_pages,
     autofs_map,
     bracketed,
     buddyinfo,
@@ -20,6 +21,8 @@ from ansible.module_utils.hostproof.parsers import (
     kernel_release,
     ldconfig,
     limits_conf,
+    listener_log,
+    listening_sockets,
     meminfo,
     modprobe_d,
     mount_aix,
@@ -32,8 +35,10 @@ from ansible.module_utils.hostproof.parsers import (
     numa_maps,
     orabasetab,
     oracle_inventory,
+    oracle_net,
     oranfstab,
     oratab,
+    pfile,
     proc_limits,
     proc_maps,
     proc_net_rpc_nfs,
@@ -42,10 +47,13 @@ from ansible.module_utils.hostproof.parsers import (
     smaps,
     snmp_output,
     socket_info,
+    spfile,
+    sqlplus_rows,
     sysctl_d,
     systemd_unit,
     sysvipc_shm,
     tmpfiles_d,
+    tns_packet,
     tuned,
     vfstab,
 )
@@ -76,6 +84,9 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (ldconfig.parse, "ldconfig/debian-12.txt"),
     (snmp_output.parse, "snmp_output/net-snmp-5.9.3-get.txt"),
     (aix_filesystems.parse, "aix_filesystems/made-up.txt"),
+    (alert_log_large_pages.parse, "alert_log/11.2.0.3-short.txt"),
+    (alert_log_large_pages.parse, "alert_log/11.2.0.2-refused.txt"),
+    (alert_log_large_pages.parse, "alert_log/12.1-short.txt"),
     (autofs_map.parse_map, "/u01/a -rw,hard f:/v \\\n g:/v\n* -hard f:/&\n+more\n"),
     (autofs_map.parse_master, "/- /etc/auto.direct -rw,hard\n+dir:/etc/auto.master.d\n"),
     (fstab.bad_lines, "f:/a\\040b /u01/a\\040b nfs rw,bg, hard 0 0\nrubbish\n"),
@@ -110,6 +121,11 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
         "orabasetab/read-only.txt",
     ),
     (oracle_inventory.parse, "oracle_inventory/inventory.xml"),
+    (lambda text: oracle_net.as_data(oracle_net.parse(text)), "oracle_net/good/14-quotes.ora"),
+    (
+        lambda text: oracle_net.as_data(oracle_net.parse(text, strict=False)),
+        "oracle_net/good/29-parenthesis-before-the-keyword.ora",
+    ),
     (oracle_inventory.parse_pointer, "inventory_loc=/u01/app/oraInventory\n"),
     (oranfstab.parse, "oranfstab/guide.txt"),
     (oratab.parse, "oratab/root-sh.txt"),
@@ -127,6 +143,8 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
         "oracle soft memlock 64\n@1:2 - memlock 65\n:1 - memlock 66\n",
     ),
     (limits_conf.kilobytes, "3145728"),
+    (listener_log.parse, "listener_log/limited.log"),
+    (listening_sockets.parse, "listening_sockets/iproute2-6.1.txt"),
     (meminfo.parse, "meminfo/linux-6.18-no-pool.txt"),
     (mount_aix.parse, "mount/aix-mount.txt"),
     (mount_hpux.parse, "mount/hpux-mount-v.txt"),
@@ -134,12 +152,19 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (lambda text: mountinfo.visible(mountinfo.parse(text)), "mountinfo/linux-6.1-nfs.txt"),
     (mountstats.parse, "mountstats/linux-6.1-load-1.txt"),
     (numa_maps.parse, "numa_maps/sysv-segment-4k.txt"),
+    (pfile.parse, "pfile/initORCL.ora"),
+    (pfile.parse, "pfile/hand-written.ora"),
     (proc_limits.parse, "proc_limits/linux-6.18.txt"),
     (proc_net_rpc_nfs.parse, "proc_net_rpc_nfs/linux-6.1-load-1.txt"),
     (proc_net_snmp.parse, "proc_net_snmp/linux-6.1-netstat-load-1.txt"),
     (proc_maps.parse, "proc_maps/sysv-segment-4k.txt"),
     (socket_info.parse, "socket_info/linux-6.1-load-2.txt"),
     (smaps.parse, "smaps/sysv-segment-4k.txt"),
+    (
+        lambda text: spfile.parse(text + "\0" * (-len(text) % 512)),
+        "\1" + "\0" * 511 + "*.pre_page_sga=TRUE\n",
+    ),
+    (sqlplus_rows.parse, "hostproof-begin\n|v|a\\pb|\\0|\nhostproof-end\n"),
     (
         lambda text: sysctl_d.resolve(sysctl_d.parse(text, "x").assignments, "vm.nr_hugepages"),
         "vm.nr_hugepages = 5\nvm.nr_h[u]ge* = 6\n-vm.nr_hugepages\n",
@@ -148,6 +173,18 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (
         lambda text: tmpfiles_d.writes(tmpfiles_d.parse(text, "x"), "/a"),
         "w /a - - - - \\x41\nw+ /[a] - - - - b\n",
+    ),
+    (
+        lambda text: tns_packet.answer(
+            tns_packet.split(text.encode("utf-8", "surrogateescape"))[0]
+        ),
+        '\0A\0\0\4\0\0\0"\0\x005(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=0)(ALIAS=LISTENER))',
+    ),
+    (
+        lambda text: tns_packet.answer(
+            tns_packet.split(text.encode("utf-8", "surrogateescape"))[0]
+        ),
+        "\0\n\0\0\5\2\0\0\0\x1a\0$\0\0\6\0\0\0\0\0(HOST=db2)(PORT=1523)\0ping",
     ),
     (tuned.active_profiles, "oracle\n"),
     (partial(tuned.parse_profile, path="x"), "tuned/oracle.conf"),

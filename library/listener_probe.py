@@ -1,0 +1,185 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: listener_probe
+short_description: Ping a listener, and see whether a burst is delayed rather than refused
+description:
+  - Sends TNS pings, as C(tnsping) does, and says what came of each and how long it took.
+  - A burst are pings that begin together. A listener with a rate limit answers all of them, as many
+    a second as it may; the rate that was seen is returned.
+  - Each ping is a connection, a line in C(listener.log), and one of the connections that a rate
+    limit allows. So it is never part of an audit, sends at most O(maximum) pings, and ends after
+    O(seconds).
+  - Of a listener with TCPS, or behind a firewall, it tells only that there is no answer.
+options:
+  host:
+    description: Where the listener is, from where the module runs.
+    type: str
+    default: 127.0.0.1
+  port:
+    description: The TCP port of the endpoint.
+    type: int
+    default: 1521
+  pings:
+    description: How many pings to send one after the other, before the burst.
+    type: int
+    default: 1
+  interval:
+    description: Seconds from the begin of one of them to the begin of the next.
+    type: float
+    default: 1.0
+  burst:
+    description: How many pings to send at once.
+    type: int
+    default: 0
+  rate:
+    description: The limit that is expected, in connections a second, to compare with.
+    type: int
+  maximum:
+    description: The module fails, and sends nothing, if it were to send more. At most 200.
+    type: int
+    default: 100
+  timeout:
+    description: Seconds to wait for the answer to one ping.
+    type: float
+    default: 30.0
+  seconds:
+    description: Seconds after which everything ends. At most 600.
+    type: float
+    default: 60.0
+attributes:
+  check_mode:
+    description: Sends nothing, and says what it would send.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: Is the limit of 10 a second enforced, and is nobody refused?
+  listener_probe:
+    host: "{{ ansible_host }}"
+    port: 1521
+    burst: 50
+    rate: 10
+  register: probe
+
+- name: Say so
+  ansible.builtin.assert:
+    that:
+      - probe.burst.verdict == 'delayed'
+      - probe.burst.as_expected
+    fail_msg: "{{ probe.burst.why }}"
+"""
+
+RETURN = r"""
+sent:
+  description: How many pings were sent.
+  returned: success
+  type: int
+pings:
+  description:
+    - The pings that were sent one after the other.
+    - C(outcome) is C(answered), C(refused) (by the listener, with its C(error)), C(closed),
+      C(no_answer), C(no_connection) or C(not_tns); C(began_ms) is when it began, C(connected_ms)
+      and C(ended_ms) how long after that.
+  returned: success
+  type: list
+  elements: dict
+burst:
+  description:
+    - What the pings that began together show, or null without a burst.
+    - C(verdict) is C(delayed), C(not_delayed), C(too_small) (no more pings than the limit allows in
+      a second) or C(failed) (not all were answered); C(drain_rate) answers a second; C(as_expected)
+      whether that is within a quarter of O(rate); C(pings) the pings.
+  returned: success
+  type: dict
+"""
+
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof.probes import tns_ping
+
+ARGUMENT_SPEC = {
+    "host": {"type": "str", "default": "127.0.0.1"},
+    "port": {"type": "int", "default": 1521},
+    "pings": {"type": "int", "default": 1},
+    "interval": {"type": "float", "default": 1.0},
+    "burst": {"type": "int", "default": 0},
+    "rate": {"type": "int"},
+    "maximum": {"type": "int", "default": 100},
+    "timeout": {"type": "float", "default": 30.0},
+    "seconds": {"type": "float", "default": 60.0},
+}
+
+#: The least and the most that each may be. A probe must stay a probe.
+BOUNDS = {
+    "port": (1, 65535),
+    "pings": (0, 200),
+    "interval": (0, 60),
+    "burst": (0, 200),
+    "rate": (1, 100000),
+    "maximum": (0, 200),
+    "timeout": (0.1, 600),
+    "seconds": (1, 600),
+}
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    given = module.params
+    for name, (low, high) in sorted(BOUNDS.items()):
+        if given[name] is not None and not low <= given[name] <= high:
+            module.fail_json(msg="{0} must be from {1} to {2}".format(name, low, high))
+    wanted = given["pings"] + given["burst"]
+    if wanted > given["maximum"]:
+        module.fail_json(
+            msg="{0} pings are more than maximum ({1}); nothing was sent".format(
+                wanted, given["maximum"]
+            )
+        )
+    if module.check_mode:
+        msg = "would send {0} pings to {1}:{2}".format(wanted, given["host"], given["port"])
+        module.exit_json(changed=False, sent=0, pings=[], burst=None, msg=msg)
+    module.exit_json(changed=False, **probe(given))
+
+
+def probe(given):
+    deadline = time.monotonic() + given["seconds"]
+    place = (given["host"], given["port"])
+    single = tns_ping.one_by_one(
+        *place,
+        count=given["pings"],
+        timeout=given["timeout"],
+        interval=given["interval"],
+        deadline=deadline,
+    )
+    together = []
+    if given["burst"] and time.monotonic() < deadline:
+        together = tns_ping.at_once(
+            *place, count=given["burst"], timeout=given["timeout"], deadline=deadline
+        )
+    return {
+        "sent": len(single) + len(together),
+        "pings": [tns_ping.as_result(one) for one in single],
+        "burst": burst_result(together, given["rate"]) if given["burst"] else None,
+    }
+
+
+def burst_result(together, rate):
+    found = tns_ping.summarize(together, rate)
+    result = dict(found._asdict())
+    for name in ("span", "longest", "drain_rate"):
+        result[name] = None if result[name] is None else round(result[name], 3)
+    result["as_expected"] = None
+    if rate and found.drain_rate is not None:
+        result["as_expected"] = 0.75 * rate <= found.drain_rate <= 1.25 * rate
+    result["pings"] = [tns_ping.as_result(one) for one in together]
+    return result
+
+
+if __name__ == "__main__":
+    main()

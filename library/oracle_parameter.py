@@ -1,0 +1,259 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: oracle_parameter
+short_description: Read or set initialization parameters of a local Oracle instance
+description:
+  - Asks the instance through C(sqlplus / as sysdba) as the account that owns it, so no password and
+    no listener is needed. Each login is audited by the instance.
+  - Or reads a text parameter file (O(pfile)) or a server parameter file (O(spfile)) without the
+    instance. An spfile is never written by anything but its instance.
+  - What is set goes to the change journal before, is read back after, and is put back by
+    M(revert_control) with the control C(oracle_parameter). No instance is ever restarted.
+options:
+  sid:
+    description: The instance, C(ORACLE_SID).
+    type: str
+    required: true
+  oracle_home:
+    description: Its home. Needed to ask the instance.
+    type: path
+  owner:
+    description: The account that runs sqlplus; the owner of the home's sqlplus if not given.
+    type: str
+  names:
+    description: Parameters to read.
+    type: list
+    elements: str
+    default: []
+  name:
+    description:
+      - The parameter to set or to take out. Needed with O(state=present) and O(state=absent).
+    type: str
+  value:
+    description: What it is to be. Needed with O(state=present).
+    type: str
+  state:
+    description:
+      - V(read) changes nothing.
+      - V(present) sets O(name) to O(value) for O(entry_sid).
+      - V(absent) takes the entry of O(name) for O(entry_sid) out of the spfile.
+    type: str
+    choices: [read, present, absent]
+    default: read
+  scope:
+    description:
+      - Where to set it. A static parameter takes V(spfile) only, and so does O(state=absent).
+    type: str
+    choices: [spfile, memory, both]
+    default: spfile
+  entry_sid:
+    description: The SID that the entry is for; V(*) is for every instance of the database.
+    type: str
+    default: "*"
+  pfile:
+    description: Read this text file instead of asking the instance.
+    type: path
+  spfile:
+    description: Read this server parameter file instead of asking the instance.
+    type: path
+  timeout:
+    description: Seconds that a login may take; with pre_page_sga on an old release it takes long.
+    type: int
+    default: 60
+attributes:
+  check_mode:
+    description: Reads, and says what it would set.
+    support: full
+  diff_mode:
+    description: Shows the entries before and after.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: What does ORCL run with, and what will it start with?
+  oracle_parameter:
+    sid: ORCL
+    oracle_home: /u01/app/oracle/product/19.0.0/dbhome_1
+    names: [pre_page_sga, use_large_pages]
+  register: parameters
+
+- name: Take only huge pages at the next start
+  oracle_parameter:
+    sid: ORCL
+    oracle_home: /u01/app/oracle/product/19.0.0/dbhome_1
+    state: present
+    name: use_large_pages
+    value: ONLY
+
+- name: What stands in the spfile of an instance that is down?
+  oracle_parameter:
+    sid: ORCL
+    spfile: /u01/app/oracle/product/19.0.0/dbhome_1/dbs/spfileORCL.ora
+    names: [pre_page_sga]
+"""
+
+RETURN = r"""
+parameters:
+  description:
+    - For each name C(running) (null for a file), C(next) (what the next start takes, null for the
+      default), C(pending_restart), and C(entries), each with C(sid), C(value) and C(line).
+    - C(pending_restart) is null where nothing stored says what the next start takes.
+  returned: always
+  type: dict
+version:
+  description: The release of the instance, null for a file.
+  returned: always
+  type: str
+parameter_file:
+  description: The file that the values of the next start are from, null for a text file in use.
+  returned: always
+  type: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import apply, sqlplus
+from ansible.module_utils.hostproof.change import Plan
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.journal import Journal
+from ansible.module_utils.hostproof.parsers import pfile, spfile
+from ansible.module_utils.hostproof.parsers.size import parse_size
+from ansible.module_utils.hostproof.probes import oracle_parameters
+from ansible.module_utils.hostproof.writer import Writer
+
+ARGUMENT_SPEC = {
+    "sid": {"type": "str", "required": True},
+    "oracle_home": {"type": "path"},
+    "owner": {"type": "str"},
+    "names": {"type": "list", "elements": "str", "default": []},
+    "name": {"type": "str"},
+    "value": {"type": "str"},
+    "state": {"type": "str", "choices": ["read", "present", "absent"], "default": "read"},
+    "scope": {"type": "str", "choices": list(sqlplus.SCOPES), "default": "spfile"},
+    "entry_sid": {"type": "str", "default": "*"},
+    "pfile": {"type": "path"},
+    "spfile": {"type": "path"},
+    "timeout": {"type": "int", "default": 60},
+}
+
+#: The journal's name for what this module changes.
+JOURNAL = "oracle_parameter"
+
+
+def names_of(params):
+    names = [name.lower() for name in params["names"]]
+    if params["name"] and params["name"].lower() not in names:
+        names.append(params["name"].lower())
+    return tuple(names)
+
+
+def read_file(host, params):
+    """What the entries of a file say; nothing is known of what runs."""
+    path = params["pfile"] or params["spfile"]
+    parse = pfile.parse if params["pfile"] else spfile.parse
+    entries = parse(host.read_text(path))
+    found = {name: parameter(name, params["sid"], entries, None) for name in names_of(params)}
+    return {"parameters": found, "version": None, "parameter_file": path}
+
+
+def parameter(name, sid, entries, running):
+    effective = pfile.effective(entries, name, sid)
+    coming = None if effective is None else effective.value
+    pending = None
+    if running is not None and coming is not None:
+        pending = running.upper() != coming.upper()
+    own = [entry for entry in entries if entry.name == name]
+    return {
+        "running": running,
+        "next": coming,
+        "pending_restart": pending,
+        "entries": [{"sid": one.sid, "value": one.value, "line": one.line} for one in own],
+    }
+
+
+def target_of(host, params):
+    home = params["oracle_home"].rstrip("/")
+    owner = params["owner"] or oracle_parameters.owner_of(host, home)
+    return sqlplus.Target(params["sid"], home, owner)
+
+
+def ask(host, target, params):
+    asked = oracle_parameters.ask(host, target, names_of(params), float(params["timeout"]))
+    unknown = [name for name in names_of(params) if name not in asked.running]
+    if unknown:
+        raise HostproofError("{0} has no parameter {1}".format(target.sid, ", ".join(unknown)))
+    return asked
+
+
+def result_of(target, asked, names):
+    found = {name: parameter(name, target.sid, asked.stored, asked.running[name]) for name in names}
+    version = ".".join(str(number) for number in asked.version)
+    return {"parameters": found, "version": version, "parameter_file": asked.spfile}
+
+
+def change_of(target, asked, params):
+    """The change that is wanted, or None where the instance has it already."""
+    if params["state"] == "absent" and params["scope"] != "spfile":
+        raise ValueError("an entry is taken out of the spfile alone: scope must be spfile")
+    name, sid = params["name"].lower(), params["entry_sid"]
+    value = params["value"] if params["state"] == "present" else None
+    stored = {(one.sid, one.name): one.value for one in asked.stored}
+    now = {"spfile": stored.get((sid, name)), "memory": asked.running[name]}
+    scopes = ("spfile", "memory") if params["scope"] == "both" else (params["scope"],)
+    if all(same(now[scope], value) for scope in scopes):
+        return None
+    return sqlplus.setting_change(
+        target, name, sid, params["scope"], now, value, float(params["timeout"])
+    )
+
+
+def same(one, other):
+    """Whether two values mean the same: truth values in any case, sizes in any unit."""
+    if one is None or other is None:
+        return one is other
+    try:
+        return parse_size(one) == parse_size(other)
+    except ValueError:
+        return one.upper() == other.upper()
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=ARGUMENT_SPEC,
+        supports_check_mode=True,
+        mutually_exclusive=[("pfile", "spfile", "oracle_home")],
+        required_one_of=[("pfile", "spfile", "oracle_home")],
+        required_if=[
+            ("state", "present", ("name", "value", "oracle_home")),
+            ("state", "absent", ("name", "oracle_home")),
+        ],
+    )
+    params = module.params
+    host = LiveHost()
+    diff = []
+    try:
+        if params["oracle_home"] is None:
+            module.exit_json(changed=False, **read_file(host, params))
+        target = target_of(host, params)
+        asked = ask(host, target, params)
+        change = None if params["state"] == "read" else change_of(target, asked, params)
+        if change is not None:
+            plan = Plan([change], [], [], [])
+            diff = plan.diff()
+            if not module.check_mode:
+                writer = Writer()
+                apply.apply_plan(plan, JOURNAL, Journal(writer), writer)
+                asked = ask(LiveHost(), target, params)
+        result = result_of(target, asked, names_of(params))
+    except (HostproofError, OSError, ValueError) as problem:
+        module.fail_json(msg="oracle_parameter: {0}".format(problem), diff=diff)
+    module.exit_json(changed=change is not None, diff=diff, **result)
+
+
+if __name__ == "__main__":
+    main()

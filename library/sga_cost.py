@@ -1,0 +1,147 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: sga_cost
+short_description: Measure what an SGA costs on this host, in 4 KiB pages and in huge pages
+description:
+  - Makes a System V segment of the size of an SGA, bounded by the memory that is free, touches it,
+    and lets 1, 2, 4 ... processes attach it and write to each page, as logins with pre_page_sga do
+    up to 11.2. Reports the time to attach and the page tables of both kinds of pages.
+  - The numbers are those of this host, measured with real segments of the kernel. Oracle has no
+    part in them.
+  - Refuses to run where an instance runs, unless O(allow_beside_instances) takes that risk. The
+    pool of huge pages is never enlarged, and nothing is left behind.
+options:
+  size:
+    description: Size of the SGA, in bytes or such as V(60G).
+    type: str
+    required: true
+  processes:
+    description: The most processes that attach at the same time.
+    type: int
+    default: 32
+  memory_share:
+    description: The most that may be taken, in percent of the memory that is available.
+    type: int
+    default: 40
+  allow_beside_instances:
+    description:
+      - Measure although an instance runs. The memory and the huge pages that this takes meanwhile
+        are missing to an instance that starts or grows.
+    type: bool
+    default: false
+attributes:
+  check_mode:
+    description: Measures nothing.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: What 60 GiB would cost here
+  sga_cost:
+    size: 60G
+  register: cost
+
+- name: Show it
+  ansible.builtin.debug:
+    var: cost.table
+"""
+
+RETURN = r"""
+table:
+  description: The measurements for people.
+  returned: success
+  type: list
+  elements: str
+rows:
+  description:
+    - One for each kind of pages and number of processes. C(attach_median) and C(attach_max) are
+      seconds of a process, C(page_tables) bytes of all processes together, C(expected) an entry of
+      8 bytes for each page and process.
+  returned: success
+  type: list
+  elements: dict
+size:
+  description: The size that was measured, in bytes.
+  returned: success
+  type: int
+reasons:
+  description: Why it is not the size that was asked for.
+  returned: success
+  type: list
+  elements: str
+first_touch:
+  description: Seconds until the kernel had given every page, by kind of pages.
+  returned: success
+  type: dict
+ratios:
+  description: How many times more 4 KiB pages cost than huge pages, with the most processes.
+  returned: success, with huge pages
+  type: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.parsers.size import parse_size
+from ansible.module_utils.hostproof.probes import instances, sga_cost
+
+ARGUMENT_SPEC = {
+    "size": {"type": "str", "required": True},
+    "processes": {"type": "int", "default": 32},
+    "memory_share": {"type": "int", "default": 40},
+    "allow_beside_instances": {"type": "bool", "default": False},
+}
+
+
+def check(params):
+    """The size in bytes; ValueError for what is out of range."""
+    if not 1 <= params["processes"] <= sga_cost.MOST_PROCESSES:
+        raise ValueError("processes must be 1 to {0}".format(sga_cost.MOST_PROCESSES))
+    if not 1 <= params["memory_share"] <= 80:
+        raise ValueError("memory_share must be 1 to 80 percent")
+    return parse_size(params["size"])
+
+
+def refuse_beside_instances():
+    running = instances.find_instances(LiveHost())
+    if running:
+        raise HostproofError(
+            "{0} runs here, and this would take its memory: measure before the database comes, or "
+            "accept the risk with allow_beside_instances".format(
+                ", ".join(instance.sid for instance in running)
+            )
+        )
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    params = module.params
+    try:
+        size = check(params)
+        if not params["allow_beside_instances"]:
+            refuse_beside_instances()
+        if module.check_mode:
+            module.exit_json(changed=False, skipped=True, msg="check mode: nothing is measured")
+        cost = sga_cost.measure(size, params["processes"], params["memory_share"])
+    except (HostproofError, OSError, ValueError) as problem:
+        module.fail_json(msg="sga_cost: {0}".format(problem))
+    found = sga_cost.ratios(cost)
+    result = {"ratios": found} if found is not None else {}
+    module.exit_json(
+        changed=False,
+        table=sga_cost.table(cost),
+        rows=[dict(row._asdict()) for row in cost.rows],
+        size=cost.size,
+        reasons=cost.reasons,
+        first_touch=cost.first_touch,
+        **result,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Listener rate limits: written where they count, known to the listener that runs, seen at work.
+
+``read`` looks, ``judge`` and ``plan`` only think. Each file holds one part; this one names them.
+"""
+
+from .checks import CHECKS
+from .facts import Facts, read
+from .judge import judge
+from .plan import plan
+from .policy import NAME, Policy, policy_from
+
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read"]

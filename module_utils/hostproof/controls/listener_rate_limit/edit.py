@@ -1,0 +1,118 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The smallest edit of listener.ora that limits a listener as the policy says, and whether the
+listener that runs knows it."""
+
+from typing import List
+
+from ...answer import known
+from ...errors import HostproofError
+from ...parsers import oracle_net
+from ...parsers.oracle_net import Edit
+from ...probes.listeners import Listener, NetFile
+from .endpoints import Endpoint, endpoint_of, endpoints, may_be_limited, wanted_rate
+from .policy import PROTOCOLS, WantedListener
+
+
+def is_as_wanted(listener, wanted):
+    # type: (Listener, WantedListener) -> bool
+    ones = endpoints(listener)
+    ports = {one.port for one in ones}
+    if (wanted.rate or wanted.queuesize) and not ones or set(wanted.ports or ()) - ports:
+        return False
+    return all(
+        (wanted.rate is None or one.rate == wanted_rate(one, wanted))
+        and (
+            wanted.queuesize is None
+            or not may_be_limited(one, wanted)
+            or one.queuesize == wanted.queuesize
+        )
+        for one in ones
+    )
+
+
+def is_stale(listener):
+    # type: (Listener) -> bool
+    newest = max(known(one.changed) for one in listener.files())
+    return bool(newest > known(listener.started) + 1.0)
+
+
+def edited(listener, wanted, net, main):
+    # type: (Listener, WantedListener, oracle_net.NetFile, NetFile) -> oracle_net.NetFile
+    """The file as the policy wants it; what is right already stays as it is written."""
+    edits = []  # type: List[Edit]
+    for one in _endpoints_of(listener, net):
+        if may_be_limited(one, wanted) or one.limit is not None:
+            edits.extend(_endpoint_edits(one, wanted, net))
+    if wanted.rate is not None:
+        edits.extend(_global_edits(listener, wanted, net))
+    new = oracle_net.edited(net, edits, what=main.path)
+    _check(listener, wanted, new, main)
+    return new
+
+
+def _endpoints_of(listener, net):
+    # type: (Listener, oracle_net.NetFile) -> List[Endpoint]
+    totals = [one.value for one in net.all("CONNECTION_RATE_" + listener.name) if one.value]
+    total = int(totals[-1]) if totals and totals[-1].isdecimal() else None
+    return [
+        endpoint_of(address, (address.text("PROTOCOL") or "").lower(), total, listener)
+        for parameter in net.all(listener.name)
+        for address in parameter.inside("ADDRESS")
+        if (address.text("PROTOCOL") or "").lower() in PROTOCOLS
+    ]
+
+
+def _endpoint_edits(endpoint, wanted, net):
+    # type: (Endpoint, WantedListener, oracle_net.NetFile) -> List[Edit]
+    """One edit at most of each of RATE_LIMIT and QUEUESIZE, which stands at the end."""
+    edits = []  # type: List[Edit]
+    limits, sizes = endpoint.pair.all("RATE_LIMIT"), endpoint.pair.all("QUEUESIZE")
+    size = wanted.queuesize if may_be_limited(endpoint, wanted) else None
+    new_size = size is not None and not sizes
+    if wanted.rate is not None:
+        rate = wanted_rate(endpoint, wanted)
+        text = None if rate is None else str(rate) if wanted.scope == "endpoint" else "yes"
+        if text is None:
+            edits += [oracle_net.remove(net, one) for one in limits if _limits(one)]
+        elif not limits:
+            before = sizes[0] if sizes else None
+            edits.append(oracle_net.add_pair(net, endpoint.pair, "RATE_LIMIT", text, before))
+        elif (limits[0].value or "").lower() != text:
+            edits.append(oracle_net.set_value(limits[0], text))
+    if new_size:
+        edits.append(oracle_net.add_pair(net, endpoint.pair, "QUEUESIZE", str(size)))
+    elif size is not None and sizes[0].value != str(size):
+        edits.append(oracle_net.set_value(sizes[0], str(size)))
+    return edits
+
+
+def _limits(pair):
+    # type: (oracle_net.Pair) -> bool
+    return (pair.value or "").lower() not in ("no", "off", "false")
+
+
+def _global_edits(listener, wanted, net):
+    # type: (Listener, WantedListener, oracle_net.NetFile) -> List[Edit]
+    name = "CONNECTION_RATE_" + listener.name
+    ones = net.all(name)
+    if wanted.scope == "endpoint" or not wanted.rate:
+        return [oracle_net.remove(net, one) for one in ones]
+    if not ones:
+        own = net.all(listener.name)
+        after = own[-1] if own else None
+        return [oracle_net.add_parameter(net, name, str(wanted.rate), after)]
+    last = ones[-1]
+    return [] if last.value == str(wanted.rate) else [oracle_net.set_value(last, str(wanted.rate))]
+
+
+def _check(listener, wanted, net, main):
+    # type: (Listener, WantedListener, oracle_net.NetFile, NetFile) -> None
+    """An edit that does not do what it was made for is never written."""
+    for one in _endpoints_of(listener, net):
+        if wanted.rate is not None and one.rate != wanted_rate(one, wanted):
+            raise HostproofError(
+                "{0}: the edit would give {1} the rate {2}, not {3}; nothing is written".format(
+                    main.path, one.name(), one.rate, wanted_rate(one, wanted)
+                )
+            )

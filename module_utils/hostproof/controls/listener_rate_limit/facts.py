@@ -1,0 +1,236 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the checks and the plan need to know of a host; the only file here that looks at one."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...command import Command, state_of
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host
+from ...parsers import listener_log, listening_sockets, proc_net_snmp
+from ...probes import listeners as probe
+from ...probes import nfs_files, oracle_homes
+from ...probes.listeners import Listener
+from .edit import edited, is_as_wanted, is_stale
+from .endpoints import endpoints
+from .policy import Policy, WantedListener
+
+SOMAXCONN = "/proc/sys/net/core/somaxconn"
+NETSTAT = "/proc/net/netstat"
+SAMPLE = "listener_queues"
+SOCKETS = "command:" + " ".join(listening_sockets.ARGV)
+
+#: Clusterware's daemon runs in a cluster and with Oracle Restart; the group service only there.
+CLUSTERWARE = r"(^|/)ohasd\.bin$"
+CLUSTER = r"(^|/)ocssd\.bin$"
+#: Where root.sh of Grid Infrastructure writes its home: Linux, Solaris.
+OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
+
+
+class Overflows(NamedTuple):
+    """Connections of the whole host that found a full queue, in ``seconds`` and since boot."""
+
+    seconds: float
+    dropped: int
+    since_boot: int
+
+
+class Clusterware(NamedTuple):
+    """Whether Grid Infrastructure runs, whether with other hosts, and its home."""
+
+    runs: bool
+    cluster: bool
+    home: Optional[str]
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place.
+
+    ``logs`` and ``states`` are by pid; a state is what lsnrctl says of the start, read only where
+    the plan may restart the listener. ``definitions``: the files that name a listener of the
+    policy that does not run, by its name.
+    """
+
+    listeners: Answer[List[Listener]]
+    logs: Dict[int, Answer[listener_log.Log]]
+    states: Dict[int, Answer[str]]
+    clusterware: Answer[Clusterware]
+    sockets: Answer[List[listening_sockets.Listening]]
+    somaxconn: Answer[int]
+    overflows: Answer[Overflows]
+    log_keys: Dict[int, Tuple[str, ...]]
+    definitions: Dict[str, Answer[List[str]]]
+
+
+class Subject(NamedTuple):
+    """A listener to judge: what is wanted of it, and what runs, if anything."""
+
+    name: str
+    wanted: Optional[WantedListener]
+    listener: Optional[Listener]
+    title: str
+
+
+def read(host, policy):
+    # type: (Host, Policy) -> Facts
+    """Look at everything that the checks and the plan need; nothing is written."""
+    listeners = attempt(probe.read_listeners, host)
+    running = if_known(listeners, [])
+    touched = [one for one in running if _may_be_touched(one, policy)]
+    return Facts(
+        listeners=listeners,
+        logs={one.pid: attempt(probe.read_log, host, one, policy.log_tail) for one in running},
+        states={one.pid: attempt(_read_state, host, one) for one in touched},
+        clusterware=attempt(_read_clusterware, host),
+        sockets=attempt(_read_sockets, host) if running else _none(SOCKETS),
+        somaxconn=attempt(host.read_number, SOMAXCONN),
+        overflows=attempt(_read_overflows, host, policy, bool(running)),
+        log_keys={one.pid: _log_keys(host, one, policy) for one in running},
+        definitions={
+            name: attempt(_find_definitions, host, name, policy)
+            for name in sorted({one.name for one in policy.wanted or ()})
+            if name not in [one.name for one in running]
+        },
+    )
+
+
+def _find_definitions(host, name, policy):
+    # type: (Host, str, Policy) -> List[str]
+    homes = oracle_homes.read_homes(host, policy.oracle_homes)
+    return probe.find_definitions(host, name, [home.path for home in homes])
+
+
+def _may_be_touched(listener, policy):
+    # type: (Listener, Policy) -> bool
+    """Whether the plan may restart it: only then it is asked, for that is a connection to it."""
+    if not policy.restart_ok:
+        return False
+    fitting = [one for one in policy.wanted or () if _fits(one, listener)]
+    return any(attempt(_needs_a_start, listener, one) is not False for one in fitting)
+
+
+def _needs_a_start(listener, wanted):
+    # type: (Listener, WantedListener) -> bool
+    main = known(listener.main)
+    net = known(main.net)
+    changed = edited(listener, wanted, net, main).text != net.text
+    return changed or not is_as_wanted(listener, wanted) or is_stale(listener)
+
+
+def _fits(wanted, listener):
+    # type: (WantedListener, Listener) -> bool
+    return wanted.name == listener.name and wanted.home in (None, listener.home)
+
+
+def look(listener):
+    # type: (Listener) -> Command
+    """Asks the listener itself when it was started: one connection to it."""
+    return listener.command(
+        "status of listener {0} of {1}".format(listener.name, listener.home),
+        "status",
+        r"^Start Date\s+(\S.*\S)\s*$",
+    )
+
+
+def _read_state(host, listener):
+    # type: (Host, Listener) -> str
+    wanted = look(listener)
+    return state_of(wanted, host.ask(wanted))
+
+
+def _log_keys(host, listener, policy):
+    # type: (Host, Listener, Policy) -> Tuple[str, ...]
+    argv = attempt(probe.log_argv, host, listener, policy.log_tail)
+    return () if isinstance(argv, HostproofError) else ("command:" + " ".join(argv),)
+
+
+def _none(key):
+    # type: (str) -> Absent
+    return Absent(key, "no listener runs")
+
+
+def _read_clusterware(host):
+    # type: (Host) -> Clusterware
+    home = None  # type: Optional[str]
+    for path in OLR:
+        text = unless_absent(attempt(nfs_files.read_text, host, path), "")
+        for line in text.split("\n"):
+            name, _, value = line.partition("=")
+            if name.strip() == "crs_home" and value.strip():
+                home = value.strip().rstrip("/")
+    runs = bool(host.processes("ohasd", CLUSTERWARE))
+    return Clusterware(runs, bool(host.processes("ocssd", CLUSTER)) and runs, home)
+
+
+def _read_sockets(host):
+    # type: (Host) -> List[listening_sockets.Listening]
+    output = host.run(listening_sockets.ARGV)
+    if output.rc != 0:
+        raise Unanswered(SOCKETS, "ss ended with {0}: {1}".format(output.rc, output.stderr.strip()))
+    return listening_sockets.parse(output.stdout)
+
+
+def _read_overflows(host, policy, runs):
+    # type: (Host, Policy, bool) -> Overflows
+    key = "sample:" + SAMPLE
+    if not runs:
+        raise _none(key)
+    if policy.sample_seconds == 0:
+        raise Absent(key, "listener_rate_limit_sample_seconds is 0: the counters are not judged")
+    sample = host.sample(SAMPLE, [NETSTAT], [], float(policy.sample_seconds))
+    source = "file:" + NETSTAT
+    if source in sample.errors:
+        raise Unanswered(key, sample.errors[source])
+    counts = []
+    for text in (sample.first[source], sample.second[source]):
+        counters = proc_net_snmp.parse(text).get("TcpExt", {})
+        if "ListenOverflows" not in counters:
+            raise Unanswered(key, NETSTAT + " has no TcpExt ListenOverflows")
+        counts.append(counters["ListenOverflows"])
+    return Overflows(sample.seconds, counts[1] - counts[0], counts[1])
+
+
+# -- what the facts mean ---------------------------------------------------------------------------
+
+
+def subjects(facts, policy):
+    # type: (Facts, Policy) -> List[Subject]
+    """Those that the policy lists, or else those that run; raises what is unknown of them."""
+    running = known(facts.listeners)
+    if policy.wanted is None:
+        return [Subject(one.name, None, one, _title(one, running)) for one in running]
+    found = []
+    for wanted in policy.wanted:
+        fitting = [one for one in running if _fits(wanted, one)]
+        for one in fitting:
+            found.append(Subject(one.name, wanted, one, _title(one, running)))
+        if not fitting:
+            found.append(Subject(wanted.name, wanted, None, wanted.name))
+    return found
+
+
+def _title(listener, running):
+    # type: (Listener, List[Listener]) -> str
+    """Its name, and its home where the name alone does not tell it from others."""
+    same = [one for one in running if one.name == listener.name]
+    return listener.name if len(same) == 1 else "{0} ({1})".format(listener.name, listener.home)
+
+
+def grid_reasons(listener, clusterware):
+    # type: (Listener, Clusterware) -> List[str]
+    """Why the file belongs to Grid Infrastructure, in words; empty if it does not."""
+    reasons = []
+    for one in listener.files():
+        lines = probe.agent_lines(known(one.net), listener.name)
+        if lines:
+            reasons.append(
+                "the agent wrote line {0} of {1}".format(
+                    ", ".join(str(line) for line in lines), one.path
+                )
+            )
+    if clusterware.home is not None and listener.home == clusterware.home:
+        reasons.append("{0} is the home of Grid Infrastructure".format(listener.home))
+    if reasons and not endpoints(listener):
+        reasons.append("no TCP address stands in the file: the agent adds it at run time")
+    return reasons

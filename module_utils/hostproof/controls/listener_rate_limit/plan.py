@@ -1,0 +1,232 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans the smallest edit of listener.ora that limits a listener as the policy says."""
+
+from typing import Dict, List, NamedTuple
+
+from ...answer import known
+from ...change import Change, CommandChange, FileChange, Plan, Refusal
+from ...command import Command
+from ...errors import Absent, Unanswered
+from ...finding import PASS
+from ...parsers import oracle_net
+from ...probes.listeners import PROCESSES, Listener
+from .edit import edited, is_as_wanted, is_stale
+from .endpoints import endpoints
+from .facts import Clusterware, Facts, Subject, grid_reasons, look, subjects
+from .judge import INSTEAD, drain_problems, version_problem
+from .policy import Policy, WantedListener
+
+_COMPLETED = "The command completed successfully"
+#: lsnrctl stop says this where nothing runs: what it was asked for is done.
+_STOPPED = _COMPLETED + "|TNS-12541|TNS-01101"
+
+
+def plan(facts, policy):
+    # type: (Facts, Policy) -> Plan
+    """The changes that make the listeners as the policy says; raises what it would guess."""
+    work = _Work()
+    if policy.wanted is None:
+        work.pending.append("listener_rate_limit_wanted is auto: nothing is changed.")
+        return work.plan()
+    for subject in subjects(facts, policy):
+        if subject.wanted is None:
+            continue
+        if subject.listener is None:
+            work.refusals.append(
+                Refusal(
+                    "listener {0} does not run, so the file that it reads is not known: start it, "
+                    "or take it out of listener_rate_limit_wanted".format(subject.name),
+                    None,
+                )
+            )
+            continue
+        _plan_one(subject, subject.listener, subject.wanted, facts, policy, work)
+    return work.plan()
+
+
+class _Work:
+    """What the plan holds so far. Listeners of one file are edited one after the other."""
+
+    def __init__(self):
+        # type: () -> None
+        self.files = {}  # type: Dict[str, _Edited]
+        self.commands = []  # type: List[Change]
+        self.refusals = []  # type: List[Refusal]
+        self.pending = []  # type: List[str]
+
+    def plan(self):
+        # type: () -> Plan
+        changes = [
+            FileChange(path, one.net.text, one.before)
+            for path, one in sorted(self.files.items())
+            if one.net.text != one.before
+        ]  # type: List[Change]
+        return Plan(changes + self.commands, self.refusals, self.pending, [])
+
+
+class _Edited(NamedTuple):
+    before: str
+    net: oracle_net.NetFile
+
+
+def _plan_one(subject, listener, wanted, facts, policy, work):
+    # type: (Subject, Listener, WantedListener, Facts, Policy, _Work) -> None
+    if wanted.rate is None and wanted.queuesize is None:
+        return
+    main = known(listener.main)
+    if isinstance(main.net, Absent):
+        work.refusals.append(
+            Refusal(
+                "listener {0} runs without a listener.ora ({1} does not exist): write one with its "
+                "addresses first".format(subject.title, main.path),
+                None,
+            )
+        )
+        return
+    known(main.net)
+    current = work.files.setdefault(main.path, _Edited(known(main.text), known(main.net)))
+    new = edited(listener, wanted, current.net, main)
+    changed = new.text != current.net.text
+    if changed or not is_as_wanted(listener, wanted):
+        refusals = _guards(subject, listener, wanted, facts, policy)
+        if refusals:
+            work.refusals.extend(refusals)
+            return
+        work.files[main.path] = current._replace(net=new)
+    if changed or is_stale(listener):
+        if grid_reasons(listener, known(facts.clusterware)):
+            work.pending.append(
+                "{0} was started before its file changed, and belongs to Grid Infrastructure: "
+                "srvctl stop and start listener".format(subject.title)
+            )
+            return
+        _plan_restart(subject, listener, facts, policy, changed, work)
+
+
+# -- guards ----------------------------------------------------------------------------------------
+
+
+def _guards(subject, listener, wanted, facts, policy):
+    # type: (Subject, Listener, WantedListener, Facts, Policy) -> List[Refusal]
+    clusterware = known(facts.clusterware)
+    refusals = _file_guards(subject, listener, wanted, clusterware)
+    if refusals or not wanted.rate:
+        return refusals
+    status, why = version_problem(known(listener.release), clusterware.cluster)
+    if status != PASS and not policy.allow_leaking_version:
+        refusals.append(Refusal("{0}: {1}".format(subject.title, why), "allow_leaking_version"))
+    problems, _drain = drain_problems(wanted.rate, subject, listener)
+    if problems and not policy.allow_drain_beyond_timeout:
+        refusals.append(
+            Refusal(
+                "{0}: with {1} a second clients give up and come again: {2}".format(
+                    subject.title, wanted.rate, "; ".join(problems)
+                ),
+                "allow_drain_beyond_timeout",
+            )
+        )
+    return refusals
+
+
+def _file_guards(subject, listener, wanted, clusterware):
+    # type: (Subject, Listener, WantedListener, Clusterware) -> List[Refusal]
+    main = known(listener.main)
+    reasons = grid_reasons(listener, clusterware)
+    if reasons:
+        return [
+            Refusal(
+                "listener.ora of {0} belongs to Grid Infrastructure ({1}), which writes it anew: "
+                "{2}".format(subject.title, "; ".join(reasons), INSTEAD),
+                None,
+            )
+        ]
+    if not endpoints(listener):
+        return [
+            Refusal(
+                "{0} has no TCP address of {1} that could carry a rate".format(
+                    main.path, subject.title
+                ),
+                None,
+            )
+        ]
+    missing = sorted(set(wanted.ports or ()) - {one.port or 0 for one in endpoints(listener)})
+    if missing:
+        return [
+            Refusal(
+                "no address of {0} in {1} has port {2}".format(
+                    subject.title, main.path, ", ".join(str(port) for port in missing)
+                ),
+                None,
+            )
+        ]
+    names = [listener.name, "CONNECTION_RATE_" + listener.name]
+    for name in names:
+        if len(listener.parameters(name)) > 1:
+            return [
+                Refusal("{0} stands twice in {1}: leave one of them".format(name, main.path), None)
+            ]
+        if listener.parameters(name) and not known(main.net).all(name):
+            where = [one.path for one in known(listener.included) if known(one.net).all(name)]
+            return [
+                Refusal(
+                    "{0} stands in {1} (IFILE), which hostproof does not edit: move it into "
+                    "{2}".format(name, ", ".join(where), main.path),
+                    None,
+                )
+            ]
+    return []
+
+
+# -- the listener ----------------------------------------------------------------------------------
+
+
+def _plan_restart(subject, listener, facts, policy, changed, work):
+    # type: (Subject, Listener, Facts, Policy, bool, _Work) -> None
+    unit = known(listener.unit)
+    waits = "{0} takes the change with its next start".format(subject.title)
+    if policy.restart_ok and unit is None:
+        state = facts.states.get(listener.pid, Unanswered(PROCESSES, "no start of it was read"))
+        work.commands.append(_restart(listener, known(state)))
+    elif policy.restart_ok:
+        work.pending.append("{0}: systemctl restart {1} (it is a service)".format(waits, unit))
+    elif policy.reload_ok and changed:
+        work.commands.append(_reload(listener))
+        work.pending.append(waits + ": a reload reads no endpoint and no rate.")
+    else:
+        work.pending.append(
+            "{0}: lsnrctl stop {1} and lsnrctl start {1} (sessions stay), or "
+            "listener_rate_limit_restart_ok: true.".format(waits, listener.name)
+        )
+
+
+def _name(listener):
+    # type: (Listener) -> str
+    return "listener {0} of {1}".format(listener.name, listener.home)
+
+
+def _restart(listener, started):
+    # type: (Listener, str) -> CommandChange
+    """The state is the time of its start, so a restart is told from none."""
+    steps = (_stop(listener), _start(listener))
+    return CommandChange(_name(listener), started, None, look(listener), steps, steps)
+
+
+def _stop(listener):
+    # type: (Listener) -> Command
+    one = listener.command("stop " + _name(listener), "stop", _STOPPED)
+    return one._replace(codes=(0, 1))
+
+
+def _start(listener):
+    # type: (Listener) -> Command
+    """With the limits that the listener has now: its servers get them from it."""
+    one = listener.command("start " + _name(listener), "start", _COMPLETED)
+    return one._replace(limits=known(listener.limits))
+
+
+def _reload(listener):
+    # type: (Listener) -> CommandChange
+    """Nothing tells whether a listener read its file again, so revert makes it do so once more."""
+    step = listener.command("reload " + _name(listener), "reload", _COMPLETED)
+    return CommandChange(_name(listener), None, None, look(listener), (step,), (step,))

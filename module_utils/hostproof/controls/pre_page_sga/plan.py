@@ -1,0 +1,139 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans pre_page_sga in the spfile of instances that run. No instance is ever restarted."""
+
+from typing import List, Optional
+
+from ...answer import known
+from ...change import Change, Plan, Refusal
+from ...parsers import pfile
+from ...sqlplus import entries_of, stored_change
+from .facts import Facts, Subject
+from .policy import AUTO, UNMANAGED, Policy
+from .values import (
+    FALSE,
+    TRUE,
+    default,
+    has_use_large_pages,
+    next_place,
+    next_value,
+    pages_now,
+    pages_text,
+    release,
+    running_value,
+    walks_at_each_login,
+    wholly_huge,
+)
+
+_NAME = "pre_page_sga"
+
+
+def plan(facts, policy):
+    # type: (Facts, Policy) -> Plan
+    """The changes that make the next start as the policy says; raises what it would guess."""
+    changes = []  # type: List[Change]
+    refusals = []  # type: List[Refusal]
+    pending = []  # type: List[str]
+    if policy.wanted == UNMANAGED:
+        return Plan(changes, refusals, ["pre_page_sga_wanted is unmanaged."], [])
+    subjects = known(facts.subjects)
+    if not subjects:
+        pending.append("No instance is here whose parameters could be set.")
+    for subject in subjects:
+        _plan_one(subject, facts, policy, changes, refusals, pending)
+    return Plan(changes, refusals, pending, [])
+
+
+def _plan_one(subject, facts, policy, changes, refusals, pending):
+    # type: (Subject, Facts, Policy, List[Change], List[Refusal], List[str]) -> None
+    coming = next_value(subject, _NAME)
+    wanted = _wanted(subject, facts, policy, coming)
+    if subject.running is not None and running_value(subject, _NAME) != wanted:
+        pending.append(
+            "{0} runs with pre_page_sga {1} until it is restarted.".format(
+                subject.sid, running_value(subject, _NAME)
+            )
+        )
+    if coming == wanted:
+        return
+    if wanted == TRUE:
+        refusals.extend(_guard(subject, facts, policy))
+    if subject.running is None:
+        pending.append(
+            "{0} is down, and a spfile is changed by its instance alone: start it, then apply "
+            "again (next start: pre_page_sga {1}, wanted {2}).".format(subject.sid, coming, wanted)
+        )
+        return
+    asked = known(subject.asked)
+    if asked.spfile is None:
+        refusals.append(
+            Refusal(
+                "{0} was started with a text file: write '*.pre_page_sga={1}' into {2} by hand, or "
+                "give it a spfile (CREATE SPFILE FROM PFILE)".format(
+                    subject.sid, wanted, next_place(subject)
+                ),
+                None,
+            )
+        )
+        return
+    stored = [(entry.sid, entry.name, entry.value) for entry in asked.stored]
+    before = entries_of(stored, _NAME, subject.sid)
+    for_all = dict(before)[pfile.ALL]
+    if for_all is not None or default(_NAME, asked.version) != wanted:
+        for_all = wanted
+    after = [(pfile.ALL, for_all), (subject.sid, None)]
+    changes.append(
+        stored_change(known(subject.target), _NAME, before, after, float(policy.sqlplus_seconds))
+    )
+
+
+def _wanted(subject, facts, policy, coming):
+    # type: (Subject, Facts, Policy, str) -> str
+    """The value for the next start. "auto" leaves what the release and the pages allow."""
+    if policy.wanted != AUTO:
+        return policy.wanted
+    if not walks_at_each_login(known(subject.version)):
+        return TRUE
+    if coming == TRUE and not _all_huge(subject, facts):
+        return FALSE
+    return coming
+
+
+def _all_huge(subject, facts):
+    # type: (Subject, Facts) -> bool
+    pages = pages_now(subject, facts)
+    return pages is not None and wholly_huge(pages)
+
+
+def _guard(subject, facts, policy):
+    # type: (Subject, Facts, Policy) -> List[Refusal]
+    """TRUE on a release in which every login walks the SGA."""
+    version = known(subject.version)
+    if not walks_at_each_login(version):
+        return []
+    if not _all_huge(subject, facts):
+        return [Refusal(_reason(subject, facts), None)]
+    only = has_use_large_pages(version) and next_value(subject, "use_large_pages") == "ONLY"
+    if only or policy.allow_small_pages_at_next_start:
+        return []
+    return [
+        Refusal(
+            "{0} has its whole SGA in huge pages now, but use_large_pages is not ONLY: after a "
+            "start with a short pool every login would walk 4 KiB pages".format(subject.sid),
+            "allow_small_pages_at_next_start",
+        )
+    ]
+
+
+def _reason(subject, facts):
+    # type: (Subject, Facts) -> str
+    pages = pages_now(subject, facts)
+    lies = "it is down, so its pages are not known"  # type: Optional[str]
+    if pages is not None:
+        lies = pages_text(pages, known(facts.pool).page_size)
+    return (
+        "{0} is release {1}, in which every login touches every page of the SGA, and it is not "
+        "wholly in huge pages ({2}): pre_page_sga=TRUE would make each login take seconds".format(
+            subject.sid, release(known(subject.version)), lies
+        )
+    )

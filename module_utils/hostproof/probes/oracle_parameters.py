@@ -1,0 +1,223 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Initialization parameters of the instances of a host: in force, and of the next start.
+
+A running instance is asked (sqlplus.py); for one that is down, the file is read that a plain
+startup takes: spfileSID.ora, spfile.ora, initSID.ora in the dbs folder of its home. What lies in
+ASM only the instance can tell. Source: Oracle Database Administrator's Guide, About Initialization
+Parameter Files and Startup; Oracle Database Installation Guide, About orabasetab.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ..answer import attempt, known
+from ..command import Command, state_of
+from ..errors import Absent, HostproofError, ParseError, Unanswered
+from ..host import Host
+from ..parsers import alert_log_large_pages, orabasetab, pfile, spfile, sqlplus_rows
+from ..sqlplus import PROGRAM, Target, query
+from . import nfs_files
+
+#: Seconds: reading a long alert log takes a while.
+LOG_TIMEOUT = 60.0
+#: Lines after the last start that are looked at.
+LOG_LINES = 400
+
+_STARTING = "Starting ORACLE instance"
+_DEEPEST_IFILE = 3
+
+Version = Tuple[int, ...]
+
+
+class Asked(NamedTuple):
+    """What a running instance answered. ``stored`` are the entries of its spfile.
+
+    ``spfile`` is None where it was started with a text file.
+    """
+
+    version: Version
+    status: str
+    running: Dict[str, Optional[str]]
+    stored: List[pfile.Entry]
+    spfile: Optional[str]
+    trace: Optional[str]
+    key: str
+
+
+class ParameterFile(NamedTuple):
+    """The file that a plain startup takes, and those beside it that it does not reach.
+
+    ``source`` is where the entries really are: an entry SPFILE= leads to another file.
+    """
+
+    path: str
+    source: str
+    entries: List[pfile.Entry]
+    unused: List[str]
+
+
+def version_of(text):
+    # type: (str) -> Version
+    """ "19.0.0.0.0" as numbers; ParseError for anything else."""
+    if not re.match(r"^\d+(\.\d+)+$", text):
+        raise ParseError("release", "not numbers between dots: {0!r}".format(text[:40]))
+    return tuple(int(number) for number in text.split("."))
+
+
+def ask(host, target, names, timeout):
+    # type: (Host, Target, Tuple[str, ...], float) -> Asked
+    """Ask a running instance. Unanswered says what sqlplus said where it failed."""
+    wanted = query(target, names + ("spfile",), timeout)
+    key = "command:" + wanted.name
+    output = host.ask(wanted)
+    problems = sqlplus_rows.errors(output.stdout + output.stderr)
+    if output.rc != 0 or problems:
+        said = "; ".join(problems) or " ".join((output.stdout + output.stderr).split())[-200:]
+        raise Unanswered(
+            key, "sqlplus of {0} ended with {1}: {2}".format(target.sid, output.rc, said or "?")
+        )
+    rows = sqlplus_rows.parse(output.stdout)
+    instances = [row.fields for row in rows if row.kind == "instance" and len(row.fields) == 3]
+    if len(instances) != 1 or not instances[0][1]:
+        raise Unanswered(key, "sqlplus of {0} told no release".format(target.sid))
+    running = {str(row.fields[0]): row.fields[1] for row in rows if row.kind == "running"}
+    stored = [
+        pfile.Entry(str(row.fields[0]), str(row.fields[1]), row.fields[2] or "", 0)
+        for row in rows
+        if row.kind == "stored"
+    ]
+    trace = [row.fields[0] for row in rows if row.kind == "trace"]
+    return Asked(
+        version=version_of(instances[0][1]),
+        status=instances[0][2] or "",
+        running=running,
+        stored=[entry for entry in stored if entry.name != "spfile"],
+        spfile=running.get("spfile"),
+        trace=trace[0] if trace else None,
+        key=key,
+    )
+
+
+def release_of_home(host, target):
+    # type: (Host, Target) -> Version
+    """What ``sqlplus -V`` says, run as the owner: it is none of root's programs."""
+    wanted = Command(
+        name="sqlplus -V of {0}".format(target.home),
+        argv=("{0}/{1}".format(target.home, PROGRAM), "-V"),
+        user=target.user,
+        environment={"ORACLE_HOME": target.home, "LD_LIBRARY_PATH": target.home + "/lib"},
+        expected=r"^SQL\*Plus: Release ([\d.]+)",
+        timeout=20.0,
+    )
+    key = "command:" + wanted.name
+    output = host.ask(wanted)
+    try:
+        return version_of(state_of(wanted, output))
+    except ParseError as problem:
+        raise Unanswered(key, str(problem)) from problem
+    except HostproofError as problem:
+        raise Unanswered(key, str(problem)) from problem
+
+
+def owner_of(host, home):
+    # type: (Host, str) -> str
+    """The account that owns the home's sqlplus."""
+    argv = ["stat", "-L", "-c", "%U", "{0}/{1}".format(home, PROGRAM)]
+    output = host.run(argv, nfs_files.TIMEOUT)
+    name = output.stdout.strip()
+    key = "command:" + " ".join(argv)
+    if "No such file" in output.stderr:
+        raise Absent(key, "{0} has no {1}".format(home, PROGRAM))
+    if output.rc != 0 or not name or name == "UNKNOWN":
+        raise Unanswered(key, "the owner of {0} is not known".format(argv[-1]))
+    return name
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def read_parameter_file(host, home, sid):
+    # type: (Host, str, str) -> ParameterFile
+    """The first file that a plain startup finds; Absent if it finds none."""
+    folder = dbs_folder(host, home)
+    names = ["spfile{0}.ora".format(sid), "spfile.ora", "init{0}.ora".format(sid)]
+    present = []  # type: List[Tuple[str, str]]
+    for name in names:
+        path = "{0}/{1}".format(folder, name)
+        text = attempt(nfs_files.read_text, host, path)
+        if not isinstance(text, Absent):
+            present.append((path, known(text)))
+    if not present:
+        raise Absent(
+            "command:cat {0}/{1}".format(folder, names[0]),
+            "{0} holds no parameter file of {1}".format(folder, sid),
+        )
+    path, text = present[0]
+    unused = [other for other, _text in present[1:]]
+    entries = _parse(host, path, text, 0)
+    pointer = pfile.effective(entries, "spfile", sid)
+    if pointer is None:
+        return ParameterFile(path, path, entries, unused)
+    source = pointer.value
+    if not source.startswith("/"):
+        raise Unanswered(
+            "command:cat " + path,
+            "{0} leads to {1}, which only the instance can read".format(path, source),
+        )
+    return ParameterFile(path, source, spfile.parse(nfs_files.read_text(host, source)), unused)
+
+
+def dbs_folder(host, home):
+    # type: (Host, str) -> str
+    """Where the parameter files of a home lie: ORACLE_BASE/dbs if the home is read-only."""
+    text = attempt(nfs_files.read_text, host, home + "/install/orabasetab")
+    if not isinstance(text, Absent):
+        tab = orabasetab.parse(known(text), home)
+        if tab is not None and tab.read_only:
+            return tab.base + "/dbs"
+    return home + "/dbs"
+
+
+def _parse(host, path, text, depth):
+    # type: (Host, str, str, int) -> List[pfile.Entry]
+    if path.rpartition("/")[2].startswith("spfile"):
+        return spfile.parse(text)
+    if depth > _DEEPEST_IFILE:
+        raise Unanswered("command:cat " + path, "{0}: IFILE leads too deep".format(path))
+    entries = []
+    for entry in pfile.parse(text):
+        if entry.name != "ifile":
+            entries.append(entry)
+        else:
+            inner = nfs_files.read_text(host, entry.value)
+            entries.extend(_parse(host, entry.value, inner, depth + 1))
+    return entries
+
+
+# -- alert log ------------------------------------------------------------------------------------
+
+
+def read_last_start(host, path):
+    # type: (Host, str) -> alert_log_large_pages.Start
+    """What the alert log says of the last start; its lines count from that start.
+
+    The log can be of many gigabytes: only the lines of the last start leave the commands.
+    """
+    argv = ["grep", "-a", "-n", "-e", "^" + _STARTING, path]
+    output = host.run(argv, LOG_TIMEOUT)
+    key = "command:" + " ".join(argv)
+    if "No such file" in output.stderr:
+        raise Absent(key, "{0}: No such file or directory".format(path))
+    numbers = re.findall(r"^(\d+):", output.stdout, re.MULTILINE)
+    if output.rc not in (0, 1) or not numbers:
+        raise Unanswered(
+            key, "{0} shows no start of an instance {1}".format(path, output.stderr.strip()).strip()
+        )
+    first = int(numbers[-1])
+    shown = ["sed", "-n", "-e", "{0},{1}p".format(first, first + LOG_LINES)]
+    shown += ["-e", "{0}q".format(first + LOG_LINES), path]
+    block = host.run(shown, LOG_TIMEOUT)
+    if block.rc != 0:
+        raise Unanswered("command:" + " ".join(shown), "{0}: {1}".format(path, block.stderr))
+    return alert_log_large_pages.parse(block.stdout)

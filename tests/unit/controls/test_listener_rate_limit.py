@@ -1,0 +1,537 @@
+"""Every check of listener_rate_limit in every status, and what stays unknown."""
+
+from collections.abc import Callable
+from typing import Any
+
+import listener_packs
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import listener_rate_limit
+from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.host import Host, RecordedHost
+from listener_packs import (
+    ADMIN,
+    AGENT,
+    ESTABLISH,
+    FILE,
+    GRID,
+    HOME,
+    LIMITED,
+    LISTENER_ORA,
+    LOG,
+    OPEN,
+    REACHED,
+    linux,
+    ready_host,
+    wants,
+)
+
+Judge = Callable[..., dict[str, list[Finding]]]
+CHECKS = [check.id.removeprefix("listener_rate_limit.") for check in listener_rate_limit.CHECKS]
+
+
+@pytest.fixture
+def judge(validate_finding) -> Judge:
+    """judge(host, **changes of the policy): findings by check."""
+
+    def judge_host(host: Host, **changes: Any) -> dict[str, list[Finding]]:
+        found: dict[str, list[Finding]] = {}
+        policies = {"listener_rate_limit": listener_packs.listener_policy(**changes)}
+        for finding in audit.judge_host(host, policies):
+            validate_finding(finding.as_dict())
+            name = finding.check.removeprefix("listener_rate_limit.")
+            found.setdefault(name, []).append(finding)
+        return found
+
+    return judge_host
+
+
+@pytest.fixture
+def one(judge) -> Callable[..., Finding]:
+    """one(check, host, **changes of the policy): the only finding of the check."""
+
+    def judge_one(check: str, host: Host, **changes: Any) -> Finding:
+        (finding,) = judge(host, **changes)[check]
+        return finding
+
+    return judge_one
+
+
+class TestAll:
+    def test_host_that_is_ready(self, judge):
+        found = judge(ready_host(), **wants())
+        assert list(found) == CHECKS
+        assert {name: one.status for name, (one,) in found.items()} == dict.fromkeys(CHECKS, "pass")
+
+    def test_auto_without_a_limit(self, judge):
+        found = judge(linux().listener(OPEN).socket(1521, 128))
+        assert {one.status for (one,) in found.values()} == {"pass", "skip"}
+        skipped = {name for name, (one,) in found.items() if one.status == "skip"}
+        assert skipped == {
+            "rate_as_wanted",
+            "rate_bound",
+            "one_rate",
+            "drain_time",
+            "version",
+            "delayed",
+        }
+
+    def test_host_without_a_listener(self, judge):
+        machine = linux()
+        found = judge(machine)
+        assert list(found) == CHECKS
+        assert {one.status for (one,) in found.values()} == {"skip"}
+        assert not [key for key in machine.evidence if key.startswith("sample:")]
+
+    def test_recorded_as_live(self, judge):
+        machine = ready_host()
+        live = judge(machine, **wants())
+        assert judge(RecordedHost(machine.evidence), **wants()) == live
+
+    def test_two_listeners_of_one_name(self, judge):
+        other = "/u01/app/oracle/product/12.2.0/dbhome_1"
+        machine = ready_host().listener(
+            OPEN.replace("1521", "1522"), home=other, pid=4002, release="12.2.0.1.0"
+        )
+        found = judge(machine, wanted=[{"name": "listener", "home": other, "rate": 5}])
+        (finding,) = found["rate_as_wanted"]
+        assert finding.status == "fail"
+        assert finding.title.startswith(f"LISTENER ({other}): ")
+
+    def test_every_unreadable_fact_is_an_error_or_skips_for_a_reason(self, judge):
+        """Nothing passes because something could not be read."""
+        keys = list(_evidence(judge))
+        for key in keys:
+            machine = ready_host()
+            machine.refused[key] = "denied"
+            found = judge(machine, **wants())
+            statuses = {one.status for findings in found.values() for one in findings}
+            assert statuses & {"error", "fail"}, key
+
+
+def _evidence(judge: Judge) -> dict[str, Any]:
+    machine = ready_host()
+    judge(machine, **wants())
+    optional = ["/etc/listener.ora", "/var/opt", "orabasetab", "olr.loc", "getent"]
+    optional += ["/limits", "/cgroup"]  # for the plan alone
+    return {
+        key: reading
+        for key, reading in machine.evidence.items()
+        if not any(name in key for name in optional)
+    }
+
+
+class TestRuns:
+    def test_listed_and_not_running(self, judge):
+        machine = linux().ora(OPEN)
+        machine.file("/etc/oratab", f"ORCL:{HOME}:Y\n")
+        found = judge(machine, **wants())
+        (finding,) = found["listener_runs"]
+        assert finding.status == "fail"
+        assert finding.persisted == f"{FILE} names it"
+        assert {one.status for name, (one,) in found.items() if name != "listener_runs"} == {"skip"}
+
+    def test_hidden_processes(self, judge):
+        machine = ready_host()
+        machine.refused["processes:tnslsnr"] = "denied"
+        assert {one.status for (one,) in judge(machine, **wants()).values()} == {"error"}
+
+
+class TestFile:
+    def test_files_are_read_as_the_owner(self, judge):
+        """Who owns the process says where its files are: root would read any for him."""
+        machine = ready_host().ora(f"IFILE={ADMIN}/more.ora\n" + LIMITED)
+        machine.ora("", f"{ADMIN}/more.ora")
+        judge(machine)
+        read = [name for name in machine.asked_as if name.startswith(("cat ", "tail ", "stat "))]
+        assert {FILE, f"{ADMIN}/more.ora", LOG} <= {name.rpartition(" ")[2] for name in read}
+        assert {machine.asked_as[name] for name in read} == {"oracle"}
+        files = ("listener.ora", "more.ora", "listener.log")
+        touched = [key for key in machine.evidence if key.endswith(files)]
+        assert {key.partition(":")[2] for key in touched} <= set(machine.asked_as)
+
+    def test_tns_admin(self, one):
+        machine = linux().listener(LIMITED, path="/etc/net/listener.ora", TNS_ADMIN="/etc/net/")
+        assert one("file_read", machine).persisted == (
+            "/etc/net/listener.ora (TNS_ADMIN of its process)"
+        )
+
+    def test_read_only_home(self, one):
+        base = "/u01/app/oracle/homes/OraDB19Home1/network/admin/listener.ora"
+        machine = linux().listener(LIMITED, path=base)
+        tab = f"{HOME}:/u01/app/oracle:OraDB19Home1:Y:\n"
+        machine.file(f"{HOME}/install/orabasetab", tab)
+        assert one("file_read", machine).persisted == f"{base} (the home is read-only)"
+
+    def test_the_one_in_etc_counts_where_the_home_has_none(self, one):
+        machine = linux().listener(LIMITED, path="/etc/listener.ora")
+        finding = one("file_read", machine)
+        assert finding.persisted == "/etc/listener.ora (there is none in its home)"
+        assert finding.status == "pass"
+
+    def test_another_that_people_may_edit(self, one):
+        machine = linux().listener(LIMITED, path="/etc/net/listener.ora", TNS_ADMIN="/etc/net")
+        machine.ora(OPEN)
+        finding = one("file_read", machine)
+        assert finding.status == "warn"
+        assert FILE in finding.why
+
+    def test_environment_that_may_not_be_seen(self, one):
+        machine = ready_host().deny("environment:4001")
+        finding = one("file_read", machine)
+        assert finding.status == "error"
+        assert "--become" in str(finding.fix)
+
+    def test_no_file_at_all(self, judge):
+        found = judge(linux().listener(None).socket(1521, 128), **wants())
+        assert found["file_read"][0].status == "pass"
+        assert "runs with defaults" in found["file_read"][0].persisted
+        assert found["file_understood"][0].status == "skip"
+        assert found["rate_as_wanted"][0].status == "fail"
+
+    def test_broken(self, judge):
+        found = judge(ready_host().ora(LIMITED.replace("\n  )\n", "\n)\n")), **wants())
+        (finding,) = found["file_understood"]
+        assert finding.status == "fail"
+        assert f"{FILE}, line 8, column 1: expected" in finding.why
+        assert found["rate_as_wanted"][0].status == "error"
+
+    def test_ifile(self, judge):
+        machine = ready_host().ora(f"IFILE={ADMIN}/more.ora\n" + OPEN)
+        machine.ora("CONNECTION_RATE_LISTENER=10\n", f"{ADMIN}/more.ora", changed=900)
+        found = judge(machine)
+        assert found["rate_bound"][0].status == "fail"
+        assert found["loaded"][0].status == "fail"
+        assert "more.ora" in found["loaded"][0].why
+
+    def test_ifile_that_is_missing_is_unknown(self, one):
+        machine = ready_host().ora("IFILE=/none.ora\n" + LIMITED)
+        assert one("rate_bound", machine).status == "error"
+
+    def test_ifile_without_end(self, one):
+        machine = ready_host().ora(f"IFILE={FILE}\n" + LIMITED)
+        finding = one("file_understood", machine)
+        assert finding.status == "fail"
+        assert "three levels" in finding.why
+
+    def test_parameter_twice(self, one):
+        machine = ready_host().ora(LIMITED + LIMITED)
+        finding = one("parameters_once", machine)
+        assert (finding.status, finding.persisted) == ("warn", "twice: LISTENER")
+
+
+class TestRate:
+    @pytest.mark.parametrize(
+        ("more", "end", "status", "why"),
+        [
+            ("(RATE_LIMIT=10)", "", "pass", ""),
+            ("(rate_limit=yes)", "CONNECTION_RATE_LISTENER=10\n", "pass", ""),
+            ("(RATE_LIMIT=20)", "", "fail", "tcp:1521 has 20 a second, not 10 a second."),
+            ("", "", "fail", "tcp:1521 has no limit, not 10 a second."),
+            ("", "CONNECTION_RATE_LISTENER=10\n", "fail", "tcp:1521 has no limit"),
+            ("(RATE_LIMIT=yes)", "", "fail", "tcp:1521 has no limit"),
+            ("(RATE_LIMIT=no)", "CONNECTION_RATE_LISTENER=10\n", "fail", "tcp:1521 has no limit"),
+            ("(RATE_LIMIT=10)", "connection_rate_listener=30\n", "fail", "has 30 a second"),
+            ("(RATE_LIMIT=maybe)", "", "error", "neither yes or no nor a number"),
+            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=x\n", "error", "no number"),
+        ],
+    )
+    def test_what_counts(self, one, more, end, status, why):
+        machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
+        finding = one("rate_as_wanted", machine, **wants())
+        assert finding.status == status
+        if status != "pass":
+            assert why in finding.why
+
+    def test_only_some_ports_may_be_limited(self, one):
+        second = "      (ADDRESS = (PROTOCOL = TCP)(HOST = db01)(PORT = 1522){0})\n    )\n  )\n"
+        text = LIMITED.replace("    )\n  )\n", second)
+        free = ready_host().ora(text.format(""))
+        assert one("rate_as_wanted", free, **wants(ports=[1521])).status == "pass"
+        assert one("rate_as_wanted", free, **wants()).status == "fail"
+        limited = ready_host().ora(text.format("(RATE_LIMIT = 10)"))
+        finding = one("rate_as_wanted", limited, **wants(ports=[1521]))
+        assert finding.why == "tcp:1522 has 10 a second, not no limit."
+        assert "port 1599" in one("rate_as_wanted", free, **wants(ports=[1599])).why
+
+    def test_no_limit_is_a_wish_too(self, one):
+        assert one("rate_as_wanted", ready_host(), **wants(rate=0)).status == "fail"
+        assert one("rate_as_wanted", ready_host().ora(OPEN), **wants(rate=0)).status == "pass"
+
+    @pytest.mark.parametrize(
+        ("more", "end", "status"),
+        [
+            ("", "CONNECTION_RATE_LISTENER=10\n", "fail"),
+            ("(RATE_LIMIT=yes)", "", "fail"),
+            ("(RATE_LIMIT=no)", "", "skip"),
+            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=10\n", "pass"),
+            ("(RATE_LIMIT=3)", "", "pass"),
+            ("", "", "skip"),
+            ("", "CONNECTION_RATE_OTHER=10\n", "skip"),
+        ],
+    )
+    def test_bound_to_an_endpoint(self, one, more, end, status):
+        machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
+        assert one("rate_bound", machine).status == status
+
+    def test_global_beats_local(self, one):
+        machine = ready_host().ora(LIMITED + "CONNECTION_RATE_LISTENER=10\n")
+        finding = one("one_rate", machine)
+        assert finding.status == "warn"
+        assert finding.why.startswith("CONNECTION_RATE_LISTENER=10 counts, not RATE_LIMIT=10")
+
+    def test_manuals_disagree_about_several_endpoints(self, one):
+        text = LISTENER_ORA.format(
+            more="(RATE_LIMIT=yes))(ADDRESS=(PROTOCOL=tcps)(HOST=a)(PORT=2484)(RATE_LIMIT=yes)"
+        )
+        machine = ready_host().ora(text + "CONNECTION_RATE_LISTENER=10\n")
+        finding = one("one_rate", machine)
+        assert finding.status == "warn"
+        assert "2 endpoints" in finding.why
+
+
+class TestLoaded:
+    @pytest.mark.parametrize(
+        ("changed", "status"), [(400, "pass"), (501, "pass"), (502, "fail"), (90000, "fail")]
+    )
+    def test_older_than_its_file(self, one, changed, status):
+        machine = ready_host().ora(LIMITED, changed=changed)
+        assert one("loaded", machine).status == status
+
+    def test_says_by_how_much_and_what_to_do(self, one):
+        finding = one("loaded", ready_host().ora(LIMITED, changed=8000))
+        assert "2 hours before" in finding.why
+        assert "lsnrctl stop LISTENER" in str(finding.fix)
+        assert finding.running == "started 2026-11-18 11:15:00 UTC"
+
+    def test_service_of_systemd(self, one):
+        machine = linux().listener(
+            LIMITED, changed=900, cgroup="0::/system.slice/oracle-listener.service\n"
+        )
+        assert one("loaded", machine).fix == "systemctl restart oracle-listener.service"
+
+
+class TestDrainTime:
+    def test_the_pools_fit(self, one):
+        finding = one("drain_time", ready_host(), **wants())
+        assert finding.persisted == "200 connections ÷ 10 a second = 20 s"
+        assert finding.desired == "below 60 s (INBOUND_CONNECT_TIMEOUT) and 30 s (the pools)"
+
+    def test_clients_give_up(self, one):
+        pools = [
+            {"name": "shop", "connections": 200, "timeout_seconds": 30},
+            {"name": "batch", "connections": 150, "timeout_seconds": 120},
+        ]
+        finding = one("drain_time", ready_host(), **wants(pools=pools))
+        assert finding.status == "fail"
+        assert "pool shop waits 30 s" in finding.why
+        assert "batch" not in finding.why
+        assert str(finding.fix).startswith("a rate of at least 12,")
+
+    def test_edge(self, one):
+        pools = [{"name": "shop", "connections": 300, "timeout_seconds": 30}]
+        assert one("drain_time", ready_host(), **wants(pools=pools)).status == "fail"
+        pools[0]["connections"] = 299
+        assert one("drain_time", ready_host(), **wants(pools=pools)).status == "pass"
+
+    def test_the_listener_gives_up(self, one):
+        machine = ready_host().ora(LIMITED + "INBOUND_CONNECT_TIMEOUT_LISTENER=15\n")
+        finding = one("drain_time", machine, **wants())
+        assert finding.status == "fail"
+        assert finding.why == (
+            "INBOUND_CONNECT_TIMEOUT_LISTENER is 15 s, and a burst of all pools takes 20 s."
+        )
+
+    def test_nothing_to_reckon_with(self, one):
+        assert one("drain_time", ready_host(), **wants(pools=[])).status == "skip"
+        assert one("drain_time", ready_host().ora(OPEN), **wants(rate=None)).status == "skip"
+
+
+class TestVersion:
+    @pytest.mark.parametrize(
+        ("release", "cluster", "status"),
+        [
+            ("11.2.0.3.0", False, "warn"),
+            ("11.2.0.4.0", False, "pass"),
+            ("11.2.0.4.0", True, "fail"),
+            ("12.1.0.2.0", True, "pass"),
+            ("10.2.0.5.0", False, "warn"),
+            ("23.0.0.0.0", False, "pass"),
+        ],
+    )
+    def test_release(self, one, release, cluster, status):
+        machine = linux().listener(LIMITED, release=release)
+        if cluster:
+            machine.process(f"{GRID}/bin/ohasd.bin", pid=900).process("ocssd.bin", pid=901)
+        assert one("version", machine).status == status
+
+    def test_lsnrctl_that_tells_nothing(self, one):
+        machine = ready_host().command(f"release of lsnrctl in {HOME}", "Message 1070 not found\n")
+        assert one("version", machine).status == "error"
+
+
+class TestEditable:
+    def test_lines_of_the_agent(self, one):
+        finding = one("editable", linux().listener(AGENT, home=GRID))
+        assert finding.status == "warn"
+        assert "the agent wrote line 1, 2 of" in finding.why
+        assert "no TCP address" in finding.why
+        assert "a listener of the database home" in str(finding.fix)
+
+    def test_home_of_grid_infrastructure(self, one):
+        machine = linux().listener(LIMITED, home=GRID)
+        machine.file("/etc/oracle/olr.loc", f"olrconfig_loc=/x\ncrs_home={GRID}\n")
+        assert one("editable", machine).status == "warn"
+
+    def test_other_home_beside_grid_infrastructure(self, one):
+        machine = ready_host().process(f"{GRID}/bin/ohasd.bin", pid=900)
+        machine.file("/etc/oracle/olr.loc", f"crs_home={GRID}\n")
+        finding = one("editable", machine)
+        assert finding.status == "pass"
+        assert "Grid Infrastructure runs, in another home" in str(finding.persisted)
+
+    def test_lines_of_the_agent_about_another_listener(self, one):
+        text = LIMITED + AGENT.replace("LISTENER=", "LISTENER_SCAN1=")
+        assert one("editable", ready_host().ora(text)).status == "pass"
+
+
+class TestQueues:
+    def test_somaxconn_cuts_it(self, one):
+        machine = ready_host().file("/proc/sys/net/core/somaxconn", "128\n")
+        finding = one("queue_size", machine, **wants())
+        assert finding.status == "fail"
+        assert "net.core.somaxconn cuts it to 128" in finding.why
+
+    def test_socket_of_an_older_start(self, one):
+        machine = linux().listener(LIMITED).socket(1521, 128)
+        finding = one("queue_size", machine, **wants())
+        assert finding.status == "fail"
+        assert "listens with a queue of 128, not 512" in finding.why
+
+    def test_not_as_the_policy_wants(self, one):
+        finding = one("queue_size", ready_host().ora(OPEN), **wants(pools=[]))
+        assert finding.why == "tcp:1521 has QUEUESIZE not set, not 512."
+
+    def test_more_clients_than_fit(self, one):
+        machine = linux().listener(OPEN).socket(1521, 128)
+        finding = one("queue_size", machine, **wants(queuesize=None))
+        assert finding.status == "warn"
+        assert "200 clients may come at once" in finding.why
+
+    def test_ss_is_missing(self, one):
+        machine = ready_host()
+        machine.refused["command:ss -ltn"] = "absent"
+        assert one("queue_size", machine).status == "error"
+
+    def test_full_now(self, one):
+        machine = linux().listener(LIMITED).socket(1521, 512, queued=513)
+        finding = one("queue_overflows", machine)
+        assert finding.status == "fail"
+        assert "513 wait, 512 fit" in finding.why
+
+    def test_dropped_meanwhile(self, one):
+        finding = one("queue_overflows", ready_host().overflows(7, 19))
+        assert finding.status == "warn"
+        assert finding.in_use == "12 in 10 s, 19 since boot (the whole host)"
+
+    def test_long_ago_is_no_matter(self, one):
+        assert one("queue_overflows", ready_host().overflows(7000)).status == "pass"
+
+    def test_not_sampled(self, one):
+        assert one("queue_overflows", ready_host(), sample_seconds=0).status == "skip"
+
+    def test_no_counter(self, one):
+        machine = ready_host().sampled(
+            "listener_queues", "file:/proc/net/netstat", "TcpExt: A\nTcpExt: 1\n"
+        )
+        assert one("queue_overflows", machine).status == "error"
+
+
+class TestDelayed:
+    def logged(self, reached: int) -> str:
+        lines = [ESTABLISH.format(minute=n // 10, second=n % 10, code=0) for n in range(100)]
+        return "".join(lines + [REACHED.format(minute=9, second=n % 60) for n in range(reached)])
+
+    @pytest.mark.parametrize(("reached", "status"), [(0, "pass"), (5, "pass"), (6, "warn")])
+    def test_share_of_the_connections(self, one, reached, status):
+        finding = one("delayed", ready_host().log(self.logged(reached)), **wants())
+        assert finding.status == status
+        assert str(finding.in_use).startswith(f"{reached} times TNS-01158 and 100 connections")
+
+    def test_seen_although_nothing_is_written(self, one):
+        machine = ready_host().ora(OPEN).log(self.logged(50))
+        finding = one("delayed", machine)
+        assert finding.status == "warn"
+        assert "33.3 % of the connections" in finding.why
+
+    def test_no_log(self, one):
+        assert one("delayed", linux().listener(LIMITED)).status == "skip"
+
+    def test_log_that_is_none(self, one):
+        assert one("delayed", ready_host().log("<msg/>\n")).status == "error"
+
+    @pytest.mark.parametrize(
+        ("end", "path"),
+        [
+            ("DIAG_ADR_ENABLED_LISTENER=OFF\n", f"{HOME}/network/log/listener.log"),
+            (
+                "DIAG_ADR_ENABLED_LISTENER=off\nLOG_DIRECTORY_LISTENER=/var/log\n"
+                "LOG_FILE_LISTENER=net\n",
+                "/var/log/net.log",
+            ),
+            (
+                "ADR_BASE_LISTENER=/adr\n",
+                "/adr/diag/tnslsnr/db01/listener/trace/listener.log",
+            ),
+        ],
+    )
+    def test_where_it_is(self, one, end, path):
+        machine = linux().listener(LIMITED + end).log(self.logged(90), path)
+        assert one("delayed", machine).status == "warn"
+
+
+class TestPolicy:
+    def policy(self, **changes: Any) -> listener_rate_limit.Policy:
+        return listener_rate_limit.policy_from(listener_packs.listener_policy(**changes))
+
+    def test_defaults(self):
+        assert self.policy().wanted is None
+
+    def test_names_are_in_capitals(self):
+        (wanted,) = self.policy(wanted=[{"name": "listener_a", "home": "/u01/"}]).wanted or ()
+        assert (wanted.name, wanted.home, wanted.scope) == ("LISTENER_A", "/u01", "endpoint")
+
+    @pytest.mark.parametrize(
+        ("changes", "problem"),
+        [
+            ({"wanted": "all"}, "must be auto or a list"),
+            ({"wanted": ["LISTENER"]}, "needs a name"),
+            (wants(name="my listener"), "no name of a listener"),
+            (wants(port=1), "has unknown port"),
+            (wants(home="u01"), "home 'u01' must be absolute"),
+            (wants(rate=-1), "rate must be a whole number from 0"),
+            (wants(rate=True), "rate must be a whole number"),
+            (wants(scope="all"), "scope must be one of endpoint, listener"),
+            (wants(queuesize=0), "queuesize must be a whole number from 1"),
+            (wants(ports=[]), "ports must be a list"),
+            (wants(ports=[0]), "ports must be a whole number from 1"),
+            (wants(pools=5), "pools must be a list"),
+            (wants(pools=[{"name": "a"}]), "a pool needs connections, name, timeout_seconds"),
+            (
+                wants(pools=[{"name": "a", "connections": 0, "timeout_seconds": 1}]),
+                "connections must be a whole number from 1",
+            ),
+            ({"wanted": [{"name": "A"}, {"name": "a"}]}, "lists A twice"),
+            ({"wanted": [{"name": "A"}, {"name": "a", "home": "/u"}]}, "lists A twice"),
+            ({"oracle_homes": ["u01"]}, "must hold absolute paths"),
+            ({"log_tail": "9M"}, "must be at most 8M"),
+            ({"delayed_warn_percent": 101}, "must be 0 to 100"),
+            ({"sample_seconds": 601}, "must be 0 to 600"),
+            ({"restart_ok": "yes"}, "must be true or false"),
+        ],
+    )
+    def test_what_is_refused(self, changes, problem):
+        with pytest.raises(PolicyError, match=r"^listener_rate_limit_") as refused:
+            self.policy(**changes)
+        assert problem in str(refused.value)

@@ -1,0 +1,277 @@
+"""What apply would do to listener.ora and the listener: the edit, its guards, and only once."""
+
+from typing import Any
+
+import listener_packs
+import pytest
+from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
+from ansible.module_utils.hostproof.controls import listener_rate_limit
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.parsers import oracle_net
+from listener_packs import (
+    ADMIN,
+    AGENT,
+    FILE,
+    GRID,
+    HOME,
+    LIMITED,
+    LISTENER_ORA,
+    OPEN,
+    ListenerMachine,
+    linux,
+    ready_host,
+    wants,
+)
+
+
+def plan(machine: ListenerMachine, **policy: Any) -> Plan:
+    wanted = listener_rate_limit.policy_from(listener_packs.listener_policy(**policy))
+    return listener_rate_limit.plan(listener_rate_limit.read(machine, wanted), wanted)
+
+
+def written(decided: Plan) -> str:
+    """The text of the one file that changes."""
+    (change,) = [one for one in decided.changes if isinstance(one, FileChange)]
+    assert change.content is not None
+    return change.content
+
+
+def running(text: str, **how: Any) -> ListenerMachine:
+    return linux().listener(text, **how).socket(1521, 128)
+
+
+class TestEdit:
+    def test_nothing_to_do(self):
+        assert plan(ready_host(), **wants()) == Plan([], [], [], [])
+
+    def test_auto_changes_nothing(self):
+        decided = plan(running(OPEN))
+        assert decided.changes == decided.refusals == []
+        assert "auto" in decided.pending[0]
+
+    def test_only_the_span_that_must(self):
+        decided = plan(running(OPEN), **wants())
+        assert written(decided) == LISTENER_ORA.format(more="(RATE_LIMIT = 10)(QUEUESIZE = 512)")
+        (change,) = decided.changes
+        assert isinstance(change, FileChange)
+        assert (change.path, change.before) == (FILE, OPEN)
+
+    @pytest.mark.parametrize(
+        ("scope", "before", "after"),
+        [
+            ("endpoint", OPEN, LIMITED),
+            ("endpoint", LIMITED.replace("10", "7"), LIMITED),
+            ("endpoint", LIMITED + "CONNECTION_RATE_LISTENER = 10\n", LIMITED),
+            (
+                "endpoint",
+                "CONNECTION_RATE_LISTENER=10\n" + LIMITED.replace("= 10", "= yes"),
+                LIMITED,
+            ),
+            (
+                "listener",
+                OPEN,
+                LIMITED.replace("= 10", "= yes") + "CONNECTION_RATE_LISTENER = 10\n",
+            ),
+            (
+                "listener",
+                LIMITED.replace("= 10", "= YES") + "connection_rate_listener=5\n",
+                LIMITED.replace("= 10", "= YES") + "connection_rate_listener=10\n",
+            ),
+        ],
+    )
+    def test_normal_forms(self, scope, before, after):
+        decided = plan(running(before), **wants(scope=scope))
+        assert written(decided) == after
+        assert plan(running(after), **wants(scope=scope)).changes == []
+
+    def test_no_limit(self):
+        text = LIMITED + "CONNECTION_RATE_LISTENER=10\n"
+        assert written(plan(running(text), **wants(rate=0))) == LISTENER_ORA.format(
+            more="(QUEUESIZE = 512)"
+        )
+
+    def test_queue_alone(self):
+        assert written(plan(running(OPEN), **wants(rate=None))) == LISTENER_ORA.format(
+            more="(QUEUESIZE = 512)"
+        )
+
+    def test_ports_that_may_not_be_limited(self):
+        more = "(RATE_LIMIT = 3))\n      (ADDRESS = (PROTOCOL = TCP)(HOST = db01)(PORT = 1522)"
+        decided = plan(running(LISTENER_ORA.format(more=more)), **wants(ports=[1522]))
+        assert written(decided) == LISTENER_ORA.format(
+            more=more.replace("(RATE_LIMIT = 3)", "") + "(RATE_LIMIT = 10)(QUEUESIZE = 512)"
+        )
+
+    @pytest.mark.parametrize("newline", ["\n", "\r\n"])
+    def test_everything_else_stays(self, newline):
+        text = "# Datentr\udce4ger\n\n" + OPEN.replace("1521)", "1521 )  # (\n  # RATE_LIMIT=5\n  ")
+        text += "SID_LIST_LISTENER=(SID_LIST=(SID_DESC=(SID_NAME=a)))\nLAST=1"
+        text = text.replace("\n", newline)
+        decided = plan(running(text), **wants(scope="listener"))
+        new = written(decided)
+        for added in ("(RATE_LIMIT = yes)", "(QUEUESIZE = 512)"):
+            assert new.count(added) == 1
+            new = new.replace(added, "")
+        assert new.replace("CONNECTION_RATE_LISTENER = 10" + newline, "") == text
+
+    def test_two_listeners_of_one_file(self):
+        second = OPEN.replace("LISTENER =", "LISTENER_B =").replace("1521", "1522")
+        machine = running(OPEN + second).listener(None, name="LISTENER_B", pid=4002)
+        machine.changed[FILE] = 400
+        decided = plan(
+            machine, wanted=[{"name": "LISTENER", "rate": 10}, {"name": "listener_b", "rate": 3}]
+        )
+        rates = [
+            (one.text("PORT"), one.text("RATE_LIMIT"))
+            for parameter in oracle_net.parse(written(decided)).parameters
+            for one in parameter.inside("ADDRESS")
+            if one.text("PORT")
+        ]
+        assert rates == [("1521", "10"), ("1522", "3")]
+
+    def test_broken_file_is_not_touched(self):
+        with pytest.raises(HostproofError, match="line 8, column 1: expected"):
+            plan(running(OPEN.replace("\n  )\n", "\n)\n")), **wants())
+
+
+class TestGuards:
+    def refused(self, machine: ListenerMachine, **policy: Any) -> list[tuple[str, str | None]]:
+        decided = plan(machine, **policy)
+        assert decided.changes == []
+        return [(one.reason, one.override) for one in decided.refusals]
+
+    def test_grid_infrastructure(self):
+        for wish in ({}, {"scope": "listener"}):
+            ((reason, override),) = self.refused(running(AGENT, home=GRID), **wants(**wish))
+            assert "belongs to Grid Infrastructure (the agent wrote line 1, 2" in reason
+            assert "a listener of the database home" in reason
+            assert override is None
+
+    def test_grid_infrastructure_with_a_port_by_hand(self):
+        text = AGENT + OPEN.replace("LISTENER =", "LISTENER_X =")
+        text = text.replace("(KEY=LISTENER)", "(KEY=LISTENER))(ADDRESS=(PROTOCOL=TCP)(PORT=1521)")
+        ((reason, _),) = self.refused(running(text), **wants())
+        assert "Grid Infrastructure" in reason
+
+    def test_does_not_run(self):
+        ((reason, override),) = self.refused(linux().ora(OPEN), **wants())
+        assert "does not run" in reason
+        assert override is None
+
+    def test_no_file(self):
+        ((reason, _),) = self.refused(linux().listener(None), **wants())
+        assert "write one" in reason
+
+    def test_parameter_twice(self):
+        ((reason, _),) = self.refused(running(OPEN + OPEN), **wants())
+        assert reason == f"LISTENER stands twice in {FILE}: leave one of them"
+
+    def test_parameter_of_ifile(self):
+        machine = running(f"IFILE={ADMIN}/more.ora\n").ora(OPEN, f"{ADMIN}/more.ora")
+        ((reason, _),) = self.refused(machine, **wants())
+        assert reason.startswith(f"LISTENER stands in {ADMIN}/more.ora (IFILE)")
+
+    def test_no_address_that_could_carry_it(self):
+        ((reason, _),) = self.refused(running(OPEN.replace("TCP", "IPC")), **wants())
+        assert "no TCP address" in reason
+
+    def test_port_that_is_not_there(self):
+        ((reason, _),) = self.refused(running(OPEN), **wants(ports=[1599]))
+        assert reason.endswith("has port 1599")
+
+    def test_clients_that_give_up(self):
+        pools = [{"name": "shop", "connections": 300, "timeout_seconds": 30}]
+        policy = wants(pools=pools)
+        ((reason, override),) = self.refused(running(OPEN), **policy)
+        assert (
+            "pool shop waits 30 s for a connection, and a burst of all pools takes 30 s" in reason
+        )
+        assert override == "allow_drain_beyond_timeout"
+        assert plan(running(OPEN), allow_drain_beyond_timeout=True, **policy).changes
+
+    def test_release_that_leaks(self):
+        machine = running(OPEN, release="11.2.0.3.0")
+        ((reason, override),) = self.refused(machine, **wants())
+        assert "bug 16409926" in reason
+        assert override == "allow_leaking_version"
+        machine = running(OPEN, release="11.2.0.3.0")
+        assert plan(machine, allow_leaking_version=True, **wants()).refusals == []
+
+    def test_taking_a_limit_out_needs_no_guard(self):
+        machine = running(LIMITED, release="11.2.0.3.0")
+        assert plan(machine, **wants(rate=0)).refusals == []
+
+    @pytest.mark.parametrize(
+        "key", ["processes:tnslsnr", "environment:4001", f"command:cat {FILE}"]
+    )
+    def test_unknown_is_not_guessed(self, key):
+        machine = running(OPEN)
+        machine.refused[key] = "denied"
+        with pytest.raises(HostproofError):
+            plan(machine, **wants())
+
+
+class TestListener:
+    def commands(self, decided: Plan) -> list[CommandChange]:
+        return [one for one in decided.changes if isinstance(one, CommandChange)]
+
+    def test_nothing_is_restarted_unasked(self):
+        decided = plan(running(OPEN), **wants())
+        assert self.commands(decided) == []
+        assert "listener_rate_limit_restart_ok" in decided.pending[0]
+
+    def test_restart_with_what_it_has(self):
+        machine = running(OPEN, TNS_ADMIN=ADMIN, TZ="Europe/Warsaw")
+        decided = plan(machine, restart_ok=True, **wants())
+        assert isinstance(decided.changes[0], FileChange)
+        (change,) = self.commands(decided)
+        assert (change.before, change.after) == ("21-NOV-2026 10:00:00", None)
+        stop, start = change.make
+        assert change.undo == change.make
+        assert stop.argv == (f"{HOME}/bin/lsnrctl", "stop", "LISTENER")
+        assert start.argv == (f"{HOME}/bin/lsnrctl", "start", "LISTENER")
+        assert start.user == "oracle"
+        assert start.environment == {
+            "ORACLE_HOME": HOME,
+            "ORACLE_BASE": "/u01/app/oracle",
+            "TNS_ADMIN": ADMIN,
+            "TZ": "Europe/Warsaw",
+        }
+        assert start.limits["MEMLOCK"] == (-1, -1)
+        assert set(start.limits) == {"NOFILE", "NPROC", "MEMLOCK", "STACK", "CORE"}
+
+    def test_reload_where_only_that_is_permitted(self):
+        decided = plan(running(OPEN), reload_ok=True, **wants())
+        (change,) = self.commands(decided)
+        assert [one.argv[1] for one in change.make + change.undo] == ["reload", "reload"]
+        assert change.before is change.after is None
+        assert "a reload reads no endpoint and no rate" in decided.pending[0]
+
+    def test_older_than_its_file(self):
+        machine = running(LIMITED, changed=900)
+        assert plan(machine, **wants()).changes == []
+        machine = running(LIMITED, changed=900)
+        (change,) = plan(machine, restart_ok=True, **wants()).changes
+        assert isinstance(change, CommandChange)
+
+    def test_service_of_systemd_is_left_to_it(self):
+        machine = running(OPEN, cgroup="0::/system.slice/oracle.service\n")
+        decided = plan(machine, restart_ok=True, **wants())
+        assert self.commands(decided) == []
+        assert "systemctl restart oracle.service" in decided.pending[0]
+
+    def test_session_of_ssh_is_no_service(self):
+        machine = running(OPEN, cgroup="1:name=systemd:/system.slice/sshd.service\n0::/x\n")
+        assert self.commands(plan(machine, restart_ok=True, **wants()))
+
+    def test_listener_that_does_not_answer_is_not_restarted(self):
+        machine = running(OPEN).command(f"status of listener LISTENER of {HOME}", "TNS-12541", 1)
+        with pytest.raises(HostproofError, match="TNS-12541"):
+            plan(machine, restart_ok=True, **wants())
+
+    @pytest.mark.parametrize(
+        ("machine", "restart_ok"), [(running(OPEN), False), (ready_host(), True)]
+    )
+    def test_listener_is_asked_only_where_it_will_be_restarted(self, machine, restart_ok):
+        plan(machine, restart_ok=restart_ok, **wants())
+        assert not [key for key in machine.evidence if key.startswith("command:status of")]

@@ -1,0 +1,402 @@
+"""What pre_page_sga says of an instance: by release, by the pages that it was given, by its files.
+
+Each test changes one thing of a host on which everything passes.
+"""
+
+import oracle_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls import pre_page_sga
+from oracle_packs import PFILE, SPFILE, add_alert_log, answer, defaults, down, story
+
+ONLY = ("*", "use_large_pages", "ONLY")
+CHECKS = [check.id.split(".")[1] for check in pre_page_sga.CHECKS]
+
+
+@pytest.fixture
+def judge(validate_finding):
+    """judge(host, **changes of the policy): the finding of each check, for one instance."""
+
+    def judge_host(host, **changes):
+        policy = pre_page_sga.policy_from(oracle_packs.policy(**changes))
+        found = pre_page_sga.judge(pre_page_sga.read(host, policy), policy)
+        for finding in found:
+            validate_finding(finding.as_dict())
+        assert [finding.check.split(".")[1] for finding in found] == CHECKS
+        return {finding.check.split(".")[1]: finding for finding in found}
+
+    return judge_host
+
+
+def statuses(found):
+    return {name: finding.status for name, finding in found.items()}
+
+
+def test_everything_passes_on_a_host_that_is_ready(judge):
+    found = judge(story())
+    assert set(statuses(found).values()) == {"pass"}
+    setting = found["setting"]
+    assert setting.title == "ORCL: pre_page_sga fits the release and the pages of the SGA"
+    assert setting.desired == "TRUE (release 19.0.0.0.0)"
+    assert setting.persisted == "TRUE (default, nothing sets it)"
+    assert setting.in_use == "SGA 16.0 GiB, all in pages of 2.0 MiB"
+    assert found["granted_at_start"].in_use == "8194 of 8194 pages of 2.0 MiB; memlock 128G"
+
+
+def test_a_host_without_an_instance_has_nothing_red(judge):
+    assert set(statuses(judge(packs.linux())).values()) == {"skip"}
+
+
+def test_asm_takes_no_part(judge):
+    machine = packs.linux().instance("+ASM", kind="asm")
+    assert set(statuses(judge(machine)).values()) == {"skip"}
+
+
+# -- the setting: by release and by pages
+
+
+@pytest.mark.parametrize("pages", ["small", "mixed"])
+@pytest.mark.parametrize("version", ["11.2.0.4.0", "11.2.0.2.0", "11.1.0.7.0", "10.2.0.5.0"])
+def test_up_to_11_2_every_login_walks_the_sga(judge, version, pages):
+    machine = story(version, pages, stored=(("*", "pre_page_sga", "TRUE"),))
+    finding = judge(machine)["setting"]
+    assert (finding.status, finding.severity) == ("fail", "critical")
+    touched = {"small": 4194304, "mixed": 4096 + 2097152}[pages]
+    assert f"Every login touches {touched} pages; in huge pages it would be 8192" in finding.why
+
+
+def test_up_to_11_2_huge_pages_make_it_cheap(judge):
+    stored = (("*", "pre_page_sga", "TRUE"), ONLY)
+    assert judge(story("11.2.0.4.0", stored=stored))["setting"].status == "pass"
+
+
+def test_huge_pages_of_today_are_no_promise_for_the_next_start(judge):
+    stored = (("*", "pre_page_sga", "TRUE"),)
+    finding = judge(story("11.2.0.4.0", stored=stored))["setting"]
+    assert finding.status == "warn"
+    assert "use_large_pages is not ONLY" in finding.why
+
+
+@pytest.mark.parametrize("pages", ["small", "huge"])
+def test_up_to_11_2_the_default_is_false_and_fine(judge, pages):
+    finding = judge(story("11.2.0.4.0", pages, stored=()))["setting"]
+    assert finding.status == "pass"
+    assert finding.persisted == "FALSE (default, nothing sets it)"
+
+
+@pytest.mark.parametrize("version", ["12.1.0.2.0", "12.2.0.1.0", "18.0.0.0.0", "23.0.0.0.0"])
+def test_since_12_1_true_is_the_default_also_in_small_pages(judge, version):
+    assert judge(story(version, "small"))["setting"].status == "pass"
+
+
+def test_since_12_1_false_only_moves_the_cost(judge):
+    finding = judge(story(stored=(("*", "pre_page_sga", "FALSE"), ONLY)))["setting"]
+    assert finding.status == "warn"
+    assert "it runs with FALSE" in finding.why
+
+
+def test_a_next_start_that_would_hurt_is_found_now(judge):
+    machine = story("11.2.0.4.0", "small", (("*", "pre_page_sga", "TRUE"),), pre_page_sga="FALSE")
+    finding = judge(machine)["setting"]
+    assert finding.status == "fail"
+    assert finding.why.startswith("Every login will touch 4194304 pages")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "stored", "status"),
+    [
+        ("TRUE", "TRUE", "pass"),
+        ("FALSE", "FALSE", "pass"),
+        ("TRUE", "FALSE", "fail"),
+        ("FALSE", "TRUE", "fail"),
+        (True, "TRUE", "pass"),
+    ],
+)
+def test_a_policy_that_says_what_it_wants(judge, wanted, stored, status):
+    machine = story(stored=(("*", "pre_page_sga", stored), ONLY))
+    assert judge(machine, wanted=wanted)["setting"].status == status
+
+
+def test_what_is_not_managed_is_not_judged(judge):
+    found = judge(
+        story(),
+        wanted="unmanaged",
+        use_large_pages="unmanaged",
+        lock_sga="unmanaged",
+        memory_target="unmanaged",
+    )
+    assert [name for name, status in statuses(found).items() if status == "skip"] == [
+        "setting",
+        "use_large_pages",
+        "memory_target",
+        "lock_sga",
+    ]
+
+
+# -- what decides with it
+
+
+@pytest.mark.parametrize(
+    ("version", "value", "pages", "status"),
+    [
+        ("19.0.0.0.0", "ONLY", "huge", "pass"),
+        ("19.0.0.0.0", "TRUE", "huge", "pass"),
+        ("19.0.0.0.0", "TRUE", "small", "warn"),
+        ("19.0.0.0.0", "TRUE", "mixed", "warn"),
+        ("19.0.0.0.0", "FALSE", "small", "fail"),
+        ("19.0.0.0.0", "AUTO", "huge", "warn"),
+        ("19.0.0.0.0", "AUTO_ONLY", "huge", "warn"),
+        ("12.2.0.1.0", "AUTO_ONLY", "huge", "fail"),
+        ("11.2.0.3.0", "AUTO", "huge", "warn"),
+        ("11.2.0.1.0", "TRUE", "huge", "skip"),
+        ("10.2.0.5.0", "TRUE", "small", "skip"),
+        ("19.0.0.0.0", "PERHAPS", "huge", "error"),
+    ],
+)
+def test_use_large_pages(judge, version, value, pages, status):
+    machine = story(version, pages, stored=(("*", "use_large_pages", value),))
+    assert judge(machine)["use_large_pages"].status == status
+
+
+def test_use_large_pages_as_the_policy_says(judge):
+    machine = story(stored=(("*", "use_large_pages", "TRUE"),))
+    finding = judge(machine, use_large_pages="ONLY")["use_large_pages"]
+    assert (finding.status, finding.desired) == ("fail", "ONLY")
+
+
+def test_memory_target_keeps_the_sga_out_of_huge_pages(judge):
+    machine = story(pages="amm", stored=(("*", "memory_target", "8G"), ONLY), memory_target="0")
+    finding = judge(machine)["memory_target"]
+    assert finding.status == "fail"
+    assert "ORA-27138" in finding.why
+    assert finding.persisted == "memory_target 8.0 GiB, memory_max_target 0"
+
+
+def test_memory_target_is_unknown_before_11(judge):
+    assert judge(story("10.2.0.5.0"))["memory_target"].status == "skip"
+
+
+@pytest.mark.parametrize(
+    ("pages", "memlock", "stored", "status", "said"),
+    [
+        ("huge", None, (("*", "lock_sga", "FALSE"),), "pass", ""),
+        ("huge", None, (("*", "lock_sga", "TRUE"),), "warn", "never paged out"),
+        ("small", None, (("*", "lock_sga", "TRUE"),), "pass", ""),
+        ("small", 1 << 20, (("*", "lock_sga", "TRUE"),), "fail", "memlock is 1.0 MiB"),
+        (
+            "small",
+            None,
+            (("*", "lock_sga", "TRUE"), ("*", "memory_target", "8589934592")),
+            "fail",
+            "ORA-00847",
+        ),
+    ],
+)
+def test_lock_sga(judge, pages, memlock, stored, status, said):
+    finding = judge(story(pages=pages, stored=stored, memlock=memlock))["lock_sga"]
+    assert finding.status == status
+    assert said in finding.why
+
+
+# -- the last start
+
+
+@pytest.mark.parametrize(
+    ("log", "version", "status", "said"),
+    [
+        ("11.2.0.3-short", "11.2.0.3.0", "fail", "512 of 601 pages of 2.0 MiB"),
+        ("11.2.0.4-only", "11.2.0.4.0", "pass", ""),
+        ("11.2.0.4-one-page-short", "11.2.0.4.0", "fail", "20480 of 20481 pages"),
+        ("11.2.0.2-refused", "11.2.0.2.0", "fail", "0 of 601 pages"),
+        ("12.1-short", "12.1.0.2.0", "fail", "228357 pages of 4 KiB (892.0 MiB) took their place"),
+        ("12.2-only", "12.2.0.1.0", "pass", ""),
+        ("23ai-none", "23.0.0.0.0", "fail", "0 of 766 pages of 2.0 MiB"),
+    ],
+)
+def test_the_last_start_in_every_form(judge, log, version, status, said):
+    finding = judge(story(version, alert_log=log))["granted_at_start"]
+    assert finding.status == status
+    assert said in finding.why
+
+
+def test_an_alert_log_that_says_nothing_is_no_pass(judge):
+    machine = story(alert_log=None)
+    assert judge(machine)["granted_at_start"].status == "error"
+    add_alert_log(machine := story(alert_log=None), "Starting ORACLE instance (normal)\nmore\n")
+    finding = judge(machine)["granted_at_start"]
+    assert finding.status == "error"
+    assert "says nothing of large pages" in finding.why
+    add_alert_log(machine := story(alert_log=None), "no start in here\n")
+    assert judge(machine)["granted_at_start"].status == "error"
+
+
+def test_who_asked_for_no_huge_pages_was_not_refused_any(judge):
+    machine = story(stored=(("*", "use_large_pages", "FALSE"),), alert_log=None)
+    add_alert_log(machine, "Starting ORACLE instance (normal)\nmore\n")
+    assert judge(machine)["granted_at_start"].status == "skip"
+
+
+# -- the next start
+
+
+def test_what_waits_for_a_restart_is_told(judge):
+    machine = story(stored=(("*", "pre_page_sga", "FALSE"), ONLY), pre_page_sga="TRUE")
+    finding = judge(machine)["pending_restart"]
+    assert finding.status == "warn"
+    assert (finding.running, finding.persisted) == ("pre_page_sga TRUE", "pre_page_sga FALSE")
+
+
+def test_an_entry_for_the_sid_beats_the_one_for_all(judge):
+    stored = (("*", "pre_page_sga", "TRUE"), ("ORCL", "pre_page_sga", "FALSE"), ONLY)
+    found = judge(story(stored=stored))
+    assert found["one_value"].status == "warn"
+    assert "For ORCL counts: ORCL.pre_page_sga=FALSE" in found["one_value"].why
+    assert found["setting"].persisted == f"FALSE (ORCL.pre_page_sga in {SPFILE})"
+
+
+def test_instances_of_a_database_that_start_differently(judge):
+    stored = (("*", "pre_page_sga", "TRUE"), ("ORCL2", "pre_page_sga", "FALSE"), ONLY)
+    finding = judge(story(stored=stored))["one_value"]
+    assert finding.status == "warn"
+    assert "start with different values" in finding.why
+
+
+def test_the_last_of_two_lines_counts(judge):
+    machine = story("11.2.0.4.0", "small", stored=(), spfile=None).remove(SPFILE)
+    machine.file(PFILE, "pre_page_sga=true\n*.pre_page_sga = FALSE\n")
+    found = judge(machine)
+    assert found["setting"].persisted == f"FALSE (*.pre_page_sga in {PFILE})"
+    assert found["one_value"].status == "warn"
+    assert "*.pre_page_sga=true (line 1), *.pre_page_sga=FALSE (line 2)" in found["one_value"].why
+
+
+def test_the_next_start_takes_another_file(judge):
+    finding = judge(story(spfile=None))["parameter_file"]
+    assert finding.status == "warn"
+    assert finding.why == f"It runs with a text file (pfile); a plain startup takes {SPFILE}."
+
+
+def test_a_file_that_is_not_reached_is_named(judge):
+    finding = judge(story().file(PFILE, "pre_page_sga=TRUE\n"))["parameter_file"]
+    assert (finding.status, finding.persisted) == ("pass", f"{SPFILE} (not reached: {PFILE})")
+
+
+def test_an_spfile_in_asm_is_asked_for_by_the_instance(judge):
+    asm = "+DATA/ORCL/spfileorcl.ora"
+    machine = story(spfile=asm).remove(SPFILE).file(PFILE, f"SPFILE='{asm}'\n")
+    found = judge(machine)
+    assert set(statuses(found).values()) == {"pass"}
+    assert found["parameter_file"].persisted == asm
+    found = judge(story(spfile=asm).remove(SPFILE))
+    assert found["parameter_file"].status == "skip"
+    assert "Clusterware" in found["parameter_file"].why
+
+
+def test_no_file_for_a_plain_startup(judge):
+    finding = judge(story(spfile="/u02/spfile.ora").remove(SPFILE))["parameter_file"]
+    assert finding.status == "warn"
+    assert "finds no parameter file" in finding.why
+
+
+def test_a_read_only_home_has_its_files_below_oracle_base(judge):
+    home = oracle_packs.HOME
+    machine = story(spfile="/u01/app/oracle/dbs/spfileORCL.ora").remove(SPFILE)
+    machine.file(home + "/install/orabasetab", f"{home}:/u01/app/oracle:OraDB19Home1:Y:\n")
+    machine.file("/u01/app/oracle/dbs/spfileORCL.ora", oracle_packs.spfile_text((ONLY,)))
+    assert judge(machine)["parameter_file"].status == "pass"
+
+
+def test_ifile_is_followed(judge):
+    machine = story("11.2.0.4.0", "small", stored=(), spfile=None, pre_page_sga="TRUE")
+    machine.remove(SPFILE).file(PFILE, "ifile=/u01/app/oracle/more.ora\n")
+    machine.file("/u01/app/oracle/more.ora", "pre_page_sga=TRUE\n")
+    assert judge(machine)["setting"].status == "fail"
+
+
+# -- an instance that is down
+
+
+def test_an_instance_that_is_down_is_judged_by_its_files(judge):
+    found = judge(down())
+    assert found["setting"].running == "down"
+    assert statuses(found) == dict.fromkeys(CHECKS, "pass") | {"pending_restart": "skip"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "log", "status"),
+    [
+        ((("*", "pre_page_sga", "TRUE"),), "11.2.0.3-short", "fail"),
+        ((("*", "pre_page_sga", "TRUE"),), "11.2.0.4-only", "warn"),
+        ((("*", "pre_page_sga", "TRUE"), ONLY), "11.2.0.3-short", "pass"),
+        ((), "11.2.0.3-short", "pass"),
+    ],
+)
+def test_down_the_last_start_says_what_the_next_may_get(judge, stored, log, status):
+    assert judge(down("11.2.0.4.0", stored, log))["setting"].status == status
+
+
+def test_oratab_without_a_parameter_file_lists_no_instance(judge):
+    assert set(statuses(judge(down().remove(SPFILE))).values()) == {"skip"}
+
+
+# -- what is not known
+
+
+def test_an_instance_that_does_not_answer_is_no_pass(judge):
+    machine = story()
+    machine.command(oracle_packs.QUERY, "ERROR:\nORA-01017: invalid username/password\n", 1)
+    found = judge(machine)
+    assert set(statuses(found).values()) <= {"error", "skip"}
+    assert "ORA-01017" in found["setting"].why
+
+
+def test_an_answer_cut_off_is_no_pass(judge):
+    machine = story()
+    machine.command(oracle_packs.QUERY, answer("19.0.0.0.0", defaults("19.0.0.0.0"), ())[:-15])
+    assert "pass" not in statuses(judge(machine)).values()
+
+
+def test_not_asked_is_not_known(judge):
+    found = judge(story(), ask_instances=False)
+    assert "pass" not in statuses(found).values()
+    assert "pre_page_sga_ask_instances is false" in found["setting"].why
+
+
+def test_pages_that_may_not_be_seen_are_no_pass(judge):
+    stored = (("*", "pre_page_sga", "TRUE"),)
+    machine = story("11.2.0.4.0", stored=stored).deny("/proc/2101/maps")
+    finding = judge(machine)["setting"]
+    assert finding.status == "error"
+    assert finding.fix.startswith("run again with --become")
+
+
+def test_an_spfile_that_is_not_understood_is_no_pass(judge):
+    machine = down().file(SPFILE, "*.pre_page_sga=TRUE\n" * 3)
+    found = judge(machine, instances=[{"sid": "ORCL", "home": oracle_packs.HOME}])
+    assert found["setting"].status == "error"
+    assert "not whole blocks" in found["setting"].why
+
+
+def test_a_release_with_too_few_numbers_is_asked_for(judge):
+    listed = [{"sid": "ORCL", "home": oracle_packs.HOME, "version": "12"}]
+    finding = judge(down(), instances=listed)["setting"]
+    assert (finding.status, finding.fix) == ("error", None)
+    assert "release 12 is not enough" in finding.why
+
+
+def test_a_home_that_nobody_knows(judge):
+    found = judge(story().remove("/proc/2101/exe"))
+    assert "list it in pre_page_sga_instances" in found["setting"].why
+    listed = [{"sid": "ORCL", "home": oracle_packs.HOME}]
+    found = judge(story().remove("/proc/2101/exe"), instances=listed)
+    assert set(statuses(found).values()) == {"pass"}
+
+
+def test_an_alert_log_that_the_policy_names(judge):
+    machine = story(alert_log=None)
+    text = (oracle_packs.FIXTURES / "alert_log/12.1-short.txt").read_text()
+    add_alert_log(machine, text, "/u05/alert_ORCL.log")
+    listed = [{"sid": "ORCL", "alert_log": "/u05/alert_ORCL.log"}]
+    finding = judge(machine, instances=listed)["granted_at_start"]
+    assert finding.status == "fail"
+    assert finding.evidence[0].endswith("/u05/alert_ORCL.log")

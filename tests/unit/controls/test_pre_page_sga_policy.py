@@ -1,0 +1,75 @@
+"""The variables of pre_page_sga: what they take, and how they say that they do not."""
+
+import oracle_packs
+import pytest
+from ansible.module_utils.hostproof.controls.pre_page_sga import policy_from
+from ansible.module_utils.hostproof.controls.pre_page_sga.policy import WantedInstance
+from ansible.module_utils.hostproof.errors import PolicyError
+
+
+def policy(**changes):
+    return policy_from(oracle_packs.policy(**changes))
+
+
+def test_the_defaults_leave_it_to_release_and_pages():
+    found = policy()
+    assert (found.instances, found.wanted, found.use_large_pages) == (None, "auto", "auto")
+    assert (found.lock_sga, found.memory_target) == ("auto", "zero")
+    assert found.ask_instances and not found.allow_small_pages_at_next_start
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"), [(True, "TRUE"), ("false", "FALSE"), ("TRUE", "TRUE"), ("Auto", "auto")]
+)
+def test_truth_values_as_yaml_and_as_oracle_write_them(value, meant):
+    assert policy(wanted=value).wanted == meant
+    assert policy(lock_sga=value).lock_sga == meant
+
+
+@pytest.mark.parametrize(
+    ("version", "meant"),
+    [("11.2.0.4", (11, 2, 0, 4)), (19, (19,)), (12.1, (12, 1)), ("23ai", (23,)), ("19c", (19,))],
+)
+def test_releases_as_people_write_them(version, meant):
+    (found,) = policy(instances=[{"sid": "ORCL", "version": version}]).instances
+    assert found == WantedInstance("ORCL", None, meant, None)
+
+
+def test_paths_of_an_instance():
+    (found,) = policy(
+        instances=[{"sid": "ORCL", "home": "/u01/db/", "alert_log": "/u01/alert_ORCL.log"}]
+    ).instances
+    assert (found.home, found.alert_log) == ("/u01/db", "/u01/alert_ORCL.log")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"wanted": "yes"}, "pre_page_sga_wanted must be one of auto, TRUE, FALSE, unmanaged"),
+        ({"use_large_pages": "FALSE"}, "pre_page_sga_use_large_pages must be one of auto, ONLY"),
+        ({"lock_sga": 1}, "pre_page_sga_lock_sga must be one of"),
+        ({"memory_target": "8G"}, "pre_page_sga_memory_target must be one of zero, unmanaged"),
+        ({"ask_instances": "yes"}, "pre_page_sga_ask_instances must be true or false"),
+        ({"sqlplus_seconds": 0}, "pre_page_sga_sqlplus_seconds must be 1 to 600"),
+        ({"instances": "ORCL"}, "pre_page_sga_instances must be auto or a list"),
+        ({"instances": [{"home": "/x"}]}, "needs a sid"),
+        ({"instances": [{"sid": "A;B"}]}, "is no sid"),
+        ({"instances": [{"sid": "A"}, {"sid": "A"}]}, "lists a sid twice: A"),
+        ({"instances": [{"sid": "A", "sga": "8G"}]}, "A has unknown sga"),
+        ({"instances": [{"sid": "A", "home": "u01"}]}, "home 'u01' must be an absolute path"),
+        ({"instances": [{"sid": "A", "version": "new"}]}, "must be a release such as 19"),
+        ({"instances": [{"sid": "A", "version": "11.2.x"}]}, "must be a release such as 19"),
+    ],
+)
+def test_what_no_variable_takes(changes, problem):
+    with pytest.raises(PolicyError, match=problem):
+        policy(**changes)
+
+
+def test_names_must_be_all_there_and_no_other():
+    values = oracle_packs.policy()
+    with pytest.raises(PolicyError, match="unknown wnated"):
+        policy_from(values | {"wnated": "auto"})
+    values.pop("wanted")
+    with pytest.raises(PolicyError, match="missing wanted"):
+        policy_from(values)
