@@ -14,7 +14,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ..answer import attempt, known
 from ..command import Command, state_of
 from ..errors import Absent, HostproofError, ParseError, Unanswered
-from ..host import Host
+from ..host import Host, Output
 from ..parsers import alert_log_large_pages, orabasetab, pfile, spfile, sqlplus_rows
 from ..sqlplus import PROGRAM, Target, query
 from . import nfs_files
@@ -131,21 +131,27 @@ def owner_of(host, home):
         raise Absent(key, "{0} has no {1}".format(home, PROGRAM))
     if output.rc != 0 or not name or name == "UNKNOWN":
         raise Unanswered(key, "the owner of {0} is not known".format(argv[-1]))
+    if name == "root":
+        # Whoever writes oratab must not choose what root runs and reads.
+        raise Unanswered(key, "{0} belongs to root, which owns no database home".format(argv[-1]))
     return name
 
 
 # -- files ----------------------------------------------------------------------------------------
 
 
-def read_parameter_file(host, home, sid):
-    # type: (Host, str, str) -> ParameterFile
-    """The first file that a plain startup finds; Absent if it finds none."""
-    folder = dbs_folder(host, home)
+def read_parameter_file(host, home, sid, user):
+    # type: (Host, str, str, str) -> ParameterFile
+    """The first file that a plain startup finds; Absent if it finds none.
+
+    All are read as the owner, who chose where they lead: root would read more than that.
+    """
+    folder = dbs_folder(host, home, user)
     names = ["spfile{0}.ora".format(sid), "spfile.ora", "init{0}.ora".format(sid)]
     present = []  # type: List[Tuple[str, str]]
     for name in names:
         path = "{0}/{1}".format(folder, name)
-        text = attempt(nfs_files.read_text, host, path)
+        text = attempt(nfs_files.read_text, host, path, user)
         if not isinstance(text, Absent):
             present.append((path, known(text)))
     if not present:
@@ -155,7 +161,7 @@ def read_parameter_file(host, home, sid):
         )
     path, text = present[0]
     unused = [other for other, _text in present[1:]]
-    entries = _parse(host, path, text, 0)
+    entries = _parse(host, path, text, user, 0)
     pointer = pfile.effective(entries, "spfile", sid)
     if pointer is None:
         return ParameterFile(path, path, entries, unused)
@@ -165,13 +171,14 @@ def read_parameter_file(host, home, sid):
             "command:cat " + path,
             "{0} leads to {1}, which only the instance can read".format(path, source),
         )
-    return ParameterFile(path, source, spfile.parse(nfs_files.read_text(host, source)), unused)
+    stored = spfile.parse(nfs_files.read_text(host, source, user))
+    return ParameterFile(path, source, stored, unused)
 
 
-def dbs_folder(host, home):
-    # type: (Host, str) -> str
+def dbs_folder(host, home, user):
+    # type: (Host, str, str) -> str
     """Where the parameter files of a home lie: ORACLE_BASE/dbs if the home is read-only."""
-    text = attempt(nfs_files.read_text, host, home + "/install/orabasetab")
+    text = attempt(nfs_files.read_text, host, home + "/install/orabasetab", user)
     if not isinstance(text, Absent):
         tab = orabasetab.parse(known(text), home)
         if tab is not None and tab.read_only:
@@ -179,8 +186,8 @@ def dbs_folder(host, home):
     return home + "/dbs"
 
 
-def _parse(host, path, text, depth):
-    # type: (Host, str, str, int) -> List[pfile.Entry]
+def _parse(host, path, text, user, depth):
+    # type: (Host, str, str, str, int) -> List[pfile.Entry]
     if path.rpartition("/")[2].startswith("spfile"):
         return spfile.parse(text)
     if depth > _DEEPEST_IFILE:
@@ -190,22 +197,22 @@ def _parse(host, path, text, depth):
         if entry.name != "ifile":
             entries.append(entry)
         else:
-            inner = nfs_files.read_text(host, entry.value)
-            entries.extend(_parse(host, entry.value, inner, depth + 1))
+            inner = nfs_files.read_text(host, entry.value, user)
+            entries.extend(_parse(host, entry.value, inner, user, depth + 1))
     return entries
 
 
 # -- alert log ------------------------------------------------------------------------------------
 
 
-def read_last_start(host, path):
-    # type: (Host, str) -> alert_log_large_pages.Start
+def read_last_start(host, path, user):
+    # type: (Host, str, str) -> alert_log_large_pages.Start
     """What the alert log says of the last start; its lines count from that start.
 
     The log can be of many gigabytes: only the lines of the last start leave the commands.
     """
     argv = ["grep", "-a", "-n", "-e", "^" + _STARTING, path]
-    output = host.run(argv, LOG_TIMEOUT)
+    output = _run_as(host, argv, user)
     key = "command:" + " ".join(argv)
     if "No such file" in output.stderr:
         raise Absent(key, "{0}: No such file or directory".format(path))
@@ -217,7 +224,12 @@ def read_last_start(host, path):
     first = int(numbers[-1])
     shown = ["sed", "-n", "-e", "{0},{1}p".format(first, first + LOG_LINES)]
     shown += ["-e", "{0}q".format(first + LOG_LINES), path]
-    block = host.run(shown, LOG_TIMEOUT)
+    block = _run_as(host, shown, user)
     if block.rc != 0:
         raise Unanswered("command:" + " ".join(shown), "{0}: {1}".format(path, block.stderr))
     return alert_log_large_pages.parse(block.stdout)
+
+
+def _run_as(host, argv, user):
+    # type: (Host, List[str], str) -> Output
+    return host.ask(Command(" ".join(argv), tuple(argv), user=user, timeout=LOG_TIMEOUT))

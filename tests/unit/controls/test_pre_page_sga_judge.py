@@ -384,6 +384,13 @@ def test_a_release_with_too_few_numbers_is_asked_for(judge):
     assert "release 12 is not enough" in finding.why
 
 
+def test_what_oratab_leads_to_is_not_read_as_root(judge):
+    home = oracle_packs.HOME
+    found = judge(down().command(f"stat -L -c %U {home}/bin/sqlplus", "root\n"))
+    assert "pass" not in statuses(found).values()
+    assert "belongs to root, which owns no database home" in found["setting"].why
+
+
 def test_a_home_that_nobody_knows(judge):
     found = judge(story().remove("/proc/2101/exe"))
     assert "list it in pre_page_sga_instances" in found["setting"].why

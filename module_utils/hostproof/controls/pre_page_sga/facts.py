@@ -103,7 +103,11 @@ def _oratab(host):
 
 def _has_parameter_file(host, home, sid):
     # type: (Host, str, str) -> bool
-    found = attempt(parameters_probe.read_parameter_file, host, home, sid)
+    found = attempt(
+        lambda: parameters_probe.read_parameter_file(
+            host, home, sid, parameters_probe.owner_of(host, home)
+        )
+    )
     return not isinstance(found, Absent)
 
 
@@ -122,10 +126,12 @@ def _look_at(host, policy, sid, running, listed):
         version=attempt(_version_of, host, listed, target, asked),
         asked=asked,
         file=attempt(
-            lambda: parameters_probe.read_parameter_file(host, known(home), sid),
+            lambda: parameters_probe.read_parameter_file(host, known(home), sid, known(target).user)
         ),
         alert_log=alert_log,
-        last_start=attempt(lambda: parameters_probe.read_last_start(host, known(alert_log))),
+        last_start=attempt(
+            lambda: parameters_probe.read_last_start(host, known(alert_log), known(target).user)
+        ),
     )
 
 
