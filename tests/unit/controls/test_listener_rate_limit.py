@@ -363,8 +363,13 @@ class TestVersion:
     def test_release(self, one, release, cluster, status):
         machine = linux().listener(LIMITED, release=release)
         if cluster:
-            machine.process(f"{GRID}/bin/ohasd.bin", pid=900).process("ocssd.bin", pid=901)
+            machine.process(f"{GRID}/bin/ohasd.bin", pid=900).process("crsd.bin", pid=901)
         assert one("version", machine).status == status
+
+    def test_oracle_restart_is_no_cluster(self, one):
+        machine = linux().listener(LIMITED, release="11.2.0.4.0")
+        machine.process(f"{GRID}/bin/ohasd.bin", pid=900).process(f"{GRID}/bin/ocssd.bin", pid=901)
+        assert one("version", machine).status == "pass"
 
     def test_lsnrctl_that_tells_nothing(self, one):
         machine = ready_host().command(f"release of lsnrctl in {HOME}", "Message 1070 not found\n")

@@ -21,9 +21,10 @@ NETSTAT = "/proc/net/netstat"
 SAMPLE = "listener_queues"
 SOCKETS = "command:" + " ".join(listening_sockets.ARGV)
 
-#: Clusterware's daemon runs in a cluster and with Oracle Restart; the group service only there.
+#: Clusterware's daemon runs in a cluster and with Oracle Restart, as ocssd.bin does; these run in a
+#: cluster only.
 CLUSTERWARE = r"(^|/)ohasd\.bin$"
-CLUSTER = r"(^|/)ocssd\.bin$"
+CLUSTER = r"(^|/)(crsd|octssd)\.bin$"
 #: Where root.sh of Grid Infrastructure writes its home: Linux, Solaris.
 OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
 
@@ -160,7 +161,7 @@ def _read_clusterware(host):
             if name.strip() == "crs_home" and value.strip():
                 home = value.strip().rstrip("/")
     runs = bool(host.processes("ohasd", CLUSTERWARE))
-    return Clusterware(runs, bool(host.processes("ocssd", CLUSTER)) and runs, home)
+    return Clusterware(runs, bool(host.processes("clusterware", CLUSTER)) and runs, home)
 
 
 def _read_sockets(host):
