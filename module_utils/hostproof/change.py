@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 from .command import Command
+from .masking import masked
 from .parsers import nfs_options
 
 
@@ -183,8 +184,8 @@ def as_diff(path, before, after):
     return {
         "before_header": path,
         "after_header": path,
-        "before": _text(before),
-        "after": _text(after),
+        "before": _text(before and masked(path, before)),
+        "after": _text(after and masked(path, after)),
     }
 
 

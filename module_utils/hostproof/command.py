@@ -26,6 +26,11 @@ OUTPUT_LIMIT = 8 * 1024 * 1024
 
 UNLIMITED = -1
 
+#: It starts the command: a program on a server that does not answer then blocks a child, which the
+#: time limit ends, and not us. What it exits with where it cannot start the command.
+_ENV = "/usr/bin/env"
+_NOT_STARTED = {126: errno.EACCES, 127: errno.ENOENT}
+
 
 class Command(NamedTuple):
     """``name`` says in words what it does; it stands for the command in evidence and messages.
@@ -96,7 +101,7 @@ def run(command):
         given.write(command.stdin.encode("utf-8", "surrogateescape"))
         given.seek(0)
         process = subprocess.Popen(
-            list(command.argv),
+            [_ENV] + list(command.argv),
             stdin=given,
             stdout=out,
             stderr=err,
@@ -113,7 +118,10 @@ def run(command):
             process.kill()
             process.wait()
             raise
-        return Output(rc, _text_of(out), _text_of(err))
+        said = _text_of(err)
+        if rc in _NOT_STARTED and said.startswith(_ENV + ": "):
+            raise OSError(_NOT_STARTED[rc], os.strerror(_NOT_STARTED[rc]), command.argv[0])
+        return Output(rc, _text_of(out), said)
 
 
 def state_of(command, printed):

@@ -13,6 +13,7 @@ import zlib
 from typing import Any, Dict, Iterable
 
 from .errors import HostproofError
+from .masking import masked
 
 PACK_SCHEMA = 1
 
@@ -24,9 +25,19 @@ Readings = Dict[str, Dict[str, Any]]
 
 def encode(readings):
     # type: (Readings) -> str
-    """Readings as one line of ASCII; bytes that are not UTF-8 survive."""
-    text = json.dumps(readings, sort_keys=True, separators=(",", ":"))
+    """Readings as one line of ASCII; bytes that are not UTF-8 survive, passwords do not."""
+    text = json.dumps(
+        {key: _masked(key, readings[key]) for key in readings},
+        sort_keys=True,
+        separators=(",", ":"),
+    )
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
+
+
+def _masked(key, reading):
+    # type: (str, Dict[str, Any]) -> Dict[str, Any]
+    found = {name: reading[name] for name in ("text", "stdout") if name in reading}
+    return dict(reading, **{name: masked(key, text) for name, text in found.items()})
 
 
 def decode(text):

@@ -630,9 +630,22 @@ def _look_at_process(pid, wanted, ticks):
         owner = os.stat(folder)
         # The name in parentheses may hold spaces and parentheses: count from the last one.
         fields = _read_file(folder + "/stat").rpartition(")")[2].split()
-        return Process(pid, owner.st_uid, owner.st_gid, int(fields[19]) / ticks, argv0)
+        uid = owner.st_uid
+        if uid == 0:
+            # A setuid program lends root's name to whoever started it under any other.
+            uid = _real_uid(_read_file(folder + "/status"))
+        return Process(pid, uid, owner.st_gid, int(fields[19]) / ticks, argv0)
     except (FileNotFoundError, ProcessLookupError):
         return None  # ended while we looked
+
+
+def _real_uid(status):
+    # type: (str) -> int
+    """Whose process it is by /proc/PID/status: the account that started a setuid program."""
+    found = re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)
+    if found is None:
+        raise ValueError("/proc/PID/status names no user")
+    return int(found.group(1))
 
 
 #: PF_KTHREAD of include/linux/sched.h, in the ninth field of /proc/PID/stat.

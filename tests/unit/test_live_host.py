@@ -332,3 +332,8 @@ def test_reading_is_what_judging_reads():
     audit.read_host(reader, policies)
     audit.judge_host(judge, policies)
     assert set(reader.evidence) == set(judge.evidence)
+
+
+def test_a_setuid_program_belongs_to_who_started_it():
+    status = "Name:\tsu\nUid:\t65534\t0\t0\t0\nGid:\t65534\t0\t0\t0\n"
+    assert host._real_uid(status) == 65534

@@ -299,6 +299,14 @@ class TestLoaded:
         machine = ready_host().ora(LIMITED, changed=changed)
         assert one("loaded", machine).status == status
 
+    def test_file_that_the_agent_writes_meanwhile(self, one):
+        machine = (
+            linux()
+            .listener(AGENT, home=GRID)
+            .ora(AGENT, f"{GRID}/network/admin/listener.ora", 90000)
+        )
+        assert one("loaded", machine).status == "skip"
+
     def test_says_by_how_much_and_what_to_do(self, one):
         finding = one("loaded", ready_host().ora(LIMITED, changed=8000))
         assert "2 hours before" in finding.why

@@ -153,6 +153,11 @@ class TestGuards:
         ((reason, _),) = self.refused(running(text), **wants())
         assert "Grid Infrastructure" in reason
 
+    def test_name_that_two_processes_have(self):
+        """Anybody may start a process of that name, with a file of his own."""
+        machine = running(OPEN).listener(OPEN, home="/home/eve", pid=900)
+        assert any("give the home" in reason for reason, _ in self.refused(machine, **wants()))
+
     def test_does_not_run(self):
         ((reason, override),) = self.refused(linux().ora(OPEN), **wants())
         assert "does not run" in reason

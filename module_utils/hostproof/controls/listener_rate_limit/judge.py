@@ -203,6 +203,8 @@ def _loaded(subject, facts, policy):
         raise _Skip("There is no listener.ora that could have changed.")
     changed, path = max(files)
     stale = changed > started + _CLOCK
+    if stale and grid_reasons(listener, known(facts.clusterware)):
+        raise _Skip("The agent of Grid Infrastructure writes this file while listeners run.")
     return found(
         checks.LOADED,
         FAIL if stale else PASS,

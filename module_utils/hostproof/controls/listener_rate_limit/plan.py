@@ -41,8 +41,24 @@ def plan(facts, policy):
                 )
             )
             continue
+        if _is_ambiguous(subject, facts):
+            work.refusals.append(
+                Refusal(
+                    "several listeners have the name {0}: give the home of the one that is "
+                    "meant".format(subject.wanted.name),
+                    None,
+                )
+            )
+            continue
         _plan_one(subject, subject.listener, subject.wanted, facts, policy, work)
     return work.plan()
+
+
+def _is_ambiguous(subject, facts):
+    # type: (Subject, Facts) -> bool
+    """Whether the policy's name fits processes that somebody else may have given that name."""
+    same = [one for one in known(facts.listeners) if one.name == subject.name]
+    return subject.wanted is not None and subject.wanted.home is None and len(same) > 1
 
 
 class _Work:
