@@ -57,6 +57,10 @@ class ParameterFile(NamedTuple):
     unused: List[str]
 
 
+class NoStart(Unanswered):
+    """The alert log was read to its end, and no start is in it: it was rotated."""
+
+
 def version_of(text):
     # type: (str) -> Version
     """ "19.0.0.0.0" as numbers; ParseError for anything else."""
@@ -217,6 +221,8 @@ def read_last_start(host, path, user):
     if "No such file" in output.stderr:
         raise Absent(key, "{0}: No such file or directory".format(path))
     numbers = re.findall(r"^(\d+):", output.stdout, re.MULTILINE)
+    if output.rc == 1 and not output.stdout and not output.stderr:
+        raise NoStart(key, "{0} shows no start of an instance".format(path))
     if output.rc not in (0, 1) or not numbers:
         raise Unanswered(
             key, "{0} shows no start of an instance {1}".format(path, output.stderr.strip()).strip()

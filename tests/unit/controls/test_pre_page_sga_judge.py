@@ -47,6 +47,12 @@ def test_a_host_without_an_instance_has_nothing_red(judge):
     assert set(statuses(judge(packs.linux())).values()) == {"skip"}
 
 
+def test_of_two_instances_with_one_sid_none_is_dropped(judge):
+    found = judge(story().instance("ORCL", *oracle_packs.PAGES["small"], pid=2102))
+    assert set(statuses(found).values()) == {"error"}
+    assert "two running instances have one SID" in found["setting"].why
+
+
 def test_asm_takes_no_part(judge):
     machine = packs.linux().instance("+ASM", kind="asm")
     assert set(statuses(judge(machine)).values()) == {"skip"}
@@ -93,6 +99,7 @@ def test_since_12_1_false_only_moves_the_cost(judge):
     finding = judge(story(stored=(("*", "pre_page_sga", "FALSE"), ONLY)))["setting"]
     assert finding.status == "warn"
     assert "it runs with FALSE" in finding.why
+    assert finding.fix.startswith("pre_page_sga_wanted: true and ./hostproof apply")
 
 
 def test_a_next_start_that_would_hurt_is_found_now(judge):
@@ -226,7 +233,20 @@ def test_an_alert_log_that_says_nothing_is_no_pass(judge):
     finding = judge(machine)["granted_at_start"]
     assert finding.status == "error"
     assert "says nothing of large pages" in finding.why
+    add_alert_log(machine := story(pages="small", alert_log=None), "no start in here\n")
+    assert judge(machine)["granted_at_start"].status == "error"
+
+
+def test_a_rotated_alert_log_is_skipped_where_pmon_proves_the_pages(judge):
     add_alert_log(machine := story(alert_log=None), "no start in here\n")
+    finding = judge(machine)["granted_at_start"]
+    assert finding.status == "skip"
+    assert "the pages are judged from pmon" in finding.why
+    assert "file:/proc/2101/maps" in finding.evidence
+    grep = f"grep -a -n -e ^Starting ORACLE instance {oracle_packs.ALERT_LOG}"
+    machine = story(alert_log=None).command(grep, "", 2)
+    assert judge(machine)["granted_at_start"].status == "error"
+    machine = story(alert_log=None).deny("/proc/2101/maps").command(grep, "", 1)
     assert judge(machine)["granted_at_start"].status == "error"
 
 
@@ -244,6 +264,15 @@ def test_what_waits_for_a_restart_is_told(judge):
     finding = judge(machine)["pending_restart"]
     assert finding.status == "warn"
     assert (finding.running, finding.persisted) == ("pre_page_sga TRUE", "pre_page_sga FALSE")
+
+
+def test_what_the_instance_derived_does_not_wait(judge):
+    """On Exadata the default of use_large_pages is AUTO_ONLY."""
+    found = judge(story(stored=(), use_large_pages="AUTO_ONLY"))
+    assert found["pending_restart"].status == "pass"
+    stored = (("*", "use_large_pages", "TRUE"),)
+    found = judge(story(stored=stored, use_large_pages="AUTO_ONLY"))
+    assert found["pending_restart"].status == "warn"
 
 
 def test_an_entry_for_the_sid_beats_the_one_for_all(judge):

@@ -42,14 +42,15 @@ def test_nothing_restarts_an_instance():
 
 
 def test_undo_sets_what_was_there():
-    (change,) = plan(story(stored=(entry("FALSE"), entry("FALSE", "ORCL"), ONLY))).changes
+    machine = story(stored=(entry("FALSE"), entry("FALSE", "ORCL"), ONLY))
+    (change,) = plan(machine, wanted=True).changes
     (undo,) = change.undo
     assert "set pre_page_sga=FALSE scope=spfile sid='*'" in undo.stdin
     assert "set pre_page_sga=FALSE scope=spfile sid='ORCL'" in undo.stdin
 
 
 def test_an_entry_for_the_sid_is_taken_out():
-    (change,) = plan(story(stored=(entry("FALSE", "ORCL"), ONLY))).changes
+    (change,) = plan(story(stored=(entry("FALSE", "ORCL"), ONLY)), wanted=True).changes
     assert (change.before, change.after) == ("*=unset ORCL=FALSE", "*=unset ORCL=unset")
     (made,) = change.make
     assert "alter system reset pre_page_sga scope=spfile sid=''ORCL''" in made.stdin
@@ -69,6 +70,8 @@ def test_made_it_is_made_no_more():
         ("11.2.0.4.0", "huge", (entry("TRUE"),)),
         ("11.2.0.4.0", "huge", (entry("FALSE"),)),
         ("19.0.0.0.0", "small", (entry("TRUE"),)),
+        ("19.0.0.0.0", "huge", (entry("FALSE"),)),
+        ("12.1.0.2.0", "small", (entry("FALSE", "ORCL"),)),
     ],
 )
 def test_auto_leaves_what_release_and_pages_allow(version, pages, stored):
@@ -103,6 +106,22 @@ def test_true_needs_only_or_the_accepted_risk():
     assert only.refusals == [] and len(only.changes) == 1
 
 
+@pytest.mark.parametrize(
+    ("stored", "before", "after"),
+    [
+        ((), "*=unset ORCL=unset", "*=unset ORCL=TRUE"),
+        ((entry("FALSE"),), "*=FALSE ORCL=unset", "*=FALSE ORCL=TRUE"),
+        ((entry("FALSE", "ORCL"),), "*=unset ORCL=FALSE", "*=unset ORCL=TRUE"),
+    ],
+)
+def test_up_to_11_2_true_is_for_this_instance_alone(stored, before, after):
+    """The pages of the database's other nodes are not known."""
+    machine = story("11.2.0.4.0", "huge", (*stored, ONLY))
+    (change,) = plan(machine, wanted=True).changes
+    assert (change.before, change.after) == (before, after)
+    assert "sid='*'" not in change.make[0].stdin
+
+
 def test_since_12_1_true_needs_no_guard():
     planned = plan(story("12.1.0.2.0", "small", (entry("FALSE"),)), wanted=True)
     assert planned.refusals == [] and len(planned.changes) == 1
@@ -118,7 +137,7 @@ def test_a_text_file_is_for_its_administrator():
 
 
 def test_an_instance_that_is_down_waits():
-    planned = plan(down("19.0.0.0.0", (entry("FALSE"), ONLY)))
+    planned = plan(down("19.0.0.0.0", (entry("FALSE"), ONLY)), wanted=True)
     assert (planned.changes, planned.refusals) == ([], [])
     assert planned.pending[0].startswith("ORCL is down, and a spfile is changed by its instance")
 
@@ -143,6 +162,11 @@ def test_a_plan_never_guesses():
     machine.command(oracle_packs.QUERY, answer("19.0.0.0.0", defaults("19.0.0.0.0"), ())[:-15])
     with pytest.raises(HostproofError, match="ends before"):
         plan(machine)
+
+
+def test_of_two_instances_with_one_sid_none_is_dropped():
+    with pytest.raises(Unanswered, match="two running instances have one SID"):
+        plan(story().instance("ORCL", *oracle_packs.PAGES["small"], pid=2102))
 
 
 def test_unmanaged_plans_nothing():

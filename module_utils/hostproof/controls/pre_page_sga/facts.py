@@ -69,11 +69,10 @@ def read(host, policy):
 def _read_subjects(host, policy):
     # type: (Host, Policy) -> List[Subject]
     """The databases that run, and those that the policy or oratab lists. ASM takes no part."""
-    running = {
-        instance.sid: instance
-        for instance in instances_probe.find_instances(host)
-        if instance.kind in ("ora", "db")
-    }
+    ones = [one for one in instances_probe.find_instances(host) if one.kind in ("ora", "db")]
+    running = {instance.sid: instance for instance in ones}
+    if len(running) < len(ones):
+        raise Unanswered(instances_probe.PMON_KEY, "two running instances have one SID")
     listed = _listed(host, policy, running)
     sids = sorted(set(running) | set(listed))
     return [_look_at(host, policy, sid, running.get(sid), listed.get(sid)) for sid in sids]

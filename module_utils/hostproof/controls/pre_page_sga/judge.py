@@ -4,12 +4,13 @@
 
 from typing import Callable, List, Optional, Sequence, Tuple
 
-from ...answer import attempt, known
+from ...answer import attempt, if_known, known
 from ...errors import Absent, Denied, HostError, HostproofError, Unanswered
 from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...parsers import pfile
 from ...parsers.alert_log_large_pages import PageSize
 from ...parsers.size import human
+from ...probes.oracle_parameters import NoStart
 from . import checks
 from .facts import Facts, Subject, evidence_of
 from .policy import AUTO, UNMANAGED, Policy
@@ -205,9 +206,13 @@ def _now_and_then(running, coming):
 def _fix_of_pre_page(subject, policy, at_each_login):
     # type: (Subject, Policy, bool) -> str
     value = policy.wanted if policy.wanted != AUTO else (FALSE if at_each_login else TRUE)
+    owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
+    apply = "./hostproof apply"
+    if policy.wanted == AUTO and not at_each_login:
+        apply = "pre_page_sga_wanted: true and " + apply
     return (
-        "./hostproof apply, or as SYSDBA: ALTER SYSTEM SET pre_page_sga={0} SCOPE=SPFILE SID='*'; "
-        "then restart {1}".format(value, subject.sid)
+        "{0}, or as SYSDBA: ALTER SYSTEM SET pre_page_sga={1} SCOPE=SPFILE SID='{2}'; "
+        "then restart {3}".format(apply, value, owner, subject.sid)
     )
 
 
@@ -367,6 +372,10 @@ def _judge_granted(subject, facts, policy):
     if not has_use_large_pages(version):
         reason = "Release {0} does not tell large pages in the alert log.".format(release(version))
         return found(check, SKIP, why=reason)
+    pages = if_known(attempt(pages_now, subject, facts), None)
+    if isinstance(subject.last_start, NoStart) and pages is not None and wholly_huge(pages):
+        reason = "The alert log does not reach back to the start; the pages are judged from pmon."
+        return found(check, SKIP, why=reason)
     start = known(subject.last_start)
     path = known(subject.alert_log)
     if not start.large:
@@ -450,7 +459,9 @@ def _judge_pending(subject, facts, policy):
         running, coming = running_value(subject, name), next_value(subject, name)
         # What nothing sets may have been derived from others at the start.
         derived = pfile.effective(next_entries(subject), name, subject.sid) is None
-        if running != coming and not (derived and name == "memory_max_target"):
+        if derived and (name == "memory_max_target" or running == "AUTO_ONLY"):
+            continue
+        if running != coming:
             changes.append(name)
             now.append("{0} {1}".format(name, shown(name, running)))
             then.append("{0} {1}".format(name, shown(name, coming)))

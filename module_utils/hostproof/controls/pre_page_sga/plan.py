@@ -79,9 +79,13 @@ def _plan_one(subject, facts, policy, changes, refusals, pending):
     stored = [(entry.sid, entry.name, entry.value) for entry in asked.stored]
     before = entries_of(stored, _NAME, subject.sid)
     for_all = dict(before)[pfile.ALL]
-    if for_all is not None or default(_NAME, asked.version) != wanted:
-        for_all = wanted
-    after = [(pfile.ALL, for_all), (subject.sid, None)]
+    if wanted == TRUE and walks_at_each_login(asked.version):
+        # Only this instance's pages are known: those on other nodes do not get TRUE from here.
+        after = [before[0], (subject.sid, TRUE)]
+    else:
+        if for_all is not None or default(_NAME, asked.version) != wanted:
+            for_all = wanted
+        after = [(pfile.ALL, for_all), (subject.sid, None)]
     changes.append(
         stored_change(known(subject.target), _NAME, before, after, float(policy.sqlplus_seconds))
     )
@@ -92,9 +96,8 @@ def _wanted(subject, facts, policy, coming):
     """The value for the next start. "auto" leaves what the release and the pages allow."""
     if policy.wanted != AUTO:
         return policy.wanted
-    if not walks_at_each_login(known(subject.version)):
-        return TRUE
-    if coming == TRUE and not _all_huge(subject, facts):
+    walks = walks_at_each_login(known(subject.version))
+    if walks and coming == TRUE and not _all_huge(subject, facts):
         return FALSE
     return coming
 
