@@ -339,8 +339,10 @@ def judge(facts, policy):
         (IDENTIFIED, _judge_identity),
         (HCC, _judge_hcc),
     ):
-        findings += nobody(check) or [judge_one(server, policy) for server in facts.servers]
-    findings.append(_judge_library(facts))
+        findings += nobody(check) or [
+            judge_one(server, policy) for server in _judged(check, facts.servers)
+        ]
+    findings.append(_judge_library(facts, policy))
     findings += _judge_trace(facts, policy)
     for check, judge_health in (
         (SPACE, _judge_space),
@@ -378,6 +380,26 @@ def _nobody(facts):
         ]
 
     return only
+
+
+def _judged(check, servers):
+    # type: (Check, List[Server]) -> List[Server]
+    """The servers that get a finding: tools that are missing are missing once, on the host."""
+    if check is not AGENT_ANSWERS:
+        return servers
+    without = [server for server in servers if server.storage.reason == snmp.TOOL]
+    return [server for server in servers if server not in without[1:]]
+
+
+def _not_looked_at(check, server):
+    # type: (Check, Server) -> Finding
+    return found(
+        check,
+        SKIP,
+        why="Not looked at: see storage_type.agent_answers.",
+        title=_title(check, server),
+        evidence=server.storage.evidence,
+    )
 
 
 def _unknown(check, problem, server=None):
@@ -435,7 +457,7 @@ def _judge_answer(server, policy):
         status,
         why="{0}.".format("; ".join(storage.why)),
         fix=_FIXES[reason].format(policy.port, server.target),
-        title=_title(AGENT_ANSWERS, server),
+        title=None if reason == snmp.TOOL else _title(AGENT_ANSWERS, server),
         running=reason.replace("_", " "),
         evidence=storage.evidence,
     )
@@ -446,14 +468,7 @@ def _judge_identity(server, _policy):
     storage = server.storage
     title = _title(IDENTIFIED, server)
     if storage.outcome == NO_ANSWER:
-        return found(
-            IDENTIFIED,
-            ERROR,
-            why="Could not be determined: {0}.".format(storage.why[0]),
-            fix="see storage_type.agent_answers",
-            title=title,
-            evidence=storage.evidence,
-        )
+        return _not_looked_at(IDENTIFIED, server)
     status, why = PASS, None
     if storage.role == rules.UNKNOWN:
         status, why = ERROR, "The agent says nothing that tells what it is."
@@ -482,6 +497,9 @@ def _judge_identity(server, _policy):
 def _judge_hcc(server, policy):
     # type: (Server, Policy) -> Finding
     features = server.storage.features
+    silent = server.storage.outcome == NO_ANSWER and features.hcc == rules.UNKNOWN
+    if silent and not policy.require_hcc:
+        return _not_looked_at(HCC, server)
     status, why = SKIP, "Not eligible: {0}.".format(features.hcc_why)
     if features.hcc == ELIGIBLE:
         status, why = PASS, ""
@@ -519,11 +537,12 @@ def _asked_by_database(facts):
     ]
 
 
-def _judge_library(facts):
-    # type: (Facts) -> Finding
+def _judge_library(facts, policy):
+    # type: (Facts, Policy) -> Finding
     if isinstance(facts.exports, HostproofError):
         return _unknown(LIBRARY, facts.exports)
-    if not _asked_by_database(facts):
+    asked = _asked_by_database(facts)
+    if not asked:
         return found(
             LIBRARY, SKIP, why="No NFS server of this host could have the features that need it."
         )
@@ -547,9 +566,12 @@ def _judge_library(facts):
             library.versions[0].rpartition("/")[0],
             database_snmp.LIBRARY,
         )
+    needed = policy.require_hcc or any(
+        server.storage.features.hcc in (ELIGIBLE, SIMULATOR) for server in asked
+    )
     return found(
         LIBRARY,
-        FAIL,
+        FAIL if needed else WARN,
         why="The database cannot load its SNMP library: {0}.".format(text),
         fix=fix,
         running=text,
@@ -621,8 +643,7 @@ def _if_health(check, judge_health, server, policy):
     """The finding, or why there is none."""
     title = _title(check, server)
     if server.storage.outcome == NO_ANSWER:
-        why = "Could not be determined: {0}.".format(server.storage.why[0])
-        return found(check, ERROR, why=why, title=title, evidence=server.storage.evidence)
+        return _not_looked_at(check, server)
     if server.health is None:
         return found(check, SKIP, why="It is no storage of this host.", title=title)
     try:

@@ -115,7 +115,7 @@ def trace_argv(folder):
 def read_trace(host, folder):
     # type: (Host, str) -> List[Line]
     """What the database writers wrote about SNMP, some lines a file; Absent without the folder."""
-    host.list_dir(folder)
+    nfs_files.real_path(host, folder)
     argv = trace_argv(folder)
     output = host.run(argv, 60.0)
     if output.rc not in (0, 1) and not output.stdout:

@@ -91,7 +91,7 @@ CLOSED, SILENT, REFUSED, USER, PASSPHRASE, LEVEL, NAME, TOOL, FAILED = REASONS =
 
 #: What the tool writes to its error output, and what that means.
 _COMPLAINTS = (
-    (r"Timeout: No Response", SILENT),
+    (r"Timeout: No Response|^snmp\w+: Timeout\b", SILENT),
     (r"Unknown user name", USER),
     (r"Authentication failure|Decryption error", PASSPHRASE),
     (r"Unsupported security level|authorizationError", LEVEL),

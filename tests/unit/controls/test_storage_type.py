@@ -141,6 +141,7 @@ class TestAnswer:
         ("errors", "status", "fix"),
         [
             ("Timeout: No Response from x.\n", "error", "open UDP port 161"),
+            ("snmpget: Timeout\n", "error", "open UDP port 161"),
             ("snmpget: Unknown user name\n", "fail", "set the user"),
             ("snmpget: Authentication failure\n", "fail", "set passphrase and protocol"),
             ("snmpget: Unsupported security level\n", "fail", "set the level"),
@@ -153,7 +154,17 @@ class TestAnswer:
         assert only(found["agent_answers"]).status == status
         assert fix in only(found["agent_answers"]).fix
         for check in ("identified", "hcc", "space", "discards", "cpu_busy"):
-            assert only(found[check]).status == "error"
+            assert only(found[check]).status == "skip"
+            assert only(found[check]).why == "Not looked at: see storage_type.agent_answers."
+
+    def test_compression_that_is_required_is_not_skipped(self, judge):
+        found = judge(database_host(), require_hcc=True)
+        assert only(found["hcc"]).status == "error"
+
+    def test_version_3_silence_is_asked_once(self, judge):
+        host = database_host(Agent({}, silent="snmpget: Timeout\n"))
+        judge(host, credentials={"default": {"version": "3", "user": "monitor"}})
+        assert len(host.asked) == 1
 
     def test_closed_port_is_a_warning(self, judge):
         closed = Agent({})
@@ -170,9 +181,11 @@ class TestAnswer:
     def test_missing_tool(self, judge):
         host = database_host()
         host.has_tools = False
-        finding = only(judge(host)["agent_answers"])
+        found = judge(host, addresses=["array1", "array2"])
+        finding = only(found["agent_answers"])
         assert finding.status == "error"
         assert "net-snmp-utils" in finding.fix
+        assert [one.status for one in found["space"]] == ["skip"] * 3
 
 
 class TestIdentity:
@@ -250,6 +263,11 @@ class TestDatabaseHost:
             "fail",
             "dnf install net-snmp-libs net-snmp-devel",
         )
+
+    @pytest.mark.parametrize(("required", "status"), [(False, "warn"), (True, "fail")])
+    def test_no_library_and_nobody_knows_whether_it_matters(self, judge, required, status):
+        finding = only(judge(database_host(), require_hcc=required)["snmp_library"])
+        assert finding.status == status
 
     def test_unreadable_cache_is_an_error(self, judge):
         host = database_host(Agent.of("zfs-7420"))
