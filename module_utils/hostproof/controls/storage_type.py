@@ -204,7 +204,9 @@ def read(host, policy):
         _AT_ONCE,
     )
     library = attempt(database_snmp.read_library, host, homes)
-    trace = attempt(database_snmp.read_trace, host, policy.trace_folder)
+    trace = []  # type: Answer[List[database_snmp.Line]]
+    if servers or isinstance(exports, HostproofError):
+        trace = attempt(database_snmp.read_trace, host, policy.trace_folder)
     if policy.sample_seconds and any(server.health for server in servers):
         host.pause(policy.sample_seconds)
         servers = [_read_again(host, *pair) for pair in zip(targets, servers)]
@@ -582,6 +584,8 @@ def _judge_library(facts, policy):
 def _judge_trace(facts, policy):
     # type: (Facts, Policy) -> List[Finding]
     evidence = ["command:" + " ".join(database_snmp.trace_argv(policy.trace_folder))]
+    if not facts.servers and not isinstance(facts.exports, HostproofError):
+        return [found(TRACE, SKIP, why="There is no storage that the database would ask.")]
     if isinstance(facts.trace, Absent):
         return [found(TRACE, SKIP, why="There is no {0} on this host.".format(policy.trace_folder))]
     if isinstance(facts.trace, HostproofError):
@@ -661,10 +665,11 @@ def _judge_space(server, health, policy):
     shown = sorted(_of_interest(volumes, server), key=lambda one: -one.percent)
     if not shown:
         raise Absent("", "The agent tells nothing about the volumes that are mounted here")
-    fullest = shown[0].percent
     status = PASS
-    if fullest >= policy.space_warn:
-        status = FAIL if fullest >= policy.space_critical else WARN
+    if shown[0].percent >= policy.space_warn:
+        critical = [one for one in shown if one.percent >= policy.space_critical]
+        ours = any(_holds(one.name, export) for one in critical for export in server.exports)
+        status = FAIL if ours else WARN
     full = [one for one in shown if one.percent >= policy.space_warn]
     return found(
         SPACE,
@@ -686,17 +691,20 @@ def _volume_text(volume):
     return "{0} {1:.0f} percent{2}".format(volume.name or "(no name)", volume.percent, size)
 
 
+_FULL_BY_DESIGN = re.compile(
+    r"/\.?snapshot$|snap reserve$|^aggr0|^/vol/vol0/?$|[_-]root/?$", re.IGNORECASE
+)
 #: Bytes: a file system of a machine that is smaller than this is the machine's own.
 _SYSTEM_SIZE = 10 << 30
 
 
 def _of_interest(volumes, server):
     # type: (storage_health.Volumes, Server) -> List[storage_health.Volume]
-    """No snapshot reserves; of a machine's file systems those that hold what is mounted here.
+    """Nothing full by design; of a machine's file systems those that hold what is mounted here.
 
     Where a filer's exports have other names than its file systems, the large ones count.
     """
-    kept = [one for one in volumes.found if not re.search(r"/\.?snapshot$|snap reserve$", one.name)]
+    kept = [one for one in volumes.found if not _FULL_BY_DESIGN.search(one.name)]
     if not volumes.generic:
         return kept
     holding = set()

@@ -305,6 +305,11 @@ class TestDatabaseHost:
     def test_no_trace_folder(self, judge):
         assert only(judge(self.with_library())["snmp_trace"]).status == "skip"
 
+    def test_without_a_server_no_trace_is_read(self, judge):
+        host = plain_host()
+        assert "no storage that the database would ask" in only(judge(host)["snmp_trace"]).why
+        assert not [key for key in host.evidence if TRACES in key]
+
     def test_library_that_could_not_be_loaded(self, judge, traced):
         finding = only(judge(traced(self.SETUP))["snmp_trace"])
         assert finding.status == "fail"
@@ -336,13 +341,22 @@ class TestSpace:
         [(69, "pass"), (70, "warn"), (89, "warn"), (90, "fail"), (100, "fail")],
     )
     def test_limits(self, judge, percent, status):
-        finding = only(judge(database_host(volumes(a=10, b=percent)))["space"])
+        host = database_host(volumes(a=10, b=percent), u02="filer:/vol/b/u02")
+        finding = only(judge(host)["space"])
         assert finding.status == status
         assert finding.running.startswith(f"/vol/b/ {percent} percent of 1000.0 KiB")
 
     def test_limits_are_the_policy_s(self, judge):
-        host = database_host(volumes(a=50))
+        host = database_host(volumes(a=50), u02="filer:/vol/a")
         assert only(judge(host, space_warn=40, space_critical=45)["space"]).status == "fail"
+
+    def test_full_volume_of_somebody_else_is_a_warning(self, judge):
+        host = database_host(volumes(a=10, b=99), u02="filer:/vol/a")
+        assert only(judge(host)["space"]).status == "warn"
+
+    def test_roots_of_an_ontap_are_full_by_design(self, judge):
+        full = volumes(a=10, vol0=97, svm1_root=99)
+        assert only(judge(database_host(full))["space"]).running.startswith("/vol/a/ 10 percent of")
 
     def test_snapshot_reserve_is_no_volume(self, judge):
         full = volumes(a=10)
