@@ -136,4 +136,5 @@ def read_trace(host, folder):
 def read_cells(host):
     # type: (Host) -> List[str]
     """The addresses of the Exadata cells that this host uses; Absent where it uses none."""
-    return re.findall(r'cell\s*=\s*"?([^"\s]+)', host.read_text(CELLS))
+    lines = re.findall(r'cell\s*=\s*"?([^"\s]+)', host.read_text(CELLS))
+    return [address for line in lines for address in line.split(";") if address]

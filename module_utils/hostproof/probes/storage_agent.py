@@ -432,15 +432,17 @@ def judge_product(value):
 
 def _features(host, target, rule, values, oracle, evidence):
     # type: (Host, Target, Rule, Values, Credentials, List[str]) -> Features
-    direct_nfs = (
-        "yes: with any server of NFS version 3 or 4"
-        if rule.role == rules.NAS
-        else "no: it is not used over NFS"
-    )
+    direct_nfs = "yes, where it serves NFS version 3 or 4"
+    if rule.role == rules.NAS:
+        direct_nfs = "yes: with any server of NFS version 3 or 4"
+    elif rule.role in (rules.TAPE, rules.SAN_SWITCH):
+        direct_nfs = "no: it is not used over NFS"
     if values.get(rules.ORACLE_PRODUCT) is None:
         if rule.product == "Pillar Axiom":
             why = "Oracle allows it on Pillar Axiom; which object the database asks is not public"
             return Features(UNKNOWN, why, direct_nfs, UNKNOWN)
+        if rules.ORACLE_PRODUCT not in values:
+            return Features(UNKNOWN, "the product's object gave no answer", direct_nfs, UNKNOWN)
         return Features(
             NOT_ELIGIBLE, "the agent has no {0}".format(_PRODUCT_NAME), direct_nfs, "no"
         )

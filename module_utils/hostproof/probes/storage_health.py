@@ -126,7 +126,10 @@ def read_counters(host, target, product, question):
             row = oid[len(columns[0]) :]
             both = _number(received.get(columns[1] + row)), _number(sent.get(columns[2] + row))
             if both[0] is not None and both[1] is not None:
-                discards[_text(name) or row.lstrip(".")] = (both[0], both[1])
+                shown = _text(name) or row.lstrip(".")
+                if shown in discards:
+                    shown = "{0} ({1})".format(shown, row.lstrip("."))
+                discards[shown] = (both[0], both[1])
         if discards and uptime is not None:
             evidence = tuple(snmp.key_of(target, key) for key in keys[1:])
             return Counters(discards, uptime, evidence)

@@ -355,7 +355,8 @@ RULES = (
         "Dell",
         "PowerVault ME4",
         SAN,
-        _by_text(r"\bME[45]\d+", oid=UNIT_PRODUCT, sure=CERTAIN) + _by_text(r"\bME[45]\d{3}\b"),
+        _by_text(r"\bME[45]\d+", oid=UNIT_PRODUCT, sure=CERTAIN)
+        + _by_text(r"^(?:DELL EMC |Dell )?ME[45]\d{3}\b"),
         "FCMGMT-MIB as LibreNMS records show it",
         model=(
             Place(UNIT_PRODUCT, r"\b(ME[45]\d+\w*)"),
@@ -510,7 +511,7 @@ RULES = (
         "Buffalo",
         "TeraStation/LinkStation",
         NAS,
-        _by_text(r"^BUFFALO ") + _by_id(E + "5227.27"),
+        _by_text(r"^BUFFALO \W?(?:Tera|Link)Station") + _by_id(E + "5227.27"),
         "LibreNMS os_detection/buffalo",
         model=(Place(DESCRIPTION, r'"([A-Z]+[\w-]*\d[\w-]*) Ver\.'),),
         version=(Place(DESCRIPTION, r"Ver\.(\S+)"),),

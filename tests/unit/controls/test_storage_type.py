@@ -90,6 +90,12 @@ class TestNothingToAsk:
         assert "Exadata (1 cells)" in only(found["hcc"]).why
         assert host.asked == []
 
+    def test_both_addresses_of_a_cell_are_known(self, judge):
+        host = plain_host()
+        host.file("/etc/oracle/cell/network-config/cellip.ora", 'cell="10.1.0.3;10.1.0.4"\n')
+        judge(host, addresses=["10.1.0.3", "10.1.0.4"])
+        assert host.asked == []
+
     def test_mounts_that_cannot_be_read_are_an_error(self, judge):
         host = Filers()
         host.deny("/proc/self/mountinfo")
@@ -446,6 +452,14 @@ class TestDiscards:
     def test_counter_that_starts_again_at_zero(self, judge):
         host = self.after(interfaces(2**32 - 1, 0), interfaces(1, 0, 1100))
         assert "e0a: 2 received" in only(judge(host)["discards"]).running
+
+    def test_interfaces_of_one_name_are_two(self, judge):
+        before, after = interfaces(0, 0), interfaces(9, 0, 1100)
+        for one in (before, after):
+            one.rows[(1, 3, 6, 1, 2, 1, 2, 2, 1, 2, 2)] = ("4", "e0a")
+        finding = only(judge(self.after(before, after))["discards"])
+        assert finding.status == "warn"
+        assert "on 2 interfaces" in finding.running
 
     def test_limit_is_the_policy_s(self, judge):
         host = self.after(interfaces(0, 0), interfaces(3, 0, 1100))

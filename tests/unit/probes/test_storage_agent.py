@@ -133,6 +133,24 @@ class TestOracle:
         value = Value("string", text.encode())
         assert storage_agent.judge_product(value)[0] == "not_eligible"
 
+    def test_product_that_gave_no_answer_is_unknown(self):
+        class Partial(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if rules.ORACLE_PRODUCT in argv and len(argv) > 3:
+                    return 1, "", "snmpget: what\n"
+                return super().reply(argv)
+
+        features = look_at(Partial.of("netapp-7mode"))[0].features
+        assert features.hcc == "unknown"
+        assert features.hcc_why == "the product's object gave no answer"
+
+    @pytest.mark.parametrize(
+        ("name", "word"),
+        [("magnum", "no:"), ("brocade-text", "no:"), ("unity", "yes, where"), ("qnap", "yes:")],
+    )
+    def test_direct_nfs_is_denied_only_to_what_serves_no_files(self, name, word):
+        assert look_at(Agent.of(name))[0].features.direct_nfs.startswith(word)
+
     def test_no_answer_is_unknown(self):
         storage, _host = look_at(None)
         assert storage.features.hcc == "unknown"
