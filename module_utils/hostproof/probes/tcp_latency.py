@@ -13,7 +13,6 @@ No read of a host: each sends traffic to another machine, bounded by samples, by
 """
 
 import errno
-import os
 import socket
 import struct
 import sys
