@@ -213,7 +213,8 @@ def check(given):
                 wanted, MOST_CONNECTIONS
             )
         )
-    moved = wanted * (given["request_size"] + given["reply_size"])
+    sizes = (given["request_size"], given["reply_size"])
+    moved = (wanted + given["windows"] * tcp_latency.warm_up_requests(*sizes)) * sum(sizes)
     if given["mode"] == "request_response" and moved > MOST_BYTES:
         raise ValueError(
             "{0} bytes would be sent and received, more than {1}; take fewer samples or smaller "

@@ -7,9 +7,8 @@ requests of the device, ``host`` the difference of the means: what this host add
 over a fast ``device`` is no storage problem.
 """
 
-import os
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Callable, List, NamedTuple, Optional
 
 from ..errors import ParseError
 from ..latency.window import Window, window_from_samples

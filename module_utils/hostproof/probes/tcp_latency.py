@@ -27,9 +27,11 @@ from . import conditions, latency_hello, pacing, socket_stamps, tns_ping
 #: A listener logs each connection, and may limit their rate: no more than ten a second.
 LEAST_CONNECT_INTERVAL = 0.1
 
-#: Requests before the first that counts, and the longest time that they may take.
+#: Requests before the first that counts, and the longest time and the most bytes they may take.
 WARM_UP = 500
 WARM_UP_SECONDS = 1.0
+WARM_UP_BYTES = 1 << 20
+_LEAST_WARM_UP = 3
 
 #: A request can only begin on time if the one before has been answered by then.
 _ROUND_TRIPS_PER_INTERVAL = 2
@@ -435,14 +437,21 @@ def _measure(target, exchange, pace, cpu, handshake_rtt):
     return Series(len(exchange.request), started, seconds, layers, found, remarks)
 
 
+def warm_up_requests(request_size, reply_size):
+    # type: (int, int) -> int
+    """The most requests that precede a window."""
+    return max(_LEAST_WARM_UP, min(WARM_UP, WARM_UP_BYTES // (request_size + reply_size)))
+
+
 def _warm_up(exchange, pace, remarks):
     # type: (_Exchange, Pace, List[str]) -> float
     """Wake up caches, windows and stamps; the interval at which the window can be measured."""
     times = []  # type: List[int]
     limit = min(time.monotonic() + WARM_UP_SECONDS, pace.deadline)
+    most = warm_up_requests(len(exchange.request), exchange.reply_size)
     stamps = 0
     try:
-        while len(times) < WARM_UP and (len(times) < 3 or time.monotonic() < limit):
+        while len(times) < most and (len(times) < _LEAST_WARM_UP or time.monotonic() < limit):
             user, kernel = exchange.once(exchange.clock())
             times.append(user)
             stamps += kernel is not None
