@@ -140,6 +140,7 @@ table:
 """
 
 import os
+import shutil
 import time
 
 from ansible.module_utils.basic import AnsibleModule
@@ -280,6 +281,10 @@ def active(given, run_command):
     windows = []
     first_pass = []
     remarks = []
+    if given["queue_depth"] > 1 and shutil.which("fio") is None:
+        raise ValueError(
+            "a queue_depth above 1 needs fio, which is not on this host: install it, or take 1"
+        )
     file = direct_file.open_file(given["path"])
     try:
         # The first pass reads from where no cache has been warmed by us.
