@@ -24,6 +24,7 @@ CLASS = "class"
 
 #: Whose waits a table holds.
 TOP = "top"
+TOP_FOREGROUND = "top_foreground"
 FOREGROUND = "foreground"
 BACKGROUND = "background"
 ALL = "all"

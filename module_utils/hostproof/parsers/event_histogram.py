@@ -97,11 +97,13 @@ def _table(what, lines, start, found):
         index += 1
     else:
         raise ParseError(what, "the histogram has no table", start + 1)
-    headings = dashed_table.cells(lines[index - 1], spans)
-    if headings is None or headings[0] != "Event":
+    # "to 32m" is wider than its column.
+    words = lines[index - 1][: spans[1][1]].split()
+    labels = dashed_table.cells(" " * spans[1][1] + lines[index - 1][spans[1][1] :], spans[2:])
+    if words[:1] != ["Event"] or labels is None:
         raise ParseError(what, "the histogram has headings that are not known", index)
-    ranges = _ranges(what, headings[2:], index)
-    counts_all = headings[1] == "Waits"
+    ranges = _ranges(what, labels, index)
+    counts_all = words == ["Event", "Waits"]
     index += 1
     while index < len(lines):
         line = lines[index]
