@@ -3,7 +3,7 @@
 """Which report a text is, and what it tells of latency."""
 
 import re
-from typing import Callable, List, Optional, Tuple
+from typing import List, Optional, Pattern, Tuple
 
 from ..errors import ParseError
 from . import database_windows, tool_windows
@@ -24,7 +24,8 @@ _STATSPACK = re.compile(
 )
 _AWR = re.compile(
     r"^[ \t]*WORKLOAD REPOSITORY |^\f?Top \d+ (?:Timed|Foreground) "
-    r"|^\f?(?:Fore|Back)ground Wait Events|^\f?Wait Events? |^Event +Waits +Time|^Statistic +Total +per Second|<title>AWR",
+    r"|^\f?(?:Fore|Back)ground Wait Events|^\f?Wait Events? |^Event +Waits +Time"
+    r"|^Statistic +Total +per Second|<title>AWR",
     re.MULTILINE | re.IGNORECASE,
 )
 
@@ -47,7 +48,7 @@ _SIGNS = (
     ("awr_global", _AWR_GLOBAL),
     ("statspack", _STATSPACK),
     ("awr", _AWR),
-)  # type: Tuple[Tuple[str, object], ...]
+)  # type: Tuple[Tuple[str, Pattern[str]], ...]
 
 KINDS = tuple(kind for kind, _ in _SIGNS)
 
@@ -71,7 +72,7 @@ _DATABASES = {
 def recognised(text):
     # type: (str) -> List[str]
     """Every kind whose signs the text has, the surest first; none for a foreign text."""
-    return [kind for kind, sign in _SIGNS if sign.search(text)]  # type: ignore[attr-defined]
+    return [kind for kind, sign in _SIGNS if sign.search(text)]
 
 
 def read(text, kind=None, release=None, multitenant=None):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Outputs of oratcptest, Orion, SLOB, ApacheBench and of Exadata's cells as windows."""
 
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 from ..parsers import apachebench, devio_stats, iolstats, oratcptest, orion, slob
 from .report import Report, octaves, window
@@ -79,9 +79,8 @@ def from_orion(text):
     windows = []  # type: List[Window]
     remarks = []
     figures = []
-    runs = orion.parse(text)
-    for place, run in enumerate(runs, 1):
-        name = run.file or ("orion" if len(runs) == 1 else "orion run {0}".format(place))
+    for place, run in enumerate(orion.parse(text), 1):
+        name = run.file or ("orion" if place == 1 else "orion run {0}".format(place))
         figures.append(
             {
                 "subject": name,

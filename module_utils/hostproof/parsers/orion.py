@@ -98,6 +98,7 @@ def _summary(run):
     best = {}  # type: Dict[str, Best]
     latencies = []  # type: List[Latency]
     bins_of = None  # type: Optional[tuple]
+    bins_begun = 0
     for number, _, line in run:
         for size, pattern in (("small", _SMALL_SIZE), ("large", _LARGE_SIZE)):
             match = pattern.match(line)
@@ -111,22 +112,24 @@ def _summary(run):
         if match:
             new = _detail(match, number)
             # The same point of the matrix is printed as the best of two figures.
-            latencies = [
-                one
-                for one in latencies
-                if one[:1] + one[1:2] + one[6:8] != new[:1] + new[1:2] + new[6:8]
-            ]
+            latencies = [one for one in latencies if _point(one) != _point(new)]
             latencies.append(new)
             continue
         match = _BINS.match(line)
         if match:
             bins_of = (match.group(1).lower(), int(match.group(2)), int(match.group(3)))
+            bins_begun = number
             continue
         match = _BIN.match(line)
         if match and bins_of is not None:
             _count(latencies, bins_of, match, number)
+            if match.group(2) != str(2 * int(match.group(1))) and int(match.group(1)):
+                # The bin of all that took longer is the last.
+                bins_begun = 0
         elif line.startswith(("Maximum ", "Minimum ")) or " Latency: " in line:
             raise ParseError(_WHAT, "it is no line of figures: {0!r}".format(line[:80]), number)
+    if bins_begun:
+        raise ParseError(_WHAT, "the histogram has no last bin: it is cut off", bins_begun)
     if not best:
         return None
     return Summary(
@@ -139,6 +142,11 @@ def _summary(run):
         latencies=latencies,
         line=run[0][0],
     )
+
+
+def _point(latency):
+    # type: (Latency) -> tuple
+    return latency.kind, latency.direction, latency.small, latency.large
 
 
 def _figure(line, number):

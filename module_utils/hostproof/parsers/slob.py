@@ -52,7 +52,7 @@ class Line(NamedTuple):
     waits: int
     seconds: float
     average: Optional[Average]
-    percent: Optional[float]
+    percent: float
 
 
 class Rate(NamedTuple):
@@ -125,7 +125,7 @@ def _event(file, sessions, rest, number):
     # type: (str, Optional[int], str, int) -> Line
     cells = dashed_table.cells(rest, _TOP_SPANS)
     values = [dashed_table.number(cell) for cell in (cells or [])[1:5]]
-    if cells is None or not cells[0] or len(values) < 4 or values[0] is None or values[1] is None:
+    if cells is None or not cells[0] or values[0] is None or values[1] is None or values[3] is None:
         raise ParseError(
             _GREP, "it is no row of the top events of 11g: {0!r}".format(rest[:80]), number
         )
@@ -145,7 +145,7 @@ def _event(file, sessions, rest, number):
         waits=int(values[0].value),
         seconds=values[1].value,
         average=best_average(values[0], values[1], False, column),
-        percent=None if values[3] is None else values[3].value,
+        percent=values[3].value,
     )
 
 

@@ -201,6 +201,12 @@ def _row(what, section, line, number, spans, layout):
     column_average = _average(what, by_column, number)
     if waits is None and printed not in NO_WAITS:
         raise ParseError(what, "the event {0!r} has no waits".format(printed), number)
+    # Of the columns after the average this one is never empty: a row without it was cut off.
+    last = awr_layouts.PER_TRANSACTION
+    if last not in by_column:
+        last = awr_layouts.PERCENT
+    if not by_column[last]:
+        raise ParseError(what, "the row of {0!r} is cut off".format(printed), number)
     average = best_average(waits, seconds, layout.cut, column_average)
     begin, stop = spans[layout.columns.index(awr_layouts.EVENT)]
     name, cut = full_name(printed, stop - begin)
