@@ -312,6 +312,9 @@ class _Exchange:
         self.clock = clock
         self.stamped = False
         self._sent = 0
+        # Looked up once: this is the timed part.
+        self._send, self._receive = stream.sendall, stream.recv
+        self._receive_stamped = getattr(stream, "recvmsg", None)  # type: Any
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def greet(self):
@@ -340,18 +343,24 @@ class _Exchange:
     def once(self, begin):
         # type: (int) -> Tuple[int, Optional[int]]
         """User and kernel time of one request; OSError where no answer came."""
-        self.stream.sendall(self.request)
+        reply_size = self.reply_size
+        self._send(self.request)
         if not self.stamped:
-            missing = self.reply_size
+            data = self._receive(reply_size)
+            end = self.clock()
+            missing = reply_size - len(self._received(data))
             while missing:
-                missing -= len(self._received(self.stream.recv(missing)))
-            return self.clock() - begin, None
-        data, ancillary, _, _ = self.stream.recvmsg(self.reply_size, socket_stamps.ROOM)
-        missing = self.reply_size - len(self._received(data))
+                missing -= len(self._received(self._receive(missing)))
+                end = self.clock()
+            return end - begin, None
+        data, ancillary, _, _ = self._receive_stamped(reply_size, socket_stamps.ROOM)
+        end = self.clock()
+        missing = reply_size - len(self._received(data))
         while missing:
-            data, ancillary, _, _ = self.stream.recvmsg(missing, socket_stamps.ROOM)
+            data, ancillary, _, _ = self._receive_stamped(missing, socket_stamps.ROOM)
+            end = self.clock()
             missing -= len(self._received(data))
-        user = self.clock() - begin
+        user = end - begin
         self._sent += len(self.request)
         sent = socket_stamps.sent(self.stream, self._sent - 1)
         received = socket_stamps.received(ancillary)
