@@ -18,9 +18,18 @@ from ..finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ..host import Host
 from ..parsers.size import human
 from ..policy import PolicyValues
-from ..probes import database_snmp, nfs_mounted, oracle_homes, snmp, storage_agent, storage_health
+from ..probes import (
+    database_snmp,
+    nfs_mounted,
+    oracle_homes,
+    snmp,
+    snmp_targets,
+    storage_agent,
+    storage_health,
+)
 from ..probes import storage_rules as rules
 from ..probes.snmp import Credentials, Target
+from ..probes.snmp_targets import Address
 from ..probes.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR, Storage
 from ..probes.storage_health import Health
 
@@ -35,18 +44,7 @@ _FLEXVOL = "WAFL performance VS sequential reads, part I (2011): FlexVol utiliza
 #: Agents that are asked at the same time.
 _AT_ONCE = 8
 
-#: Names of credentials: for every address that names none, and for the database's own question.
-DEFAULT, DATABASE = "default", "database"
-
 # -- policy ---------------------------------------------------------------------------------------
-
-
-class Address(NamedTuple):
-    """An address of the policy; None is the policy's own port."""
-
-    address: str
-    port: Optional[int]
-    credentials: str
 
 
 class Policy(NamedTuple):
@@ -96,76 +94,36 @@ def policy_from(values):
 
 def _credentials(given):
     # type: (PolicyValues) -> Dict[str, Credentials]
-    value = given["credentials"]
-    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
-        raise given.error("credentials", "must be a dictionary of names, each with a dictionary")
-    read = {}
-    for name, one in value.items():
-        try:
-            read[str(name)] = snmp.credentials_from(one)
-        except ValueError as problem:
-            raise given.error("credentials", "{0}: {1}".format(name, problem)) from problem
-    if DEFAULT not in read:
-        raise given.error("credentials", "must have the name {0}".format(DEFAULT))
-    if DATABASE in read and read[DATABASE].version == "3":
-        raise given.error("credentials", "{0}: the database asks with version 1".format(DATABASE))
-    return read
+    try:
+        return snmp_targets.credentials_by_name(given["credentials"])
+    except ValueError as problem:
+        raise given.error("credentials", str(problem)) from problem
 
 
 def _addresses(given, credentials):
     # type: (PolicyValues, Dict[str, Credentials]) -> Tuple[Address, ...]
-    value = given["addresses"]
-    if not isinstance(value, (list, tuple)):
-        raise given.error("addresses", "must be a list of addresses")
-    read = [_address(given, item, credentials) for item in value]
+    try:
+        read = snmp_targets.addresses_from(given["addresses"], sorted(credentials))
+    except ValueError as problem:
+        raise given.error("addresses", str(problem)) from problem
     names = [one.address for one in read]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise given.error("addresses", "lists {0} twice".format(", ".join(twice)))
-    return tuple(read)
-
-
-def _address(given, item, credentials):
-    # type: (PolicyValues, Any, Dict[str, Credentials]) -> Address
-    entry = item if isinstance(item, dict) else {"address": item}
-    unknown = sorted(set(entry) - {"address", "port", "credentials"})
-    if unknown or not entry.get("address"):
-        raise given.error(
-            "addresses",
-            "has {0!r}, which must be an address or have address, and may have port and "
-            "credentials (a name)".format(sorted(map(str, entry))),
-        )
-    name = str(entry.get("credentials") or DEFAULT)
-    if name not in credentials:
-        raise given.error(
-            "addresses",
-            "{0}: storage_type_credentials has not the name it asks for".format(entry["address"]),
-        )
-    port = entry.get("port")
-    if port is not None and not (str(port).isdecimal() and 0 < int(port) < 65536):
-        raise given.error("addresses", "{0}: port must be 1 to 65535".format(entry["address"]))
-    try:
-        address = snmp.check_address(str(entry["address"]))
-    except ValueError as problem:
-        raise given.error("addresses", str(problem)) from problem
-    return Address(address, None if port is None else int(port), name)
+    return read
 
 
 def target_of(policy, address):
     # type: (Policy, Address) -> Target
-    return Target(
-        address.address,
-        address.port or policy.port,
-        policy.credentials[address.credentials],
-        policy.timeout,
-        policy.retries,
+    return snmp_targets.target_of(
+        address, policy.credentials, policy.port, policy.timeout, policy.retries
     )
 
 
 def oracle_credentials(policy):
     # type: (Policy) -> Credentials
     """What the database asks with: its own entry, or else public."""
-    return policy.credentials.get(DATABASE, storage_agent.ORACLE_CREDENTIALS)
+    return snmp_targets.oracle_credentials(policy.credentials, storage_agent.ORACLE_CREDENTIALS)
 
 
 # -- facts ----------------------------------------------------------------------------------------
@@ -231,10 +189,7 @@ def _addresses_of(policy, exports, cells):
     # type: (Policy, Dict[str, Tuple[str, ...]], List[str]) -> List[Tuple[Address, Tuple[str, ...]]]
     """What to ask: the servers of mounts and the policy's addresses, and never an Exadata cell."""
     listed = {one.address: one for one in policy.addresses}
-    found = [
-        (listed.pop(server, Address(server, None, DEFAULT)), exports[server])
-        for server in sorted(exports)
-    ]
+    found = [(listed.pop(server, Address(server)), exports[server]) for server in sorted(exports)]
     found += [(listed[name], ()) for name in sorted(listed)]
     return [(address, mounted) for address, mounted in found if address.address not in cells]
 

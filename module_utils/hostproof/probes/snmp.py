@@ -7,6 +7,7 @@ environment, evidence and messages have none of them. Sources: net-snmp snmpcmd(
 snmplib/snmp_api.c (the texts of its errors); RFC 3414 for what SNMPv3 tells about a refusal.
 """
 
+import ipaddress
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -158,9 +159,20 @@ def _version_3(found):
 def check_address(text):
     # type: (str) -> str
     """A host name or an IP address, as it may stand in an argv; ValueError for anything else."""
-    if not re.match(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*$", text) or len(text) > 253:
+    usual = re.match(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*$", text) and len(text) <= 253
+    if not usual or (":" in text and not _is_ipv6(text)):
         raise ValueError("{0!r} is no host name or IP address".format(text[:80]))
     return text
+
+
+def _is_ipv6(text):
+    # type: (str) -> bool
+    try:
+        # A link-local address has its interface behind "%", which ipaddress knows since 3.9.
+        ipaddress.IPv6Address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True
 
 
 #: Where the tool looks for its configuration, for MIB files (it reads the first lines of every one

@@ -531,9 +531,17 @@ class TestPolicy:
             ({"addresses": ["-oProxy"]}, "'-oProxy' is no host name or IP address"),
             ({"addresses": ["a b"]}, "is no host name or IP address"),
             ({"addresses": ["a", "a"]}, "storage_type_addresses lists a twice"),
+            ({"addresses": ["a", "a:1161"]}, "storage_type_addresses lists a twice"),
+            ({"addresses": ["a:b"]}, "'a:b' is no host name or IP address"),
+            ({"addresses": ["a:99999"]}, "a:99999: port must be 1 to 65535"),
+            ({"addresses": ["a:-1"]}, "a:-1: port must be 1 to 65535"),
+            ({"addresses": [{"address": "a:1161", "port": 1}]}, "a:1161: has a port twice"),
             ({"addresses": [{"port": 1}]}, "must be an address or have address"),
             ({"addresses": [{"address": "a", "port": 70000}]}, "a: port must be 1 to 65535"),
-            ({"addresses": [{"address": "a", "credentials": "x"}]}, "a: storage_type_credentials"),
+            (
+                {"addresses": [{"address": "a", "credentials": "x"}]},
+                "storage_type_addresses a: there are no credentials of the name it asks for",
+            ),
             ({"credentials": []}, "storage_type_credentials must be a dictionary"),
             ({"credentials": {}}, "must have the name default"),
         ],
@@ -542,6 +550,22 @@ class TestPolicy:
         with pytest.raises(PolicyError) as problem:
             storage_type.policy_from(policy(**changes))
         assert message in str(problem.value)
+
+    @pytest.mark.parametrize(
+        ("text", "address", "port"),
+        [
+            ("filer1", "filer1", None),
+            ("filer1:1161", "filer1", 1161),
+            ("10.0.0.5:1161", "10.0.0.5", 1161),
+            ("fd00::5", "fd00::5", None),
+            ("[fd00::5]", "fd00::5", None),
+            ("[fd00::5]:1161", "fd00::5", 1161),
+            ("fe80::1%eth0", "fe80::1%eth0", None),
+        ],
+    )
+    def test_an_address_may_be_written_with_its_port(self, text, address, port):
+        (read,) = storage_type.policy_from(policy(addresses=[text])).addresses
+        assert (read.address, read.port) == (address, port)
 
     @pytest.mark.parametrize(
         ("how", "message"),
