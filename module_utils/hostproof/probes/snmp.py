@@ -69,11 +69,16 @@ class Target(NamedTuple):
 
 
 class NoAnswer(Unanswered):
-    """The agent gave none. ``reason`` is one of REASONS."""
+    """The agent gave none. ``reason`` is one of REASONS.
 
-    def __init__(self, key, reason, message):
-        # type: (str, str, str) -> None
+    ``hopeless`` says that it was not the agent: the tool did not end (it waits for a name service,
+    say) or printed without end. Every further question would cost as much.
+    """
+
+    def __init__(self, key, reason, message, hopeless=False):
+        # type: (str, str, str, bool) -> None
         self.reason = reason
+        self.hopeless = hopeless
         super().__init__(key, message)
 
 
@@ -254,6 +259,8 @@ def _ask(host, target, tool, question, oids):
         except NoAnswer as problem:
             first = first or problem
             timeouts += problem.reason == SILENT
+            if problem.hopeless or problem.reason in (NAME, TOOL):
+                break
             if len(part) == 1 or timeouts > _TIMEOUTS or not _worth_halving(problem, name):
                 continue
             half = len(part) // 2
@@ -290,7 +297,7 @@ def _run(host, target, tool, question, oids, patience=3):
             ),
         )
     if isinstance(output, HostproofError):
-        raise NoAnswer(key, FAILED, str(output))
+        raise NoAnswer(key, FAILED, str(output), hopeless=True)
     try:
         values = snmp_output.parse(output.stdout)
     except ParseError as problem:

@@ -245,6 +245,7 @@ def _further():
                     before = _before(clue.oid)
                     if before not in asked:
                         asked.append(before)
+    asked += [before for before in map(_before, rules.SAID_BY_ANY) if before not in asked]
     return tuple(asked) + rules.BEFORE_NFS
 
 
@@ -350,6 +351,11 @@ def _other(target, values, evidence, looked):
         for oid in (rules.OBJECT, rules.DESCRIPTION)
         if values.get(oid) is not None
     )
+    why += tuple(
+        _say(Clue(rules.TEXT, oid, ""), values)
+        for oid in rules.SAID_BY_ANY
+        if _value(oid, values) is not None
+    )
     if any(_serves_nfs(oid) for oid in values):
         product = "{0}, serves NFS".format(product) if product else "NFS server"
         why += ("TCP port 2049 listens (tcpListenerTable)",)
@@ -360,11 +366,11 @@ def _other(target, values, evidence, looked):
         address=target.name,
         outcome=OTHER,
         role=role,
-        vendor=None,
+        vendor=_first((Place(rules.ENTITY_VENDOR),), values),
         product=product,
-        model=None,
-        version=None,
-        serial=None,
+        model=_first((Place(rules.ENTITY_MODEL),), values),
+        version=_first((Place(rules.ENTITY_VERSION),), values),
+        serial=_first((Place(rules.ENTITY_SERIAL),), values),
         sure=sure,
         why=why or ("it answers, with neither sysDescr nor sysObjectID",),
         reason=None,
@@ -486,9 +492,13 @@ def _silent(host, target, problem, oracle):
     features = Features(UNKNOWN, "no answer", UNKNOWN, UNKNOWN)
     evidence = silence.evidence
     same = target.credentials._replace(version="1") == oracle._replace(version="1")
-    if silence.reason not in (snmp.CLOSED, snmp.TOOL, snmp.NAME, snmp.SILENT) and not (
-        same and target.credentials.version == "1"
-    ):
+    in_vain = problem.hopeless or silence.reason in (
+        snmp.CLOSED,
+        snmp.TOOL,
+        snmp.NAME,
+        snmp.SILENT,
+    )
+    if not in_vain and not (same and target.credentials.version == "1"):
         hcc, why, asked = ask_as_oracle(host, target, oracle)
         features = Features(hcc, why, UNKNOWN, UNKNOWN)
         evidence += asked

@@ -115,6 +115,9 @@ ENTITY_TEXT, ENTITY_NAME, ENTITY_FIRMWARE = ENTITY + "2.", ENTITY + "7.", ENTITY
 ENTITY_VERSION, ENTITY_SERIAL = ENTITY + "10.", ENTITY + "11."
 ENTITY_VENDOR, ENTITY_MODEL = ENTITY + "12.", ENTITY + "13."
 
+#: What every chassis may say of itself, also where no rule knows it.
+SAID_BY_ANY = (ENTITY_TEXT, ENTITY_VENDOR, ENTITY_MODEL, ENTITY_VERSION, ENTITY_SERIAL)
+
 #: FCMGMT-MIB (Fibre Alliance) connUnitTable, indexed by World Wide Name.
 UNIT = "1.3.6.1.3.94.1.6.1."
 UNIT_TYPE, UNIT_PRODUCT, UNIT_SERIAL = UNIT + "3.", UNIT + "7.", UNIT + "8."
@@ -145,6 +148,8 @@ NAMES = {
     ENTITY_VENDOR: "entPhysicalMfgName",
     ENTITY_MODEL: "entPhysicalModelName",
     ENTITY_TEXT: "entPhysicalDescr",
+    ENTITY_VERSION: "entPhysicalSoftwareRev",
+    ENTITY_SERIAL: "entPhysicalSerialNum",
     UNIT_TYPE: "connUnitType",
     UNIT_PRODUCT: "connUnitProduct",
     UNIT_INFO: "connUnitInfo",
@@ -963,6 +968,15 @@ INTERFACES = (
     (E + "789.1.22.1.2.1.2", E + "789.1.22.1.2.1.28", E + "789.1.22.1.2.1.34"),
     ("1.3.6.1.2.1.2.2.1.2", "1.3.6.1.2.1.2.2.1.13", "1.3.6.1.2.1.2.2.1.19"),
 )
+#: NETAPP-MIB netportTable: node, port, and the flow control that the port has now.
+PORT_NODE, PORT_NAME = E + "789.1.22.2.1.1", E + "789.1.22.2.1.2"
+PORT_FLOW_CONTROL = E + "789.1.22.2.1.24"
+PORT_PRODUCTS = ("ONTAP",)
+#: What that says; anything else is unknown.
+FLOW_CONTROL = {1: "none", 2: "receive", 3: "send", 4: "full"}
+#: Ports that carry no data: ONTAP's management port of a node.
+PORTS_WITHOUT_DATA = ("e0M",)
+
 INTERFACE_PRODUCTS = ("ONTAP", "Data ONTAP 7-Mode", "N series")
 
 #: Objects with the percentage of time that the processors are busy, or idle.

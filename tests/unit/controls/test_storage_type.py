@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.controls import storage_type
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Host, RecordedHost
+from ansible.module_utils.hostproof.probes import storage_advice, storage_rules
 from snmp_agents import NO_SUCH, Agent, Filers
 from snmp_agents import storage_policy as policy
 
@@ -285,6 +286,25 @@ class TestDatabaseHost:
             only(judge(database_host(Agent.of("ontap-cluster")))["snmp_library"]).status == "skip"
         )
 
+    def test_an_appliance_may_answer_on_another_address_than_nfs(self, judge):
+        host = database_host(Agent.of("linux-nfs")).agent("mgmt", Agent.of("zfs-7420"))
+        assert only(judge(host, addresses=["mgmt"])["snmp_library"]).status == "fail"
+
+    @pytest.mark.parametrize(("required", "status"), [(False, "warn"), (True, "fail")])
+    def test_an_appliance_from_which_nothing_is_mounted(self, judge, required, status):
+        host = plain_host().agent("mgmt", Agent.of("zfs-7420"))
+        found = judge(host, addresses=["mgmt"], require_hcc=required)
+        assert only(found["snmp_library"]).status == status
+
+    @pytest.mark.parametrize(("required", "status"), [(False, "skip"), (True, "fail")])
+    def test_a_management_address_that_is_silent(self, judge, required, status):
+        found = judge(plain_host(), addresses=["mgmt"], require_hcc=required)
+        assert only(found["snmp_library"]).status == status
+
+    def test_an_array_needs_no_library(self, judge):
+        host = plain_host().agent("array", Agent.of("3par"))
+        assert only(judge(host, addresses=["array"])["snmp_library"]).status == "skip"
+
     @pytest.fixture
     def traced(self) -> Callable[[str], Filers]:
         def host_with(lines: str) -> Filers:
@@ -326,6 +346,115 @@ class TestDatabaseHost:
         finding = only(judge(traced(self.QUERY.format(server)))["snmp_trace"])
         assert finding.status == status
         assert server in finding.why
+
+
+GOOD = "rw,vers=3,rsize=65536,wsize=65536,hard,proto=tcp,timeo=600"
+
+
+def mounting(options: str, agent: Agent | None) -> Filers:
+    host = database_host(agent)
+    rows = ["25 1 8:1 / / rw - ext4 /dev/sda1 rw"]
+    rows.append(f"45 25 0:45 / /u02 rw - nfs filer:/u02 {options},addr={ADDRESS}")
+    return host.file("/proc/self/mountinfo", "\n".join(rows) + "\n") or host
+
+
+class TestMountOptions:
+    @pytest.mark.parametrize(
+        ("options", "status", "text"),
+        [
+            (GOOD, "pass", "so on 1 mounts"),
+            (GOOD.replace("vers=3", "vers=4.1"), "pass", "so on 1 mounts"),
+            (GOOD.replace("vers=3", "vers=4.0"), "warn", "/u02: vers 4.0"),
+            (GOOD.replace("hard", "soft"), "warn", "/u02: recovery soft"),
+            (GOOD.replace("timeo=600", "timeo=14"), "warn", "/u02: timeo 14"),
+            (GOOD.replace("rsize=65536", "rsize=32768"), "warn", "/u02: rsize 32768"),
+            (GOOD.replace("wsize=65536,", ""), "warn", "/u02: wsize not shown"),
+        ],
+    )
+    def test_of_an_ontap(self, judge, options, status, text):
+        finding = only(judge(mounting(options, Agent.of("ontap-cluster")))["mount_options"])
+        assert (finding.status, finding.running) == (status, text)
+        assert finding.reference.startswith("NetApp, Oracle Database on ONTAP")
+
+    def test_another_product_of_the_vendor_differs(self, judge):
+        options = GOOD.replace("65536", "32768")
+        assert only(judge(mounting(options, Agent.of("netapp-7mode")))["mount_options"]).status == (
+            "pass"
+        )
+
+    @pytest.mark.parametrize("name", ["zfs-7420", "linux-nfs", "synology", "isilon-8"])
+    def test_who_gives_no_advice_of_its_own(self, judge, name):
+        finding = only(judge(mounting(GOOD, Agent.of(name)))["mount_options"])
+        assert finding.status == "skip"
+        assert "nfs_mounts judges them" in finding.why
+
+    def test_nothing_is_mounted_from_an_array(self, judge):
+        host = plain_host().agent("array", Agent.of("ontap-cluster"))
+        finding = only(judge(host, addresses=["array"])["mount_options"])
+        assert (finding.status, finding.why) == ("skip", "Nothing is mounted from it here.")
+
+    def test_the_products_are_those_of_the_rules(self):
+        known = {rule.product for rule in storage_rules.RULES}
+        assert {name for one in storage_advice.ADVICE for name in one.products} <= known
+
+
+def ports(*states: int | None, names: str = "abcdef") -> Agent:
+    table: dict[str, Any] = {}
+    for number, state in enumerate(states):
+        row = f"110.111.{number}"
+        table |= {
+            f"{E}789.1.22.2.1.1.{row}": "n1",
+            f"{E}789.1.22.2.1.2.{row}": f"e0{names[number]}",
+        }
+        if state is not None:
+            table[f"{E}789.1.22.2.1.24.{row}"] = state
+    return agent("ontap-cluster", **rows(table))
+
+
+class TestFlowControl:
+    """NETAPP-MIB: 0 undefined, 1 none, 2 receive, 3 send, 4 full."""
+
+    @pytest.mark.parametrize(
+        ("filer", "status", "text"),
+        [
+            (ports(1, 3), "pass", "n1:e0a none, n1:e0b send"),
+            (ports(1, 2), "warn", "n1:e0a none, n1:e0b receive"),
+            (ports(4, 4), "warn", "n1:e0a full, n1:e0b full"),
+            (ports(1, 0), "error", "n1:e0a none, n1:e0b unknown"),
+            (ports(0, 4), "warn", "n1:e0a unknown, n1:e0b full"),
+            (ports(1, None), "error", "n1:e0a none, n1:e0b unknown"),
+            (ports(1, 9), "error", "n1:e0a none, n1:e0b unknown"),
+            (ports(1, 4, names="aM"), "pass", "n1:e0a none"),
+        ],
+    )
+    def test_of_an_ontap(self, judge, filer, status, text):
+        finding = only(judge(database_host(filer))["flow_control"])
+        assert (finding.status, finding.running) == (status, text)
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("ontap-cluster", "NetApp: no flow control on storage ports"),
+            ("netapp-7mode", "NetApp: no flow control on storage ports"),
+            ("zfs-7420", "has no EtherLike-MIB"),
+            ("synology", "tells nothing about the flow control"),
+        ],
+    )
+    def test_an_agent_that_does_not_tell(self, judge, name, text):
+        finding = only(judge(database_host(Agent.of(name)))["flow_control"])
+        assert finding.status == "skip"
+        assert text in finding.why
+
+    def test_a_table_that_goes_silent_is_an_error(self, judge):
+        class Tired(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if argv[0] == "snmpbulkwalk" and argv[-1].endswith("789.1.22.2.1.24"):
+                    return 1, "", "Timeout: No Response from x.\n"
+                return super().reply(argv)
+
+        filer = Tired({})
+        filer.rows = ports(1, 1).rows
+        assert only(judge(database_host(filer))["flow_control"]).status == "error"
 
 
 def volumes(**fill: int) -> Agent:

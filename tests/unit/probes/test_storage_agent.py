@@ -195,6 +195,37 @@ class TestHostNames:
         assert (storage.product, storage.model, storage.version) == ("Turbo NAS", None, "4.2.2")
 
 
+class TestUnknown:
+    def test_what_an_unknown_agent_says_of_itself_stays_visible(self):
+        rows = {
+            rules.DESCRIPTION: ("4", "Frobnicator"),
+            rules.OBJECT: ("6", rules.E + "99999.1"),
+            rules.ENTITY_TEXT + "1": ("4", "Chassis of a Frobnicator"),
+            rules.ENTITY_VENDOR + "1": ("4", "ACME"),
+            rules.ENTITY_MODEL + "1": ("4", "F-1000"),
+            rules.ENTITY_VERSION + "1": ("4", "7.1"),
+            rules.ENTITY_SERIAL + "1": ("4", "SN1"),
+        }
+        storage, _host = look_at(Agent(rows))
+        assert (storage.outcome, storage.role) == ("other", "not_storage")
+        assert (storage.vendor, storage.model) == ("ACME", "F-1000")
+        assert (storage.version, storage.serial) == ("7.1", "SN1")
+        assert "entPhysicalDescr (1.3.6.1.2.1.47.1.1.1.1.2) = Chassis of a Frobnicator" in (
+            storage.why
+        )
+
+    def test_one_that_says_nothing_else_too(self):
+        storage, _host = look_at(Agent({rules.ENTITY_MODEL + "1": ("4", "F-1000")}))
+        assert (storage.role, storage.model) == ("unknown", "F-1000")
+
+    def test_all_of_it_is_one_question(self):
+        assert len(storage_agent.FURTHER) <= 60
+        _storage, host = look_at(Agent.of("ilom"))
+        assert [one.argv[0] for one in host.asked].count("snmpgetnext") == -(
+            -len(storage_agent.FURTHER) // 40
+        )
+
+
 class TestNotWhatItSeems:
     @pytest.mark.parametrize(
         "rows",
@@ -317,6 +348,35 @@ class TestSilence:
         storage, _host = look_at(Agent({}, silent=errors or "\n"))
         assert (storage.outcome, storage.role, storage.reason) == ("no_answer", "unknown", reason)
         assert storage.features.hcc == "unknown"
+
+    @pytest.mark.parametrize("version", ["1", "2c"])
+    def test_a_tool_that_does_not_end_is_asked_once(self, version):
+        """As where the name service does not answer: each question would cost its whole time."""
+
+        class Hanging(Filers):
+            def _tool(self, argv: list[str]) -> dict[str, Any]:
+                super()._tool(argv)
+                return {"kind": "command", "at": "x", "error": "unanswered", "message": "slow"}
+
+        host = Hanging()
+        storage = storage_agent.look_at(host, target(version))
+        assert (storage.outcome, storage.reason, len(host.asked)) == ("no_answer", "failed", 1)
+        assert not [key for key in host.evidence if key.startswith("udp:")]
+
+    @pytest.mark.parametrize(
+        "errors", ["snmpget: Unknown host (filer)\n", "Timeout: No Response from x.\n"]
+    )
+    @pytest.mark.parametrize("version", ["1", "2c"])
+    def test_who_is_not_there_is_asked_once(self, version, errors):
+        _storage, host = look_at(Agent({}, silent=errors), version)
+        assert len(host.asked) == 1
+
+    def test_a_table_of_a_dead_name_is_one_question(self):
+        host = Filers().agent(ADDRESS, Agent({}, silent="snmpget: Unknown host (filer)\n"))
+        many = [f"1.3.6.1.{number}" for number in range(100)]
+        with pytest.raises(snmp.NoAnswer):
+            snmp.get(host, target(), "details", many)
+        assert len(host.asked) == 1
 
     def test_closed_port(self):
         agent = Agent({})
