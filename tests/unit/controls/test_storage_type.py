@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.controls import storage_type
-from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.errors import Absent, PolicyError
 from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import Host, RecordedHost
-from ansible.module_utils.hostproof.probes import storage_advice, storage_rules
+from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.probes import database_snmp, storage_advice, storage_rules
+from packs import Output
 from snmp_agents import NO_SUCH, Agent, Filers
 from snmp_agents import storage_policy as policy
 
@@ -335,6 +336,52 @@ class TestDatabaseHost:
         host = plain_host()
         assert "no storage that the database would ask" in only(judge(host)["snmp_trace"]).why
         assert not [key for key in host.evidence if TRACES in key]
+
+    def test_a_trace_folder_on_a_dead_server_blocks_nothing(self, judge, traced):
+        """The folder is resolved by a command that can be ended, never by this program."""
+        host = traced("")
+        line = f"readlink -v -e {TRACES}"
+        host.evidence[f"command:{line}"] = {
+            "kind": "command",
+            "error": "unanswered",
+            "message": "x",
+        }
+        finding = only(judge(host)["snmp_trace"])
+        assert finding.status == "error"
+        assert not [
+            key for key in host.evidence if key.startswith(("file:", "dir:")) and "diag" in key
+        ]
+        assert not [key for key in host.evidence if key.startswith("command:grep")]
+
+    def test_a_trace_folder_that_may_not_be_read_is_an_error(self, judge, traced):
+        host = traced("")
+        host.deny(TRACES)
+        line = f"readlink -v -e {TRACES}"
+        host.commands[line] = Output(1, "", f"readlink: {TRACES}: Permission denied\n")
+        assert only(judge(host)["snmp_trace"]).status == "error"
+
+    def test_a_search_that_fails_is_an_error(self, judge, traced):
+        host = traced("")
+        argv = " ".join(database_snmp.trace_argv(TRACES))
+        host.commands[argv] = Output(2, "", "grep: x: Input/output error\n")
+        assert only(judge(host)["snmp_trace"]).status == "error"
+
+    def test_a_real_folder_is_searched(self, tmp_path):
+        """By the tools of this machine, through a link, and only the database writers' files."""
+        folder = tmp_path / "diag/test/test/trace"
+        folder.mkdir(parents=True)
+        (tmp_path / "link").symlink_to(tmp_path / "diag")
+        text = (
+            "x\n" + self.SETUP.partition(":")[2] + self.QUERY.partition(":")[2].format("10.1.1.1")
+        )
+        (folder / "test_dbw0_1.trc").write_text(text)
+        (folder / "test_lgwr_1.trc").write_text(text)
+        for name in ("diag", "link"):
+            lines = database_snmp.read_trace(LiveHost(), f"{tmp_path}/{name}/test")
+            assert [one.server for one in lines] == ["", "10.1.1.1"]
+            assert all(one.path.endswith("test_dbw0_1.trc") for one in lines)
+        with pytest.raises(Absent):
+            database_snmp.read_trace(LiveHost(), f"{tmp_path}/none")
 
     def test_library_that_could_not_be_loaded(self, judge, traced):
         finding = only(judge(traced(self.SETUP))["snmp_trace"])
