@@ -425,7 +425,8 @@ def _unknown(check, problem, server=None):
 
 def _title(check, server):
     # type: (Check, Server) -> str
-    return "{0}: {1}".format(check.title, server.target)
+    """It begins with the address, which is what the report shows of it first."""
+    return "{0}: {1}".format(server.target, check.title)
 
 
 _FIXES = {
@@ -642,7 +643,7 @@ def _judge_query(server, lines, answers, evidence):
             server, now
         ),
         fix="restart the instance" if answers else "see storage_type.agent_answers",
-        title="{0}: {1}".format(TRACE.title, server),
+        title="{0}: {1}".format(server, TRACE.title),
         running=_trace_text(lines),
         evidence=evidence,
     )

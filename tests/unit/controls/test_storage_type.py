@@ -116,7 +116,7 @@ class TestWhoIsAsked:
             Agent.of("linux-nfs"), u02="filer:/export/u02", u03="filer:/export/u03"
         )
         found = judge(host)
-        assert only(found["identified"]).title == f"The storage is known: {ADDRESS}"
+        assert only(found["identified"]).title == f"{ADDRESS}: The storage is known"
 
     def test_an_address_of_the_policy_may_have_port_and_credentials(self, judge):
         host = database_host().agent(ADDRESS, Agent.of("netapp-7mode"), port=1161)
@@ -137,7 +137,7 @@ class TestWhoIsAsked:
     def test_other_storage_is_asked_as_well(self, judge):
         host = plain_host().agent("array1", Agent.of("3par"))
         finding = only(judge(host, addresses=["array1"])["identified"])
-        assert (finding.status, finding.title) == ("pass", "The storage is known: array1")
+        assert (finding.status, finding.title) == ("pass", "array1: The storage is known")
         assert finding.running.startswith("HPE 3PAR/Primera 7200c 3.2.2 (MU3), serial 1612345; san")
 
 
@@ -456,6 +456,15 @@ def ports(*states: int | None, names: str = "abcdef") -> Agent:
         if state is not None:
             table[f"{E}789.1.22.2.1.24.{row}"] = state
     return agent("ontap-cluster", **rows(table))
+
+
+def test_the_report_names_the_address_first(judge):
+    """The summary takes what stands before the first ": " for the thing that is judged."""
+    host = database_host(ports(4)).agent("array", Agent.of("3par"))
+    found = judge(host, addresses=["array", "fd00::5", "10.0.0.7:1161"])
+    for check in ("agent_answers", "identified", "hcc", "flow_control", "mount_options", "space"):
+        subjects = [one.title.partition(": ")[0] for one in found[check]]
+        assert subjects == [ADDRESS, "10.0.0.7:1161", "array", "fd00::5"]
 
 
 class TestFlowControl:
