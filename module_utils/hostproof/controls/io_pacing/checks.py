@@ -84,7 +84,8 @@ BUFFERED_WRITERS = Check(
     "low",
     "now",
     "A backup or an export that writes through the page cache is held back only when so many bytes "
-    "are dirty; then every buffered writer waits. A database with direct I/O is not governed by it.",
+    "are dirty; then every buffered writer waits. A database with direct I/O is not governed by "
+    "it.",
     "kernel Documentation/admin-guide/sysctl/vm.rst, dirty_*; Documentation/ABI/stable/sysfs-block",
 )
 
