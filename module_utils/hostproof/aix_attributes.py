@@ -8,14 +8,15 @@ device alone. Sources: AIX Commands Reference, chdev and lsattr.
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from .answer import Answer, attempt
+from .answer import Answer, attempt, if_known
 from .change import CommandChange
 from .command import Command, squeezed, state_of
 from .errors import HostproofError, Unanswered
 from .host import Host
 from .parsers import lsattr
+from .probes import sys_parm
 
 NOW = "now"
 NEXT_BOOT = "next_boot"
@@ -23,6 +24,9 @@ BOTH = "both"
 
 #: What chdev gets for it.
 FLAGS = {NOW: ("-T",), NEXT_BOOT: ("-P",), BOTH: ()}  # type: Dict[str, Tuple[str, ...]]
+
+#: The device whose attributes are the kernel's own.
+SYSTEM = "sys0"
 
 #: Seconds. IBM: who stops chdev can destroy the database, so it is never stopped for being slow.
 CHDEV_TIMEOUT = 24 * 3600.0
@@ -45,18 +49,33 @@ class Attributes(NamedTuple):
     legal: Dict[str, Answer[lsattr.Legal]]
 
 
-def check_names(device, wanted):
-    # type: (str, Dict[str, str]) -> None
-    """Raise ValueError for what no AIX device or attribute is called, or for nothing wanted."""
+def texts(values):
+    # type: (Dict[str, Any]) -> Dict[str, str]
+    """Values as chdev takes them, from YAML's: a truth value is AIX's true or false."""
+    found = {}
+    for name, value in values.items():
+        if isinstance(value, bool):
+            found[str(name)] = str(value).lower()
+        elif isinstance(value, (str, int, float)):
+            found[str(name)] = str(value).strip()
+        else:
+            raise ValueError("the value of {0} must be one text or number".format(name))
+    return found
+
+
+def check_names(device, names, wanted):
+    # type: (str, Iterable[str], Dict[str, str]) -> None
+    """Raise ValueError for what no AIX device or attribute is called, and for no attribute."""
     if not _DEVICE.match(device):
         raise ValueError("{0!r} is no name of a device; take one that lsdev tells".format(device))
-    if not wanted:
+    if not list(names):
         raise ValueError("no attribute is given; name at least one")
-    for name, value in wanted.items():
+    for name in names:
         if not _ATTRIBUTE.match(name):
             raise ValueError("{0!r} is no name of an attribute of {1}".format(name, device))
-        if "\n" in value or "\0" in value:
-            raise ValueError("the value of {0} has more than one line".format(name))
+    for name, value in wanted.items():
+        if not value.isprintable():
+            raise ValueError("the value of {0} has characters that do not print".format(name))
 
 
 def look(device, names):
@@ -146,12 +165,16 @@ def of_words(device, text, rows, legal):
     )
 
 
-def problems(attributes, wanted):
-    # type: (Attributes, Dict[str, str]) -> List[str]
-    """Why the device would not take the values, as far as lsattr tells; one sentence each."""
+def problems(attributes, wanted, now=None):
+    # type: (Attributes, Dict[str, str], Optional[Dict[str, str]]) -> List[str]
+    """Why the device would not take the values, as far as lsattr tells; one sentence each.
+
+    ``now`` is what is there, if it is not what the database holds.
+    """
+    there = attributes.values if now is None else now
     found = []
     for name in wanted:
-        if wanted[name] == attributes.values[name]:
+        if wanted[name] == there[name]:
             continue
         legal = attributes.legal[name]
         if not attributes.settable[name]:
@@ -186,17 +209,19 @@ def chdev(device, values, when):
     )
 
 
-def change(attributes, wanted, when, undo=()):
-    # type: (Attributes, Dict[str, str], str, Tuple[Command, ...]) -> Optional[CommandChange]
+def change(attributes, wanted, when, undo=(), together=False):
+    # type: (Attributes, Dict[str, str], str, Tuple[Command, ...], bool) -> Optional[CommandChange]
     """The change of the database (and, for BOTH, of the device); None where it holds all of it.
 
-    ``undo`` is run after the old values are back in the database.
+    ``undo`` is run after the old values are back in the database. ``together`` gives chdev every
+    wanted value as soon as one differs: for attributes that are judged as a pair.
     """
     if when == NOW:
         raise ValueError("chdev -T leaves the database as it is: see change_now")
     new = differing(attributes, wanted)
     if not new:
         return None
+    new = dict(wanted) if together else new
     old = {name: attributes.values[name] for name in new}
     return CommandChange(
         name="{0}: {1}".format(attributes.device, " ".join(new)),
@@ -245,3 +270,86 @@ def _with_values(attributes, new):
             line = name + (" " + value if value else "") + behind
         lines.append(line)
     return "\n".join(lines)
+
+
+# -- for a task: what is there, what to change, and what to tell of it ----------------------------
+
+
+class Device(NamedTuple):
+    """Attributes in the database, and what the kernel goes by of those that it tells.
+
+    ``running`` is empty where none of them can be told, and holds the error where it failed.
+    """
+
+    odm: Attributes
+    running: Answer[Dict[str, str]]
+
+
+def look_at(host, device, names):
+    # type: (Host, str, Tuple[str, ...]) -> Device
+    """Raises Unanswered with lsattr's words where the device or an attribute is not there."""
+    told = tuple(name for name in names if device == SYSTEM and name in sys_parm.NUMBERS)
+    running = {}  # type: Answer[Dict[str, str]]
+    if told:
+        running = attempt(_read_running, host, told)
+    return Device(read(host, device, names), running)
+
+
+def _read_running(host, names):
+    # type: (Host, Tuple[str, ...]) -> Dict[str, str]
+    return {name: str(value) for name, value in sys_parm.read(host, names).items()}
+
+
+def wanted_change(device, wanted, when):
+    # type: (Device, Dict[str, str], str) -> Optional[CommandChange]
+    """The one chdev for what differs, None where nothing does.
+
+    Raises HostproofError with every reason why the device would not take a value.
+    """
+    reasons = problems(device.odm, wanted, prior(device, when))
+    if reasons:
+        raise HostproofError("refused, nothing was changed: {0}".format("; ".join(reasons)))
+    if when == NEXT_BOOT:
+        return change(device.odm, wanted, when)
+    running = prior(device, NOW)
+    told = if_known(device.running, {})
+    late = {name: wanted[name] for name in wanted if wanted[name] != running[name]}
+    if when == BOTH and differing(device.odm, wanted):
+        undo = ()  # type: Tuple[Command, ...]
+        old = {name: told[name] for name in told if told[name] != device.odm.values[name]}
+        if old:
+            undo = (chdev(device.odm.device, old, NOW),)
+        return change(device.odm, wanted, when, undo)
+    if when == BOTH:
+        # The database holds all of it; what the kernel tells may still differ.
+        late = {name: wanted[name] for name in late if name in told}
+    else:
+        # Of what nobody tells, nobody knows whether the device goes by it.
+        late = {name: wanted[name] for name in wanted if name in late or name not in told}
+    if not late:
+        return None
+    tell = sys_parm.look(tuple(told)) if told and set(late) <= set(told) else None
+    return change_now(device.odm, late, running if tell is None else told, tell)
+
+
+def prior(device, when):
+    # type: (Device, str) -> Dict[str, str]
+    """What a task would bring back: the database's values; for NOW the kernel's, where known."""
+    values = dict(device.odm.values)
+    if when == NOW:
+        values.update(if_known(device.running, {}))
+    return values
+
+
+def shown(device):
+    # type: (Device) -> Dict[str, Any]
+    """The results of a task."""
+    legal = device.odm.legal
+    return {
+        "values": device.odm.values,
+        "running": if_known(device.running, {}),
+        "legal": {
+            name: None if isinstance(legal[name], HostproofError) else str(legal[name])
+            for name in legal
+        },
+    }

@@ -33,7 +33,9 @@ def _changes(aix, policy):
     odm = known(aix.odm)
     wanted = _values(policy.wanted)
     if odm_pair(odm) != policy.wanted:
-        change = aix_attributes.change(odm, wanted, aix_attributes.BOTH, _undo_more(aix))
+        change = aix_attributes.change(
+            odm, wanted, aix_attributes.BOTH, _undo_more(aix), together=True
+        )
         return ([] if change is None else [change]), []
     if isinstance(aix.running, HostproofError):
         return [], [
