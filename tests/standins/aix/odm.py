@@ -128,7 +128,7 @@ def put(path, text):
         place = state
         names = path.split("/")
         for name in names[:-1]:
-            place = place[name]
+            place = place[int(name) if isinstance(place, list) else name]
         place[names[-1]] = json.loads(text)
 
 
