@@ -67,11 +67,13 @@ def only_if_writable(function):
     """fsync and flock as a system does that takes only what is open for writing."""
 
     @functools.wraps(function)
-    def checked(handle, *arguments):
+    def checked(handle, *operation):
         number = handle if isinstance(handle, int) else handle.fileno()
-        if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+        reads = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+        # A lock that is shared is for those who read.
+        if reads and not any(one & (fcntl.LOCK_SH | fcntl.LOCK_UN) for one in operation):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        return function(handle, *arguments)
+        return function(handle, *operation)
 
     return checked
 
