@@ -23,6 +23,7 @@ OF_AIX = {
         "cat",
         "chdev",
         "entstat",
+        "getconf",
         "hostname",
         "id",
         "ioo",

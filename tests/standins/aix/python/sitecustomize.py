@@ -3,13 +3,15 @@
 Linux shows processes and itself as text below /proc and /sys. On AIX /proc holds a folder for each
 process with binary files and the folder sys, and there is no /sys: paths below both lead to the
 folders proc and no-sys of the stand-ins' state, of which the second is never there. The system's
-name is AIX. The C library is libc.a, whose sys_parm tells the marks that the kernel goes by.
+name is AIX. No folder can be locked or synced, for none is ever open for writing. The C library is
+libc.a, whose sys_parm tells the marks that the kernel goes by.
 Sources: AIX Files Reference, /proc File; AIX Technical Reference, sys_parm, and sys/var.h.
 """
 
 import builtins
 import ctypes
 import errno
+import fcntl
 import functools
 import io
 import json
@@ -59,6 +61,27 @@ def uname():
 
 
 os.uname = uname
+
+
+def only_if_writable(function):
+    """fsync and flock as a system does that takes only what is open for writing."""
+
+    @functools.wraps(function)
+    def checked(handle, *operation):
+        number = handle if isinstance(handle, int) else handle.fileno()
+        reads = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
+        # A lock that is shared is for those who read.
+        if reads and not any(one & (fcntl.LOCK_SH | fcntl.LOCK_UN) for one in operation):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return function(handle, *operation)
+
+    return checked
+
+
+os.fsync = only_if_writable(os.fsync)
+fcntl.flock = only_if_writable(fcntl.flock)
+for name in ("O_DIRECTORY", "O_TMPFILE"):
+    delattr(os, name)
 
 #: SYSP_V_MAXPOUT and SYSP_V_MINPOUT of sys/var.h.
 PARAMETERS = {6: "maxpout", 7: "minpout"}
