@@ -19,8 +19,9 @@ INVENTORY = ROOT / "molecule/io_pacing/inventory"
 #: Commands that AIX 6.1 to 7.3 have (AIX Commands Reference); what stands below /usr/es comes with
 #: PowerHA, and a Python is what Ansible itself was started with.
 OF_AIX = {
-    *"cat chdev entstat getconf hostname id ioo lparstat lsattr lsdev lslpp lssrc mount".split(),
-    *"netstat nfso nfsstat no oslevel ps sed uname vmo vmstat".split(),
+    *("cat", "chdev", "entstat", "getconf", "hostname", "id", "ioo", "lparstat", "lsattr"),
+    *("lsdev", "lslpp", "lssrc", "mount", "netstat", "nfso", "nfsstat", "no", "oslevel"),
+    *("ps", "sed", "uname", "vmo", "vmstat"),
     *("/opt/freeware/bin/python3", "/usr/es/sbin/cluster/utilities/halevel"),
 }
 
@@ -106,7 +107,7 @@ def test_what_the_audit_runs_is_there_or_missed_without_harm(pack):
 
 
 def test_no_command_gets_an_option_of_gnu(box, pack):
-    """Of the whole audit, of apply and of revert. What AIX does not know, its stand-ins refuse too."""
+    """Of the audit, apply and revert. The stand-ins refuse what AIX does not know."""
     box.play("apply")
     box.play("revert")
     called = box.calls()
