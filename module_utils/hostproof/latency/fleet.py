@@ -93,7 +93,7 @@ def _signed_ranks(hosts):
 
 def needed_hosts(spread, change):
     # type: (float, float) -> Optional[int]
-    """About how many hosts show a ``change`` (0.05) four times of five; ``spread`` of log ratios."""
+    """How many hosts show a ``change`` (0.05) four times of five; ``spread`` of log ratios."""
     if change <= 0 or spread <= 0:
         return None
     return max(6, math.ceil(8.2 * (spread / math.log(1.0 + change)) ** 2))
