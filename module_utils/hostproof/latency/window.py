@@ -6,7 +6,8 @@ All probes give windows, so that one judgement serves a TCP round trip, a disk r
 event of an AWR report alike. Durations are microseconds; what a source does not tell is None.
 """
 
-from typing import Any, Dict, Iterable, NamedTuple, Optional
+import math
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional
 
 from .histogram import Histogram
 
@@ -49,11 +50,25 @@ class Window(NamedTuple):
     @classmethod
     def from_json(cls, values):
         # type: (Dict[str, Any]) -> Window
-        """The window that to_json gave; ValueError names what is missing or too much."""
+        """The window that to_json gave; ValueError names what is missing, too much or wrong."""
         if not isinstance(values, dict) or set(values) != set(cls._fields):
             wrong = sorted(set(cls._fields).symmetric_difference(values or ()))
             raise ValueError("not a window: {0}".format(", ".join(wrong)))
-        return cls(**values)
+        made = cls(**values)
+        wrong = [name for name in _TEXTS if not isinstance(values[name], str)]
+        wrong += [name for name in _FIGURES if not _is_figure(values[name])]
+        wrong += [name for name in ("size", "n") if not isinstance(values[name] or 0, int)]
+        if values["n"] is None:
+            wrong.append("n")
+        if not isinstance(values["conditions"], dict):
+            wrong.append("conditions")
+        if wrong:
+            raise ValueError("not a window: {0} cannot be so".format(", ".join(sorted(wrong))))
+        try:
+            made.log2_bins()
+        except (AttributeError, KeyError, TypeError) as problem:
+            raise ValueError("not a window: its bins are none: {0!r}".format(problem)) from problem
+        return made
 
     def log2_bins(self):
         # type: () -> Dict[int, int]
@@ -63,6 +78,26 @@ class Window(NamedTuple):
         if "log2" in self.bins:
             return {int(k): int(n) for k, n in sorted(self.bins["log2"].items(), key=_exponent)}
         return Histogram.from_json(self.bins).log2_bins()
+
+
+class Measured(NamedTuple):
+    """What probes gave; ``remarks`` are sentences about what could not be measured, and why."""
+
+    windows: List[Window]
+    remarks: List[str]
+
+
+_TEXTS = ("probe", "subject", "layer")
+_FIGURES = ("size", "started", "seconds", "n", "minimum", "mean", "p50", "p90", "p99", "maximum")
+
+
+def _is_figure(value):
+    # type: (Any) -> bool
+    """None, or a number that a duration, a time or a count can be."""
+    if value is None:
+        return True
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and math.isfinite(value) and value >= 0
 
 
 def window_from_samples(

@@ -11,7 +11,7 @@ else each I/O would count once in each.
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import Absent, HostproofError, Unanswered
-from ..host import Host
+from ..host import Host, Sample
 from ..latency.window import Window
 from ..parsers import diskstats
 
@@ -148,18 +148,23 @@ def read_intervals(host, count, seconds, first=0):
     intervals = []
     for number in range(first, first + count):
         key = SAMPLE.format(number)
-        sample = host.sample(key, [DISKSTATS], [], seconds)
-        source = "file:" + DISKSTATS
-        if source in sample.errors:
-            raise Unanswered("sample:" + key, sample.errors[source])
-        before, after = [diskstats.parse(one[source]) for one in (sample.first, sample.second)]
-        devices = {}  # type: Dict[str, diskstats.Difference]
-        for name in before:
-            moved = diskstats.difference(before[name], after[name]) if name in after else None
-            if moved is not None:
-                devices[name] = moved
-        intervals.append(Interval(sample.seconds, devices))
+        intervals.append(interval_of(key, host.sample(key, [DISKSTATS], [], seconds)))
     return intervals
+
+
+def interval_of(key, sample):
+    # type: (str, Sample) -> Interval
+    """What the devices did between the two readings of a sample of that name."""
+    source = "file:" + DISKSTATS
+    if source in sample.errors:
+        raise Unanswered("sample:" + key, sample.errors[source])
+    before, after = [diskstats.parse(one[source]) for one in (sample.first, sample.second)]
+    devices = {}  # type: Dict[str, diskstats.Difference]
+    for name in before:
+        moved = diskstats.difference(before[name], after[name]) if name in after else None
+        if moved is not None:
+            devices[name] = moved
+    return Interval(sample.seconds, devices)
 
 
 def windows(names, intervals, started):
