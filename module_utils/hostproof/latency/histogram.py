@@ -107,6 +107,22 @@ class Histogram:
             bins[exponent] = bins.get(exponent, 0) + number
         return dict(sorted(bins.items()))
 
+    def parts(self, per_octave):
+        # type: (int) -> List[Tuple[float, float, int]]
+        """Lower and upper end in microseconds and count of the filled parts, in order.
+
+        ``per_octave`` parts of the same width an octave: a power of two up to 64.
+        """
+        step = _SUB_BINS // per_octave
+        counts = {}  # type: Dict[int, int]
+        for index, number in self.counts.items():
+            counts[index // step] = counts.get(index // step, 0) + number
+        parts = []
+        for place in sorted(counts):
+            low, width = _bin(place * step)
+            parts.append((low / _SUB_BINS, (low + step * width) / _SUB_BINS, counts[place]))
+        return parts
+
     def to_json(self):
         # type: () -> Dict[str, Any]
         """What from_json takes: lowest, highest and sum in nanoseconds, and the filled bins."""

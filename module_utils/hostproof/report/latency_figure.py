@@ -1,0 +1,399 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The latencies that a finding rests on, in report.html: drawings and a table of the same.
+
+A finding that cites a reading of kind "windows" gets a heat map of size by latency, or where the
+source tells no distribution a line from the shortest to the longest. One that cites both
+``windows:before:X`` and ``windows:after:X`` gets both over one axis.
+"""
+
+import html
+import math
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import HostproofError
+from ..evidence import decode
+from ..finding import STATUSES
+from ..latency.grid import size_row
+from .latency_series import (
+    Series,
+    change_text,
+    duration,
+    grouped,
+    read_windows,
+    size_text,
+    summary,
+)
+from .latency_svg import Row, drawable, heat_map, overlay, ranges
+from .store import HostState
+from .text import printable
+
+#: More than these are left to the table, and those to findings.jsonl.
+DRAWINGS = 12
+ROWS_DRAWN = 24
+TABLE_ROWS = 120
+
+_WINDOWS = "windows:"
+_BEFORE = "windows:before:"
+_AFTER = "windows:after:"
+
+_COLUMNS = (
+    ("min", "minimum"),
+    ("p50", "p50"),
+    ("p90", "p90"),
+    ("p99", "p99"),
+    ("max", "maximum"),
+    ("mean", "mean"),
+)
+
+_HOW_TO_READ = (
+    "Areas: how often each latency came, outline before, filled after; one in a thousand at either "
+    "end lies outside. Lines: p50, and p99 in dashes. Marks: one for each window, the first on top."
+)
+_MEDIANS = "p50, p90 and p99 are the medians of those of the windows."
+
+
+class Pair(NamedTuple):
+    """The same before and after; None on the side where it was not measured."""
+
+    before: Optional[Series]
+    after: Optional[Series]
+
+    @property
+    def name(self):
+        # type: () -> str
+        one = self.before or self.after
+        assert one is not None
+        return "{0}: {1}".format(one.probe, one.name)
+
+
+class Figure(NamedTuple):
+    """What one finding shows. ``keys`` is the evidence drawn, ``problems`` are sentences.
+
+    ``seen``: the number of an earlier figure of the host that shows it already.
+    """
+
+    number: int
+    keys: Tuple[str, ...]
+    series: List[Series]
+    pairs: List[Pair]
+    problems: List[str]
+    seen: Optional[int]
+
+
+def by_urgency(state):
+    # type: (HostState) -> List[Dict[str, Any]]
+    """The findings of a host as its section shows them, the worst first."""
+    return sorted(state.findings, key=lambda finding: STATUSES.index(finding["status"]))
+
+
+def figures_of(state):
+    # type: (HostState) -> Dict[int, Figure]
+    """The figures of a host by the id() of the finding that shows them."""
+    readings = _window_readings(state)
+    figures = {}  # type: Dict[int, Figure]
+    shown = {}  # type: Dict[Tuple[str, ...], int]
+    if not readings:
+        return figures
+    for finding in by_urgency(state):
+        keys = tuple(key for key in finding["evidence"] if key in readings)
+        if not keys:
+            continue
+        seen = shown.get(keys)
+        number = shown.setdefault(keys, len(shown) + 1)
+        if seen is not None:
+            figures[id(finding)] = Figure(number, keys, [], [], [], seen)
+        else:
+            figures[id(finding)] = _figure(number, keys, readings)
+    return figures
+
+
+def heading(figure):
+    # type: (Figure) -> str
+    """What a figure shows, in a few words."""
+    probes = [one.probe for one in figure.series]
+    probes += [(pair.before or pair.after).probe for pair in figure.pairs]  # type: ignore[union-attr]
+    words = ", ".join(dict.fromkeys(probes)) or "nothing that can be shown"
+    return "Latency{0}: {1}".format(" before and after" if figure.pairs else "", words)
+
+
+def content(figure):
+    # type: (Figure) -> str
+    """Drawings and the whole table, as HTML."""
+    return "".join(_drawings(figure)) + table(figure, TABLE_ROWS)
+
+
+def table(figure, most):
+    # type: (Figure, int) -> str
+    """The figures of at most ``most`` series as an HTML table, and what was no window."""
+    pieces = []
+    if figure.pairs:
+        rows = figure.pairs[: max(1, most // 3)]
+        pieces.append(_pairs_table(rows))
+        pieces.append(_rest(len(figure.pairs) - len(rows)))
+    if figure.series:
+        several = figure.series[:most]
+        pieces.append(_series_table(several))
+        pieces.append(_rest(len(figure.series) - len(several)))
+    pieces += ["<p class=lp>{0}".format(_esc(problem)) for problem in figure.problems]
+    return "".join(pieces)
+
+
+# From evidence to series
+
+
+def _window_readings(state):
+    # type: (HostState) -> Dict[str, Dict[str, Any]]
+    """The readings of kind "windows" that the findings of a host cite."""
+    found = {}  # type: Dict[str, Dict[str, Any]]
+    for part in state.parts:
+        wanted = {key for finding in part.findings for key in finding["evidence"]}
+        wanted = {key for key in wanted if key.startswith(_WINDOWS)}
+        if not wanted or part.line["evidence"] is None:
+            continue
+        try:
+            evidence = decode(part.line["evidence"])
+        except HostproofError:
+            # The evidence of the finding says so itself.
+            continue
+        for key in wanted:
+            reading = evidence.get(key)
+            if not isinstance(reading, dict) or "error" in reading:
+                continue
+            if reading.get("kind") == "windows":
+                found[key] = reading
+    return found
+
+
+def _figure(number, keys, readings):
+    # type: (int, Tuple[str, ...], Dict[str, Dict[str, Any]]) -> Figure
+    series = []  # type: List[Series]
+    pairs = []  # type: List[Pair]
+    problems = []  # type: List[str]
+
+    def told(key):
+        # type: (str) -> List[Series]
+        found = read_windows(readings[key])
+        problems.extend("{0}: {1}".format(key, problem) for problem in found.problems)
+        return found.series
+
+    for key in keys:
+        other = _other_side(key)
+        if other not in keys:
+            series += told(key)
+        elif key.startswith(_BEFORE):
+            pairs += _paired(told(key), told(other))
+    return Figure(number, keys, series, pairs, problems, None)
+
+
+def _other_side(key):
+    # type: (str) -> str
+    for mine, others in ((_BEFORE, _AFTER), (_AFTER, _BEFORE)):
+        if key.startswith(mine):
+            return others + key[len(mine) :]
+    return ""
+
+
+def _paired(before, after):
+    # type: (List[Series], List[Series]) -> List[Pair]
+    late = {one.key: one for one in after}
+    pairs = [Pair(one, late.pop(one.key, None)) for one in before]
+    return pairs + [Pair(None, one) for one in late.values()]
+
+
+# Drawings
+
+
+def _drawings(figure):
+    # type: (Figure) -> List[str]
+    whole = [pair for pair in figure.pairs if pair.before and pair.after]
+    drawn = _first_of(whole, sorted(whole, key=_change, reverse=True), DRAWINGS)
+    pieces = [_framed(pair.name, overlay(pair.name, *pair)) for pair in drawn]
+    if pieces:
+        pieces.append("<p class=lk>{0}".format(_HOW_TO_READ))
+    if len(drawn) < len(whole):
+        pieces.append(
+            "<p class=lk>Drawn are the {0} of {1} that changed most.".format(len(drawn), len(whole))
+        )
+    room = DRAWINGS
+    for name, rows in _heat_maps(figure.series)[:DRAWINGS]:
+        room -= 1
+        shown = _first_of(rows, sorted(rows, key=_count_of_row, reverse=True), ROWS_DRAWN)
+        pieces.append(_framed(name, heat_map(name, shown), len(shown), len(rows)))
+    for name, several in _without_distribution(figure.series)[: max(1, room)]:
+        some = _first_of(several, sorted(several, key=_count, reverse=True), ROWS_DRAWN)
+        pieces.append(_framed(name, ranges(name, some), len(some), len(several)))
+    return pieces
+
+
+def _heat_maps(several):
+    # type: (Sequence[Series]) -> List[Tuple[str, List[Row]]]
+    """Name and rows of each map: a thing with several sizes has its own, the others share one."""
+    groups = {}  # type: Dict[Tuple[str, str, str], List[Series]]
+    for one in several:
+        if drawable(Row(one.name, (one,))):
+            groups.setdefault(one[:3], []).append(one)
+    maps = {}  # type: Dict[str, List[Row]]
+    for (probe, subject, layer), found in groups.items():
+        if len(found) == 1:
+            maps.setdefault(probe, []).append(Row(found[0].name, (found[0],)))
+            continue
+        by_size = {}  # type: Dict[Optional[int], List[Series]]
+        for one in sorted(found, key=lambda one: (one.size is None, one.size or 0)):
+            by_size.setdefault(size_row(one.size), []).append(one)
+        name = "{0}: {1}".format(probe, ", ".join(filter(None, (subject, layer))))
+        maps[name] = [Row(_size_name(ones), tuple(ones)) for ones in by_size.values()]
+    return list(maps.items())
+
+
+def _size_name(several):
+    # type: (Sequence[Series]) -> str
+    sizes = [one.size for one in several]
+    if sizes[0] is None:
+        return "size not told"
+    first, last = size_text(sizes[0]), size_text(sizes[-1] or 0)
+    return first if first == last else "{0} to {1}".format(first, last)
+
+
+def _without_distribution(several):
+    # type: (Sequence[Series]) -> List[Tuple[str, List[Series]]]
+    by_probe = {}  # type: Dict[str, List[Series]]
+    for one in several:
+        if not drawable(Row(one.name, (one,))) and any(summary(one)[2:]):
+            by_probe.setdefault(one.probe, []).append(one)
+    return list(by_probe.items())
+
+
+def _first_of(ordered, by_weight, most):
+    # type: (Sequence[Any], Sequence[Any], int) -> List[Any]
+    """The ``most`` weightiest, in the order in which all stand."""
+    chosen = {id(one) for one in by_weight[:most]}
+    return [one for one in ordered if id(one) in chosen]
+
+
+def _count(series):
+    # type: (Series) -> int
+    return sum(window.n for window in series.windows)
+
+
+def _count_of_row(row):
+    # type: (Row) -> int
+    return sum(_count(one) for one in row.series)
+
+
+def _change(pair):
+    # type: (Pair) -> float
+    assert pair.before is not None and pair.after is not None
+    before, after = summary(pair.before), summary(pair.after)
+    ratios = [
+        abs(math.log(late / early))
+        for early, late in ((before.p50, after.p50), (before.p99, after.p99))
+        if early and late
+    ]
+    if not ratios and before.mean and after.mean:
+        ratios = [abs(math.log(after.mean / before.mean))]
+    return max(ratios, default=0.0)
+
+
+def _framed(name, drawing, shown=0, of=0):
+    # type: (str, str, int, int) -> str
+    """A drawing with its name; on a narrow screen it scrolls, also by the keys."""
+    more = " <small>the {0} of {1} that did the most</small>".format(shown, of)
+    return (
+        "<figure><figcaption>{0}{1}</figcaption>"
+        '<div class=sx tabindex=0 role=group aria-label="{0}">{2}</div></figure>'
+    ).format(_esc(name), more if shown < of else "", drawing)
+
+
+# Tables
+
+
+def _series_table(several):
+    # type: (Sequence[Series]) -> str
+    figures = [summary(one) for one in several]
+    columns = [
+        (head, name)
+        for head, name in _COLUMNS
+        if any(getattr(told, name) is not None for told in figures)
+    ]
+    names = _names(several)
+    rows = "".join(
+        "<tr><th scope=row>{0}<td>{1}<td>{2}{3}".format(
+            _esc(name),
+            told.windows,
+            grouped(told.n) if told.n else "not told",
+            "".join("<td>" + _time(getattr(told, column)) for _, column in columns),
+        )
+        for name, told in zip(names, figures)
+    )
+    return _framed_table(["What", "Windows", "Count"] + [head for head, _ in columns], rows)
+
+
+def _pairs_table(pairs):
+    # type: (Sequence[Pair]) -> str
+    both = [(pair, _summary(pair.before), _summary(pair.after)) for pair in pairs]
+    columns = [
+        (head, name)
+        for head, name in _COLUMNS
+        if any(getattr(told, name, None) is not None for _, *sides in both for told in sides)
+    ]
+    rows = []
+    for pair, before, after in both:
+        first = "<tr><th scope=rowgroup rowspan=3>" + _esc(pair.name)
+        for lead, word, told in ((first, "before", before), ("<tr>", "after", after)):
+            if told is None:
+                cells = "<td colspan={0}>not measured".format(2 + len(columns))
+            else:
+                cells = "<td>{0}<td>{1}".format(
+                    told.windows, grouped(told.n) if told.n else "not told"
+                )
+                cells += "".join("<td>" + _time(getattr(told, name)) for _, name in columns)
+            rows.append("{0}<th scope=row>{1}{2}".format(lead, word, cells))
+        changes = "".join(
+            "<td>" + change_text(getattr(before, name, None), getattr(after, name, None))
+            for _, name in columns
+        )
+        rows.append("<tr class=lc><th scope=row>change<td><td>" + changes)
+    return _framed_table(
+        ["What", "", "Windows", "Count"] + [head for head, _ in columns], "".join(rows)
+    )
+
+
+def _framed_table(heads, rows):
+    # type: (Sequence[str], str) -> str
+    return (
+        "<div class=sx tabindex=0 role=group aria-label='Latencies'><table class=lt><thead><tr>{0}"
+        "<tbody>{1}</table></div><p class=lk>{2}"
+    ).format(
+        "".join("<th scope=col>{0}".format(head) if head else "<td>" for head in heads),
+        rows,
+        _MEDIANS if "p50" in heads else "",
+    )
+
+
+def _names(several):
+    # type: (Sequence[Series]) -> List[str]
+    """With the probe in front where there is more than one."""
+    if len({one.probe for one in several}) == 1:
+        return [one.name for one in several]
+    return ["{0}: {1}".format(one.probe, one.name) for one in several]
+
+
+def _summary(series):
+    # type: (Optional[Series]) -> Any
+    return None if series is None else summary(series)
+
+
+def _time(microseconds):
+    # type: (Optional[float]) -> str
+    return "–" if microseconds is None else duration(microseconds)
+
+
+def _rest(number):
+    # type: (int) -> str
+    return "<p class=lk>… and {0} more: findings.jsonl.".format(number) if number > 0 else ""
+
+
+def _esc(text):
+    # type: (str) -> str
+    return html.escape(printable(text))
