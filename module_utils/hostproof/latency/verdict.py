@@ -75,13 +75,14 @@ def compare(before, after, margin, comparisons=1):
     decided = _decide(interval, margin)
     verdict = INCONCLUSIVE if stable is False else decided
     undecided = decided == INCONCLUSIVE
+    windows = min(len(before), len(after))
     return Comparison(
         verdict=verdict,
         before=median(before),
         after=median(after),
         interval=interval,
         margin=margin,
-        needed=_needed(interval, margin, min(len(before), len(after))) if undecided else None,
+        needed=_needed(interval, margin, windows, alpha) if undecided else None,
         suspect=verdict == INCONCLUSIVE and _excludes_same(interval, margin),
         stable=stable,
     )
@@ -141,11 +142,11 @@ def _excludes_same(interval, margin):
     return slower or faster
 
 
-def _needed(interval, margin, windows):
-    # type: (Interval, float, int) -> Optional[int]
+def _needed(interval, margin, windows, alpha):
+    # type: (Interval, float, int, float) -> Optional[int]
     """The interval shrinks with the root of the windows; until it leaves the nearest bound out."""
     if interval.low <= 0.0 or math.isinf(interval.high):
-        return _fewest(ALPHA)
+        return _fewest(alpha)
     bound, ratio = math.log(1.0 + margin), math.log(interval.ratio)
     distance = abs(abs(ratio) - bound)
     if distance == 0.0:
