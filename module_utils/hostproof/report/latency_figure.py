@@ -20,13 +20,14 @@ from .latency_series import (
     change_text,
     duration,
     grouped,
+    octave_with,
     read_windows,
     size_text,
     summary,
 )
 from .latency_svg import Row, drawable, heat_map, overlay, ranges
 from .store import HostState
-from .text import printable
+from .text import one_line, printable
 
 #: More than these are left to the table, and those to findings.jsonl.
 DRAWINGS = 12
@@ -46,11 +47,17 @@ _COLUMNS = (
     ("mean", "mean"),
 )
 
+_SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+
 _HOW_TO_READ = (
     "Areas: how often each latency came, outline before, filled after; one in a thousand at either "
     "end lies outside. Lines: p50, and p99 in dashes. Marks: one for each window, the first on top."
 )
-_MEDIANS = "p50, p90 and p99 are the medians of those of the windows."
+_PASSIVE = (
+    "From the kernel's counters: p50 is the median of the means of intervals of some seconds, min "
+    "and max are the least and the largest of those means, not of single requests."
+)
+_MEDIANS = "Of several windows p50, p90 and p99 are the medians of theirs."
 
 
 class Pair(NamedTuple):
@@ -67,6 +74,13 @@ class Pair(NamedTuple):
         return "{0}: {1}".format(one.probe, one.name)
 
 
+class Group(NamedTuple):
+    """The series of one reading: two readings may well tell of the same disk."""
+
+    key: str
+    series: List[Series]
+
+
 class Figure(NamedTuple):
     """What one finding shows. ``keys`` is the evidence drawn, ``problems`` are sentences.
 
@@ -75,7 +89,7 @@ class Figure(NamedTuple):
 
     number: int
     keys: Tuple[str, ...]
-    series: List[Series]
+    groups: List[Group]
     pairs: List[Pair]
     problems: List[str]
     seen: Optional[int]
@@ -111,9 +125,8 @@ def figures_of(state):
 def heading(figure):
     # type: (Figure) -> str
     """What a figure shows, in a few words."""
-    probes = [one.probe for one in figure.series]
-    probes += [(pair.before or pair.after).probe for pair in figure.pairs]  # type: ignore[union-attr]
-    words = ", ".join(dict.fromkeys(probes)) or "nothing that can be shown"
+    probes = dict.fromkeys(one_line(one.probe) for one in _all_series(figure))
+    words = ", ".join(probes) or "nothing that can be shown"
     return "Latency{0}: {1}".format(" before and after" if figure.pairs else "", words)
 
 
@@ -131,12 +144,24 @@ def table(figure, most):
         rows = figure.pairs[: max(1, most // 3)]
         pieces.append(_pairs_table(rows))
         pieces.append(_rest(len(figure.pairs) - len(rows)))
-    if figure.series:
-        several = figure.series[:most]
-        pieces.append(_series_table(several))
-        pieces.append(_rest(len(figure.series) - len(several)))
+    for group in figure.groups:
+        several = group.series[: max(1, most // len(figure.groups))]
+        if len(figure.groups) > 1:
+            pieces.append("<p class=lk>{0}".format(_esc(group.key)))
+        pieces.append(_series_table(group.key, several))
+        pieces.append(_rest(len(group.series) - len(several)))
+    if any(len(one.windows) > 1 for one in _all_series(figure)):
+        pieces.append("<p class=lk>{0}".format(_MEDIANS))
+    if any(_is_passive(one) for one in _all_series(figure)):
+        pieces.append("<p class=lk>{0}".format(_PASSIVE))
     pieces += ["<p class=lp>{0}".format(_esc(problem)) for problem in figure.problems]
     return "".join(pieces)
+
+
+def _all_series(figure):
+    # type: (Figure) -> List[Series]
+    found = [one for group in figure.groups for one in group.series]
+    return found + [one for pair in figure.pairs for one in pair if one is not None]
 
 
 # From evidence to series
@@ -167,7 +192,7 @@ def _window_readings(state):
 
 def _figure(number, keys, readings):
     # type: (int, Tuple[str, ...], Dict[str, Dict[str, Any]]) -> Figure
-    series = []  # type: List[Series]
+    groups = []  # type: List[Group]
     pairs = []  # type: List[Pair]
     problems = []  # type: List[str]
 
@@ -180,10 +205,11 @@ def _figure(number, keys, readings):
     for key in keys:
         other = _other_side(key)
         if other not in keys:
-            series += told(key)
+            found = told(key)
+            groups += [Group(key, found)] if found else []
         elif key.startswith(_BEFORE):
             pairs += _paired(told(key), told(other))
-    return Figure(number, keys, series, pairs, problems, None)
+    return Figure(number, keys, groups, pairs, problems, None)
 
 
 def _other_side(key):
@@ -215,14 +241,25 @@ def _drawings(figure):
         pieces.append(
             "<p class=lk>Drawn are the {0} of {1} that changed most.".format(len(drawn), len(whole))
         )
-    room = DRAWINGS
-    for name, rows in _heat_maps(figure.series)[:DRAWINGS]:
-        room -= 1
-        shown = _first_of(rows, sorted(rows, key=_count_of_row, reverse=True), ROWS_DRAWN)
-        pieces.append(_framed(name, heat_map(name, shown), len(shown), len(rows)))
-    for name, several in _without_distribution(figure.series)[: max(1, room)]:
+    several = len(figure.groups) > 1
+    shown = [one for group in figure.groups for one in _of_group(group, several)]
+    pieces += shown[:DRAWINGS]
+    if len(shown) > DRAWINGS:
+        pieces.append("<p class=lk>Drawn are the first {0} of {1}.".format(DRAWINGS, len(shown)))
+    return pieces
+
+
+def _of_group(group, named):
+    # type: (Group, bool) -> List[str]
+    """The drawings of one reading, those without a distribution first: they are the fewest."""
+    pieces = []
+    key = group.key if named else ""
+    for name, several in _without_distribution(group.series):
         some = _first_of(several, sorted(several, key=_count, reverse=True), ROWS_DRAWN)
-        pieces.append(_framed(name, ranges(name, some), len(some), len(several)))
+        pieces.append(_framed(name, ranges(name, some), key, len(some), len(several)))
+    for name, rows in _heat_maps(group.series):
+        chosen = _first_of(rows, sorted(rows, key=_count_of_row, reverse=True), ROWS_DRAWN)
+        pieces.append(_framed(name, heat_map(name, chosen), key, len(chosen), len(rows)))
     return pieces
 
 
@@ -271,6 +308,11 @@ def _first_of(ordered, by_weight, most):
     return [one for one in ordered if id(one) in chosen]
 
 
+def _is_passive(series):
+    # type: (Series) -> bool
+    return any(window.conditions.get("mode") == "passive" for window in series.windows)
+
+
 def _count(series):
     # type: (Series) -> int
     return sum(window.n for window in series.windows)
@@ -295,79 +337,93 @@ def _change(pair):
     return max(ratios, default=0.0)
 
 
-def _framed(name, drawing, shown=0, of=0):
-    # type: (str, str, int, int) -> str
+def _framed(name, drawing, key="", shown=0, of=0):
+    # type: (str, str, str, int, int) -> str
     """A drawing with its name; on a narrow screen it scrolls, also by the keys."""
-    more = " <small>the {0} of {1} that did the most</small>".format(shown, of)
+    more = [key] if key else []
+    if shown < of:
+        more.append("the {0} of {1} that did the most".format(shown, of))
     return (
         "<figure><figcaption>{0}{1}</figcaption>"
         '<div class=sx tabindex=0 role=group aria-label="{0}">{2}</div></figure>'
-    ).format(_esc(name), more if shown < of else "", drawing)
+    ).format(
+        _esc(name),
+        " <small>{0}</small>".format(_esc("; ".join(more))) if more else "",
+        drawing,
+    )
 
 
 # Tables
 
 
-def _series_table(several):
-    # type: (Sequence[Series]) -> str
-    figures = [summary(one) for one in several]
-    columns = [
-        (head, name)
-        for head, name in _COLUMNS
-        if any(getattr(told, name) is not None for told in figures)
-    ]
-    names = _names(several)
-    rows = "".join(
-        "<tr><th scope=row>{0}<td>{1}<td>{2}{3}".format(
-            _esc(name),
-            told.windows,
-            grouped(told.n) if told.n else "not told",
-            "".join("<td>" + _time(getattr(told, column)) for _, column in columns),
-        )
-        for name, told in zip(names, figures)
-    )
-    return _framed_table(["What", "Windows", "Count"] + [head for head, _ in columns], rows)
+def _series_table(key, several):
+    # type: (str, Sequence[Series]) -> str
+    cells = [_cells(one) for one in several]
+    columns = [head for head, _ in _COLUMNS if any(told[head] for told in cells)]
+    rows = []
+    for name, one, told in zip(_names(several), several, cells):
+        rows.append("<tr><th class=ln scope=row>{0}{1}".format(_esc(name), _counts(one)))
+        rows += ["<td>" + (told[head] or "–") for head in columns]
+    return _framed_table(key, ["What", "Windows", "Count", *columns], "".join(rows))
 
 
 def _pairs_table(pairs):
     # type: (Sequence[Pair]) -> str
-    both = [(pair, _summary(pair.before), _summary(pair.after)) for pair in pairs]
+    both = [[{} if one is None else _cells(one) for one in pair] for pair in pairs]
     columns = [
-        (head, name)
-        for head, name in _COLUMNS
-        if any(getattr(told, name, None) is not None for _, *sides in both for told in sides)
+        head for head, _ in _COLUMNS if any(told.get(head) for sides in both for told in sides)
     ]
     rows = []
-    for pair, before, after in both:
-        first = "<tr><th scope=rowgroup rowspan=3>" + _esc(pair.name)
-        for lead, word, told in ((first, "before", before), ("<tr>", "after", after)):
-            if told is None:
-                cells = "<td colspan={0}>not measured".format(2 + len(columns))
-            else:
-                cells = "<td>{0}<td>{1}".format(
-                    told.windows, grouped(told.n) if told.n else "not told"
+    for pair, sides in zip(pairs, both):
+        lead = "<tr><th class=ln scope=rowgroup rowspan=3>" + _esc(pair.name)
+        for word, one, told in zip(("before", "after"), pair, sides):
+            rows.append("{0}<th scope=row>{1}".format(lead, word))
+            lead = "<tr>"
+            if one is None:
+                rows.append("<td colspan={0}>not measured".format(2 + len(columns)))
+                continue
+            rows.append(_counts(one))
+            rows += ["<td>" + (told[head] or "–") for head in columns]
+        early, late = (None if one is None else summary(one) for one in pair)
+        rows.append("<tr class=lc><th scope=row>change<td><td>")
+        for head, name in _COLUMNS:
+            if head in columns:
+                rows.append(
+                    "<td>" + change_text(getattr(early, name, None), getattr(late, name, None))
                 )
-                cells += "".join("<td>" + _time(getattr(told, name)) for _, name in columns)
-            rows.append("{0}<th scope=row>{1}{2}".format(lead, word, cells))
-        changes = "".join(
-            "<td>" + change_text(getattr(before, name, None), getattr(after, name, None))
-            for _, name in columns
-        )
-        rows.append("<tr class=lc><th scope=row>change<td><td>" + changes)
-    return _framed_table(
-        ["What", "", "Windows", "Count"] + [head for head, _ in columns], "".join(rows)
-    )
+    heads = ["What", "", "Windows", "Count", *columns]
+    return _framed_table("before and after", heads, "".join(rows))
 
 
-def _framed_table(heads, rows):
-    # type: (Sequence[str], str) -> str
+def _cells(series):
+    # type: (Series) -> Dict[str, Optional[str]]
+    """The figures of a series as words, by the heads of their columns."""
+    told = summary(series)
+    cells = {}  # type: Dict[str, Optional[str]]
+    for head, name in _COLUMNS:
+        value = getattr(told, name)
+        if value is not None:
+            cells[head] = duration(value)
+        else:
+            cells[head] = octave_with(series, _SHARES[head]) if head in _SHARES else None
+    return cells
+
+
+def _counts(series):
+    # type: (Series) -> str
+    count = _count(series)
+    return "<td>{0}<td>{1}".format(len(series.windows), grouped(count) if count else "not told")
+
+
+def _framed_table(name, heads, rows):
+    # type: (str, Sequence[str], str) -> str
     return (
-        "<div class=sx tabindex=0 role=group aria-label='Latencies'><table class=lt><thead><tr>{0}"
-        "<tbody>{1}</table></div><p class=lk>{2}"
+        '<div class=sx tabindex=0 role=group aria-label="Latencies: {0}"><table class=lt>'
+        "<thead><tr>{1}<tbody>{2}</table></div>"
     ).format(
+        _esc(name),
         "".join("<th scope=col>{0}".format(head) if head else "<td>" for head in heads),
         rows,
-        _MEDIANS if "p50" in heads else "",
     )
 
 
@@ -377,16 +433,6 @@ def _names(several):
     if len({one.probe for one in several}) == 1:
         return [one.name for one in several]
     return ["{0}: {1}".format(one.probe, one.name) for one in several]
-
-
-def _summary(series):
-    # type: (Optional[Series]) -> Any
-    return None if series is None else summary(series)
-
-
-def _time(microseconds):
-    # type: (Optional[float]) -> str
-    return "–" if microseconds is None else duration(microseconds)
 
 
 def _rest(number):

@@ -43,8 +43,10 @@ class Series(NamedTuple):
     @property
     def name(self):
         # type: () -> str
-        """ "sda, read, 8 KiB"."""
+        """ "sda, read, 8 KiB"; a layer that is named like the probe tells nothing."""
         parts = [one_line(self.subject), one_line(self.layer)]
+        if self.layer == self.probe:
+            parts.pop()
         if self.size is not None:
             parts.append(size_text(self.size))
         return ", ".join(part for part in parts if part)
@@ -125,6 +127,45 @@ def summary(series):
     )
 
 
+def cells_of(several):
+    # type: (Sequence[Series]) -> List[Tuple[int, int, int]]
+    """Lowest and highest octave and count of each filled cell: some bins span several octaves."""
+    wide = {}  # type: Dict[int, int]
+    for series in several:
+        for window in series.windows:
+            for octave, low in ((window.bins or {}).get("wide") or {}).items():
+                wide[int(octave)] = min(low, int(octave))
+    return [(wide.get(one, one), one, n) for one, n in octaves_of(several).items() if n]
+
+
+def is_open(several, octave):
+    # type: (Sequence[Series], int) -> bool
+    """Whether the octave holds all that took longer, too."""
+    return any(
+        (window.bins or {}).get("open") == octave for one in several for window in one.windows
+    )
+
+
+def octave_with(series, share):
+    # type: (Series, float) -> Optional[str]
+    """Where ``share`` of all end, of a series that has coarse bins alone: "8–16 ms".
+
+    None where it has finer figures, or too few to tell: ten beyond the share.
+    """
+    if not all(window.bins and "log2" in window.bins for window in series.windows):
+        return None
+    cells = cells_of([series])
+    total = sum(count for _, _, count in cells)
+    if total * (1 - share) < 10:
+        return None
+    passed = 0
+    for low, high, count in cells:
+        passed += count
+        if passed >= share * total:
+            return span_text(low, high, is_open([series], high))
+    return None
+
+
 def text_of(reading):
     # type: (Any) -> str
     """The windows of a reading as text: a line a window, then the counts by octave."""
@@ -185,6 +226,17 @@ def edge(octave):
     step, place = divmod(octave, 10)
     step = min(step, 2)
     return "{0} {1}".format(1 << (octave - 10 * step), ("µs", "ms", "s")[step])
+
+
+def span_text(low, high, is_open):
+    # type: (int, int, bool) -> str
+    """From the lower end of one octave to the upper one of another: "8–16 ms", "512 µs–1 ms"."""
+    if low == 0:
+        return "from 0 on" if is_open else "under {0}".format(edge(high))
+    start, end = edge(low - 1), edge(high)
+    if is_open:
+        return "from {0} on".format(start)
+    return "{0}–{1}".format(start[:-3] if start[-3:] == end[-3:] else start, end)
 
 
 def size_text(size):
@@ -261,6 +313,8 @@ def _checked(values):
     for name in ("probe", "subject", "layer"):
         if not isinstance(getattr(window, name), str):
             raise ValueError("{0} is not a text".format(name))
+    if not isinstance(window.conditions, dict):
+        raise ValueError("conditions are not an object")
     if window.size is not None and not _is_count(window.size):
         raise ValueError("size is not a number of bytes")
     if not _is_count(window.n):

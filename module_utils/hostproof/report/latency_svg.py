@@ -12,16 +12,18 @@ import math
 from functools import partial
 from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ..latency.grid import grid
 from ..latency.histogram import Histogram
 from ..latency.window import Window
 from .latency_series import (
     Series,
     Summary,
+    cells_of,
     count_text,
     duration,
     edge,
     grouped,
+    is_open,
+    span_text,
     summary,
 )
 from .text import one_line, shorten
@@ -29,7 +31,7 @@ from .text import one_line, shorten
 #: Shares of a row, in per cent, below which a cell has the 1st, 2nd ... colour; the last has 6.
 SHADES = (1, 3, 10, 25, 50)
 
-_CELL = 46
+_CELL = 50
 _ROW = 24
 _LETTER = 6.3
 _LABEL = 34
@@ -61,20 +63,21 @@ def heat_map(title, rows):
 
     The colour tells which share of its row a cell holds, the number how many.
     """
-    cells = [_cells(row) for row in rows]
+    cells = [cells_of(row.series) for row in rows]
     filled = [one for row in cells for one in row]
     first = min(low for low, _, _ in filled)
     last = max(high for _, high, _ in filled)
     left = _label_width([row.name for row in rows])
     right = left + _CELL * (last - first + 1)
     top, bottom = 22, 22 + _ROW * len(rows)
-    width = max(right + 64, left + 430)
+    shades, end = _shades(left, bottom + 10)
+    width = max(right + 64, end)
     pieces = []
     for octave in range(first, last + 1):
         x = left + _CELL * (octave - first)
         pieces.append(_text(x, 14, "0" if octave == 0 else edge(octave - 1), "middle", "lb"))
         pieces.append(_line(x, top - 4, x, bottom, "gl"))
-    open_end = any(_open_at(row, last) for row in rows)
+    open_end = any(is_open(row.series, last) for row in rows)
     pieces.append(_text(right, 14, "∞" if open_end else edge(last), "middle", "lb"))
     pieces.append(_line(right, top - 4, right, bottom, "gl"))
     pieces.append(_text(right + 58, 14, "all", "end", "lb"))
@@ -85,13 +88,13 @@ def heat_map(title, rows):
         pieces.append(_text(left - 8, y + 16, shorten(row.name, _LABEL), "end"))
         for low, high, count in cells[number]:
             x = left + _CELL * (low - first)
-            span = _span(low, high, _open_at(row, high))
+            span = span_text(low, high, is_open(row.series, high))
             share = 100.0 * count / total
             pieces.append(
                 '<g class="q{0}"><title>{1}</title>{2}{3}</g>'.format(
                     _shade(share),
                     _esc(
-                        "{0}, {1}: {2} of {3}, {4:.2g} %".format(
+                        "{0}, {1}: {2} of {3}, {4:.3g} %".format(
                             row.name, span, grouped(count), grouped(total), share
                         )
                     ),
@@ -102,11 +105,14 @@ def heat_map(title, rows):
         pieces.append(_text(right + 58, y + 16, count_text(total), "end", "nb"))
         low, high, most = max(cells[number], key=lambda one: one[2])
         told.append(
-            "{0}: {1} in all, most ({2}) {3}".format(
-                row.name, grouped(total), grouped(most), _span(low, high, _open_at(row, high))
+            "{0}: {1} in all, most ({2}) took {3}".format(
+                row.name,
+                grouped(total),
+                grouped(most),
+                span_text(low, high, is_open(row.series, high)),
             )
         )
-    pieces.append(_shades(left, bottom + 10))
+    pieces.append(shades)
     described = "Rows by latency, from {0} to {1}. {2}.".format(
         "0" if first == 0 else edge(first - 1),
         "no upper end" if open_end else edge(last),
@@ -168,52 +174,26 @@ def overlay(title, before, after):
     tallest = max((_height(part) for shape in shapes for part in shape), default=1.0)
     for letter, shape in zip("AB", shapes):
         pieces.append(_curve(letter, shape, partial(_scaled, top, tallest), place, top + _CURVES))
-    told = []
+    told, labels = [], []  # type: Tuple[List[str], List[str]]
     for number, (letter, word) in enumerate((("A", "before"), ("B", "after"))):
         line, band = 14 + 17 * number, bands + (_BAND + 6) * number
-        pieces.append(_line(0, line - 4, 14, line - 4, "m" + letter))
+        pieces.append('<path class="c{0}" d="M1 {1}v-8h12v8z"/>'.format(letter, line))
         pieces.append(_text(18, line, word, "start", "t" + letter))
         pieces.append(_text(18, band + _BAND / 2 + 4, word, "start", "t" + letter))
-        pieces += _percentiles(letter, figures[number], place, line, band + _BAND)
-        pieces += _windows(letter, points[number], place, band)
+        marks, words = _percentiles(letter, figures[number], place, line, band + _BAND)
+        pieces += marks + _windows(letter, points[number], place, band)
+        labels += words
         told.append("{0}: {1}".format(word, _sentence(figures[number])))
-    return _svg(_WIDE, bottom + 24, title, "; ".join(told) + ".", pieces)
+    return _svg(_WIDE, bottom + 24, title, "; ".join(told) + ".", pieces + labels)
 
 
 # Heat maps
 
 
-def _cells(row):
-    # type: (Row) -> List[Tuple[int, int, int]]
-    """Lowest and highest octave and count of each filled cell: some bins span several octaves."""
-    windows = [window for one in row.series for window in one.windows]
-    wide = {}  # type: Dict[int, int]
-    for window in windows:
-        for octave, low in ((window.bins or {}).get("wide") or {}).items():
-            wide[int(octave)] = min(low, int(octave))
-    counts = {}  # type: Dict[int, int]
-    for (_, octave), number in grid(windows).cells.items():
-        counts[octave] = counts.get(octave, 0) + number
-    return [(wide.get(one, one), one, counts[one]) for one in sorted(counts) if counts[one]]
-
-
 def drawable(row):
     # type: (Row) -> bool
     """Whether the row has any count to draw."""
-    return bool(_cells(row))
-
-
-def _open_at(row, octave):
-    # type: (Row, int) -> bool
-    return any(
-        (window.bins or {}).get("open") == octave for one in row.series for window in one.windows
-    )
-
-
-def _span(low, high, is_open):
-    # type: (int, int, bool) -> str
-    start = "0" if low == 0 else edge(low - 1)
-    return "from {0} on".format(start) if is_open else "{0} to {1}".format(start, edge(high))
+    return bool(cells_of(row.series))
 
 
 def _shade(share):
@@ -222,8 +202,8 @@ def _shade(share):
 
 
 def _shades(left, y):
-    # type: (float, float) -> str
-    """What the colours mean."""
+    # type: (float, float) -> Tuple[str, float]
+    """What the colours mean, and where that ends."""
     words = ["under {0} %".format(SHADES[0])]
     words += ["{0}–{1} %".format(low, high) for low, high in zip(SHADES, SHADES[1:])]
     words.append("{0} % and more".format(SHADES[-1]))
@@ -233,7 +213,7 @@ def _shades(left, y):
         pieces.append('<g class="q{0}">{1}</g>'.format(number, _rect(x, y + 2, 14, 12)))
         pieces.append(_text(x + 19, y + 12, word, "start", "lb"))
         x += 30 + _LETTER * len(word)
-    return "".join(pieces)
+    return "".join(pieces), x
 
 
 # Before and after
@@ -281,7 +261,7 @@ def _merged(series):
 
 def _octave_parts(series):
     # type: (Series) -> List[Tuple[float, float, int]]
-    cells = _cells(Row(series.name, (series,)))
+    cells = cells_of([series])
     return [(2.0 ** (low - 1), 2.0**high, count) for low, high, count in cells]
 
 
@@ -311,23 +291,22 @@ def _curve(letter, shape, height, place, floor):
 
 
 def _percentiles(letter, figures, place, line, floor):
-    # type: (str, Summary, Callable[[float], float], float, float) -> List[str]
-    """p50 (or the mean) labelled to the left of its mark, p99 to the right: they cannot collide."""
-    pieces = []
+    # type: (str, Summary, Callable[[float], float], float, float) -> Tuple[List[str], List[str]]
+    """Marks, and their labels: p50 (or the mean) to the left, p99 to the right: none collide."""
+    marks, labels = [], []
     middle = _middle(figures)
     if middle is not None:
         word = "p50" if figures.p50 is not None else "mean"
         x = place(middle)
-        pieces.append(_line(x, line - 10, x, floor, "m" + letter))
+        marks.append(_line(x, line - 10, x, floor, "m" + letter))
         label = "{0} {1}".format(word, duration(middle))
-        pieces.append(_text(x - 4, line, label, "end", "t" + letter))
+        labels.append(_text(x - 4, line, label, "end", "t" + letter))
     if figures.p99 is not None:
         x = place(figures.p99)
-        pieces.append(_line(x, line - 10, x, floor, "m{0} ds".format(letter)))
-        pieces.append(
-            _text(x + 4, line, "p99 {0}".format(duration(figures.p99)), "start", "t" + letter)
-        )
-    return pieces
+        marks.append(_line(x, line - 10, x, floor, "m{0} ds".format(letter)))
+        label = "p99 {0}".format(duration(figures.p99))
+        labels.append(_text(x + 4, line, label, "start", "t" + letter))
+    return marks, labels
 
 
 def _windows(letter, points, place, band):

@@ -139,12 +139,13 @@ svg .cB{stroke:var(--B);fill:var(--B);fill-opacity:.22}
 svg .mA{stroke:var(--A);stroke-width:1.5}svg .mB{stroke:var(--B);stroke-width:1.5}
 svg .ds{stroke-dasharray:5 3}svg .tA{fill:var(--A);font-weight:600}
 svg .tB{fill:var(--B);font-weight:600}
+svg .tA,svg .tB{paint-order:stroke;stroke:var(--panel);stroke-width:4px;stroke-linejoin:round}
 svg .wA{fill:var(--panel);stroke:var(--A);stroke-width:1.5}svg .wB{fill:var(--B);
 stroke:var(--panel);stroke-width:.6}
 .g .lt{width:auto;margin:.5rem 0 .2rem;font-size:12.5px}
 .g .lt th,.g .lt td{padding:.18rem .8rem .18rem 0;border:0;border-bottom:1px solid var(--line);
 overflow-wrap:normal;white-space:nowrap;text-align:right;background:none}
-.g .lt th:first-child{white-space:normal;min-width:11rem}
+.g .lt .ln{white-space:normal;min-width:11rem;max-width:24rem}
 .g .lt th{font-weight:400;text-align:left}.g .lt thead th{color:var(--dim);text-align:right}
 .g .lt thead th:first-child{text-align:left}.g .lt tbody{border:0}
 .g .lt .lc td{font-weight:600}.lk,.lp{margin:.15rem 0 .3rem;font-size:12px;color:var(--dim)}
@@ -180,7 +181,7 @@ font-size:12px}
 .g>tbody>tr>td:nth-of-type(3)::before{content:"running"}
 .g>tbody>tr>td:nth-of-type(4)::before{content:"in use"}
 .g>tbody>tr>td:nth-of-type(5)::before{content:"takes effect"}
-.g>tbody>tr>.d::before{content:none}
+.g>tbody>tr>td.d::before{content:none}
 .legend{grid-template-columns:1fr}.legend dl{grid-template-columns:7rem 1fr}}
 @media print{:root{color-scheme:light;--bg:#fff;--ink:#000;--dim:#444;--line:#b8bfc8;
 --soft:#f2f4f6;
