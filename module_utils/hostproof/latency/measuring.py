@@ -8,11 +8,12 @@ the same probes with the same ``seconds`` run at the same rate before and after 
 """
 
 import os
+import re
 import time
 from typing import Any, Dict, List, Tuple
 
 from ..errors import HostproofError, PolicyError, Unanswered
-from ..host import Host
+from ..host import Host, LiveHost
 from ..parsers import mountstats
 from ..probes import (
     conditions,
@@ -37,12 +38,18 @@ from .probe_list import (
 )
 from .window import Measured, Window
 
-__all__ = ["Measured", "Probe", "check_probes", "check_rounds", "measure"]
+__all__ = ["Measured", "Probe", "check_probes", "check_rounds", "measure", "measure_here"]
 
 #: What a probe may be asked for; it must stay a probe.
 MOST_WINDOWS = 100
 MOST_SECONDS = 600
 MOST_PAUSE = 3600
+
+#: Remarks on a host that has nothing to look at: that is an answer, and no failure.
+NO_NFS = "nfs: no NFS file system is mounted here"
+NO_DISK = "disk: this host has no disk"
+#: What a remark on too few requests holds.
+TOO_FEW = "too few to tell"
 
 #: Exadata's cells count in intervals of this many seconds; a window holds as many as it has room.
 _INTERVAL = 3.0
@@ -83,6 +90,12 @@ def measure(host, probes, windows, seconds, pause):
     return Measured(found, remarks)
 
 
+def measure_here(probes, windows, seconds, pause):
+    # type: (List[Probe], int, float, float) -> Measured
+    """``measure`` on this machine, where nothing of the counters it reads is kept."""
+    return measure(LiveHost(), probes, windows, seconds, pause)
+
+
 def check_rounds(windows, seconds, pause):
     # type: (int, float, float) -> None
     """PolicyError for a number of windows, seconds or a pause that no measurement may have."""
@@ -95,9 +108,14 @@ def check_rounds(windows, seconds, pause):
             raise PolicyError("{0} must be from {1} to {2}, not {3}".format(name, low, high, value))
 
 
+_NUMBER = re.compile(r"(?<![\w.:/])\d+(?:\.\d+)?(?![\w.:/])")
+
+
 def _remark(remarks, text):
     # type: (List[str], str) -> None
-    if text not in remarks:
+    """Keep a remark, unless one says the same with other numbers: each round would add its own."""
+    same = _NUMBER.sub("#", text)
+    if all(_NUMBER.sub("#", one) != same for one in remarks):
         remarks.append(text)
 
 
@@ -119,7 +137,9 @@ class _Chosen:
                 self.mounts += probe.options["mounts"] or []
             if probe.kind == DISK:
                 try:
-                    self.devices += devices_of(host, probe)
+                    self.devices += _devices_of(host, probe)
+                    if not self.devices:
+                        _remark(remarks, NO_DISK)
                 except HostproofError as problem:
                     _remark(remarks, "{0}: {1}".format(probe.name, problem))
 
@@ -134,15 +154,12 @@ class _Chosen:
         return self.mounts + sorted(found - set(self.mounts))
 
 
-def devices_of(host, probe):
+def _devices_of(host, probe):
     # type: (Host, Probe) -> List[str]
-    """The kernel's names of the disks that a ``disk`` probe is about; HostproofError for none."""
+    """The kernel's names of the disks that a ``disk`` probe is about."""
     if probe.options["devices"] is not None:
         return disk_counters.named(host, probe.options["devices"])
-    names = disk_counters.choose(host, probe.options["layer"])
-    if not names:
-        raise disk_counters.NoSuchDevice("this host has no disk; name one with devices")
-    return names
+    return disk_counters.choose(host, probe.options["layer"])
 
 
 def _passive(host, chosen, number, seconds, remarks):
@@ -180,7 +197,7 @@ def _passive(host, chosen, number, seconds, remarks):
     if mounts:
         paths = chosen.paths(mounts)
         if not paths:
-            _remark(remarks, "nfs: no NFS file system is mounted here")
+            _remark(remarks, NO_NFS)
         told, missing = nfs_latency.windows(paths, mounts, started)
         found += told
         for text in missing:
@@ -212,8 +229,9 @@ def _too_few(found, rounds):
             name = "{0} {1} {2}".format(window.probe, window.subject, layer).strip()
             silent.setdefault((name, window.subject), []).append(window.n)
     return [
-        "{0}: too few to tell in {1} of {2} windows (at most {3}; it needs {4} in an "
-        "interval)".format(name, len(counts), rounds, max(counts), disk_counters.FEWEST)
+        "{0}: {1} in {2} of {3} windows (at most {4}; it needs {5} in an interval)".format(
+            name, TOO_FEW, len(counts), rounds, max(counts), disk_counters.FEWEST
+        )
         for (name, _), counts in sorted(silent.items())
     ]
 

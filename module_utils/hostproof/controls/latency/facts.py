@@ -1,0 +1,95 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its latencies: windows of each probe, and what its disks are."""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence
+
+from ...answer import Answer, attempt
+from ...errors import HostproofError
+from ...host import Host
+from ...latency import measuring, reports
+from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, Probe
+from ...latency.window import Measured, Window
+from ...probes import block_storage, report_file
+from ...probes.block_storage import Storage
+from .policy import Policy
+
+BLOCK = "/sys/block"
+PASSIVE_NAME = "passive"
+EVIDENCE = "windows:"
+
+
+class Facts(NamedTuple):
+    """``blocks`` is Absent on a system without Linux' counters.
+
+    ``passive`` is None where nothing is to be watched; ``active`` and ``reports`` are by the name
+    of the probe. ``storage`` is by device, and by path for reads of files.
+    """
+
+    blocks: Answer[List[str]]
+    passive: Optional[Answer[Measured]]
+    active: Dict[str, Answer[Measured]]
+    reports: Dict[str, Answer[Measured]]
+    storage: Dict[str, Answer[Storage]]
+
+
+def read(host, policy):
+    # type: (Host, Policy) -> Facts
+    """Measure what the policy names, one after the other; nothing is written."""
+    blocks = attempt(host.list_dir, BLOCK)
+    passive = _passive(host, policy, blocks)
+    active = {}  # type: Dict[str, Answer[Measured]]
+    for probe in _of(policy, ACTIVE):
+        if policy.seconds:
+            active[probe.name] = attempt(_measure, host, probe.name, [probe], policy.seconds)
+    found = {
+        probe.name: attempt(_read_report, host, probe, policy) for probe in _of(policy, (REPORT,))
+    }
+    devices = [window.subject for window in _windows(passive) if window.probe == "disk"]
+    storage = {name: attempt(block_storage.of_device, host, name) for name in sorted(set(devices))}
+    for probe in _of(policy, (DISK_READ,)):
+        path = probe.options["path"]
+        storage[path] = attempt(block_storage.of_path, host, path)
+    return Facts(blocks, passive, active, found, storage)
+
+
+def _of(policy, kinds):
+    # type: (Policy, Sequence[str]) -> List[Probe]
+    return [probe for probe in policy.probes if probe.kind in kinds]
+
+
+def _windows(measured):
+    # type: (Optional[Answer[Measured]]) -> List[Window]
+    if measured is None or isinstance(measured, HostproofError):
+        return []
+    return measured.windows
+
+
+def _passive(host, policy, blocks):
+    # type: (Host, Policy, Answer[List[str]]) -> Optional[Answer[Measured]]
+    probes = _of(policy, PASSIVE)
+    if not probes or not policy.seconds or isinstance(blocks, HostproofError):
+        return None
+    return attempt(_measure, host, PASSIVE_NAME, probes, policy.seconds)
+
+
+def _measure(host, name, probes, seconds):
+    # type: (Host, str, List[Probe], float) -> Measured
+    """One window of each probe. The counters it reads are not kept: the windows are."""
+    return host.windows(name, lambda: measuring.measure_here(probes, 1, seconds, 0))
+
+
+def _read_report(host, probe, policy):
+    # type: (Host, Probe, Policy) -> Measured
+    """The windows of a report. Its text is not kept: it holds SQL, and that may hold anything."""
+
+    def measure():
+        # type: () -> Measured
+        try:
+            text = report_file.read(probe.options["path"])
+        except ValueError as problem:
+            raise ValueError("{0}: {1}".format(probe.options["path"], problem)) from problem
+        told = reports.read(text, None, policy.release, policy.multitenant)
+        return Measured(told.windows, told.remarks)
+
+    return host.windows(probe.name, measure)
