@@ -33,7 +33,18 @@ sys.path[:0] = [str(ROOT / "module_utils"), str(ROOT / "tests")]
 
 from hostproof.latency.fleet import signed_rank_interval  # noqa: E402
 from hostproof.probes import pacing, tcp_latency  # noqa: E402
-from judging import MET, NOT_MET, Score, at_least, at_most, rounds, shown, within  # noqa: E402
+from judging import (  # noqa: E402
+    MET,
+    NOT_MET,
+    Score,
+    at_least,
+    at_most,
+    go_as_others,
+    go_first,
+    rounds,
+    shown,
+    within,
+)
 from machines.needs import Skip, finish, install  # noqa: E402
 
 SOURCE = ROOT / "tests/bench/latency_peer.c"
@@ -204,19 +215,6 @@ def probe(
 
 def quantile(samples: list[int], share: float) -> float:
     return sorted(samples)[int(len(samples) * share)] / 1e3
-
-
-def go_first() -> bool:
-    """Before other processes, where this user may: then their load is no part of a ratio."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(30))
-    except OSError:
-        return False
-    return True
-
-
-def go_as_others() -> None:
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def compare(peer: str, paths: list[str], least: int, first: bool, score: Score) -> None:

@@ -7,8 +7,9 @@ requests of the device, ``host`` the difference of the means: what this host add
 over a fast ``device`` is no storage problem.
 """
 
+import mmap
 import time
-from typing import Callable, List, NamedTuple, Optional
+from typing import Callable, List, NamedTuple, Optional, Tuple
 
 from ..errors import ParseError
 from ..latency.window import Window, window_from_samples
@@ -17,8 +18,8 @@ from . import conditions, direct_file, fio, pacing
 from .direct_file import CannotRead, DirectFile
 from .disk_counters import DISKSTATS, FEWEST
 
-_LARGEST_REQUEST = "/sys/dev/block/{0}:{1}/queue/max_sectors_kb"
-_LARGEST_OF_PARTITION = "/sys/dev/block/{0}:{1}/../queue/max_sectors_kb"
+#: What the kernel's queue of a disk says, and that of the disk that a partition is on.
+_QUEUES = ("/sys/dev/block/{0}:{1}/queue/{2}", "/sys/dev/block/{0}:{1}/../queue/{2}")
 
 #: More requests than ours by this share are somebody else's, and the device's mean is theirs too.
 _FOREIGN = 0.02
@@ -143,7 +144,7 @@ def _with_device(file, user, counted, remarks):
             )
         )
         return Measured(windows, remarks)
-    pieces = _pieces(file, size)
+    pieces = _pieces(file, size, counted.requests / float(user.n))
     expected = user.n * pieces
     user.conditions.update(requests=counted.requests, requests_expected=expected)
     if counted.requests < (1 - _CACHED) * user.n:
@@ -215,16 +216,30 @@ def _difference(before, after):
     return Counted(moved.reads, 1000.0 * moved.read_ms / moved.reads if moved.reads else 0.0)
 
 
-def _pieces(file, size):
-    # type: (DirectFile, int) -> int
-    """How many requests the kernel makes of one read."""
+def _pieces(file, size, counted=0.0):
+    # type: (DirectFile, int, float) -> int
+    """How many requests the kernel makes of one read, if it counted that many for each.
+
+    A request has a most of bytes, and a most of pieces of memory. Pages that lie beside each other
+    are one such piece, and nobody tells which do, so the count decides.
+    """
     assert file.device is not None
-    for path in (_LARGEST_REQUEST, _LARGEST_OF_PARTITION):
+    by_size = _queue_limit(file.device, "max_sectors_kb", 1024)
+    by_memory = _queue_limit(file.device, "max_segments", mmap.PAGESIZE)
+    fewest = -(-size // by_size) if by_size else 1
+    most = max(fewest, -(-size // by_memory) if by_memory else 1)
+    return fewest if counted <= (1 + _FOREIGN) * fewest else most
+
+
+def _queue_limit(device, name, unit):
+    # type: (Tuple[int, int], str, int) -> int
+    """A limit of a request in bytes; 0 where the kernel does not tell."""
+    for path in _QUEUES:
         try:
-            with open(path.format(*file.device)) as stream:
+            with open(path.format(device[0], device[1], name)) as stream:
                 text = stream.read().strip()
         except OSError:
             continue
         if text.isdecimal() and int(text):
-            return -(-size // (int(text) * 1024))
-    return 1
+            return int(text) * unit
+    return 0

@@ -94,6 +94,30 @@ def test_a_read_in_pieces_has_no_host_part(file, counted):
     assert "2 requests of each read" in measured.remarks[0]
 
 
+@pytest.mark.parametrize(
+    ("size", "counted", "pieces"),
+    [
+        (8192, 1.0, 1),
+        # 254 pieces of memory do not hold the 256 pages of a read, unless some lie side by side.
+        (1 << 20, 2.0, 2),
+        (1 << 20, 2.3, 2),
+        (1 << 20, 1.0, 1),
+        # 4 MiB at most in one request.
+        (8 << 20, 2.0, 2),
+        (8 << 20, 9.0, 9),
+    ],
+)
+def test_the_count_tells_how_many_requests_a_read_is(monkeypatch, size, counted, pieces):
+    limits = {"max_sectors_kb": 4 << 20, "max_segments": 254 * 4096}
+    monkeypatch.setattr(disk_latency, "_queue_limit", lambda _, name, __: limits[name])
+    assert disk_latency._pieces(BLOCK, size, counted) == pieces
+
+
+def test_a_queue_that_tells_nothing_makes_one_request(monkeypatch):
+    monkeypatch.setattr(disk_latency, "_queue_limit", lambda *_: 0)
+    assert disk_latency._pieces(BLOCK, 1 << 20, 2.0) == 1
+
+
 def test_too_few_reads_for_a_device(file, counted):
     counted(Counted(29, 1.0))
     measured = disk_latency.one_at_a_time(file, 8192, pace(29), seed=1)
