@@ -6,8 +6,8 @@ Usage: tests/bench/latency_disk.py [ROUNDS [PATH]]   (at least 9 and a scratch f
 PATH is a file or block device to read instead; nothing is written to it. fio and the active probe
 take turns at one read at a time, before all other processes where this user may (SCHED_FIFO).
 Beside each run of fio stands what the kernel counted meanwhile: in a run in which nobody else read
-both counts are equal. The passive probe's own load is measured in a network namespace of its own,
-where one may be made.
+both counts are equal. The load of the default probes, which only look, is measured in a network
+namespace of its own, where one may be made.
 
 Each round gives one ratio, and all rounds an interval: "met" and "NOT MET" need the whole interval
 on one side of the limit. More rounds are taken until it is; where a minute of them does not do, the
@@ -54,7 +54,7 @@ SECONDS = 60.0
 MOST_RATIO = 0.10
 #: More requests than this for each read in every run are no foreign ones: something counts wrong.
 MOST_FOREIGN = 1.5
-#: Of one core, for the passive probe at its own rhythm.
+#: Of one core, for the default probes at their own rhythm.
 MOST_LOAD = 0.01
 PASSIVE_INTERVALS = 5
 ROW = "{:>8} {:>8} {:>9} {:>8} {:>8} {:>8} {:>7}  {:<24}  {}"
@@ -64,7 +64,7 @@ PASSIVE = """
 import resource, sys, time
 sys.path.insert(0, {path!r})
 from hostproof.host import LiveHost
-from hostproof.probes import disk_counters
+from hostproof.latency import measuring
 
 def packets():
     with open("/proc/self/net/dev") as stream:
@@ -80,12 +80,12 @@ def cpu():
     return used.ru_utime + used.ru_stime
 
 host = LiveHost()
-names = disk_counters.choose(host, disk_counters.DEVICES)
+probes = measuring.check_probes([{{"probe": "disk"}}, {{"probe": "nfs"}}])
 began, used, sent, moved = time.monotonic(), cpu(), packets(), blocks()
-intervals = disk_counters.read_intervals(host, {intervals}, 3.0)
-disk_counters.windows(names, intervals, None)
-text = sum(len(one[part]["file:/proc/diskstats"]) for one in host.evidence.values()
-           if one["kind"] == "sample" for part in ("first", "second"))
+found = measuring.measure(host, probes, {intervals}, 3, 0)
+assert found.windows, found.remarks
+text = sum(len(whole) for one in host.evidence.values() if one["kind"] == "sample"
+           for part in ("first", "second") for whole in one[part].values())
 print(cpu() - used, time.monotonic() - began, text, packets() - sent, blocks() - moved)
 """
 
@@ -224,7 +224,7 @@ def passive_load(score: Score) -> None:
         [*(alone if apart else []), *command], capture_output=True, text=True, check=True
     )
     cpu, seconds, read, packets, blocks = map(float, told.stdout.split())
-    print(f"\nThe passive probe, {PASSIVE_INTERVALS} intervals of 3 s")
+    print(f"\nThe default probes (disk and nfs, passive), {PASSIVE_INTERVALS} windows of 3 s")
     print(f"  CPU      {cpu * 1e3:.1f} ms in {seconds:.1f} s: {cpu / seconds:.3%} of one core")
     print(f"  counters {read / seconds:.0f} bytes a second, {blocks:.0f} blocks of any disk")
     if apart:
@@ -233,7 +233,7 @@ def passive_load(score: Score) -> None:
         print("SKIPPED its packets: no network namespace may be made here to count them in")
     met = cpu / seconds < MOST_LOAD and not blocks and (not apart or not packets)
     score.expect(
-        f"the passive probe takes below {MOST_LOAD:.0%} of one core, no I/O and no packet",
+        f"the default probes take below {MOST_LOAD:.0%} of one core, no I/O and no packet",
         MET if met else NOT_MET,
     )
 
