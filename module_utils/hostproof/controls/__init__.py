@@ -2,11 +2,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The registry of controls: a new control adds its line to CONTROLS, and nothing else here."""
 
-from . import hugepages, io_pacing, listener_rate_limit, nfs_mounts, pre_page_sga, storage_type
+from . import (
+    hugepages,
+    io_pacing,
+    latency,
+    listener_rate_limit,
+    nfs_mounts,
+    pre_page_sga,
+    storage_type,
+)
 
 CONTROLS = {
     hugepages.NAME: hugepages,
     io_pacing.NAME: io_pacing,
+    latency.NAME: latency,
     listener_rate_limit.NAME: listener_rate_limit,
     nfs_mounts.NAME: nfs_mounts,
     pre_page_sga.NAME: pre_page_sga,

@@ -124,12 +124,12 @@ def _positive(given, value, name, above):
 def _release(given):
     # type: (PolicyValues) -> Optional[str]
     value = given["release"]
-    if value is None or value == "":
-        return None
     text = str(value)
+    if text == "auto":
+        return None
     if not all(part.isdecimal() for part in text.split(".")):
         raise given.error(
-            "release", "must be a release such as 19 or 12.2, not {0!r}".format(value)
+            "release", "must be auto or a release such as 19 or 12.2, not {0!r}".format(value)
         )
     return text
 
