@@ -12,6 +12,9 @@ from typing import Any, Dict, Iterable, List, Optional, Tuple
 _SUB_BINS = 64
 _SUB_BITS = 6
 
+#: Longer than a century: a bin beyond it was never counted, and would take memory without end.
+_MOST_BIN = _SUB_BINS * 52
+
 #: What to_json calls its bins; another layout must not be read as this one.
 LAYOUT = "us/64, 64 per octave"
 
@@ -103,7 +106,8 @@ class Histogram:
         """
         bins = {}  # type: Dict[int, int]
         for index, number in self.counts.items():
-            exponent = (_bin(index)[0] // _SUB_BINS).bit_length()
+            # 64 bins an octave, and the first 64 are all under 1 microsecond.
+            exponent = index >> _SUB_BITS
             bins[exponent] = bins.get(exponent, 0) + number
         return dict(sorted(bins.items()))
 
@@ -147,7 +151,7 @@ class Histogram:
             made._sum = int(values["sum_ns"])
         except (KeyError, TypeError, ValueError) as problem:
             raise ValueError("a histogram that is not whole: {0!r}".format(problem)) from problem
-        if any(index < 0 or number < 1 for index, number in pairs):
+        if any(not 0 <= index <= _MOST_BIN or number < 1 for index, number in pairs):
             raise ValueError("a histogram with a bin that cannot be")
         made.counts = dict(pairs)
         made.count = sum(made.counts.values())

@@ -626,15 +626,21 @@ def _shared_texts(results):
     if size <= INLINE_FINDINGS:
         return _Texts({}, {}, False)
     counts = {}  # type: Dict[Tuple[str, str], Dict[str, Dict[Optional[str], int]]]
+    titles = {}  # type: Dict[str, Dict[str, Dict[Optional[str], int]]]
     for state in results.states:
         for finding in state.findings:
             by_name = counts.setdefault((finding["check"], finding["status"]), {})
+            # The appendix has one title a check, whatever the status.
+            by_check = titles.setdefault(finding["check"], {})
             for name in _SHARED:
-                seen = by_name.setdefault(name, {})
+                seen = (by_check if name == "title" else by_name).setdefault(name, {})
                 seen[finding[name]] = seen.get(finding[name], 0) + 1
-    checks = sorted({check for check, _ in counts})
-    anchors = {check: "c{0}".format(number) for number, check in enumerate(checks, 1)}
-    return _Texts(anchors, {key: _most_common(by_name) for key, by_name in counts.items()}, False)
+    anchors = {check: "c{0}".format(number) for number, check in enumerate(sorted(titles), 1)}
+    common = {
+        key: dict(_most_common(by_name), **_most_common(titles[key[0]]))
+        for key, by_name in counts.items()
+    }
+    return _Texts(anchors, common, False)
 
 
 def _most_common(by_name):

@@ -82,7 +82,7 @@ def read_windows(reading):
     for number, values in enumerate(reading["windows"], 1):
         try:
             window = _checked(values)
-        except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
             wrong.append("window {0}: {1}".format(number, problem))
             continue
         key = (window.probe, window.subject, window.layer, window.size)
@@ -178,16 +178,13 @@ def text_of(reading):
             cells = ["-" if one is None else duration(one) for one in (*figures, window.mean)]
             rows.append([series.name, str(window.n), *cells])
     lines += _columns(rows)
-    octaves = [
-        "{0}: {1}".format(
-            series.name,
-            ", ".join("<{0} {1}".format(edge(k), n) for k, n in octaves_of([series]).items() if n),
-        )
-        for series in told.series
-        if octaves_of([series])
-    ]
+    octaves = []
+    for series in told.series:
+        counts = ["<{0} {1}".format(edge(k), n) for k, n in octaves_of([series]).items() if n]
+        if counts:
+            octaves.append("{0}: {1}".format(series.name, ", ".join(counts)))
     if octaves:
-        lines += ["", "how many took less than each time, and not less than the one before:"]
+        lines += ["", "how many took less than each time, and not less than half of it:"]
         lines += octaves[:_LINES]
         lines += _rest(len(octaves) - _LINES)
     remarks = reading.get("remarks") if isinstance(reading, dict) else None
@@ -309,12 +306,9 @@ def _rest(number):
 def _checked(values):
     # type: (Any) -> Window
     """The window that a record holds; TypeError or ValueError where a value cannot be one."""
+    if isinstance(values, dict):
+        _check_bins(values.get("bins"))
     window = Window.from_json(values)
-    for name in ("probe", "subject", "layer"):
-        if not isinstance(getattr(window, name), str):
-            raise ValueError("{0} is not a text".format(name))
-    if not isinstance(window.conditions, dict):
-        raise ValueError("conditions are not an object")
     if window.size is not None and not _is_count(window.size):
         raise ValueError("size is not a number of bytes")
     if not _is_count(window.n):
@@ -323,8 +317,6 @@ def _checked(values):
         value = getattr(window, name)
         if value is not None and not _is_number(value):
             raise ValueError("{0} is not a number from 0 up".format(name))
-    _check_bins(window.bins)
-    window.log2_bins()
     return window
 
 
@@ -341,10 +333,14 @@ def _check_bins(bins):
     else:
         counts = list(bins["counts"])
         most = _MOST_BIN
-    if not all(_is_count(place) and place <= most for place, _ in counts):
-        raise ValueError("bins hold one that no clock gave")
-    if not all(_is_count(number) for _, number in counts):
-        raise ValueError("bins hold what is not a count")
+        ends = (bins["lowest_ns"], bins["highest_ns"], bins["sum_ns"])
+        if counts and not all(_is_count(end) for end in ends):
+            raise ValueError("bins do not tell where they begin and end")
+    for place, number in counts:
+        if not _is_count(place) or place > most:
+            raise ValueError("bins hold one that no clock gave")
+        if not _is_count(number):
+            raise ValueError("bins hold what is not a count")
     if bins.get("open") is not None and not _is_count(bins["open"]):
         raise ValueError("bins end nowhere")
 

@@ -90,3 +90,25 @@ def test_nothing_counted_is_nothing_known() -> None:
 def test_a_negative_duration_is_refused() -> None:
     with pytest.raises(ValueError, match="-3 ns"):
         filled([4, -3])
+
+
+@pytest.mark.parametrize("per_octave", [1, 4, 8, 64])
+def test_parts_of_octaves_hold_what_lies_between_their_ends(per_octave: int) -> None:
+    chance = random.Random(per_octave)
+    durations = [int(chance.lognormvariate(0, 2) * 50_000) for _ in range(2000)] + [0, 999, 1000]
+    parts = filled(durations).parts(per_octave)
+    assert sum(count for _, _, count in parts) == len(durations)
+    assert all(high <= low for (_, high, _), (low, _, _) in zip(parts, parts[1:], strict=False))
+    for low, high, count in parts:
+        assert count == sum(low * 1000 <= duration < high * 1000 for duration in durations)
+    octaves = {low.bit_length(): 0 for low in (int(low) for low, _, _ in parts)}
+    for low, _, count in parts:
+        octaves[int(low).bit_length()] += count
+    assert octaves == filled(durations).log2_bins()
+
+
+def test_a_bin_that_no_clock_gave_is_refused_before_it_fills_the_memory() -> None:
+    values = filled([5]).to_json()
+    values["counts"] = [[10**18, 1]]
+    with pytest.raises(ValueError, match="cannot be"):
+        Histogram.from_json(values)
