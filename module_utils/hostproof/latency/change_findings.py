@@ -55,9 +55,13 @@ class Judged(NamedTuple):
     evidence: Dict[str, Dict[str, Any]]
 
 
-def judge_host(one, at_before, at_after, unchanged=False):
-    # type: (HostVerdict, Optional[str], Optional[str], bool) -> Judged
-    """Findings on each series. ``at_before`` and ``at_after`` (UTC) date the evidence."""
+def judge_host(one, at_before, at_after, unchanged=False, undo=None):
+    # type: (HostVerdict, Optional[str], Optional[str], bool, Optional[str]) -> Judged
+    """Findings on each series. ``at_before`` and ``at_after`` (UTC) date the evidence.
+
+    ``undo`` is the command that puts the change back, where there is a better one than revert.
+    """
+    command = undo or "./hostproof revert --limit {0}".format(one.host)
     findings = [
         found(
             CHANGE,
@@ -72,7 +76,7 @@ def judge_host(one, at_before, at_after, unchanged=False):
     evidence = {}  # type: Dict[str, Dict[str, Any]]
     for series in one.series:
         keys = _keep(evidence, series, one.remarks, (at_before, at_after))
-        findings.append(_judge_series(series, one, keys, unchanged))
+        findings.append(_judge_series(series, one, keys, unchanged, command))
     if not findings:
         findings.append(
             found(
@@ -98,8 +102,8 @@ def judge_host(one, at_before, at_after, unchanged=False):
     return Judged(one.host, findings, evidence)
 
 
-def judge_fleet(verdicts):
-    # type: (Sequence[FleetVerdict]) -> List[Finding]
+def judge_fleet(verdicts, undo=None):
+    # type: (Sequence[FleetVerdict], Optional[str]) -> List[Finding]
     """A finding for each figure over all changed hosts."""
     findings = []
     for one in verdicts:
@@ -126,7 +130,7 @@ def judge_fleet(verdicts):
                 FLEET_CHANGE,
                 statuses[one.comparison.verdict],
                 title=title,
-                fix="./hostproof revert --limit HOSTS, and find out why",
+                fix=undo or "./hostproof revert --limit HOSTS",
                 desired="not worse",
                 running="{0} (95 % interval {1} to {2}) over {3}: {4}".format(
                     percent(interval.ratio),
@@ -146,8 +150,8 @@ def percent(ratio):
     return "{0:+.1f} %".format((ratio - 1.0) * 100)
 
 
-def _judge_series(one, host, keys, unchanged):
-    # type: (SeriesVerdict, HostVerdict, List[str], bool) -> Finding
+def _judge_series(one, host, keys, unchanged, undo):
+    # type: (SeriesVerdict, HostVerdict, List[str], bool, str) -> Finding
     title = "{0}: {1}".format(one.series.name, CHANGE.title)
     remarks = "; ".join(one.remarks)
     if not one.figures:
@@ -194,7 +198,7 @@ def _judge_series(one, host, keys, unchanged):
         status,
         title=title,
         why=why,
-        fix=_fix(status, host.host, unchanged),
+        fix=_fix(status, undo, unchanged),
         evidence=keys,
         desired="not more than {0}".format(
             ", ".join(
@@ -215,10 +219,10 @@ def _status(figure):
     return {WORSE: FAIL, INCONCLUSIVE: WARN}.get(figure.comparison.verdict, PASS)
 
 
-def _fix(status, host, unchanged):
+def _fix(status, undo, unchanged):
     # type: (str, str, bool) -> str
     if status == FAIL:
-        return "./hostproof revert --limit {0}, and compare again".format(host)
+        return undo
     if unchanged:
         return "find out what else changed, and compare again"
     return "compare again with more windows (latency_gate_windows), or at a quieter time"

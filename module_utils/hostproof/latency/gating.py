@@ -146,6 +146,11 @@ class Ledger:
         return os.path.basename(os.path.normpath(self.folder))
 
     @property
+    def started(self):
+        # type: () -> str
+        return str(self._content["started"])
+
+    @property
     def batches(self):
         # type: () -> List[Dict[str, Any]]
         batches = self._content["batches"]  # type: List[Dict[str, Any]]
@@ -209,7 +214,7 @@ def load(folder):
     path = os.path.join(folder, LEDGER)
     content = baseline.read_json(path, "ledger of a gate")
     try:
-        if content["schema"] != SCHEMA or not content["batches"]:
+        if content["schema"] != SCHEMA or not content["batches"] or not content["started"]:
             raise ValueError("of another version")
         for number, batch in enumerate(content["batches"], 1):
             lists = (batch["hosts"], batch["unchanged"], batch["reasons"])
