@@ -5,10 +5,11 @@ Usage: tests/bench/record_windows.py FILE MINUTES      (as root)
 
 Each round, by the probes that users get and at a pace that stays the same:
 
-  first   before all other processes (SCHED_FIFO), so that a busy machine counts little:
-          requests to a server, the same to one that works a little longer before each answer (a
-          real change), and direct reads of a file of 8 KiB and 1 MiB
-  beside  as any other process: requests, and reads of 8 KiB
+  first   before all other processes (SCHED_FIFO), so that a busy machine counts less:
+          requests to a server that answers at once (tcp), to one that takes as long as a network
+          does (far) and to one that takes longer by a fifth (farther, a real change), and direct
+          reads of a file of 8 KiB and 1 MiB
+  beside  as any other process: the first two kinds of requests, and reads of 8 KiB
 
 Requests go over loopback, with the client on the first CPU and the servers on the last, as two
 hosts would have it. FILE gets each figure's values, one a round, in order of time; what the
@@ -34,15 +35,14 @@ from machines.needs import CACHE, Skip, finish, install  # noqa: E402
 
 SOURCE = ROOT / "tests/bench/latency_peer.c"
 CPUS = sorted(os.sched_getaffinity(0))
-PERIOD = 4.2
+PERIOD = 5.2
 PRIORITY = 45
-SERVER, SLOWER = 7412, 7413
-#: What the slower server adds to each answer, nanoseconds.
-ADDED_NS = 10_000
-#: Samples of a window, and seconds between them.
+#: Port, and nanoseconds that the server works before each answer.
+SERVERS = {"tcp": (7412, 0), "far": (7413, 400_000), "farther": (7414, 490_000)}
+#: Which server, samples of a window, and seconds between them.
 TCP = {
-    "first": [("tcp", SERVER, 1000, 0.001), ("slower", SLOWER, 500, 0.001)],
-    "beside": [("tcp", SERVER, 500, 0.001)],
+    "first": [("tcp", 500, 0.001), ("far", 300, 0.002), ("farther", 300, 0.002)],
+    "beside": [("tcp", 500, 0.001), ("far", 300, 0.002)],
 }
 READS = {
     "first": [(8192, 600, 0.001), (1 << 20, 60, 0.005)],
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 class Servers:
-    """The two servers, for as long as the recording takes."""
+    """The servers, for as long as the recording takes."""
 
     def __init__(self, folder: Path) -> None:
         self._peer = str(folder / "latency_peer")
@@ -82,7 +82,7 @@ class Servers:
 
     def __enter__(self) -> None:
         subprocess.run(["cc", "-O2", "-Wall", "-o", self._peer, str(SOURCE)], check=True)
-        for port, delay in ((SERVER, 0), (SLOWER, ADDED_NS)):
+        for port, delay in SERVERS.values():
             words = [self._peer, "server", "127.0.0.1", str(port), str(CPUS[-1]), str(delay)]
             one = subprocess.Popen(words, stdout=subprocess.PIPE)
             self._started.append(one)
@@ -127,9 +127,9 @@ def order(policy: int, priority: int) -> None:
 def measure(file: direct_file.DirectFile, how: str, found: Found) -> None:
     """One window of each kind; what they told is added to ``found``."""
     windows: list[tuple[str, Window]] = []
-    for name, port, samples, interval in TCP[how]:
+    for name, samples, interval in TCP[how]:
         pace = tcp_latency.Pace(samples, interval, 5.0, time.monotonic() + 30)
-        where = tcp_latency.resolve("127.0.0.1", port)
+        where = tcp_latency.resolve("127.0.0.1", SERVERS[name][0])
         series = tcp_latency.request_response(where, 12, 4, pace, CPUS[0])
         windows += [(name, one) for one in tcp_latency.windows(where, series)]
     for size, reads, interval in READS[how]:
@@ -161,7 +161,7 @@ def save(target: Path, begun: str, series: dict[str, list[float | None]]) -> Non
         "kernel": os.uname().release,
         "cpus": os.cpu_count(),
         "period_seconds": PERIOD,
-        "added_us": ADDED_NS / 1000,
+        "servers_work_us": {name: delay / 1000 for name, (_, delay) in SERVERS.items()},
     }
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
     rows = [
