@@ -3,6 +3,7 @@
 """What the control latency checks."""
 
 from ...finding import Check
+from ...latency.change_findings import CHANGE, FLEET_CHANGE, GATE
 
 _IOSTATS = "kernel Documentation/admin-guide/iostats.rst"
 
@@ -84,23 +85,6 @@ BUDGET = Check(
     "the server is.",
     "transactions a second of one session = 1 / (round trips * round trip time + think time)",
 )
-CHANGE = Check(
-    "latency.change",
-    "The change did not make this host slower",
-    "high",
-    "now",
-    "A change that works can still be slow, and is easily undone only as long as it is fresh.",
-    "Hodges and Lehmann 1963; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 4.2",
-)
-FLEET_CHANGE = Check(
-    "latency.fleet_change",
-    "The change did not make the hosts slower together",
-    "high",
-    "now",
-    "A few per cent that no single host can show are seen over many.",
-    "Wilcoxon 1945; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2 and 4.2",
-)
-
 #: In the order of the report.
 CHECKS = (
     DISK,
@@ -114,4 +98,5 @@ CHECKS = (
     BUDGET,
     CHANGE,
     FLEET_CHANGE,
+    GATE,
 )

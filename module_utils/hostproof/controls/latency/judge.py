@@ -34,7 +34,7 @@ def judge(facts, policy):
     findings = []  # type: List[Finding]
     for judge_one in _JUDGES:
         findings += judge_one(facts, policy)
-    for check in (checks.CHANGE, checks.FLEET_CHANGE):
+    for check in (checks.CHANGE, checks.FLEET_CHANGE, checks.GATE):
         findings.append(found(check, SKIP, why=_NO_BEFORE))
     return findings
 

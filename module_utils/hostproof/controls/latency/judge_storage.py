@@ -209,8 +209,8 @@ def _too_few(check, idle, what):
     return found(
         check,
         SKIP,
-        why="Too few requests to tell: {0} of {1}s had fewer than {2} in each interval.".format(
-            len(idle), what, FEWEST
+        why="Too few requests to tell: {0} {1} had fewer than {2} in each interval.".format(
+            len(idle), what + ("s" if len(idle) != 1 else ""), FEWEST
         ),
         fix=_NOTHING,
         title="Idle: {0}".format(check.title),
