@@ -33,7 +33,7 @@ SHADES = (1, 3, 10, 25, 50)
 
 _CELL = 50
 _ROW = 24
-_LETTER = 6.3
+_LETTER = 7.0
 _LABEL = 34
 _RANGES = 560
 _WIDE = 860

@@ -12,7 +12,17 @@ import re
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ..errors import HostproofError
-from ..finding import ERROR, LAYERS, SEVERITIES, STATUSES, TAKES_EFFECT, WAIVED, Check, found
+from ..finding import (
+    ERROR,
+    LAYERS,
+    SEVERITIES,
+    SKIP,
+    STATUSES,
+    TAKES_EFFECT,
+    WAIVED,
+    Check,
+    found,
+)
 from ..waivers import WAIVERS_HOST
 
 #: The file of a report folder that everything else is rendered from.
@@ -335,7 +345,8 @@ def _merge_host(host, lines):
             winners.clear()
             findings[id(line)] = line["findings"] or [_no_answer(line)]
         for finding in findings[id(line)]:
-            winners[_topic(finding)] = line
+            if not (_has_no_before(finding) and _topic(finding) in winners):
+                winners[_topic(finding)] = line
     if not winners and host not in PSEUDO_HOSTS:
         findings[id(lines[-1])] = [_no_answer(lines[-1])]
         winners["host"] = lines[-1]
@@ -352,6 +363,12 @@ def _topic(finding):
     """What a later line replaces of an earlier one: all of a control, but see _ABOUT_A_CHANGE."""
     about_change = finding["check"] in _ABOUT_A_CHANGE
     return str(finding["control"]) + (" of a change" if about_change else "")
+
+
+def _has_no_before(finding):
+    # type: (Dict[str, Any]) -> bool
+    """Whether this is what an audit says of a change: nothing, which replaces no comparison."""
+    return finding["check"] in _ABOUT_A_CHANGE and finding["status"] == SKIP
 
 
 def _no_answer(line):
