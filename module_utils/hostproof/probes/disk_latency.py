@@ -21,6 +21,11 @@ from .disk_counters import DISKSTATS, FEWEST
 #: What the kernel's queue of a disk says, and that of the disk that a partition is on.
 _QUEUES = ("/sys/dev/block/{0}:{1}/queue/{2}", "/sys/dev/block/{0}:{1}/../queue/{2}")
 
+#: A read can only begin on time if the one before has been answered by then.
+_READS_PER_INTERVAL = 2
+#: Reads before the first that counts, to learn how long one takes.
+_TRIALS = 9
+
 #: More requests than ours by this share are somebody else's, and the device's mean is theirs too.
 _FOREIGN = 0.02
 #: Fewer requests than reads by more than this share: something else than the disk answered.
@@ -54,12 +59,28 @@ class Counted(NamedTuple):
 
 def one_at_a_time(file, size, pace, seed, cpu=None, clock=pacing.now_ns):
     # type: (DirectFile, int, Pace, int, Optional[int], Callable[[], int]) -> Measured
-    """Read ``size`` bytes at places that ``seed`` chooses, each timed from when it was to begin."""
+    """Read ``size`` bytes at places that ``seed`` chooses, each timed from when it was to begin.
+
+    The interval is stretched where a read takes more than half of it: reads would wait for each
+    other, and the figures would be those of a queue that the probe makes itself.
+    """
     places = direct_file.offsets(file, size, pace.reads, seed)
     read = direct_file.reader(file, size)
-    schedule = pacing.Schedule(pace.interval, clock)
     samples = []  # type: List[int]
+    remarks = []  # type: List[str]
     with pacing.steady(cpu):
+        interval = pace.interval
+        if interval:
+            typical = _typical(file, read, size, seed, pace, clock)
+            interval = _stretched(interval, typical)
+            if interval > pace.interval:
+                remarks.append(
+                    "{0}: a read of {1} bytes takes {2:.1f} ms, so one began every {3:g} ms "
+                    "instead of every {4:g} ms".format(
+                        file.path, size, typical * 1e3, interval * 1e3, pace.interval * 1e3
+                    )
+                )
+        schedule = pacing.Schedule(interval, clock)
         before, started, began = conditions.start(), time.time(), time.monotonic()
         counters = _counters(file)
         last = clock() + int((pace.deadline - began) * 1e9)
@@ -67,31 +88,18 @@ def one_at_a_time(file, size, pace, seed, cpu=None, clock=pacing.now_ns):
             begin = schedule.wait()
             if begin >= last:
                 break
-            try:
-                got = read(offset)
-            except OSError as problem:
-                raise CannotRead(
-                    "{0}: reading {1} bytes at {2}: {3}".format(
-                        file.path, size, offset, problem.strerror
-                    )
-                ) from problem
+            got = _read(file, read, size, offset)
             samples.append(clock() - begin)
-            if got != size:
-                raise CannotRead(
-                    "{0}: {1} of {2} bytes came at {3}; is it shorter now?".format(
-                        file.path, got, size, offset
-                    )
-                )
+            _check_whole(file, got, size, offset)
         seconds = time.monotonic() - began
         counted = _difference(counters, _counters(file))
     if not samples:
         raise CannotRead("{0}: there was no time for one read".format(file.path))
     found = conditions.since(before, cpu)
-    found.update(mode="active", interval_us=int(pace.interval * 1e6), queue_depth=1, seed=seed)
+    found.update(mode="active", interval_us=int(interval * 1e6), queue_depth=1, seed=seed)
     user = window_from_samples(
         _probe(file), file.path, "user", size, started, seconds, samples, found
     )
-    remarks = []  # type: List[str]
     if len(samples) < pace.reads:
         remarks.append(
             "{0}: the time that was given allowed {1} of {2} reads".format(
@@ -99,6 +107,51 @@ def one_at_a_time(file, size, pace, seed, cpu=None, clock=pacing.now_ns):
             )
         )
     return _with_device(file, user, counted, remarks)
+
+
+def _read(file, read, size, offset):
+    # type: (DirectFile, Callable[[int], int], int, int) -> int
+    try:
+        return read(offset)
+    except OSError as problem:
+        raise CannotRead(
+            "{0}: reading {1} bytes at {2}: {3}".format(file.path, size, offset, problem.strerror)
+        ) from problem
+
+
+def _check_whole(file, got, size, offset):
+    # type: (DirectFile, int, int, int) -> None
+    if got != size:
+        raise CannotRead(
+            "{0}: {1} of {2} bytes came at {3}; is it shorter now?".format(
+                file.path, got, size, offset
+            )
+        )
+
+
+def _typical(file, read, size, seed, pace, clock):
+    # type: (DirectFile, Callable[[int], int], int, int, Pace, Callable[[], int]) -> float
+    """Seconds that a read takes: the median of a few, at other places than those that count."""
+    took = []  # type: List[int]
+    for offset in direct_file.offsets(file, size, min(_TRIALS, pace.reads), seed + 1):
+        if took and time.monotonic() >= pace.deadline:
+            break
+        begin = clock()
+        got = _read(file, read, size, offset)
+        took.append(clock() - begin)
+        _check_whole(file, got, size, offset)
+    return sorted(took)[len(took) // 2] / 1e9
+
+
+def _stretched(interval, typical):
+    # type: (float, float) -> float
+    """The interval, doubled until there is room for a read.
+
+    Doubled and no less, so that windows of one disk have the same although no two reads do.
+    """
+    while interval < _READS_PER_INTERVAL * typical:
+        interval *= 2
+    return interval
 
 
 def many_at_a_time(run, file, size, depth, pace, seed):

@@ -133,6 +133,36 @@ def test_a_file_on_no_device(file, counted):
     assert "on no block device" in measured.remarks[0]
 
 
+@pytest.mark.parametrize(
+    ("interval", "typical", "expected"),
+    [
+        (0.001, 0.0001, 0.001),
+        (0.001, 0.0005, 0.001),
+        (0.001, 0.0011, 0.004),
+        (0.001, 0.0019, 0.004),
+        # A disk that turns.
+        (0.001, 0.008, 0.016),
+    ],
+)
+def test_reads_never_wait_for_each_other(interval, typical, expected):
+    assert disk_latency._stretched(interval, typical) == pytest.approx(expected)
+
+
+def test_a_slow_disk_is_read_less_often_and_not_in_a_queue(file, counted, monkeypatch):
+    """1 MiB every millisecond of a disk that takes longer: p50 was the queue of all before."""
+    counted(None)
+    monkeypatch.setattr(disk_latency, "_typical", lambda *_: 0.0015)
+    measured = disk_latency.one_at_a_time(file, 8192, pace(5, 0.001), seed=1)
+    assert measured.windows[0].conditions["interval_us"] == 4000
+    assert "takes 1.5 ms, so one began every 4 ms instead of every 1 ms" in measured.remarks[0]
+
+
+def test_how_long_a_read_takes_is_the_median_of_a_few(file):
+    ticks = iter([0, 10, 0, 30, 0, 20, 0, 1000, 0, 20])
+    found = disk_latency._typical(file, lambda _: 8192, 8192, 1, pace(5), lambda: next(ticks))
+    assert found == pytest.approx(20e-9)
+
+
 def test_no_read_begins_after_the_deadline(file, counted):
     counted(None)
     measured = disk_latency.one_at_a_time(file, 8192, pace(1000, 0.05, 0.4), seed=1)
