@@ -14,23 +14,21 @@ from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict
 from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
 from .window import Window
 
-_REFERENCE = "docs/latency_gate.md, what the verdicts mean"
-
 CHANGE = Check(
     "latency.change",
-    "Latency did not get worse",
+    "The change did not make this host slower",
     "high",
     "now",
-    "A change made this host slower: every transaction that waits here takes longer than before.",
-    _REFERENCE,
+    "A change that works can still be slow, and is easily undone only as long as it is fresh.",
+    "Hodges and Lehmann 1963; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 4.2",
 )
 FLEET_CHANGE = Check(
     "latency.fleet_change",
-    "Latency of all changed hosts did not get worse",
+    "The change did not make the hosts slower together",
     "high",
     "now",
-    "The change made the hosts slower by what no single one of them shows for sure.",
-    _REFERENCE,
+    "A few per cent that no single host can show are seen over many.",
+    "Wilcoxon 1945; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2 and 4.2",
 )
 GATE = Check(
     "latency.gate",
@@ -40,8 +38,6 @@ GATE = Check(
     "A change that made hosts slower, or of which that cannot be told, must not reach the others.",
     "docs/latency_gate.md, what the gate decides",
 )
-
-CHECKS = (CHANGE, FLEET_CHANGE, GATE)
 
 #: A host that the change did not touch tells of the surroundings; it fails nobody's change.
 _UNCHANGED = "left unchanged: what happened to it is not the change's doing, but may be the reason"
