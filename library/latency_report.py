@@ -109,13 +109,10 @@ table:
   elements: str
 """
 
-import os
-import stat
-
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.latency import reports
-from ansible.module_utils.hostproof.probes import window_table
+from ansible.module_utils.hostproof.probes import report_file, window_table
 
 ARGUMENT_SPEC = {
     "path": {"type": "path", "required": True},
@@ -123,7 +120,7 @@ ARGUMENT_SPEC = {
     "release": {"type": "str"},
     "multitenant": {"type": "bool"},
     "events": {"type": "list", "elements": "str"},
-    "most_bytes": {"type": "int", "default": 64 << 20},
+    "most_bytes": {"type": "int", "default": report_file.MOST_BYTES},
 }
 
 
@@ -131,7 +128,7 @@ def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     given = module.params
     try:
-        text = read(given["path"], given["most_bytes"])
+        text = report_file.read(given["path"], given["most_bytes"])
         report = reports.read(text, given["kind"], given["release"], given["multitenant"])
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg="latency_report: {0}: {1}".format(given["path"], said(problem)))
@@ -146,24 +143,6 @@ def main():
     )
 
 
-def read(path, most):
-    """The text of a plain file; ValueError for anything else, or for more than ``most`` bytes."""
-    # Without O_NONBLOCK a FIFO would keep the task waiting for a writer.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            raise ValueError("it is no plain file")
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise ValueError("it has more than {0} bytes: see most_bytes".format(most))
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        # Names of months and comments may be in any encoding; what is read here is ASCII.
-        return content.decode("latin-1")
-
-
 def chosen(windows, events):
     """The windows of these events, and a remark for each event that has none."""
     if events is None:
@@ -174,6 +153,8 @@ def chosen(windows, events):
 
 
 def said(problem):
+    if isinstance(problem, report_file.TooLong):
+        return "{0}: see most_bytes".format(problem)
     return problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
 
 

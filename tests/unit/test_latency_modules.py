@@ -22,6 +22,9 @@ def cases(folder: Path) -> dict[str, dict[str, Any]]:
     port = free_port()
     own = {"address": "127.0.0.1", "clients": ["127.0.0.1"], "seconds": 120, "port": port}
     data = str(folder / "data")
+    read = {"probe": "disk_read", "path": data, "sizes": [8192], "reads": 20}
+    gone = {"probe": "disk_read", "path": data + "x"}
+    rounds = {"probes": [{"probe": "disk"}, read, gone], "windows": 1, "seconds": 1}
     return {
         "present_check": {"latency_responder": own},
         "present": {"latency_responder": own},
@@ -38,6 +41,12 @@ def cases(folder: Path) -> dict[str, dict[str, Any]]:
         "absent": {"latency_responder": {"state": "absent", "port": port}},
         "absent_again": {"latency_responder": {"state": "absent", "port": port}},
         "nobody": {"latency_tcp": {**TCP, "port": port}},
+        "rounds": {"measure_latency": {**rounds, "windows": 2}},
+        "rounds_check": {"measure_latency": rounds},
+        "no_probe": {"measure_latency": {"probes": []}},
+        "no_such_probe": {"measure_latency": {"probes": [{"probe": "ping"}]}},
+        "too_many_rounds": {"measure_latency": {"windows": 101}},
+        "nothing_told": {"measure_latency": {"probes": [{"probe": "disk_read", "path": "/none"}]}},
         "passive": {"latency_disk": {"intervals": 2, "interval_seconds": 0.5}},
         "active": {"latency_disk": {"mode": "active", "path": data, "windows": 2, "reads": 40}},
         "active_check": {"latency_disk": {"mode": "active", "path": data}},
@@ -221,3 +230,38 @@ def test_a_deep_queue_needs_fio(monkeypatch):
     wanted = given(latency_disk, mode="active", path="/nowhere", queue_depth=8, seconds=9)
     with pytest.raises(ValueError, match="needs fio, which is not on this host"):
         latency_disk.active(wanted, None)
+
+
+class TestRounds:
+    def test_windows_of_each_probe_come_back(self, answers):
+        told = answers["rounds"]
+        windows = [Window.from_json(one) for one in told["windows"]]
+        reads = [one.n for one in windows if one.layer == "user"]
+        assert reads == [20, 20] or any("O_DIRECT" in remark for remark in told["remarks"])
+        assert {one.conditions["mode"] for one in windows} <= {"passive", "active"}
+        assert len(told["table"]) == len(windows) + 1
+        assert not told["changed"]
+
+    def test_what_could_not_be_measured_is_said_once(self, answers):
+        said = [one for one in answers["rounds"]["remarks"] if "datax: No such file" in one]
+        assert len(said) == 1
+
+    def test_check_mode_measures_nothing_and_says_so(self, answers):
+        told = answers["rounds_check"]
+        assert (told["windows"], told["changed"]) == ([], False)
+        assert told["msg"].startswith(
+            "would measure 1 windows of 1 s, 0 s apart, of disk, disk_read /"
+        )
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("no_probe", "probes names none"),
+            ("no_such_probe", "probes, item 1: must be a dictionary with probe, one of disk"),
+            ("too_many_rounds", "windows must be from 1 to 100"),
+            ("nothing_told", "nothing could be measured: disk_read: /none: No such file"),
+        ],
+    )
+    def test_what_is_refused(self, answers, name, said):
+        assert answers[name]["failed"]
+        assert answers[name]["msg"].startswith("measure_latency: " + said)

@@ -9,6 +9,10 @@ import stat
 MOST_BYTES = 64 << 20
 
 
+class TooLong(ValueError):
+    """The file has more bytes than may be read."""
+
+
 def read(path, most=MOST_BYTES):
     # type: (str, int) -> str
     """The text of a plain file; ValueError for anything else, or for more than ``most`` bytes."""
@@ -20,7 +24,7 @@ def read(path, most=MOST_BYTES):
             raise ValueError("it is no plain file")
         content = file.read(most + 1)
     if len(content) > most:
-        raise ValueError("it has more than {0} bytes".format(most))
+        raise TooLong("it has more than {0} bytes".format(most))
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:
