@@ -12,6 +12,7 @@ from typing import Any
 
 import aix_packs
 import example_oracle
+import latency_packs
 import listener_packs
 import nfs_packs
 import oracle_packs
@@ -34,6 +35,12 @@ _MESSAGES = {
     "denied": "Permission denied",
     "unanswered": "timed out",
 }
+#: A mount's requests in 3 seconds, and its RTT and execute in milliseconds, as with_nfs tells them.
+MOUNTS = (
+    ("/u02/oradata", 2520, 1.4, 1.5),
+    ("/u03/redo", 540, 41.0, 41.1),
+    ("/u04/archive", 24, 2.0, 2.1),
+)
 _ORANFSTAB = """\
 server: filer1
 path: 192.0.2.51
@@ -114,6 +121,19 @@ class _Noting(RecordedHost):
         return super()._answer(key, kind, ask)
 
 
+def watched(host: str, machine: NfsMachine) -> NfsMachine:
+    """What its disk did, as a real machine's was measured; on db05 the mounts of its story too."""
+    machine.folder("/sys/block/vda/slaves")
+    windows = latency_packs.recorded_windows("passive")
+    remarks = [latency_packs.NO_NFS]
+    if host == "db05.example.com":
+        remarks = []
+        for path, *interval in MOUNTS:
+            windows += latency_packs.mount(path, *[tuple(interval)] * 3)
+    machine.windows_of("passive", *windows, remarks=remarks)
+    return machine
+
+
 def complete(host: str) -> str:
     """The text of a host's pack."""
     pack = json.loads((FOLDER / f"{SOURCES[host]}.json").read_text())
@@ -129,6 +149,7 @@ def complete(host: str) -> str:
     found = _read(parameters, found, {"pre_page_sga": oracle_packs.policy()})
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
+    found = _read(watched(host, nfs), found, {"latency": latency_packs.latency_policy()})
     for key in set(found) - set(readings):
         reading = found[key]
         reading["at"] = pack["recorded_at"]

@@ -5,6 +5,7 @@ import re
 
 import aix_packs
 import example_packs
+import latency_packs
 import listener_packs
 import nfs_packs
 import oracle_packs
@@ -33,6 +34,7 @@ def test_the_page_tells_the_verdict_on_each():
     policies = {
         "hugepages": packs.hugepages_policy(),
         "io_pacing": aix_packs.io_pacing_policy(),
+        "latency": latency_packs.latency_policy(),
         "listener_rate_limit": listener_packs.listener_policy(),
         "nfs_mounts": nfs_packs.nfs_policy(),
         "pre_page_sga": oracle_packs.policy(),
