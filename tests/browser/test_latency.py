@@ -35,6 +35,7 @@ def lines():
             "disk": {"windows:disk": reading(passive(3, subject=long) + passive(4e7))},
             "cells": {"windows:cells": reading(cells)},
             "database": {"windows:awr": of_fixture("awr-19c-made-up.txt")},
+            "tcp": {"windows:tcp": reading(active(100, subject="b", size=None))},
             "change": {
                 "windows:before:x": reading(active(0.3, subject=long)),
                 "windows:after:x": reading(active(3e6, subject=long)),
@@ -76,9 +77,9 @@ def test_drawings_unfold_and_their_tables_are_no_findings(page, tmp_path):
   return said;"""
     )
     said = ask(tmp_path, page, script)
-    assert said["first"] == "7 findings on 2 of 2 hosts shown"
-    assert said["drawn"] == [2, 1, 1, 1, 1, 1, 1]
-    assert said["tables"] == [1] * 7
+    assert said["first"] == "8 findings on 2 of 2 hosts shown"
+    assert said["drawn"] == [2, 1, 1, 1, 1, 1, 1, 1]
+    assert said["tables"] == [1] * 8
     assert said["seen"] is True
     assert said["fail"] == "3 findings on 1 of 2 hosts shown"
     assert said["shown"] == 3
@@ -158,16 +159,27 @@ def test_everything_can_be_read_on_light_and_dark_screens(small, tmp_path, schem
     assert min(said["lines"].values()) >= 3, said["lines"]
 
 
+def test_names_of_any_length_keep_to_their_cells(small, tmp_path):
+    script = (
+        UNFOLD
+        + """
+  return all('.lt th, .lt td').filter((cell) => cell.scrollWidth > cell.clientWidth + 1)
+    .map((cell) => cell.textContent);"""
+    )
+    assert ask(tmp_path, small, script) == []
+
+
 def test_a_narrow_screen_scrolls_the_drawing_and_not_the_page(small, tmp_path):
     script = (
         UNFOLD
         + """
   const page = document.documentElement;
   const frames = all('.sx');
+  const scrolls = (frame) => { frame.scrollLeft = 100; return frame.scrollLeft === 100; };
   return {
     width: page.clientWidth,
     beyond: page.scrollWidth - page.clientWidth,
-    scrolls: frames.filter((frame) => frame.scrollWidth > frame.clientWidth + 100).length,
+    scrolls: frames.filter(scrolls).length,
     fits: frames.every((frame) => frame.getBoundingClientRect().right <= page.clientWidth + 1),
     prose: all('.g .d').map((cell) => getComputedStyle(cell, '::before').content),
   };"""
@@ -196,8 +208,8 @@ def test_paper_shows_drawings_and_tables_of_what_is_folded(small, tmp_path):
       > svg.closest('td').getBoundingClientRect().width).length,
   };"""
     said = ask(tmp_path, on_paper, script, "--window-size=1000,700")
-    assert said["folded"] == 4
-    assert said["drawings"] == [True] * 8
-    assert said["tables"] == [True] * 7
+    assert said["folded"] == 5
+    assert said["drawings"] == [True] * 9
+    assert said["tables"] == [True] * 8
     assert said["evidence"] is False
     assert said["beyond"] == 0

@@ -145,7 +145,7 @@ stroke:var(--panel);stroke-width:.6}
 .g .lt{width:auto;margin:.5rem 0 .2rem;font-size:12.5px}
 .g .lt th,.g .lt td{padding:.18rem .8rem .18rem 0;border:0;border-bottom:1px solid var(--line);
 overflow-wrap:normal;white-space:nowrap;text-align:right;background:none}
-.g .lt .ln{white-space:normal;min-width:11rem;max-width:24rem}
+.g .lt .ln{white-space:normal;overflow-wrap:anywhere;min-width:11rem;max-width:24rem}
 .g .lt th{font-weight:400;text-align:left}.g .lt thead th{color:var(--dim);text-align:right}
 .g .lt thead th:first-child{text-align:left}.g .lt tbody{border:0}
 .g .lt .lc td{font-weight:600}.lk,.lp{margin:.15rem 0 .3rem;font-size:12px;color:var(--dim)}

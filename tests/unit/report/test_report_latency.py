@@ -20,6 +20,7 @@ from ansible.module_utils.hostproof.report.latency_series import (
     read_windows,
     size_text,
     span_text,
+    summary,
 )
 from ansible.module_utils.hostproof.report.store import merge
 from latency_samples import active, example, latency_line, of_fixture, passive, reading
@@ -297,6 +298,14 @@ def test_the_table_tells_before_after_and_change():
     before, after = (float(text.split(" ")[0]) for text in (rows[1][5], rows[2][4]))
     change = float(re.fullmatch(r"\+([\d.]+) %", rows[3][4]).group(1))
     assert change == pytest.approx((after / before - 1) * 100, abs=0.5), "of rounded figures"
+
+
+def test_a_window_with_more_requests_weighs_more_in_the_mean():
+    few, many = passive(100, count=2)
+    windows = [few._replace(n=100, mean=1000.0), many._replace(n=900, mean=100.0)]
+    (series,) = read_windows(reading(windows)).series
+    assert summary(series).mean == pytest.approx(190.0)
+    assert summary(series).n == 1000
 
 
 def test_what_was_measured_on_one_side_alone_is_said():
