@@ -8,6 +8,9 @@ import xml.etree.ElementTree as ElementTree
 import zlib
 
 import pytest
+from ansible.module_utils.hostproof.latency.baseline import Baseline
+from ansible.module_utils.hostproof.latency.change_findings import judge_host
+from ansible.module_utils.hostproof.latency.comparing import compare_hosts
 from ansible.module_utils.hostproof.report import html, latency_figure
 from ansible.module_utils.hostproof.report.evidence import show_reading
 from ansible.module_utils.hostproof.report.html import render_html
@@ -24,7 +27,7 @@ from ansible.module_utils.hostproof.report.latency_series import (
 )
 from ansible.module_utils.hostproof.report.store import merge
 from latency_samples import active, example, latency_line, of_fixture, passive, reading
-from report_samples import finding, make_line, pack
+from report_samples import AT, finding, make_line, pack
 from test_report_html import NASTY, Page, packed_evidence
 
 NOW = "2026-11-21T04:00:00Z"
@@ -558,3 +561,31 @@ def test_what_tools_print_can_be_drawn(name):
     text = text_of(latency_line("db01", {"database": {"windows:it": of_fixture(name)}}))
     assert drawings(text)
     assert tables(text)
+
+
+def test_what_a_comparison_says_and_what_is_drawn_are_the_same():
+    windows = {"before": active(410) + passive(640), "after": active(540) + passive(655)}
+    sides = [
+        Baseline(
+            host="db01",
+            taken_at=AT,
+            probes=[{"probe": "disk_read", "path": "/u02/a.dbf"}, {"probe": "disk"}],
+            rounds=10,
+            seconds=3.0,
+            pause=0.0,
+            windows=windows[side],
+            remarks=[],
+        )
+        for side in ("before", "after")
+    ]
+    verdict = compare_hosts({"db01": (sides[0], sides[1])})["db01"]
+    judged = judge_host(verdict, AT, AT)
+    line = make_line("db01", [one.as_dict() for one in judged.findings])
+    text = text_of(dict(line, evidence=pack(judged.evidence)))
+    said = [one for one in judged.findings if "/u02/a.dbf" in one.title]
+    before, after = re.search(r"p50 (\d+) -> (\d+) us", said[0].running).groups()
+    svg = drawings(text)["disk_read: /u02/a.dbf, user, 8 KiB"]
+    words = [text.text for text in svg.iter("text")]
+    assert {f"p50 {before} µs", f"p50 {after} µs"} <= set(words)
+    assert said[0].status == "fail"
+    assert "disk: sda, read" in drawings(text)
