@@ -122,7 +122,8 @@ class TestDisk:
         one = only(judge(watched(*disk("sda", *FAST)))["disk"])
         assert one.status == "pass"
         assert "read p50 0.5 ms (0.467 ms to 0.533 ms) of 900" in one.in_use
-        assert "DBIO_EXPECTED" in one.desired
+        assert one.desired == "read p50 at most 5 ms, above 20 ms fails"
+        assert "a hard disk takes 5 ms at best" in one.reference
         assert "file:/sys/block/sda/queue/rotational" in one.evidence
 
     def test_all_that_are_well_are_one_finding(self, judge):

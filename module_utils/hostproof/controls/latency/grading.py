@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Figures of windows against the limits of the policy, and the findings that follow."""
 
-from typing import List, NamedTuple, Optional, Sequence
+from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from ...errors import HostproofError
 from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
@@ -12,15 +12,16 @@ from .thresholds import FIGURES, Subject, Threshold, choose, grade
 
 
 class Graded(NamedTuple):
-    """One figure: ``told`` is its text, ``limit`` that of its limit, None where there is none.
+    """One figure: ``told`` is its text, ``limit`` its limit, None where there is none.
 
     ``status`` is SKIP where it has no limit or the window does not tell it, and ERROR where too
-    few samples were taken to tell.
+    few samples were taken to tell. ``label`` names its window among others.
     """
 
     status: str
+    label: str
     told: str
-    limit: Optional[str]
+    limit: Optional[Threshold]
 
 
 def grade_window(window, subject, thresholds, label):
@@ -35,18 +36,17 @@ def grade_window(window, subject, thresholds, label):
         if threshold is None:
             continue
         figure = figures.figure_of(window, name)
-        limit = "{0} {1}".format(label, threshold.text()).strip()
         if figure is None:
             why = "{0} {1} is not told by {2}{3}".format(
                 label, name, window.n, _needs(window, name)
             )
-            graded.append(Graded(SKIP, why.strip(), limit))
+            graded.append(Graded(SKIP, label, why.strip(), threshold))
         elif window.bins is not None and "layout" in window.bins and window.n < _FEWEST:
             why = "{0} {1} of {2} samples alone".format(label, name, window.n)
-            graded.append(Graded(ERROR, why.strip(), limit))
+            graded.append(Graded(ERROR, label, why.strip(), threshold))
         else:
             told = "{0} {1} of {2}".format(label, figures.text(figure), window.n)
-            graded.append(Graded(grade(figure, threshold), told.strip(), limit))
+            graded.append(Graded(grade(figure, threshold), label, told.strip(), threshold))
     return graded or [_ungraded(window, label)]
 
 
@@ -66,8 +66,8 @@ def _ungraded(window, label):
         figure = figures.figure_of(window, name)
         if figure is not None:
             told = "{0} {1} of {2}, no limit".format(label, figures.text(figure), window.n)
-            return Graded(SKIP, told.strip(), None)
-    return Graded(SKIP, "{0} not told".format(label).strip(), None)
+            return Graded(SKIP, label, told.strip(), None)
+    return Graded(SKIP, label, "{0} not told".format(label).strip(), None)
 
 
 def status_of(graded):
@@ -84,9 +84,8 @@ def finding_of(check, graded, name, fix, evidence, remarks=()):
     # type: (Check, Sequence[Graded], str, str, Sequence[str], Sequence[str]) -> Finding
     """The finding on one subject: a disk, a mount, a target, a report."""
     status = status_of(graded)
-    limits = [one.limit for one in graded if one.limit is not None and one.status != SKIP]
-    told = [one.told for one in graded]
     bad = [one.told for one in graded if one.status == status]
+    told = bad + [one.told for one in graded if one.status != status]
     why = {
         FAIL: "{0}: {1}, wholly above the limit.",
         WARN: "{0}: {1}, above the limit.",
@@ -96,16 +95,40 @@ def finding_of(check, graded, name, fix, evidence, remarks=()):
     }[status].format(name, ", ".join(bad))
     if remarks and status != PASS:
         why += " " + " ".join(_sentence(one) for one in remarks)
-    return found(
+    finding = found(
         check,
         status,
         why=why or None,
         fix=None if status in (SKIP, ERROR) else fix,
         title="{0}: {1}".format(name, check.title),
-        desired="; ".join(limits) or None,
+        desired=limits_of(graded),
         in_use="; ".join(told),
         evidence=evidence,
     )
+    return finding._replace(reference=reference_of(check, graded))
+
+
+def limits_of(graded):
+    # type: (Sequence[Graded]) -> Optional[str]
+    """The limits that figures were held against, each once with all that it was for."""
+    labels = {}  # type: Dict[str, List[str]]
+    for one in graded:
+        if one.limit is not None and one.status != SKIP:
+            names = labels.setdefault(one.limit.text(), [])
+            if one.label and one.label not in names:
+                names.append(one.label)
+    texts = ["{0} {1}".format(", ".join(names), limit).strip() for limit, names in labels.items()]
+    return "; ".join(texts) or None
+
+
+def reference_of(check, graded):
+    # type: (Check, Sequence[Graded]) -> str
+    """The check's own, and where the limits are from."""
+    sources = []  # type: List[str]
+    for one in graded:
+        if one.limit is not None and one.status != SKIP and one.limit.source not in sources:
+            sources.append(one.limit.source)
+    return check.reference + "".join("; limit: " + source for source in sources)
 
 
 def unknown(check, problem, name=None, evidence=()):

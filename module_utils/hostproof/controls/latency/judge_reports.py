@@ -53,7 +53,7 @@ def _judge_report(check, probe, measured, policy):
         graded += [one for one in ones if one.limit is not None or asked is not None]
     for event in asked or ():
         if not any(window.subject.startswith(event) for window in _events(measured)):
-            graded.append(Graded(ERROR, "the report has no event {0!r}".format(event), None))
+            graded.append(Graded(ERROR, event, "the report has no event {0!r}".format(event), None))
     if not graded:
         told = [window.subject for window in _events(measured)][:5]
         why = "It has no wait event with a limit{0}.".format(

@@ -15,7 +15,16 @@ from ...probes.block_storage import Storage
 from ...probes.disk_counters import FEWEST
 from . import checks
 from .facts import EVIDENCE, PASSIVE_NAME, Facts
-from .grading import Graded, around, finding_of, grade_window, status_of, unknown
+from .grading import (
+    Graded,
+    around,
+    finding_of,
+    grade_window,
+    limits_of,
+    reference_of,
+    status_of,
+    unknown,
+)
 from .policy import Policy
 from .thresholds import Subject
 
@@ -120,7 +129,7 @@ def judge_nfs(facts, policy):
         findings.append(
             finding_of(
                 check,
-                graded or [Graded(SKIP, "no limit", None)],
+                graded or [Graded(SKIP, "", "no limit", None)],
                 path,
                 "look at nfs_mounts.latency, which says who makes it late; compare with the "
                 "filer's own figures",
@@ -169,22 +178,22 @@ def _beyond(check, remark):
 def _within(check, ones, storage):
     # type: (Check, List[Tuple[str, List[Graded]]], Dict[str, Answer[Storage]]) -> Finding
     """One finding for all that is well: hosts have hundreds of disks."""
-    limits = []  # type: List[str]
+    everything = [one for _, graded in ones for one in graded]
     evidence = [_KEY]  # type: List[str]
-    for name, graded in ones:
-        limits += [one.limit for one in graded if one.limit is not None and one.limit not in limits]
+    for name, _ in ones:
         kind = storage[name]
         if not isinstance(kind, HostproofError):
             evidence += [key for key in kind.evidence if key not in evidence]
     told = ["{0}: {1}".format(name, ", ".join(one.told for one in graded)) for name, graded in ones]
     more = "" if len(told) <= _SHOWN else "; and {0} more".format(len(told) - _SHOWN)
-    return found(
+    finding = found(
         check,
         PASS,
-        desired="; ".join(limits),
+        desired=limits_of(everything),
         in_use="; ".join(told[:_SHOWN]) + more,
         evidence=evidence,
     )
+    return finding._replace(reference=reference_of(check, everything))
 
 
 #: How many of those that are well a finding shows.

@@ -53,9 +53,7 @@ class Threshold(NamedTuple):
         # type: () -> str
         """The limit as a layer of a finding shows it."""
         fails = "" if self.fail_ms is None else ", above {0} fails".format(_limit(self.fail_ms))
-        return "{0} at most {1}{2} ({3})".format(
-            self.figure, _limit(self.warn_ms), fails, self.source
-        )
+        return "{0} at most {1}{2}".format(self.figure, _limit(self.warn_ms), fails)
 
 
 class Subject(NamedTuple):
