@@ -51,13 +51,14 @@ _SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 _HOW_TO_READ = (
     "Areas: how often each latency came, outline before, filled after; one in a thousand at either "
-    "end lies outside. Lines: p50, and p99 in dashes. Marks: one for each window, the first on top."
+    "end lies outside. Lines: p50, or the mean where there is none, and p99 in dashes. Marks: one "
+    "for each window, the first on top."
 )
 _PASSIVE = (
     "From the kernel's counters: p50 is the median of the means of intervals of some seconds, min "
     "and max are the least and the largest of those means, not of single requests."
 )
-_MEDIANS = "Of several windows p50, p90 and p99 are the medians of theirs."
+_MEDIANS = "Of several windows p50, p90, p99 and mean are the medians of theirs."
 
 
 class Pair(NamedTuple):

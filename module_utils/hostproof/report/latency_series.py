@@ -60,7 +60,10 @@ class Told(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A series in figures. ``p50``, ``p90`` and ``p99`` are medians of those of the windows."""
+    """A series in figures: the least minimum, the largest maximum, else medians of the windows'.
+
+    The window is the unit of every comparison (latency/verdict.py), and so it is here.
+    """
 
     windows: int
     n: int
@@ -110,11 +113,6 @@ def summary(series):
         # type: (str) -> Optional[float]
         return median(known(name)) if known(name) else None
 
-    with_mean = [one for one in windows if one.mean is not None]
-    weight = sum(one.n for one in with_mean)
-    mean = middle("mean")
-    if weight:
-        mean = sum((one.mean or 0.0) * one.n for one in with_mean) / weight
     return Summary(
         windows=len(windows),
         n=sum(one.n for one in windows),
@@ -123,7 +121,7 @@ def summary(series):
         p90=middle("p90"),
         p99=middle("p99"),
         maximum=max(known("maximum"), default=None),
-        mean=mean,
+        mean=middle("mean"),
     )
 
 

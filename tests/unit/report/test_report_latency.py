@@ -303,12 +303,17 @@ def test_the_table_tells_before_after_and_change():
     assert change == pytest.approx((after / before - 1) * 100, abs=0.5), "of rounded figures"
 
 
-def test_a_window_with_more_requests_weighs_more_in_the_mean():
-    few, many = passive(100, count=2)
-    windows = [few._replace(n=100, mean=1000.0), many._replace(n=900, mean=100.0)]
+def test_the_window_is_the_unit_of_every_figure():
+    means = (1000.0, 100.0, 130.0)
+    windows = [
+        one._replace(n=n, mean=mean, p50=None)
+        for one, n, mean in zip(passive(100, count=3), (9, 90, 900), means, strict=True)
+    ]
     (series,) = read_windows(reading(windows)).series
-    assert summary(series).mean == pytest.approx(190.0)
-    assert summary(series).n == 1000
+    told = summary(series)
+    assert (told.windows, told.n, told.mean, told.p50) == (3, 999, 130.0, None)
+    assert told.minimum == min(one.minimum for one in windows)
+    assert told.maximum == max(one.maximum for one in windows)
 
 
 def test_what_was_measured_on_one_side_alone_is_said():
@@ -564,12 +569,16 @@ def test_what_tools_print_can_be_drawn(name):
 
 
 def test_what_a_comparison_says_and_what_is_drawn_are_the_same():
-    windows = {"before": active(410) + passive(640), "after": active(540) + passive(655)}
+    means = [
+        [one._replace(probe="nfs", layer="server", p50=None) for one in passive(middle)]
+        for middle in (640, 900)
+    ]
+    windows = {"before": active(410) + means[0], "after": active(540) + means[1]}
     sides = [
         Baseline(
             host="db01",
             taken_at=AT,
-            probes=[{"probe": "disk_read", "path": "/u02/a.dbf"}, {"probe": "disk"}],
+            probes=[{"probe": "disk_read", "path": "/u02/a.dbf"}, {"probe": "nfs"}],
             rounds=10,
             seconds=3.0,
             pause=0.0,
@@ -582,10 +591,12 @@ def test_what_a_comparison_says_and_what_is_drawn_are_the_same():
     judged = judge_host(verdict, AT, AT)
     line = make_line("db01", [one.as_dict() for one in judged.findings])
     text = text_of(dict(line, evidence=pack(judged.evidence)))
-    said = [one for one in judged.findings if "/u02/a.dbf" in one.title]
-    before, after = re.search(r"p50 (\d+) -> (\d+) us", said[0].running).groups()
-    svg = drawings(text)["disk_read: /u02/a.dbf, user, 8 KiB"]
-    words = [text.text for text in svg.iter("text")]
-    assert {f"p50 {before} µs", f"p50 {after} µs"} <= set(words)
-    assert said[0].status == "fail"
-    assert "disk: sda, read" in drawings(text)
+    for subject, title, figure in (
+        ("/u02/a.dbf", "disk_read: /u02/a.dbf, user, 8 KiB", "p50"),
+        ("sda", "nfs: sda, server", "mean"),
+    ):
+        (said,) = [one for one in judged.findings if subject in one.title]
+        before, after = re.search(figure + r" (\d+) -> (\d+) us", said.running).groups()
+        words = [text.text for text in drawings(text)[title].iter("text")]
+        assert {f"{figure} {before} µs", f"{figure} {after} µs"} <= set(words)
+        assert said.status == "fail"
