@@ -26,7 +26,7 @@ from .latency_series import (
     span_text,
     summary,
 )
-from .text import one_line, shorten
+from .text import one_line
 
 #: Shares of a row, in per cent, below which a cell has the 1st, 2nd ... colour; the last has 6.
 SHADES = (1, 3, 10, 25, 50)
@@ -85,7 +85,7 @@ def heat_map(title, rows):
     for number, row in enumerate(rows):
         y = top + _ROW * number
         total = sum(count for _, _, count in cells[number])
-        pieces.append(_text(left - 8, y + 16, shorten(row.name, _LABEL), "end"))
+        pieces.append(_text(left - 8, y + 16, _short(row.name), "end"))
         for low, high, count in cells[number]:
             x = left + _CELL * (low - first)
             span = span_text(low, high, is_open(row.series, high))
@@ -135,7 +135,7 @@ def ranges(title, several):
     for number, one in enumerate(several):
         told_of, middle = figures[number], _middle(figures[number])
         y = top + _ROW * number + _ROW / 2
-        pieces.append(_text(left - 8, y + 4, shorten(one.name, _LABEL), "end"))
+        pieces.append(_text(left - 8, y + 4, _short(one.name), "end"))
         ends = _values(told_of)
         if not ends or middle is None:
             pieces.append(_text(left + 8, y + 4, "not told", "start", "lb"))
@@ -400,9 +400,17 @@ def _svg(width, height, title, description, pieces):
     ).format(_n(width), _n(height), _esc(title), _esc(description), "".join(pieces))
 
 
+def _short(name):
+    # type: (str) -> str
+    """Cut in the middle: rows of one file or volume differ at their ends."""
+    if len(name) <= _LABEL:
+        return name
+    return "{0}…{1}".format(name[: _LABEL // 3], name[-(_LABEL - _LABEL // 3 - 1) :])
+
+
 def _label_width(names):
     # type: (Sequence[str]) -> float
-    longest = max(len(shorten(name, _LABEL)) for name in [*names, "share of the row"])
+    longest = max(len(_short(name)) for name in [*names, "share of the row"])
     return round(_LETTER * longest + 14)
 
 

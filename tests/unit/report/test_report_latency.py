@@ -217,6 +217,24 @@ def test_without_a_distribution_a_line_reaches_from_the_least_to_the_most():
     assert "p50 is the median of the means of intervals" in text
 
 
+def test_labels_of_long_names_still_tell_the_rows_apart():
+    windows = [
+        one
+        for layer in ("read", "write")
+        for place in ("a", "b")
+        for one in passive(100, subject=f"/dev/mapper/{'volume' * 9}_{place}", layer=layer)
+    ]
+    text = text_of(latency_line("db01", {"disk": {"windows:disk": reading(windows)}}))
+    labels = [
+        label.text
+        for label in drawings(text)["disk"].iter("text")
+        if label.get("text-anchor") == "end"
+    ]
+    assert len(labels) == len(set(labels)) == 4
+    assert labels[0].startswith("/dev/mapper") and labels[0].endswith("_a, read")
+    assert all(len(label) == 34 for label in labels[:2])
+
+
 # Before and after
 
 
