@@ -8,36 +8,12 @@ hosts, ``latency.gate`` what became of a change that ran through the gate.
 
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
-from ..finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found, worst
+from ..finding import ERROR, FAIL, PASS, SKIP, WARN, Finding, found, worst
 from . import verdict
+from .change_checks import CHANGE, FLEET_CHANGE, GATE
 from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict
 from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
 from .window import Window
-
-CHANGE = Check(
-    "latency.change",
-    "The change did not make this host slower",
-    "high",
-    "now",
-    "A change that works can still be slow, and is easily undone only as long as it is fresh.",
-    "Hodges and Lehmann 1963; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 4.2",
-)
-FLEET_CHANGE = Check(
-    "latency.fleet_change",
-    "The change did not make the hosts slower together",
-    "high",
-    "now",
-    "A few per cent that no single host can show are seen over many.",
-    "Wilcoxon 1945; Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3.2 and 4.2",
-)
-GATE = Check(
-    "latency.gate",
-    "The change was measured and kept",
-    "critical",
-    "now",
-    "A change that made hosts slower, or of which that cannot be told, must not reach the others.",
-    "docs/latency_gate.md, what the gate decides",
-)
 
 #: A host that the change did not touch tells of the surroundings; it fails nobody's change.
 _UNCHANGED = "left unchanged: what happened to it is not the change's doing, but may be the reason"

@@ -7,10 +7,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from ..parsers import awr, awr_global, awr_layouts, statspack
 from ..parsers.event_histogram import EventHistogram
 from ..parsers.wait_events import WaitEvent
-from .report import Report, octaves, window
+from .report import LOG_WRITE, Report, octaves, window
 from .window import Window
-
-LOG_WRITE = "log file parallel write"
 
 _NOT_IO = (
     "'log file parallel write' is not an I/O latency here: from 12.2 on a multitenant database "

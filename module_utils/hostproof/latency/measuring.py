@@ -15,24 +15,19 @@ from typing import Any, Dict, List, Tuple
 from ..errors import HostproofError, PolicyError, Unanswered
 from ..host import Host, LiveHost
 from ..parsers import mountstats
-from ..probes import (
-    conditions,
-    direct_file,
-    disk_counters,
-    disk_latency,
-    nfs_latency,
-    nfs_traffic,
-    tcp_latency,
-)
+from ..probes import conditions, disk_counters, nfs_latency, nfs_traffic
 from .probe_list import (
     ACTIVE,
     DISK,
     DISK_READ,
     NFS,
+    NO_DISK,
+    NO_NFS,
     REPORT,
     REQUEST_RESPONSE,
     TCP,
     TNS_PING,
+    TOO_FEW,
     Probe,
     check_probes,
 )
@@ -44,12 +39,6 @@ __all__ = ["Measured", "Probe", "check_probes", "check_rounds", "measure", "meas
 MOST_WINDOWS = 100
 MOST_SECONDS = 600
 MOST_PAUSE = 3600
-
-#: Remarks on a host that has nothing to look at: that is an answer, and no failure.
-NO_NFS = "nfs: no NFS file system is mounted here"
-NO_DISK = "disk: this host has no disk"
-#: What a remark on too few requests holds.
-TOO_FEW = "too few to tell"
 
 #: Exadata's cells count in intervals of this many seconds; a window holds as many as it has room.
 _INTERVAL = 3.0
@@ -237,6 +226,7 @@ def _too_few(found, rounds):
 
 
 # -- what makes I/O or traffic --------------------------------------------------------------------
+# Their probes are imported where they are used: most audits only look, and pay for each import.
 
 
 def _active(probe, seconds, first, remarks):
@@ -252,6 +242,8 @@ def _active(probe, seconds, first, remarks):
 
 def _tcp(options, seconds, remarks):
     # type: (Dict[str, Any], float, List[str]) -> List[Window]
+    from ..probes import tcp_latency
+
     mode = options["mode"]
     usual = _REQUEST_INTERVAL if mode == REQUEST_RESPONSE else _CONNECT_INTERVAL
     samples = options["samples"] or max(1, int(seconds / usual))
@@ -276,6 +268,8 @@ def _tcp(options, seconds, remarks):
 
 def _disk_read(options, seconds, first, remarks):
     # type: (Dict[str, Any], float, bool, List[str]) -> List[Window]
+    from ..probes import direct_file
+
     found = []  # type: List[Window]
     share = seconds / len(options["sizes"])
     file = direct_file.open_file(options["path"])
@@ -299,7 +293,10 @@ def _disk_read(options, seconds, first, remarks):
 
 
 def _read_once(file, size, options, share):
-    # type: (direct_file.DirectFile, int, Dict[str, Any], float) -> disk_latency.Measured
+    # type: (Any, int, Dict[str, Any], float) -> Any
+    """The windows and remarks of one size of a file that direct_file opened."""
+    from ..probes import disk_latency
+
     reads = options["reads"] or min(_MOST_READS, max(1, int(share / _READ_INTERVAL)))
     reads = max(1, min(reads, _MOST_BYTES // size))
     deadline = time.monotonic() + 2 * share + _TIMEOUT

@@ -28,6 +28,12 @@ ACTIVE = (DISK_READ, TCP)
 
 HANDSHAKE, TNS_PING, REQUEST_RESPONSE = "handshake", "tns_ping", "request_response"
 
+#: Remarks on a host that has nothing to look at: that is an answer, and no failure.
+NO_NFS = "nfs: no NFS file system is mounted here"
+NO_DISK = "disk: this host has no disk"
+#: What a remark on too few requests holds.
+TOO_FEW = "too few to tell"
+
 MOST_READS = 20000
 MOST_SAMPLES = 20000
 LARGEST_MESSAGE = 1 << 20

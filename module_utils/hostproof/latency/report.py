@@ -10,6 +10,9 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from .window import Window
 
+#: The event that is no I/O latency from 12.2 on in a multitenant database.
+LOG_WRITE = "log file parallel write"
+
 
 class Report(NamedTuple):
     """``kind`` is one of reports.KINDS. ``figures``: what else it counts, as JSON."""

@@ -3,7 +3,7 @@
 """What the control latency checks."""
 
 from ...finding import Check
-from ...latency.change_findings import CHANGE, FLEET_CHANGE, GATE
+from ...latency.change_checks import CHANGE, FLEET_CHANGE, GATE
 
 _IOSTATS = "kernel Documentation/admin-guide/iostats.rst"
 

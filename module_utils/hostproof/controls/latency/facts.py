@@ -7,7 +7,6 @@ from typing import Dict, List, NamedTuple, Optional, Sequence
 from ...answer import Answer, attempt
 from ...errors import HostproofError
 from ...host import Host
-from ...latency import measuring, reports
 from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, Probe
 from ...latency.window import Measured, Window
 from ...probes import block_storage, report_file
@@ -76,7 +75,15 @@ def _passive(host, policy, blocks):
 def _measure(host, name, probes, seconds):
     # type: (Host, str, List[Probe], float) -> Measured
     """One window of each probe. The counters it reads are not kept: the windows are."""
-    return host.windows(name, lambda: measuring.measure_here(probes, 1, seconds, 0))
+
+    def measure():
+        # type: () -> Measured
+        # A recording is judged without the probes, and on a host each import costs an audit time.
+        from ...latency import measuring
+
+        return measuring.measure_here(probes, 1, seconds, 0)
+
+    return host.windows(name, measure)
 
 
 def _read_report(host, probe, policy):
@@ -85,6 +92,8 @@ def _read_report(host, probe, policy):
 
     def measure():
         # type: () -> Measured
+        from ...latency import reports
+
         try:
             text = report_file.read(probe.options["path"])
         except ValueError as problem:

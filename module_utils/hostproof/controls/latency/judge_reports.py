@@ -6,8 +6,8 @@ from typing import List, Optional, Tuple
 
 from ...errors import HostproofError, Unanswered
 from ...finding import ERROR, PASS, SKIP, WARN, Check, Finding, found
-from ...latency.database_windows import LOG_WRITE
 from ...latency.probe_list import REPORT, Probe
+from ...latency.report import LOG_WRITE
 from ...latency.window import Measured, Window
 from . import checks, figures
 from .facts import EVIDENCE, Facts

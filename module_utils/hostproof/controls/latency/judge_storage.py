@@ -7,8 +7,7 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 from ...answer import Answer
 from ...errors import Absent, HostproofError, Unanswered
 from ...finding import PASS, SKIP, Check, Finding, found
-from ...latency import measuring
-from ...latency.probe_list import DISK, DISK_READ, NFS, Probe
+from ...latency.probe_list import DISK, DISK_READ, NFS, NO_DISK, NO_NFS, TOO_FEW, Probe
 from ...latency.window import Measured, Window
 from ...parsers.size import human
 from ...probes.block_storage import Storage
@@ -88,7 +87,7 @@ def judge_disk(facts, policy):
     findings += [_beyond(check, remark) for remark in _failed(measured, "disk")]
     if within:
         findings.append(_within(check, within, facts.storage))
-    if idle or (not findings and measuring.NO_DISK in measured.remarks):
+    if idle or (not findings and NO_DISK in measured.remarks):
         findings.append(_too_few(check, idle, "disk"))
     if not findings:
         findings.append(unknown(check, Unanswered(_KEY, "no disk was measured"), None, (_KEY,)))
@@ -103,7 +102,7 @@ def judge_nfs(facts, policy):
     measured = facts.passive
     if reason is not None or measured is None or isinstance(measured, HostproofError):
         return [reason] if reason is not None else []
-    if measuring.NO_NFS in measured.remarks:
+    if NO_NFS in measured.remarks:
         return [found(check, SKIP, why="No NFS file system is mounted here.", evidence=(_KEY,))]
     findings = []  # type: List[Finding]
     mounts = {}  # type: Dict[str, List[Window]]
@@ -160,13 +159,13 @@ def _by_subject(measured, probe):
 def _failed(measured, kind):
     # type: (Measured, str) -> List[str]
     """Remarks of a probe on what could not be measured at all, not on what was idle."""
-    harmless = (measuring.NO_DISK, measuring.NO_NFS)
+    harmless = (NO_DISK, NO_NFS)
     return [
         remark
         for remark in measured.remarks
         if remark.startswith((kind + ":", kind + " "))
         and remark not in harmless
-        and measuring.TOO_FEW not in remark
+        and TOO_FEW not in remark
     ]
 
 
