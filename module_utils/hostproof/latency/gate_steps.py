@@ -245,14 +245,18 @@ def _load(folder, host):
 
 def _compare_batch(ledger, batch, side):
     # type: (Ledger, Dict[str, Any], str) -> Comparison
+    """A host that only stood beside this batch is judged with its own, and by nothing else."""
     number = batch["number"]
-    return compare(
+    others = {host for one in ledger.batches if one is not batch for host in one["hosts"]}
+    compared = compare(
         ledger.folder_of(number, BEFORE),
         ledger.folder_of(number, side),
         batch["hosts"],
         batch["unchanged"],
         _revert_command(ledger),
     )
+    judged = {host: one for host, one in compared.judged.items() if host not in others}
+    return compared._replace(judged=judged)
 
 
 def _left(batch, journal):
