@@ -179,6 +179,11 @@ class TestDisk:
             assert "1 disk had fewer than 30" in one.why
             assert one.in_use == "sda: 87 reads, 0 writes"
 
+    def test_that_a_disk_was_idle_is_no_error(self, judge):
+        windows = disk("sda", *FAST)
+        remark = "disk sda write: too few to tell in 1 of 1 windows (at most 0; it needs 30)"
+        assert only(judge(watched(*windows, remarks=[NO_NFS, remark]))["disk"]).status == "pass"
+
     def test_a_host_without_a_disk(self, judge):
         host = watched(remarks=[NO_NFS, "disk: this host has no disk"])
         assert only(judge(host)["disk"]).status == "skip"
