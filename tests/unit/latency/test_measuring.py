@@ -44,6 +44,14 @@ def test_a_round_has_a_window_of_each_figure():
     assert measured.remarks[0] == measuring.NO_NFS
 
 
+def test_a_disk_without_counters_is_none():
+    """As nvme0c0n1, a path of NVMe below the kernel's own multipath."""
+    machine = host(1).folder("/sys/block/nvme0c0n1/slaves")
+    measured = measure(machine, BOTH, 1, 3, 0)
+    assert {window.subject for window in measured.windows} == {"vda"}
+    assert not [remark for remark in measured.remarks if "nvme0c0n1" in remark]
+
+
 def test_seconds_are_divided_into_intervals():
     measured = measure(host(3), BOTH, 1, 9, 0)
     assert {window.conditions["intervals"] for window in measured.windows} == {3}
