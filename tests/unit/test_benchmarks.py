@@ -90,7 +90,7 @@ def test_what_is_not_met_is_the_exit_code_and_noise_is_a_skip(judging, capsys):
 def rates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """The rates of few draws, and a page of the test's own."""
     module = loaded("latency_verdict", monkeypatch)
-    for name in ("SIMULATIONS", "FLEETS"):
+    for name in ("SIMULATIONS", "FLEETS", "UNCHANGED_FLEETS"):
         monkeypatch.setattr(module, name, 50)
     # So few draws are further from the true rates.
     for name, value in (("FEWEST", 1), ("MOST_FALSE", 0.2), ("LEAST_FOUND", 0.5)):
