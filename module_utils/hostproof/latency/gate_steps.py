@@ -9,7 +9,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ..finding import ERROR, FAIL, PASS, Finding, found
 from . import baseline, change_findings, comparing, gating
 from .baseline import Baseline, NoBaseline
-from .change_findings import GATE, Judged
+from .change_checks import GATE
+from .change_findings import Judged
 from .gating import Decision, Ledger, Limits
 
 #: The report's name for what is to be said about the run itself (report/store.py).
