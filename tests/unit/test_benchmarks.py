@@ -80,7 +80,7 @@ def test_what_is_not_met_is_the_exit_code_and_noise_is_a_skip(judging, capsys):
     score.expect("one", "met")
     score.together("two", ["met", "too noisy to tell"])
     assert score.exit_code() == 0
-    assert "SKIPPED two: this machine is too noisy to tell" in capsys.readouterr().out
+    assert "SKIPPED two: too noisy to tell here" in capsys.readouterr().out
     score.together("three", ["too noisy to tell", "NOT MET", "met"])
     assert score.exit_code() == 1
     assert "Expected: three: NOT MET" in capsys.readouterr().out
