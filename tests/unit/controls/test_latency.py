@@ -99,15 +99,17 @@ def test_no_second_is_no_measurement(judge):
 
 
 def test_a_system_without_the_counters_is_skipped(judge):
-    found = judge(Machine())
-    assert only(found["disk"]).status == "skip"
-    assert "Not a Linux host" in only(found["nfs"]).why
+    aix = Machine().command("uname -s", "AIX\n")
+    found = judge(aix, probes=[*PASSIVE, READ])
+    for check in ("disk", "nfs", "disk_read", "host_gap"):
+        assert only(found[check]).status == "skip"
+        assert "not on AIX" in only(found[check]).why
 
 
 def test_what_may_not_be_looked_at_is_an_error(judge):
-    found = judge(machine("sda").deny("/sys/block"))
-    assert only(found["disk"]).status == "error"
-    assert only(found["nfs"]).status == "error"
+    found = judge(machine("sda").deny("/proc/self/mountinfo"), probes=[*PASSIVE, READ])
+    for check in ("disk", "nfs", "disk_read", "host_gap"):
+        assert only(found[check]).status == "error"
 
 
 def test_only_comparing_judges_a_change(judge):
@@ -581,5 +583,5 @@ def test_real_reports_are_read_on_the_host(judge, tmp_path):
     assert "none of AWR" in found[1].why
     # No SQL and no other text of a report is kept.
     assert set(host.evidence) - {f"windows:report {probe['path']}" for probe in probes} == {
-        "dir:/sys/block"
+        "file:/proc/self/mountinfo"
     }
