@@ -70,6 +70,8 @@ options:
     description:
       - V(active), seconds from the begin of one read to the begin of the next; 0 is back to back,
         which under-counts stalls.
+      - Where a read takes more than half of it, it is doubled until there is room, and
+        C(remarks) says so, for reads that wait for each other would time their own queue.
     type: float
     default: 0.001
   queue_depth:

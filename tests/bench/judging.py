@@ -97,7 +97,7 @@ class Score:
         self._words.append(word)
         print(f"Expected: {what}: {word}")
         if word == NOISY:
-            print(f"SKIPPED {what}: this machine is too noisy to tell", flush=True)
+            print(f"SKIPPED {what}: too noisy to tell here, or right at the limit", flush=True)
 
     def together(self, what: str, words: Sequence[str]) -> None:
         """Several that must be met together."""

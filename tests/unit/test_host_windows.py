@@ -80,6 +80,7 @@ GOOD = WINDOW.to_json()
         {"windows": [{**GOOD, "n": 1.5}]},
         {"windows": [{**GOOD, "p50": "3"}]},
         {"windows": [{**GOOD, "p50": float("nan")}]},
+        {"windows": [{**GOOD, "p50": float("inf")}]},
         {"windows": [{**GOOD, "p99": True}]},
         {"windows": [{**GOOD, "subject": None}]},
         {"windows": [{**GOOD, "size": 1.5}]},

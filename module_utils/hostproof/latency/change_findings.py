@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from ..finding import ERROR, FAIL, PASS, SKIP, WARN, Finding, found, worst
 from . import verdict
-from .change_checks import CHANGE, FLEET_CHANGE, GATE
+from .change_checks import CHANGE, FLEET_CHANGE
 from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict
 from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
 from .window import Window

@@ -9,7 +9,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ..finding import ERROR, FAIL, PASS, Finding, found
 from . import baseline, change_findings, comparing, gating
 from .baseline import Baseline, NoBaseline
-from .change_findings import GATE, Judged
+from .change_checks import GATE
+from .change_findings import Judged
 from .gating import Decision, Ledger, Limits
 
 #: The report's name for what is to be said about the run itself (report/store.py).
@@ -124,7 +125,7 @@ def decide(ledger, number, applied, journal, limits):
     ``applied``: host to "ok" or to what went wrong with its change.
     """
     batch = ledger.batch(number)
-    compared = _compare_batch(ledger, batch, AFTER)
+    compared = _compare_batch(ledger, batch, AFTER, _revert_command(ledger))
     decision = gating.decide(batch["hosts"], applied, compared.verdicts, compared.fleet, limits)
     batch["changed"] = {
         host: [name for name in journal[host] if name not in batch["journal"].get(host, [])]
@@ -174,7 +175,8 @@ def after_revert(ledger, number, journal):
             why="It was not kept: {0}".format("; ".join(_about(reasons, host)) or "see the others"),
             fix=_revert_command(ledger) if told else _LATER,
         )
-    return left, _compare_batch(ledger, batch, AFTER).with_gate(findings)
+    undo = _revert_command(ledger) if left else "it was put back; find out why it got worse"
+    return left, _compare_batch(ledger, batch, AFTER, undo).with_gate(findings)
 
 
 def open_batches(ledger):
@@ -243,16 +245,20 @@ def _load(folder, host):
         return str(problem)
 
 
-def _compare_batch(ledger, batch, side):
-    # type: (Ledger, Dict[str, Any], str) -> Comparison
+def _compare_batch(ledger, batch, side, undo):
+    # type: (Ledger, Dict[str, Any], str, str) -> Comparison
+    """A host that only stood beside this batch is judged with its own, and by nothing else."""
     number = batch["number"]
-    return compare(
+    others = {host for one in ledger.batches if one is not batch for host in one["hosts"]}
+    compared = compare(
         ledger.folder_of(number, BEFORE),
         ledger.folder_of(number, side),
         batch["hosts"],
         batch["unchanged"],
-        _revert_command(ledger),
+        undo,
     )
+    judged = {host: one for host, one in compared.judged.items() if host not in others}
+    return compared._replace(judged=judged)
 
 
 def _left(batch, journal):

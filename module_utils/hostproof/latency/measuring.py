@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Tuple
 
 from ..errors import HostproofError, PolicyError, Unanswered
 from ..host import Host, LiveHost
-from ..parsers import mountstats
+from ..parsers import diskstats, mountstats
 from ..probes import conditions, disk_counters, nfs_latency, nfs_traffic
 from .probe_list import (
     ACTIVE,
@@ -148,7 +148,9 @@ def _devices_of(host, probe):
     """The kernel's names of the disks that a ``disk`` probe is about."""
     if probe.options["devices"] is not None:
         return disk_counters.named(host, probe.options["devices"])
-    return disk_counters.choose(host, probe.options["layer"])
+    # The paths of NVMe below its own multipath are in /sys/block, and have no counters.
+    counted = diskstats.parse(host.read_text(disk_counters.DISKSTATS))
+    return [name for name in disk_counters.choose(host, probe.options["layer"]) if name in counted]
 
 
 def _passive(host, chosen, number, seconds, remarks):

@@ -17,7 +17,7 @@ from ..host import Host
 from ..parsers import mountinfo
 from . import nfs_mounted
 
-HDD, SSD, NVME, VIRTUAL, NFS = "hdd", "ssd", "nvme", "virtual", "nfs"
+HDD, SSD, NVME, VIRTUAL, NFS, OTHER = "hdd", "ssd", "nvme", "virtual", "nfs", "other"
 
 #: The slowest first.
 _SLOWEST = (HDD, VIRTUAL, SSD, NVME)
@@ -33,7 +33,11 @@ _VIRTUAL_MAKER = re.compile(
 
 
 class Storage(NamedTuple):
-    """``kind`` is HDD, SSD, NVME, VIRTUAL or NFS; ``name`` the device or the server's export."""
+    """``name`` is the device, or the server's export.
+
+    ``kind`` is HDD, SSD, NVME, VIRTUAL, NFS, or OTHER for a file system that does not tell on
+    which disks it is (ZFS, overlay).
+    """
 
     kind: str
     name: str
@@ -67,10 +71,7 @@ def of_path(host, path):
     if mount.device.startswith("0:"):
         # btrfs and others number their superblocks themselves, and name the device.
         if not mount.source.startswith("/dev/"):
-            raise Unanswered(
-                evidence[0],
-                "{0} is on {1}, which is on no block device".format(path, mount.fstype),
-            )
+            return Storage(OTHER, "{0} {1}".format(mount.fstype, mount.source), evidence)
         name = host.real_path(mount.source).split("/")[-1]
     else:
         name = host.real_path(_NUMBERED.format(mount.device)).split("/")[-1]

@@ -10,7 +10,7 @@ has a title and a description for those who do not see it.
 import html
 import math
 from functools import partial
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..latency.histogram import Histogram
 from ..latency.window import Window

@@ -99,15 +99,17 @@ def test_no_second_is_no_measurement(judge):
 
 
 def test_a_system_without_the_counters_is_skipped(judge):
-    found = judge(Machine())
-    assert only(found["disk"]).status == "skip"
-    assert "Not a Linux host" in only(found["nfs"]).why
+    aix = Machine().command("uname -s", "AIX\n")
+    found = judge(aix, probes=[*PASSIVE, READ])
+    for check in ("disk", "nfs", "disk_read", "host_gap"):
+        assert only(found[check]).status == "skip"
+        assert "not on AIX" in only(found[check]).why
 
 
 def test_what_may_not_be_looked_at_is_an_error(judge):
-    found = judge(machine("sda").deny("/sys/block"))
-    assert only(found["disk"]).status == "error"
-    assert only(found["nfs"]).status == "error"
+    found = judge(machine("sda").deny("/proc/self/mountinfo"), probes=[*PASSIVE, READ])
+    for check in ("disk", "nfs", "disk_read", "host_gap"):
+        assert only(found[check]).status == "error"
 
 
 def test_only_comparing_judges_a_change(judge):
@@ -178,6 +180,11 @@ class TestDisk:
         if status == "skip":
             assert "1 disk had fewer than 30" in one.why
             assert one.in_use == "sda: 87 reads, 0 writes"
+
+    def test_that_a_disk_was_idle_is_no_error(self, judge):
+        windows = disk("sda", *FAST)
+        remark = "disk sda write: too few to tell in 1 of 1 windows (at most 0; it needs 30)"
+        assert only(judge(watched(*windows, remarks=[NO_NFS, remark]))["disk"]).status == "pass"
 
     def test_a_host_without_a_disk(self, judge):
         host = watched(remarks=[NO_NFS, "disk: this host has no disk"])
@@ -576,5 +583,5 @@ def test_real_reports_are_read_on_the_host(judge, tmp_path):
     assert "none of AWR" in found[1].why
     # No SQL and no other text of a report is kept.
     assert set(host.evidence) - {f"windows:report {probe['path']}" for probe in probes} == {
-        "dir:/sys/block"
+        "file:/proc/self/mountinfo"
     }

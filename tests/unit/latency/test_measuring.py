@@ -7,7 +7,8 @@ from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.latency import measuring
 from ansible.module_utils.hostproof.latency.measuring import check_probes, measure
-from ansible.module_utils.hostproof.latency.window import Measured
+from ansible.module_utils.hostproof.latency.window import Measured, window_from_samples
+from ansible.module_utils.hostproof.probes import direct_file, disk_latency
 from latency_server import responder
 from packs import FIXTURES, Machine
 
@@ -41,6 +42,14 @@ def test_a_round_has_a_window_of_each_figure():
     told = [(window.subject, window.layer) for window in measured.windows]
     assert told == [("vda", "read"), ("vda", "write")] * 2
     assert measured.remarks[0] == measuring.NO_NFS
+
+
+def test_a_disk_without_counters_is_none():
+    """As nvme0c0n1, a path of NVMe below the kernel's own multipath."""
+    machine = host(1).folder("/sys/block/nvme0c0n1/slaves")
+    measured = measure(machine, BOTH, 1, 3, 0)
+    assert {window.subject for window in measured.windows} == {"vda"}
+    assert not [remark for remark in measured.remarks if "nvme0c0n1" in remark]
 
 
 def test_seconds_are_divided_into_intervals():
@@ -117,6 +126,24 @@ def test_what_is_idle_is_said_once_with_its_numbers():
     for layer, number in counts.items():
         assert any(f"vda {layer}: too few to tell in 2 of 2" in one for one in idle), idle
         assert any(f"at most {number};" in one for one in idle)
+
+
+def test_what_no_cache_has_yet_is_read_once_before_the_first_window(tmp_path, monkeypatch):
+    path = tmp_path / "data"
+    path.write_bytes(bytes(64 << 10))
+    series = []
+
+    def read(file, size, *_):
+        series.append(size)
+        window = window_from_samples("disk", file.path, "user", size, 1.0, 1.0, [len(series)], {})
+        return disk_latency.Measured([window], [])
+
+    monkeypatch.setattr(disk_latency, "one_at_a_time", read)
+    monkeypatch.setattr(direct_file, "_open", lambda name: os.open(name, os.O_RDONLY))
+    probe = {"probe": "disk_read", "path": str(path), "sizes": [4096, 8192]}
+    measured = measure(Machine(), check_probes([probe]), 2, 1, 0)
+    assert series == [4096, 4096, 8192, 8192, 4096, 8192]
+    assert [window.minimum for window in measured.windows] == [0.002, 0.004, 0.005, 0.006]
 
 
 @pytest.mark.parametrize(

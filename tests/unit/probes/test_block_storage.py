@@ -57,6 +57,7 @@ def test_a_device(name, kind):
         ("/u02/x.dbf", "ssd"),
         ("/u03/x.dbf", "nfs"),
         ("/btrfs/x", "nvme"),
+        ("/tmp/x", "other"),
         ("/dev/mapper/redo", "ssd"),
     ],
 )
@@ -97,7 +98,5 @@ def test_what_is_not_told_is_unknown():
         block_storage.of_device(host().remove("/sys/block/sda/queue/rotational"), "sda")
     with pytest.raises(Unanswered, match="does not know the disk"):
         block_storage.of_device(host(), "sdz")
-    with pytest.raises(Unanswered, match="on no block device"):
-        block_storage.of_path(host(), "/tmp/x")
     with pytest.raises(HostproofError):
         block_storage.of_device(host().deny("/sys/block/sda/device/vendor"), "sda")

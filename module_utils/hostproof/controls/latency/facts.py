@@ -9,23 +9,23 @@ from ...errors import HostproofError
 from ...host import Host
 from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, Probe
 from ...latency.window import Measured, Window
-from ...probes import block_storage, report_file
+from ...parsers.nfs_options import LINUX
+from ...probes import block_storage, nfs_mounted, report_file
 from ...probes.block_storage import Storage
 from .policy import Policy
 
-BLOCK = "/sys/block"
 PASSIVE_NAME = "passive"
 EVIDENCE = "windows:"
 
 
 class Facts(NamedTuple):
-    """``blocks`` is Absent on a system without Linux' counters.
+    """``system`` is the name of the system: counters and direct reads are known on Linux alone.
 
     ``passive`` is None where nothing is to be watched; ``active`` and ``reports`` are by the name
     of the probe. ``storage`` is by device, and by path for reads of files.
     """
 
-    blocks: Answer[List[str]]
+    system: Answer[str]
     passive: Optional[Answer[Measured]]
     active: Dict[str, Answer[Measured]]
     reports: Dict[str, Answer[Measured]]
@@ -35,11 +35,11 @@ class Facts(NamedTuple):
 def read(host, policy):
     # type: (Host, Policy) -> Facts
     """Measure what the policy names, one after the other; nothing is written."""
-    blocks = attempt(host.list_dir, BLOCK)
-    passive = _passive(host, policy, blocks)
+    system = attempt(nfs_mounted.read_system, host)
+    passive = _passive(host, policy, system)
     active = {}  # type: Dict[str, Answer[Measured]]
     for probe in _of(policy, ACTIVE):
-        if policy.seconds:
+        if policy.seconds and (probe.kind != DISK_READ or system == LINUX):
             active[probe.name] = attempt(_measure, host, probe.name, [probe], policy.seconds)
     found = {
         probe.name: attempt(_read_report, host, probe, policy) for probe in _of(policy, (REPORT,))
@@ -48,8 +48,9 @@ def read(host, policy):
     storage = {name: attempt(block_storage.of_device, host, name) for name in sorted(set(devices))}
     for probe in _of(policy, (DISK_READ,)):
         path = probe.options["path"]
-        storage[path] = attempt(block_storage.of_path, host, path)
-    return Facts(blocks, passive, active, found, storage)
+        if probe.name in active:
+            storage[path] = attempt(block_storage.of_path, host, path)
+    return Facts(system, passive, active, found, storage)
 
 
 def _of(policy, kinds):
@@ -64,10 +65,10 @@ def _windows(measured):
     return measured.windows
 
 
-def _passive(host, policy, blocks):
-    # type: (Host, Policy, Answer[List[str]]) -> Optional[Answer[Measured]]
+def _passive(host, policy, system):
+    # type: (Host, Policy, Answer[str]) -> Optional[Answer[Measured]]
     probes = _of(policy, PASSIVE)
-    if not probes or not policy.seconds or isinstance(blocks, HostproofError):
+    if not probes or not policy.seconds or system != LINUX:
         return None
     return attempt(_measure, host, PASSIVE_NAME, probes, policy.seconds)
 

@@ -5,10 +5,11 @@
 from typing import Callable, Dict, List, Optional, Sequence, Tuple
 
 from ...answer import Answer
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import HostproofError, Unanswered
 from ...finding import PASS, SKIP, Check, Finding, found
 from ...latency.probe_list import DISK, DISK_READ, NFS, NO_DISK, NO_NFS, TOO_FEW, Probe
 from ...latency.window import Measured, Window
+from ...parsers.nfs_options import LINUX
 from ...parsers.size import human
 from ...probes.block_storage import Storage
 from ...probes.disk_counters import FEWEST
@@ -43,14 +44,22 @@ def not_watched(check, kind, facts, policy):
     """Why there is nothing passive to judge of a probe; None where there is."""
     if kind not in [probe.kind for probe in policy.probes]:
         return found(check, SKIP, why="latency_probes does not name {0}.".format(kind))
-    if isinstance(facts.blocks, Absent):
-        return found(check, SKIP, why="Not a Linux host: it has no such counters.")
-    if isinstance(facts.blocks, HostproofError):
-        return unknown(check, facts.blocks)
+    reason = _no_linux(check, facts)
+    if reason is not None:
+        return reason
     if not policy.seconds:
         return found(check, SKIP, why="latency_seconds is 0: nothing is measured.")
     if isinstance(facts.passive, HostproofError):
         return unknown(check, facts.passive)
+    return None
+
+
+def _no_linux(check, facts):
+    # type: (Check, Facts) -> Optional[Finding]
+    if isinstance(facts.system, HostproofError):
+        return unknown(check, facts.system)
+    if facts.system != LINUX:
+        return found(check, SKIP, why="It is measured on Linux alone, not on " + facts.system + ".")
     return None
 
 
@@ -250,6 +259,9 @@ def _for_each_file(check, facts, policy, judge_one):
     if not probes:
         why = "latency_probes names no disk_read: no file is read unless it is asked for."
         return [found(check, SKIP, why=why)]
+    reason = _no_linux(check, facts)
+    if reason is not None:
+        return [reason]
     if not policy.seconds:
         return [found(check, SKIP, why="latency_seconds is 0: nothing is measured.")]
     findings = []
