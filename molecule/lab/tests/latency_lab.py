@@ -44,9 +44,9 @@ class Way(NamedTuple):
 
 #: A ratio is judged with a margin of 5 %: noise of 2 ms is not seen as a change, and 3 ms do not
 #: hide one.
-QUIET = Way(40, 5, 15, 1.65)
+QUIET = Way(40, 5, 10, 1.0)
 #: Where other processes keep the machine's processors busy, nobody could tell 5 ms.
-NOISY = Way(320, 40, 5, 4.0)
+NOISY = Way(320, 40, 4, 3.0)
 MOST_NOISE_US = 1000
 
 
