@@ -256,7 +256,9 @@ def scsi_debug() -> Iterator[Disk]:
     name = next(driver.glob("adapter*/host*/target*/*/block/*")).name
 
     def change(milliseconds: int) -> None:
-        (driver / "ndelay").write_text(str(milliseconds * 1_000_000))
+        # Nothing in "ndelay" is a tick; nothing in "delay" is nothing.
+        name = "ndelay" if milliseconds else "delay"
+        (driver / name).write_text(str(milliseconds * 1_000_000))
 
     try:
         yield f"/dev/{name}", change
@@ -305,22 +307,29 @@ def read_round(path: str) -> Round:
 
 
 def read(path: str) -> None:
-    """Reads as anybody would write them, until the input ends: p50 and mean."""
+    """Reads as anybody would write them, until the input ends.
+
+    ``p50`` is from when each was to begin, ``mean`` from when it did: that of the device.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)
     size = os.lseek(descriptor, 0, os.SEEK_END)
     buffer = mmap.mmap(-1, BLOCK)
     took: list[float] = []
+    waited: list[float] = []
     begin = time.monotonic()
     while not select.select([sys.stdin], [], [], 0)[0]:
         offset = len(took) * 37 * BLOCK % (size - BLOCK)
-        time.sleep(max(0.0, begin + len(took) * READ_INTERVAL - time.monotonic()))
+        due = begin + len(took) * READ_INTERVAL
+        time.sleep(max(0.0, due - time.monotonic()))
         first = time.monotonic()
         if os.preadv(descriptor, [buffer], offset) != BLOCK:
             sys.exit("a short read")
         took.append((time.monotonic() - first) * 1e6)
+        waited.append((time.monotonic() - due) * 1e6)
         if len(took) == 1:
             print("reading", flush=True)
-    print(json.dumps({"p50": statistics.median(took), "mean": statistics.mean(took)}))
+    mean = statistics.mean(took)
+    print(json.dumps({"p50": statistics.median(waited), "mean": mean, "least": min(took)}))
 
 
 ACTIONS = (start, respond, delay, stop, noise, network, burden, disks, read)

@@ -63,9 +63,9 @@ def test_a_change_with_a_hidden_delay_is_held_at_the_first_batch(lab, held):
     found = held.gate("lab-vm")
     assert found["status"] == "fail"
     assert "tcp 10.9.9.2:7500 user 12 B p50: worse" in found["why"]
-    # All that was hidden was found, and not more: half of a margin of 5 % each way.
+    # What was hidden is what was found, give or take the margin.
     grown = held.p50("after") - held.p50("before")
-    assert abs(grown - 1000 * lab.way.hidden) < 0.025 * 1000 * lab.way.usual
+    assert abs(grown - 1000 * lab.way.hidden) < 0.05 * 1000 * lab.way.usual
     assert f"./hostproof revert --gate {held.folder}" in held.output
 
 
