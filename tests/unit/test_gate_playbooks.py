@@ -157,3 +157,12 @@ class TestCheckMode:
         assert not played.folder.exists()
         assert not played.report.exists()
         assert one.delay("db01") == "0"
+
+    def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path):
+        """Whoever mistypes it must not see the hosts changed that shall never be."""
+        one = Fleet(tmp_path, 2, 1)
+        played = one.play("run", "gate", "-e", "latency_gate_controls=contorls")
+        assert "latency_gate_controls matches no host of the inventory" in played.output
+        assert played.code != 0
+        assert not played.folder.exists()
+        assert not one.open_applies("ctl01")
