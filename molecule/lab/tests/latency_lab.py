@@ -67,10 +67,11 @@ class Gated(NamedTuple):
         return [batch["state"] for batch in self.batches]
 
     def gate(self, host: str) -> Finding:
-        """What the gate says of the host."""
-        return next(
+        """What the gate says of the host in the end: before it puts back, it says that it holds."""
+        told = [
             one for one in self.findings if (one["host"], one["check"]) == (host, "latency.gate")
-        )
+        ]
+        return told[-1]
 
     def p50(self, side: str) -> float:
         """The median over the windows of lab-vm's user p50 in batch 1; microseconds."""

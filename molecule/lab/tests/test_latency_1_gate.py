@@ -31,9 +31,13 @@ def untouched(lab: LatencyLab) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def held(lab: LatencyLab, untouched: dict[str, object]) -> Gated:
-    """A change that makes the host slower although Hostproof does nothing of that kind."""
+def hidden(lab: LatencyLab, untouched: dict[str, object]) -> None:
+    """From now on the change makes the host slower, although it does nothing of that kind."""
     lab.hide()
+
+
+@pytest.fixture(scope="module")
+def held(lab: LatencyLab, hidden: None) -> Gated:
     return lab.gate("held", TRAP)
 
 
@@ -90,7 +94,7 @@ def test_what_is_held_is_put_back_when_asked(lab, held, untouched):
     assert state(lab) == untouched
 
 
-def test_with_the_action_revert_it_is_undone_and_verified(lab, held, untouched):
+def test_with_the_action_revert_it_is_undone_and_verified(lab, hidden, untouched):
     undone = lab.gate("reverted", TRAP, latency_gate_action="revert")
     assert undone.states() == ["reverted", "planned"], undone.batches
     assert undone.rc == 2
