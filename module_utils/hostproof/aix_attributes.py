@@ -249,6 +249,7 @@ def change_now(attributes, wanted, running, tell):
         look=look(device, tuple(attributes.values)) if tell is None else tell,
         make=(chdev(device, wanted, NOW),),
         undo=(chdev(device, old, NOW),),
+        atomic=tell is None,
     )
 
 

@@ -84,6 +84,10 @@ def from_dict(record):
     )
 
 
+class Failed(HostproofError):
+    """A command ran to its end, and that was no success."""
+
+
 class Output(NamedTuple):
     """What a command answered."""
 
@@ -129,14 +133,12 @@ def run(command):
 
 def state_of(command, printed):
     # type: (Command, Output) -> str
-    """What ``expected`` finds (its first group, if it has one); HostproofError if it finds nothing
-    or the command failed."""
+    """What ``expected`` finds (its first group, if it has one); Failed if it finds nothing or the
+    command failed."""
     found = re.search(command.expected, printed.stdout + printed.stderr, re.MULTILINE)
     if printed.rc not in command.codes or found is None:
         said = " ".join((printed.stdout + printed.stderr).split())[-400:]
-        raise HostproofError(
-            "{0}: {1}".format(command.name, said or "ended with {0}".format(printed.rc))
-        )
+        raise Failed("{0}: {1}".format(command.name, said or "ended with {0}".format(printed.rc)))
     state = found.group(1) if found.re.groups and found.group(1) is not None else found.group(0)
     return squeezed(state) if command.squeezed else state
 

@@ -169,6 +169,16 @@ class TestValue:
         with pytest.raises(apply.NotGranted, match="set: ORA-01031: no; the old state is back"):
             service.apply(change)
 
+    def test_step_that_fails_before_it_changes_anything_is_not_undone(self, service):
+        """Its undo would fail as it did, and every later revert, too."""
+        refused = shell("set", "echo not supported; exit 1")
+        look = shell("look", "echo alive", expected="^alive$")
+        flag = CommandChange("flag", None, None, look, (refused,), (refused,), atomic=True)
+        with pytest.raises(apply.NotGranted, match="not supported; the old state is back"):
+            service.apply(service.file(), flag)
+        assert service.conf.read_text() == "rate = none\n"
+        assert service.journal.transactions() == []
+
     def test_old_value_that_does_not_come_back(self, service):
         change = service.set("TRUE")._replace(undo=(shell("set back", "true"),))
         service.apply(change)
