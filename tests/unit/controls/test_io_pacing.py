@@ -48,7 +48,9 @@ class TestPolicy:
         ],
     )
     def test_profile(self, profile, pair):
-        assert policy(profile=profile, maxpout=1, minpout=1).wanted == pair
+        assert policy(profile=profile).wanted == pair
+        given = policy(profile=profile, maxpout=str(pair[0]), minpout=str(pair[1]))
+        assert (given.profile, given.wanted) == (profile, pair)
         assert PROFILES[profile].trade
 
     def test_off_without_quotes_is_false_in_yaml(self):
@@ -59,6 +61,28 @@ class TestPolicy:
 
     def test_custom(self):
         assert policy(profile="custom", maxpout=1025, minpout=512).wanted == Pair(1025, 512)
+
+    def test_marks_that_are_given_are_the_policy(self):
+        given = policy(maxpout=513, minpout=256)
+        assert (given.profile, given.wanted) == ("custom", Pair(513, 256))
+        with pytest.raises(PolicyError, match="io_pacing_maxpout .*must be a multiple of 4 plus 1"):
+            policy(maxpout=8192, minpout=4096)
+
+    @pytest.mark.parametrize("profile", ["default", "custom", "legacy_hacmp"])
+    def test_one_mark_alone(self, profile):
+        with pytest.raises(PolicyError, match="io_pacing_minpout must be given, too"):
+            policy(profile=profile, maxpout=513)
+        with pytest.raises(PolicyError, match="io_pacing_maxpout must be given, too"):
+            policy(profile=profile, minpout=256)
+
+    def test_custom_without_marks(self):
+        with pytest.raises(PolicyError, match="io_pacing_maxpout must be given, too"):
+            policy(profile="custom")
+
+    @pytest.mark.parametrize("profile", ["intermediate", "legacy_hacmp", "off", False])
+    def test_a_profile_and_other_marks(self, profile):
+        with pytest.raises(PolicyError, match="io_pacing_profile is .* leave one of them out"):
+            policy(profile=profile, maxpout=1025, minpout=512)
 
     @pytest.mark.parametrize(
         ("maxpout", "minpout", "said"),
