@@ -158,6 +158,7 @@ class TestSystems:
         statuses = {name: one.status for name, one in found.items()}
         expected = dict.fromkeys(statuses, "pass") | {
             "deadman_risk": "skip",
+            "cpu_headroom": "skip",
             "buffered_writers": "skip",
         }
         assert statuses == expected
@@ -362,7 +363,93 @@ class TestDeadmanRisk:
         ],
     )
     def test_which_release_is_old(self, judge, version, status):
-        assert judge(aix(), powerha_version=version)["deadman_risk"].status == status
+        machine = aix().failing(aix_packs.LSLPP, "lslpp: 0504-081 cannot open")
+        finding = judge(machine, powerha_version=version)["deadman_risk"]
+        assert finding.status == status
+        assert f"command:{aix_packs.LSLPP}" in finding.evidence
+        if version != "none":
+            assert judge(aix().powerha(version))["deadman_risk"].status == status
+
+    @pytest.mark.parametrize(
+        ("installed", "told"),
+        [("6.1.0.0", "7.2.3"), ("6.1.0.0", "none"), ("7.2.3.1", "6.1"), ("7.2.3.1", "none")],
+    )
+    @pytest.mark.parametrize("marks", [(33, 24), (8193, 4096)])
+    def test_policy_and_host_contradict(self, judge, installed, told, marks):
+        """One of them is wrong, and either may be: neither overrules the other."""
+        found = judge(aix().marks(*marks).powerha(installed), powerha_version=told)
+        finding = found["deadman_risk"]
+        assert finding.status == found["cpu_headroom"].status == "error"
+        name = "no PowerHA" if told == "none" else f"PowerHA {told}"
+        assert f"io_pacing_powerha_version says {name}, and the host has" in finding.why
+        assert f"PowerHA {installed} (active)" in finding.why
+        assert finding.evidence == (f"command:{aix_packs.LSLPP}",)
+        assert found["legacy_values"].status == ("error" if marks == (33, 24) else "pass")
+
+    def test_policy_tells_of_an_old_one_that_is_not_installed(self, judge):
+        assert judge(aix(), powerha_version="6.1")["deadman_risk"].status == "error"
+
+    def test_host_knows_its_release_better(self, judge):
+        finding = judge(aix().powerha("7.2.5.0"), powerha_version="7.1")["deadman_risk"]
+        assert (finding.status, finding.in_use) == ("pass", "PowerHA 7.2.5.0 (active)")
+        assert judge(aix(), powerha_version="7.2.3")["deadman_risk"].status == "skip"
+
+    def old(self, mount: str = "", filesystems: str = "") -> aix_packs.AixMachine:
+        """An old HACMP with the marks that it needs, and a file system with its own."""
+        machine = aix().marks(33, 24).powerha("6.1.0.0")
+        if mount:
+            machine.command("mount", aix_packs.PLAIN_MOUNTS + row("/backup", f"rw,{mount}"))
+        if filesystems:
+            machine.file("/etc/filesystems", f"/backup:\n\toptions = rw,{filesystems}\n")
+        return machine
+
+    @pytest.mark.parametrize("options", ["minpout=0,maxpout=0", "maxpout=8193,minpout=4096"])
+    @pytest.mark.parametrize("where", ["mount", "filesystems"])
+    def test_a_file_system_that_is_not_held_back(self, judge, where, options):
+        pair = {"maxpout": 0, "minpout": 0} if "=0," in options else PAIR
+        finding = judge(
+            self.old(**{where: options}),
+            profile="legacy_hacmp",
+            filesystems=[{"path": "/backup"} | pair],
+        )["deadman_risk"]
+        assert finding.status == "fail"
+        assert f"/backup: maxpout={pair['maxpout']} minpout={pair['minpout']} " in finding.why
+        assert "out of the options of /backup" in str(finding.fix)
+        assert {"command:mount", "file:/etc/filesystems"} <= set(finding.evidence)
+
+    def test_a_file_system_that_is_held_back_as_well(self, judge):
+        machine = self.old("maxpout=17,minpout=8", "maxpout=17,minpout=8")
+        finding = judge(machine, profile="legacy_hacmp", filesystems=[own("/backup", 17, 8)])
+        assert finding["deadman_risk"].status == "pass"
+
+    def test_half_an_override_is_no_protection(self, judge):
+        found = judge(self.old("minpout=0"), profile="legacy_hacmp")
+        assert found["deadman_risk"].status == "fail"
+
+    @pytest.mark.parametrize("what", ["mount", "/etc/filesystems"])
+    def test_mounts_not_known(self, judge, what):
+        for kernel, status in (((33, 24), "error"), ((8193, 4096), "fail")):
+            machine = self.old().kernel(*kernel)
+            machine = machine.failing("mount", "no") if what == "mount" else machine.deny(what)
+            assert judge(machine, profile="legacy_hacmp")["deadman_risk"].status == status
+
+    @pytest.mark.parametrize("layer", [aix_packs.SYS_PARM, aix_packs.LSATTR])
+    def test_a_layer_that_is_not_known_may_be_raised(self, judge, layer):
+        assert judge(self.old().failing(layer, "no"))["deadman_risk"].status == "error"
+
+    def test_no_finding_hands_out_what_apply_refuses(self, judge):
+        """Who pastes the chdev of a finding gets round the guard."""
+        for machine in (
+            aix().marks(33, 24).powerha("6.1.0.0"),
+            aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081"),
+            aix().odm(33, 24).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes"),
+        ):
+            found = judge(machine)
+            assert not [one.check for one in found.values() if "chdev" in str(one.fix)]
+            assert "legacy_hacmp" in str(found["persisted"].fix)
+            assert "io_pacing_deadman_risk_ok" in str(found["persisted"].fix)
+            taken = judge(machine, deadman_risk_ok=True)
+            assert "chdev -l sys0 -a maxpout=8193" in str(taken["persisted"].fix)
 
     def test_little_cpu_left(self, judge):
         finding = judge(aix().powerha("6.1.0.0"), cpu_headroom=12)["deadman_risk"]
@@ -380,6 +467,40 @@ class TestDeadmanRisk:
         finding = judge(machine)["deadman_risk"]
         assert finding.status == "error"
         assert "lslpp says PowerHA 6.1.0.0, halevel says 7.2.3" in finding.why
+
+
+PAIR = {"maxpout": 8193, "minpout": 4096}
+
+
+class TestCpuHeadroom:
+    @pytest.mark.parametrize(
+        ("level", "marks", "profile", "free", "status"),
+        [
+            ("7.2.3.1", (33, 24), "default", 12, "warn"),
+            ("7.2.3.1", (8193, 4096), "default", 12, "warn"),
+            ("7.2.3.1", (8193, 4096), "legacy_hacmp", 12, "warn"),
+            ("7.2.3.1", (33, 24), "legacy_hacmp", 12, "pass"),
+            ("7.2.3.1", (33, 24), "default", 20, "pass"),
+            ("6.1.0.0", (33, 24), "default", 12, "warn"),
+        ],
+    )
+    def test_with_powerha(self, judge, level, marks, profile, free, status):
+        machine = aix().marks(*marks).powerha(level)
+        finding = judge(machine, profile=profile, cpu_headroom=free)["cpu_headroom"]
+        assert finding.status == status
+        assert f"CPU headroom {free} % (io_pacing_cpu_headroom)" in str(finding.in_use)
+
+    def test_without_powerha_it_is_shown(self, judge):
+        finding = judge(aix(), cpu_headroom=1)["cpu_headroom"]
+        assert finding.status == "skip"
+        assert "CPU headroom 1 % (io_pacing_cpu_headroom), below" in finding.why
+
+    def test_not_known(self, judge):
+        machine = aix().powerha("7.2.3.1").failing("lparstat", "no")
+        finding = judge(machine)["cpu_headroom"]
+        assert finding.status == "error"
+        assert "give io_pacing_cpu_headroom" in finding.why
+        assert judge(machine, cpu_headroom=40)["cpu_headroom"].status == "pass"
 
 
 class TestFilesystems:

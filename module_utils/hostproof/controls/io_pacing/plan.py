@@ -11,7 +11,7 @@ from ...command import Command
 from ...errors import HostproofError
 from ...probes import sys_parm
 from .facts import DEVICE, NAMES, Aix, Facts, odm_pair
-from .judge import headroom_text, is_old, is_tight, powerha_text, powerha_version
+from .heartbeat import why_not_raise
 from .policy import Pair, Policy
 
 
@@ -68,33 +68,5 @@ def _guards(aix, policy):
     refusals = [
         Refusal(problem, None) for problem in aix_attributes.problems(odm, _values(policy.wanted))
     ]
-    if is_tight(policy.wanted) or policy.deadman_risk_ok or not _raises(aix, policy):
-        return refusals
-    if is_old(powerha_version(aix, policy)):
-        refusals.append(
-            Refusal(
-                "{0} has a heartbeat that one writer can delay until the deadman switch halts the "
-                "node, and {1} would raise the marks from {2}; {3}".format(
-                    powerha_text(aix, policy),
-                    policy.wanted,
-                    odm_pair(odm),
-                    headroom_text(aix, policy),
-                ),
-                "deadman_risk_ok",
-            )
-        )
-    return refusals
-
-
-def _raises(aix, policy):
-    # type: (Aix, Policy) -> bool
-    """Whether any layer gets looser marks than it has; no pacing is the loosest."""
-    pairs = [odm_pair(known(aix.odm))]
-    if not isinstance(aix.running, HostproofError):
-        pairs.append(aix.running)
-    return any(_looseness(policy.wanted) > _looseness(pair) for pair in pairs)
-
-
-def _looseness(pair):
-    # type: (Pair) -> float
-    return float("inf") if pair == Pair(0, 0) else float(pair.maxpout)
+    risk = why_not_raise(aix, policy)
+    return refusals + ([] if risk is None else [Refusal(risk, "deadman_risk_ok")])
