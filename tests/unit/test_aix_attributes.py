@@ -170,6 +170,77 @@ class TestBoth:
         assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
         assert host.running("sys0", "maxpout", "minpout") == ["513", "256"]
 
+    @pytest.mark.parametrize(
+        ("odm", "running", "wanted"),
+        [
+            (("8193", "24"), ("33", "24"), PACING),
+            (("513", "24"), ("33", "16"), {"maxpout": 513, "minpout": 16}),
+            (("8193", "256"), ("513", "24"), PACING),
+        ],
+    )
+    def test_a_mark_that_only_one_layer_has(self, host, run, odm, running, wanted):
+        """chdev of what the database lacks alone would leave the kernel with marks of two pairs."""
+        for at, name in enumerate(wanted):
+            host.write("sys0", name, odm=odm[at], running=running[at])
+        before = (host.odm("sys0", *wanted), host.running("sys0", *wanted))
+        values = [str(value) for value in wanted.values()]
+        done = run("sys0", attributes=wanted)
+        assert not done.failed, done.results
+        assert host.odm("sys0", *wanted) == host.running("sys0", *wanted) == values
+        assert len(host.chdevs()) == 1
+        assert run("sys0", attributes=wanted).results["changed"] is False
+        apply.revert(host.journal.transactions("aix_attributes"), host.journal, Writer())
+        assert (host.odm("sys0", *wanted), host.running("sys0", *wanted)) == before
+
+    def test_what_only_the_kernel_has_is_reverted(self, host, run):
+        run("sys0", attributes=PACING)
+        host.write("sys0", "maxpout", odm="33")  # chdev -P by hand
+        host.write("sys0", "minpout", odm="24")
+        transactions = host.journal.transactions("aix_attributes")
+        (restored,) = apply.restorations(transactions)
+        assert str(restored.now).endswith("maxpout=8193\nminpout=4096")
+        assert str(restored.before).endswith("maxpout=33\nminpout=24")
+        apply.revert(transactions, host.journal, Writer())
+        assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
+        assert host.running("sys0", "maxpout", "minpout") == ["33", "24"]
+
+    def test_chdev_that_leaves_the_kernel_as_it_was(self, host, run):
+        state = host.read()
+        state["chdev_forgets_kernel"] = True
+        host.state.write_text(json.dumps(state))
+        done = run("sys0", attributes=PACING)
+        assert done.failed
+        assert "asked for maxpout 8193" in done.results["msg"]
+        assert "the old state is back" in done.results["msg"]
+        assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
+        assert host.journal.transactions("aix_attributes") == []
+
+    @pytest.mark.parametrize(
+        ("running", "attributes", "when", "layer"),
+        [
+            (("33", "24"), {"minpout": 4096}, "both", "database"),
+            (("8193", "256"), {"maxpout": 129}, "both", "kernel"),
+            (("8193", "256"), {"maxpout": 33}, "now", "kernel"),
+            (("33", "24"), {"minpout": 36}, "next_boot", "database"),
+            (("33", "24"), {"minpout": 0}, "both", "database"),
+            (("33", "24"), {"maxpout": 33, "minpout": 36}, "both", "database"),
+        ],
+    )
+    def test_marks_that_would_not_go_together(self, host, run, running, attributes, when, layer):
+        for at, name in enumerate(PACING):
+            host.write("sys0", name, running=running[at])
+        done = run("sys0", attributes=attributes, when=when)
+        assert done.failed
+        assert f"would meet in the {layer}: give both" in done.results["msg"]
+        assert host.chdevs() == []
+
+    def test_one_mark_that_goes_with_the_other(self, host, run):
+        done = run("sys0", attributes={"maxpout": 513})
+        assert not done.failed, done.results
+        assert done.results["prior"] == {"maxpout": "33"}
+        assert done.results["running"] == done.results["values"] == {"maxpout": "513"}
+        assert host.chdevs() == ["chdev -l sys0 -a maxpout=513"]
+
 
 class TestWords:
     def test_value_with_blanks(self, host, run):
@@ -258,11 +329,6 @@ class TestFailures:
         done = run("sys0", attributes={"modelname": "x"})
         self.refused(host, done, "modelname of sys0 cannot be changed by a user")
         assert host.chdevs() == []
-
-    def test_pair_that_the_device_refuses(self, host, run):
-        done = run("sys0", attributes={"maxpout": 33, "minpout": 36})
-        self.refused(host, done, "0514-018")
-        assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
 
     @pytest.mark.parametrize(
         ("device", "attributes", "said"),

@@ -9,6 +9,8 @@ from ansible.module_utils.hostproof.change import CommandChange, Plan
 from ansible.module_utils.hostproof.command import state_of
 from ansible.module_utils.hostproof.controls import io_pacing
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import Output
+from ansible.module_utils.hostproof.probes import sys_parm
 from test_io_pacing import linux
 
 
@@ -25,6 +27,14 @@ def only(made: Plan) -> CommandChange:
 
 def argv(commands: Any) -> list[str]:
     return [" ".join(one.argv) for one in commands]
+
+
+def _seen(change: CommandChange, machine: aix_packs.AixMachine) -> str:
+    """What the look, which runs both commands in one process, would tell of the machine."""
+    assert change.look.name == f"{aix_packs.LSATTR}; {aix_packs.SYS_PARM}"
+    marks = sys_parm.look(("maxpout", "minpout"))
+    text = machine.run(aix_packs.LSATTR.split()).stdout + machine.ask(marks).stdout
+    return state_of(change.look, Output(0, text, ""))
 
 
 class TestChanges:
@@ -50,18 +60,23 @@ class TestChanges:
             "maxpout {0} HIGH water mark for pending write I/Os per file True\n"
             "minpout {1} LOW water mark for pending write I/Os per file True\n"
         )
-        assert diff["before"] == text.format(33, 24)
-        assert diff["after"] == text.format(8193, 4096)
+        kernel = "maxpout={0}\nminpout={1}\n"
+        assert diff["before"] == (text + kernel).format(33, 24)
+        assert diff["after"] == (text + kernel).format(8193, 4096)
         assert diff["before_header"] == "sys0: maxpout minpout"
 
     def test_after_is_what_a_look_tells_then(self):
         """The columns of a longer value are wider; what was planned must still be found."""
         machine = aix().marks(33, 24)
         change = only(plan(machine))
-        then = aix().marks(8193, 4096)
-        assert state_of(change.look, then.run(list(change.look.argv))) == change.after
-        now = machine.run(list(change.look.argv))
-        assert state_of(change.look, now) == change.before
+        assert _seen(change, aix().marks(8193, 4096)) == change.after
+        assert _seen(change, machine) == change.before
+        # Either layer alone is another state.
+        assert _seen(change, aix().kernel(33, 24)) not in (change.after, change.before)
+        unknown = aix().odm(33, 24).failing(aix_packs.SYS_PARM, "no ctypes")
+        database = only(plan(unknown))
+        assert database.look.name == aix_packs.LSATTR
+        assert state_of(database.look, unknown.run(list(database.look.argv))) == database.before
 
     def test_applied_and_planned_again(self):
         assert only(plan(aix().marks(33, 24), profile="off")).make

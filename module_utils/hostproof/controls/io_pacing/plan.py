@@ -33,9 +33,8 @@ def _changes(aix, policy):
     odm = known(aix.odm)
     wanted = _values(policy.wanted)
     if odm_pair(odm) != policy.wanted:
-        change = aix_attributes.change(
-            odm, wanted, aix_attributes.BOTH, _undo_more(aix), together=True
-        )
+        told = None if isinstance(aix.running, HostproofError) else _values(aix.running)
+        change = aix_attributes.change(odm, wanted, aix_attributes.BOTH, told)
         return ([] if change is None else [change]), []
     if isinstance(aix.running, HostproofError):
         return [], [
@@ -47,14 +46,6 @@ def _changes(aix, policy):
         return [], []
     change = aix_attributes.change_now(odm, wanted, _values(aix.running), sys_parm.look(NAMES))
     return [change], []
-
-
-def _undo_more(aix):
-    # type: (Aix) -> Tuple[Command, ...]
-    """chdev makes the kernel go by the ODM; where it did not, revert must bring that back, too."""
-    if isinstance(aix.running, HostproofError) or aix.running == odm_pair(known(aix.odm)):
-        return ()
-    return (aix_attributes.chdev(DEVICE, _values(aix.running), aix_attributes.NOW),)
 
 
 def _values(pair):
