@@ -27,7 +27,8 @@ options:
     description:
       - Each attribute with the value that it is to have. Numbers and truth values are taken as YAML
         writes them; AIX's own words (C(yes), C(enable)) need quotes.
-      - A value may hold blanks.
+      - A value may hold blanks, but no blank with C(name=) behind it, which C(chdev) would take for
+        another attribute.
     type: dict
   names:
     description: Attributes to read, if O(attributes) is not given.

@@ -32,6 +32,8 @@ SYSTEM = "sys0"
 CHDEV_TIMEOUT = 24 * 3600.0
 
 _DEVICE = re.compile(r"^[A-Za-z][A-Za-z0-9_.-]*$")
+#: chdev takes several pairs in one -a, with blanks between: this in a value may be such a pair.
+_SECOND_PAIR = re.compile(r"\s([A-Za-z][\w.%-]*)=")
 _ATTRIBUTE = re.compile(r"^[A-Za-z][A-Za-z0-9_.%-]*$")
 
 
@@ -76,6 +78,12 @@ def check_names(device, names, wanted):
     for name, value in wanted.items():
         if not value.isprintable():
             raise ValueError("the value of {0} has characters that do not print".format(name))
+        second = _SECOND_PAIR.search(value)
+        if second is not None:
+            raise ValueError(
+                "the value of {0} holds {1}=, which chdev would take for another attribute; give "
+                "that one its own entry".format(name, second.group(1))
+            )
 
 
 def look(device, names):

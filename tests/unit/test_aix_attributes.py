@@ -3,6 +3,7 @@
 import importlib
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -341,6 +342,8 @@ class TestFailures:
             ("sys0", {"maxpout": [33]}, "must be one text or number"),
             ("sys0", {"maxpout": "33\n34"}, "characters that do not print"),
             ("sys0", {}, "no attribute is given"),
+            ("hdisk1", {"label": "redo queue_depth=1"}, "the value of label holds queue_depth="),
+            ("hdisk1", {"label": "redo  c%d=1"}, "the value of label holds c%d="),
         ],
     )
     def test_what_is_not_there(self, host, run, device, attributes, said):
@@ -360,6 +363,17 @@ class TestFailures:
         done = run("sys0", attributes=PACING)
         assert done.failed
         assert "No such file or directory" in done.results["msg"]
+
+
+def test_the_standin_of_ioo_is_for_root_alone(host):
+    for user, rc in ((201, 1), (0, 0)):
+        program = "import os, runpy, sys; sys.argv = ['ioo', '-a']; os.geteuid = lambda: "
+        program += f"{user}; runpy.run_path('ioo', run_name='__main__')"
+        done = subprocess.run(
+            ["/usr/bin/python3", "-c", program], cwd=host.root, capture_output=True, text=True
+        )
+        assert done.returncode == rc, done.stderr
+        assert ("You must be root" in done.stderr) == (user != 0)
 
 
 def test_kernel_that_does_not_tell_is_no_reason_to_fail(host, monkeypatch):

@@ -192,9 +192,6 @@ def test_revert_shows_what_it_would_put_back(box):
 
 
 def test_revert_brings_back_exactly_what_was_there(box, untouched):
-    # Somebody was there before: the database is as it was, the kernel is not.
-    box.run("chdev -l sys0 -a maxpout=33 -a minpout=24 -P")
-    assert box.marks() == {"odm": LEGACY, "running": DEFAULT}
     reverted = box.play("revert")
     assert (reverted.rc, reverted.changed) == (0, 1)
     assert box.layers() == untouched["layers"]
@@ -209,6 +206,8 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     box.run("rm /usr/es/sbin/cluster/utilities/halevel")
     verified = box.play("verify")
     assert statuses(verified)["legacy_values"] == "pass"
+    # No finding hands out what apply refuses.
+    assert "chdev" not in found(verified, "persisted")["fix"]
     box.forget_calls()
     refused = box.play("apply")
     assert refused.rc == 2
@@ -216,6 +215,10 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     assert "CPU headroom 53 %" in words(refused.output)
     assert box.changes() == []
     assert box.layers() == untouched["layers"]
+    overruled = box.play("apply", io_pacing_powerha_version="7.2.3")
+    assert overruled.rc == 2
+    assert "says PowerHA 7.2.3, and the host has PowerHA 5.4.1.0" in words(overruled.output)
+    assert box.changes() == []
     taken = box.play("apply", io_pacing_deadman_risk_ok=True)
     assert taken.changed == 1
     assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
@@ -261,6 +264,10 @@ def test_what_the_next_boot_brings_is_what_was_there(box, untouched):
     box.play("apply")
     box.run("/opt/hostproof-tests/aix/odm.py boot")
     assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
+    # Somebody was there before revert: the database is as it was, the kernel is not.
+    box.run("chdev -l sys0 -a maxpout=33 -a minpout=24 -P")
+    assert box.marks() == {"odm": LEGACY, "running": DEFAULT}
     assert box.play("revert").changed == 1
+    assert box.layers() == untouched["layers"]
     box.run("/opt/hostproof-tests/aix/odm.py boot")
     assert box.layers() == untouched["layers"]

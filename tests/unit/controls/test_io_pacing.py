@@ -163,6 +163,7 @@ class TestSystems:
         }
         assert statuses == expected
         assert found["buffered_writers"].why == "Not a Linux host (AIX)."
+        assert "no PowerHA heartbeat" in found["deadman_risk"].why
 
     def test_linux(self, judge):
         found = judge(linux())
@@ -277,6 +278,28 @@ class TestLegal:
         assert finding.status == status
         assert status == "pass" or said in finding.why
 
+    @pytest.mark.parametrize("name", ["maxpout", "minpout"])
+    def test_range_that_nobody_tells(self, judge, name):
+        machine = aix().failing(f"lsattr -R -l sys0 -a {name}", "0514-530 Cannot display")
+        finding = judge(machine)["legal"]
+        assert finding.status == "error"
+        assert "0514-530" in finding.why
+        machine = aix().failing(f"lsattr -R -l sys0 -a {name}", "0514-530").kernel(24, 32)
+        assert judge(machine)["legal"].status == "fail"
+
+    def test_level(self, judge):
+        finding = judge(aix())["legal"]
+        assert (finding.status, finding.in_use) == ("pass", "AIX 7.2 TL 5 SP 3")
+        machine = aix()
+        machine.command("oslevel -s", "5300-12-04-1119\n")
+        old = judge(machine)["legal"]
+        assert old.status == "warn"
+        assert "AIX 5.3 TL 12 SP 4 is older than AIX 6.1" in old.why
+        machine = aix()
+        machine.command("oslevel -s", "7300-01-02-2320\n")
+        assert judge(machine)["legal"].status == "pass"
+        assert judge(aix().failing("oslevel -s", "no"))["legal"].status == "error"
+
     def test_in_the_kernel_alone(self, judge):
         finding = judge(aix().kernel(24, 32))["legal"]
         assert finding.status == "fail"
@@ -292,6 +315,18 @@ class TestLegacyValues:
         assert finding.status == "fail"
         assert self.COST in finding.why
         assert "no PowerHA" in finding.why
+
+    @pytest.mark.parametrize(
+        ("pair", "said", "unsaid"),
+        [
+            ((33, 24), "is what HACMP up to 5.4 asked for", "not measured"),
+            ((17, 8), "33/24 of HACMP up to 5.4, or tighter", "49 %"),
+        ],
+    )
+    def test_only_what_was_measured_is_said_to_be(self, judge, pair, said, unsaid):
+        finding = judge(aix().marks(*pair))["legacy_values"]
+        assert said in finding.why
+        assert unsaid not in finding.why
 
     def test_cost_is_what_the_article_printed(self):
         text = (packs.FIXTURES / "io_pacing/seed-orion.txt").read_text()
@@ -541,6 +576,24 @@ class TestFilesystems:
         assert finding.status == "warn"
         assert finding.persisted == "none"
 
+    def test_allowed_and_not_there(self, judge):
+        """The policy allows it; nobody says that it must be."""
+        finding = judge(aix(), filesystems=[own("/fs", 513, 256)])["filesystems"]
+        assert finding.status == "pass"
+        assert finding.desired == "allowed: /fs: maxpout=513 minpout=256"
+
+    def test_options_of_the_default_stanza(self, judge):
+        machine = aix()
+        machine.file(
+            "/etc/filesystems",
+            "default:\n\tvol = AIX\n\toptions = rw,maxpout=33,minpout=24\n"
+            "/backup:\n\tdev = /dev/b\n/home:\n\toptions = rw\n",
+        )
+        finding = judge(machine)["filesystems"]
+        assert finding.status == "fail"
+        assert finding.persisted == "/backup: maxpout=33 minpout=24"
+        assert "chfs -a options=rw /backup" in str(finding.fix)
+
     def test_live_or_persisted_alone(self, judge):
         assert judge(self.override(persisted=False))["filesystems"].status == "fail"
         assert judge(self.override(live=False))["filesystems"].status == "fail"
@@ -583,7 +636,9 @@ class TestInformation:
         assert "j2_nPagesPerWriteBehindCluster=32" in str(finding.running)
 
     def test_tunables_that_nobody_tells(self, judge):
-        assert judge(aix().failing("ioo -a", "ioo: not root"))["neighbours"].status == "error"
+        refused = judge(aix().failing("ioo -a", "ioo: not root"))["neighbours"]
+        assert refused.status == "error"
+        assert "run it as root" in refused.why
         machine = aix()
         machine.command("ioo -a", "maxpgahead = 8\n")
         assert judge(machine)["neighbours"].status == "error"

@@ -5,7 +5,7 @@
 from collections import OrderedDict
 from typing import Callable, Dict, Iterable, List, Optional, Tuple
 
-from ...answer import known
+from ...answer import if_known, known
 from ...errors import HostError, HostproofError, Unanswered
 from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
 from . import checks
@@ -15,6 +15,7 @@ from .facts import (
     IOO,
     MOUNT,
     NAMES,
+    OSLEVEL,
     Aix,
     Facts,
     Mounts,
@@ -37,10 +38,18 @@ from .heartbeat import (
     why_not_raise,
 )
 from .judge_linux import judge_linux
-from .policy import Pair, Policy, order_problem, step_problem
+from .policy import PROFILES, Pair, Policy, order_problem, step_problem
 
 LSATTR_KEY = "command:lsattr -E -l {0} -a {1} -a {2}".format(DEVICE, *NAMES)
+RANGE_KEYS = ["command:lsattr -R -l {0} -a {1}".format(DEVICE, name) for name in NAMES]
+OSLEVEL_KEY = "command:" + " ".join(OSLEVEL)
 RUNNING_KEY = "command:sys_parm: {0} {1}".format(*NAMES)
+#: The release that came with 8193/4096 first; before, it came with no pacing.
+OLDEST = (6, 1)
+
+#: The marks of an old HACMP whose cost was measured.
+MEASURED = PROFILES["legacy_hacmp"].pair
+
 MOUNTS_KEYS = ["file:" + FILESYSTEMS, "command:" + " ".join(MOUNT)]
 
 
@@ -157,8 +166,17 @@ def _legal(aix, _policy):
         if not isinstance(legal, HostproofError) and not legal.allows(odm.values[name]):
             broken.append(("the ODM", "{0} must be {1}".format(name, legal)))
     said = _distinct(broken) or _distinct(odd)
+    level = if_known(aix.level, None)
+    if level is not None and level.version < OLDEST:
+        said.append(
+            "{0} is older than AIX 6.1, of which this control knows the rule and the marks that "
+            "it comes with".format(level)
+        )
     if not said:
         need_all(aix)
+        known(aix.level)
+        for name in NAMES:
+            known(odm.legal[name])
     return found(
         checks.LEGAL,
         FAIL if _distinct(broken) else WARN if said else PASS,
@@ -168,7 +186,8 @@ def _legal(aix, _policy):
         desired="maxpout a multiple of 4 plus 1, minpout below it",
         persisted=str(layers[0][1]),
         running=str(layers[1][1]) if len(layers) > 1 else None,
-        evidence=[LSATTR_KEY, RUNNING_KEY][: len(layers)],
+        in_use=None if level is None else str(level),
+        evidence=[LSATTR_KEY, RUNNING_KEY][: len(layers)] + RANGE_KEYS + [OSLEVEL_KEY],
     )
 
 
@@ -204,8 +223,15 @@ def _legacy_values(aix, policy):
     return found(
         checks.LEGACY_VALUES,
         WARN if wanted else FAIL,
-        why="{0} is a value of HACMP up to 5.4, and this host has {1}, which does not need it: "
-        "{2} (49 % less).".format(tight[0], there, checks.COST),
+        why="{0} {1}, and this host has {2}, which does not need it: {3}{4}.".format(
+            tight[0],
+            "is what HACMP up to 5.4 asked for"
+            if tight[0] == MEASURED
+            else "is as tight as the 33/24 of HACMP up to 5.4, or tighter",
+            there,
+            checks.COST,
+            " (49 % less)" if tight[0] == MEASURED else "; other marks were not measured",
+        ),
         fix="io_pacing_profile: default, then ./hostproof apply --tags io_pacing"
         if wanted
         else _fix(aix, policy),
@@ -390,7 +416,7 @@ def _desired_overrides(policy):
     # type: (Policy) -> str
     if not policy.filesystems:
         return "none"
-    return "; ".join(
+    return "allowed: " + "; ".join(
         "{0}: {1}".format(path, policy.filesystems[path]) for path in sorted(policy.filesystems)
     )
 
