@@ -38,7 +38,7 @@ from .heartbeat import (
     why_not_raise,
 )
 from .judge_linux import judge_linux
-from .policy import PROFILES, Pair, Policy, order_problem, step_problem
+from .policy import PROFILES, Policy, order_problem, step_problem
 
 LSATTR_KEY = "command:lsattr -E -l {0} -a {1} -a {2}".format(DEVICE, *NAMES)
 RANGE_KEYS = ["command:lsattr -R -l {0} -a {1}".format(DEVICE, name) for name in NAMES]

@@ -7,10 +7,9 @@ from typing import Dict, List, Tuple
 from ... import aix_attributes
 from ...answer import known
 from ...change import Change, Plan, Refusal
-from ...command import Command
 from ...errors import HostproofError
 from ...probes import sys_parm
-from .facts import DEVICE, NAMES, Aix, Facts, odm_pair
+from .facts import NAMES, Aix, Facts, odm_pair
 from .heartbeat import why_not_raise
 from .policy import Pair, Policy
 
