@@ -202,6 +202,17 @@ class TestSystems:
         assert judge(RecordedHost(machine.evidence)) == live
 
 
+class TestEvidence:
+    def test_what_is_cited_was_read(self, judge):
+        old = aix().marks(33, 24).powerha("6.1.0.0")
+        unknown = aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081")
+        for machine in (aix(), old, unknown, aix().powerha("7.2.3.1", "SP1")):
+            found = judge(machine, powerha_version="6.1" if machine is unknown else "auto")
+            cited = {key for one in found.values() for key in one.evidence}
+            assert cited <= set(machine.evidence)
+            assert f"command:{aix_packs.LSLPP}" in found["deadman_risk"].evidence
+
+
 class TestPersistedAndRunning:
     def test_legacy(self, judge):
         found = judge(aix().marks(33, 24))
@@ -295,6 +306,7 @@ class TestLegal:
         old = judge(machine)["legal"]
         assert old.status == "warn"
         assert "AIX 5.3 TL 12 SP 4 is older than AIX 6.1" in old.why
+        assert "Upgrade AIX" in str(old.fix)
         machine = aix()
         machine.command("oslevel -s", "7300-01-02-2320\n")
         assert judge(machine)["legal"].status == "pass"
@@ -386,6 +398,8 @@ class TestDeadmanRisk:
         finding = judge(aix().marks(33, 24).powerha("6.1.0.0"))["deadman_risk"]
         assert finding.status == "warn"
         assert "The policy wants maxpout=8193" in finding.why
+        taken = judge(aix().marks(33, 24).powerha("6.1.0.0"), deadman_risk_ok=True)["deadman_risk"]
+        assert "The risk is taken" in taken.why
 
     @pytest.mark.parametrize(
         ("version", "status"),

@@ -166,6 +166,10 @@ def _legal(aix, _policy):
         if not isinstance(legal, HostproofError) and not legal.allows(odm.values[name]):
             broken.append(("the ODM", "{0} must be {1}".format(name, legal)))
     said = _distinct(broken) or _distinct(odd)
+    fix = "Upgrade AIX, or judge this host by the manual of its release."
+    if said:
+        fix = "Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
+        fix += "apply it."
     level = if_known(aix.level, None)
     if level is not None and level.version < OLDEST:
         said.append(
@@ -181,8 +185,7 @@ def _legal(aix, _policy):
         checks.LEGAL,
         FAIL if _distinct(broken) else WARN if said else PASS,
         why="{0}.".format("; ".join(said)),
-        fix="Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
-        "apply it.",
+        fix=fix,
         desired="maxpout a multiple of 4 plus 1, minpout below it",
         persisted=str(layers[0][1]),
         running=str(layers[1][1]) if len(layers) > 1 else None,
@@ -280,13 +283,13 @@ def _deadman_risk(aix, policy):
     if raised:
         why = "{0} with {1}: one writer can delay the heartbeat until the deadman switch halts "
         why = (why + "the node; {2}.").format("; ".join(raised), there, free)
-        if policy.deadman_risk_ok:
-            why += " The risk is taken: io_pacing_deadman_risk_ok."
         status = WARN if policy.deadman_risk_ok else FAIL
     else:
         why = "The policy wants {0}, which would let one writer delay the heartbeat of {1}; {2}."
         why = why.format(policy.wanted, there, free)
         status = PASS if is_tight(policy.wanted) else WARN
+    if policy.deadman_risk_ok:
+        why += " The risk is taken: io_pacing_deadman_risk_ok."
     return found(
         checks.DEADMAN_RISK,
         status,
