@@ -195,4 +195,6 @@ class TestGuards:
         machine = aix().odm(16385, 8192).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no")
         made = plan(machine)
         assert made.changes
-        assert [one.override for one in made.refusals] == ["deadman_risk_ok"]
+        (refusal,) = made.refusals
+        assert refusal.override == "deadman_risk_ok"
+        assert "may raise the marks of the kernel, which are not known" in refusal.reason

@@ -155,10 +155,12 @@ def why_not_raise(aix, policy):
         )
     return (
         "{0} has a heartbeat that one writer can delay until the deadman switch halts the node, "
-        "and {1} would raise the marks from {2}; {3}".format(
+        "and {1} {2}; {3}".format(
             powerha_text(aix, policy),
             policy.wanted,
-            " and ".join(_distinct(known_layers(aix))),
+            "may raise the marks of the kernel, which are not known"
+            if isinstance(aix.running, HostproofError)
+            else "would raise the marks from " + " and ".join(_distinct(known_layers(aix))),
             headroom_text(aix, policy),
         )
     )
