@@ -1,0 +1,6 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Flow control (IEEE 802.3x PAUSE) from the host's interface over the switch to the filer.
+
+``read`` looks, ``judge`` and ``plan`` only think. Each file holds one part.
+"""
