@@ -31,6 +31,9 @@ DUPLEX = _ETHERLIKE + "19"
 PAUSE_ADMIN, PAUSE_OPER = _PAUSE + "1", _PAUSE + "2"
 IN_PAUSE, OUT_PAUSE, IN_PAUSE_64, OUT_PAUSE_64 = (_PAUSE + column for column in "3456")
 
+_COUNTER32 = 2**32
+_LONGEST = 80
+
 #: ifType of what bundles ports (IANAifType-MIB).
 AGGREGATE = 161
 
@@ -89,14 +92,18 @@ UNSEEN = Delta(None, None, None, None, None)
 class Port(NamedTuple):
     """A port and its two readings. ``speed`` is in Mb/s, ``mtu`` in bytes; None is unknown.
 
-    ``admin`` is what somebody set, ``oper`` what is in force. ``aggregate``: it bundles others.
-    ``after`` is None until the second reading.
+    ``number`` is its ifIndex, 0 where it has none. ``aggregate``: it bundles others. ``etherlike``:
+    the agent has it in EtherLike-MIB, so frames pass it and it is nothing that lies above a port.
+    ``admin`` is what somebody set, ``oper`` what is in force. ``after`` is None until the second
+    reading.
     """
 
     number: int
     name: str
+    description: str
     alias: str
     aggregate: bool
+    etherlike: bool
     up: Optional[bool]
     speed: Optional[int]
     duplex: Optional[str]
@@ -115,8 +122,11 @@ class Port(NamedTuple):
 
 # -- reading --------------------------------------------------------------------------------------
 
+#: No Ethernet is that fast.
+_MOST_MEGABITS = 10000000
 _COUNTED = (IN_PAUSE, OUT_PAUSE, IN_PAUSE_64, OUT_PAUSE_64, IN_DISCARDS, OUT_DISCARDS)
 _CLOCKS = (DISCONTINUITY,)
+_OF_ETHERLIKE = (DUPLEX, PAUSE_ADMIN, PAUSE_OPER, IN_PAUSE, OUT_PAUSE)
 _STATE = (
     DESCRIPTION,
     NAME,
@@ -151,8 +161,10 @@ def read_port(host, target, number):
     return Port(
         number=number,
         name=text_of(NAME) or text_of(DESCRIPTION) or "interface {0}".format(number),
+        description=text_of(DESCRIPTION),
         alias=text_of(ALIAS),
         aggregate=number_of(TYPE) == AGGREGATE,
+        etherlike=any(values.get(oid) is not None for oid in _row(_OF_ETHERLIKE, number)),
         up=None if status is None else status == 1,
         speed=_speed(number_of(SPEED), number_of(HIGH_SPEED)),
         duplex=_DUPLEX.get(number_of(DUPLEX) or 0),
@@ -182,9 +194,12 @@ def _row(columns, number):
 
 def _speed(bits, megabits):
     # type: (Optional[int], Optional[int]) -> Optional[int]
-    """Mb/s. ifSpeed is at its largest where it cannot tell, and both are 0 where none is known."""
+    """Mb/s. ifSpeed is at its largest where it cannot tell, and both are 0 where none is known.
+
+    There are agents that give bits in the column of megabits (D-Link DES-3028).
+    """
     if megabits:
-        return megabits
+        return megabits if megabits < _MOST_MEGABITS else megabits // 1000000
     if bits and bits < _COUNTER32 - 1:
         return bits // 1000000 or None
     return None
@@ -228,8 +243,6 @@ def text_in(value):
 
 # -- two readings ---------------------------------------------------------------------------------
 
-_COUNTER32 = 2**32
-_LONGEST = 80
 #: Hundredths of a second: two readings that lie further apart have a restart between them.
 _LONGEST_SAMPLE = 24 * 3600 * 100
 

@@ -2,24 +2,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The port of a switch that a MAC address is behind, and how it stands there with PAUSE.
 
-The switch is asked where it learned the address: in its forwarding table (Q-BRIDGE-MIB, RFC 4363;
-else BRIDGE-MIB, RFC 4188, on Cisco IOS one table for each VLAN), or who its neighbours say they
-are (LLDP-MIB, IEEE 802.1AB). A bridge port is never taken for an ifIndex. What bundles ports
-(IEEE8023-LAG-MIB, or the interface stack) stands for its members, for PAUSE is theirs.
+The switch is asked where it learned the address (forwarding_table.py), or else who its neighbours
+say they are (lldp_neighbours.py). What bundles ports, or lies above one (IEEE8023-LAG-MIB; the
+interface stack of RFC 2863), stands for the ports below it, for PAUSE is theirs.
 """
 
-from typing import Dict, NamedTuple, Optional, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from .ethernet_port import Port
+from ..answer import attempt, if_known
+from ..errors import HostproofError
+from ..host import Host
+from . import ethernet_port, forwarding_table, lldp_neighbours
+from .agent_talk import Talk
+from .ethernet_port import Port, number_in, text_in
+from .forwarding_table import BRIDGE, Q_BRIDGE, Place
+from .lldp_neighbours import Neighbour
+from .snmp import Target
 
+LLDP = "LLDP"
 #: How a port was found.
-Q_BRIDGE, BRIDGE, LLDP = "Q-BRIDGE", "BRIDGE", "LLDP"
+WAYS = (Q_BRIDGE, BRIDGE, LLDP)
 
 
 class SwitchPort(NamedTuple):
     """``switch`` is where the switch was asked, ``system`` the name that it gives itself.
 
-    ``how`` is one of the three above. ``aggregate`` names what bundles this port with others, ""
+    ``how`` is one of WAYS. ``aggregate`` names what bundles this port with others, ""
     where nothing does; ``partner`` is the port number that the host's end calls itself in LACP
     (/proc/net/bonding: "actor lacp pdu: port number"), None where there is none. ``uplink`` names
     the other bridge that says of itself to be behind this port, "" where none does: then this is
@@ -51,3 +59,135 @@ class Switch(NamedTuple):
     ports: Dict[str, Tuple[SwitchPort, ...]]
     missing: Dict[str, str]
     evidence: Tuple[str, ...]
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+_NAME, _OBJECT = "1.3.6.1.2.1.1.5.0", "1.3.6.1.2.1.1.2.0"
+#: ifStackStatus, by the higher and the lower interface.
+_STACK = "1.3.6.1.2.1.31.1.2.1.3"
+#: dot3adAggPortAttachedAggID and dot3adAggPortPartnerOperPort.
+_ATTACHED, _PARTNER = "1.2.840.10006.300.43.1.2.1.1.13", "1.2.840.10006.300.43.1.2.1.1.17"
+#: Layers between a bridge port and its cable: a unit of an interface, an aggregate, a port.
+_MOST_LAYERS = 3
+#: Ports of one aggregate (IEEE 802.1AX has at most 8 in use, some vendors 32).
+_MOST_MEMBERS = 32
+
+
+def read_switch(host, target, macs):
+    # type: (Host, Target, Iterable[str]) -> Switch
+    """The ports that MAC addresses are behind; snmp.NoAnswer says why if nobody answers."""
+    talk = Talk(host, target)
+    system = text_in(talk.open(_NAME))
+    kind = text_in(talk.get("kind", [_OBJECT]).get(_OBJECT))
+    wanted = sorted({mac.lower() for mac in macs})
+    neighbours = lldp_neighbours.read_neighbours(talk)
+    places = forwarding_table.find(talk, wanted, kind)
+    for mac in sorted(places.missing):
+        told = [one for one in neighbours if mac in one.addresses]
+        number = lldp_neighbours.interface_of(talk, told[0]) if len(told) == 1 else None
+        if number is not None:
+            places.found[mac] = Place(number, LLDP)
+    ports = {}  # type: Dict[str, Tuple[SwitchPort, ...]]
+    missing = {mac: why for mac, why in places.missing.items() if mac not in places.found}
+    seen = {}  # type: Dict[Place, Tuple[SwitchPort, ...]]
+    for mac, place in sorted(places.found.items()):
+        if place not in seen:
+            below = _cables(talk, place.interface)
+            seen[place] = tuple(
+                _switch_port(talk, system, place, one, neighbours, wanted) for one in below
+            )
+        if seen[place]:
+            ports[mac] = seen[place]
+        else:
+            missing[mac] = "interface {0} of the switch gave no answer".format(place.interface)
+    return Switch(target.name, system, ports, missing, tuple(talk.evidence))
+
+
+def read_again(host, target, switch):
+    # type: (Host, Target, Switch) -> Switch
+    """The same switch with a second reading of the counters; one that fails leaves them unknown."""
+    first = {one.port.number: one.port for found in switch.ports.values() for one in found}
+    again = {
+        number: if_known(attempt(ethernet_port.read_again, host, target, port), port)
+        for number, port in sorted(first.items())
+    }
+    ports = {
+        mac: tuple(one._replace(port=again[one.port.number]) for one in found)
+        for mac, found in switch.ports.items()
+    }
+    evidence = switch.evidence + tuple(key for port in again.values() for key in port.evidence)
+    return switch._replace(ports=ports, evidence=tuple(dict.fromkeys(evidence)))
+
+
+class _Below(NamedTuple):
+    """A port with a cable, below the interface of a forwarding table."""
+
+    port: Port
+    aggregate: str
+    partner: Optional[int]
+
+
+def _cables(talk, number, layers=_MOST_LAYERS):
+    # type: (Talk, int, int) -> List[_Below]
+    """The ports below an interface: itself, where nothing is below it."""
+    port = attempt(ethernet_port.read_port, talk.host, talk.target, number)
+    if isinstance(port, HostproofError):
+        talk.problems["port {0}".format(number)] = str(port)
+        return []
+    talk.evidence.extend(port.evidence)
+    if (port.etherlike and not port.aggregate) or not layers:
+        return [_Below(port, "", None)]
+    lower = _members(talk, number) if port.aggregate else []
+    lower = lower or _stacked(talk, number)
+    found = [one for below in lower for one in _cables(talk, below, layers - 1)]
+    if not found:
+        return [_Below(port, "", None)]
+    if not port.aggregate:
+        return found
+    partners = talk.get(
+        "partners of {0}".format(number),
+        ["{0}.{1}".format(_PARTNER, one.port.number) for one in found],
+    )
+    return [
+        one._replace(
+            aggregate=port.name,
+            partner=number_in(partners.get("{0}.{1}".format(_PARTNER, one.port.number))) or None,
+        )
+        for one in found
+    ]
+
+
+def _members(talk, number):
+    # type: (Talk, int) -> List[int]
+    """The ports that are attached to an aggregate."""
+    attached = talk.walk("members", _ATTACHED)
+    rows = (int(oid.rpartition(".")[2]) for oid, at in attached.items() if number_in(at) == number)
+    return sorted(row for row in rows if row != number)[:_MOST_MEMBERS]
+
+
+def _stacked(talk, number):
+    # type: (Talk, int) -> List[int]
+    """What lies directly below an interface; 0 stands for nothing."""
+    column = "{0}.{1}".format(_STACK, number)
+    rows = talk.walk("below {0}".format(number), column)
+    lower = (oid[len(column) + 1 :] for oid in rows)
+    return sorted(int(one) for one in lower if one.isdecimal() and int(one))[:_MOST_MEMBERS]
+
+
+def _switch_port(talk, system, place, below, neighbours, wanted):
+    # type: (Talk, str, Place, _Below, List[Neighbour], List[str]) -> SwitchPort
+    others = [
+        one.name
+        for one in neighbours
+        if one.bridge and one.is_behind(below.port) and not set(one.addresses) & set(wanted)
+    ]
+    return SwitchPort(
+        switch=talk.target.name,
+        system=system,
+        port=below.port,
+        how=place.how,
+        aggregate=below.aggregate,
+        partner=below.partner,
+        uplink=", ".join(others),
+    )
