@@ -3,18 +3,17 @@
 """The port of a switch that a MAC address is behind, and how it stands there with PAUSE.
 
 The switch is asked where it learned the address (forwarding_table.py), or else who its neighbours
-say they are (lldp_neighbours.py). What bundles ports, or lies above one (IEEE8023-LAG-MIB; the
-interface stack of RFC 2863), stands for the ports below it, for PAUSE is theirs.
+say they are (lldp_neighbours.py). What bundles ports stands for them (cables.py).
 """
 
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ..answer import attempt, if_known
-from ..errors import HostproofError
 from ..host import Host
 from . import ethernet_port, forwarding_table, lldp_neighbours
 from .agent_talk import Talk
-from .ethernet_port import Port, number_in, text_in
+from .cables import Cable, cables
+from .ethernet_port import Port, text_in
 from .forwarding_table import BRIDGE, Q_BRIDGE, Place
 from .lldp_neighbours import Neighbour
 from .snmp import Target
@@ -64,14 +63,6 @@ class Switch(NamedTuple):
 # -- reading --------------------------------------------------------------------------------------
 
 _NAME, _OBJECT = "1.3.6.1.2.1.1.5.0", "1.3.6.1.2.1.1.2.0"
-#: ifStackStatus, by the higher and the lower interface.
-_STACK = "1.3.6.1.2.1.31.1.2.1.3"
-#: dot3adAggPortAttachedAggID and dot3adAggPortPartnerOperPort.
-_ATTACHED, _PARTNER = "1.2.840.10006.300.43.1.2.1.1.13", "1.2.840.10006.300.43.1.2.1.1.17"
-#: Layers between a bridge port and its cable: a unit of an interface, an aggregate, a port.
-_MOST_LAYERS = 3
-#: Ports of one aggregate (IEEE 802.1AX has at most 8 in use, some vendors 32).
-_MOST_MEMBERS = 32
 
 
 def read_switch(host, target, macs):
@@ -93,7 +84,7 @@ def read_switch(host, target, macs):
     seen = {}  # type: Dict[Place, Tuple[SwitchPort, ...]]
     for mac, place in sorted(places.found.items()):
         if place not in seen:
-            below = _cables(talk, place.interface)
+            below = cables(talk, place.interface)
             seen[place] = tuple(
                 _switch_port(talk, system, place, one, neighbours, wanted) for one in below
             )
@@ -120,63 +111,8 @@ def read_again(host, target, switch):
     return switch._replace(ports=ports, evidence=tuple(dict.fromkeys(evidence)))
 
 
-class _Below(NamedTuple):
-    """A port with a cable, below the interface of a forwarding table."""
-
-    port: Port
-    aggregate: str
-    partner: Optional[int]
-
-
-def _cables(talk, number, layers=_MOST_LAYERS):
-    # type: (Talk, int, int) -> List[_Below]
-    """The ports below an interface: itself, where nothing is below it."""
-    port = attempt(ethernet_port.read_port, talk.host, talk.target, number)
-    if isinstance(port, HostproofError):
-        talk.problems["port {0}".format(number)] = str(port)
-        return []
-    talk.evidence.extend(port.evidence)
-    if (port.etherlike and not port.aggregate) or not layers:
-        return [_Below(port, "", None)]
-    lower = _members(talk, number) if port.aggregate else []
-    lower = lower or _stacked(talk, number)
-    found = [one for below in lower for one in _cables(talk, below, layers - 1)]
-    if not found:
-        return [_Below(port, "", None)]
-    if not port.aggregate:
-        return found
-    partners = talk.get(
-        "partners of {0}".format(number),
-        ["{0}.{1}".format(_PARTNER, one.port.number) for one in found],
-    )
-    return [
-        one._replace(
-            aggregate=port.name,
-            partner=number_in(partners.get("{0}.{1}".format(_PARTNER, one.port.number))) or None,
-        )
-        for one in found
-    ]
-
-
-def _members(talk, number):
-    # type: (Talk, int) -> List[int]
-    """The ports that are attached to an aggregate."""
-    attached = talk.walk("members", _ATTACHED)
-    rows = (int(oid.rpartition(".")[2]) for oid, at in attached.items() if number_in(at) == number)
-    return sorted(row for row in rows if row != number)[:_MOST_MEMBERS]
-
-
-def _stacked(talk, number):
-    # type: (Talk, int) -> List[int]
-    """What lies directly below an interface; 0 stands for nothing."""
-    column = "{0}.{1}".format(_STACK, number)
-    rows = talk.walk("below {0}".format(number), column)
-    lower = (oid[len(column) + 1 :] for oid in rows)
-    return sorted(int(one) for one in lower if one.isdecimal() and int(one))[:_MOST_MEMBERS]
-
-
 def _switch_port(talk, system, place, below, neighbours, wanted):
-    # type: (Talk, str, Place, _Below, List[Neighbour], List[str]) -> SwitchPort
+    # type: (Talk, str, Place, Cable, List[Neighbour], List[str]) -> SwitchPort
     others = [
         one.name
         for one in neighbours
