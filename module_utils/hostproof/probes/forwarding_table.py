@@ -17,6 +17,8 @@ from .ethernet_port import number_in
 Q_BRIDGE, BRIDGE = "Q-BRIDGE", "BRIDGE"
 
 _Q_PORT = "1.3.6.1.2.1.17.7.1.2.2.1.2"
+#: dot1qFdbDynamicCount, by table.
+_Q_LEARNED = "1.3.6.1.2.1.17.7.1.2.1.1.2"
 _D_PORT = "1.3.6.1.2.1.17.4.3.1.2"
 _BASE_PORT_INTERFACE = "1.3.6.1.2.1.17.1.4.1.2"
 
@@ -86,13 +88,33 @@ def _left(arcs, places):
 
 def _in_q_bridge(talk, arcs):
     # type: (Talk, Dict[str, str]) -> Dict[str, Set[int]]
-    tables = _tables(talk) if arcs else []
-    oids = {
+    if not arcs:
+        return {}
+    tables = _tables(talk)
+    found = _ports(talk, "addresses by table", _q_oids(tables, arcs))
+    left = {mac: arc for mac, arc in arcs.items() if mac not in found}
+    if left and tables:
+        # Where chassis are stacked, some agents begin anew with each one's tables.
+        further = [table for table in _counted_tables(talk) if table not in tables]
+        found.update(_ports(talk, "addresses by further table", _q_oids(further, left)))
+    return found
+
+
+def _q_oids(tables, arcs):
+    # type: (List[int], Dict[str, str]) -> Dict[str, str]
+    return {
         "{0}.{1}.{2}".format(_Q_PORT, table, arc): mac
         for table in tables
         for mac, arc in arcs.items()
     }
-    return _ports(talk, "addresses by table", oids)
+
+
+def _counted_tables(talk):
+    # type: (Talk) -> List[int]
+    """The numbers of the tables that the switch says to have learned something in."""
+    counts = talk.walk("tables", _Q_LEARNED)
+    numbers = (int(oid.rpartition(".")[2]) for oid, count in counts.items() if number_in(count))
+    return sorted(numbers)[:_MOST_TABLES]
 
 
 def _tables(talk):
