@@ -210,7 +210,7 @@ def _judge_duplex(near, far):
         )
     return Verdict(
         FAIL,
-        "{0} is half duplex: there PAUSE is not in use, whatever is set.".format(
+        "{0}: half duplex, so PAUSE is not in use, whatever is set.".format(
             " and ".join(side.name for side in half)
         ),
         "set both ends to negotiate full duplex",
