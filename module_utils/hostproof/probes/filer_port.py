@@ -189,7 +189,7 @@ def _rows(values):
                 oper=_PAUSE_MODES.get(number_in(values.get(_OPER + row)) or 0),
             )
         )
-    return found
+    return sorted(found, key=lambda row: (row.node, row.name))
 
 
 def _mac(values, oid):
@@ -239,7 +239,9 @@ def _below(talk, row, table):
     """The ports with a cable below one; the port itself where none are known."""
     if row.kind == _VLAN:
         parent = _named(row.node, row.above or row.name.rpartition("-")[0], table)
-        return [row] if parent is None else _below(talk, parent, table)
+        if parent is None or parent.kind == _VLAN:
+            return [row]
+        return _below(talk, parent, table)
     if row.kind != _IF_GROUP:
         return [row]
     members = [
