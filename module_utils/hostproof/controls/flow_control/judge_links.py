@@ -249,10 +249,10 @@ def _filer_port_text(one):
 
 
 class _Way(NamedTuple):
-    """A path with what it rests on. ``ready`` is why the host's end is not judged, or ""."""
+    """A path with what it rests on. ``alone`` is the verdict where the host's end is not judged."""
 
     path: Path
-    host_alone: str
+    alone: Optional[Verdict]
     host_evidence: Tuple[str, ...]
     filer_evidence: Tuple[str, ...]
     asks_filer: bool
@@ -303,7 +303,7 @@ def _way(one, address, mac, facts, policy):
             why_no_filer_port=near_filer.why,
             why_no_filer=why_no_filer,
         ),
-        host_alone=_why_alone(one),
+        alone=_left_alone(one),
         host_evidence=tuple(evidence),
         filer_evidence=tuple(of_filer),
         asks_filer=address in facts.filers,
@@ -351,15 +351,18 @@ def _filer_side(address, facts):
     return side, "", sorted({port.mac for port in filer.ports if port.mac})
 
 
-def _why_alone(one):
-    # type: (NicFacts) -> str
-    """Why the host's flow control is not judged, "" where it is."""
+def _left_alone(one):
+    # type: (NicFacts) -> Optional[Verdict]
+    """Why the host's flow control is not judged, None where it is."""
     if isinstance(one.pause, Absent):
-        return "{0} has no flow control that could be read: {1}.".format(one.name, one.pause)
+        why = "{0}: {1}.".format(one.name, one.pause)
+        return Verdict(SKIP, why, "")
     try:
-        return priority_in_use(one) or ""
+        in_use = priority_in_use(one)
     except HostproofError as problem:
-        return "Whether priority flow control is in use is unknown: {0}.".format(problem)
+        why = "Whether priority flow control is in use could not be determined: {0}."
+        return Verdict(ERROR, why.format(str(problem).rstrip(".")), "")
+    return None if in_use is None else Verdict(SKIP, in_use, "")
 
 
 # -- each cable -----------------------------------------------------------------------------------
@@ -395,10 +398,7 @@ def _judge_host_cable(way, policy):
             "name the switch that the cable ends in, in flow_control_switches",
         )
         return _cable(way, name, [unknown], way.host_evidence)
-    if way.host_alone:
-        verdicts = [Verdict(SKIP, way.host_alone, "")]
-    else:
-        verdicts = [links.judge_cable(path.host, path.host_port)]
+    verdicts = [way.alone or links.judge_cable(path.host, path.host_port)]
     verdicts += _discards(path, path.host_port, policy)
     evidence = way.host_evidence
     if len(verdicts) > 1:
