@@ -2,9 +2,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The registry of controls: a new control adds its line to CONTROLS, and nothing else here."""
 
-from . import hugepages, listener_rate_limit, nfs_mounts, pre_page_sga, storage_type
+from . import (
+    flow_control,
+    hugepages,
+    listener_rate_limit,
+    nfs_mounts,
+    pre_page_sga,
+    storage_type,
+)
 
 CONTROLS = {
+    flow_control.NAME: flow_control,
     hugepages.NAME: hugepages,
     listener_rate_limit.NAME: listener_rate_limit,
     nfs_mounts.NAME: nfs_mounts,

@@ -27,6 +27,10 @@ OFFER_BOTH = frozenset(("e1000", "e1000e", "igb", "igc", "ixgbe"))
 NEGOTIATION_OF_LINK = frozenset(("i40e", "ice"))
 
 
+#: Drivers of virtual interfaces: none of them has PAUSE, for there is no cable. None: no driver.
+VIRTUAL = (None, "virtio_net", "vmxnet3", "hv_netvsc", "vif", "ena", "ibmveth")
+
+
 class Traffic(NamedTuple):
     """What was counted in ``seconds``. None is a direction that the driver does not count.
 
@@ -47,11 +51,13 @@ def argv_pause(name):
     return ["ethtool", "-a", name]
 
 
-def read_pause(host, name):
-    # type: (Host, str) -> PauseSettings
+def read_pause(host, name, driver):
+    # type: (Host, str, Optional[str]) -> PauseSettings
     """Absent where the driver has no PAUSE."""
     argv = argv_pause(name)
     key = "command:" + " ".join(argv)
+    if driver in VIRTUAL and isinstance(attempt(host.run, argv), Absent):
+        raise Absent(key, "a virtual interface has no flow control")
     output = _run(host, argv)
     if output.rc != 0:
         said = output.stdout + output.stderr

@@ -125,7 +125,7 @@ def _traffic(sample, name, nic):
 
 def _read_nic(host, nic, roles, rule):
     # type: (Host, Nic, Tuple[str, ...], Rule) -> NicFacts
-    pause = attempt(nic_pause.read_pause, host, nic.name)
+    pause = attempt(nic_pause.read_pause, host, nic.name, nic.driver)
     settings = attempt(nic_pause.read_settings, host, nic.name)
     return NicFacts(
         nic=nic,
