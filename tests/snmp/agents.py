@@ -113,7 +113,7 @@ def snmpsim(data: Path, folder: Path) -> Iterator[int]:
 
 
 class Relay:
-    """Stands between an asker and an agent: keeps the requests, and may delay or change replies.
+    """Stands between an asker and an agent (a port): keeps requests, may delay or change replies.
 
     ``change`` gives the reply to send, or None to send none.
     """
@@ -122,7 +122,7 @@ class Relay:
         self.requests: list[bytes] = []
         self.change = change
         self.delay = delay
-        self._agent = agent
+        self.agent = agent
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
         self._socket.settimeout(0.2)
@@ -147,10 +147,10 @@ class Relay:
 
     def _answer(self, request: bytes, asker: tuple[str, int]) -> None:
         reply = b""
-        if self._agent:
+        if self.agent:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
                 asking.settimeout(5)
-                asking.connect(("127.0.0.1", self._agent))
+                asking.connect(("127.0.0.1", self.agent))
                 try:
                     asking.send(request)
                     reply = asking.recv(65535)
