@@ -5,11 +5,12 @@
 Asked are Q-BRIDGE-MIB (RFC 4363), where every address has a row in each table that it was seen in;
 BRIDGE-MIB (RFC 4188), which has one table; and on Cisco IOS BRIDGE-MIB once for each VLAN, which
 is a context of its own. All give a bridge port, and only the switch knows which ifIndex that is.
-No table is read whole: a data centre's has more rows than anybody wants to wait for.
+Only the tables that have one of our addresses are read whole: a data centre's switch has more rows
+than anybody wants to wait for.
 """
 
 import re
-from typing import Dict, Iterable, List, NamedTuple, Set
+from typing import Dict, Iterable, List, NamedTuple
 
 from .agent_talk import Talk
 from .ethernet_port import number_in
@@ -28,6 +29,8 @@ _VLAN_STATE, _OPERATIONAL = "1.3.6.1.4.1.9.9.46.1.3.1.1.2", 1
 #: What Cisco keeps for Token Ring and FDDI.
 _RESERVED = range(1002, 1006)
 
+#: Numbers of a MAC address in an OID.
+_ARCS = 6
 #: Behind this address the next table begins.
 _LAST_ADDRESS = ".255.255.255.255.255.255"
 #: What one switch is asked for: its tables, and VLANs that have one of their own.
@@ -38,10 +41,20 @@ _MOST_SILENT = 2
 
 
 class Place(NamedTuple):
-    """``interface`` is the ifIndex, ``how`` one of the two above."""
+    """``interface`` is the ifIndex, ``how`` one of the two above.
+
+    ``table`` is where the address has its row, in ``context``: the number of a VLAN, or "".
+    """
 
     interface: int
     how: str
+    bridge_port: int
+    table: str
+    context: str
+
+
+#: Bridge port to the table that it stands in.
+_Ports = Dict[int, str]
 
 
 class Places(NamedTuple):
@@ -80,6 +93,18 @@ def arcs_of(mac):
     return ".".join(str(int(part, 16)) for part in parts)
 
 
+def others_behind(talk, place, macs):
+    # type: (Talk, Place, Iterable[str]) -> int
+    """How many other addresses stand behind the same bridge port in the same table."""
+    if not place.table:
+        return 0
+    inside = talk.as_context(place.context) if place.context else talk
+    rows = inside.walk("table {0} {1}".format(place.context, place.table).strip(), place.table)
+    ours = {"{0}.{1}".format(place.table, arcs_of(mac)) for mac in macs}
+    same = (oid for oid, port in rows.items() if number_in(port) == place.bridge_port)
+    return len([oid for oid in same if oid not in ours])
+
+
 def _left(arcs, places):
     # type: (Dict[str, str], Places) -> Dict[str, str]
     """The addresses that are nowhere yet."""
@@ -87,7 +112,7 @@ def _left(arcs, places):
 
 
 def _in_q_bridge(talk, arcs):
-    # type: (Talk, Dict[str, str]) -> Dict[str, Set[int]]
+    # type: (Talk, Dict[str, str]) -> Dict[str, _Ports]
     if not arcs:
         return {}
     tables = _tables(talk)
@@ -139,20 +164,20 @@ def _tables(talk):
 
 
 def _in_bridge(talk, question, arcs):
-    # type: (Talk, str, Dict[str, str]) -> Dict[str, Set[int]]
+    # type: (Talk, str, Dict[str, str]) -> Dict[str, _Ports]
     oids = {"{0}.{1}".format(_D_PORT, arc): mac for mac, arc in arcs.items()}
     return _ports(talk, question, oids)
 
 
 def _ports(talk, question, oids):
-    # type: (Talk, str, Dict[str, str]) -> Dict[str, Set[int]]
+    # type: (Talk, str, Dict[str, str]) -> Dict[str, _Ports]
     """The bridge ports of each address. Port 0: known, but not by which port it came."""
-    found = {}  # type: Dict[str, Set[int]]
+    found = {}  # type: Dict[str, _Ports]
     values = talk.get(question, sorted(oids))
     for oid, mac in oids.items():
         port = number_in(values.get(oid))
         if port:
-            found.setdefault(mac, set()).add(port)
+            found.setdefault(mac, {})[port] = oid.rsplit(".", _ARCS)[0]
     return found
 
 
@@ -188,7 +213,7 @@ def _vlans(talk):
 
 
 def _keep(talk, found, how, places, vlan=""):
-    # type: (Talk, Dict[str, Set[int]], str, Places, str) -> None
+    # type: (Talk, Dict[str, _Ports], str, Places, str) -> None
     """Turn bridge ports into interfaces. What is behind two is nowhere, for nobody can tell."""
     bridge_ports = sorted({port for ports in found.values() for port in ports})
     question = " ".join(filter(None, ("interfaces", how, vlan)))
@@ -209,5 +234,6 @@ def _keep(talk, found, how, places, vlan=""):
             )
             places.missing[mac] = why.format(mac, shown)
         else:
-            places.found[mac] = Place(interface, how)
+            port, table = next(iter(ports.items()))
+            places.found[mac] = Place(interface, how, port, table, vlan)
             places.missing.pop(mac, None)

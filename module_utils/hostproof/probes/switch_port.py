@@ -26,11 +26,11 @@ WAYS = (Q_BRIDGE, BRIDGE, LLDP)
 class SwitchPort(NamedTuple):
     """``switch`` is where the switch was asked, ``system`` the name that it gives itself.
 
-    ``how`` is one of WAYS. ``aggregate`` names what bundles this port with others, ""
-    where nothing does; ``partner`` is the port number that the host's end calls itself in LACP
-    (/proc/net/bonding: "actor lacp pdu: port number"), None where there is none. ``uplink`` names
-    the other bridge that says of itself to be behind this port, "" where none does: then this is
-    not the other end of the host's cable.
+    ``how`` is one of WAYS. ``aggregate`` names what bundles this port with others, "" where nothing
+    does; ``partner`` is the port number that the host's end calls itself in LACP (as "actor lacp
+    pdu: port number" in /proc/net/bonding), None where there is none. ``uplink`` says what else is
+    behind this port, "" where nothing is known of: another bridge, by its own words, or more
+    addresses than one host has. Then this is not the other end of the host's cable.
     """
 
     switch: str
@@ -62,6 +62,8 @@ class Switch(NamedTuple):
 
 # -- reading --------------------------------------------------------------------------------------
 
+#: Addresses that a host may have besides its own: its management controller, a few guests.
+_MOST_OTHERS = 8
 _NAME, _OBJECT = "1.3.6.1.2.1.1.5.0", "1.3.6.1.2.1.1.2.0"
 
 
@@ -78,18 +80,22 @@ def read_switch(host, target, macs):
         told = [one for one in neighbours if mac in one.addresses]
         number = lldp_neighbours.interface_of(talk, told[0]) if len(told) == 1 else None
         if number is not None:
-            places.found[mac] = Place(number, LLDP)
+            places.found[mac] = Place(number, LLDP, 0, "", "")
     ports = {}  # type: Dict[str, Tuple[SwitchPort, ...]]
     missing = {mac: why for mac, why in places.missing.items() if mac not in places.found}
-    seen = {}  # type: Dict[Place, Tuple[SwitchPort, ...]]
+    below = {}  # type: Dict[int, List[Cable]]
     for mac, place in sorted(places.found.items()):
-        if place not in seen:
-            below = cables(talk, place.interface)
-            seen[place] = tuple(
-                _switch_port(talk, system, place, one, neighbours, wanted) for one in below
+        if place.interface not in below:
+            below[place.interface] = cables(talk, place.interface)
+        if below[place.interface]:
+            found = below[place.interface]
+            uplink = _uplink(talk, place, found, neighbours, wanted)
+            ports[mac] = tuple(
+                SwitchPort(
+                    target.name, system, one.port, place.how, one.aggregate, one.partner, uplink
+                )
+                for one in found
             )
-        if seen[place]:
-            ports[mac] = seen[place]
         else:
             missing[mac] = "interface {0} of the switch gave no answer".format(place.interface)
     return Switch(target.name, system, ports, missing, tuple(talk.evidence))
@@ -111,19 +117,14 @@ def read_again(host, target, switch):
     return switch._replace(ports=ports, evidence=tuple(dict.fromkeys(evidence)))
 
 
-def _switch_port(talk, system, place, below, neighbours, wanted):
-    # type: (Talk, str, Place, Cable, List[Neighbour], List[str]) -> SwitchPort
-    others = [
-        one.name
-        for one in neighbours
-        if one.bridge and one.is_behind(below.port) and not set(one.addresses) & set(wanted)
-    ]
-    return SwitchPort(
-        switch=talk.target.name,
-        system=system,
-        port=below.port,
-        how=place.how,
-        aggregate=below.aggregate,
-        partner=below.partner,
-        uplink=", ".join(others),
-    )
+def _uplink(talk, place, found, neighbours, macs):
+    # type: (Talk, Place, List[Cable], List[Neighbour], List[str]) -> str
+    """What is behind the port instead of the host, as far as anybody tells."""
+    behind = [one for one in neighbours if any(one.is_behind(each.port) for each in found)]
+    if any(set(one.addresses) & set(macs) for one in behind):
+        return ""
+    bridges = ", ".join(one.name for one in behind if one.bridge)
+    if bridges:
+        return bridges
+    others = forwarding_table.others_behind(talk, place, macs)
+    return "{0} other addresses".format(others) if others > _MOST_OTHERS else ""

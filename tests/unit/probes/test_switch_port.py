@@ -215,6 +215,50 @@ class TestLldp:
         assert numbers(switch) == [105]
 
 
+class TestCrowd:
+    """A port with more addresses behind it than a host has leads to another switch."""
+
+    ROWS = (bridge_ports(p5=105, p6=106), port(105, "Te5"), port(106, "Gi6"))
+
+    def others(self, number: int, at: int = 5, table: int = 1) -> Rows:
+        return {
+            oid: row
+            for last in range(number)
+            for oid, row in learned(f"00:50:56:00:00:{last:02x}", at, table).items()
+        }
+
+    @pytest.mark.parametrize(("number", "uplink"), [(8, ""), (9, "9 other addresses")])
+    def test_edge(self, number, uplink):
+        switch = read(*self.ROWS, learned(HOST, 5), self.others(number))
+        assert only(switch).uplink == uplink
+
+    def test_others_on_other_ports_and_in_other_tables_do_not_count(self):
+        rows = (self.others(50, 6), self.others(50, 5, table=2))
+        assert only(read(*self.ROWS, learned(HOST, 5), *rows)).uplink == ""
+
+    def test_our_own_addresses_do_not_count(self):
+        macs = tuple(f"00:50:56:00:00:{last:02x}" for last in range(20))
+        switch = read(*self.ROWS, learned(HOST, 5), self.others(20), macs=(HOST, *macs))
+        assert only(switch).uplink == ""
+
+    def test_a_hypervisor_that_says_who_it_is_is_no_switch(self):
+        rows = (self.others(50), neighbour(9, "Te5", HOST, "kvm1", bridge=True))
+        assert only(read(*self.ROWS, learned(HOST, 5), *rows)).uplink == ""
+
+    def test_the_only_table_of_bridge_mib(self):
+        rows = [learned_in_bridge(f"00:50:56:00:00:{last:02x}", 5) for last in range(20)]
+        switch = read(*self.ROWS, learned_in_bridge(HOST, 5), *rows)
+        assert only(switch).uplink == "20 other addresses"
+
+    def test_the_table_of_a_vlan(self):
+        many = [learned_in_bridge(f"00:50:56:00:00:{last:02x}", 5) for last in range(20)]
+        vlan = agent(learned_in_bridge(HOST, 5), *many, bridge_ports(p5=105))
+        main = agent(system("core", CISCO), vlans(20), port(105, "Te5"))
+        host = Contexts(**{SECRET: main, f"{SECRET}@20": vlan})
+        switch = switch_port.read_switch(host, target(), [HOST])
+        assert only(switch).uplink == "20 other addresses"
+
+
 class TestLayers:
     def test_a_unit_stands_for_its_port(self):
         rows = (learned(HOST, 5), bridge_ports(p5=500), unit(500, "ge-0/0/5.0"), above(500, 105))

@@ -6,9 +6,8 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...answer import if_known
 from ...errors import Absent, HostproofError
-from ...finding import ERROR, PASS, SKIP, WARN, Check, Finding, found
+from ...finding import ERROR, PASS, SKIP, WARN, Finding, found
 from ...parsers.bonding import Bond
-from ...probes import network_interfaces
 from ...probes.ethernet_port import UNSEEN, Delta, Pause
 from ...probes.filer_port import Filer, FilerPort
 from ...probes.network_interfaces import Interfaces

@@ -14,7 +14,7 @@ Nothing here looks at a host: sides in, words out.
 from typing import Iterable, List, NamedTuple, Optional, Tuple
 
 from ...finding import ERROR, FAIL, PASS, SKIP, STATUSES, WARN
-from ...probes.ethernet_port import FULL, HALF, UNSEEN, Delta, Pause, Port
+from ...probes.ethernet_port import FULL, HALF, Delta, Pause, Port
 
 
 class Side(NamedTuple):
