@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 import switch_truth
 from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.probes import ethernet_port, snmp, switch_port
+from ansible.module_utils.hostproof.probes import (
+    ethernet_port,
+    snmp,
+    storage_agent,
+    switch_port,
+)
 from ansible.module_utils.hostproof.probes.ethernet_port import Pause
 from snmp_agents import Agent, Filers
 from switch_agents import (
@@ -172,6 +177,11 @@ class TestCisco:
         assert "the switch did not answer everything" in switch.missing[HOST]
         assert sum("@" in one.secret.text for one in host.asked) == 2
 
+    def test_reserved_vlans_are_never_asked(self):
+        host = self.switch()
+        switch_port.read_switch(host, target(), [OTHER])
+        assert not any("@1002" in one.secret.text for one in host.asked)
+
     def test_others_have_no_such_contexts(self):
         host = Contexts(**{SECRET: agent(system("core"), vlans(20), port(105, "Gi5"))})
         switch_port.read_switch(host, target(), [HOST])
@@ -327,6 +337,16 @@ class TestAgain:
         assert switch_port.read_again(
             replay, target(), switch_port.read_switch(replay, target(), [HOST])
         ) == live  # fmt: skip
+
+
+def test_another_control_may_ask_the_same_agent():
+    """Evidence is kept by the question's name: what storage_type asked is no answer to ours."""
+    parts = (learned(HOST, 5), bridge_ports(p5=105), port(105, "Gi5", oper=4))
+    host = Filers().agent("10.0.0.9", agent(system("core"), *parts))
+    before = storage_agent.look_at(host, target())
+    switch = switch_port.read_switch(host, target(), [HOST])
+    assert (switch.system, only(switch).port.oper) == ("core", Pause(True, True))
+    assert storage_agent.look_at(RecordedHost(host.evidence), target()) == before
 
 
 class TestSilence:
