@@ -8,17 +8,18 @@ back under another name. Interfaces are changed one after the other. Before a me
 changed the others must carry the bond, and after it the member must carry it again.
 """
 
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 from ...answer import if_known, known, unless_absent
 from ...change import Change, CommandChange, FileChange, Plan, Refusal
 from ...command import Command
 from ...errors import Absent, Unanswered
 from ...parsers import link_file
-from ...parsers.bonding import LACP, Bond
+from ...parsers.bonding import Bond
 from ...parsers.ethtool_pause import PauseSettings
 from ...probes.nic_pause import OFFER_BOTH, argv_pause
 from ...probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE
+from . import waiting
 from .facts import Facts, NicFacts, link_path, rule_path
 from .judging import on_off, why_left_alone
 from .policy import INTERCONNECT, OFF, ON, Policy
@@ -214,98 +215,21 @@ def _set(name, target, now):
     )
 
 
-#: $1 is seconds, $2 the interface: until it has had a carrier for two seconds without a break.
-_WAIT_CARRIER = """
-end=$(( $(date +%s) + $1 )); good=0
-while [ "$good" -lt 4 ]; do
-  good=$((good + 1))
-  [ "$(cat "/sys/class/net/$2/carrier" 2>/dev/null)" = 1 ] || good=0
-  [ "$(date +%s)" -lt "$end" ] || { echo "$2 has no link after $1 seconds"; exit 1; }
-  sleep 0.5
-done
-echo carried
-"""
-#: $1 is seconds, $2 the bond, then its members that must all carry it for two seconds. In LACP
-#: that is: up, in the aggregator in use, in sync, collecting and distributing at both ends (state
-#: bits 8, 16 and 32), and known to a partner.
-_WAIT_BOND = r"""
-limit=$1; bond=$2; shift 2
-end=$(( $(date +%s) + limit )); good=0
-while [ "$good" -lt 4 ]; do
-  if awk -v wanted="$*" '
-    /^Bonding Mode:/ { lacp = /802\.3ad/ }
-    /^Slave Interface:/ { member = $3; side = "" }
-    !member && /Aggregator ID:/ { active = $NF }
-    !member && /Partner Mac Address:/ { partner = $NF }
-    member && /^MII Status:/ { up[member] = ($3 == "up") }
-    member && /^Aggregator ID:/ { group[member] = $3 }
-    /^details actor/ { side = "actor" }
-    /^details [Pp]artner/ { side = "partner" }
-    /port state:/ { state[member, side] = $NF; seen[member, side] = 1 }
-    function full(value) { return int(value / 8) % 8 == 7 }
-    END {
-      count = split(wanted, names, " ")
-      for (at = 1; at <= count; at++) {
-        name = names[at]
-        if (!up[name]) exit 1
-        if (!lacp) continue
-        if (group[name] != active || partner == "" || partner == "00:00:00:00:00:00") exit 1
-        if (seen[name, "actor"] && !full(state[name, "actor"])) exit 1
-        if (seen[name, "partner"] && !full(state[name, "partner"])) exit 1
-      }
-    }' "/proc/net/bonding/$bond"
-  then good=$((good + 1)); else good=0; fi
-  [ "$(date +%s)" -lt "$end" ] || { echo "$* does not carry $bond after $limit seconds"; exit 1; }
-  sleep 0.5
-done
-echo carried
-"""
-
-
 def _waits(one, facts, policy):
     # type: (NicFacts, Facts, Policy) -> Tuple[Tuple[Command, ...], Tuple[Command, ...]]
     """What must be so before the change, and after it, in both ways of going."""
     seconds = policy.link_wait_seconds
-    link = _wait(
-        "wait for the link of {0}".format(one.name),
-        _WAIT_CARRIER,
-        [str(seconds), one.name],
-        seconds,
-    )
+    link = waiting.for_link(one.name, seconds)
     interfaces = known(facts.interfaces)
     bond = None if one.nic.bond is None else if_known(interfaces.bonds.get(one.nic.bond), None)
     if not isinstance(bond, Bond) or one.nic.bond is None:
         return (), (link,)
     others = [item.name for item in bond.members if item.name != one.name and bond.works(item.name)]
-    first = (
-        (_wait_bond(one.nic.bond, others, bond, seconds, "the other members"),) if others else ()
-    )
+    first = (waiting.for_members(one.nic.bond, bond, others, seconds),) if others else ()
     last = ()  # type: Tuple[Command, ...]
     if bond.works(one.name):
-        last = (_wait_bond(one.nic.bond, [one.name], bond, seconds, one.name),)
+        last = (waiting.for_members(one.nic.bond, bond, [one.name], seconds),)
     return first, (link,) + last
-
-
-def _wait_bond(name, members, bond, seconds, what):
-    # type: (str, Sequence[str], Bond, int, str) -> Command
-    return _wait(
-        "wait until {0} of {1} carry it{2}".format(
-            what, name, " in LACP" if bond.mode == LACP else ""
-        ),
-        _WAIT_BOND,
-        [str(seconds), name] + list(members),
-        seconds,
-    )
-
-
-def _wait(name, script, arguments, seconds):
-    # type: (str, str, List[str], int) -> Command
-    return Command(
-        name,
-        tuple(["sh", "-c", script, "sh"] + arguments),
-        expected="^carried$",
-        timeout=seconds + 30.0,
-    )
 
 
 # -- at boot --------------------------------------------------------------------------------------
