@@ -96,10 +96,11 @@ class _Aim(NamedTuple):
     evidence: Tuple[str, ...]
 
 
-def read_interfaces(host, interconnect):
-    # type: (Host, Optional[Sequence[str]]) -> Interfaces
+def read_interfaces(host, interconnect, every=False):
+    # type: (Host, Optional[Sequence[str]], bool) -> Interfaces
     """Look at a Linux host. ``interconnect`` names interfaces or networks; None asks Clusterware.
 
+    ``every`` interface with a device of its own is read, also one that no known path needs.
     Absent where the host has no /sys/class/net.
     """
     names = host.list_dir(CLASS)
@@ -129,6 +130,8 @@ def read_interfaces(host, interconnect):
     public = if_known(attempt(lambda: _publics(host, known(addresses), names, carrying)), [])
     paths += public
     wanted = sorted({name for path in paths for name in path.nics})
+    if every:
+        wanted = sorted(set(wanted).union(name for name in names if _has_device(host, name)))
     bonds = {}  # type: Dict[str, Answer[bonding.Bond]]
     nics = {}
     for name in wanted:
@@ -377,6 +380,11 @@ def _device_path(host, role, device, what, names, evidence):
 def _place(name, attribute):
     # type: (str, str) -> str
     return "{0}/{1}/{2}".format(CLASS, name, attribute)
+
+
+def _has_device(host, name):
+    # type: (Host, str) -> bool
+    return "device" in if_known(attempt(host.list_dir, "{0}/{1}".format(CLASS, name)), [])
 
 
 def _below(host, device, names):

@@ -80,7 +80,8 @@ class LinkFile(NamedTuple):
 class Persisted(NamedTuple):
     """``links`` are the .link files that fit the interface or may, the one that counts first.
 
-    ``winner`` is None where none fits. ``settings`` are in the order of a boot, ignored ones too.
+    ``winner`` is None where none fits. ``settings`` are in the order of a boot, ignored ones too,
+    and those that set nothing of PAUSE are left out.
     ``profile`` is the name of NetworkManager's profile for it, None where it has none. ``systemd``
     is the version of udev.
     """
@@ -120,7 +121,7 @@ def read_persisted(host, nic, own):
     manager = attempt(_read_manager, host)
     profiles = attempt(lambda: _profiles(host, nic, known(manager)))
     settings = attempt(
-        lambda: (
+        lambda: _that_set_something(
             _link_settings(known(links), known(winner), systemd)
             + _rule_settings(host, nic)
             + [one for _name, one in known(profiles)]
@@ -138,6 +139,11 @@ def read_persisted(host, nic, own):
         device,
         {path: attempt(host.read_text, path) for path in own},
     )
+
+
+def _that_set_something(settings):
+    # type: (List[Setting]) -> List[Setting]
+    return [one for one in settings if (one.autoneg, one.rx, one.tx) != (None, None, None)]
 
 
 def _boot_names(name):

@@ -117,6 +117,13 @@ def test_oifcfg_is_never_run_as_root(judge):
     assert statuses(judge(host), "supported") == ["error"]
 
 
+def test_a_rule_may_name_an_interface_that_no_path_needs(judge):
+    rule = [{"name": "ens9", "rx": False, "tx": False, "autoneg": False}]
+    found = judge(Host().nic("ens4").nic("ens9"), wanted=rule)
+    assert [one.title.split(":")[0] for one in found["wanted"]] == ["ens9"]
+    assert statuses(found, "wanted") == ["fail"]
+
+
 # -- what is set ----------------------------------------------------------------------------------
 
 
@@ -289,6 +296,11 @@ def test_the_profile_of_networkmanager_comes_last(judge):
     found = judge(host, wanted=OFF)
     assert statuses(found, "persisted") == ["fail"]
     assert "correct horse" not in str(host.evidence)
+
+
+def test_a_profile_that_sets_no_pause_is_no_setting(judge):
+    host = managed(storage_host(), "1.46.0", "[ethtool]\n")
+    assert statuses(judge(host), "ignored_settings") == ["skip"]
 
 
 def test_an_old_networkmanager_ignores_its_profile(judge):

@@ -25,6 +25,12 @@ from .policy import (
     switch_target,
 )
 
+#: Where to look on a system that is not judged.
+_BY_HAND = {
+    nfs_mounted.AIX: ": see lsattr -El entN -a flow_ctrl, and entstat -d entN",
+    nfs_mounted.SOLARIS: ": see dladm show-linkprop -p flowctrl",
+}
+
 LINK_FOLDER = "/etc/systemd/network"
 RULE_FOLDER = "/etc/udev/rules.d"
 
@@ -83,10 +89,17 @@ def read(host, policy):
         problem = (
             system
             if isinstance(system, HostproofError)
-            else Absent("command:uname -s", "{0} is judged on Linux alone".format(system))
+            else Absent(
+                "command:uname -s",
+                "flow control is judged on Linux alone, and this is {0}{1}".format(
+                    system, _BY_HAND.get(system, "")
+                ),
+            )
         )
         return Facts(system, problem, {}, {}, {})
-    interfaces = attempt(network_interfaces.read_interfaces, host, policy.interconnect)
+    interfaces = attempt(
+        network_interfaces.read_interfaces, host, policy.interconnect, policy.names_interfaces
+    )
     if isinstance(interfaces, HostproofError):
         return Facts(system, interfaces, {}, {}, {})
     nics = {}

@@ -37,12 +37,18 @@ _NOTHING = (
 )
 
 
+def _sentence(problem):
+    # type: (Absent) -> str
+    text = str(problem)
+    return text[:1].upper() + text[1:] + "."
+
+
 def judge(facts, policy):
     # type: (Facts, Policy) -> List[Finding]
     """Every check, in the order of the report. What needs an unknown fact becomes an error."""
     interfaces = facts.interfaces
     if isinstance(interfaces, Absent):
-        return [skipped(check, "{0}.".format(interfaces)) for check in checks.CHECKS]
+        return [skipped(check, _sentence(interfaces)) for check in checks.CHECKS]
     if isinstance(interfaces, HostproofError):
         return [undetermined(check, interfaces) for check in checks.CHECKS]
     unread = [

@@ -127,6 +127,12 @@ class Policy(NamedTuple):
     link_bounce_ok: bool
     credentials: Dict[str, Credentials]
 
+    @property
+    def names_interfaces(self):
+        # type: () -> bool
+        """Whether a rule may be for an interface that no known path needs."""
+        return any(rule.role is None for rule in self.wanted or ())
+
     def rule_for(self, roles, name, driver, bond):
         # type: (Sequence[str], str, Optional[str], Optional[str]) -> Rule
         """The first rule that fits; one that keeps all where none does."""
