@@ -16,6 +16,19 @@ FSTAB = "".join(
     for name, network in (("e1000e", 2), ("e1000", 3), ("bond0", 4), ("virtio", 5))
 )
 
+#: What an administrator wrote who read in systemd.link(5) that RxFlowControl= is to send. It is not
+#: in force yet, and the card has its name from it.
+LINK = """\
+[Match]
+MACAddress=52:54:00:00:02:01
+
+[Link]
+Description=to the filer
+Name=dbnet0
+RxFlowControl=no
+TxFlowControl=yes
+"""
+
 #: Both agents answer on the loopback: they are reached whatever happens to a cable.
 SWITCH, FILER = ("127.0.0.1", 1161), ("127.0.0.1", 1162)
 
@@ -114,6 +127,13 @@ class FlowLab(LabMachine):
 
     def connect(self) -> None:
         """Start the filer behind the cables, now and at every boot, and mount from it."""
+        name = self.card(2)
+        self.run(
+            f"cat > /etc/systemd/network/10-dbnet.link <<'EOF'\n{LINK}EOF\n"
+            f"ip link set {name} name dbnet0; "
+            "udevadm trigger --settle --action=add /sys/class/net/dbnet0; "
+            "ethtool -A dbnet0 autoneg on rx on tx on"
+        )
         self.run(
             f"cp {TOOLS}/lab-wires.service {TOOLS}/lab-agent@.service /etc/systemd/system && "
             "mkdir -p /wires/e1000e /wires/e1000 /wires/bond0 /wires/virtio && "
@@ -129,7 +149,8 @@ class FlowLab(LabMachine):
         self.run(
             "umount /wires/*; rmdir /wires/* /wires; sed -i '\\,:/vol/wired,d' /etc/fstab; "
             "systemctl disable --quiet --now lab-wires lab-agent@switch lab-agent@filer; "
-            "rm -f /etc/systemd/system/lab-wires.service /etc/systemd/system/lab-agent@.service; "
+            "rm -f /etc/systemd/system/lab-wires.service /etc/systemd/system/lab-agent@.service "
+            "/etc/systemd/network/10-dbnet.link; "
             "systemctl daemon-reload",
             timeout=300,
         )

@@ -24,6 +24,7 @@ def wanted(flow: FlowLab) -> list[dict[str, str]]:
 
 
 def test_the_cards_are_as_their_drivers_leave_them(flow, flow_untouched):
+    assert flow.card(2) == "dbnet0"
     assert flow_untouched["pause"] == {
         flow.card(1): "on on on",
         flow.card(2): "on on off",
@@ -36,7 +37,9 @@ def test_without_a_policy_tx_of_a_storage_card_fails_and_virtio_is_skipped(flow,
     judged = flow.play("verify", flow_control_sample_seconds=1)
     statuses = judged.statuses()
     assert statuses[f"{flow.card(1)} flow_control.wanted"] in ("warn", "fail")
-    assert statuses[f"{flow.card(2)} flow_control.wanted"] == "pass"
+    assert statuses["dbnet0 flow_control.wanted"] == "pass"
+    assert statuses["dbnet0 flow_control.persisted"] == "warn"
+    assert statuses["dbnet0 flow_control.link_file_inverted"] == "warn"
     assert statuses[f"{flow.card(5)} flow_control.supported"] == "skip"
     assert statuses[f"{flow.card(5)} flow_control.wanted"] == "skip"
     assert flow.state() == flow_untouched
@@ -55,7 +58,9 @@ def test_check_mode_shows_the_plan_and_changes_nothing(flow, flow_untouched):
     said = planned.output
     assert said.count("+TxFlowControl=no") == 4
     assert said.count("+RxFlowControl=yes") == 1
-    assert said.count("+NamePolicy=keep kernel database onboard slot path") == 4
+    # Each file takes over what counted before it: the distribution's, or the administrator's.
+    assert said.count("+NamePolicy=keep kernel database onboard slot path") == 3
+    assert said.count("+Name=dbnet0") == 1
     assert flow.state() == flow_untouched
 
 
