@@ -26,7 +26,7 @@ options:
     required: true
   secrets:
     description:
-      - What the policy keeps from sight, by control, as base64 of a JSON dictionary of policy values.
+      - What the policy keeps from sight, by control: base64 of a JSON dictionary of policy values.
     type: dict
 attributes:
   check_mode:

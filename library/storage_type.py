@@ -18,19 +18,32 @@ options:
   addresses:
     description:
       - What to ask. Each a host name or an IP address, with its own port as C(name:port) or
-        C([address]:port).
+        C([address]:port), or a dictionary with C(address) and optionally C(port) and
+        C(credentials), a name in O(credentials).
       - Without it, the servers of the NFS mounts that the host has.
     type: list
-    elements: str
+    elements: raw
+  nfs_servers:
+    description:
+      - Whether to ask the servers of the NFS mounts that the host has. Without it, only where
+        O(addresses) names nobody. A server that O(addresses) has is asked as it says there.
+    type: bool
+  credentials:
+    description:
+      - Name to how to ask. C(default) is for every address that names none, and C(database) for
+        the database's own question (version V(1), community V(public) unless it is given).
+      - Each has C(version), C(community), or C(user), C(level), C(auth_protocol),
+        C(auth_passphrase), C(priv_protocol), C(priv_passphrase), C(context), as the options of
+        these names, in the place of which it stands.
+    type: dict
   port:
     description: The UDP port of every address that names none.
     type: int
     default: 161
   version:
-    description: The version of SNMP.
+    description: The version of SNMP. V(2c) unless it is given.
     type: str
     choices: ["1", "2c", "3"]
-    default: "2c"
   community:
     description: The community, for version 1 and 2c. V(public) unless it is given.
     type: str
@@ -93,6 +106,15 @@ EXAMPLES = r"""
     auth_passphrase: "{{ vault_snmp_auth }}"
     priv_protocol: AES
     priv_passphrase: "{{ vault_snmp_priv }}"
+
+- name: Ask filers that want different credentials
+  storage_type:
+    addresses:
+      - filer1.example.com
+      - {address: array1.example.com, port: 1161, credentials: arrays}
+    credentials:
+      default: {version: "2c", community: "{{ vault_snmp_community }}"}
+      arrays: {version: "3", user: monitor, auth_passphrase: "{{ vault_snmp_auth }}"}
 """
 
 RETURN = r"""
@@ -117,19 +139,17 @@ seconds:
   type: float
 """
 
-import re
 import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.controls import storage_type
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.probes import snmp, storage_agent
+from ansible.module_utils.hostproof.probes import snmp, snmp_targets, storage_agent
 
-ARGUMENT_SPEC = {
-    "addresses": {"type": "list", "elements": "str"},
-    "port": {"type": "int", "default": snmp.PORT},
-    "version": {"type": "str", "choices": list(snmp.VERSIONS), "default": "2c"},
+#: How to ask, for those who need no names.
+ONE_WAY = {
+    "version": {"type": "str", "choices": list(snmp.VERSIONS)},
     "community": {"type": "str", "no_log": True},
     "user": {"type": "str", "no_log": True},
     "level": {"type": "str", "choices": list(snmp.LEVELS)},
@@ -139,43 +159,64 @@ ARGUMENT_SPEC = {
     "priv_passphrase": {"type": "str", "no_log": True},
     "context": {"type": "str"},
     "database_community": {"type": "str", "no_log": True},
-    "timeout": {"type": "float", "default": 2},
-    "retries": {"type": "int", "default": 1},
-    "concurrency": {"type": "int", "default": 8},
 }
+ARGUMENT_SPEC = dict(
+    ONE_WAY,
+    addresses={"type": "list", "elements": "raw"},
+    nfs_servers={"type": "bool"},
+    credentials={"type": "dict", "no_log": True},
+    port={"type": "int", "default": snmp.PORT},
+    timeout={"type": "float", "default": 2},
+    retries={"type": "int", "default": 1},
+    concurrency={"type": "int", "default": 8},
+)
 
 SECRETS = tuple(name for name, option in ARGUMENT_SPEC.items() if option.get("no_log"))
 MASK = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 NOBODY = "nobody was asked: no address is given, and no NFS is mounted here"
-WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([^:]+)):([0-9]+)$")
+NUMBERS = (("port", 1, 65535), ("timeout", 0.1, 60), ("retries", 0, 10), ("concurrency", 1, 64))
 
 
 def credentials_from(params):
+    """Name to Credentials, also where they came without a name."""
+    if params["credentials"] is not None:
+        both = [name for name in ONE_WAY if params[name]]
+        if both:
+            # Not left to Ansible, which would blank a short community out of this sentence too.
+            raise ValueError("credentials stands in the place of {0}".format(", ".join(both)))
+        return named("credentials", snmp_targets.credentials_by_name, params["credentials"])
     given = {name: params[name] for name in snmp.Credentials._fields if params[name]}
     if params["version"] != "3":
         given.setdefault("community", "public")
-    return snmp.credentials_from(given)
+    credentials = {snmp_targets.DEFAULT: snmp.credentials_from(given)}
+    if params["database_community"]:
+        credentials[snmp_targets.DATABASE] = snmp.credentials_from(
+            {"version": "1", "community": params["database_community"]}
+        )
+    return credentials
 
 
-def targets_from(params, addresses):
-    credentials = credentials_from(params)
-    return [target(params, credentials, address) for address in addresses]
+def named(option, read, *values):
+    try:
+        return read(*values)
+    except ValueError as problem:
+        raise ValueError("{0} {1}".format(option, problem)) from problem
 
 
-def target(params, credentials, text):
-    match = WITH_PORT.match(text)
-    address, port = text.strip("[]"), params["port"]
-    if match is not None:
-        address, port = match.group(1) or match.group(2), int(match.group(3))
-    if not 0 < port < 65536:
-        raise ValueError("{0}: the port must be 1 to 65535".format(text))
-    return snmp.Target(
-        snmp.check_address(address), port, credentials, params["timeout"], params["retries"]
+def targets_from(host, params, credentials):
+    asked = named(
+        "addresses", snmp_targets.addresses_from, params["addresses"] or [], sorted(credentials)
     )
+    if params["nfs_servers"] or (params["nfs_servers"] is None and not asked):
+        listed = {one.address for one in asked}
+        servers = sorted(set(storage_type.read_exports(host)) - listed)
+        asked = tuple(map(snmp_targets.Address, servers)) + asked
+    how = [params[name] for name in ("port", "timeout", "retries")]
+    return [snmp_targets.target_of(one, credentials, *how) for one in asked]
 
 
 def check_numbers(params):
-    for name, low, high in (("timeout", 0.1, 60), ("retries", 0, 10), ("concurrency", 1, 64)):
+    for name, low, high in NUMBERS:
         if not low <= params[name] <= high:
             raise ValueError("{0} must be {1} to {2}".format(name, low, high))
 
@@ -189,10 +230,14 @@ def look(host, oracle, one):
 def line_of(record):
     known = " ".join(str(record[n]) for n in ("vendor", "product", "model", "version") if record[n])
     if record["outcome"] == storage_agent.NO_ANSWER:
-        known = "no answer: {0}".format(record["reason"])
+        known = "no answer: {0}".format(record["reason"].replace("_", " "))
     serial = " serial {0}".format(record["serial"]) if record["serial"] else ""
     return "{0}  {1}  {2}{3}  HCC {4}".format(
-        record["address"], record["role"], known, serial, record["features"]["hcc"]
+        record["address"],
+        record["role"].replace("_", " "),
+        known,
+        serial,
+        record["features"]["hcc"].replace("_", " "),
     )
 
 
@@ -219,15 +264,9 @@ def main():
     host = LiveHost()
     try:
         check_numbers(params)
-        oracle = storage_agent.ORACLE_CREDENTIALS
-        if params["database_community"]:
-            oracle = snmp.credentials_from(
-                {"version": "1", "community": params["database_community"]}
-            )
-        addresses = params["addresses"]
-        if addresses is None:
-            addresses = sorted(storage_type.read_exports(host))
-        targets = targets_from(params, addresses)
+        credentials = credentials_from(params)
+        oracle = snmp_targets.oracle_credentials(credentials, storage_agent.ORACLE_CREDENTIALS)
+        targets = targets_from(host, params, credentials)
         began = time.time()
         found = storage_agent.in_parallel(
             lambda one: look(host, oracle, one), targets, params["concurrency"]

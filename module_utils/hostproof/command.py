@@ -39,6 +39,8 @@ class Command(NamedTuple):
     (MULTILINE) that what it prints must hold, errors included; of a look, the first group is the
     state. ``codes`` are the exit codes that are no failure. ``limits`` are resource limits by the
     end of their name in the module resource ("NOFILE"), soft and hard, UNLIMITED for none.
+    ``squeezed`` makes one blank of many: columns are as wide as their longest value, so a state
+    could not be told in advance.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Command(NamedTuple):
     codes: Tuple[int, ...] = (0,)
     timeout: float = 60.0
     limits: Dict[str, Tuple[int, int]] = {}
+    squeezed: bool = False
 
     def as_dict(self):
         # type: () -> Dict[str, Any]
@@ -134,7 +137,15 @@ def state_of(command, printed):
         raise HostproofError(
             "{0}: {1}".format(command.name, said or "ended with {0}".format(printed.rc))
         )
-    return found.group(1) if found.re.groups and found.group(1) is not None else found.group(0)
+    state = found.group(1) if found.re.groups and found.group(1) is not None else found.group(0)
+    return squeezed(state) if command.squeezed else state
+
+
+def squeezed(text):
+    # type: (str) -> str
+    """One blank for many, none at the ends of lines, and no empty lines."""
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return "\n".join(line for line in lines if line)
 
 
 def _environment(command):

@@ -603,12 +603,13 @@ def _read_output(argv):
 
 def _process_ids():
     # type: () -> List[int]
+    if not os.path.exists("/proc/self/cmdline"):
+        # AIX and Solaris have a /proc too, of binary files.
+        raise OSError(errno.ENOSYS, "processes are known on Linux only")
     names = os.listdir("/proc")
     if "1" not in names:
         # proc(5), hidepid: what this user may not see must not count as not running.
         raise PermissionError(errno.EACCES, "/proc hides the processes of other users (hidepid)")
-    if not os.path.exists("/proc/self/cmdline"):
-        raise OSError(errno.ENOSYS, "processes are known on Linux only")
     return sorted(int(name) for name in names if name.isdigit())
 
 

@@ -67,16 +67,22 @@ class Journal:
         A mount that goes on after its apply was killed counts as one: it would be made over
         what a revert puts back.
         """
+        for folder in missing_folders(self._root):
+            self._writer.make_folder(folder)  # AIX has no /var/lib
         if not os.path.isdir(self._root):
             self._writer.make_folder(self._root, 0o700)
-        handle = os.open(self._root, os.O_RDONLY)
+        handles = [os.open(self._root, os.O_RDONLY)]
         try:
-            _lock(handle)
-            self._writer.held = (handle,)
+            if not _lock(handles[0]):
+                path = os.path.join(self._root, "lock")
+                handles.append(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+                _lock(handles[1])
+            self._writer.held = tuple(handles)
             yield
         finally:
             self._writer.held = ()
-            os.close(handle)
+            for handle in handles:
+                os.close(handle)
 
     def begin(self, control):
         # type: (str) -> str
@@ -171,16 +177,22 @@ class Journal:
 
 
 def _lock(handle):
-    # type: (int) -> None
+    # type: (int) -> bool
+    """Whether the file system locks what this is; HostproofError if somebody else has it.
+
+    Where Python has to make flock out of fcntl (AIX), a folder cannot be locked, for it is never
+    open for writing; and EACCES then says that somebody else has the lock.
+    """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
-        if problem.errno not in (errno.EWOULDBLOCK, errno.EAGAIN):
-            return  # a file system that knows no locks (a root on NFS)
+        if problem.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES):
+            return False  # or a file system that knows no locks (a root on NFS)
         raise HostproofError(
             "another apply or revert is at work on this host, or a mount that one of them began "
             "and that goes on: wait until it ends"
         ) from problem
+    return True
 
 
 def _entry_of(record):

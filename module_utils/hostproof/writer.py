@@ -3,6 +3,7 @@
 """The only code that changes a host. Each method is one step that a crash can fall on either
 side of, and leaves the host as it was or as it should be, never between."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -174,9 +175,14 @@ def _remove_if_there(path):
 
 def _sync_folder(path):
     # type: (str) -> None
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
         os.fsync(handle)
+    except OSError as problem:
+        if problem.errno not in (errno.EBADF, errno.EINVAL):
+            raise
+        # Only what is open for writing can be synced on some systems (AIX), and no folder is.
+        os.sync()
     finally:
         os.close(handle)
 

@@ -33,7 +33,8 @@ STATE = FOLDER / "vm.json"
 PID_FILE = FOLDER / "qemu.pid"
 CONSOLE = FOLDER / "console.log"
 
-#: Two processors boot it in about 25 s without acceleration, in two minutes where many others use them too.
+#: Two processors boot it in about 25 s without acceleration, in two minutes where others use
+#: them too.
 BOOT_SECONDS = 300
 
 #: A machine that nobody stopped (its run was killed, its checkout removed) ends by itself.

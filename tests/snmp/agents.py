@@ -115,11 +115,15 @@ def snmpsim(data: Path, folder: Path) -> Iterator[int]:
 class Relay:
     """Stands between an asker and an agent (a port): keeps requests, may delay or change replies.
 
-    ``change`` gives the reply to send, or None to send none.
+    ``change`` gives the reply to send, or None to send none. ``most`` is how many requests waited
+    for their replies at one time.
     """
 
     def __init__(self, agent: int, change: Callable[[bytes], bytes | None], delay: float) -> None:
         self.requests: list[bytes] = []
+        self.most = 0
+        self._waiting = 0
+        self._count = threading.Lock()
         self.change = change
         self.delay = delay
         self.agent = agent
@@ -146,6 +150,16 @@ class Relay:
             threading.Thread(target=self._answer, args=(request, asker), daemon=True).start()
 
     def _answer(self, request: bytes, asker: tuple[str, int]) -> None:
+        with self._count:
+            self._waiting += 1
+            self.most = max(self.most, self._waiting)
+        try:
+            self._reply(request, asker)
+        finally:
+            with self._count:
+                self._waiting -= 1
+
+    def _reply(self, request: bytes, asker: tuple[str, int]) -> None:
         reply = b""
         if self.agent:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:

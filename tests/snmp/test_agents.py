@@ -79,6 +79,35 @@ def test_a_closed_port_is_told_from_a_silent_one():
     assert (storage.reason, storage.features.hcc) == ("timeout", "unknown")
 
 
+V3 = [
+    {"version": "3", "user": "open"},
+    {**SIGNED, "auth_passphrase": AUTH},
+    {**SEALED, **SEALED_KEYS},
+]
+
+
+@pytest.mark.parametrize("how", V3, ids=["noAuthNoPriv", "authNoPriv", "authPriv"])
+def test_version_3_tells_a_closed_port_from_a_silent_one(how):
+    assert look_at(agents.free_port(), wait=0.5, retries=0, **how).reason == "port_closed"
+    with agents.relay(change=lambda _reply: None) as silent:
+        storage = look_at(silent.port, wait=0.5, retries=0, **how)
+        assert (storage.outcome, storage.reason) == ("no_answer", "timeout")
+        # The tool's discovery, and one of our own: nobody is asked again in other words.
+        assert len(silent.requests) == 2
+    assert not [word for word in (AUTH, PRIV) if word in str(storage.why)]
+
+
+def test_a_tool_that_never_ends_costs_its_time_once(tmp_path, monkeypatch):
+    """As where the name service is dead."""
+    asked = tmp_path / "asked"
+    (tmp_path / snmp.GET).write_text(f"#!/bin/sh\necho x >>{asked}\nexec sleep 60\n")
+    (tmp_path / snmp.GET).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    storage = look_at(agents.free_port(), wait=0.1, retries=0)
+    assert (storage.outcome, storage.reason) == ("no_answer", "failed")
+    assert asked.read_text() == "x\n"
+
+
 def test_a_name_without_address():
     target = snmp.Target("filer.invalid", 161, snmp.Credentials("2c", "public"), 0.5, 0)
     assert storage_agent.look_at(LiveHost(), target).reason == "unknown_host"

@@ -87,11 +87,75 @@ def test_one_that_does_not_answer_delays_only_itself(snmpd, tmp_path):
     assert all(one["outcome"] == "other" and one["seconds"] < 1 for one in others)
 
 
+CREDENTIALS = {
+    "default": {"version": "2c", "community": "public"},
+    "filers": {
+        "version": "3",
+        "user": "sealed",
+        "auth_protocol": "SHA-512",
+        "auth_passphrase": AUTH,
+        "priv_protocol": "AES",
+        "priv_passphrase": PRIV,
+    },
+}
+
+
+def test_addresses_with_port_and_named_credentials(records, snmpd, tmp_path):
+    answer = run(
+        tmp_path,
+        addresses=[
+            {"address": "127.0.0.1", "port": snmpd, "credentials": "filers"},
+            {"address": "localhost", "port": records},
+            f"127.0.0.1:{snmpd}",
+        ],
+        credentials=CREDENTIALS,
+    )
+    told = [(one["address"], one["product"]) for one in answer["storage"]]
+    assert told == [
+        (f"127.0.0.1:{snmpd}", "Linux"),
+        (f"localhost:{records}", "ZFS Storage Appliance"),
+        (f"127.0.0.1:{snmpd}", "Linux"),
+    ]
+    assert not [word for word in (AUTH, PRIV, "sealed") if word in json.dumps(answer)]
+
+
+def test_the_database_s_own_community_is_a_name_as_well(records, tmp_path):
+    answer = run(
+        tmp_path,
+        addresses=[f"127.0.0.1:{records}"],
+        credentials={
+            "default": {"version": "2c", "community": "zfs-7420"},
+            "database": {"version": "1", "community": "zfs-simulator"},
+        },
+    )
+    assert answer["storage"][0]["features"]["hcc"] == "simulator"
+
+
+def test_a_name_that_has_no_credentials_is_refused(tmp_path):
+    answer = run(
+        tmp_path,
+        addresses=[{"address": "a", "credentials": "fliers"}],
+        credentials=CREDENTIALS,
+    )
+    assert answer["msg"] == "addresses a: there are no credentials of the name it asks for"
+
+
+def test_wrong_named_credentials_are_told_without_them(tmp_path):
+    wrong = {"default": {"version": "3", "user": "u", "auth_passphrase": "shorty"}}
+    answer = run(tmp_path, addresses=["a"], credentials=wrong)
+    assert "credentials default: auth_passphrase must have at least 8" in answer["msg"]
+    assert "shorty" not in json.dumps(answer)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"addresses": ["-oX"]}, "'-oX' is no host name or IP address"),
-        ({"addresses": ["a:99999"]}, "a:99999: the port must be 1 to 65535"),
+        ({"addresses": ["a:b"]}, "'a:b' is no host name or IP address"),
+        ({"addresses": ["a:99999"]}, "a:99999: port must be 1 to 65535"),
+        ({"addresses": ["a"], "port": 0}, "port must be 1 to 65535"),
+        ({"addresses": ["a"], "credentials": {}}, "credentials must have the name default"),
+        ({"addresses": ["a"], "credentials": {}, "community": "x"}, "in the place of community"),
         ({"addresses": ["a"], "version": "3"}, "version 3 needs user"),
         ({"addresses": ["a"], "user": "monitor"}, "user needs version 3"),
         ({"addresses": ["a"], "timeout": 0}, "timeout must be 0.1 to 60"),

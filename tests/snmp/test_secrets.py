@@ -199,4 +199,4 @@ def test_a_short_community_does_not_blank_the_answer(slow_agent, tmp_path):
     assert b"server  Linux" in output
     told = [line for line in output.splitlines() if not line.startswith((b"PLAY", b"TASK"))]
     assert b"****" not in b"\n".join(told)
-    assert b'"community": "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"' in output
+    assert b'"credentials": "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"' in output

@@ -2,13 +2,15 @@
 
 What hugepages reads was recorded from virtual machines without NFS and without Oracle
 (docs/examples/README.md). The rest is made up: here hosts without NFS mounts, and db05, which is
-db01 with some; in example_oracle.py instances and listeners. When a control reads more than before:
+db01 with some, and the limits of dirty memory; in example_oracle.py instances and listeners. When a
+control reads more than before:
 HOSTPROOF_WRITE_FIXTURES=1 pytest -k example_packs tests/unit
 """
 
 import json
 from typing import Any
 
+import aix_packs
 import example_oracle
 import listener_packs
 import nfs_packs
@@ -92,6 +94,14 @@ def with_filers(machine: NfsMachine) -> Filers:
     return host.agent("192.0.2.51", netapp)
 
 
+def writers(machine: NfsMachine) -> NfsMachine:
+    """The kernel's own limits of dirty memory, and one disk that is throttled as usual."""
+    values = (("background_bytes", 0), ("background_ratio", 10), ("bytes", 0), ("ratio", 20))
+    for name, value in values:
+        machine.file(f"/proc/sys/vm/dirty_{name}", f"{value}\n")
+    return machine.file("/sys/block/vda/queue/wbt_lat_usec", "75000\n")
+
+
 class _Noting(RecordedHost):
     """A recording that notes which readings are asked for."""
 
@@ -118,6 +128,7 @@ def complete(host: str) -> str:
     parameters = example_oracle.parameters(host, readings)
     found = _read(parameters, found, {"pre_page_sga": oracle_packs.policy()})
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
+    found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
     for key in set(found) - set(readings):
         reading = found[key]
         reading["at"] = pack["recorded_at"]

@@ -3,6 +3,7 @@
 import os
 import re
 
+import aix_packs
 import example_packs
 import listener_packs
 import nfs_packs
@@ -31,6 +32,7 @@ def test_the_page_tells_the_verdict_on_each():
     rows = re.findall(r"^\| `(db\S+)` \| .* \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
     policies = {
         "hugepages": packs.hugepages_policy(),
+        "io_pacing": aix_packs.io_pacing_policy(),
         "listener_rate_limit": listener_packs.listener_policy(),
         "nfs_mounts": nfs_packs.nfs_policy(),
         "pre_page_sga": oracle_packs.policy(),

@@ -1,6 +1,8 @@
 """Applying and putting back: whatever goes wrong, and wherever a crash falls, nothing is lost."""
 
 import base64
+import errno
+import fcntl
 import json
 import os
 import stat
@@ -612,3 +614,57 @@ def test_revert_does_not_pass_through_a_state_in_between(host, monkeypatch):
     assert len(host.revert()) == 2
     assert host.pool.read_text() == "0\n"
     assert host.open_entries() == []
+
+
+class TestOtherSystems:
+    """What AIX does otherwise, as its manuals and other programs say; no AIX was at hand."""
+
+    def test_folder_above_the_journal_that_is_not_there(self, tmp_path):
+        journal = Journal(Writer(), str(tmp_path / "var/lib/hostproof"))
+        with journal.alone():
+            assert journal.begin("x")
+        assert (tmp_path / "var/lib").stat().st_mode & 0o777 == 0o755
+        assert (tmp_path / "var/lib/hostproof").stat().st_mode & 0o777 == 0o700
+
+    @pytest.mark.parametrize("code", [errno.EBADF, errno.EINVAL])
+    def test_folder_that_cannot_be_synced(self, tmp_path, monkeypatch, code):
+        real, synced = os.fsync, []
+
+        def fsync(handle: int) -> None:
+            if stat.S_ISDIR(os.fstat(handle).st_mode):
+                raise OSError(code, os.strerror(code))
+            real(handle)
+
+        monkeypatch.setattr(os, "fsync", fsync)
+        monkeypatch.setattr(os, "sync", lambda: synced.append(True))
+        Writer().write_file(str(tmp_path / "a"), b"1", 0o644)
+        assert (tmp_path / "a").read_bytes() == b"1"
+        assert synced
+
+    def test_disk_that_fails_is_no_such_folder(self, tmp_path, monkeypatch):
+        def fsync(_handle: int) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(os, "fsync", fsync)
+        with pytest.raises(OSError, match="Input/output error"):
+            Writer().make_folder(str(tmp_path / "a"))
+
+    def test_folder_that_cannot_be_locked(self, tmp_path, monkeypatch):
+        """A file in it is locked instead; who has that lock keeps others out."""
+        real = fcntl.flock
+
+        def flock(handle: int, how: int) -> None:
+            if stat.S_ISDIR(os.fstat(handle).st_mode):
+                raise OSError(errno.EBADF, "Bad file descriptor")
+            try:
+                real(handle, how)
+            except BlockingIOError:
+                raise PermissionError(errno.EACCES, "Permission denied") from None
+
+        monkeypatch.setattr(fcntl, "flock", flock)
+        one, other = (Journal(Writer(), str(tmp_path / "hostproof")) for _ in range(2))
+        refused = pytest.raises(HostproofError, match="another apply or revert is at work")
+        with one.alone(), refused, other.alone():
+            pass
+        with other.alone():
+            assert other.begin("x")

@@ -5,6 +5,7 @@
 from . import (
     flow_control,
     hugepages,
+    io_pacing,
     listener_rate_limit,
     nfs_mounts,
     pre_page_sga,
@@ -14,6 +15,7 @@ from . import (
 CONTROLS = {
     flow_control.NAME: flow_control,
     hugepages.NAME: hugepages,
+    io_pacing.NAME: io_pacing,
     listener_rate_limit.NAME: listener_rate_limit,
     nfs_mounts.NAME: nfs_mounts,
     pre_page_sga.NAME: pre_page_sga,

@@ -16,11 +16,22 @@ from ..change import Plan
 from ..errors import Absent, HostproofError
 from ..finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ..host import Host
+from ..parsers import nfs_options
 from ..parsers.size import human
 from ..policy import PolicyValues
-from ..probes import database_snmp, nfs_mounted, oracle_homes, snmp, storage_agent, storage_health
+from ..probes import (
+    database_snmp,
+    nfs_mounted,
+    oracle_homes,
+    snmp,
+    snmp_targets,
+    storage_advice,
+    storage_agent,
+    storage_health,
+)
 from ..probes import storage_rules as rules
 from ..probes.snmp import Credentials, Target
+from ..probes.snmp_targets import Address
 from ..probes.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR, Storage
 from ..probes.storage_health import Health
 
@@ -35,18 +46,7 @@ _FLEXVOL = "WAFL performance VS sequential reads, part I (2011): FlexVol utiliza
 #: Agents that are asked at the same time.
 _AT_ONCE = 8
 
-#: Names of credentials: for every address that names none, and for the database's own question.
-DEFAULT, DATABASE = "default", "database"
-
 # -- policy ---------------------------------------------------------------------------------------
-
-
-class Address(NamedTuple):
-    """An address of the policy; None is the policy's own port."""
-
-    address: str
-    port: Optional[int]
-    credentials: str
 
 
 class Policy(NamedTuple):
@@ -96,94 +96,67 @@ def policy_from(values):
 
 def _credentials(given):
     # type: (PolicyValues) -> Dict[str, Credentials]
-    value = given["credentials"]
-    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
-        raise given.error("credentials", "must be a dictionary of names, each with a dictionary")
-    read = {}
-    for name, one in value.items():
-        try:
-            read[str(name)] = snmp.credentials_from(one)
-        except ValueError as problem:
-            raise given.error("credentials", "{0}: {1}".format(name, problem)) from problem
-    if DEFAULT not in read:
-        raise given.error("credentials", "must have the name {0}".format(DEFAULT))
-    if DATABASE in read and read[DATABASE].version == "3":
-        raise given.error("credentials", "{0}: the database asks with version 1".format(DATABASE))
-    return read
+    try:
+        return snmp_targets.credentials_by_name(given["credentials"])
+    except ValueError as problem:
+        raise given.error("credentials", str(problem)) from problem
 
 
 def _addresses(given, credentials):
     # type: (PolicyValues, Dict[str, Credentials]) -> Tuple[Address, ...]
-    value = given["addresses"]
-    if not isinstance(value, (list, tuple)):
-        raise given.error("addresses", "must be a list of addresses")
-    read = [_address(given, item, credentials) for item in value]
+    try:
+        read = snmp_targets.addresses_from(given["addresses"], sorted(credentials))
+    except ValueError as problem:
+        raise given.error("addresses", str(problem)) from problem
     names = [one.address for one in read]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise given.error("addresses", "lists {0} twice".format(", ".join(twice)))
-    return tuple(read)
-
-
-def _address(given, item, credentials):
-    # type: (PolicyValues, Any, Dict[str, Credentials]) -> Address
-    entry = item if isinstance(item, dict) else {"address": item}
-    unknown = sorted(set(entry) - {"address", "port", "credentials"})
-    if unknown or not entry.get("address"):
-        raise given.error(
-            "addresses",
-            "has {0!r}, which must be an address or have address, and may have port and "
-            "credentials (a name)".format(sorted(map(str, entry))),
-        )
-    name = str(entry.get("credentials") or DEFAULT)
-    if name not in credentials:
-        raise given.error(
-            "addresses",
-            "{0}: storage_type_credentials has not the name it asks for".format(entry["address"]),
-        )
-    port = entry.get("port")
-    if port is not None and not (str(port).isdecimal() and 0 < int(port) < 65536):
-        raise given.error("addresses", "{0}: port must be 1 to 65535".format(entry["address"]))
-    try:
-        address = snmp.check_address(str(entry["address"]))
-    except ValueError as problem:
-        raise given.error("addresses", str(problem)) from problem
-    return Address(address, None if port is None else int(port), name)
+    return read
 
 
 def target_of(policy, address):
     # type: (Policy, Address) -> Target
-    return Target(
-        address.address,
-        address.port or policy.port,
-        policy.credentials[address.credentials],
-        policy.timeout,
-        policy.retries,
+    return snmp_targets.target_of(
+        address, policy.credentials, policy.port, policy.timeout, policy.retries
     )
 
 
 def oracle_credentials(policy):
     # type: (Policy) -> Credentials
     """What the database asks with: its own entry, or else public."""
-    return policy.credentials.get(DATABASE, storage_agent.ORACLE_CREDENTIALS)
+    return snmp_targets.oracle_credentials(policy.credentials, storage_agent.ORACLE_CREDENTIALS)
 
 
 # -- facts ----------------------------------------------------------------------------------------
 
 
+class Mount(NamedTuple):
+    """A mount of a server: the folder that it exports, where it is, and its options in force."""
+
+    export: str
+    path: str
+    settings: Answer[Dict[str, str]]
+
+
 class Server(NamedTuple):
-    """One address, what it is, and how it fares. ``exports`` are what is mounted from it."""
+    """One address, what it is, and how it fares. ``mounts`` are what is mounted from it."""
 
     target: str
-    exports: Tuple[str, ...]
+    mounts: Tuple[Mount, ...]
     storage: Storage
     health: Optional[Health]
+
+    @property
+    def exports(self):
+        # type: () -> Tuple[str, ...]
+        return tuple(mount.export for mount in self.mounts)
 
 
 class Facts(NamedTuple):
     """What the host showed. Every Answer may hold the error that stands in its place."""
 
-    exports: Answer[Dict[str, Tuple[str, ...]]]
+    exports: Answer[Dict[str, Tuple[Mount, ...]]]
     servers: List[Server]
     cells: Answer[List[str]]
     library: Answer[database_snmp.Library]
@@ -214,38 +187,43 @@ def read(host, policy):
 
 
 def read_exports(host):
-    # type: (Host) -> Dict[str, Tuple[str, ...]]
-    """Server's address to the folders that are mounted from it."""
-    mounted = nfs_mounted.read_mounted(host, nfs_mounted.read_system(host))
-    exports = {}  # type: Dict[str, Tuple[str, ...]]
+    # type: (Host) -> Dict[str, Tuple[Mount, ...]]
+    """Server's address to what is mounted from it."""
+    system = nfs_mounted.read_system(host)
+    mounted = nfs_mounted.read_mounted(host, system)
+    exports = {}  # type: Dict[str, Tuple[Mount, ...]]
     for mount in mounted:
         name, _, folder = mount.source.rpartition(":/")
         address = re.search(r"(?:^|,)addr=([^,]+)", mount.options)
         server = address.group(1) if address else name.strip("[]")
         if server:
-            exports[server] = exports.get(server, ()) + ("/" + folder,)
+            settings = attempt(_settings, mount.options, system)
+            found = Mount("/" + folder, mount.path, settings)
+            exports[server] = exports.get(server, ()) + (found,)
     return exports
 
 
+def _settings(options, system):
+    # type: (str, str) -> Dict[str, str]
+    return nfs_options.effective(nfs_options.parse(options), system)
+
+
 def _addresses_of(policy, exports, cells):
-    # type: (Policy, Dict[str, Tuple[str, ...]], List[str]) -> List[Tuple[Address, Tuple[str, ...]]]
+    # type: (Policy, Dict[str, Tuple[Mount, ...]], List[str]) -> List[Tuple[Address, Tuple[Mount, ...]]]
     """What to ask: the servers of mounts and the policy's addresses, and never an Exadata cell."""
     listed = {one.address: one for one in policy.addresses}
-    found = [
-        (listed.pop(server, Address(server, None, DEFAULT)), exports[server])
-        for server in sorted(exports)
-    ]
+    found = [(listed.pop(server, Address(server)), exports[server]) for server in sorted(exports)]
     found += [(listed[name], ()) for name in sorted(listed)]
     return [(address, mounted) for address, mounted in found if address.address not in cells]
 
 
-def _read_server(host, policy, target, exports):
-    # type: (Host, Policy, Target, Tuple[str, ...]) -> Server
+def _read_server(host, policy, target, mounts):
+    # type: (Host, Policy, Target, Tuple[Mount, ...]) -> Server
     storage = storage_agent.look_at(host, target, oracle_credentials(policy))
     health = None
-    if storage.role in rules.STORAGE_ROLES or (storage.role == rules.SERVER and exports):
+    if storage.role in rules.STORAGE_ROLES or (storage.role == rules.SERVER and mounts):
         health = storage_health.read_first(host, target, storage.product or "")
-    return Server(target.name, exports, storage, health)
+    return Server(target.name, mounts, storage, health)
 
 
 def _read_again(host, target, server):
@@ -302,6 +280,23 @@ TRACE = Check(
     "gives no answer.",
     _LADBI,
 )
+OPTIONS = Check(
+    "storage_type.mount_options",
+    "The mounts follow the vendor's advice",
+    "medium",
+    "remount",
+    "Vendors of storage advise options for every mount of theirs; nfs_mounts judges what depends "
+    "on the files.",
+    "docs/controls/storage_type.md, What vendors advise",
+)
+FLOW_CONTROL = Check(
+    "storage_type.flow_control",
+    "The storage's ports and flow control",
+    "medium",
+    "now",
+    "A storage port that obeys pause frames lets one slow host pause all others.",
+    "NetApp, Oracle Database on ONTAP: Ethernet, flow control",
+)
 SPACE = Check(
     "storage_type.space",
     "The storage is not too full",
@@ -326,7 +321,18 @@ CPU = Check(
     "A filer whose processors are busy answers late, whatever its disks do.",
     "HOST-RESOURCES-MIB (RFC 2790); NETWORK-APPLIANCE-MIB cpuBusyTimePerCent",
 )
-CHECKS = (AGENT_ANSWERS, IDENTIFIED, HCC, LIBRARY, TRACE, SPACE, DISCARDS, CPU)
+CHECKS = (
+    AGENT_ANSWERS,
+    IDENTIFIED,
+    HCC,
+    LIBRARY,
+    TRACE,
+    OPTIONS,
+    FLOW_CONTROL,
+    SPACE,
+    DISCARDS,
+    CPU,
+)
 
 _NOTHING = "This host mounts no NFS, and storage_type_addresses names no other storage."
 
@@ -346,7 +352,9 @@ def judge(facts, policy):
         ]
     findings.append(_judge_library(facts, policy))
     findings += _judge_trace(facts, policy)
+    findings += nobody(OPTIONS) or [_judge_options(server) for server in facts.servers]
     for check, judge_health in (
+        (FLOW_CONTROL, _judge_ports),
         (SPACE, _judge_space),
         (DISCARDS, _judge_discards),
         (CPU, _judge_load),
@@ -417,7 +425,8 @@ def _unknown(check, problem, server=None):
 
 def _title(check, server):
     # type: (Check, Server) -> str
-    return "{0}: {1}".format(check.title, server.target)
+    """It begins with the address, which is what the report shows of it first."""
+    return "{0}: {1}".format(server.target, check.title)
 
 
 _FIXES = {
@@ -529,13 +538,18 @@ def _judge_hcc(server, policy):
 # -- the database host ----------------------------------------------------------------------------
 
 
-def _asked_by_database(facts):
-    # type: (Facts) -> List[Server]
-    """The NFS servers for which the database's question matters: it may have the features."""
+def _asked_by_database(facts, policy):
+    # type: (Facts, Policy) -> List[Server]
+    """The servers for which the database's question matters: it may have the features.
+
+    An appliance may answer on another address than it serves NFS from, so one that is known to
+    have them counts wherever it was asked. Of the rest only NFS servers do.
+    """
     return [
         server
         for server in facts.servers
-        if server.exports and server.storage.features.hcc in (ELIGIBLE, SIMULATOR, rules.UNKNOWN)
+        if server.storage.features.hcc in (ELIGIBLE, SIMULATOR)
+        or (server.storage.features.hcc == rules.UNKNOWN and (server.exports or policy.require_hcc))
     ]
 
 
@@ -543,10 +557,10 @@ def _judge_library(facts, policy):
     # type: (Facts, Policy) -> Finding
     if isinstance(facts.exports, HostproofError):
         return _unknown(LIBRARY, facts.exports)
-    asked = _asked_by_database(facts)
+    asked = _asked_by_database(facts, policy)
     if not asked:
         return found(
-            LIBRARY, SKIP, why="No NFS server of this host could have the features that need it."
+            LIBRARY, SKIP, why="No storage of this host could have the features that need it."
         )
     if isinstance(facts.library, HostproofError):
         return _unknown(LIBRARY, facts.library)
@@ -568,8 +582,9 @@ def _judge_library(facts, policy):
             library.versions[0].rpartition("/")[0],
             database_snmp.LIBRARY,
         )
+    mounts = any(server.exports for server in facts.servers)
     needed = policy.require_hcc or any(
-        server.storage.features.hcc in (ELIGIBLE, SIMULATOR) for server in asked
+        mounts and server.storage.features.hcc in (ELIGIBLE, SIMULATOR) for server in asked
     )
     return found(
         LIBRARY,
@@ -628,7 +643,7 @@ def _judge_query(server, lines, answers, evidence):
             server, now
         ),
         fix="restart the instance" if answers else "see storage_type.agent_answers",
-        title="{0}: {1}".format(TRACE.title, server),
+        title="{0}: {1}".format(server, TRACE.title),
         running=_trace_text(lines),
         evidence=evidence,
     )
@@ -637,6 +652,86 @@ def _judge_query(server, lines, answers, evidence):
 def _trace_text(lines):
     # type: (List[database_snmp.Line]) -> str
     return "{0}: {1}".format(lines[-1].path, storage_agent.printable(lines[-1].text)[:200])
+
+
+# -- what the vendor advises ----------------------------------------------------------------------
+
+
+def _judge_options(server):
+    # type: (Server) -> Finding
+    title = _title(OPTIONS, server)
+    if server.storage.outcome == NO_ANSWER:
+        return _not_looked_at(OPTIONS, server)
+    if not server.mounts:
+        return found(OPTIONS, SKIP, why="Nothing is mounted from it here.", title=title)
+    advice = storage_advice.advice_of(server.storage.product)
+    if advice is None or not advice.wishes:
+        return found(
+            OPTIONS,
+            SKIP,
+            why="No advice of its own for mounts of {0} is known here: nfs_mounts judges "
+            "them.".format(server.storage.title),
+            title=title,
+        )
+    unlike = []
+    unknown = [one.settings for one in server.mounts if isinstance(one.settings, HostproofError)]
+    for mount in server.mounts:
+        if not isinstance(mount.settings, HostproofError):
+            other = storage_advice.contradictions(advice, mount.settings)
+            if other:
+                unlike.append("{0}: {1}".format(mount.path, ", ".join(other)))
+    if unknown and not unlike:
+        return _unknown(OPTIONS, unknown[0], server)
+    finding = found(
+        OPTIONS,
+        WARN if unlike else PASS,
+        why="The storage is {0}, and {1} of {2} mounts of it differ from what is advised for "
+        "it.".format(server.storage.title, len(unlike), len(server.mounts)),
+        fix="set the options in nfs_mounts_wanted (or fstab), then unmount and mount; see "
+        "nfs_mounts for what the files need",
+        title=title,
+        desired=", ".join(wish.text for wish in advice.wishes),
+        running="; ".join(unlike) or "so on {0} mounts".format(len(server.mounts)),
+        evidence=server.storage.evidence[:1] + ("file:" + nfs_mounted.MOUNTINFO,),
+    )
+    return finding._replace(reference=advice.source)
+
+
+def _judge_ports(server, health, _policy):
+    # type: (Server, Health, Policy) -> Finding
+    title = _title(FLOW_CONTROL, server)
+    advice = storage_advice.advice_of(server.storage.product)
+    if isinstance(health.ports, Absent):
+        said = "; " + advice.flow_control if advice is not None else ""
+        return found(FLOW_CONTROL, SKIP, why="{0}{1}.".format(health.ports, said), title=title)
+    ports = known(health.ports)
+    obeying = sorted(name for name, state in ports.found.items() if state in ("receive", "full"))
+    unknown = sorted(name for name, state in ports.found.items() if not state)
+    status, why = PASS, None  # type: str, Optional[str]
+    if obeying:
+        status = WARN
+        why = "{0} of {1} ports obey pause frames ({2}): one slow host then pauses all.".format(
+            len(obeying), len(ports.found), ", ".join(obeying[:5])
+        )
+    elif unknown:
+        status = ERROR
+        why = "Could not be determined: the agent does not say what flow control {0} has.".format(
+            ", ".join(unknown[:5])
+        )
+    return found(
+        FLOW_CONTROL,
+        status,
+        why=why,
+        fix="network port modify -node NODE -port PORT -flowcontrol-admin none (the link goes down "
+        "for a moment), and the same on the switch port; the host's end is its own",
+        title=title,
+        desired="none or send",
+        running=", ".join(
+            "{0} {1}".format(name, state or "unknown")
+            for name, state in sorted(ports.found.items())[:20]
+        ),
+        evidence=ports.evidence,
+    )
 
 
 # -- health ---------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ environment, evidence and messages have none of them. Sources: net-snmp snmpcmd(
 snmplib/snmp_api.c (the texts of its errors); RFC 3414 for what SNMPv3 tells about a refusal.
 """
 
+import ipaddress
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -68,11 +69,16 @@ class Target(NamedTuple):
 
 
 class NoAnswer(Unanswered):
-    """The agent gave none. ``reason`` is one of REASONS."""
+    """The agent gave none. ``reason`` is one of REASONS.
 
-    def __init__(self, key, reason, message):
-        # type: (str, str, str) -> None
+    ``hopeless`` says that it was not the agent: the tool did not end (it waits for a name service,
+    say) or printed without end. Every further question would cost as much.
+    """
+
+    def __init__(self, key, reason, message, hopeless=False):
+        # type: (str, str, str, bool) -> None
         self.reason = reason
+        self.hopeless = hopeless
         super().__init__(key, message)
 
 
@@ -158,9 +164,20 @@ def _version_3(found):
 def check_address(text):
     # type: (str) -> str
     """A host name or an IP address, as it may stand in an argv; ValueError for anything else."""
-    if not re.match(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*$", text) or len(text) > 253:
+    usual = re.match(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*$", text) and len(text) <= 253
+    if not usual or (":" in text and not _is_ipv6(text)):
         raise ValueError("{0!r} is no host name or IP address".format(text[:80]))
     return text
+
+
+def _is_ipv6(text):
+    # type: (str) -> bool
+    try:
+        # A link-local address has its interface behind "%", which ipaddress knows since 3.9.
+        ipaddress.IPv6Address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True
 
 
 #: Where the tool looks for its configuration, for MIB files (it reads the first lines of every one
@@ -242,6 +259,8 @@ def _ask(host, target, tool, question, oids):
         except NoAnswer as problem:
             first = first or problem
             timeouts += problem.reason == SILENT
+            if problem.hopeless or problem.reason in (NAME, TOOL):
+                break
             if len(part) == 1 or timeouts > _TIMEOUTS or not _worth_halving(problem, name):
                 continue
             half = len(part) // 2
@@ -278,7 +297,7 @@ def _run(host, target, tool, question, oids, patience=3):
             ),
         )
     if isinstance(output, HostproofError):
-        raise NoAnswer(key, FAILED, str(output))
+        raise NoAnswer(key, FAILED, str(output), hopeless=True)
     try:
         values = snmp_output.parse(output.stdout)
     except ParseError as problem:

@@ -95,7 +95,7 @@ def look_at(host, target, oracle=ORACLE_CREDENTIALS):
         return _silent(host, target, problem, oracle)
     evidence = [snmp.key_of(target, snmp.FIRST)]
     found = recognise(values)
-    if found is None:
+    if found is None or found[1].sure == rules.WEAK:
         further = attempt(snmp.following, host, target, "further", FURTHER)
         values.update(if_known(further, {}))
         evidence.append(snmp.key_of(target, "further"))
@@ -103,12 +103,14 @@ def look_at(host, target, oracle=ORACLE_CREDENTIALS):
         if found is None:
             looked = not isinstance(further, HostproofError)
             return _other(target, values, tuple(evidence), looked)
-    rule, way = found
-    _ask_details(host, target, rule, values, evidence)
+    _ask_details(host, target, found[0], values, evidence)
+    # What it says of itself may show another product of the same vendor.
+    again = recognise(values)
+    rule, way = found if again is None or again[0] is found[0] else again
     features = _features(host, target, rule, values, oracle, evidence)
     return Storage(
         address=target.name,
-        outcome=RECOGNISED,
+        outcome=RECOGNISED if rule.role in rules.STORAGE_ROLES else OTHER,
         role=rule.role,
         vendor=rule.vendor,
         product=rule.product,
@@ -150,7 +152,7 @@ def recognise(values):
     roots = {".".join(arcs[:count]) for count in range(1, len(arcs) + 1)}
     there = {oid for oid, value in values.items() if value is not None}
     there.update(column for column in _COLUMNS if _value(column, values) is not None)
-    seen = _Seen(roots, str(_enterprise(values)), values)
+    seen = _Seen(roots, str(_enterprise(values)), _described(values), values)
     for rule, way, first in _WAYS:
         if first.kind == rules.OBJECT_ID:
             possible = first.oid in roots
@@ -164,11 +166,13 @@ def recognise(values):
 class _Seen(NamedTuple):
     """What an agent said, with what many rules ask for worked out once.
 
-    ``roots`` are its sysObjectID and everything above it.
+    ``roots`` are its sysObjectID and everything above it; ``description`` is sysDescr without the
+    name that people gave the host.
     """
 
     roots: Set[str]
     enterprise: str
+    description: str
     values: Values
 
 
@@ -179,9 +183,27 @@ def _holds(clue, seen):
     if clue.kind == rules.ENGINE:
         return seen.enterprise == clue.pattern
     value = _value(clue.oid, seen.values)
+    if clue.kind == rules.NOTHING:
+        return value is None or not value.text.strip()
     if value is None:
         return False
-    return clue.kind == rules.ANSWERS or bool(re.search(clue.pattern, value.text))
+    text = seen.description if clue.oid == rules.DESCRIPTION else value.text
+    return clue.kind == rules.ANSWERS or bool(re.search(clue.pattern, text))
+
+
+_OWN_NAMES = tuple(re.compile(pattern) for pattern in rules.OWN_NAMES)
+
+
+def _described(values):
+    # type: (Values) -> str
+    """sysDescr with "-" where the host's own name stood."""
+    value = values.get(rules.DESCRIPTION)
+    text = "" if value is None else value.text
+    for pattern in _OWN_NAMES:
+        match = pattern.search(text)
+        if match is not None:
+            return text[: match.start(1)] + "-" + text[match.end(1) :]
+    return text
 
 
 def _value(oid, values):
@@ -223,6 +245,7 @@ def _further():
                     before = _before(clue.oid)
                     if before not in asked:
                         asked.append(before)
+    asked += [before for before in map(_before, rules.SAID_BY_ANY) if before not in asked]
     return tuple(asked) + rules.BEFORE_NFS
 
 
@@ -328,6 +351,11 @@ def _other(target, values, evidence, looked):
         for oid in (rules.OBJECT, rules.DESCRIPTION)
         if values.get(oid) is not None
     )
+    why += tuple(
+        _say(Clue(rules.TEXT, oid, ""), values)
+        for oid in rules.SAID_BY_ANY
+        if _value(oid, values) is not None
+    )
     if any(_serves_nfs(oid) for oid in values):
         product = "{0}, serves NFS".format(product) if product else "NFS server"
         why += ("TCP port 2049 listens (tcpListenerTable)",)
@@ -338,11 +366,11 @@ def _other(target, values, evidence, looked):
         address=target.name,
         outcome=OTHER,
         role=role,
-        vendor=None,
+        vendor=_first((Place(rules.ENTITY_VENDOR),), values),
         product=product,
-        model=None,
-        version=None,
-        serial=None,
+        model=_first((Place(rules.ENTITY_MODEL),), values),
+        version=_first((Place(rules.ENTITY_VERSION),), values),
+        serial=_first((Place(rules.ENTITY_SERIAL),), values),
         sure=sure,
         why=why or ("it answers, with neither sysDescr nor sysObjectID",),
         reason=None,
@@ -362,8 +390,9 @@ def _classify(values):
     oid = _object_id(values)
     description = values.get(rules.DESCRIPTION)
     text = "" if description is None else description.text
+    named = _described(values)
     for pattern, system in rules.SYSTEM_TEXTS:
-        if re.search(pattern, text) and not _is_vendors_own(oid):
+        if re.search(pattern, named) and not _is_vendors_own(oid):
             return SERVER, system, rules.LIKELY
     for root, system in rules.OPERATING_SYSTEMS:
         if _is_below(oid, root):
@@ -397,6 +426,8 @@ def _say(clue, values):
     value = _value(oid, values)
     said = "" if value is None else printable(value.text)[:_LONGEST]
     place = oid.rstrip(".")
+    if clue.kind == rules.NOTHING:
+        said = said or "nothing"
     return "{0} = {1}".format("{0} ({1})".format(name, place) if name else place, said)
 
 
@@ -437,6 +468,8 @@ def _features(host, target, rule, values, oracle, evidence):
         direct_nfs = "yes: with any server of NFS version 3 or 4"
     elif rule.role in (rules.TAPE, rules.SAN_SWITCH):
         direct_nfs = "no: it is not used over NFS"
+    elif rule.role == rules.NOT_STORAGE:
+        direct_nfs = "no: it is no storage"
     if values.get(rules.ORACLE_PRODUCT) is None:
         if rule.product == "Pillar Axiom":
             why = "Oracle allows it on Pillar Axiom; which object the database asks is not public"
@@ -459,9 +492,13 @@ def _silent(host, target, problem, oracle):
     features = Features(UNKNOWN, "no answer", UNKNOWN, UNKNOWN)
     evidence = silence.evidence
     same = target.credentials._replace(version="1") == oracle._replace(version="1")
-    if silence.reason not in (snmp.CLOSED, snmp.TOOL, snmp.NAME, snmp.SILENT) and not (
-        same and target.credentials.version == "1"
-    ):
+    in_vain = problem.hopeless or silence.reason in (
+        snmp.CLOSED,
+        snmp.TOOL,
+        snmp.NAME,
+        snmp.SILENT,
+    )
+    if not in_vain and not (same and target.credentials.version == "1"):
         hcc, why, asked = ask_as_oracle(host, target, oracle)
         features = Features(hcc, why, UNKNOWN, UNKNOWN)
         evidence += asked

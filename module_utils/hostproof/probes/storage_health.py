@@ -55,6 +55,13 @@ class Loss(NamedTuple):
     sent: int
 
 
+class Ports(NamedTuple):
+    """Flow control by "node:port": a word of storage_rules.FLOW_CONTROL, "" where it is unknown."""
+
+    found: Dict[str, str]
+    evidence: Tuple[str, ...]
+
+
 class Load(NamedTuple):
     """Percent of the time that the processors were busy."""
 
@@ -182,6 +189,30 @@ def read_load(host, target):
     return Load(busy, evidence)
 
 
+def read_ports(host, target, product):
+    # type: (Host, Target, str) -> Ports
+    """The flow control of every data port; Absent if the agent does not tell."""
+    questions = ("ports node", "ports name", "ports flow control")
+    columns = (rules.PORT_NODE, rules.PORT_NAME, rules.PORT_FLOW_CONTROL)
+    found = {}
+    if product in rules.PORT_PRODUCTS:
+        names = snmp.walk(host, target, questions[1], columns[1])
+        nodes = snmp.walk(host, target, questions[0], columns[0]) if names else {}
+        states = snmp.walk(host, target, questions[2], columns[2]) if names else {}
+        for oid, name in names.items():
+            row = oid[len(columns[1]) :]
+            if _text(name) not in rules.PORTS_WITHOUT_DATA and states:
+                port = "{0}:{1}".format(_text(nodes.get(columns[0] + row)), _text(name))
+                state = _number(states.get(columns[2] + row))
+                found[port.lstrip(":")] = rules.FLOW_CONTROL.get(-1 if state is None else state, "")
+    if not found:
+        raise Absent(
+            "snmp:" + target.name,
+            "{0} tells nothing about the flow control of its ports".format(target.name),
+        )
+    return Ports(found, tuple(snmp.key_of(target, question) for question in questions))
+
+
 class Health(NamedTuple):
     """Each an answer, or the error that stands in its place."""
 
@@ -189,6 +220,7 @@ class Health(NamedTuple):
     before: Answer[Counters]
     after: Answer[Counters]
     load: Answer[Load]
+    ports: Answer[Ports]
 
 
 def read_first(host, target, product):
@@ -199,6 +231,7 @@ def read_first(host, target, product):
         before=attempt(read_counters, host, target, product, "discards"),
         after=Unanswered("snmp:" + target.name, "the counters were read only once"),
         load=attempt(read_load, host, target),
+        ports=attempt(read_ports, host, target, product),
     )
 
 

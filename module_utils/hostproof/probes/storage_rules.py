@@ -21,15 +21,16 @@ CERTAIN, LIKELY, WEAK = SURE = ("certain", "likely", "weak")
 
 # -- the words of the table -----------------------------------------------------------------------
 
-OBJECT_ID, TEXT, ANSWERS, ENGINE = "object_id", "text", "answers", "engine"
+OBJECT_ID, TEXT, ANSWERS, NOTHING, ENGINE = "object_id", "text", "answers", "nothing", "engine"
 
 
 class Clue(NamedTuple):
     """Something that is true of an agent.
 
     ``kind`` OBJECT_ID: sysObjectID is ``oid`` or below it. TEXT: the value matches ``pattern``.
-    ANSWERS: there is a value. ENGINE: the engine ID has the enterprise number ``pattern``. An
-    ``oid`` that ends with a dot is a column or a subtree.
+    ANSWERS: there is a value. NOTHING: there is none, or an empty one. ENGINE: the engine ID has
+    the enterprise number ``pattern``. An ``oid`` that ends with a dot is a column or a subtree.
+    The text of sysDescr has "-" where a host's own name stood (``OWN_NAMES``).
     """
 
     kind: str
@@ -114,6 +115,9 @@ ENTITY_TEXT, ENTITY_NAME, ENTITY_FIRMWARE = ENTITY + "2.", ENTITY + "7.", ENTITY
 ENTITY_VERSION, ENTITY_SERIAL = ENTITY + "10.", ENTITY + "11."
 ENTITY_VENDOR, ENTITY_MODEL = ENTITY + "12.", ENTITY + "13."
 
+#: What every chassis may say of itself, also where no rule knows it.
+SAID_BY_ANY = (ENTITY_TEXT, ENTITY_VENDOR, ENTITY_MODEL, ENTITY_VERSION, ENTITY_SERIAL)
+
 #: FCMGMT-MIB (Fibre Alliance) connUnitTable, indexed by World Wide Name.
 UNIT = "1.3.6.1.3.94.1.6.1."
 UNIT_TYPE, UNIT_PRODUCT, UNIT_SERIAL = UNIT + "3.", UNIT + "7.", UNIT + "8."
@@ -125,6 +129,17 @@ BEFORE_NFS = (
     "1.3.6.1.2.1.6.20.1.4.2.16.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.2048",
 )
 
+#: The name that people gave a host, where it stands in sysDescr. net-snmp has ``uname -a`` there
+#: unless it is told otherwise. A name proves nothing: a proxy may be called "rubrik".
+OWN_NAMES = (
+    r"^(?:AIX|CYGWIN\S*|Darwin|DragonFly|FreeBSD|GNU/kFreeBSD|HP-UX|IRIX(?:64)?|Linux|NetBSD|OpenBSD|"
+    r"OSF1|SCO_SV|SunOS|UnixWare|VMkernel) (\S+)(?= |$)",
+    r"^Pure Storage (.+?)(?=, Purity)",
+    r"^Nimble Storage (.+?)(?= running software)",
+    r"^Isilon OneFS (\S+)(?= v\d)",
+    r"^(\S+)(?= \d+ Isilon OneFS v\d)",
+)
+
 NAMES = {
     DESCRIPTION: "sysDescr",
     OBJECT: "sysObjectID",
@@ -133,6 +148,8 @@ NAMES = {
     ENTITY_VENDOR: "entPhysicalMfgName",
     ENTITY_MODEL: "entPhysicalModelName",
     ENTITY_TEXT: "entPhysicalDescr",
+    ENTITY_VERSION: "entPhysicalSoftwareRev",
+    ENTITY_SERIAL: "entPhysicalSerialNum",
     UNIT_TYPE: "connUnitType",
     UNIT_PRODUCT: "connUnitProduct",
     UNIT_INFO: "connUnitInfo",
@@ -145,7 +162,7 @@ NAMES = {
 ORACLE_PRODUCT = E + "42.2.225.1.4.2.0"
 #: "Sun Storage 7410" (Database Installation Guide, "Enabling HCC on Direct NFS Client"), "Sun ZFS
 #: Storage 7420" and "Oracle ZFS Storage ..." are the prefixes, old and new.
-ORACLE_PREFIX = r"(?:Sun|Oracle) (?:ZFS )?Storage\b"
+ORACLE_PREFIX = r"^(?:Sun|Oracle) (?:ZFS )?Storage\b"
 #: The simulator is an appliance, and no compression for it (bug 13362079, 11.2.0.3.1 and later).
 ORACLE_SIMULATOR = r"VirtualBox|VMware|Simulator"
 
@@ -225,7 +242,7 @@ RULES = (
         "IBM",
         "N series",
         NAS,
-        _by_text(r"Data ONTAP Release .*\(IBM\)"),
+        _by_text(r"^Data ONTAP Release .*\(IBM\)"),
         "Rapid7 recog, snmp_sysdescr",
         version=(Place(DESCRIPTION, r"Data ONTAP Release ([^\s:]+)"),),
         model=(Place(E + "789.1.1.5.0"),),
@@ -239,7 +256,7 @@ RULES = (
             Way(CERTAIN, (Clue(OBJECT_ID, E + oid, ""), Clue(TEXT, DESCRIPTION, r"7-Mode")))
             for oid in ("789.2.1", "789.2.3")
         )
-        + _by_text(r"NetApp Release .*7-Mode", r"^Data ONTAP Release "),
+        + _by_text(r"^NetApp Release .*7-Mode", r"^Data ONTAP Release "),
         "NETWORK-APPLIANCE-MIB",
         model=(Place(E + "789.1.1.5.0"),),
         version=(
@@ -252,7 +269,7 @@ RULES = (
         "NetApp",
         "ONTAP",
         NAS,
-        _by_id(E + "789.2") + _by_text(r"NetApp Release \S") + _by_engine("789"),
+        _by_id(E + "789.2") + _by_text(r"^NetApp Release \S") + _by_engine("789"),
         "NETWORK-APPLIANCE-MIB",
         model=(Place(E + "789.1.25.2.1.4."), Place(E + "789.1.1.5.0")),
         version=(
@@ -267,7 +284,7 @@ RULES = (
         "Isilon OneFS",
         NAS,
         _by_id(E + "12124")
-        + _by_text(r"Isilon OneFS")
+        + _by_text(r"^(?:- \d+ )?Isilon OneFS\b")
         + _by_value(E + "12124.1.1.3.0")
         + _by_engine("12124"),
         "ISILON-MIB",
@@ -292,7 +309,7 @@ RULES = (
         "Dell EMC",
         "CLARiiON/VNX",
         SAN,
-        _by_id(E + "1981") + _by_text(r" - Flare \d"),
+        _by_id(E + "1981") + _by_text(r"^\S+ - Flare \d"),
         "LibreNMS and Rapid7 recog, snmp_sysdescr",
         model=(Place(DESCRIPTION, r"^(\S+) - Flare "),),
         version=(Place(DESCRIPTION, r" - Flare (\S+)"),),
@@ -301,7 +318,7 @@ RULES = (
         "Dell EMC",
         "Celerra/VNX File",
         NAS,
-        _by_text(r"Product: EMC (?:Celerra|VNX) File Server"),
+        _by_text(r"^Product: EMC (?:Celerra|VNX) File Server"),
         "Rapid7 recog, snmp_sysdescr",
         version=(Place(DESCRIPTION, r"Version:\s+T?(\S+)"),),
     ),
@@ -309,7 +326,7 @@ RULES = (
         "Dell EMC",
         "Unity/VNXe",
         SAN,
-        _by_text(r"\b(?:EMC|Dell EMC) (?:Unity|VNXe)", r"^(?:UnityVSA|Unity|VNXe)\b"),
+        _by_text(r"^(?:Dell )?EMC (?:Unity|VNXe)", r"^(?:UnityVSA|Unity|VNXe)\b"),
         "sysDescr only: no public record of an agent",
         model=(Place(DESCRIPTION, r"((?:Unity|VNXe)\S*(?: \d+\w*)?)"),),
     ),
@@ -333,7 +350,7 @@ RULES = (
         "Compellent",
         SAN,
         _by_text(r"Compellent", oid=E + "674.11000.2000.500.1.2.1.0", sure=CERTAIN)
-        + _by_text(r"COMPELLEN"),
+        + _by_text(r"^FreeBSD .*/COMPELLEN"),
         "DELL-STORAGE-SC-MIB",
         model=(Place(E + "674.11000.2000.500.1.2.13.1.7."),),
         version=(
@@ -404,7 +421,7 @@ RULES = (
         "HPE",
         "StoreOnce",
         BACKUP,
-        _by_text(r"StoreOnce", r"D2D Backup System"),
+        _by_text(r"^(?:HPE? )?(?:StorageWorks )?(?:StoreOnce|D2D Backup System)\b"),
         "Rapid7 recog, snmp_sysdescr",
         serial=(Place(DESCRIPTION, r"D2D Backup System (\S+)"),),
     ),
@@ -438,7 +455,7 @@ RULES = (
             r"IBM .*(?:Tape Library|TS\d{4}|\b3584)", oid=E + "2.6.182.3.3.1.0", sure=CERTAIN
         )
         + _by_text(r"IBM .*(?:Tape Library|TS\d{4})", oid=E + "14851.3.1.4.2.0", sure=CERTAIN)
-        + _by_text(r"IBM .*UltraScal[e]?able Tape Library", r"IBM .*Tape Library"),
+        + _by_text(r"^IBM .*Tape Library"),
         "SNIA-SML-MIB; IBM TS3500 MIB; LibreNMS os_discovery/ibmtl",
         model=(
             Place(E + "2.6.182.3.3.1.0", r"(?:IBM (?:System Storage )?)?(\S+)"),
@@ -567,7 +584,7 @@ RULES = (
         "Nexenta",
         "NexentaStor",
         NAS,
-        _by_text(r"NexentaOS|NexentaStor") + _by_id(E + "40045"),
+        _by_text(r"^SunOS - \S+ Nexenta(?:OS|Stor)", r"^NexentaStor\b") + _by_id(E + "40045"),
         "LibreNMS record opensolaris; enterprise number 40045 (IANA)",
         version=(Place(DESCRIPTION, r"NexentaOS_(\S+)"),),
     ),
@@ -586,17 +603,17 @@ RULES = (
         "Pure Storage",
         "FlashBlade",
         NAS,
-        _by_text(r"Purity//FB"),
+        _by_text(r"^(?:Pure Storage -, )?Purity//FB\b"),
         "PURESTORAGE-MIB",
-        version=(Place(DESCRIPTION, r"Purity//FB (\S+)"),),
+        version=(Place(DESCRIPTION, r"(?:^|, )Purity//FB (\S+)"),),
     ),
     _rule(
         "Pure Storage",
         "FlashArray",
         SAN,
-        _by_id(E + "40482") + _by_text(r"Purity//FA") + _by_engine("40482"),
+        _by_id(E + "40482") + _by_text(r"^(?:Pure Storage -, )?Purity//FA\b") + _by_engine("40482"),
         "PURESTORAGE-MIB; LibreNMS",
-        version=(Place(DESCRIPTION, r"Purity(?://FA)? v?(\d\S*)"),),
+        version=(Place(DESCRIPTION, r"(?:^|, )Purity(?://FA)? v?(\d\S*)"),),
     ),
     _rule(
         "QNAP",
@@ -611,7 +628,8 @@ RULES = (
             Place(ENTITY_MODEL),
             Place(E + "24681.1.4.1.1.1.1.1.2.1.3."),
             Place(E + "24681.1.2.12.0"),
-            Place(DESCRIPTION, r"^Linux (T[A-Z]+-\S+) "),
+            # A series of models ("TS-X31"), which stands where others have their host's name.
+            Place(DESCRIPTION, r"^Linux (T[A-Z]+-X\d+\w*) "),
         ),
         version=(
             Place(ENTITY_VERSION),
@@ -626,8 +644,24 @@ RULES = (
         "Rubrik",
         "CDM",
         BACKUP,
-        _by_text(r"^Linux \S+ \d\S*-rubrik"),
+        _by_text(r"^Linux - \d\S*-rubrik"),
         "LibreNMS record rubrik",
+    ),
+    # A router has the same subtree, and LibreNMS tells it by the same text.
+    _rule(
+        "Synology",
+        "router",
+        NOT_STORAGE,
+        _by_text(r"^(?:RT|MR|WRX)\d", oid=E + "6574.1.5.1.0", sure=CERTAIN)
+        + _by_text(r"^SRM\b", oid=E + "6574.1.5.3.0", sure=CERTAIN)
+        + _by_text(r"\bsyno_hw_version=(?:RT|MR|WRX)\d", oid="1.3.6.1.2.1.25.1.4.0", sure=CERTAIN),
+        "LibreNMS os_detection/srm; SYNOLOGY-SYSTEM-MIB",
+        model=(
+            Place(E + "6574.1.5.1.0"),
+            Place("1.3.6.1.2.1.25.1.4.0", r"\bsyno_hw_version=(\S+)"),
+        ),
+        version=(Place(E + "6574.1.5.3.0", r"(?:SRM )?(\d\S*)"),),
+        serial=(Place(E + "6574.1.5.2.0"),),
     ),
     _rule(
         "Synology",
@@ -689,7 +723,7 @@ RULES = (
         "Cisco",
         "MDS 9000",
         SAN_SWITCH,
-        _by_text(r"Cisco (?:NX-OS|SAN-OS)\(tm\) m\d", r"\bMDS ?9\d{3}"),
+        _by_text(r"^Cisco (?:NX-OS|SAN-OS)\(tm\) m\d", r"^Cisco .*\bMDS ?9\d{3}"),
         "Rapid7 recog, snmp_sysdescr",
         version=(Place(DESCRIPTION, r"Version ([^\s,]+)"),),
         serial=(Place(ENTITY_SERIAL),),
@@ -699,7 +733,10 @@ RULES = (
         "Fibre Channel switch",
         SAN_SWITCH,
         _by_id(E + "1663.1.1", E + "3873.1")
-        + _by_text(r"SANbox|8/20q Fibre Channel Switch|SN6000 Fibre Channel"),
+        + _by_text(
+            r"^(?:(?:HPE?|QLogic) )?(?:StorageWorks )?"
+            r"(?:SANbox\b|8/20q Fibre Channel Switch|SN6000 Fibre Channel)"
+        ),
         "HP 8/20q and SN6000 SNMP Reference Guide",
     ),
     _rule(
@@ -783,7 +820,17 @@ RULES = (
         "Fujitsu",
         "Celvin NAS",
         NAS,
-        _by_id("1.3.6.1.6.3.11.2.3.1.1", sure=WEAK),
+        # snmpMPDCompliance of RFC 3412: any agent may give it by mistake, so it counts only where
+        # the agent says nothing else.
+        (
+            Way(
+                WEAK,
+                (
+                    Clue(OBJECT_ID, "1.3.6.1.6.3.11.2.3.1.1", ""),
+                    Clue(NOTHING, DESCRIPTION, ""),
+                ),
+            ),
+        ),
         "LibreNMS os_detection/celvin: the agent gives a MIB object for its sysObjectID",
     ),
 )
@@ -823,7 +870,7 @@ SYSTEM_TEXTS = (
     (r"^(?:Open|Net)BSD ", "BSD"),
     (r"^SunOS |^Sun SNMP Agent", "Solaris"),
     (r"Software: Windows", "Windows"),
-    (r"AIX", "AIX"),
+    (r"^AIX |\bAIX version\b", "AIX"),
     (r"^HP-UX ", "HP-UX"),
     (r"^Darwin ", "macOS"),
     (r"Novell NetWare", "NetWare"),
@@ -921,6 +968,15 @@ INTERFACES = (
     (E + "789.1.22.1.2.1.2", E + "789.1.22.1.2.1.28", E + "789.1.22.1.2.1.34"),
     ("1.3.6.1.2.1.2.2.1.2", "1.3.6.1.2.1.2.2.1.13", "1.3.6.1.2.1.2.2.1.19"),
 )
+#: NETAPP-MIB netportTable: node, port, and the flow control that the port has now.
+PORT_NODE, PORT_NAME = E + "789.1.22.2.1.1", E + "789.1.22.2.1.2"
+PORT_FLOW_CONTROL = E + "789.1.22.2.1.24"
+PORT_PRODUCTS = ("ONTAP",)
+#: What that says; anything else is unknown.
+FLOW_CONTROL = {1: "none", 2: "receive", 3: "send", 4: "full"}
+#: Ports that carry no data: ONTAP's management port of a node.
+PORTS_WITHOUT_DATA = ("e0M",)
+
 INTERFACE_PRODUCTS = ("ONTAP", "Data ONTAP 7-Mode", "N series")
 
 #: Objects with the percentage of time that the processors are busy, or idle.

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.controls import storage_type
-from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.errors import Absent, PolicyError
 from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import Host, RecordedHost
+from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.probes import database_snmp, storage_advice, storage_rules
+from packs import Output
 from snmp_agents import NO_SUCH, Agent, Filers
 from snmp_agents import storage_policy as policy
 
@@ -114,7 +116,7 @@ class TestWhoIsAsked:
             Agent.of("linux-nfs"), u02="filer:/export/u02", u03="filer:/export/u03"
         )
         found = judge(host)
-        assert only(found["identified"]).title == f"The storage is known: {ADDRESS}"
+        assert only(found["identified"]).title == f"{ADDRESS}: The storage is known"
 
     def test_an_address_of_the_policy_may_have_port_and_credentials(self, judge):
         host = database_host().agent(ADDRESS, Agent.of("netapp-7mode"), port=1161)
@@ -135,7 +137,7 @@ class TestWhoIsAsked:
     def test_other_storage_is_asked_as_well(self, judge):
         host = plain_host().agent("array1", Agent.of("3par"))
         finding = only(judge(host, addresses=["array1"])["identified"])
-        assert (finding.status, finding.title) == ("pass", "The storage is known: array1")
+        assert (finding.status, finding.title) == ("pass", "array1: The storage is known")
         assert finding.running.startswith("HPE 3PAR/Primera 7200c 3.2.2 (MU3), serial 1612345; san")
 
 
@@ -285,6 +287,25 @@ class TestDatabaseHost:
             only(judge(database_host(Agent.of("ontap-cluster")))["snmp_library"]).status == "skip"
         )
 
+    def test_an_appliance_may_answer_on_another_address_than_nfs(self, judge):
+        host = database_host(Agent.of("linux-nfs")).agent("mgmt", Agent.of("zfs-7420"))
+        assert only(judge(host, addresses=["mgmt"])["snmp_library"]).status == "fail"
+
+    @pytest.mark.parametrize(("required", "status"), [(False, "warn"), (True, "fail")])
+    def test_an_appliance_from_which_nothing_is_mounted(self, judge, required, status):
+        host = plain_host().agent("mgmt", Agent.of("zfs-7420"))
+        found = judge(host, addresses=["mgmt"], require_hcc=required)
+        assert only(found["snmp_library"]).status == status
+
+    @pytest.mark.parametrize(("required", "status"), [(False, "skip"), (True, "fail")])
+    def test_a_management_address_that_is_silent(self, judge, required, status):
+        found = judge(plain_host(), addresses=["mgmt"], require_hcc=required)
+        assert only(found["snmp_library"]).status == status
+
+    def test_an_array_needs_no_library(self, judge):
+        host = plain_host().agent("array", Agent.of("3par"))
+        assert only(judge(host, addresses=["array"])["snmp_library"]).status == "skip"
+
     @pytest.fixture
     def traced(self) -> Callable[[str], Filers]:
         def host_with(lines: str) -> Filers:
@@ -316,6 +337,52 @@ class TestDatabaseHost:
         assert "no storage that the database would ask" in only(judge(host)["snmp_trace"]).why
         assert not [key for key in host.evidence if TRACES in key]
 
+    def test_a_trace_folder_on_a_dead_server_blocks_nothing(self, judge, traced):
+        """The folder is resolved by a command that can be ended, never by this program."""
+        host = traced("")
+        line = f"readlink -v -e {TRACES}"
+        host.evidence[f"command:{line}"] = {
+            "kind": "command",
+            "error": "unanswered",
+            "message": "x",
+        }
+        finding = only(judge(host)["snmp_trace"])
+        assert finding.status == "error"
+        assert not [
+            key for key in host.evidence if key.startswith(("file:", "dir:")) and "diag" in key
+        ]
+        assert not [key for key in host.evidence if key.startswith("command:grep")]
+
+    def test_a_trace_folder_that_may_not_be_read_is_an_error(self, judge, traced):
+        host = traced("")
+        host.deny(TRACES)
+        line = f"readlink -v -e {TRACES}"
+        host.commands[line] = Output(1, "", f"readlink: {TRACES}: Permission denied\n")
+        assert only(judge(host)["snmp_trace"]).status == "error"
+
+    def test_a_search_that_fails_is_an_error(self, judge, traced):
+        host = traced("")
+        argv = " ".join(database_snmp.trace_argv(TRACES))
+        host.commands[argv] = Output(2, "", "grep: x: Input/output error\n")
+        assert only(judge(host)["snmp_trace"]).status == "error"
+
+    def test_a_real_folder_is_searched(self, tmp_path):
+        """By the tools of this machine, through a link, and only the database writers' files."""
+        folder = tmp_path / "diag/test/test/trace"
+        folder.mkdir(parents=True)
+        (tmp_path / "link").symlink_to(tmp_path / "diag")
+        text = (
+            "x\n" + self.SETUP.partition(":")[2] + self.QUERY.partition(":")[2].format("10.1.1.1")
+        )
+        (folder / "test_dbw0_1.trc").write_text(text)
+        (folder / "test_lgwr_1.trc").write_text(text)
+        for name in ("diag", "link"):
+            lines = database_snmp.read_trace(LiveHost(), f"{tmp_path}/{name}/test")
+            assert [one.server for one in lines] == ["", "10.1.1.1"]
+            assert all(one.path.endswith("test_dbw0_1.trc") for one in lines)
+        with pytest.raises(Absent):
+            database_snmp.read_trace(LiveHost(), f"{tmp_path}/none")
+
     def test_library_that_could_not_be_loaded(self, judge, traced):
         finding = only(judge(traced(self.SETUP))["snmp_trace"])
         assert finding.status == "fail"
@@ -326,6 +393,124 @@ class TestDatabaseHost:
         finding = only(judge(traced(self.QUERY.format(server)))["snmp_trace"])
         assert finding.status == status
         assert server in finding.why
+
+
+GOOD = "rw,vers=3,rsize=65536,wsize=65536,hard,proto=tcp,timeo=600"
+
+
+def mounting(options: str, agent: Agent | None) -> Filers:
+    host = database_host(agent)
+    rows = ["25 1 8:1 / / rw - ext4 /dev/sda1 rw"]
+    rows.append(f"45 25 0:45 / /u02 rw - nfs filer:/u02 {options},addr={ADDRESS}")
+    return host.file("/proc/self/mountinfo", "\n".join(rows) + "\n") or host
+
+
+class TestMountOptions:
+    @pytest.mark.parametrize(
+        ("options", "status", "text"),
+        [
+            (GOOD, "pass", "so on 1 mounts"),
+            (GOOD.replace("vers=3", "vers=4.1"), "pass", "so on 1 mounts"),
+            (GOOD.replace("vers=3", "vers=4.0"), "warn", "/u02: vers 4.0"),
+            (GOOD.replace("hard", "soft"), "warn", "/u02: recovery soft"),
+            (GOOD.replace("timeo=600", "timeo=14"), "warn", "/u02: timeo 14"),
+            (GOOD.replace("rsize=65536", "rsize=32768"), "warn", "/u02: rsize 32768"),
+            (GOOD.replace("wsize=65536,", ""), "warn", "/u02: wsize not shown"),
+        ],
+    )
+    def test_of_an_ontap(self, judge, options, status, text):
+        finding = only(judge(mounting(options, Agent.of("ontap-cluster")))["mount_options"])
+        assert (finding.status, finding.running) == (status, text)
+        assert finding.reference.startswith("NetApp, Oracle Database on ONTAP")
+
+    def test_another_product_of_the_vendor_differs(self, judge):
+        options = GOOD.replace("65536", "32768")
+        assert only(judge(mounting(options, Agent.of("netapp-7mode")))["mount_options"]).status == (
+            "pass"
+        )
+
+    @pytest.mark.parametrize("name", ["zfs-7420", "linux-nfs", "synology", "isilon-8"])
+    def test_who_gives_no_advice_of_its_own(self, judge, name):
+        finding = only(judge(mounting(GOOD, Agent.of(name)))["mount_options"])
+        assert finding.status == "skip"
+        assert "nfs_mounts judges them" in finding.why
+
+    def test_nothing_is_mounted_from_an_array(self, judge):
+        host = plain_host().agent("array", Agent.of("ontap-cluster"))
+        finding = only(judge(host, addresses=["array"])["mount_options"])
+        assert (finding.status, finding.why) == ("skip", "Nothing is mounted from it here.")
+
+    def test_the_products_are_those_of_the_rules(self):
+        known = {rule.product for rule in storage_rules.RULES}
+        assert {name for one in storage_advice.ADVICE for name in one.products} <= known
+
+
+def ports(*states: int | None, names: str = "abcdef") -> Agent:
+    table: dict[str, Any] = {}
+    for number, state in enumerate(states):
+        row = f"110.111.{number}"
+        table |= {
+            f"{E}789.1.22.2.1.1.{row}": "n1",
+            f"{E}789.1.22.2.1.2.{row}": f"e0{names[number]}",
+        }
+        if state is not None:
+            table[f"{E}789.1.22.2.1.24.{row}"] = state
+    return agent("ontap-cluster", **rows(table))
+
+
+def test_the_report_names_the_address_first(judge):
+    """The summary takes what stands before the first ": " for the thing that is judged."""
+    host = database_host(ports(4)).agent("array", Agent.of("3par"))
+    found = judge(host, addresses=["array", "fd00::5", "10.0.0.7:1161"])
+    for check in ("agent_answers", "identified", "hcc", "flow_control", "mount_options", "space"):
+        subjects = [one.title.partition(": ")[0] for one in found[check]]
+        assert subjects == [ADDRESS, "10.0.0.7:1161", "array", "fd00::5"]
+
+
+class TestFlowControl:
+    """NETAPP-MIB: 0 undefined, 1 none, 2 receive, 3 send, 4 full."""
+
+    @pytest.mark.parametrize(
+        ("filer", "status", "text"),
+        [
+            (ports(1, 3), "pass", "n1:e0a none, n1:e0b send"),
+            (ports(1, 2), "warn", "n1:e0a none, n1:e0b receive"),
+            (ports(4, 4), "warn", "n1:e0a full, n1:e0b full"),
+            (ports(1, 0), "error", "n1:e0a none, n1:e0b unknown"),
+            (ports(0, 4), "warn", "n1:e0a unknown, n1:e0b full"),
+            (ports(1, None), "error", "n1:e0a none, n1:e0b unknown"),
+            (ports(1, 9), "error", "n1:e0a none, n1:e0b unknown"),
+            (ports(1, 4, names="aM"), "pass", "n1:e0a none"),
+        ],
+    )
+    def test_of_an_ontap(self, judge, filer, status, text):
+        finding = only(judge(database_host(filer))["flow_control"])
+        assert (finding.status, finding.running) == (status, text)
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("ontap-cluster", "NetApp: no flow control on storage ports"),
+            ("netapp-7mode", "NetApp: no flow control on storage ports"),
+            ("zfs-7420", "has no EtherLike-MIB"),
+            ("synology", "tells nothing about the flow control"),
+        ],
+    )
+    def test_an_agent_that_does_not_tell(self, judge, name, text):
+        finding = only(judge(database_host(Agent.of(name)))["flow_control"])
+        assert finding.status == "skip"
+        assert text in finding.why
+
+    def test_a_table_that_goes_silent_is_an_error(self, judge):
+        class Tired(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if argv[0] == "snmpbulkwalk" and argv[-1].endswith("789.1.22.2.1.24"):
+                    return 1, "", "Timeout: No Response from x.\n"
+                return super().reply(argv)
+
+        filer = Tired({})
+        filer.rows = ports(1, 1).rows
+        assert only(judge(database_host(filer))["flow_control"]).status == "error"
 
 
 def volumes(**fill: int) -> Agent:
@@ -531,9 +716,17 @@ class TestPolicy:
             ({"addresses": ["-oProxy"]}, "'-oProxy' is no host name or IP address"),
             ({"addresses": ["a b"]}, "is no host name or IP address"),
             ({"addresses": ["a", "a"]}, "storage_type_addresses lists a twice"),
+            ({"addresses": ["a", "a:1161"]}, "storage_type_addresses lists a twice"),
+            ({"addresses": ["a:b"]}, "'a:b' is no host name or IP address"),
+            ({"addresses": ["a:99999"]}, "a:99999: port must be 1 to 65535"),
+            ({"addresses": ["a:-1"]}, "a:-1: port must be 1 to 65535"),
+            ({"addresses": [{"address": "a:1161", "port": 1}]}, "a:1161: has a port twice"),
             ({"addresses": [{"port": 1}]}, "must be an address or have address"),
             ({"addresses": [{"address": "a", "port": 70000}]}, "a: port must be 1 to 65535"),
-            ({"addresses": [{"address": "a", "credentials": "x"}]}, "a: storage_type_credentials"),
+            (
+                {"addresses": [{"address": "a", "credentials": "x"}]},
+                "storage_type_addresses a: there are no credentials of the name it asks for",
+            ),
             ({"credentials": []}, "storage_type_credentials must be a dictionary"),
             ({"credentials": {}}, "must have the name default"),
         ],
@@ -542,6 +735,22 @@ class TestPolicy:
         with pytest.raises(PolicyError) as problem:
             storage_type.policy_from(policy(**changes))
         assert message in str(problem.value)
+
+    @pytest.mark.parametrize(
+        ("text", "address", "port"),
+        [
+            ("filer1", "filer1", None),
+            ("filer1:1161", "filer1", 1161),
+            ("10.0.0.5:1161", "10.0.0.5", 1161),
+            ("fd00::5", "fd00::5", None),
+            ("[fd00::5]", "fd00::5", None),
+            ("[fd00::5]:1161", "fd00::5", 1161),
+            ("fe80::1%eth0", "fe80::1%eth0", None),
+        ],
+    )
+    def test_an_address_may_be_written_with_its_port(self, text, address, port):
+        (read,) = storage_type.policy_from(policy(addresses=[text])).addresses
+        assert (read.address, read.port) == (address, port)
 
     @pytest.mark.parametrize(
         ("how", "message"),

@@ -67,7 +67,7 @@ class TestRules:
     @pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: f"{rule.vendor} {rule.product}")
     def test_is_complete(self, rule):
         assert rule.by and rule.source
-        assert rule.role in rules.STORAGE_ROLES
+        assert rule.role in (*rules.STORAGE_ROLES, rules.NOT_STORAGE)
         assert all(way.sure in rules.SURE and way.clues for way in rule.by)
 
     def test_no_secret_is_in_a_question(self):
@@ -101,6 +101,173 @@ class TestRules:
         agent.rows[(1, 3, 6, 1, 4, 1, 232, 2, 2, 4, 2, 0)] = ("4", '"HP MSA 2040 SAN"')
         storage, _host = look_at(agent)
         assert storage.model == "MSA 2040 SAN"
+
+
+#: A host is called as its owner likes.
+NAMES = sorted(
+    {word for rule in rules.RULES for name in (rule.vendor, rule.product) for word in name.split()}
+    | {"QNAP", "rubrik", "NexentaOS_4", "COMPELLENT", "BUFFALO", "StoreOnce", "7-Mode", "ME4024"}
+    | {"DiskStation", "TS-X31", "NetApp", "Isilon", "MDS9148", "SANbox", "Purity//FA", "8/20q"}
+    | {"4.15.0-72-rubrik6-generic", "Tape", "Flare", "EMC", "UnityVSA", "TrueNAS-13", "Open-E"}
+)
+
+
+class TestHostNames:
+    """A name proves nothing: a proxy is called rubrik, a host of the tests netapp1."""
+
+    @pytest.mark.parametrize(
+        ("form", "oid", "system"),
+        [
+            ("Linux {} 5.15.0-100.el9.x86_64 #1 SMP", "8072.3.2.10", "Linux"),
+            ("Linux {} 5.15.0-100.el9.x86_64 #1 SMP", "8072.3.2.255", "Linux"),
+            ("FreeBSD {} 13.2-RELEASE FreeBSD 13.2-RELEASE GENERIC amd64", "8072.3.2.8", "FreeBSD"),
+            ("SunOS {} 5.11 11.4 i86pc", "8072.3.2.3", "Solaris"),
+            ("AIX {} 2 7 00F9C1234C00", "8072.3.2.15", "AIX"),
+            ("HP-UX {} B.11.31 U ia64 0123456789", "11.2.3.2.5", "HP-UX"),
+            ("Darwin {} 22.6.0 Darwin Kernel Version 22.6.0", "8072.3.2.16", "macOS"),
+            ("OpenBSD {} 7.4 GENERIC.MP#1397 amd64", "8072.3.2.12", "BSD"),
+        ],
+    )
+    def test_a_server_with_a_product_s_name_stays_a_server(self, form, oid, system):
+        for name in NAMES:
+            rows = {
+                rules.DESCRIPTION: ("4", form.format(name)),
+                rules.OBJECT: ("6", rules.E + oid),
+            }
+            storage, _host = look_at(Agent(rows))
+            told = (storage.outcome, storage.role, storage.product)
+            assert told == ("other", "server", system), name
+
+    @pytest.mark.parametrize(
+        ("form", "product"),
+        [
+            ("Pure Storage {}, Purity//FA 6.5.6", "FlashArray"),
+            ("Pure Storage {}, Purity//FB 4.1.5", "FlashBlade"),
+            ("Nimble Storage {} running software version 2.3.14.0-325711-opt", "Nimble"),
+            ("Isilon OneFS {} v7.2.1.0 Isilon OneFS v7.2.1.0 B_7_2_1_014(RELEASE)", "Isilon OneFS"),
+            ("{} 4280738515 Isilon OneFS v8.0.1.1", "Isilon OneFS"),
+            ("SunOS {} 5.11 NexentaOS_4:932a36b3fc i86pc", "NexentaStor"),
+            ("Linux {} 4.15.0-72-rubrik6-generic #81 SMP", "CDM"),
+            ("FreeBSD {} 10.0-RELEASE root@b:/work/R07.02.31.003/src/sys/COMPELLENT", "Compellent"),
+        ],
+    )
+    def test_a_product_with_another_s_name_stays_itself(self, form, product):
+        for name in NAMES:
+            storage, _host = look_at(Agent({rules.DESCRIPTION: ("4", form.format(name))}))
+            assert storage.product == product, name
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Proxy for DELL EMC ME4024",
+            "not a BUFFALO TeraStation",
+            "monitors NetApp Release 9.3P7",
+            "behind EMC Unity 400",
+            "Backup of HPE StoreOnce",
+            "serves IBM System Storage TS3500 Tape Library",
+            "My HP_3PAR 7200c",
+            "Tape server for SANbox 5800",
+        ],
+    )
+    def test_a_text_that_only_names_a_product_is_none(self, text):
+        storage, _host = look_at(Agent({rules.DESCRIPTION: ("4", text)}))
+        assert (storage.outcome, storage.role, storage.sure) == ("other", "not_storage", "weak")
+
+    @pytest.mark.parametrize(
+        ("text", "product"),
+        [
+            ("DELL EMC ME4024", "PowerVault ME4"),
+            ("ME5012", "PowerVault ME4"),
+            ('BUFFALO "TeraStation" "TS5410R Ver.3.40 (2017/09/07)', "TeraStation/LinkStation"),
+            ("BUFFALO LinkStation LS-WXL", "TeraStation/LinkStation"),
+            ("HP StoreOnce 4500", "StoreOnce"),
+            ("NexentaStor 5.2", "NexentaStor"),
+            ("SANbox 5800 FC Switch", "Fibre Channel switch"),
+        ],
+    )
+    def test_texts_of_products(self, text, product):
+        assert look_at(Agent({rules.DESCRIPTION: ("4", text)}))[0].product == product
+
+    def test_the_name_of_a_qnap_is_not_its_model(self):
+        agent = Agent.of("qnap-generic")
+        agent.rows[(1, 3, 6, 1, 2, 1, 1, 1, 0)] = ("4", "Linux TS-OLD 4.2.2")
+        storage, _host = look_at(agent)
+        assert (storage.product, storage.model, storage.version) == ("Turbo NAS", None, "4.2.2")
+
+
+class TestUnknown:
+    def test_what_an_unknown_agent_says_of_itself_stays_visible(self):
+        rows = {
+            rules.DESCRIPTION: ("4", "Frobnicator"),
+            rules.OBJECT: ("6", rules.E + "99999.1"),
+            rules.ENTITY_TEXT + "1": ("4", "Chassis of a Frobnicator"),
+            rules.ENTITY_VENDOR + "1": ("4", "ACME"),
+            rules.ENTITY_MODEL + "1": ("4", "F-1000"),
+            rules.ENTITY_VERSION + "1": ("4", "7.1"),
+            rules.ENTITY_SERIAL + "1": ("4", "SN1"),
+        }
+        storage, _host = look_at(Agent(rows))
+        assert (storage.outcome, storage.role) == ("other", "not_storage")
+        assert (storage.vendor, storage.model) == ("ACME", "F-1000")
+        assert (storage.version, storage.serial) == ("7.1", "SN1")
+        assert "entPhysicalDescr (1.3.6.1.2.1.47.1.1.1.1.2) = Chassis of a Frobnicator" in (
+            storage.why
+        )
+
+    def test_one_that_says_nothing_else_too(self):
+        storage, _host = look_at(Agent({rules.ENTITY_MODEL + "1": ("4", "F-1000")}))
+        assert (storage.role, storage.model) == ("unknown", "F-1000")
+
+    def test_all_of_it_is_one_question(self):
+        assert len(storage_agent.FURTHER) <= 60
+        _storage, host = look_at(Agent.of("ilom"))
+        assert [one.argv[0] for one in host.asked].count("snmpgetnext") == -(
+            -len(storage_agent.FURTHER) // 40
+        )
+
+
+class TestNotWhatItSeems:
+    @pytest.mark.parametrize(
+        "rows",
+        [
+            {"6574.1.5.1.0": "RT2600ac", "6574.1.5.3.0": "SRM 1.2.5-8227"},
+            {"6574.1.5.1.0": "WRX560"},
+            {"6574.1.5.3.0": "SRM 1.3.1"},
+        ],
+    )
+    def test_a_router_is_no_disk_station(self, rows):
+        agent = Agent.of("linux")
+        agent.rows[(1, 3, 6, 1, 4, 1, 6574, 1, 1, 0)] = ("2", "1")
+        agent.rows |= Agent({rules.E + oid: ("4", text) for oid, text in rows.items()}).rows
+        storage, _host = look_at(agent)
+        assert (storage.outcome, storage.role) == ("other", "not_storage")
+        assert (storage.vendor, storage.product) == ("Synology", "router")
+        assert storage.features.direct_nfs.startswith("no")
+
+    def test_a_router_that_hides_its_model_is_known_by_its_boot_line(self):
+        agent = Agent.of("synology-masked")
+        row = ("4", "root=/dev/md0 syno_hw_version=RT2600ac vga=normal")
+        agent.rows[(1, 3, 6, 1, 2, 1, 25, 1, 4, 0)] = row
+        storage, _host = look_at(agent)
+        assert (storage.role, storage.product, storage.model) == (
+            "not_storage",
+            "router",
+            "RT2600ac",
+        )
+
+    def test_a_broken_object_id_is_no_celvin(self):
+        """snmpMPDCompliance says nothing about who answers."""
+        agent = Agent.of("celvin")
+        agent.rows[(1, 3, 6, 1, 2, 1, 1, 1, 0)] = ("4", "Linux web1 5.15.0 #1 SMP x86_64")
+        storage, _host = look_at(agent)
+        assert (storage.outcome, storage.role, storage.product) == ("other", "server", "Linux")
+
+    def test_a_guess_is_looked_at_further(self):
+        """A Celvin is a QNAP inside, and one of them says so."""
+        agent = Agent.of("celvin")
+        agent.rows[(1, 3, 6, 1, 4, 1, 24681, 1, 2, 12, 0)] = ("4", "TS-219")
+        storage, _host = look_at(agent)
+        assert (storage.vendor, storage.model, storage.sure) == ("QNAP", "TS-219", "certain")
 
 
 class TestOracle:
@@ -181,6 +348,35 @@ class TestSilence:
         storage, _host = look_at(Agent({}, silent=errors or "\n"))
         assert (storage.outcome, storage.role, storage.reason) == ("no_answer", "unknown", reason)
         assert storage.features.hcc == "unknown"
+
+    @pytest.mark.parametrize("version", ["1", "2c"])
+    def test_a_tool_that_does_not_end_is_asked_once(self, version):
+        """As where the name service does not answer: each question would cost its whole time."""
+
+        class Hanging(Filers):
+            def _tool(self, argv: list[str]) -> dict[str, Any]:
+                super()._tool(argv)
+                return {"kind": "command", "at": "x", "error": "unanswered", "message": "slow"}
+
+        host = Hanging()
+        storage = storage_agent.look_at(host, target(version))
+        assert (storage.outcome, storage.reason, len(host.asked)) == ("no_answer", "failed", 1)
+        assert not [key for key in host.evidence if key.startswith("udp:")]
+
+    @pytest.mark.parametrize(
+        "errors", ["snmpget: Unknown host (filer)\n", "Timeout: No Response from x.\n"]
+    )
+    @pytest.mark.parametrize("version", ["1", "2c"])
+    def test_who_is_not_there_is_asked_once(self, version, errors):
+        _storage, host = look_at(Agent({}, silent=errors), version)
+        assert len(host.asked) == 1
+
+    def test_a_table_of_a_dead_name_is_one_question(self):
+        host = Filers().agent(ADDRESS, Agent({}, silent="snmpget: Unknown host (filer)\n"))
+        many = [f"1.3.6.1.{number}" for number in range(100)]
+        with pytest.raises(snmp.NoAnswer):
+            snmp.get(host, target(), "details", many)
+        assert len(host.asked) == 1
 
     def test_closed_port(self):
         agent = Agent({})

@@ -1,0 +1,166 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: aix_attributes
+short_description: Read or change attributes of an AIX device
+description:
+  - Any attribute that C(chdev) can change, several of one device in one C(chdev), so that all of
+    them are taken or none.
+  - What is there is compared as a whole value, never as a part of the line that C(lsattr) prints.
+  - Values that C(lsattr -R) does not list are refused before anything is changed. C(chdev) must end
+    with 0 and say that the device changed, and the configuration database (ODM) must then hold the
+    new values; otherwise the old ones are put back, and the task fails.
+  - What is changed goes to the change journal before, and is put back by M(revert_control) with the
+    control C(aix_attributes). RV(prior) has the old values, so a task can do that, too.
+options:
+  device:
+    description: The logical name of the device, such as C(sys0), C(ent0) or C(hdisk4).
+    type: str
+    required: true
+  attributes:
+    description:
+      - Each attribute with the value that it is to have. Numbers and truth values are taken as YAML
+        writes them; AIX's own words (C(yes), C(enable)) need quotes.
+      - A value may hold blanks.
+    type: dict
+  names:
+    description: Attributes to read, if O(attributes) is not given.
+    type: list
+    elements: str
+  when:
+    description:
+      - V(both) changes the device and the database. A device in use may refuse it (0514-062).
+      - V(next_boot) changes the database alone (C(chdev -P)), for a device that is in use.
+      - V(now) changes the device alone, until the next boot (C(chdev -T)). C(lsattr) does not tell
+        what a device goes by, so only C(maxpout) and C(minpout) of C(sys0) are read back; any other
+        attribute is changed again by each run.
+      - Not every device takes each of them; C(chdev) then says so, and the task fails.
+    type: str
+    choices: [now, next_boot, both]
+    default: both
+attributes:
+  check_mode:
+    description: Reads, checks the legal values, and says what it would change.
+    support: full
+  diff_mode:
+    description: Shows the rows of C(lsattr) before and after.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: What paces the writers of this host?
+  aix_attributes:
+    device: sys0
+    names: [maxpout, minpout]
+  register: pacing
+
+- name: Give each user more processes, now and at the next boot
+  aix_attributes:
+    device: sys0
+    attributes:
+      maxuproc: 16384
+      ncargs: 256
+  register: changed
+
+- name: Put them back
+  aix_attributes:
+    device: sys0
+    attributes: "{{ changed.prior }}"
+
+- name: Let an adapter in use obey pause frames from the next boot on
+  aix_attributes:
+    device: ent0
+    attributes:
+      flow_ctrl: "yes"
+    when: next_boot
+"""
+
+RETURN = r"""
+values:
+  description: Each attribute as the configuration database holds it after the task.
+  returned: always
+  type: dict
+  sample: {maxpout: "8193", minpout: "4096"}
+prior:
+  description:
+    - Each attribute as it was before. With O(when=now) it is what the device went by where
+      that can be told, else what the database held.
+  returned: always
+  type: dict
+  sample: {maxpout: "33", minpout: "24"}
+running:
+  description:
+    - What the kernel goes by after the task, of those attributes of which it can be told
+      (C(maxpout) and C(minpout) of C(sys0)).
+  returned: always
+  type: dict
+  sample: {maxpout: "8193", minpout: "4096"}
+legal:
+  description: What C(lsattr -R) lists for each attribute, null where it lists nothing.
+  returned: always
+  type: dict
+  sample: {maxpout: 0 to 32769 in steps of 1}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import aix_attributes, apply
+from ansible.module_utils.hostproof.change import Plan
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.journal import Journal
+from ansible.module_utils.hostproof.writer import Writer
+
+ARGUMENT_SPEC = {
+    "device": {"type": "str", "required": True},
+    "attributes": {"type": "dict"},
+    "names": {"type": "list", "elements": "str"},
+    "when": {
+        "type": "str",
+        "choices": [aix_attributes.NOW, aix_attributes.NEXT_BOOT, aix_attributes.BOTH],
+        "default": aix_attributes.BOTH,
+    },
+}
+
+#: The journal's name for what this module changes.
+JOURNAL = "aix_attributes"
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=ARGUMENT_SPEC,
+        supports_check_mode=True,
+        mutually_exclusive=[("attributes", "names")],
+        required_one_of=[("attributes", "names")],
+    )
+    params = module.params
+    device, diff = params["device"], []
+    try:
+        wanted = aix_attributes.texts(params["attributes"] or {})
+        names = tuple(wanted) or tuple(params["names"] or ())
+        aix_attributes.check_names(device, dict.fromkeys(names, ""), wanted)
+        before = aix_attributes.look_at(LiveHost(), device, names)
+        change = aix_attributes.wanted_change(before, wanted, params["when"])
+        after = before
+        if change is not None:
+            plan = Plan([change], [], [], [])
+            diff = plan.diff()
+            if not module.check_mode:
+                writer = Writer()
+                apply.apply_plan(plan, JOURNAL, Journal(writer), writer)
+                after = aix_attributes.look_at(LiveHost(), device, names)
+    except (HostproofError, OSError, ValueError) as problem:
+        module.fail_json(msg="aix_attributes: {0}".format(problem), diff=diff)
+    module.exit_json(
+        changed=change is not None,
+        diff=diff,
+        prior=aix_attributes.prior(before, params["when"]),
+        **aix_attributes.shown(after),
+    )
+
+
+if __name__ == "__main__":
+    main()

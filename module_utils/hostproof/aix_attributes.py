@@ -1,0 +1,355 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attributes of AIX devices: what to change, by which chdev, and how to tell that it was taken.
+
+The configuration database (ODM) says what a device is configured with at the next boot; what it
+goes by now can differ. chdev without a flag changes both, with -P the database alone, with -T the
+device alone. Sources: AIX Commands Reference, chdev and lsattr.
+"""
+
+import re
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+from .answer import Answer, attempt, if_known
+from .change import CommandChange
+from .command import Command, squeezed, state_of
+from .errors import HostproofError, Unanswered
+from .host import Host
+from .parsers import lsattr
+from .probes import sys_parm
+
+NOW = "now"
+NEXT_BOOT = "next_boot"
+BOTH = "both"
+
+#: What chdev gets for it.
+FLAGS = {NOW: ("-T",), NEXT_BOOT: ("-P",), BOTH: ()}  # type: Dict[str, Tuple[str, ...]]
+
+#: The device whose attributes are the kernel's own.
+SYSTEM = "sys0"
+
+#: Seconds. IBM: who stops chdev can destroy the database, so it is never stopped for being slow.
+CHDEV_TIMEOUT = 24 * 3600.0
+
+_DEVICE = re.compile(r"^[A-Za-z][A-Za-z0-9_.-]*$")
+_ATTRIBUTE = re.compile(r"^[A-Za-z][A-Za-z0-9_.%-]*$")
+
+
+class Attributes(NamedTuple):
+    """Some attributes of a device in the database.
+
+    ``text`` is what lsattr printed of them, with runs of blanks as one. ``values`` are exact,
+    blanks included. ``legal`` holds the error where lsattr tells no legal values.
+    """
+
+    device: str
+    text: str
+    values: Dict[str, str]
+    settable: Dict[str, bool]
+    legal: Dict[str, Answer[lsattr.Legal]]
+
+
+def texts(values):
+    # type: (Dict[str, Any]) -> Dict[str, str]
+    """Values as chdev takes them, from YAML's: a truth value is AIX's true or false."""
+    found = {}
+    for name, value in values.items():
+        if isinstance(value, bool):
+            found[str(name)] = str(value).lower()
+        elif isinstance(value, (str, int, float)):
+            found[str(name)] = str(value).strip()
+        else:
+            raise ValueError("the value of {0} must be one text or number".format(name))
+    return found
+
+
+def check_names(device, names, wanted):
+    # type: (str, Iterable[str], Dict[str, str]) -> None
+    """Raise ValueError for what no AIX device or attribute is called, and for no attribute."""
+    if not _DEVICE.match(device):
+        raise ValueError("{0!r} is no name of a device; take one that lsdev tells".format(device))
+    if not list(names):
+        raise ValueError("no attribute is given; name at least one")
+    for name in names:
+        if not _ATTRIBUTE.match(name):
+            raise ValueError("{0!r} is no name of an attribute of {1}".format(name, device))
+    for name, value in wanted.items():
+        if not value.isprintable():
+            raise ValueError("the value of {0} has characters that do not print".format(name))
+
+
+def look(device, names):
+    # type: (str, Tuple[str, ...]) -> Command
+    """What the database holds, as lsattr tells it: its state is ``Attributes.text``."""
+    argv = ["lsattr", "-E", "-l", device]
+    for name in names:
+        argv += ["-a", name]
+    return Command(
+        name=" ".join(argv),
+        argv=tuple(argv),
+        expected=r"\A([\s\S]*\S[\s\S]*)\Z",
+        squeezed=True,
+    )
+
+
+def read_rows(host, device, names):
+    # type: (Host, str, Tuple[str, ...]) -> List[lsattr.Row]
+    """The rows of just these attributes. Unanswered with lsattr's words where one is not there."""
+    wanted = look(device, names)
+    key = "command:" + wanted.name
+    output = host.run(list(wanted.argv))
+    try:
+        text = state_of(wanted, output)
+    except HostproofError as problem:
+        raise Unanswered(key, str(problem)) from problem
+    rows = lsattr.parse(text)
+    if sorted(row.name for row in rows) != sorted(names):
+        raise Unanswered(
+            key,
+            "lsattr told {0} of {1}, not {2}".format(
+                ", ".join(row.name for row in rows), device, ", ".join(names)
+            ),
+        )
+    return rows
+
+
+def read_legal(host, device, name):
+    # type: (Host, str, str) -> lsattr.Legal
+    """What lsattr -R says that the attribute may be."""
+    argv = ["lsattr", "-R", "-l", device, "-a", name]
+    output = host.run(argv)
+    if output.rc != 0:
+        said = " ".join((output.stdout + output.stderr).split())
+        raise Unanswered("command:" + " ".join(argv), said or "lsattr -R gave no answer")
+    return lsattr.parse_legal(output.stdout)
+
+
+def read(host, device, names):
+    # type: (Host, str, Tuple[str, ...]) -> Attributes
+    """Attributes whose values may hold blanks, which divide the columns of lsattr, too.
+
+    So each value is asked for alone, and must be what its row begins with.
+    """
+    rows = {row.name: row for row in read_rows(host, device, names)}
+    values = {}  # type: Dict[str, str]
+    for name in names:
+        argv = ["lsattr", "-E", "-l", device, "-a", name, "-F", "value"]
+        key = "command:" + " ".join(argv)
+        output = host.run(argv)
+        lines = [line for line in output.stdout.split("\n") if line.strip()]
+        if output.rc != 0 or len(lines) > 1:
+            said = " ".join((output.stdout + output.stderr).split())
+            raise Unanswered(key, "lsattr tells no single value of {0}: {1}".format(name, said))
+        values[name] = lines[0].strip() if lines else ""
+        if not rows[name].has(values[name]):
+            raise Unanswered(key, "lsattr tells two values of {0} of {1}".format(name, device))
+    output = host.run(list(look(device, names).argv))
+    return Attributes(
+        device,
+        squeezed(output.stdout),
+        values,
+        {name: rows[name].settable for name in names},
+        {name: attempt(read_legal, host, device, name) for name in names},
+    )
+
+
+def of_words(device, text, rows, legal):
+    # type: (str, str, List[lsattr.Row], Dict[str, Answer[lsattr.Legal]]) -> Attributes
+    """Attributes whose values hold no blank, such as numbers: the rows tell enough."""
+    return Attributes(
+        device,
+        squeezed(text),
+        {row.name: row.first_word for row in rows},
+        {row.name: row.settable for row in rows},
+        legal,
+    )
+
+
+def problems(attributes, wanted, now=None):
+    # type: (Attributes, Dict[str, str], Optional[Dict[str, str]]) -> List[str]
+    """Why the device would not take the values, as far as lsattr tells; one sentence each.
+
+    ``now`` is what is there, if it is not what the database holds.
+    """
+    there = attributes.values if now is None else now
+    found = []
+    for name in wanted:
+        if wanted[name] == there[name]:
+            continue
+        legal = attributes.legal[name]
+        if not attributes.settable[name]:
+            found.append("{0} of {1} cannot be changed by a user".format(name, attributes.device))
+        elif isinstance(legal, lsattr.Legal) and not legal.allows(wanted[name]):
+            found.append(
+                "{0} of {1} cannot be {2!r}: it takes {3}".format(
+                    name, attributes.device, wanted[name], legal
+                )
+            )
+    return found
+
+
+def differing(attributes, wanted):
+    # type: (Attributes, Dict[str, str]) -> Dict[str, str]
+    """Those of the wanted values that the database does not hold; whole values are compared."""
+    return {name: wanted[name] for name in wanted if wanted[name] != attributes.values[name]}
+
+
+def chdev(device, values, when):
+    # type: (str, Dict[str, str], str) -> Command
+    """One chdev for all of them. It exits with 0 and says "DEVICE changed", or it has failed."""
+    argv = ["chdev", "-l", device]
+    for name, value in values.items():
+        argv += ["-a", "{0}={1}".format(name, value)]
+    argv += FLAGS[when]
+    return Command(
+        name=" ".join(argv),
+        argv=tuple(argv),
+        expected=r"^{0} changed\s*$".format(re.escape(device)),
+        timeout=CHDEV_TIMEOUT,
+    )
+
+
+def change(attributes, wanted, when, undo=(), together=False):
+    # type: (Attributes, Dict[str, str], str, Tuple[Command, ...], bool) -> Optional[CommandChange]
+    """The change of the database (and, for BOTH, of the device); None where it holds all of it.
+
+    ``undo`` is run after the old values are back in the database. ``together`` gives chdev every
+    wanted value as soon as one differs: for attributes that are judged as a pair.
+    """
+    if when == NOW:
+        raise ValueError("chdev -T leaves the database as it is: see change_now")
+    new = differing(attributes, wanted)
+    if not new:
+        return None
+    new = dict(wanted) if together else new
+    old = {name: attributes.values[name] for name in new}
+    return CommandChange(
+        name="{0}: {1}".format(attributes.device, " ".join(new)),
+        before=attributes.text,
+        after=_with_values(attributes, new),
+        look=look(attributes.device, tuple(attributes.values)),
+        make=(chdev(attributes.device, new, when),),
+        undo=(chdev(attributes.device, old, when),) + undo,
+    )
+
+
+def change_now(attributes, wanted, running, tell):
+    # type: (Attributes, Dict[str, str], Dict[str, str], Optional[Command]) -> CommandChange
+    """The change of the device alone, until the next boot.
+
+    ``running`` are the values that come back on revert. ``tell`` tells what the device goes by, in
+    lines NAME=VALUE; lsattr cannot, so without it nothing reads the change back.
+    """
+    device = attributes.device
+    old = {name: running[name] for name in wanted}
+    return CommandChange(
+        name="{0} until the next boot: {1}".format(device, " ".join(wanted)),
+        before=None if tell is None else _lines(running),
+        after=None if tell is None else _lines(dict(running, **wanted)),
+        look=look(device, tuple(attributes.values)) if tell is None else tell,
+        make=(chdev(device, wanted, NOW),),
+        undo=(chdev(device, old, NOW),),
+    )
+
+
+def _lines(values):
+    # type: (Dict[str, str]) -> str
+    return "\n".join("{0}={1}".format(name, values[name]) for name in values)
+
+
+def _with_values(attributes, new):
+    # type: (Attributes, Dict[str, str]) -> str
+    """What lsattr will print: its rows as they are, with the new values in place of the old."""
+    lines = []
+    for line in attributes.text.split("\n"):
+        name, _, rest = line.partition(" ")
+        if name in new:
+            old = squeezed(attributes.values[name])
+            behind = rest[len(old) :] if old else " " + rest
+            value = squeezed(new[name])
+            line = name + (" " + value if value else "") + behind
+        lines.append(line)
+    return "\n".join(lines)
+
+
+# -- for a task: what is there, what to change, and what to tell of it ----------------------------
+
+
+class Device(NamedTuple):
+    """Attributes in the database, and what the kernel goes by of those that it tells.
+
+    ``running`` is empty where none of them can be told, and holds the error where it failed.
+    """
+
+    odm: Attributes
+    running: Answer[Dict[str, str]]
+
+
+def look_at(host, device, names):
+    # type: (Host, str, Tuple[str, ...]) -> Device
+    """Raises Unanswered with lsattr's words where the device or an attribute is not there."""
+    told = tuple(name for name in names if device == SYSTEM and name in sys_parm.NUMBERS)
+    running = {}  # type: Answer[Dict[str, str]]
+    if told:
+        running = attempt(_read_running, host, told)
+    return Device(read(host, device, names), running)
+
+
+def _read_running(host, names):
+    # type: (Host, Tuple[str, ...]) -> Dict[str, str]
+    return {name: str(value) for name, value in sys_parm.read(host, names).items()}
+
+
+def wanted_change(device, wanted, when):
+    # type: (Device, Dict[str, str], str) -> Optional[CommandChange]
+    """The one chdev for what differs, None where nothing does.
+
+    Raises HostproofError with every reason why the device would not take a value.
+    """
+    reasons = problems(device.odm, wanted, prior(device, when))
+    if reasons:
+        raise HostproofError("refused, nothing was changed: {0}".format("; ".join(reasons)))
+    if when == NEXT_BOOT:
+        return change(device.odm, wanted, when)
+    running = prior(device, NOW)
+    told = if_known(device.running, {})
+    late = {name: wanted[name] for name in wanted if wanted[name] != running[name]}
+    if when == BOTH and differing(device.odm, wanted):
+        undo = ()  # type: Tuple[Command, ...]
+        old = {name: told[name] for name in told if told[name] != device.odm.values[name]}
+        if old:
+            undo = (chdev(device.odm.device, old, NOW),)
+        return change(device.odm, wanted, when, undo)
+    if when == BOTH:
+        # The database holds all of it; what the kernel tells may still differ.
+        late = {name: wanted[name] for name in late if name in told}
+    else:
+        # Of what nobody tells, nobody knows whether the device goes by it.
+        late = {name: wanted[name] for name in wanted if name in late or name not in told}
+    if not late:
+        return None
+    tell = sys_parm.look(tuple(told)) if told and set(late) <= set(told) else None
+    return change_now(device.odm, late, running if tell is None else told, tell)
+
+
+def prior(device, when):
+    # type: (Device, str) -> Dict[str, str]
+    """What a task would bring back: the database's values; for NOW the kernel's, where known."""
+    values = dict(device.odm.values)
+    if when == NOW:
+        values.update(if_known(device.running, {}))
+    return values
+
+
+def shown(device):
+    # type: (Device) -> Dict[str, Any]
+    """The results of a task."""
+    legal = device.odm.legal
+    return {
+        "values": device.odm.values,
+        "running": if_known(device.running, {}),
+        "legal": {
+            name: None if isinstance(legal[name], HostproofError) else str(legal[name])
+            for name in legal
+        },
+    }

@@ -1,0 +1,241 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of I/O pacing: on AIX the marks in each layer, on Linux the dirty limits."""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+from ... import aix_attributes
+from ...aix_attributes import Attributes
+from ...answer import Answer, attempt, known, unless_absent
+from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...host import Host
+from ...parsers import (
+    aix_filesystems,
+    aix_mount_options,
+    ioo,
+    lparstat,
+    meminfo,
+    mount_aix,
+    oslevel,
+)
+from ...parsers.nfs_options import AIX, LINUX
+from ...probes import boot as boot_probe
+from ...probes import nfs_mounted, powerha, sys_parm
+from ...probes.powerha import PowerHa
+from .policy import Pair, Policy
+
+DEVICE = "sys0"
+NAMES = ("maxpout", "minpout")
+FILESYSTEMS = "/etc/filesystems"
+MOUNT = ["mount"]
+OSLEVEL = ["oslevel", "-s"]
+LPARSTAT = ["lparstat"]
+IOO = ["ioo", "-a"]
+
+VM = "/proc/sys/vm/"
+DIRTY = ("dirty_background_bytes", "dirty_background_ratio", "dirty_bytes", "dirty_ratio")
+BLOCK = "/sys/block"
+#: Disks that no writer waits for: memory, and files that lie on another disk.
+_NO_DISK = re.compile(r"^(loop|ram|zram)\d+$")
+
+
+class Override(NamedTuple):
+    """The marks that a mount option sets for one file system; None where it sets only the other."""
+
+    path: str
+    maxpout: Optional[str]
+    minpout: Optional[str]
+
+    def __str__(self):
+        # type: () -> str
+        given = [
+            "{0}={1}".format(name, value)
+            for name, value in (("maxpout", self.maxpout), ("minpout", self.minpout))
+            if value is not None
+        ]
+        return "{0}: {1}".format(self.path, " ".join(given))
+
+    def pair(self):
+        # type: () -> Optional[Pair]
+        """As numbers; None where one is missing or is no number."""
+        if self.maxpout is None or self.minpout is None:
+            return None
+        if not (self.maxpout.isdecimal() and self.minpout.isdecimal()):
+            return None
+        return Pair(int(self.maxpout), int(self.minpout))
+
+
+class Mounts(NamedTuple):
+    """``overrides`` by mount point; ``unpaced`` are mounts whose options bypass the page cache.
+
+    ``options`` are those of each mount point with an override, without the override.
+    """
+
+    overrides: Dict[str, Override]
+    unpaced: List[Tuple[str, str]]
+    options: Dict[str, str]
+
+
+class Aix(NamedTuple):
+    """An AIX host. What could not be read holds the error instead (answer.py)."""
+
+    odm: Answer[Attributes]
+    running: Answer[Pair]
+    level: Answer[oslevel.Level]
+    powerha: Answer[PowerHa]
+    cpu: Answer[lparstat.Cpu]
+    persisted_mounts: Answer[Mounts]
+    live_mounts: Answer[Mounts]
+    tunables: Answer[Dict[str, str]]
+
+
+class Linux(NamedTuple):
+    """A Linux host: bytes or per cent by name, and the writeback throttle of each disk in µs."""
+
+    dirty: Answer[Dict[str, int]]
+    available: Answer[int]
+    boot: boot_probe.Boot
+    throttle: Answer[Dict[str, str]]
+
+
+class Facts(NamedTuple):
+    """``system`` as uname prints it. ``aix`` and ``linux`` are None on any other system."""
+
+    system: Answer[str]
+    aix: Optional[Aix]
+    linux: Optional[Linux]
+
+
+def read(host, policy):
+    # type: (Host, Policy) -> Facts
+    """Look at everything that the checks and the plan need; nothing is written."""
+    system = attempt(nfs_mounted.read_system, host)
+    return Facts(
+        system=system,
+        aix=_read_aix(host) if system == AIX else None,
+        linux=_read_linux(host) if system == LINUX else None,
+    )
+
+
+# -- AIX ------------------------------------------------------------------------------------------
+
+
+def odm_pair(attributes):
+    # type: (Attributes) -> Pair
+    return Pair(*(int(attributes.values[name]) for name in NAMES))
+
+
+def _read_aix(host):
+    # type: (Host) -> Aix
+    return Aix(
+        odm=attempt(_read_odm, host),
+        running=attempt(_read_running, host),
+        level=attempt(lambda: oslevel.parse(_said(host, OSLEVEL))),
+        powerha=attempt(powerha.read, host),
+        cpu=attempt(lambda: lparstat.parse(_said(host, LPARSTAT))),
+        persisted_mounts=attempt(_read_filesystems, host),
+        live_mounts=attempt(_read_mounts, host),
+        tunables=attempt(lambda: ioo.parse(_said(host, IOO))),
+    )
+
+
+def _read_odm(host):
+    # type: (Host) -> Attributes
+    rows = aix_attributes.read_rows(host, DEVICE, NAMES)
+    for row in rows:
+        if not row.first_word.isdecimal():
+            raise ParseError("lsattr", "{0} {1!r} is no number".format(row.name, row.first_word))
+    legal = {name: attempt(aix_attributes.read_legal, host, DEVICE, name) for name in NAMES}
+    text = host.run(list(aix_attributes.look(DEVICE, NAMES).argv)).stdout
+    return aix_attributes.of_words(DEVICE, text, rows, legal)
+
+
+def _read_running(host):
+    # type: (Host) -> Pair
+    found = sys_parm.read(host, NAMES)
+    return Pair(*(found[name] for name in NAMES))
+
+
+def _read_filesystems(host):
+    # type: (Host) -> Mounts
+    stanzas = aix_filesystems.parse(host.read_text(FILESYSTEMS))
+    return _mounts((one.name, one.attributes.get("options", "")) for one in stanzas)
+
+
+def _read_mounts(host):
+    # type: (Host) -> Mounts
+    mounts = mount_aix.parse(_said(host, MOUNT))
+    return _mounts((one.path, one.options) for one in mounts)
+
+
+def _mounts(pairs):
+    # type: (Iterable[Tuple[str, str]]) -> Mounts
+    """Of each mount point the last: it is the one on top."""
+    overrides = {}  # type: Dict[str, Override]
+    unpaced = {}  # type: Dict[str, str]
+    others = {}  # type: Dict[str, str]
+    for path, text in pairs:
+        options = aix_mount_options.parse(text)
+        for known_path in (overrides, unpaced, others):
+            known_path.pop(path, None)
+        if any(name in options for name in NAMES):
+            overrides[path] = Override(path, *(_value(options, name) for name in NAMES))
+            others[path] = aix_mount_options.without(text, NAMES)
+        around = [name for name in ("cio", "dio") if name in options]
+        if around:
+            unpaced[path] = ",".join(around)
+    return Mounts(overrides, sorted(unpaced.items()), others)
+
+
+def _value(options, name):
+    # type: (Dict[str, Optional[str]], str) -> Optional[str]
+    return (options[name] or "") if name in options else None
+
+
+def _said(host, argv):
+    # type: (Host, List[str]) -> str
+    """What a command prints; Unanswered with its words if it fails."""
+    output = host.run(argv)
+    if output.rc != 0:
+        said = " ".join((output.stdout + output.stderr).split())
+        raise Unanswered(
+            "command:" + " ".join(argv),
+            "{0} ended with {1}: {2}".format(" ".join(argv), output.rc, said),
+        )
+    return output.stdout
+
+
+# -- Linux ----------------------------------------------------------------------------------------
+
+
+def _read_linux(host):
+    # type: (Host) -> Linux
+    return Linux(
+        dirty=attempt(lambda: {name: host.read_number(VM + name) for name in DIRTY}),
+        available=attempt(_read_available, host),
+        boot=boot_probe.read_boot(host),
+        throttle=attempt(_read_throttle, host),
+    )
+
+
+def _read_available(host):
+    # type: (Host) -> int
+    rows = meminfo.parse(host.read_text("/proc/meminfo"))
+    if "MemAvailable" not in rows:
+        raise ParseError("meminfo", "there is no MemAvailable row")
+    return rows["MemAvailable"]
+
+
+def _read_throttle(host):
+    # type: (Host) -> Dict[str, str]
+    """wbt_lat_usec of each disk that has it: an old kernel has none."""
+    found = {}
+    for disk in unless_absent(attempt(host.list_dir, BLOCK), []):
+        if not _NO_DISK.match(disk):
+            text = attempt(host.read_text, "{0}/{1}/queue/wbt_lat_usec".format(BLOCK, disk))
+            if not isinstance(text, HostproofError):
+                found[disk] = text.strip()
+            elif not isinstance(text, Absent) and "Invalid argument" not in str(text):
+                known(text)
+    return found

@@ -1,0 +1,90 @@
+"""The AIX host of the story: the container, what its stand-ins hold, and modules run in it."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from machines.box import Box  # noqa: E402
+
+SCENARIO = "io_pacing"
+STANDINS = "/opt/hostproof-tests/aix"
+
+
+class Aix(Box):
+    """The container with what only the stand-ins know: the database, the kernel, the calls."""
+
+    def attributes(self, device: str, layer: str) -> dict[str, str]:
+        """Every attribute of a device in a layer (odm, running)."""
+        told = json.loads(self.run(f"{STANDINS}/odm.py get {device}"))
+        return {name: attribute[layer] for name, attribute in told.items()}
+
+    def layers(self) -> dict[str, dict[str, str]]:
+        """Every device in both layers: what revert must bring back."""
+        devices = ("sys0", "hdisk1", "ent0")
+        layers = ("odm", "running")
+        return {
+            f"{one} {layer}": self.attributes(one, layer) for one in devices for layer in layers
+        }
+
+    def marks(self) -> dict[str, tuple[str, str]]:
+        """maxpout and minpout in both layers."""
+        found = {layer: self.attributes("sys0", layer) for layer in ("odm", "running")}
+        return {layer: (one["maxpout"], one["minpout"]) for layer, one in found.items()}
+
+    def put(self, key: str, value: Any) -> None:
+        """Set one thing of what the stand-ins tell of."""
+        self.run(f"{STANDINS}/odm.py set {key} '{json.dumps(value)}'")
+
+    def calls(self) -> list[list[str]]:
+        """The argv of every command of AIX that was run since ``forget_calls``."""
+        text = self.run(f"cat {STANDINS}/state/calls.jsonl")
+        return [json.loads(line)["argv"] for line in text.splitlines()]
+
+    def forget_calls(self) -> None:
+        self.run(f": > {STANDINS}/state/calls.jsonl")
+
+    def changes(self) -> list[list[str]]:
+        """Every chdev that was run since ``forget_calls``."""
+        return [argv for argv in self.calls() if argv[0] == "chdev"]
+
+
+@pytest.fixture(scope="session")
+def box() -> Aix:
+    return Aix(SCENARIO)
+
+
+@pytest.fixture(scope="session")
+def module() -> Callable[..., dict[str, Any]]:
+    """Runs a module inside the container; what it returns."""
+
+    def run(which: str, *options: str, **arguments: Any) -> dict[str, Any]:
+        command = [str(Path(sys.executable).with_name("ansible")), "container", *options]
+        command += ["-i", str(ROOT / "molecule" / SCENARIO / "inventory")]
+        command += ["-m", which, "-a", json.dumps(arguments)]
+        kept = {name: value for name, value in os.environ.items() if "ANSIBLE_" not in name}
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**kept, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        print(done.stdout, done.stderr)
+        result: dict[str, Any] = json.loads(
+            re.split(r"(?:SUCCESS|CHANGED|FAILED!) => ", done.stdout)[-1]
+        )
+        return result
+
+    return run

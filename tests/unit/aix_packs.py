@@ -1,0 +1,123 @@
+"""AIX hosts for tests. No AIX was at hand: the texts are those of tests/fixtures (SOURCES.md).
+
+An AixMachine has what an AIX has and nothing else: no file below /proc or /sys that Linux has, and
+no command of Linux. Each argv that is asked for is kept in ``asked``.
+"""
+
+import functools
+from typing import Any
+
+import packs
+import yaml
+from ansible.module_utils.hostproof.command import Command
+from ansible.module_utils.hostproof.host import Output
+from ansible.module_utils.hostproof.probes import sys_parm
+
+ROLE = packs.ROOT / "roles/io_pacing"
+
+LSATTR = "lsattr -E -l sys0 -a maxpout -a minpout"
+SYS_PARM = sys_parm.look(("maxpout", "minpout")).name
+LSLPP = "lslpp -Lqc cluster.es.server.rte"
+HALEVEL = "/usr/es/sbin/cluster/utilities/halevel -s"
+
+PLAIN_FILESYSTEMS = "/:\n\tdev = /dev/hd4\n\tvfs = jfs2\n\tmount = automatic\n"
+PLAIN_MOUNTS = "".join(
+    line + "\n"
+    for line in (packs.FIXTURES / "io_pacing/mount-override.txt").read_text().splitlines()
+    if "maxpout" not in line
+)
+
+
+def io_pacing_policy(**changes: Any) -> dict[str, Any]:
+    """The policy of the role's defaults, as the modules take it, with some values changed."""
+    defaults = role_defaults()
+    unknown = set(changes) - set(defaults)
+    assert not unknown, f"the role has no {unknown}"
+    return defaults | changes
+
+
+@functools.cache
+def role_defaults() -> dict[str, Any]:
+    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
+    names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__io_pacing_policy"]
+    return {name: defaults[f"io_pacing_{name}"] for name in names}
+
+
+class AixMachine(packs.Machine):
+    """An AIX host in a test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[list[str]] = []
+
+    def run(self, argv: list[str], timeout: float = 20.0) -> Output:
+        self.asked.append(list(argv))
+        return super().run(argv, timeout)
+
+    def ask(self, wanted: Command) -> Output:
+        self.asked.append(list(wanted.argv))
+        return super().ask(wanted)
+
+    def failing(self, line: str, stderr: str, rc: int = 1) -> "AixMachine":
+        self.commands[line] = Output(rc, "", stderr)
+        return self
+
+    def odm(self, maxpout: Any, minpout: Any) -> "AixMachine":
+        """What the database holds, in columns as wide as the longest value."""
+        width = max(len(str(maxpout)), len(str(minpout)))
+        text = "".join(
+            f"{name} {value!s:<{width}} {mark} water mark for pending write I/Os per file True\n"
+            for name, value, mark in (("maxpout", maxpout, "HIGH"), ("minpout", minpout, "LOW"))
+        )
+        self.command(LSATTR, text)
+        return self
+
+    def kernel(self, maxpout: int, minpout: int) -> "AixMachine":
+        self.command(SYS_PARM, f"maxpout={maxpout}\nminpout={minpout}\n")
+        return self
+
+    def marks(self, maxpout: int, minpout: int) -> "AixMachine":
+        """In the database and in the kernel."""
+        return self.odm(maxpout, minpout).kernel(maxpout, minpout)
+
+    def powerha(self, level: str, pack: str | None = None) -> "AixMachine":
+        """Installed and active; ``pack`` is what halevel adds, None where it is too old for one."""
+        description = "Base Server Runtime: : : : : : :0:0:/:1747"
+        fileset = f"cluster.es.server:cluster.es.server.rte:{level}: : :C:F:{description}\n"
+        self.command(LSLPP, fileset)
+        if pack is not None:
+            self.command(HALEVEL, f"{'.'.join(level.split('.')[:3])} {pack}\n")
+        self.command(
+            "lssrc -s clstrmgrES",
+            "Subsystem         Group            PID          Status \n"
+            " clstrmgrES       cluster          14418220     active\n",
+        )
+        return self
+
+    def _look(self, kind: str, subject: str) -> dict[str, Any]:
+        if kind in ("processes", "open_files"):
+            return {"error": "unanswered"}  # host.py: processes are known on Linux only
+        return super()._look(kind, subject)
+
+    def _run(self, line: str) -> dict[str, Any]:
+        argv = line.split(" ")
+        missing = ("getent", "readlink", "stat", "sysctl", "systemctl", "ip", "ss", "findmnt")
+        if argv[0] in missing and line not in self.commands:
+            return {"error": "absent"}
+        return super()._run(line)
+
+
+def aix() -> AixMachine:
+    """AIX 7.2 with the marks that it comes with, no PowerHA and no override: all is well."""
+    machine = AixMachine()
+    machine.command("uname -s", "AIX\n").command("oslevel -s", "7200-05-03-2148\n")
+    for name in ("maxpout", "minpout"):
+        machine.command(f"lsattr -R -l sys0 -a {name}", "0...32769 (+1)\n")
+    machine.marks(8193, 4096)
+    machine.failing(LSLPP, "lslpp: 0504-132  Fileset cluster.es.server.rte not installed.\n\n\n")
+    machine.command("mount", PLAIN_MOUNTS)
+    machine.file("/etc/filesystems", PLAIN_FILESYSTEMS)
+    machine.command("lparstat", (packs.FIXTURES / "lparstat/aix-shared.txt").read_text())
+    machine.command("ioo -a", (packs.FIXTURES / "ioo/aix-6.1.txt").read_text())
+    machine.folder("/proc/1", "/proc/sys")
+    return machine

@@ -1,0 +1,533 @@
+"""io_pacing: the policy, and every check in every status."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import aix_packs
+import packs
+import pytest
+from aix_packs import aix
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import io_pacing
+from ansible.module_utils.hostproof.controls.io_pacing.policy import PROFILES, Pair, rule_problem
+from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.host import Host, RecordedHost
+
+Judge = Callable[..., dict[str, Finding]]
+
+
+@pytest.fixture
+def judge(validate_finding) -> Judge:
+    """judge(host, **changes of the policy): the finding of each check."""
+
+    def judge_host(host: Host, **changes: Any) -> dict[str, Finding]:
+        policies = {"io_pacing": aix_packs.io_pacing_policy(**changes)}
+        findings = audit.judge_host(host, policies)
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        assert [one.check for one in findings] == [one.id for one in io_pacing.CHECKS]
+        return {one.check.removeprefix("io_pacing."): one for one in findings}
+
+    return judge_host
+
+
+def policy(**changes: Any) -> io_pacing.Policy:
+    return io_pacing.policy_from(aix_packs.io_pacing_policy(**changes))
+
+
+class TestPolicy:
+    @pytest.mark.parametrize(
+        ("profile", "pair"),
+        [
+            ("default", (8193, 4096)),
+            ("intermediate", (513, 256)),
+            ("legacy_hacmp", (33, 24)),
+            ("off", (0, 0)),
+        ],
+    )
+    def test_profile(self, profile, pair):
+        assert policy(profile=profile, maxpout=1, minpout=1).wanted == pair
+        assert PROFILES[profile].trade
+
+    def test_off_without_quotes_is_false_in_yaml(self):
+        assert policy(profile=False).profile == "off"
+
+    def test_every_profile_keeps_the_rule(self):
+        assert not [one for one in PROFILES.values() if rule_problem(one.pair)]
+
+    def test_custom(self):
+        assert policy(profile="custom", maxpout=1025, minpout=512).wanted == Pair(1025, 512)
+
+    @pytest.mark.parametrize(
+        ("maxpout", "minpout", "said"),
+        [
+            (8192, 4096, "io_pacing_maxpout .*maxpout 8192 must be a multiple of 4 plus 1"),
+            (33, 33, "io_pacing_minpout .*minpout 33 must be below maxpout 33"),
+            (33, 36, "io_pacing_minpout .*must be below maxpout 33"),
+            (33, 22, "io_pacing_minpout .*must be a multiple of 4"),
+            (33, 32, "io_pacing_minpout .*at least 4 below maxpout 33"),
+            (0, 24, "both are 0"),
+            (33, 0, "both are 0"),
+            (-1, 0, "io_pacing_maxpout must be a whole number"),
+            ("many", 0, "io_pacing_maxpout must be a whole number"),
+            (True, 0, "io_pacing_maxpout must be a whole number"),
+        ],
+    )
+    def test_custom_against_the_rule(self, maxpout, minpout, said):
+        with pytest.raises(PolicyError, match=said):
+            policy(profile="custom", maxpout=maxpout, minpout=minpout)
+
+    @pytest.mark.parametrize(
+        ("changes", "said"),
+        [
+            ({"profile": "fast"}, "io_pacing_profile must be one of default"),
+            ({"profile": True}, "io_pacing_profile must be one of"),
+            ({"powerha_version": "7"}, "io_pacing_powerha_version must be auto, none or"),
+            ({"powerha_version": 7.1}, None),
+            ({"powerha_version": False}, "io_pacing_powerha_version"),
+            ({"cpu_headroom": 101}, "io_pacing_cpu_headroom must be 0 to 100"),
+            ({"cpu_headroom": "much"}, "io_pacing_cpu_headroom must be a whole number"),
+            ({"deadman_risk_ok": "yes"}, "io_pacing_deadman_risk_ok must be true or false"),
+            ({"dirty_limit": "many"}, "io_pacing_dirty_limit is no size"),
+            ({"filesystems": "/fs"}, "io_pacing_filesystems must be a list"),
+            ({"filesystems": [{"path": "/fs"}]}, "needs path, maxpout and minpout"),
+            ({"filesystems": ["/fs"]}, "needs path, maxpout and minpout"),
+        ],
+    )
+    def test_values(self, changes, said):
+        if said is None:
+            policy(**changes)
+            return
+        with pytest.raises(PolicyError, match=said):
+            policy(**changes)
+
+    @pytest.mark.parametrize(
+        ("listed", "said"),
+        [
+            ([("fs", 33, 24)], "'fs' must be a mount point"),
+            ([("/fs", 33, 24), ("/fs/", 33, 24)], "lists /fs twice"),
+            ([("/fs", 60, 40)], "/fs: maxpout 60 must be a multiple of 4 plus 1"),
+            ([("/fs", "x", 40)], "/fs: maxpout must be a whole number"),
+        ],
+    )
+    def test_file_systems(self, listed, said):
+        with pytest.raises(PolicyError, match=said):
+            policy(filesystems=[own(*one) for one in listed])
+
+    def test_missing_and_unknown_names(self):
+        values = aix_packs.io_pacing_policy()
+        with pytest.raises(PolicyError, match="missing dirty_limit"):
+            io_pacing.policy_from({k: v for k, v in values.items() if k != "dirty_limit"})
+        with pytest.raises(PolicyError, match="unknown maxpot"):
+            io_pacing.policy_from(values | {"maxpot": 1})
+
+
+def own(path: str, maxpout: Any, minpout: Any) -> dict[str, Any]:
+    return {"path": path, "maxpout": maxpout, "minpout": minpout}
+
+
+class TestSystems:
+    def test_aix_as_it_comes(self, judge):
+        found = judge(aix())
+        statuses = {name: one.status for name, one in found.items()}
+        expected = dict.fromkeys(statuses, "pass") | {
+            "deadman_risk": "skip",
+            "buffered_writers": "skip",
+        }
+        assert statuses == expected
+        assert found["buffered_writers"].why == "Not a Linux host (AIX)."
+
+    def test_linux(self, judge):
+        found = judge(linux())
+        assert {one.status for name, one in found.items() if name != "buffered_writers"} == {"skip"}
+        assert found["persisted"].why == "Not an AIX host (Linux)."
+        assert found["buffered_writers"].status == "pass"
+
+    def test_solaris(self, judge):
+        machine = packs.Machine().command("uname -s", "SunOS\n")
+        assert {one.status for one in judge(machine).values()} == {"skip"}
+
+    def test_no_system(self, judge):
+        machine = packs.Machine()
+        assert {one.status for one in judge(machine).values()} == {"error"}
+
+    def test_nothing_but_a_system(self, judge):
+        """An AIX without answers: no check may pass."""
+        machine = aix_packs.AixMachine()
+        machine.command("uname -s", "AIX\n")
+        found = judge(machine)
+        assert {one.status for one in found.values()} == {"error", "skip"}
+        assert found["buffered_writers"].status == "skip"
+
+    def test_empty_answers(self, judge):
+        machine = aix()
+        for line in list(machine.commands):
+            if line != "uname -s":
+                machine.command(line, "")
+        machine.file("/etc/filesystems", "")
+        found = judge(machine)
+        assert {one.status for one in found.values()} == {"error", "skip"}
+
+    def test_offline_as_live(self, judge):
+        machine = aix().marks(33, 24).powerha("6.1.0.0")
+        live = judge(machine)
+        assert judge(RecordedHost(machine.evidence)) == live
+
+
+class TestPersistedAndRunning:
+    def test_legacy(self, judge):
+        found = judge(aix().marks(33, 24))
+        assert found["persisted"].status == found["running"].status == "fail"
+        assert found["persisted"].persisted == "maxpout=33 minpout=24"
+        assert found["persisted"].desired == "maxpout=8193 minpout=4096"
+        assert "chdev -l sys0 -a maxpout=8193 -a minpout=4096" in str(found["persisted"].fix)
+
+    def test_the_kernel_goes_by_other_marks(self, judge):
+        found = judge(aix().kernel(33, 24))
+        assert found["persisted"].status == "pass"
+        assert found["running"].status == "fail"
+        assert "chdev -P or chdev -T" in found["running"].why
+
+    def test_the_next_boot_brings_other_marks(self, judge):
+        found = judge(aix().odm(33, 24))
+        assert found["persisted"].status == "fail"
+        assert found["running"].status == "pass"
+
+    def test_a_kernel_that_does_not_tell(self, judge):
+        machine = aix().failing(aix_packs.SYS_PARM, "ModuleNotFoundError: ctypes")
+        found = judge(machine)
+        assert found["persisted"].status == "pass"
+        for name in ("running", "legal", "legacy_values"):
+            assert found[name].status == "error", name
+        assert "lsattr shows the ODM only" in found["running"].why
+        assert "ctypes" in found["running"].why
+
+    @pytest.mark.parametrize("text", ["", "maxpout=33\n", "x\n", "maxpout=33\nminpout=24\nx\n"])
+    def test_a_kernel_that_tells_too_little(self, judge, text):
+        machine = aix()
+        machine.command(aix_packs.SYS_PARM, text)
+        assert judge(machine)["running"].status == "error"
+
+    def test_lsattr_that_fails(self, judge):
+        machine = aix().failing(aix_packs.LSATTR, "lsattr: 0514-519 not found in the database")
+        found = judge(machine)
+        for name in ("persisted", "legal", "legacy_values"):
+            assert found[name].status == "error", name
+        assert "0514-519" in found["persisted"].why
+        assert found["running"].status == "pass"
+
+    def test_lsattr_that_tells_one_only(self, judge):
+        machine = aix()
+        machine.command(aix_packs.LSATTR, "maxpout 8193 HIGH water mark True\n")
+        assert judge(machine)["persisted"].status == "error"
+
+    def test_a_mark_that_is_no_number(self, judge):
+        assert judge(aix().odm("none", 4096))["persisted"].status == "error"
+
+    def test_off(self, judge):
+        found = judge(aix().marks(0, 0), profile="off")
+        assert found["persisted"].status == found["running"].status == "pass"
+        assert found["legal"].status == found["legacy_values"].status == "pass"
+
+
+class TestLegal:
+    @pytest.mark.parametrize(
+        ("pair", "status", "said"),
+        [
+            ((8193, 4096), "pass", ""),
+            ((0, 0), "pass", ""),
+            ((8192, 4096), "warn", "maxpout 8192 must be a multiple of 4 plus 1"),
+            ((33, 22), "warn", "minpout 22 must be a multiple of 4"),
+            ((24, 32), "fail", "minpout 32 must be below maxpout 24"),
+            ((33, 33), "fail", "must be below"),
+            ((33, 0), "fail", "both are 0"),
+            ((0, 24), "fail", "both are 0"),
+            ((65537, 4096), "fail", "maxpout must be 0 to 32769"),
+        ],
+    )
+    def test_pair(self, judge, pair, status, said):
+        finding = judge(aix().marks(*pair))["legal"]
+        assert finding.status == status
+        assert status == "pass" or said in finding.why
+
+    def test_in_the_kernel_alone(self, judge):
+        finding = judge(aix().kernel(24, 32))["legal"]
+        assert finding.status == "fail"
+        assert finding.why.startswith("In the kernel: ")
+
+
+class TestLegacyValues:
+    COST = "213.55 MB/s with 8193/4096, 109.64 MB/s with 33/24"
+
+    @pytest.mark.parametrize("pair", [(33, 24), (33, 20), (17, 8)])
+    def test_without_powerha(self, judge, pair):
+        finding = judge(aix().marks(*pair))["legacy_values"]
+        assert finding.status == "fail"
+        assert self.COST in finding.why
+        assert "no PowerHA" in finding.why
+
+    def test_cost_is_what_the_article_printed(self):
+        text = (packs.FIXTURES / "io_pacing/seed-orion.txt").read_text()
+        measured = re.findall(r"Large MBPS=([\d.]+)", text)
+        assert [f"{rate} MB/s" in self.COST for rate in measured] == [True, True]
+        assert round(100 - 100 * float(measured[1]) / float(measured[0])) == 49
+
+    def test_with_a_powerha_that_does_not_need_them(self, judge):
+        finding = judge(aix().marks(33, 24).powerha("7.1.3.0", "SP5"))["legacy_values"]
+        assert finding.status == "fail"
+        assert "PowerHA 7.1.3 SP5 (active), which does not need it" in finding.why
+
+    def test_wanted_all_the_same(self, judge):
+        finding = judge(aix().marks(33, 24), profile="legacy_hacmp")["legacy_values"]
+        assert finding.status == "warn"
+        assert self.COST in finding.why
+
+    def test_with_an_old_hacmp(self, judge):
+        found = judge(aix().marks(33, 24).powerha("5.4.1.0"), profile="legacy_hacmp")
+        assert found["legacy_values"].status == "pass"
+        assert found["deadman_risk"].status == "pass"
+
+    def test_one_layer_is_enough(self, judge):
+        assert judge(aix().kernel(33, 24))["legacy_values"].status == "fail"
+        assert judge(aix().odm(33, 24))["legacy_values"].status == "fail"
+
+    def test_intermediate_is_none(self, judge):
+        assert judge(aix().marks(513, 256))["legacy_values"].status == "pass"
+
+    def test_powerha_not_known(self, judge):
+        machine = aix().marks(33, 24).failing(aix_packs.LSLPP, "lslpp: 0504-081 cannot open")
+        found = judge(machine)
+        assert found["legacy_values"].status == "error"
+        assert found["deadman_risk"].status == "error"
+        given = judge(machine, powerha_version="7.2.3")
+        assert given["legacy_values"].status == "fail"
+        assert given["deadman_risk"].status == "pass"
+
+
+class TestDeadmanRisk:
+    def test_raised_under_an_old_hacmp(self, judge):
+        finding = judge(aix().powerha("6.1.0.0"))["deadman_risk"]
+        assert finding.status == "fail"
+        assert "maxpout=8193 minpout=4096 with PowerHA 6.1.0.0 (active)" in finding.why
+        assert "CPU headroom 32 % (average since the start" in finding.why
+
+    def test_taken_by_name(self, judge):
+        finding = judge(aix().powerha("6.1.0.0"), deadman_risk_ok=True)["deadman_risk"]
+        assert finding.status == "warn"
+        assert "io_pacing_deadman_risk_ok" in finding.why
+
+    def test_no_pacing_at_all_is_raised_too(self, judge):
+        found = judge(aix().marks(0, 0).powerha("5.4.1.0"), profile="off")
+        assert found["deadman_risk"].status == "fail"
+
+    def test_wanted_but_not_there_yet(self, judge):
+        finding = judge(aix().marks(33, 24).powerha("6.1.0.0"))["deadman_risk"]
+        assert finding.status == "warn"
+        assert "The policy wants maxpout=8193" in finding.why
+
+    @pytest.mark.parametrize(
+        ("version", "status"),
+        [
+            ("7.0", "fail"),
+            ("6.1.0.0", "fail"),
+            ("7.1", "pass"),
+            ("7.1.0", "pass"),
+            ("none", "skip"),
+        ],
+    )
+    def test_which_release_is_old(self, judge, version, status):
+        assert judge(aix(), powerha_version=version)["deadman_risk"].status == status
+
+    def test_little_cpu_left(self, judge):
+        finding = judge(aix().powerha("6.1.0.0"), cpu_headroom=12)["deadman_risk"]
+        assert "CPU headroom 12 % (io_pacing_cpu_headroom), below the 20 % to keep" in finding.why
+
+    def test_cpu_not_known(self, judge):
+        machine = aix().powerha("6.1.0.0").failing("lparstat", "no")
+        finding = judge(machine)["deadman_risk"]
+        assert finding.status == "fail"
+        assert "CPU headroom not known" in finding.why
+
+    def test_halevel_contradicts_lslpp(self, judge):
+        machine = aix().powerha("6.1.0.0")
+        machine.command(aix_packs.HALEVEL, "7.2.3 GA\n")
+        finding = judge(machine)["deadman_risk"]
+        assert finding.status == "error"
+        assert "lslpp says PowerHA 6.1.0.0, halevel says 7.2.3" in finding.why
+
+
+class TestFilesystems:
+    def override(self, live: bool = True, persisted: bool = True) -> aix_packs.AixMachine:
+        machine = aix()
+        if live:
+            text = (packs.FIXTURES / "io_pacing/mount-override.txt").read_text()
+            machine.command("mount", text)
+        if persisted:
+            text = (packs.FIXTURES / "io_pacing/filesystems-override.txt").read_text()
+            machine.file("/etc/filesystems", text)
+        return machine
+
+    def test_nobody_asked_for_it(self, judge):
+        finding = judge(self.override())["filesystems"]
+        assert finding.status == "fail"
+        assert "/fs: maxpout=60 minpout=40 in /etc/filesystems" in finding.why
+        assert "/fs: maxpout=60 minpout=40 as mounted" in finding.why
+        assert "chfs -a options=rw /fs" in str(finding.fix)
+
+    def test_allowed(self, judge):
+        machine = aix()
+        machine.command("mount", aix_packs.PLAIN_MOUNTS + row("/fs", "rw,maxpout=513,minpout=256"))
+        text = "/fs:\n\tvfs = jfs2\n\toptions = rw,maxpout=513,minpout=256\n"
+        machine.file("/etc/filesystems", text)
+        assert judge(machine)["filesystems"].status == "fail"
+        allowed = judge(machine, filesystems=[own("/fs", 513, 256)])["filesystems"]
+        assert allowed.status == "pass"
+        assert allowed.running == "/fs: maxpout=513 minpout=256"
+        other = judge(machine, filesystems=[own("/fs", 33, 24)])["filesystems"]
+        assert other.status == "fail"
+        assert judge(machine, profile="intermediate")["filesystems"].status == "pass"
+
+    def test_the_next_mount_differs(self, judge):
+        machine = aix()
+        machine.command("mount", aix_packs.PLAIN_MOUNTS + row("/fs", "rw,maxpout=513,minpout=256"))
+        finding = judge(machine, filesystems=[own("/fs", 513, 256)])["filesystems"]
+        assert finding.status == "warn"
+        assert finding.persisted == "none"
+
+    def test_live_or_persisted_alone(self, judge):
+        assert judge(self.override(persisted=False))["filesystems"].status == "fail"
+        assert judge(self.override(live=False))["filesystems"].status == "fail"
+
+    def test_half_an_override(self, judge):
+        machine = aix()
+        machine.command("mount", aix_packs.PLAIN_MOUNTS + row("/fs", "rw,maxpout=8193"))
+        finding = judge(machine)["filesystems"]
+        assert finding.status == "fail"
+        assert "/fs: maxpout=8193 as mounted" in finding.why
+
+    def test_names_that_only_begin_so(self, judge):
+        machine = aix()
+        machine.command("mount", aix_packs.PLAIN_MOUNTS + row("/fs", "rw,maxpouts=1,xminpout=2"))
+        assert judge(machine)["filesystems"].status == "pass"
+
+    def test_not_readable(self, judge):
+        assert judge(aix().failing("mount", "no"))["filesystems"].status == "error"
+        assert judge(aix().deny("/etc/filesystems"))["filesystems"].status == "error"
+
+
+def row(path: str, options: str) -> str:
+    return f"         /dev/fslv07      {path:<16} jfs2   Jul 15 11:06 {options}\n"
+
+
+class TestInformation:
+    def test_mounts_that_bypass_the_cache(self, judge):
+        machine = aix()
+        rows = row("/u02", "rw,cio,log=INLINE") + row("/u03", "rw,dio") + row("/u04", "rw,cio2")
+        machine.command("mount", aix_packs.PLAIN_MOUNTS + rows)
+        finding = judge(machine)["not_governed"]
+        assert finding.status == "pass"
+        assert "/u02 (cio); /u03 (dio)" in finding.title
+        assert "/u04" not in str(finding.in_use)
+        assert "filesystemio_options" in str(finding.in_use)
+
+    def test_tunables(self, judge):
+        finding = judge(aix())["neighbours"]
+        assert finding.status == "pass"
+        assert "j2_nPagesPerWriteBehindCluster=32" in str(finding.running)
+
+    def test_tunables_that_nobody_tells(self, judge):
+        assert judge(aix().failing("ioo -a", "ioo: not root"))["neighbours"].status == "error"
+        machine = aix()
+        machine.command("ioo -a", "maxpgahead = 8\n")
+        assert judge(machine)["neighbours"].status == "error"
+
+
+# -- Linux ----------------------------------------------------------------------------------------
+
+
+def linux(**dirty: int) -> packs.Machine:
+    """64 GiB, of which 30 GiB are available; the kernel's defaults of the dirty limits."""
+    machine = packs.linux().memory(MemAvailable=30 * packs.MIB)
+    machine.file("/proc/self/mountinfo", "25 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n")
+    values = {
+        "dirty_background_bytes": 0,
+        "dirty_background_ratio": 10,
+        "dirty_bytes": 0,
+        "dirty_ratio": 20,
+    }
+    for name, value in (values | dirty).items():
+        machine.file(f"/proc/sys/vm/{name}", f"{value}\n")
+    machine.file("/sys/block/vda/queue/wbt_lat_usec", "75000\n")
+    machine.file("/sys/block/loop0/queue/wbt_lat_usec", "2000\n")
+    return machine
+
+
+class TestBufferedWriters:
+    def test_within_the_limit(self, judge):
+        finding = judge(linux())["buffered_writers"]
+        assert finding.status == "pass"
+        assert finding.running == "write back from about 3.0 GiB, writers wait from about 6.0 GiB"
+        assert finding.in_use == "writeback throttle (wbt_lat_usec): vda 75000 µs"
+
+    def test_above_the_limit(self, judge):
+        finding = judge(linux(dirty_ratio=40))["buffered_writers"]
+        assert finding.status == "warn"
+        assert "about 12.0 GiB may be dirty" in finding.why
+        assert "A database with direct I/O is not governed by it." in finding.why
+        assert "vm.dirty_bytes = 8589934592" in str(finding.fix)
+
+    def test_bytes_win_over_the_ratio(self, judge):
+        machine = linux(dirty_bytes=1 << 30, dirty_ratio=0, dirty_background_bytes=1 << 28)
+        machine.file(
+            "/etc/sysctl.d/90-dirty.conf",
+            "vm.dirty_bytes = 1073741824\nvm.dirty_background_bytes = 268435456\n",
+        )
+        finding = judge(machine)["buffered_writers"]
+        assert finding.status == "pass", finding.why
+        assert finding.running == "write back from about 256.0 MiB, writers wait from about 1.0 GiB"
+        assert "/etc/sysctl.d/90-dirty.conf:1" in str(finding.persisted)
+
+    def test_never_a_failure(self, judge):
+        machine = linux(dirty_ratio=100, dirty_background_ratio=100)
+        finding = judge(machine, dirty_limit="1M")["buffered_writers"]
+        assert finding.status == "warn"
+        assert "writing back begins" in finding.why
+
+    def test_unmanaged(self, judge):
+        machine = linux(dirty_background_ratio=10, dirty_ratio=20).memory(MemAvailable=60 << 20)
+        assert judge(machine)["buffered_writers"].status == "warn"
+        assert judge(machine, dirty_limit="unmanaged")["buffered_writers"].status == "pass"
+
+    def test_a_boot_changes_it(self, judge):
+        machine = linux()
+        machine.file("/etc/sysctl.d/90-dirty.conf", "vm.dirty_ratio = 5\n")
+        finding = judge(machine)["buffered_writers"]
+        assert finding.status == "warn"
+        assert "vm.dirty_ratio is 20 now and 5 after a boot" in finding.why
+
+    def test_set_by_hand(self, judge):
+        finding = judge(linux(dirty_background_ratio=5))["buffered_writers"]
+        assert finding.status == "warn"
+        assert "vm.dirty_background_ratio is 5, which no file sets" in finding.why
+
+    def test_both_of_a_pair_at_boot(self, judge):
+        machine = linux(dirty_bytes=1 << 30, dirty_ratio=0)
+        text = "vm.dirty_ratio = 5\nvm.dirty_bytes = 1073741824\n"
+        machine.file("/etc/sysctl.d/90-dirty.conf", text)
+        assert "each makes the other 0" in judge(machine)["buffered_writers"].why
+
+    def test_throttle_off_and_absent(self, judge):
+        machine = linux()
+        machine.file("/sys/block/vda/queue/wbt_lat_usec", "0\n")
+        assert judge(machine)["buffered_writers"].in_use.endswith("vda off")
+        machine = linux().remove("/sys/block/vda/queue/wbt_lat_usec")
+        assert judge(machine)["buffered_writers"].in_use is None
+
+    @pytest.mark.parametrize(
+        "path",
+        ["/proc/sys/vm/dirty_bytes", "/proc/meminfo", "/sys/block/vda/queue/wbt_lat_usec"],
+    )
+    def test_not_readable(self, judge, path):
+        assert judge(linux().deny(path))["buffered_writers"].status == "error"
