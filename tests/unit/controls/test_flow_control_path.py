@@ -5,10 +5,16 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof.controls.flow_control import judge_links as judge_module
 from ansible.module_utils.hostproof.controls.flow_control.facts import Facts
+from ansible.module_utils.hostproof.controls.flow_control.judge_nic import (
+    judge_half_duplex,
+    judge_speed_duplex,
+)
 from ansible.module_utils.hostproof.controls.flow_control.policy import Policy, Rule
+from ansible.module_utils.hostproof.controls.flow_control.wanted import ports_of
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.probes import snmp
+from ansible.module_utils.hostproof.probes.ethernet_port import Pause
 from path_facts import (
     ADDRESS,
     OFF,
@@ -258,6 +264,17 @@ class TestUplink:
         assert one.status == ERROR
         assert "not the two ends of one cable" in one.why
 
+    def test_and_speed_duplex_says_no_other_thing_of_it(self):
+        seen = path(ON, ON, host_port={"speed": 10000})
+        one = judge_speed_duplex(seen.nics["eth1"], seen, policy())
+        assert one.status == ERROR
+        assert "not the two ends of one cable" in one.why
+        assert "flow_control_switches" in (one.fix or "")
+
+    def test_another_duplex_at_the_same_speed_is_one_cable_that_is_wrong(self):
+        seen = path(ON, ON, host_port={"duplex": "half"})
+        assert judge_speed_duplex(seen.nics["eth1"], seen, policy()).status == FAIL
+
 
 class TestBond:
     def lacp(self, first: Any = OFF, second: Any = OFF, *, numbers: bool = True) -> Facts:
@@ -307,6 +324,41 @@ class TestBond:
         assert first.status == ERROR
         assert "only eth2 sends while it is the active member of bond0" in first.why
         assert (second.status, second.title.partition(": ")[0]) == (PASS, "eth2 <-> core Gi2")
+
+    def active_backup(self, mode: Pause = OFF, **changes: Any) -> Facts:
+        """eth1 lent the bond its address, and eth2 carries it: the switch has it behind eth2."""
+        nics = [nic("eth1", bond="bond0"), nic("eth2", bond="bond0", permanent=SECOND)]
+        return facts(
+            *nics,
+            switches={"sw1": switch(host=[switch_port(port("Gi2", mode, **changes))])},
+            bonds={"bond0": bond(member("eth1"), member("eth2"), active="eth2")},
+        )
+
+    def test_the_port_of_the_active_member_is_not_that_of_the_one_that_lent_its_address(self):
+        seen = self.active_backup()
+        assert ports_of(seen.nics["eth1"], seen) == []
+        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
+
+    def test_an_address_that_the_switch_has_not_forgotten_is_not_the_active_members(self):
+        """Behind the permanent address of eth2 stands an old entry: the bond's own counts."""
+        seen = self.active_backup()
+        answer = seen.switches["sw1"]
+        old = {**answer.ports, SECOND: (switch_port(port("Gi7", OFF)),)}
+        seen = seen._replace(switches={"sw1": answer._replace(ports=old)})
+        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
+
+    def test_half_duplex_of_that_port_is_not_the_other_members(self):
+        seen = self.active_backup(duplex="half")
+        found = [judge_half_duplex(one, seen, policy()).status for one in seen.nics.values()]
+        assert found == [PASS, FAIL]
+
+    def test_a_port_whose_partner_is_the_other_member_is_not_this_ones(self):
+        """Only one port of the aggregate is left, and LACP tells whose it is."""
+        seen = self.lacp()
+        ports = {HOST: seen.switches["sw1"].ports[HOST][1:]}
+        seen = seen._replace(switches={"sw1": seen.switches["sw1"]._replace(ports=ports)})
+        assert ports_of(seen.nics["eth1"], seen) == []
+        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
 
     def test_one_cable_of_the_filer_is_one_finding(self, judge):
         seen = self.lacp()

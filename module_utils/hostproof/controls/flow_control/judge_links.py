@@ -7,7 +7,6 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...answer import if_known
 from ...errors import Absent, HostproofError
 from ...finding import ERROR, PASS, SKIP, WARN, Finding, found
-from ...parsers.bonding import Bond
 from ...probes.ethernet_port import UNSEEN, Delta, Pause
 from ...probes.filer_port import Filer, FilerPort
 from ...probes.network_interfaces import Interfaces
@@ -17,7 +16,7 @@ from .facts import Facts, NicFacts
 from .judging import evidence_of, priority_in_use, skipped, titled, undetermined
 from .links import Path, Side, Verdict
 from .policy import ON, STORAGE, Policy
-from .wanted import ports_of
+from .wanted import bond_of, ports_of
 
 
 def judge_links(facts, policy):
@@ -51,7 +50,7 @@ class _Far(NamedTuple):
 def _far_end(one, facts):
     # type: (NicFacts, Facts) -> _Far
     """The port of one interface; all ports of an aggregate where nobody can tell which."""
-    bond = _bond_of(one, facts)
+    bond = bond_of(one, facts)
     if bond is not None and bond.active and bond.active != one.name:
         why = "only {0} sends while it is the active member of {1}, so no switch has seen {2}"
         return _Far((), why.format(bond.active, one.nic.bond, one.name))
@@ -60,15 +59,6 @@ def _far_end(one, facts):
         return _Far(tuple(ports), "")
     macs = [mac for mac in (one.nic.permanent_mac, one.nic.mac) if mac]
     return _behind(facts, macs if bond is None else macs[-1:])
-
-
-def _bond_of(one, facts):
-    # type: (NicFacts, Facts) -> Optional[Bond]
-    interfaces = if_known(facts.interfaces, None)
-    if interfaces is None or one.nic.bond is None:
-        return None
-    bond = if_known(interfaces.bonds.get(one.nic.bond), None)
-    return bond if isinstance(bond, Bond) else None
 
 
 def _behind(facts, macs):

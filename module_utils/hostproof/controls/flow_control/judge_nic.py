@@ -14,6 +14,7 @@ from ...probes.pause_persisted import Setting
 from . import checks
 from .facts import Facts, NicFacts, link_path
 from .judging import bad, evidence_of, on_off, skipped, why_left_alone
+from .links import not_one_cable
 from .policy import OFF, ON, Policy
 from .wanted import Wanted, ports_of, wanted_of
 
@@ -281,8 +282,18 @@ def judge_speed_duplex(one, facts, _policy):
             "{0} Mb/s".format(port.speed) if port.speed else "speed unknown",
             port.duplex or "unknown",
         )
-        wrong = port.speed not in (None, nic.speed) or port.duplex not in (None, nic.duplex)
-        if wrong:
+        cable = not_one_cable((one.name, nic.speed), (ports[0].name, port.speed))
+        if cable is not None:
+            return found(
+                check,
+                cable.status,
+                why=cable.why,
+                fix=cable.fix,
+                running=text,
+                in_use=far,
+                evidence=evidence + list(port.evidence),
+            )
+        if port.duplex not in (None, nic.duplex):
             return found(
                 check,
                 FAIL,

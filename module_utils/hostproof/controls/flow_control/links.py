@@ -162,22 +162,30 @@ def worst(verdicts):
 # -- a cable --------------------------------------------------------------------------------------
 
 
+def not_one_cable(near, far):
+    # type: (Tuple[str, Optional[int]], Tuple[str, Optional[int]]) -> Optional[Verdict]
+    """Two ends, each a name with Mb/s, that cannot be those of one cable; None where they can."""
+    if not near[1] or not far[1] or near[1] == far[1]:
+        return None
+    return Verdict(
+        ERROR,
+        "{0} has {1} Mb/s and {2} has {3} Mb/s, so they are not the two ends of one cable: "
+        "the port leads to another switch, or the switch learned the address long ago.".format(
+            *(near + far)
+        ),
+        "name the switch that the cable really ends in, in flow_control_switches",
+    )
+
+
 def judge_cable(near, far):
     # type: (Side, Side) -> Verdict
     """Whether each end obeys what the other sends."""
     for side in (near, far):
         if side.up is False:
             return Verdict(SKIP, "{0} is down.".format(side.name), "")
-    if near.speed and far.speed and near.speed != far.speed:
-        why = (
-            "{0} has {1} Mb/s and {2} has {3} Mb/s, so they are not the two ends of one cable: "
-            "the port leads to another switch, or the switch learned the address long ago."
-        )
-        return Verdict(
-            ERROR,
-            why.format(near.name, near.speed, far.name, far.speed),
-            "name the switch that the cable really ends in, in flow_control_switches",
-        )
+    cable = not_one_cable((near.name, near.speed), (far.name, far.speed))
+    if cable is not None:
+        return cable
     duplex = _judge_duplex(near, far)
     if duplex is not None:
         return duplex

@@ -80,29 +80,43 @@ def ports_of(one, facts):
     # type: (NicFacts, Facts) -> List[SwitchPort]
     """The ports of switches at the other end of the cable, as far as they are known: one, or none.
 
-    A member of a bond in LACP is told from the others by the port number that both ends know.
+    A member of a bond in LACP is told from the others by the port number that both ends know. Where
+    one member carries the bond, the bond's address is behind that member's port, whoever lent it.
     """
+    bond = bond_of(one, facts)
+    macs = [one.nic.permanent_mac, one.nic.mac]
+    if bond is not None and bond.active:
+        if bond.active != one.name:
+            return []
+        macs = [one.nic.mac]
     number = None
-    interfaces = if_known(facts.interfaces, None)
-    bond = None
-    if interfaces is not None and one.nic.bond is not None:
-        bond = if_known(interfaces.bonds.get(one.nic.bond), None)
-    if isinstance(bond, Bond):
+    if bond is not None:
         numbers = [member.port for member in bond.members if member.name == one.name]
         number = numbers[0] if numbers else None
     for switch in facts.switches.values():
         answer = if_known(switch, None)
         if answer is None:
             continue
-        for mac in (one.nic.permanent_mac, one.nic.mac):
+        for mac in macs:
             ports = [port for port in answer.ports.get(mac or "", ()) if not port.uplink]
             if len(ports) > 1:
                 ports = [port for port in ports if number and port.partner == number]
-            if len(ports) == 1 and (
-                bond is None or mac == one.nic.permanent_mac or ports[0].partner
-            ):
+            elif number is not None:
+                ports = [port for port in ports if port.partner in (None, number)]
+            its_own = bond is None or bond.active or mac == one.nic.permanent_mac
+            if len(ports) == 1 and (its_own or ports[0].partner):
                 return ports
     return []
+
+
+def bond_of(one, facts):
+    # type: (NicFacts, Facts) -> Optional[Bond]
+    """The bond that the interface is in, None where it is in none or nothing is known of it."""
+    interfaces = if_known(facts.interfaces, None)
+    if interfaces is None or one.nic.bond is None:
+        return None
+    bond = if_known(interfaces.bonds.get(one.nic.bond), None)
+    return bond if isinstance(bond, Bond) else None
 
 
 def peer_pause(one, facts):
