@@ -51,10 +51,13 @@ LINK, RULE, NETWORKMANAGER, IFCFG, SCRIPT = ORDER = (
     "ifcfg",
     "script",
 )
+#: The one place of AIX, and that of Solaris.
+ODM, DLADM = "ODM", "dladm"
 
 
 class Setting(NamedTuple):
-    """One place that sets PAUSE at boot; None is what it leaves. ``kind`` is one of ORDER.
+    """One place that sets PAUSE at boot; None is what it leaves. ``kind`` is one of ORDER,
+    ODM or DLADM.
 
     ``ignored`` says why it has no effect, "" where it has one.
     """

@@ -6,9 +6,10 @@
 """
 
 from .checks import CHECKS
-from .facts import Facts, read
+from .facts import Facts
 from .judge import judge
 from .plan import plan
 from .policy import NAME, Policy, policy_from
+from .reading import read
 
 __all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read"]

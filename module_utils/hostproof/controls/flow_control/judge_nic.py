@@ -8,7 +8,8 @@ from ...answer import if_known, known
 from ...errors import Absent
 from ...finding import ERROR, FAIL, PASS, WARN, Check, Finding, found
 from ...parsers import link_file
-from ...parsers.ethtool_pause import Direction
+from ...parsers.ethtool_pause import Direction, PauseSettings
+from ...parsers.nfs_options import LINUX
 from ...probes.nic_pause import OFFER_BOTH
 from ...probes.pause_persisted import Setting
 from . import checks
@@ -22,9 +23,18 @@ _APPLY = "./hostproof apply --tags flow_control"
 _RULES = "give a rule in flow_control_wanted, then " + _APPLY
 
 
-def _fix(policy):
-    # type: (Policy) -> str
+def _fix(one, policy):
+    # type: (NicFacts, Policy) -> str
+    if one.by_hand:
+        return one.by_hand
     return _RULES if policy.wanted is None else _APPLY
+
+
+def _set_text(one, pause):
+    # type: (NicFacts, PauseSettings) -> str
+    """What is set; only Linux tells what is set of its negotiation."""
+    autoneg = "autonegotiation {0}, ".format(on_off(pause.autoneg)) if one.system == LINUX else ""
+    return "{0}rx {1}, tx {2}".format(autoneg, on_off(pause.rx), on_off(pause.tx))
 
 
 def judge_supported(one, _facts, _policy):
@@ -75,11 +85,9 @@ def judge_wanted(one, facts, policy):
         why="{0}, and {1} is wanted{2}.".format(
             " and ".join(wrong).capitalize(), wanted.text, danger
         ),
-        fix=_fix(policy),
+        fix=_fix(one, policy),
         desired=wanted.text,
-        running="autonegotiation {0}, rx {1}, tx {2}".format(
-            *(on_off(value) for value in (pause.autoneg, pause.rx, pause.tx))
-        ),
+        running=_set_text(one, pause),
         evidence=evidence_of(one),
     )
 
@@ -90,6 +98,12 @@ def judge_negotiated(one, facts, policy):
     if alone:
         return skipped(checks.NEGOTIATED, alone)
     pause = known(one.pause)
+    if not pause.autoneg and one.system != LINUX:
+        return skipped(
+            checks.NEGOTIATED,
+            "{0} does not tell what was negotiated; what it shows is judged by "
+            "flow_control.wanted.".format(one.system),
+        )
     if not pause.autoneg:
         return skipped(checks.NEGOTIATED, "PAUSE is not negotiated here: what is set is in force.")
     if one.nic.carrier is False:
@@ -102,7 +116,7 @@ def judge_negotiated(one, facts, policy):
         why="Negotiated is rx {0}, tx {1}, and {2} is wanted.".format(
             on_off(force.rx), on_off(force.tx), wanted.text
         ),
-        fix=_fix(policy),
+        fix=_fix(one, policy),
         desired=wanted.text,
         running="rx {0}, tx {1} set".format(on_off(pause.rx), on_off(pause.tx)),
         in_use="rx {0}, tx {1} negotiated".format(on_off(force.rx), on_off(force.tx)),
@@ -127,7 +141,7 @@ def judge_persisted(one, facts, policy):
         checks.PERSISTED,
         status,
         why=why,
-        fix=_fix(policy),
+        fix=_fix(one, policy),
         desired=wanted.text,
         persisted="; ".join(_setting_text(item) for item in settings)
         or "nothing sets it: the driver's default",
@@ -323,7 +337,9 @@ def judge_speed_duplex(one, facts, _policy):
             WARN,
             why="Speed and duplex are forced here: where the other end negotiates, it falls back "
             "to half duplex.",
-            fix="ethtool -s {0} autoneg on, if the switch port negotiates".format(one.name),
+            fix="ethtool -s {0} autoneg on, if the switch port negotiates".format(one.name)
+            if one.system == LINUX
+            else "let both ends negotiate",
             running=text,
             evidence=evidence,
         )
@@ -403,8 +419,8 @@ def judge_pause_frames(one, _facts, policy):
         check,
         WARN if reasons else PASS,
         why=_sentence("; ".join(reasons)),
-        fix="relieve the end that sends PAUSE: ethtool -G and interrupts of a host, the load of a "
-        "filer; flow_control_pause_frames_limit says how many are allowed",
+        fix="relieve the end that sends PAUSE: receive buffers and interrupts of a host, the load "
+        "of a filer; flow_control_pause_frames_limit says how many are allowed",
         desired="at most {0} in each direction".format(policy.pause_frames_limit),
         in_use=text,
         evidence=traffic.evidence,
@@ -441,8 +457,10 @@ def judge_drops(one, _facts, policy):
             ", ".join("{0} {1}".format(name, n) for name, n in over.items()),
             without,
         ),
-        fix="ethtool -g {0} (a larger ring), speed and flow control of both ends; the limit is "
-        "flow_control_drops_limit".format(one.name),
+        fix="more receive buffers{0}, speed and flow control of both ends; the limit is "
+        "flow_control_drops_limit".format(
+            " (ethtool -g {0})".format(one.name) if one.system == LINUX else ""
+        ),
         desired="at most {0} of each kind".format(policy.drops_limit),
         in_use="{0} within {1:.1f} s".format(
             ", ".join("{0} {1}".format(name, n) for name, n in over.items()) or "none",
@@ -466,5 +484,5 @@ def judge_priority(one, _facts, _policy):
         check,
         PASS,
         running="no priority pauses",
-        evidence=["command:dcb pfc show dev {0} prio-pfc".format(one.name)],
+        evidence=list(one.evidence) or ["command:dcb pfc show dev {0} prio-pfc".format(one.name)],
     )

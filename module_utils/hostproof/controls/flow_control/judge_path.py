@@ -8,6 +8,7 @@ from ...answer import if_known, known
 from ...errors import HostproofError
 from ...finding import FAIL, PASS, WARN, Check, Finding, found
 from ...parsers.bonding import Bond
+from ...parsers.nfs_options import LINUX
 from ...probes.filer_port import Filer
 from ...probes.network_interfaces import Path
 from . import checks
@@ -74,6 +75,8 @@ def _judge_bond(check, name, facts):
             differing.append(
                 "{0} ({1})".format(what, ", ".join("{0}: {1}".format(*pair) for pair in pairs))
             )
+    linux = facts.system == LINUX
+    place = "/proc/net/bonding/" + name
     out = []
     if isinstance(bond, Bond):
         out = [member.name for member in bond.members if not bond.works(member.name)]
@@ -88,10 +91,10 @@ def _judge_bond(check, name, facts):
         check,
         (FAIL if differing else WARN) if reasons else PASS,
         why=". ".join(text[:1].upper() + text[1:] for text in reasons) + ".",
-        fix="set all members alike; cat /proc/net/bonding/{0}".format(name),
+        fix="set all members alike" + ("; cat " + place if linux else ""),
         running="; ".join("{0}: {1}".format(one.name, _pause_text(one)) for one in members),
         evidence=[key for one in members for key in evidence_of(one)[:1]]
-        + ["file:/proc/net/bonding/" + name],
+        + (["file:" + place] if linux else []),
     )
 
 

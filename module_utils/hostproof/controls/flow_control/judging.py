@@ -69,7 +69,10 @@ def priority_in_use(one):
     priorities = if_known(one.priorities, [])
     if priorities:
         return "Priority flow control is in use ({0}): hands off.".format(
-            ", ".join("priority {0}".format(number) for number in priorities)
+            ", ".join(
+                "priority {0}".format(item) if isinstance(item, int) else item
+                for item in priorities
+            )
         )
     if not isinstance(one.priorities, Absent):
         known(one.priorities)
@@ -81,6 +84,9 @@ def priority_in_use(one):
 
 def evidence_of(one):
     # type: (NicFacts) -> List[str]
+    """What its flow control is from first, then what its speed is from."""
+    if one.evidence:
+        return list(one.evidence)
     return ["command:" + " ".join(argv_pause(one.name)), "command:ethtool " + one.name]
 
 

@@ -17,6 +17,7 @@ from ...errors import Absent, Unanswered
 from ...parsers import link_file
 from ...parsers.bonding import Bond
 from ...parsers.ethtool_pause import PauseSettings
+from ...parsers.nfs_options import LINUX
 from ...probes.nic_pause import OFFER_BOTH, argv_pause
 from ...probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE
 from . import waiting
@@ -48,10 +49,35 @@ def plan(facts, policy):
     known(interfaces)
     if policy.wanted is None:
         return Plan([], [], ["flow_control_wanted is auto: nothing is changed."], [])
+    if facts.system != LINUX:
+        return Plan([], _by_hand(facts), [], [])
     work = _Work([], [], [], [])
     for name in sorted(facts.nics):
         _plan_one(facts.nics[name], facts, policy, work)
     return Plan(work.files + work.commands, work.refusals, work.pending, [])
+
+
+def _by_hand(facts):
+    # type: (Facts) -> List[Refusal]
+    """What differs from the policy on a system that is judged, and not set."""
+    refusals = []
+    for name in sorted(facts.nics):
+        one = facts.nics[name]
+        if one.rule.keeps or why_left_alone(one):
+            continue
+        wanted = wanted_of(one, facts)
+        rx, tx = one.persisted.at_boot()[1:]
+        boot = wanted.rx in (None, rx) and wanted.tx in (None, tx)
+        if not boot or not wanted.met_by(known(one.in_force)):
+            refusals.append(
+                Refusal(
+                    "{0}: {1} is wanted, and flow control of {2} is not set by apply: {3}".format(
+                        name, wanted.text, one.system, one.by_hand
+                    ),
+                    None,
+                )
+            )
+    return refusals
 
 
 def _plan_one(one, facts, policy, work):

@@ -1,0 +1,131 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads everything that the checks and the plan need: the host, its switches, its filers."""
+
+from typing import Callable, Dict
+
+from ...answer import Answer, attempt, known
+from ...errors import Absent, HostproofError
+from ...host import Host
+from ...parsers.nfs_options import AIX, LINUX, SOLARIS
+from ...probes import filer_port, nfs_mounted, switch_port
+from ...probes.filer_port import Filer
+from ...probes.network_interfaces import Interfaces
+from ...probes.switch_port import Switch
+from . import on_aix, on_linux, on_solaris
+from .facts import Facts, NicFacts, Platform
+from .policy import INTERCONNECT, STORAGE, FilerAgent, Policy, filer_target, switch_target
+
+_PLATFORMS = {
+    LINUX: on_linux.look,
+    AIX: on_aix.look,
+    SOLARIS: on_solaris.look,
+}  # type: Dict[str, Callable[[Host, Policy], Platform]]
+
+
+def read(host, policy):
+    # type: (Host, Policy) -> Facts
+    """Look at everything; nothing is written. The agents' second reading comes after the host's."""
+    system = attempt(nfs_mounted.read_system, host)
+    if isinstance(system, HostproofError):
+        return Facts(system, system, {}, {}, {})
+    if system not in _PLATFORMS:
+        problem = Absent(
+            "command:uname -s",
+            "flow control is judged on {0}, and this is {1}".format(
+                ", ".join(sorted(_PLATFORMS)), system
+            ),
+        )
+        return Facts(system, problem, {}, {}, {})
+    platform = attempt(_PLATFORMS[system], host, policy)
+    if isinstance(platform, HostproofError):
+        return Facts(system, platform, {}, {}, {})
+    interfaces = platform.interfaces
+    nics = {}  # type: Dict[str, NicFacts]
+    for name in sorted(interfaces.nics):
+        roles = interfaces.roles_of(name)
+        nic = interfaces.nics[name]
+        rule = policy.rule_for(roles, name, nic.driver, nic.bond)
+        if STORAGE in roles or INTERCONNECT in roles or not rule.keeps:
+            nics[name] = platform.read_nic(name, roles, rule)
+    filers = _read_filers(host, policy, interfaces)
+    switches = _read_switches(host, policy, interfaces, nics, filers)
+    if nics and policy.sample_seconds:
+        if platform.take_sample is None:
+            if filers or switches:
+                host.pause(policy.sample_seconds)
+        else:
+            sample = attempt(platform.take_sample, sorted(nics), policy.sample_seconds)
+            for name, one in nics.items():
+                traffic = attempt(lambda each: platform.traffic_of(known(sample), each), name)
+                nics[name] = one._replace(traffic=traffic)
+        filers = {
+            agent.address: attempt(_filer_again, host, policy, agent, filers[agent.address])
+            for agent in policy.filers
+        }
+        switches = {
+            switch_target(policy, one).name: attempt(
+                lambda target: switch_port.read_again(host, target, known(switches[target.name])),
+                switch_target(policy, one),
+            )
+            for one in policy.switches
+            if switch_target(policy, one).name in switches
+        }
+    return Facts(system, interfaces, nics, switches, filers)
+
+
+# -- the other ends -------------------------------------------------------------------------------
+
+
+def _read_filers(host, policy, interfaces):
+    # type: (Host, Policy, Interfaces) -> Dict[str, Answer[Filer]]
+    """Those of the policy that the host has a path to."""
+    macs = {path.address: path.mac or "" for path in interfaces.paths if path.role == STORAGE}
+    return {
+        agent.address: attempt(_read_filer, host, policy, agent, macs.get(agent.address, ""))
+        for agent in policy.filers
+    }
+
+
+def _read_filer(host, policy, agent, mac):
+    # type: (Host, Policy, FilerAgent, str) -> Filer
+    if not agent.ports:
+        return filer_port.read_filer(host, filer_target(policy, agent), agent.address, mac)
+    ports = tuple(
+        filer_port.from_policy(
+            agent.address,
+            one.name,
+            one.pause,
+            one.mac or mac,
+            speed=one.speed,
+            duplex=one.duplex,
+            mtu=one.mtu,
+        )
+        for one in agent.ports
+    )
+    return Filer(agent.address, agent.address, ports, ())
+
+
+def _filer_again(host, policy, agent, first):
+    # type: (Host, Policy, FilerAgent, Answer[Filer]) -> Filer
+    if agent.ports:
+        return known(first)
+    return filer_port.read_again(host, filer_target(policy, agent), known(first))
+
+
+def _read_switches(host, policy, interfaces, nics, filers):
+    # type: (Host, Policy, Interfaces, Dict[str, NicFacts], Dict[str, Answer[Filer]]) -> Dict[str, Answer[Switch]]
+    """Each is asked for the ports of our interfaces and of what they lead to."""
+    macs = {mac for one in nics.values() for mac in (one.nic.mac, one.nic.permanent_mac) if mac}
+    macs.update(path.mac for path in interfaces.paths if path.mac and path.role == STORAGE)
+    for filer in filers.values():
+        ports = filer.ports if isinstance(filer, Filer) else ()
+        macs.update(port.mac for port in ports if port.mac)
+    if not nics:
+        return {}
+    return {
+        switch_target(policy, one).name: attempt(
+            switch_port.read_switch, host, switch_target(policy, one), sorted(macs)
+        )
+        for one in policy.switches
+    }
