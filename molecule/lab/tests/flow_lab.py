@@ -125,9 +125,13 @@ def filer_table(state: FilerState) -> Table:
 class FlowLab(LabMachine):
     control = "flow_control"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: dict[str, str] = {}
+
     def connect(self) -> None:
         """Start the filer behind the cables, now and at every boot, and mount from it."""
-        name = self.card(2)
+        name = self.cards()["52:54:00:00:02:01"]
         self.run(
             f"cat > /etc/systemd/network/10-dbnet.link <<'EOF'\n{LINK}EOF\n"
             f"ip link set {name} name dbnet0; "
@@ -161,16 +165,20 @@ class FlowLab(LabMachine):
         self.run(f"for i in $(seq 120); do {both} && exit; sleep 0.5; done; exit 1")
 
     def cards(self) -> dict[str, str]:
-        """MAC address of each card to its name now."""
-        shown = self.run(
-            "for d in /sys/class/net/*/device; do n=$(basename $(dirname $d)); "
-            'ethtool -P $n | sed "s/.*: /$n /"; done'
-        )
-        return {mac: name for name, mac in map(str.split, shown.splitlines())}
+        """Own MAC address of each card to its name now."""
+        shown = json.loads(self.run("ip -json -details link show"))
+        # A member of a bond shows the bond's address, and its own apart from it.
+        return {
+            link.get("permaddr", link["address"]): link["ifname"]
+            for link in shown
+            if "parentdev" in link
+        }
 
     def card(self, cable: int) -> str:
-        """The name of the host's card of a cable of tests/machines/vm.py."""
-        return self.cards()[f"52:54:00:00:{cable:02x}:01"]
+        """The name of the host's card of a cable of tests/machines/vm.py, which it keeps."""
+        if not self._names:
+            self._names = self.cards()
+        return self._names[f"52:54:00:00:{cable:02x}:01"]
 
     def pause(self, *names: str) -> dict[str, str]:
         """What the drivers say: "off on off" is autoneg off, rx on, tx off."""
