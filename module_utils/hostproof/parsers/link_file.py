@@ -65,6 +65,13 @@ def link_settings(units):
     ]
 
 
+def other_sections(units):
+    # type: (Sequence[Unit]) -> List[str]
+    """What the file has besides [Match] and [Link], as [SR-IOV]; those of X- are for others."""
+    names = {one.section for unit in units for one in unit.assignments}
+    return sorted(name for name in names - {"Match", "Link"} if not name.startswith("X-"))
+
+
 def fits(units, device):
     # type: (Sequence[Unit], Device) -> str
     """Whether the file is for the device: YES, NO, or UNKNOWN where its values do not tell.

@@ -15,7 +15,15 @@ from ..answer import Answer, attempt, if_known, known, unless_absent
 from ..command import Command
 from ..errors import Absent, HostproofError, Unanswered
 from ..host import Host
-from ..parsers import bonding, getent, ip_addr, ip_neigh, ip_route, proc_net_tcp
+from ..parsers import (
+    bonding,
+    ethtool_permanent,
+    getent,
+    ip_addr,
+    ip_neigh,
+    ip_route,
+    proc_net_tcp,
+)
 from . import nfs_mounted, nfs_persisted
 
 CLASS = "/sys/class/net"
@@ -34,8 +42,9 @@ class Nic(NamedTuple):
     """An interface that a cable is in, or a virtual machine's.
 
     ``driver`` is None where it has none of its own. ``mac`` is the address that it uses now,
-    ``permanent_mac`` its own. ``speed`` is in Mb/s; None is unknown. ``bond`` is what it is a
-    member of. ``team``: that is no bond of the kernel (teamd).
+    ``permanent_mac`` the one that it was built with, None where nobody tells. ``speed`` is in Mb/s;
+    None is unknown. ``carrier`` is False too where somebody took the interface down. ``bond`` is
+    what it is a member of. ``team``: that is no bond of the kernel (teamd).
     """
 
     name: str
@@ -437,26 +446,41 @@ def _read_nic(host, name, bond, bonds):
     link = attempt(host.real_path, _place(name, "device/driver"))
     speed = if_known(attempt(host.read_text, _place(name, "speed")), "").strip()
     duplex = if_known(attempt(host.read_text, _place(name, "duplex")), "").strip()
-    carrier = if_known(attempt(host.read_text, _place(name, "carrier")), "").strip()
-    permanent = mac
     facts = bonds.get(bond) if bond is not None else None
-    if isinstance(facts, bonding.Bond):
-        own = [one.permanent_mac for one in facts.members if one.name == name]
-        permanent = own[0] if own and own[0] else ""
     return Nic(
         name=name,
         driver=None if isinstance(link, HostproofError) else link.rpartition("/")[2],
         mac=mac or None,
-        permanent_mac=permanent or None,
+        permanent_mac=if_known(attempt(_read_permanent_mac, host, name), None),
         # The kernel says -1 where it does not know.
         speed=int(speed) if speed.isdecimal() and 0 < int(speed) < 2**31 else None,
         duplex=duplex if duplex in ("full", "half") else None,
         mtu=if_known(attempt(host.read_number, _place(name, "mtu")), None),
-        carrier={"1": True, "0": False}.get(carrier),
+        carrier=_read_carrier(host, name),
         bond=bond,
         team=bond is not None and isinstance(facts, Absent),
         evidence=tuple("file:" + _place(name, one) for one in ("speed", "duplex", "mtu")),
     )
+
+
+def _read_permanent_mac(host, name):
+    # type: (Host, str) -> Optional[str]
+    """Not what the kernel's bond calls so: that is the address which the member came with."""
+    argv = ["ethtool", "-P", name]
+    output = host.run(argv)
+    if output.rc != 0:
+        raise Unanswered("command:" + " ".join(argv), output.stderr.strip())
+    return ethtool_permanent.parse(output.stdout)
+
+
+def _read_carrier(host, name):
+    # type: (Host, str) -> Optional[bool]
+    """Of an interface that somebody took down the kernel refuses to tell (EINVAL)."""
+    carrier = if_known(attempt(host.read_text, _place(name, "carrier")), "").strip()
+    if carrier in ("0", "1"):
+        return carrier == "1"
+    state = if_known(attempt(host.read_text, _place(name, "operstate")), "").strip()
+    return False if state == "down" else None
 
 
 # -- who is logged in -----------------------------------------------------------------------------

@@ -3,22 +3,25 @@
 """What sets an interface's PAUSE at boot, and which of it counts.
 
 In the order of a boot, the last that sets something wins: the first .link file that fits (udev,
-when it finds the interface), udev rules that run ethtool, then NetworkManager's profile or the
-network scripts when they bring it up, and at last scripts. Sources: systemd.link(5); udev(7);
-nm-settings(5); initscripts, sysconfig.txt.
+when it finds the interface), udev rules that run ethtool, then NetworkManager's profile, the
+network scripts or Debian's ifupdown when they bring it up, and at last scripts and TuneD. Sources:
+systemd.link(5); udev(7); nm-settings(5); initscripts, sysconfig.txt; interfaces(5); TuneD,
+plugin_net.py.
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from fnmatch import fnmatchcase
+from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ..answer import Answer, attempt, if_known, known, unless_absent
 from ..errors import Absent, HostproofError, ParseError, Unanswered
 from ..host import Host
-from ..parsers import ifcfg, link_file, nm_keyfile, systemd_unit, udev_rules
+from ..parsers import ifcfg, ifupdown, link_file, nm_keyfile, systemd_unit, tuned, udev_rules
 from ..parsers.conf_d import directories
 from ..parsers.ethtool_pause import PauseCommand, commands_in
 from ..parsers.link_file import Device
 from ..parsers.systemd_unit import Unit
+from . import boot
 from .network_interfaces import Nic
 
 LINK_FOLDERS = directories("systemd/network")
@@ -38,18 +41,23 @@ _SCRIPT_FOLDERS = (
     "/etc/systemd/system",
 )
 _SCRIPTS = ("/etc/rc.local", "/etc/rc.d/rc.local", "/etc/network/interfaces", "/sbin/ifup-local")
+_INTERFACES = "/etc/network/interfaces"
+#: What makes ethernet-pause-… of it: a script of Debian's package ethtool.
+_IF_UP = "/etc/network/if-up.d/ethtool"
 _ETHTOOL = r"ethtool.*[[:space:]](-A|--pause)[[:space:]]"
 #: The first systemd whose .link files know flow control (NEWS, version 246).
 FIRST_SYSTEMD = 246
 #: The first NetworkManager that sets PAUSE (NEWS, version 1.32).
 FIRST_NETWORKMANAGER = (1, 32)
 
-LINK, RULE, NETWORKMANAGER, IFCFG, SCRIPT = ORDER = (
+LINK, RULE, NETWORKMANAGER, IFCFG, IFUPDOWN, SCRIPT, TUNED = ORDER = (
     ".link file",
     "udev rule",
     "NetworkManager",
     "ifcfg",
+    "ifupdown",
     "script",
+    "TuneD",
 )
 #: The one place of AIX, and that of Solaris.
 ODM, DLADM = "ODM", "dladm"
@@ -86,7 +94,7 @@ class Persisted(NamedTuple):
     ``winner`` is None where none fits. ``settings`` are in the order of a boot, ignored ones too,
     and those that set nothing of PAUSE are left out.
     ``profile`` is the name of NetworkManager's profile for it, None where it has none. ``systemd``
-    is the version of udev.
+    is the version of udev. ``ethtool`` is its path, where a rule of udev must name it.
     """
 
     links: Answer[List[LinkFile]]
@@ -96,6 +104,7 @@ class Persisted(NamedTuple):
     systemd: Answer[int]
     device: Device
     texts: Dict[str, Answer[str]]
+    ethtool: Answer[str] = ""
 
     def at_boot(self):
         # type: () -> Tuple[Optional[bool], Optional[bool], Optional[bool]]
@@ -129,7 +138,9 @@ def read_persisted(host, nic, own):
             + _rule_settings(host, nic)
             + [one for _name, one in known(profiles)]
             + _ifcfg_settings(host, nic, known(manager))
+            + _ifupdown_settings(host, nic)
             + _script_settings(host, nic)
+            + _tuned_settings(host, nic)
         )
     )
     names = [name for name, one in if_known(profiles, []) if not one.ignored]
@@ -141,7 +152,17 @@ def read_persisted(host, nic, own):
         systemd,
         device,
         {path: attempt(host.read_text, path) for path in own},
+        attempt(_find_ethtool, host) if if_known(systemd, FIRST_SYSTEMD) < FIRST_SYSTEMD else "",
     )
+
+
+def _find_ethtool(host):
+    # type: (Host) -> str
+    for folder in ("/usr/sbin", "/sbin", "/usr/bin", "/usr/local/sbin"):
+        path = folder + "/ethtool"
+        if not isinstance(attempt(host.stat, path), HostproofError):
+            return path
+    raise Unanswered("file:/usr/sbin/ethtool", "ethtool is in no folder where udev could run it")
 
 
 def _that_set_something(settings):
@@ -413,3 +434,95 @@ def _ifcfg_settings(host, nic, manager):
         for command in one.pause:
             found.append(_setting(IFCFG, path, command, ignored, (key,)))
     return found
+
+
+# -- ifupdown -------------------------------------------------------------------------------------
+
+
+def _ifupdown_settings(host, nic):
+    # type: (Host, Nic) -> List[Setting]
+    """ethernet-pause-rx and its like, of the file and of all that it names."""
+    if "interfaces" not in unless_absent(attempt(host.list_dir, "/etc/network"), []):
+        return []
+    waiting, seen = [_INTERFACES], set()  # type: List[str], Set[str]
+    stanzas = []  # type: List[Tuple[str, str, ifupdown.Stanza]]
+    at_boot = []  # type: List[str]
+    while waiting:
+        path = waiting.pop(0)
+        if path in seen:
+            continue
+        seen.add(path)
+        key, texts = _grep(host, ifupdown.LINES, [path])
+        one = ifupdown.parse(texts.get(path, ""))
+        at_boot += one.at_boot
+        stanzas += [(path, key, stanza) for stanza in one.stanzas if stanza.interface == nic.name]
+        for pattern in one.sources:
+            waiting += _matching(host, pattern, lambda _name: True)
+        for folder in one.folders:
+            whole = folder.rstrip("/") + "/*"
+            waiting += _matching(host, whole, lambda name: bool(re.match(r"^[\w-]+$", name)))
+    ignored = ""
+    if isinstance(attempt(host.stat, _IF_UP), Absent):
+        ignored = "there is no {0}, which makes something of it".format(_IF_UP)
+    elif not any(fnmatchcase(nic.name, pattern) for pattern in at_boot):
+        ignored = "no auto and no allow-hotplug names the interface: a boot does not bring it up"
+    return [
+        Setting(IFUPDOWN, path, one.autoneg, one.rx, one.tx, ignored, (key,))
+        for path, key, one in stanzas
+    ]
+
+
+def _matching(host, pattern, takes):
+    # type: (Host, str, Callable[[str], bool]) -> List[str]
+    """The files of a pattern, which may stand in the last part of the path."""
+    folder, _, name = pattern.rpartition("/")
+    if not folder.startswith("/"):
+        folder = ("/etc/network/" + folder).rstrip("/")
+    if re.search(r"[*?\[$~`]", folder):
+        raise Unanswered(
+            "file:" + _INTERFACES, "{0} names files by a pattern of folders".format(pattern)
+        )
+    names = unless_absent(attempt(host.list_dir, folder), [])
+    return [
+        "{0}/{1}".format(folder, one)
+        for one in sorted(names)
+        if fnmatchcase(one, name) and not one.startswith(".") and takes(one)
+    ]
+
+
+# -- TuneD ----------------------------------------------------------------------------------------
+
+
+def _tuned_settings(host, nic):
+    # type: (Host, Nic) -> List[Setting]
+    """The option pause of sections of the type net. Of one name the including profile's counts."""
+    merged = {}  # type: Dict[str, Dict[str, str]]
+    places = {}  # type: Dict[str, str]
+    for path, profile in boot.read_tuned(host).profiles:
+        for name, options in profile.sections.items():
+            there = merged.setdefault(name, {})
+            if "pause" in options and "pause" not in there:
+                places[name] = path
+            for option, value in options.items():
+                there.setdefault(option, value)
+    found = []
+    for name in sorted(places):
+        options = merged[name]
+        if options.get("type", name) != "net" or not tuned.is_enabled(options.get("enabled", "1")):
+            continue
+        key = "file:" + places[name]
+        if "devices_udev_regex" in options or "${" in options["pause"] + options.get("devices", ""):
+            raise Unanswered(
+                key,
+                "for which interfaces and how [{0}] of {1} sets pause is not worked out "
+                "here".format(name, places[name]),
+            )
+        if tuned.device_fits(options.get("devices", "*"), nic.name):
+            words = tuned.parameters(options["pause"])
+            flags = [{"on": True, "off": False}.get(words.get(one, "")) for one in _PARAMETERS]
+            place = "{0} [{1}]".format(places[name], name)
+            found.append(Setting(TUNED, place, flags[0], flags[1], flags[2], "", (key,)))
+    return found
+
+
+_PARAMETERS = ("autoneg", "rx", "tx")

@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import RecordedHost
 from nic_packs import (
     FILER,
+    SCRIPTS,
     Host,
     bonded_host,
     fixture,
@@ -167,6 +168,18 @@ def test_without_a_link_nothing_that_is_shown_counts(judge):
     found = judge(storage_host(pause=(False, True, True), carrier=0), wanted=OFF)
     for check in ("wanted", "half_duplex", "speed_duplex"):
         assert statuses(found, check) == ["skip"], check
+
+
+def test_an_interface_that_was_taken_down_has_no_link(judge):
+    host = storage_host(pause=(False, True, True), speed=-1, duplex="unknown")
+    found = judge(host.take_down("ens4"), wanted=OFF)
+    for check in ("wanted", "half_duplex", "speed_duplex"):
+        assert statuses(found, check) == ["skip"], check
+    host = storage_host(pause=(False, True, True))
+    host.remove("/sys/class/net/ens4/carrier")
+    found = judge(host, wanted=OFF)
+    for check in ("wanted", "half_duplex", "speed_duplex"):
+        assert statuses(found, check) == ["error"], check
 
 
 def test_negotiated_is_what_the_driver_or_ethtool_tells(judge):
@@ -340,6 +353,100 @@ def test_an_udev_rule_counts(judge):
     host.file(path, rule)
     host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
     assert statuses(judge(host, wanted=OFF), "persisted") == ["pass"]
+
+
+IF_UP = "/etc/network/if-up.d/ethtool"
+
+
+def ifupdown_host(lines: str, place: str = "/etc/network/interfaces") -> Host:
+    from ansible.module_utils.hostproof.parsers import ifupdown
+
+    host = storage_host(pause=(False, True, False))
+    main = "/etc/network/interfaces"
+    texts = {main: lines}
+    if place != main:
+        texts = {main: "source /etc/network/interfaces.d/*\n", place: lines}
+    host.file(IF_UP, "#!/bin/sh\n")
+    for path, text in texts.items():
+        host.file(path, text + "wpa-psk correct-horse\n")
+        kept = "".join(f"{path}:{line}\n" for line in text.splitlines())
+        host.command(f"grep -s -H -E -e {ifupdown.LINES} -- {path}", kept)
+    for order in ([IF_UP], [IF_UP, place], [place, IF_UP]):
+        host.command(f"grep -s -H -E -e {ETHTOOL} -- {' '.join(order)} {SCRIPTS}", "", 1)
+    return host
+
+
+ETHTOOL = "ethtool.*[[:space:]](-A|--pause)[[:space:]]"
+PAUSE_LINES = (
+    "iface ens4 inet dhcp\n"
+    "  ethernet-pause-autoneg off\n  ethernet-pause-rx on\n  ethernet-pause-tx off\n"
+)
+
+
+@pytest.mark.parametrize("place", ["/etc/network/interfaces", "/etc/network/interfaces.d/ens4"])
+def test_interfaces_of_debian_count(judge, place):
+    host = ifupdown_host("auto ens4\n" + PAUSE_LINES, place)
+    found = judge(host, wanted=OFF)
+    assert statuses(found, "persisted") == ["pass"]
+    assert (
+        f"ifupdown {place}: autonegotiation off, rx on, tx off" in found["persisted"][0].persisted
+    )
+    assert "correct-horse" not in str(host.evidence)
+
+
+def test_interfaces_that_a_boot_does_not_bring_up_count_for_nothing(judge):
+    found = judge(ifupdown_host(PAUSE_LINES), wanted=OFF)
+    assert statuses(found, "ignored_settings") == ["warn"]
+    assert "allow-hotplug" in found["ignored_settings"][0].why
+    host = ifupdown_host("allow-hotplug ens4\n" + PAUSE_LINES)
+    host.remove(IF_UP)
+    host.command(f"grep -s -H -E -e {ETHTOOL} -- {SCRIPTS}", "", 1)
+    found = judge(host, wanted=OFF)
+    assert "there is no " + IF_UP in found["ignored_settings"][0].why
+
+
+def test_a_pause_of_interfaces_that_is_no_word_is_an_error(judge):
+    host = ifupdown_host("auto ens4\niface ens4 inet dhcp\n  ethernet-pause-tx maybe\n")
+    assert statuses(judge(host, wanted=OFF), "persisted") == ["error"]
+
+
+def tuned_host(section: str) -> Host:
+    host = storage_host(pause=(False, True, False))
+    host.file("/etc/tuned/active_profile", "storage\n")
+    host.command("systemctl is-enabled tuned.service", "enabled\n")
+    host.file("/etc/tuned/storage/tuned.conf", "[main]\ninclude=base\n" + section)
+    host.file("/usr/lib/tuned/base/tuned.conf", "[net]\npause=rx off tx on\n")
+    return host
+
+
+def test_the_active_profile_of_tuned_comes_last(judge):
+    found = judge(tuned_host("[net]\npause=autoneg off rx on tx off\n"), wanted=OFF)
+    assert statuses(found, "persisted") == ["pass"]
+    assert "TuneD /etc/tuned/storage/tuned.conf [net]" in found["persisted"][0].persisted
+    found = judge(tuned_host(""), wanted=OFF)
+    assert statuses(found, "persisted") == ["fail"]
+    host = tuned_host("[net]\npause=rx off tx on\n")
+    host.link_file(LINK, OURS + "RxFlowControl=yes\nTxFlowControl=no\n")
+    assert statuses(judge(host, wanted=OFF), "persisted") == ["fail"]
+
+
+def test_a_section_of_tuned_for_other_devices_does_not_count(judge):
+    found = judge(tuned_host("[net]\ndevices=!ens4\n"), wanted=OFF)
+    assert "nothing sets it" in found["persisted"][0].persisted
+    found = judge(tuned_host("[net]\nenabled=0\n"), wanted=OFF)
+    assert "nothing sets it" in found["persisted"][0].persisted
+
+
+def test_what_of_tuned_is_not_worked_out_is_an_error(judge):
+    for line in ("devices_udev_regex=ID_BUS=pci", "pause=tx ${tx}"):
+        found = judge(tuned_host(f"[net]\n{line}\n"), wanted=OFF)
+        assert statuses(found, "persisted") == ["error"]
+
+
+def test_tuned_that_is_not_started_counts_for_nothing(judge):
+    host = tuned_host("[net]\npause=tx on\n")
+    host.command("systemctl is-enabled tuned.service", "disabled\n", 1)
+    assert "nothing sets it" in judge(host, wanted=OFF)["persisted"][0].persisted
 
 
 # -- the cable ------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from ...probes.nic_pause import OFFER_BOTH
 from ...probes.pause_persisted import Setting
 from . import checks
 from .facts import Facts, NicFacts, link_path
-from .judging import bad, evidence_of, on_off, skipped, why_left_alone
+from .judging import bad, evidence_of, has_link, on_off, skipped, why_left_alone
 from .links import not_one_cable
 from .policy import OFF, ON, Policy
 from .wanted import Wanted, ports_of, wanted_of
@@ -57,7 +57,7 @@ def judge_wanted(one, facts, policy):
     alone = why_left_alone(one)
     if alone:
         return skipped(checks.WANTED, alone)
-    if one.nic.carrier is False:
+    if not has_link(one):
         return skipped(
             checks.WANTED, "The link is down: what the driver shows then is not what it will use."
         )
@@ -106,7 +106,7 @@ def judge_negotiated(one, facts, policy):
         )
     if not pause.autoneg:
         return skipped(checks.NEGOTIATED, "PAUSE is not negotiated here: what is set is in force.")
-    if one.nic.carrier is False:
+    if not has_link(one):
         return skipped(checks.NEGOTIATED, "The link is down: nothing is negotiated.")
     wanted = wanted_of(one, facts)
     force = known(one.in_force)
@@ -197,7 +197,8 @@ def hidden_link(one):
         return ""
     mine = [(item.key, item.value) for item in link_file.link_settings(own[0].units)]
     theirs = [(item.key, item.value) for item in link_file.link_settings(others[0].units)]
-    if mine == theirs:
+    sections = link_file.other_sections(others[0].units)
+    if mine == theirs and sections == link_file.other_sections(own[0].units):
         return ""
     return "{0} was changed after {1} took over its settings, and is hidden by it.".format(
         others[0].path, own[0].path
@@ -282,7 +283,7 @@ def judge_speed_duplex(one, facts, _policy):
     # type: (NicFacts, Facts, Policy) -> Finding
     check = checks.SPEED_DUPLEX
     nic = one.nic
-    if nic.carrier is False:
+    if not has_link(one):
         return skipped(check, "The link is down.")
     if nic.speed is None or nic.duplex is None:
         return _no_speed(check, one)
@@ -366,7 +367,7 @@ def _no_speed(check, one):
 def judge_half_duplex(one, facts, _policy):
     # type: (NicFacts, Facts, Policy) -> Finding
     check = checks.HALF_DUPLEX
-    if one.nic.carrier is False:
+    if not has_link(one):
         return skipped(check, "The link is down.")
     ends = [("the host", one.nic.duplex)]
     ends += [(port.name, port.port.duplex) for port in ports_of(one, facts)]

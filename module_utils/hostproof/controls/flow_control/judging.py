@@ -5,8 +5,9 @@
 from typing import Any, Callable, List, Optional
 
 from ...answer import if_known, known
-from ...errors import Absent, Denied, HostError, HostproofError
+from ...errors import Absent, Denied, HostError, HostproofError, Unanswered
 from ...finding import ERROR, FAIL, SKIP, WARN, Check, Finding, found
+from ...parsers.nfs_options import LINUX
 from ...probes.nic_pause import argv_pause
 from .facts import Facts, NicFacts
 from .policy import Policy
@@ -61,6 +62,17 @@ def why_left_alone(one):
         return "{0}: {1}.".format(one.name, one.pause)
     known(one.pause)
     return priority_in_use(one)
+
+
+def has_link(one):
+    # type: (NicFacts) -> bool
+    """False where there is none, or somebody took the interface down; raises where nobody tells."""
+    if one.nic.carrier is None and one.system == LINUX:
+        raise Unanswered(
+            "file:/sys/class/net/{0}/carrier".format(one.name),
+            "whether {0} has a link is not known".format(one.name),
+        )
+    return one.nic.carrier is not False
 
 
 def priority_in_use(one):

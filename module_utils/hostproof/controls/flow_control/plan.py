@@ -18,12 +18,12 @@ from ...parsers import link_file
 from ...parsers.bonding import Bond
 from ...parsers.ethtool_pause import PauseSettings
 from ...parsers.nfs_options import LINUX
-from ...probes.nic_pause import OFFER_BOTH, argv_pause
-from ...probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE
+from ...probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH, argv_pause
+from ...probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
 from . import waiting
 from .facts import Facts, NicFacts, link_path, rule_path
-from .judging import on_off, why_left_alone
-from .policy import INTERCONNECT, OFF, ON, Policy
+from .judging import has_link, on_off, why_left_alone
+from .policy import INTERCONNECT, KEEP, OFF, ON, Policy
 from .wanted import Target, Wanted, target_of, wanted_of
 
 _BOUNCE = "link_bounce_ok"
@@ -92,7 +92,7 @@ def _plan_one(one, facts, policy, work):
     if not wanted.anything:
         return
     pause = known(one.pause)
-    if one.nic.carrier is False:
+    if not has_link(one):
         # What a driver shows without a link is not what it will use: for the boot alone.
         target = _without_link(one, wanted)
         work.pending.append(
@@ -123,7 +123,19 @@ def _without_link(one, wanted):
             "{0} has no link, so what it keeps is not known: give rx and tx both, or plug it "
             "in".format(one.name),
         )
-    return Target(wanted.autoneg == ON, wanted.rx, wanted.tx)
+    both = wanted.rx and wanted.tx
+    if wanted.autoneg == KEEP and one.nic.driver in OFFER_BOTH and not both:
+        raise Unanswered(
+            "policy",
+            "{0}: the driver {1} offers both directions while it negotiates: autoneg: off in "
+            "flow_control_wanted sets it".format(one.name, one.nic.driver),
+        )
+    autoneg = known(one.pause).autoneg
+    if wanted.autoneg in (ON, OFF):
+        autoneg = wanted.autoneg == ON
+    elif one.nic.driver in OFFER_BOTH and not both:
+        autoneg = False
+    return Target(autoneg, wanted.rx, wanted.tx)
 
 
 # -- guards ---------------------------------------------------------------------------------------
@@ -269,16 +281,22 @@ def _plan_boot(one, target, wanted, work):
         return
     if _is_persisted(one, target, wanted):
         return
-    mac, driver = one.nic.permanent_mac, one.nic.driver
-    if not mac or not driver:
+    mac = one.nic.permanent_mac
+    if not mac:
         raise Unanswered(
-            "file:/sys/class/net/{0}/address".format(one.name),
-            "{0} has no MAC address or driver of its own to be known by at boot".format(one.name),
+            "command:ethtool -P " + one.name,
+            "ethtool -P does not tell the permanent MAC address of {0}, by which a boot would know "
+            "it".format(one.name),
         )
     if known(one.persisted.systemd) >= FIRST_SYSTEMD:
-        path, content = link_path(one.name), _link_text(one, mac, driver, target)
+        base = _base(one)
+        sections = [] if base is None else link_file.other_sections(base.units)
+        if base is not None and sections:
+            work.refusals.append(_cannot_take_over(one, base, sections, target))
+            return
+        path, content = link_path(one.name), _link_text(one, mac, base, target)
     else:
-        path, content = rule_path(one.name), _rule_text(mac, driver, target)
+        path, content = rule_path(one.name), _rule_text(one, mac, target)
     before = unless_absent(one.persisted.texts[path], None)
     if before != content:
         work.files.append(FileChange(path, content, before))
@@ -332,50 +350,79 @@ _HEAD = (
 )
 
 
-def _link_text(one, mac, driver, target):
-    # type: (NicFacts, str, str, Target) -> str
-    """All that the file says which counts without ours, and flow control."""
+def _base(one):
+    # type: (NicFacts) -> Optional[LinkFile]
+    """The file that counts without ours, None where none does."""
     own = link_path(one.name)
     links = [link for link in known(one.persisted.links) if link.path != own]
-    base = None
-    if links and links[0].fits == link_file.YES:
-        base = links[0]
-    elif links:
-        winner = known(one.persisted.winner)
-        base = winner if winner is not None and winner.path != own else None
-        if base is None:
-            raise Unanswered(
-                "file:" + links[0].path,
-                "whether {0} is for {1} is not known, and our file would hide it".format(
-                    links[0].path, one.name
-                ),
-            )
+    if not links:
+        return None
+    if links[0].fits == link_file.YES:
+        return links[0]
+    winner = known(one.persisted.winner)
+    if winner is None or winner.path == own:
+        raise Unanswered(
+            "file:" + links[0].path,
+            "whether {0} is for {1} is not known, and our file would hide it".format(
+                links[0].path, one.name
+            ),
+        )
+    return winner
+
+
+def _cannot_take_over(one, base, sections, target):
+    # type: (NicFacts, LinkFile, List[str], Target) -> Refusal
+    return Refusal(
+        "{0} counts for {1} and has {2}, which no other file can take over: put {3} into [Link] of "
+        "it yourself".format(
+            base.path,
+            one.name,
+            " and ".join("[{0}]".format(name) for name in sections),
+            " ".join(_flow_control_of(one, target)),
+        ),
+        None,
+    )
+
+
+def _flow_control_of(one, target):
+    # type: (NicFacts, Target) -> List[str]
+    """For drivers whose negotiation of PAUSE is that of the link it is left out: one that differs
+    when udev sets it would make them refuse the rest too."""
+    values = [(link_file.AUTONEG, target.autoneg)]
+    if one.nic.driver in NEGOTIATION_OF_LINK:
+        values = []
+    values += [(link_file.RX, target.rx), (link_file.TX, target.tx)]
+    return ["{0}={1}".format(key, "yes" if value else "no") for key, value in values]
+
+
+def _link_text(one, mac, base, target):
+    # type: (NicFacts, str, Optional[LinkFile], Target) -> str
+    """All that the file says which counts without ours, and flow control.
+
+    The address is the permanent one: a bond or a profile may give the interface another, and
+    udev may look again then. The driver is what the kernel tells udev (mlx4_en), not the folder
+    of sysfs (mlx4_core).
+    """
     lines = [_HEAD.format(one.name, "flow_control_wanted")]
     if base is not None:
         lines.append("# The rest of [Link] is that of {0}.\n".format(base.path))
-    lines += [
-        "[Match]\n",
-        "MACAddress={0}\n".format(mac),
-        "Driver={0}\n".format(driver),
-        "\n[Link]\n",
-    ]
+    lines += ["[Match]\n", "PermanentMACAddress={0}\n".format(mac)]
+    if one.persisted.device.driver:
+        lines.append("Driver={0}\n".format(one.persisted.device.driver))
+    lines.append("\n[Link]\n")
     if base is not None:
         for item in link_file.link_settings(base.units):
             lines.append("{0}={1}\n".format(item.key, item.value))
-    for key, value in (
-        (link_file.AUTONEG, target.autoneg),
-        (link_file.RX, target.rx),
-        (link_file.TX, target.tx),
-    ):
-        lines.append("{0}={1}\n".format(key, "yes" if value else "no"))
-    return "".join(lines)
+    return "".join(lines + [line + "\n" for line in _flow_control_of(one, target)])
 
 
-def _rule_text(mac, driver, target):
-    # type: (str, str, Target) -> str
-    options = "autoneg {0} rx {1} tx {2}".format(*(on_off(one) for one in target))
+def _rule_text(one, mac, target):
+    # type: (NicFacts, str, Target) -> str
+    options = "rx {0} tx {1}".format(on_off(target.rx), on_off(target.tx))
+    if one.nic.driver not in NEGOTIATION_OF_LINK:
+        options = "autoneg {0} {1}".format(on_off(target.autoneg), options)
     return (
         "# Flow control, written by hostproof: this systemd's .link files do not know it.\n"
         'ACTION=="add", SUBSYSTEM=="net", ATTR{address}=="%s", DRIVERS=="%s", '
-        'RUN+="/usr/sbin/ethtool -A $name %s"\n' % (mac, driver, options)
+        'RUN+="%s -A $name %s"\n' % (mac, one.nic.driver, known(one.persisted.ethtool), options)
     )

@@ -12,8 +12,12 @@ from typing import List, Sequence
 from ...command import Command
 from ...parsers.bonding import LACP, Bond
 
-#: $1 is seconds, $2 the interface: until it has had a carrier for two seconds without a break.
+#: $1 is seconds, $2 the interface: until it has had a carrier for two seconds without a break. Of
+#: one that somebody took down meanwhile the kernel tells no carrier: nobody waits for that.
 WAIT_CARRIER = """
+if [ "$(cat "/sys/class/net/$2/operstate" 2>/dev/null)" = down ] &&
+  ! cat "/sys/class/net/$2/carrier" >/dev/null 2>&1
+then echo "$2 was taken down"; echo carried; exit 0; fi
 end=$(( $(date +%s) + $1 )); good=0
 while [ "$good" -lt 4 ]; do
   good=$((good + 1))
