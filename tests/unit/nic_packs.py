@@ -83,9 +83,11 @@ class Host(Machine):
         mtu: int = 1500,
         carrier: int = 1,
         settings: str | None = None,
+        own: str = "",
     ) -> "Host":
         folder = f"{CLASS}/{name}"
         self.file(f"{folder}/address", mac + "\n")
+        self.command(f"ethtool -P {name}", f"Permanent address: {own or mac}\n")
         for one, value in (
             ("mtu", mtu),
             ("speed", speed),
@@ -105,6 +107,11 @@ class Host(Machine):
         text = settings or settings_text(name, speed_text, duplex.title())
         self.command(f"ethtool {name}", text)
         return self
+
+    def take_down(self, name: str) -> "Host":
+        """As ip link set NAME down: then the kernel refuses to tell of a carrier (EINVAL)."""
+        self.remove(f"{CLASS}/{name}/carrier")
+        return self.file(f"{CLASS}/{name}/operstate", "down\n")
 
     def bond(self, name: str, text: str, *members: str, mtu: int = 1500) -> "Host":
         self.nic(name, driver=None)
@@ -198,7 +205,14 @@ def bonded_host(
     first: Any = None, second: Any = None, up: tuple[bool, bool] = (True, True)
 ) -> Host:
     host = Host()
+    # Both use the address of the first.
     host.nic("ens8", mac="52:54:00:0a:00:01", **(first or {}))
-    host.nic("ens10", driver="e1000", mac="52:54:00:0a:00:01", **(second or {}))
+    host.nic(
+        "ens10",
+        driver="e1000",
+        mac="52:54:00:0a:00:01",
+        own="52:54:00:0a:00:02",
+        **(second or {}),
+    )
     host.bond("bond0", lacp(("ens8", up[0]), ("ens10", up[1])), "ens8", "ens10")
     return host.mounts("bond0")

@@ -23,6 +23,7 @@ Planner = Callable[..., Plan]
 def plan() -> Planner:
     def plan_host(host: Host, **changes: Any) -> Plan:
         wanted = flow_control.policy_from(policy(**{"wanted": OFF, **changes}))
+        host.evidence.clear()  # each look is a new one
         return flow_control.plan(flow_control.read(host, wanted), wanted)
 
     return plan_host
@@ -71,7 +72,7 @@ def test_the_link_file_keeps_the_name(plan):
     assert content is not None
     sections = content.partition("[Match]")[2]
     assert sections == (
-        "\nMACAddress=52:54:00:0a:00:01\nDriver=e1000e\n\n[Link]\n"
+        "\nPermanentMACAddress=52:54:00:0a:00:01\nDriver=e1000e\n\n[Link]\n"
         "NamePolicy=keep kernel database onboard slot path\n"
         "AlternativeNamesPolicy=database onboard slot path\nMACAddressPolicy=persistent\n"
         "AutoNegotiationFlowControl=no\nRxFlowControl=yes\nTxFlowControl=no\n"
@@ -83,6 +84,82 @@ def test_the_link_file_takes_over_drop_ins_too(plan):
     host.file("/etc/systemd/network/99-default.link.d/mtu.conf", "[Link]\nMTUBytes=9000\n")
     content = files(plan(host))[OURS]
     assert content is not None and "MTUBytes=9000\n" in content
+
+
+@pytest.mark.parametrize("team", [False, True])
+def test_a_boot_knows_an_interface_by_the_address_that_it_was_built_with(plan, team):
+    """Whoever lent it another meanwhile: a bond, teamd, or cloned-mac-address= of a profile."""
+    host = Host().nic("ens4", mac="52:54:00:0a:00:77", own="52:54:00:0a:00:01").mounts("ens4")
+    if team:
+        host.nic("team0", driver=None)
+        host.link("/sys/class/net/ens4/master", "/sys/class/net/team0")
+        host.command("ethtool -i team0", "driver: team\n")
+    text = files(plan(host, link_bounce_ok=True))[OURS]
+    assert text is not None and "\nPermanentMACAddress=52:54:00:0a:00:01\n" in text
+    host = bonded_host()
+    made = files(plan(host))
+    text = made["/etc/systemd/network/00-hostproof-ens10.link"]
+    assert text is not None and "\nPermanentMACAddress=52:54:00:0a:00:02\n" in text
+
+
+def test_without_a_permanent_address_no_file_is_written(plan):
+    for answer in ("Permanent address: not set\n", "Permanent address: 00:00:00:00:00:00\n"):
+        host = storage_host()
+        host.command("ethtool -P ens4", answer)
+        host.command("udevadm info -q property -p /sys/class/net/ens4", UDEV_KNOWS)
+        with pytest.raises(Unanswered, match="ethtool -P does not tell the permanent MAC"):
+            plan(host)
+
+
+UDEV_KNOWS = "ID_NET_LINK_FILE=/usr/lib/systemd/network/99-default.link\n"
+
+
+def test_a_file_with_more_sections_is_not_taken_over(plan):
+    host = storage_host()
+    path = "/etc/systemd/network/50-vf.link"
+    match = "[Match]\nPermanentMACAddress=52:54:00:0a:00:01\n"
+    host.file(path, match + "[Link]\nName=x\n[SR-IOV]\nVirtualFunction=0\n")
+    found = plan(host)
+    assert [one.override for one in found.refusals] == [None]
+    assert f"{path} counts for ens4 and has [SR-IOV]" in found.refusals[0].reason
+    assert (
+        "AutoNegotiationFlowControl=no RxFlowControl=yes TxFlowControl=no"
+        in found.refusals[0].reason
+    )
+    # What is not for systemd is no reason.
+    host.file(path, match + "[Link]\nName=x\n[X-Ours]\nNote=1\n")
+    assert not plan(host).refusals
+
+
+def test_a_section_that_came_behind_ours_is_told(plan):
+    host = storage_host()
+    host = done(host, plan(host))
+    text = fixture("99-default.link") + "[SR-IOV]\nVirtualFunction=0\n"
+    host.file("/usr/lib/systemd/network/99-default.link", text)
+    wanted = flow_control.policy_from(policy(wanted=OFF))
+    findings = flow_control.judge(flow_control.read(host, wanted), wanted)
+    persisted = [one for one in findings if one.check == "flow_control.persisted"]
+    assert [one.status for one in persisted] == ["warn"]
+
+
+def test_the_driver_is_the_one_that_udev_compares(plan):
+    host = storage_host(driver="mlx4_core")
+    host.command("udevadm info -q property -p /sys/class/net/ens4", "ID_NET_DRIVER=mlx4_en\n")
+    text = files(plan(host))[OURS]
+    assert text is not None and "\nDriver=mlx4_en\n" in text
+    host.command("udevadm --version", "239 (239-58.0.1.el8)\n")
+    host.file("/sbin/ethtool", "")
+    text = files(plan(host))["/etc/udev/rules.d/99-hostproof-pause-ens4.rules"]
+    assert text is not None and 'DRIVERS=="mlx4_core"' in text
+    assert 'RUN+="/sbin/ethtool -A $name autoneg' in text
+
+
+def test_a_driver_with_the_negotiation_of_the_link_gets_no_other(plan):
+    rule = [{"role": "storage", "rx": True, "tx": True}]
+    lines = ("RX negotiated: on", "TX negotiated: on")
+    text = files(plan(storage_host(driver="ice", more=lines), wanted=rule))[OURS]
+    assert text is not None and "AutoNegotiation" not in text
+    assert text.endswith("RxFlowControl=yes\nTxFlowControl=yes\n")
 
 
 def test_where_no_link_file_counts_none_is_taken_over(plan):
@@ -108,6 +185,9 @@ def test_a_link_file_changed_behind_ours_is_told(plan):
 def test_an_old_systemd_gets_an_udev_rule(plan):
     host = storage_host()
     host.command("udevadm --version", "239 (239-58.0.1.el8)\n")
+    with pytest.raises(Unanswered, match="ethtool is in no folder"):
+        plan(host)
+    host.file("/usr/sbin/ethtool", "")
     path = "/etc/udev/rules.d/99-hostproof-pause-ens4.rules"
     found = plan(host)
     text = files(found)[path]
@@ -184,6 +264,33 @@ def test_an_interface_without_a_link_is_set_for_the_boot_alone(plan):
     found = plan(storage_host(carrier=0))
     assert not commands(found) and OURS in files(found)
     assert "no link" in found.pending[0]
+
+
+def test_an_interface_that_was_taken_down_is_waited_for_by_nobody(plan):
+    host = storage_host()
+    host.take_down("ens4")
+    found = plan(host)
+    assert not commands(found) and OURS in files(found)
+    assert "no link" in found.pending[0]
+
+
+def test_a_link_that_nobody_tells_of_is_not_planned(plan):
+    host = storage_host()
+    host.remove("/sys/class/net/ens4/carrier")
+    with pytest.raises(Unanswered, match="whether ens4 has a link is not known"):
+        plan(host)
+
+
+def test_without_a_link_negotiation_stays_as_it_is(plan):
+    rule = [{"role": "storage", "rx": True, "tx": False}]
+    text = files(plan(storage_host(driver="tg3", carrier=0), wanted=rule))[OURS]
+    assert text is not None and "AutoNegotiationFlowControl=yes\n" in text
+    # This driver offers both while it negotiates.
+    text = files(plan(storage_host(carrier=0), wanted=rule))[OURS]
+    assert text is not None and "AutoNegotiationFlowControl=no\n" in text
+    keep = [{"role": "storage", "rx": True, "tx": False, "autoneg": "keep"}]
+    with pytest.raises(Unanswered, match="offers both directions"):
+        plan(storage_host(carrier=0), wanted=keep)
 
 
 def test_tx_of_an_intel_driver_is_not_promised_for_the_next_link(plan):
@@ -346,3 +453,8 @@ def test_waiting_for_a_link(tmp_path):
     (folder / "carrier").write_text("0\n")
     assert run(script, "1", "ens8").returncode == 1
     assert run(script, "1", "gone").returncode == 1
+    (folder / "operstate").write_text("down\n")
+    assert run(script, "1", "ens8").returncode == 1
+    # What the kernel refuses to tell of an interface that was taken down.
+    (folder / "carrier").unlink()
+    assert run(script, "1", "ens8").stdout.endswith("carried\n")
