@@ -91,7 +91,13 @@ DRIVERS = {
     "i40e": Names(
         ("port.link_xoff_rx",),
         ("port.link_xoff_tx",),
-        ("port.rx_dropped", "port.tx_dropped_link_down", "rx_dropped", "port.rx_discards"),
+        (
+            "rx_missed_errors",
+            "rx_dropped",
+            "port.rx_discards",
+            "port.rx_dropped",  # of older kernels the same as port.rx_discards
+            "port.tx_dropped_link_down",
+        ),
     ),
     "ice": Names(
         ("link_xoff_rx.nic",), ("link_xoff_tx.nic",), ("rx_dropped.nic", "tx_dropped_link_down.nic")
@@ -100,7 +106,17 @@ DRIVERS = {
     "mlx4_en": Names(("rx_pause",), ("tx_pause",), ("rx_dropped", "rx_over_errors")),
     "mlx4_core": Names(("rx_pause",), ("tx_pause",), ("rx_dropped", "rx_over_errors")),
     "bnxt_en": Names(
-        ("rx_pause_frames",), ("tx_pause_frames",), ("rx_total_discard_pkts", "rx_discards")
+        ("rx_pause_frames",),
+        ("tx_pause_frames",),
+        (
+            "rx_total_ring_discards",
+            "tx_total_ring_discards",
+            "rx_total_oom_discards",
+            "rx_total_discard_pkts",
+            "tx_total_discard_pkts",
+            "rx_stat_discard",
+            "tx_stat_discard",
+        ),
     ),
     "bnx2x": Names(
         ("rx_pause_frames",),
@@ -116,7 +132,9 @@ DRIVERS = {
         ("rx_xoff_pause_rcvd",), ("tx_xoff_sent",), ("rx_discards", "rxbds_empty", "tx_discards")
     ),
     "qede": Names(
-        ("rx_pause_frames",), ("tx_pause_frames",), ("no_buff_discards", "rx_mac_control_drops")
+        ("rx_pause_frames",),
+        ("tx_pause_frames",),
+        ("no_buff_discards", "brb_discards", "brb_truncates", "tx_err_drop_pkts"),
     ),
     "be2net": Names(
         ("rx_pause_frames",),
@@ -157,11 +175,14 @@ ANY_DRIVER = Names(
     ("rx_missed_errors", "rx_discards", "rx_out_of_buffer", "rx_fifo_errors", "rx_no_buffer_count"),
 )
 
-#: PAUSE of one priority: rx_prio3_pause (mlx5), port.rx_priority_3_xoff (i40e), rx_pb_3_pxoff
-#: (ixgbe), rx_pfc_ena_frames_pri3 (bnxt_en), rx_pause_prio_3 (mlx4).
+#: PAUSE of one priority: rx_prio3_pause (mlx5), port.rx_priority_3_xoff, in newer kernels
+#: port.rx_priority_3_xoff_rx (i40e), rx_pb_3_pxoff (ixgbe), rx_pfc_ena_frames_pri3 (bnxt_en),
+#: rx_pause_prio_3 (mlx4). Of all priorities: rx_pfc_frames (bnxt_en, qede), pfc_frames_received
+#: (bnx2x).
 _PRIORITY = re.compile(
-    r"^(?:port\.)?(?:rx|tx)_(?:prio\d_pause|pause_prio_\d|priority_\d_xoff(?:\.nic)?|pb_\d_pxoff|"
-    r"pfc_ena_frames_pri\d)$"
+    r"^(?:(?:port\.)?(?:rx|tx)_(?:prio\d_pause|pause_prio_\d|"
+    r"priority_\d_xoff(?:_rx|_tx)?(?:\.nic)?|pb_\d_pxoff|pfc_ena_frames_pri\d|pfc_frames)|"
+    r"pfc_frames_(?:received|sent))$"
 )
 
 
