@@ -25,7 +25,8 @@ OFFER_BOTH = frozenset(("e1000", "e1000e", "igb", "igc", "ixgbe"))
 #: Drivers that take no change of autoneg with ethtool -A (i40e_set_pauseparam, ice_set_pauseparam:
 #: EOPNOTSUPP, for it is that of the link).
 NEGOTIATION_OF_LINK = frozenset(("i40e", "ice"))
-
+#: Drivers that never negotiate PAUSE (EINVAL in mlx4_en_set_pauseparam, mlx5e_set_pauseparam).
+NEVER_NEGOTIATE = frozenset(("mlx4_core", "mlx5_core"))
 
 #: Drivers of virtual interfaces: none of them has PAUSE, for there is no cable. None: no driver.
 VIRTUAL = (None, "virtio_net", "vmxnet3", "hv_netvsc", "vif", "ena", "ibmveth")

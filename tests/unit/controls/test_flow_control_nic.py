@@ -240,6 +240,46 @@ def test_the_link_file_that_counts(judge, lines, status):
     assert statuses(found, "persisted") == [status]
 
 
+@pytest.mark.parametrize(
+    ("driver", "partner", "status"),
+    [
+        ("tg3", None, "warn"),
+        ("tg3", "Transmit-only", "pass"),
+        ("tg3", "Symmetric", "warn"),
+        ("mlx5_core", None, "pass"),
+    ],
+)
+def test_what_a_boot_offers_is_negotiated_where_nothing_turns_that_off(
+    judge, driver, partner, status
+):
+    lines = "RxFlowControl=yes\nTxFlowControl=no\n"
+    told = [f"Link partner advertised pause frame use: {partner}"] if partner else []
+    host = storage_host(
+        driver=driver,
+        pause=(False, True, False),
+        settings=settings_text("ens4", "1000Mb/s", "Full", *told),
+    )
+    found = judge(host.link_file(LINK, OURS + lines), wanted=NO_TX)
+    assert statuses(found, "persisted") == [status]
+    # Where it says that it negotiates there is no doubt.
+    host.link_file(LINK, OURS + lines + "AutoNegotiationFlowControl=yes\n")
+    host.evidence.clear()
+    if partner == "Symmetric":
+        assert statuses(judge(host, wanted=NO_TX), "persisted") == ["fail"]
+
+
+NO_TX = [{"role": "storage", "rx": True, "tx": False}]
+
+
+def test_a_negotiation_that_the_driver_refuses_takes_the_rest_with_it(judge):
+    lines = "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
+    negotiated = ("RX negotiated: on", "TX negotiated: off")
+    host = storage_host(driver="ice", pause=(True, True, False), more=negotiated)
+    found = judge(host.link_file(LINK, OURS + lines), wanted=NO_TX)
+    assert statuses(found, "persisted") == ["fail"]
+    assert "refuses" in found["persisted"][0].why
+
+
 def test_a_link_file_that_another_hides_is_ignored(judge):
     lines = "[Link]\nRxFlowControl=no\nTxFlowControl=no\n"
     host = storage_host().link_file(

@@ -247,6 +247,69 @@ def test_negotiation_stays_where_it_gives_what_is_wanted(plan):
     assert change.make[0].argv[3:] == ("autoneg", "on", "rx", "on", "tx", "off")
 
 
+def judged(host: Host, check: str, **changes: Any) -> list[str]:
+    host.evidence.clear()
+    wanted = flow_control.policy_from(policy(**{"wanted": OFF, **changes}))
+    findings = flow_control.judge(flow_control.read(host, wanted), wanted)
+    return [one.status for one in findings if one.check == "flow_control." + check]
+
+
+NEGOTIATED_OFF = ("RX negotiated: off", "TX negotiated: off")
+
+
+@pytest.mark.parametrize("partner", ["Not told", "No"])
+def test_a_boot_sets_what_is_wanted_and_not_what_is_offered_now(plan, partner):
+    """Negotiation gives what is wanted, and only because the other end offers nothing."""
+    settings = fixture("settings-partner.txt").replace(
+        "partner advertised pause frame use: Symmetric",
+        f"partner advertised pause frame use: {partner}",
+    )
+    rule = [{"role": "storage", "tx": False}]
+    host = storage_host(driver="tg3", more=NEGOTIATED_OFF, settings=settings)
+    found = plan(host, wanted=rule)
+    assert not commands(found)
+    text = files(found)[OURS]
+    assert text is not None and text.endswith("TxFlowControl=no\n")
+    # What the other end offers is known, or negotiation is not left to it.
+    assert ("AutoNegotiationFlowControl=yes\n" in text) == (partner == "No")
+    host.file(OURS, text)
+    assert judged(host, "persisted", wanted=rule) == ["pass"]
+    assert not plan(host, wanted=rule).changes
+
+
+def test_a_boot_of_a_driver_that_offers_both_does_not_negotiate(plan):
+    rule = [{"role": "storage", "tx": False}]
+    host = storage_host(pause=(True, True, False))
+    text = files(plan(host, wanted=rule))[OURS]
+    assert text is not None
+    assert text.endswith("AutoNegotiationFlowControl=no\nRxFlowControl=yes\nTxFlowControl=no\n")
+    host.file(OURS, text)
+    assert judged(host, "persisted", wanted=rule) == ["pass"]
+    with pytest.raises(Unanswered, match="offers both directions"):
+        plan(host, wanted=[{"role": "storage", "tx": False, "autoneg": "keep"}])
+
+
+LINK = "/etc/systemd/network/10-storage.link"
+BOTH_SIDES = "[Match]\nMACAddress=52:54:00:0a:00:01\n[Link]\nRxFlowControl=yes\nTxFlowControl=no\n"
+
+
+def test_negotiation_that_is_off_now_must_be_off_after_a_boot(plan):
+    rule = [{"role": "storage", "rx": True, "tx": False}]
+    for pause in ((False, True, False), (True, True, True)):
+        host = storage_host(driver="tg3", pause=pause)
+        host.file(LINK, BOTH_SIDES)
+        if pause[0]:
+            host.command("ethtool -a ens4", pause_text("ens4", *pause, *NEGOTIATED_OFF))
+        text = files(plan(host, wanted=rule))[OURS]
+        assert text is not None and "AutoNegotiationFlowControl=no\n" in text
+        host = done(host, plan(host, wanted=rule))
+        assert judged(host, "persisted", wanted=rule) == ["pass"]
+    # These never negotiate it, so nothing is missing.
+    host = storage_host(driver="mlx5_core", pause=(False, True, False))
+    host.file(LINK, BOTH_SIDES)
+    assert not plan(host, wanted=rule).changes
+
+
 def test_negotiation_that_must_be_kept_and_cannot_give_it_is_unknown(plan):
     keep = [{"role": "storage", "tx": False, "autoneg": "keep"}]
     with pytest.raises(Unanswered, match="offers both directions"):

@@ -10,14 +10,14 @@ from ...finding import ERROR, FAIL, PASS, WARN, Check, Finding, found
 from ...parsers import link_file
 from ...parsers.ethtool_pause import Direction, PauseSettings
 from ...parsers.nfs_options import LINUX
-from ...probes.nic_pause import OFFER_BOTH
+from ...probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
 from ...probes.pause_persisted import Setting
 from . import checks
 from .facts import Facts, NicFacts, link_path
 from .judging import bad, evidence_of, has_link, on_off, skipped, why_left_alone
 from .links import not_one_cable
 from .policy import OFF, ON, Policy
-from .wanted import Wanted, ports_of, wanted_of
+from .wanted import Wanted, given_by_boot, ports_of, wanted_of
 
 _APPLY = "./hostproof apply --tags flow_control"
 _RULES = "give a rule in flow_control_wanted, then " + _APPLY
@@ -180,6 +180,24 @@ def _persisted_verdict(one, wanted, policy):
         return bad(policy), (
             "A boot sets {0} but does not turn its negotiation off, and the driver {1} offers "
             "both while it negotiates.".format(wanted.text, one.nic.driver)
+        )
+    refused = autoneg not in (None, known(one.pause).autoneg)
+    if refused and one.nic.driver in NEGOTIATION_OF_LINK:
+        return bad(policy), (
+            "A boot sets autonegotiation {0}, and the driver {1}, whose negotiation is that of the "
+            "link, refuses this with the rest.".format(on_off(bool(autoneg)), one.nic.driver)
+        )
+    given = given_by_boot(one, autoneg, rx, tx)
+    if given is None:
+        return WARN, (
+            "A boot sets {0} and negotiates with it, and what the other end offers is not "
+            "known.".format(wanted.text)
+        )
+    unmet = sorted(direction for direction in given if not wanted.met_by(direction))
+    if unmet:
+        return bad(policy) if len(unmet) == len(given) else WARN, (
+            "A boot sets {0} but does not turn its negotiation off, and what the other end offers "
+            "makes {1} of it.".format(wanted.text, _direction(unmet[0]))
         )
     hidden = hidden_link(one)
     if hidden:

@@ -18,13 +18,18 @@ from ...parsers import link_file
 from ...parsers.bonding import Bond
 from ...parsers.ethtool_pause import PauseSettings
 from ...parsers.nfs_options import LINUX
-from ...probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH, argv_pause
+from ...probes.nic_pause import (
+    NEGOTIATION_OF_LINK,
+    NEVER_NEGOTIATE,
+    OFFER_BOTH,
+    argv_pause,
+)
 from ...probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
 from . import waiting
 from .facts import Facts, NicFacts, link_path, rule_path
 from .judging import has_link, on_off, why_left_alone
 from .policy import INTERCONNECT, KEEP, OFF, ON, Policy
-from .wanted import Target, Wanted, target_of, wanted_of
+from .wanted import Target, Wanted, boot_target_of, target_of, wanted_of
 
 _BOUNCE = "link_bounce_ok"
 #: What ethtool -a shows, whatever the version: the state before and after.
@@ -107,6 +112,7 @@ def _plan_one(one, facts, policy, work):
                 work.pending.append(
                     "The link of {0} may go down for some seconds while it is set.".format(one.name)
                 )
+        target = boot_target_of(one, wanted, target)
     if one.nic.driver in OFFER_BOTH and target.tx and not target.autoneg:
         work.pending.append(
             "{0}: the driver {1} works out anew what it sends (tx) whenever the link comes up; "
@@ -310,9 +316,11 @@ def _is_persisted(one, target, wanted):
     for value, goal, asked in pairs:
         if (asked is not None or value is not None) and value != goal:
             return False
-    if autoneg is None:
-        return wanted.autoneg not in (ON, OFF) and one.nic.driver not in OFFER_BOTH
-    return autoneg == target.autoneg
+    if autoneg is not None:
+        return autoneg == target.autoneg
+    if one.nic.driver in NEVER_NEGOTIATE or one.nic.driver in NEGOTIATION_OF_LINK:
+        return True
+    return target.autoneg and wanted.autoneg not in (ON, OFF) and one.nic.driver not in OFFER_BOTH
 
 
 def _contrary(one, target, wanted):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is wanted of one interface, and what to set so that it comes of it."""
 
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Set
 
 from ...answer import if_known, known
 from ...errors import Unanswered
@@ -10,7 +10,8 @@ from ...parsers.bonding import Bond
 from ...parsers.ethtool_pause import Direction
 from ...parsers.ethtool_settings import offer_of, resolve
 from ...probes.ethernet_port import Pause
-from ...probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
+from ...parsers.nfs_options import LINUX
+from ...probes.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH
 from ...probes.switch_port import SwitchPort
 from .facts import Facts, NicFacts
 from .policy import AUTO, KEEP, MATCH_PEER, OFF, ON
@@ -164,6 +165,67 @@ def target_of(one, wanted):
             "the switch port, from which it is negotiated".format(one.name, one.nic.driver),
         )
     return Target(autoneg, rx, tx)
+
+
+def boot_target_of(one, wanted, target):
+    # type: (NicFacts, Wanted, Target) -> Target
+    """What a boot is to set where ``target`` is set now: every side as wanted, also one that is in
+    force only because the other end offers nothing else. Raises Unanswered as target_of does.
+    """
+    rx = target.rx if wanted.rx is None else wanted.rx
+    tx = target.tx if wanted.tx is None else wanted.tx
+    if not target.autoneg:
+        return Target(False, rx, tx)
+    if one.nic.driver in OFFER_BOTH and False in (wanted.rx, wanted.tx):
+        if wanted.autoneg != AUTO:
+            raise Unanswered(
+                "policy",
+                "{0}: the driver {1} offers both directions while it negotiates: autoneg: off in "
+                "flow_control_wanted sets it".format(one.name, one.nic.driver),
+            )
+    else:
+        given = given_by_boot(one, True, rx, tx)
+        if given and all(wanted.met_by(direction) for direction in given):
+            return Target(True, rx, tx)
+    if wanted.autoneg != AUTO or one.nic.driver in NEGOTIATION_OF_LINK:
+        return Target(True, rx, tx)
+    force = if_known(one.in_force, Direction(rx, tx))
+    return Target(
+        False,
+        force.rx if wanted.rx is None else wanted.rx,
+        force.tx if wanted.tx is None else wanted.tx,
+    )
+
+
+def given_by_boot(one, autoneg, rx, tx):
+    # type: (NicFacts, Optional[bool], Optional[bool], Optional[bool]) -> Optional[Set[Direction]]
+    """All that may be in force after a boot that sets this; None where nobody knows.
+
+    None of ``autoneg``, ``rx`` and ``tx`` is what the boot leaves to the driver.
+    """
+    directions = {
+        Direction(first, second)
+        for first in ((True, False) if rx is None else (rx,))
+        for second in ((True, False) if tx is None else (tx,))
+    }
+    if autoneg is False or one.system != LINUX or one.nic.driver in NEVER_NEGOTIATE:
+        return directions
+    pause = known(one.pause)
+    if one.nic.driver in NEGOTIATION_OF_LINK and not pause.autoneg:
+        return directions
+    offers_both = one.nic.driver in OFFER_BOTH
+    offered = {Direction(True, True)} if offers_both else directions
+    settings = if_known(one.settings, None)
+    force = if_known(one.in_force, None)
+    now = Direction(True, True) if offers_both else Direction(pause.rx, pause.tx)
+    if settings is not None and settings.partner is not None:
+        results = {resolve(offer_of(direction), settings.partner) for direction in offered}
+    elif pause.autoneg and force is not None and offered == {now}:
+        results = {force}
+    else:
+        return None
+    # Nobody negotiates now and the boot does not say: the driver may do either.
+    return results if autoneg or pause.autoneg else results | directions
 
 
 def _why_not_negotiated(one, direction):
