@@ -9,8 +9,8 @@ from ...errors import Unanswered
 from ...parsers.bonding import Bond
 from ...parsers.ethtool_pause import Direction
 from ...parsers.ethtool_settings import offer_of, resolve
-from ...probes.ethernet_port import Pause
 from ...parsers.nfs_options import LINUX
+from ...probes.ethernet_port import Pause
 from ...probes.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH
 from ...probes.switch_port import SwitchPort
 from .facts import Facts, NicFacts
