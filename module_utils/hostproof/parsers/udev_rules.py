@@ -4,10 +4,11 @@
 
 import re
 from fnmatch import fnmatchcase
-from typing import List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import ParseError
 from .ethtool_pause import PauseCommand, commands_in
+from .link_file import NO, UNKNOWN, YES, Device
 
 _WHAT = "udev rules"
 _TOKEN = re.compile(
@@ -24,33 +25,59 @@ class PauseRule(NamedTuple):
     conditions: Tuple[Tuple[str, str, str], ...]
     command: PauseCommand
 
-    def fits(self, names, mac, driver):
-        # type: (Sequence[str], str, str) -> bool
-        """Whether it is for an interface when a boot adds it."""
+    def fits(self, device, name, driver):
+        # type: (Device, str, Optional[str]) -> str
+        """Whether it is for an interface when a boot adds it: link_file.YES, NO or UNKNOWN.
+
+        ``name`` is the interface's, ``driver`` the one of sysfs; ``device.driver`` is udev's.
+        """
+        own = self.command.device
+        if _OWN_NAME.search(own) is None and own != name:
+            return NO
+        # It has one of the kernel's names first, and its own after that.
+        names = tuple(device.names) + (name,)
         values = {
             "KERNEL": names,
             "NAME": names,
             "ENV{INTERFACE}": names,
-            "ATTR{address}": [mac],
-            "ATTRS{address}": [mac],
-            "DRIVERS": [driver],
-            "ENV{ID_NET_DRIVER}": [driver],
-            "SUBSYSTEM": ["net"],
-            "ACTION": ["add"],
-        }
-        for key, operator, value in self.conditions:
-            if key not in values:
-                continue  # what is not known here is taken to hold
-            patterns = value.split("|")
-            fitting = any(
-                fnmatchcase(one.lower(), pattern.lower())
-                for one in values[key]
-                for pattern in patterns
-            )
-            if fitting != (operator == "=="):
-                return False
-        device = self.command.device
-        return _OWN_NAME.search(device) is not None or device in names
+            "ATTR{address}": (device.mac,),
+            "ATTRS{address}": (device.mac,),
+            "DRIVERS": (driver,),
+            "ENV{ID_NET_DRIVER}": (device.driver,),
+            "ENV{ID_PATH}": (device.path,),
+            "ATTR{type}": ("1",),
+            "SUBSYSTEM": ("net",),
+            "SUBSYSTEMS": ("net",),
+            # A boot adds it, and tells so once more when it got another name.
+            "ACTION": ("add", "move"),
+        }  # type: Dict[str, Sequence[Optional[str]]]
+        answers = [_fits_one(condition, values) for condition in self.conditions]
+        if NO in answers:
+            return NO
+        return UNKNOWN if UNKNOWN in answers else YES
+
+
+def _fits_one(condition, values):
+    # type: (Tuple[str, str, str], Dict[str, Sequence[Optional[str]]]) -> str
+    key, operator, value = condition
+    if key not in values or None in values[key]:
+        return UNKNOWN
+    answers = [
+        any(fnmatchcase(str(one).lower(), pattern.lower()) for pattern in value.split("|"))
+        == (operator == "==")
+        for one in values[key]
+    ]
+    if key == "ACTION" and answers[0]:
+        return YES  # every interface is added
+    if len(set(answers)) > 1:
+        return UNKNOWN
+    return YES if answers[0] else NO
+
+
+def jumps(text):
+    # type: (str) -> bool
+    """Whether a rule of the file may leave out others (GOTO=)."""
+    return re.search(r"^[^#\n]*\bGOTO\s*=", text, re.MULTILINE) is not None
 
 
 def parse(text):

@@ -67,7 +67,9 @@ class Setting(NamedTuple):
     """One place that sets PAUSE at boot; None is what it leaves. ``kind`` is one of ORDER,
     ODM or DLADM.
 
-    ``ignored`` says why it has no effect, "" where it has one.
+    ``ignored`` says why it has no effect, "" where it has one. ``certain`` is False where only a
+    boot can prove that it runs and is for this interface: a script, a rule that asks what udev
+    alone knows.
     """
 
     kind: str
@@ -77,6 +79,7 @@ class Setting(NamedTuple):
     tx: Optional[bool]
     ignored: str
     evidence: Tuple[str, ...]
+    certain: bool = True
 
 
 class LinkFile(NamedTuple):
@@ -106,12 +109,15 @@ class Persisted(NamedTuple):
     texts: Dict[str, Answer[str]]
     ethtool: Answer[str] = ""
 
-    def at_boot(self):
-        # type: () -> Tuple[Optional[bool], Optional[bool], Optional[bool]]
-        """autoneg, rx and tx as a boot sets them; None where nothing does. Raises the unknown."""
+    def at_boot(self, certain=False):
+        # type: (bool) -> Tuple[Optional[bool], Optional[bool], Optional[bool]]
+        """autoneg, rx and tx as a boot sets them; None where nothing does. Raises the unknown.
+
+        With ``certain`` only what surely runs counts, without it what may run too.
+        """
         values = [None, None, None]  # type: List[Optional[bool]]
         for setting in known(self.settings):
-            if not setting.ignored:
+            if not setting.ignored and (setting.certain or not certain):
                 for at, value in enumerate((setting.autoneg, setting.rx, setting.tx)):
                     values[at] = values[at] if value is None else value
         return values[0], values[1], values[2]
@@ -135,7 +141,7 @@ def read_persisted(host, nic, own):
     settings = attempt(
         lambda: _that_set_something(
             _link_settings(known(links), known(winner), systemd)
-            + _rule_settings(host, nic)
+            + _rule_settings(host, nic, device)
             + [one for _name, one in known(profiles)]
             + _ifcfg_settings(host, nic, known(manager))
             + _ifupdown_settings(host, nic)
@@ -300,8 +306,8 @@ def _grep(host, pattern, paths):
     return key, texts
 
 
-def _rule_settings(host, nic):
-    # type: (Host, Nic) -> List[Setting]
+def _rule_settings(host, nic, device):
+    # type: (Host, Nic, Device) -> List[Setting]
     paths = _files(host, _RULE_FOLDERS, ".rules")
     if not paths:
         return []
@@ -311,18 +317,15 @@ def _rule_settings(host, nic):
         if path not in texts:
             continue
         # As a whole, for the lines of a rule may be continued.
-        for rule in udev_rules.parse(host.read_text(path)):
-            names = list(_boot_names(nic.name)) + [nic.name]
-            if rule.fits(names, nic.permanent_mac or "", nic.driver or ""):
-                found.append(
-                    _setting(
-                        RULE,
-                        "{0}:{1}".format(path, rule.line),
-                        rule.command,
-                        "",
-                        ("file:" + path,),
-                    )
+        text = host.read_text(path)
+        jumps = udev_rules.jumps(text)
+        for rule in udev_rules.parse(text):
+            fitting = rule.fits(device, nic.name, nic.driver)
+            if fitting != link_file.NO:
+                setting = _setting(
+                    RULE, "{0}:{1}".format(path, rule.line), rule.command, "", ("file:" + path,)
                 )
+                found.append(setting._replace(certain=fitting == link_file.YES and not jumps))
     return found
 
 
@@ -337,10 +340,28 @@ def _script_settings(host, nic):
     key, texts = _grep(host, _ETHTOOL, paths + list(_SCRIPTS))
     found = []
     for path in sorted(texts):
-        for command in commands_in(texts[path]):
+        code = "\n".join(_COMMENT.sub("", line) for line in texts[path].split("\n"))
+        for command in commands_in(code):
             if command.device == nic.name or command.device.startswith("$"):
-                found.append(_setting(SCRIPT, path, command, "", (key,)))
+                ignored = _why_never_run(host, path)
+                setting = _setting(SCRIPT, path, command, ignored, (key,))
+                # Whether it gets to this line, and for which interface, only a run shows.
+                found.append(setting._replace(certain=False))
     return found
+
+
+_COMMENT = re.compile(r"(^|\s)#.*$")
+#: Files that are read and not run.
+_NO_PROGRAMS = ("/etc/network/interfaces", "/etc/systemd/system/")
+
+
+def _why_never_run(host, path):
+    # type: (Host, str) -> str
+    """Who runs these takes only what is executable (rc-local.service, dispatcher, run-parts)."""
+    stat = if_known(attempt(host.stat, path), None)
+    if stat is None or stat.mode & 0o111 or path.startswith(_NO_PROGRAMS):
+        return ""
+    return "it is not executable"
 
 
 def _setting(kind, place, command, ignored, evidence):
@@ -408,14 +429,20 @@ def _profiles(host, nic, manager):
             ignored = "NetworkManager {0} does not know it (since 1.32)".format(
                 ".".join(str(one) for one in manager.version)
             )
-        found.append((profile.name, Setting(NETWORKMANAGER, path, *values, ignored, (key,))))
+        setting = Setting(NETWORKMANAGER, path, *values, ignored, (key,))
+        # Without autoconnect somebody, or what it is a port of, must ask for it.
+        found.append((profile.name, setting._replace(certain=profile.autoconnect)))
     return found
 
 
 def _ifcfg_settings(host, nic, manager):
     # type: (Host, Nic, _Manager) -> List[Setting]
     names = unless_absent(attempt(host.list_dir, _IFCFG), [])
-    paths = ["{0}/{1}".format(_IFCFG, name) for name in names if name.startswith("ifcfg-")]
+    paths = [
+        "{0}/{1}".format(_IFCFG, name)
+        for name in names
+        if name.startswith("ifcfg-") and not _BACKUP.search(name)
+    ]
     if not paths:
         return []
     key, texts = _grep(host, ifcfg.LINES, paths)
@@ -425,15 +452,23 @@ def _ifcfg_settings(host, nic, manager):
         fits = one.device == nic.name or (one.device is None and one.mac == nic.permanent_mac)
         if not fits:
             continue
-        ignored = ""
+        ignored, certain = "", one.onboot
         if manager.runs and one.nm_controlled:
-            ignored = (
-                "NetworkManager brings the interface up, and it is the network scripts that run "
-                "ETHTOOL_OPTS"
-            )
+            active = manager.profiles.get(nic.name)
+            if manager.version < FIRST_NETWORKMANAGER:
+                ignored = "NetworkManager {0} takes no -A from ETHTOOL_OPTS (since 1.32)".format(
+                    ".".join(str(number) for number in manager.version)
+                )
+            # Whether it has its plugin for these files it shows by what it brought up.
+            certain = certain and active is not None and active == one.uuid
         for command in one.pause:
-            found.append(_setting(IFCFG, path, command, ignored, (key,)))
+            setting = _setting(IFCFG, path, command, ignored, (key,))
+            found.append(setting._replace(certain=certain))
     return found
+
+
+#: What the network scripts and NetworkManager leave out (initscripts, network-functions).
+_BACKUP = re.compile(r"(~|\.bak|\.old|\.orig|\.swp|\.rpm(new|orig|save))$")
 
 
 # -- ifupdown -------------------------------------------------------------------------------------

@@ -365,22 +365,120 @@ def test_an_old_networkmanager_ignores_its_profile(judge):
     assert statuses(found, "ignored_settings") == ["warn"]
 
 
-def test_ethtool_opts_of_ifcfg_under_networkmanager_are_ignored(judge):
+IFCFG = "/etc/sysconfig/network-scripts/ifcfg-ens4"
+
+
+def scripted(host: Host, manager: str, sides: str, *more: str, active: str = "1-2") -> Host:
+    """ETHTOOL_OPTS with -A for ens4."""
     from ansible.module_utils.hostproof.parsers import ifcfg
 
-    path = "/etc/sysconfig/network-scripts/ifcfg-ens4"
-    for manager, ignored in (("running:1.40.0", "warn"), ("stopped:", "pass")):
-        host = storage_host(pause=(False, False, False))
-        host.file(path, "x")
-        host.command("nmcli -t -f RUNNING,VERSION general", manager + "\n")
-        host.command("nmcli -t -f UUID,DEVICE connection show --active", "")
-        host.command(
-            f"grep -s -H -E -e {ifcfg.LINES} -- {path}",
-            f'{path}:DEVICE=ens4\n{path}:ETHTOOL_OPTS="-A ${{DEVICE}} autoneg off rx off tx off"\n',
-        )
-        found = judge(host)
-        assert statuses(found, "ignored_settings") == [ignored]
-        assert statuses(found, "persisted") == ["warn" if ignored == "warn" else "pass"]
+    host.file(IFCFG, "x")
+    host.command("nmcli -t -f RUNNING,VERSION general", manager + "\n")
+    host.command("nmcli -t -f UUID,DEVICE connection show --active", f"{active}:ens4\n")
+    lines = ["DEVICE=ens4", "UUID=1-2", f'ETHTOOL_OPTS="-A ${{DEVICE}} {sides}"', *more]
+    return host.command(
+        f"grep -s -H -E -e {ifcfg.LINES} -- {IFCFG}",
+        "".join(f"{IFCFG}:{line}\n" for line in lines),
+    )
+
+
+@pytest.mark.parametrize(
+    ("manager", "active", "ignored", "persisted"),
+    [
+        # Before 1.32 NetworkManager takes no -A; from then on it does, where it reads the file.
+        ("running:1.30.0", "1-2", "warn", "warn"),
+        ("running:1.40.0", "1-2", "pass", "pass"),
+        ("running:1.40.0", "3-4", "pass", "warn"),
+        ("stopped:", "", "pass", "pass"),
+    ],
+)
+def test_ethtool_opts_of_ifcfg(judge, manager, active, ignored, persisted):
+    host = storage_host(pause=(False, False, False))
+    found = judge(scripted(host, manager, "autoneg off rx off tx off", active=active))
+    assert statuses(found, "ignored_settings") == [ignored]
+    assert statuses(found, "persisted") == [persisted]
+
+
+def test_ethtool_opts_come_after_a_link_file(judge):
+    right = OURS + "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
+    host = storage_host(pause=(False, True, False)).link_file(LINK, right)
+    found = judge(scripted(host, "running:1.40.0", "tx on"), wanted=OFF)
+    assert statuses(found, "persisted") == ["fail"]
+    host = storage_host(pause=(False, True, False)).link_file(LINK, right)
+    found = judge(scripted(host, "running:1.40.0", "tx on", active="3-4"), wanted=OFF)
+    assert statuses(found, "persisted") == ["warn"]
+    assert "seems to set something else" in found["persisted"][0].why
+
+
+def test_what_the_boot_does_not_bring_up_proves_nothing(judge):
+    host = storage_host(pause=(False, False, False))
+    found = judge(scripted(host, "stopped:", "autoneg off rx off tx off", "ONBOOT=no"))
+    assert statuses(found, "persisted") == ["warn"]
+    host = managed(storage_host(pause=(False, True, False)), "1.46.0", "autoconnect=false\n" + NM)
+    found = judge(host, wanted=OFF)
+    assert statuses(found, "persisted") == ["warn"]
+    assert "only a boot proves it" in found["persisted"][0].why
+    host = managed(storage_host(pause=(False, True, False)), "1.46.0", NM)
+    assert statuses(judge(host, wanted=OFF), "persisted") == ["pass"]
+
+
+NM = "[ethtool]\npause-autoneg=false\npause-rx=true\npause-tx=false\n"
+
+
+@pytest.mark.parametrize("name", ["ifcfg-ens4.bak", "ifcfg-ens4.rpmsave", "ifcfg-ens4~"])
+def test_what_an_editor_left_behind_is_no_setting(judge, name):
+    from ansible.module_utils.hostproof.parsers import ifcfg
+
+    path = "/etc/sysconfig/network-scripts/" + name
+    host = storage_host(pause=(False, False, False))
+    host.file(path, "x")
+    host.command(
+        f"grep -s -H -E -e {ifcfg.LINES} -- {path}",
+        f'{path}:DEVICE=ens4\n{path}:ETHTOOL_OPTS="-A ens4 autoneg off rx off tx off"\n',
+    )
+    assert "nothing sets it" in judge(host)["persisted"][0].persisted
+
+
+@pytest.mark.parametrize(
+    ("line", "mode", "status", "words"),
+    [
+        # The first two are comments, the last is a file that nobody runs.
+        ("#ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "nothing sets it"),
+        ("cd / # ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "nothing sets it"),
+        ("ethtool -A ens4 autoneg off rx on tx off", 0o755, "warn", "(perhaps)"),
+        ("ethtool -A ens4 autoneg off rx on tx off", 0o644, "warn", "nothing sets it"),
+    ],
+)
+def test_a_script_is_no_proof(judge, line, mode, status, words):
+    host = storage_host(pause=(False, True, False))
+    host.file("/etc/rc.local", "", mode)
+    grep = "grep -s -H -E -e ethtool.*[[:space:]](-A|--pause)[[:space:]] -- "
+    host.command(grep + SCRIPTS, f"/etc/rc.local:{line}\n")
+    found = judge(host, wanted=OFF)
+    assert statuses(found, "persisted") == [status]
+    assert words in found["persisted"][0].persisted
+    assert ("only a boot proves it" in found["persisted"][0].why) == (words == "(perhaps)")
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [
+        ("", "pass"),
+        ('ATTR{device/vendor}=="0x14e4", ', "warn"),
+        ('ENV{ID_PATH}=="pci-0000:99:00.0", ', "warn"),
+        ('DRIVERS=="igb", ', "warn"),
+    ],
+)
+def test_a_rule_that_asks_for_another_card_is_no_proof(judge, more, status):
+    host = storage_host(pause=(False, True, False))
+    rule = (
+        f'ACTION=="add", SUBSYSTEM=="net", {more}'
+        'RUN+="/usr/sbin/ethtool -A $name autoneg off rx on tx off"\n'
+    )
+    path = "/etc/udev/rules.d/70-pause.rules"
+    host.file(path, rule)
+    host.command(f"grep -s -H -E -e ethtool -- {path}", f"{path}:{rule}")
+    assert statuses(judge(host, wanted=OFF), "persisted") == [status]
 
 
 def test_an_udev_rule_counts(judge):

@@ -249,10 +249,40 @@ def test_udev_rules():
     )
     assert [rule.line for rule in rules] == [3]
     assert rules[0].command == PauseCommand("$name", None, False, False)
-    assert rules[0].fits(["ens4"], "52:54:00:0a:00:01", "e1000e")
-    assert not rules[0].fits(["ens4"], "52:54:00:0a:00:02", "e1000e")
+    assert rules[0].fits(DEVICE, "ens4", "e1000e") == link_file.YES
+    other = DEVICE._replace(mac="52:54:00:0a:00:02")
+    assert rules[0].fits(other, "ens4", "e1000e") == link_file.NO
     with pytest.raises(ParseError):
         udev_rules.parse("RUN+=ethtool\n")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "answer"),
+    [
+        ('ACTION=="add", SUBSYSTEM=="net"', link_file.YES),
+        ('ACTION=="add|change"', link_file.YES),
+        ('ACTION!="remove"', link_file.YES),
+        # After an interface got its name udev tells that it moved.
+        ('ACTION=="move"', link_file.UNKNOWN),
+        ('ACTION=="change"', link_file.NO),
+        # Its name of now, and not the one that the kernel gave it.
+        ('KERNEL=="ens4"', link_file.UNKNOWN),
+        ('KERNEL=="eth*|en*"', link_file.YES),
+        ('ATTR{device/vendor}=="0x14e4"', link_file.UNKNOWN),
+        ('ENV{ID_PATH}=="pci-0000:99:00.0"', link_file.NO),
+        ('ENV{ID_NET_DRIVER}=="e1000e", DRIVERS=="igb"', link_file.NO),
+        ('TEST=="/etc/no-pause"', link_file.UNKNOWN),
+    ],
+)
+def test_for_which_interface_a_rule_of_udev_is(conditions, answer):
+    rule = udev_rules.parse(f'{conditions}, RUN+="/sbin/ethtool -A $name rx off tx off"\n')[0]
+    device = DEVICE._replace(path="pci-0000:00:04.0", names=("eth0", "eth1"))
+    assert rule.fits(device, "ens4", "e1000e") == answer
+
+
+def test_a_rule_that_may_be_jumped_over():
+    assert udev_rules.jumps('SUBSYSTEM!="net", GOTO="end"\n')
+    assert not udev_rules.jumps('# GOTO="end"\nLABEL="end"\n')
 
 
 def test_routes_and_neighbours():

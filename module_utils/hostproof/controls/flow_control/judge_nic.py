@@ -19,6 +19,8 @@ from .links import not_one_cable
 from .policy import OFF, ON, Policy
 from .wanted import Wanted, given_by_boot, ports_of, wanted_of
 
+#: What a boot sets: autoneg, rx, tx.
+_Boot = Tuple[Optional[bool], Optional[bool], Optional[bool]]
 _APPLY = "./hostproof apply --tags flow_control"
 _RULES = "give a rule in flow_control_wanted, then " + _APPLY
 
@@ -152,7 +154,24 @@ def judge_persisted(one, facts, policy):
 
 def _persisted_verdict(one, wanted, policy):
     # type: (NicFacts, Wanted, Policy) -> Tuple[str, str]
-    autoneg, rx, tx = one.persisted.at_boot()
+    """What only may run is no ground for a pass, and none for a fail against what surely runs."""
+    sure = _verdict_of_boot(one, one.persisted.at_boot(certain=True), wanted, policy)
+    whole = _verdict_of_boot(one, one.persisted.at_boot(), wanted, policy)
+    if PASS not in (sure[0], whole[0]) or sure == whole:
+        return whole
+    places = [
+        "{0} {1}".format(item.kind, item.place)
+        for item in known(one.persisted.settings)
+        if not item.certain and not item.ignored
+    ]
+    return WARN, "{0} seems to set {1}; only a boot proves it.".format(
+        " and ".join(places), wanted.text if whole[0] == PASS else "something else"
+    )
+
+
+def _verdict_of_boot(one, boot, wanted, policy):
+    # type: (NicFacts, _Boot, Wanted, Policy) -> Tuple[str, str]
+    autoneg, rx, tx = boot
     wrong = [
         "{0} {1}".format(name, on_off(bool(value)))
         for name, value, want in (("rx", rx, wanted.rx), ("tx", tx, wanted.tx))
@@ -234,7 +253,9 @@ def _setting_text(item):
         )
         if value is not None
     ]
-    return "{0} {1}: {2}".format(item.kind, item.place, ", ".join(values) or "nothing")
+    return "{0} {1}{2}: {3}".format(
+        item.kind, item.place, "" if item.certain else " (perhaps)", ", ".join(values) or "nothing"
+    )
 
 
 def _direction(value):

@@ -311,7 +311,7 @@ def _plan_boot(one, target, wanted, work):
 def _is_persisted(one, target, wanted):
     # type: (NicFacts, Target, Wanted) -> bool
     """Whether a boot gives the same already, however it is said."""
-    autoneg, rx, tx = one.persisted.at_boot()
+    autoneg, rx, tx = one.persisted.at_boot(certain=True)
     pairs = ((rx, target.rx, wanted.rx), (tx, target.tx, wanted.tx))
     for value, goal, asked in pairs:
         if (asked is not None or value is not None) and value != goal:
