@@ -10,7 +10,6 @@ from typing import List, Optional, Tuple, Union
 from ...answer import Answer, attempt, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host, Sample
-from ...parsers.dladm import Property
 from ...parsers.ethtool_pause import Direction, PauseSettings
 from ...parsers.ethtool_settings import Settings
 from ...parsers.link_file import Device
