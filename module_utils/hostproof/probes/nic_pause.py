@@ -36,7 +36,8 @@ class Traffic(NamedTuple):
     """What was counted in ``seconds``. None is a direction that the driver does not count.
 
     ``drops`` are by the counter's name. ``priority`` says whether PAUSE by priority was ever
-    counted, None where the driver has no such counter.
+    counted, None where the driver has no such counter. ``anew`` are counters of PAUSE that went
+    back meanwhile, ``drops_anew`` those of drops: of these nothing is known.
     """
 
     seconds: float
@@ -45,6 +46,8 @@ class Traffic(NamedTuple):
     drops: Dict[str, int]
     priority: Optional[bool]
     evidence: Tuple[str, ...]
+    anew: Tuple[str, ...] = ()
+    drops_anew: Tuple[str, ...] = ()
 
 
 def argv_pause(name):
@@ -158,10 +161,11 @@ def traffic_of(sample, name, driver):
     # type: (Sample, str, Optional[str]) -> Traffic
     """What one interface counted. Unanswered where nothing of it could be read."""
     drops = {}
+    anew, drops_anew = [], []  # type: List[str], List[str]
     for counter in KERNEL_COUNTERS:
         source = "file:" + _file(name, counter)
         if source in sample.first:
-            difference = _grown(sample.first[source], sample.second[source])
+            difference = _grown(counter, sample.first[source], sample.second[source], drops_anew)
             if difference is not None:
                 drops[counter] = difference
     rx_pause = tx_pause = None  # type: Optional[int]
@@ -172,10 +176,10 @@ def traffic_of(sample, name, driver):
         second = attempt(ethtool_statistics.parse, sample.second[own])
         if not isinstance(first, ParseError) and not isinstance(second, ParseError):
             names = ethtool_statistics.names_of(driver or "", second)
-            rx_pause = _difference(first, second, names.rx_pause)
-            tx_pause = _difference(first, second, names.tx_pause)
+            rx_pause = _difference(first, second, names.rx_pause, anew)
+            tx_pause = _difference(first, second, names.tx_pause, anew)
             for counter in names.drops:
-                grown = _difference(first, second, [counter])
+                grown = _difference(first, second, [counter], drops_anew)
                 if grown is not None:
                     drops[counter] = grown
             listed = ethtool_statistics.priority_names(second)
@@ -185,30 +189,54 @@ def traffic_of(sample, name, driver):
         after = attempt(ethtool_pause.parse, sample.second[shared])
         if not isinstance(before, ParseError) and not isinstance(after, ParseError):
             if rx_pause is None:
-                rx_pause = _minus(before.rx_frames, after.rx_frames)
+                rx_pause = _minus(RX_FRAMES, before.rx_frames, after.rx_frames, anew)
             if tx_pause is None:
-                tx_pause = _minus(before.tx_frames, after.tx_frames)
+                tx_pause = _minus(TX_FRAMES, before.tx_frames, after.tx_frames, anew)
     if not drops and rx_pause is None and tx_pause is None:
-        raise Unanswered("sample:" + SAMPLE, "no counter of {0} could be read twice".format(name))
-    return Traffic(sample.seconds, rx_pause, tx_pause, drops, priority, ("sample:" + SAMPLE,))
+        raise Unanswered(
+            "sample:" + SAMPLE,
+            "no counter of {0} could be read twice{1}".format(
+                name, ": they began anew meanwhile" if anew or drops_anew else ""
+            ),
+        )
+    evidence = ("sample:" + SAMPLE,)
+    return Traffic(
+        sample.seconds,
+        rx_pause,
+        tx_pause,
+        drops,
+        priority,
+        evidence,
+        tuple(anew),
+        tuple(drops_anew),
+    )
 
 
-def _grown(first, second):
-    # type: (str, str) -> Optional[int]
+#: The counters of ethtool -I -a.
+RX_FRAMES, TX_FRAMES = "rx_pause_frames", "tx_pause_frames"
+
+
+def _grown(name, first, second, anew):
+    # type: (str, str, str, List[str]) -> Optional[int]
     if not (first.strip().isdecimal() and second.strip().isdecimal()):
         return None
-    return _minus(int(first), int(second))
+    return _minus(name, int(first), int(second), anew)
 
 
-def _minus(before, after):
-    # type: (Optional[int], Optional[int]) -> Optional[int]
-    """None where the driver began anew meanwhile."""
-    return None if before is None or after is None or after < before else after - before
+def _minus(name, before, after, anew):
+    # type: (str, Optional[int], Optional[int], List[str]) -> Optional[int]
+    """None where the driver began anew meanwhile: ``anew`` keeps the name."""
+    if before is None or after is None:
+        return None
+    if after < before:
+        anew.append(name)
+        return None
+    return after - before
 
 
-def _difference(first, second, names):
-    # type: (Dict[str, int], Dict[str, int], Sequence[str]) -> Optional[int]
+def _difference(first, second, names, anew):
+    # type: (Dict[str, int], Dict[str, int], Sequence[str], List[str]) -> Optional[int]
     for name in names:
         if name in first and name in second:
-            return _minus(first[name], second[name])
+            return _minus(name, first[name], second[name], anew)
     return None

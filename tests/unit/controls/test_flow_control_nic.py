@@ -326,6 +326,17 @@ def test_inverted_settings_of_a_link_file(judge):
     assert statuses(judge(storage_host(), wanted=OFF), "link_file_inverted") == ["skip"]
 
 
+def test_what_is_not_mixed_up_is_not_to_be_exchanged(judge):
+    lines = "RxFlowControl=yes\nTxFlowControl=no\nAutoNegotiationFlowControl=no\n"
+    both = [{"role": "storage", "rx": True, "tx": True, "autoneg": False}]
+    found = judge(storage_host().link_file(LINK, OURS + lines), wanted=both)
+    assert statuses(found, "link_file_inverted") == ["warn"]
+    assert "exchange" not in found["link_file_inverted"][0].fix
+    turned = OURS + "RxFlowControl=no\nTxFlowControl=yes\n"
+    found = judge(storage_host().link_file(LINK, turned), wanted=OFF)
+    assert "exchange" in found["link_file_inverted"][0].fix
+
+
 PROFILE = "/etc/NetworkManager/system-connections/storage.nmconnection"
 
 
@@ -641,7 +652,10 @@ def test_a_slower_host_than_its_filer(judge):
 
 def test_mtu_along_the_path(judge):
     assert statuses(judge(storage_host(mtu=9000), filers=given(mtu=1500)), "path_mtu") == ["fail"]
-    assert statuses(judge(storage_host(mtu=9000), filers=given(mtu=9000)), "path_mtu") == ["pass"]
+    # The ports of a switch that nobody asked may take less.
+    found = judge(storage_host(mtu=9000), filers=given(mtu=9000))
+    assert statuses(found, "path_mtu") == ["skip"]
+    assert f"not the switch port of ens4, the switch port of {FILER}" in found["path_mtu"][0].why
     assert statuses(judge(storage_host(mtu=9000)), "path_mtu") == ["skip"]
     assert statuses(judge(storage_host()), "path_mtu") == ["pass"]
     learned = storage_host(mtu=9000)
@@ -683,6 +697,31 @@ def test_counters_that_began_anew_are_no_drops(judge):
     found = judge(host)
     assert statuses(found, "pause_frames") == ["error"]
     assert statuses(found, "drops") == ["error"]
+
+
+def test_one_counter_that_began_anew_is_no_pass(judge):
+    before = {"rx_flow_control_xoff": 5, "tx_flow_control_xoff": 5, "rx_missed_errors": 5}
+    before["rx_no_buffer_count"] = 0
+    host = storage_host().counted("ens4", before, before | {"tx_flow_control_xoff": 0})
+    found = judge(host)
+    assert statuses(found, "pause_frames") == ["error"]
+    assert "began anew within the sample (tx_flow_control_xoff)" in found["pause_frames"][0].why
+    assert statuses(found, "drops") == ["pass"]
+    found = judge(storage_host().counted("ens4", before, before | {"rx_missed_errors": 0}))
+    assert statuses(found, "pause_frames") == ["pass"]
+    assert statuses(found, "drops") == ["error"]
+    # What is too much is told all the same.
+    after = before | {"rx_missed_errors": 0, "rx_no_buffer_count": 9, "tx_flow_control_xoff": 9}
+    found = judge(storage_host().counted("ens4", before, after | {"rx_flow_control_xoff": 0}))
+    assert statuses(found, "drops") == ["warn"]
+    assert statuses(found, "pause_frames") == ["warn"]
+
+
+def test_a_direction_that_is_not_counted_is_no_pass(judge):
+    quiet = {"rx_flow_control_xoff": 5, "rx_missed_errors": 5}
+    found = judge(storage_host().counted("ens4", quiet, quiet))
+    assert statuses(found, "pause_frames") == ["skip"]
+    assert "does not count tx; rx 0" in found["pause_frames"][0].why
 
 
 def test_a_driver_that_counts_no_pause(judge):

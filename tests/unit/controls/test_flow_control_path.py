@@ -9,6 +9,7 @@ from ansible.module_utils.hostproof.controls.flow_control.judge_nic import (
     judge_half_duplex,
     judge_speed_duplex,
 )
+from ansible.module_utils.hostproof.controls.flow_control.judge_path import judge_path_mtu
 from ansible.module_utils.hostproof.controls.flow_control.policy import Policy, Rule
 from ansible.module_utils.hostproof.controls.flow_control.wanted import ports_of
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
@@ -437,6 +438,67 @@ class TestFilerPort:
     def test_not_asked(self, judge):
         one = self.finding(judge, path()._replace(filers={}), policy(filers=[]))
         assert (one.status, one.why) == (SKIP, "flow_control_filers is empty: no filer was asked.")
+
+
+class TestMtu:
+    """A jumbo path is only as long as its shortest port, and one that nobody asked is unknown."""
+
+    def seen(self, near: Any = None, far: Any = None, **changes: Any) -> Facts:
+        jumbo: dict[str, Any] = {"host_side": {"mtu": 9000}, "filer_side": {"mtu": 9000}}
+        whole = path(OFF, OFF, OFF, OFF, host_port={"mtu": near}, filer_port={"mtu": far}, **jumbo)
+        ways = [way("eth1")._replace(mtu=9000, **changes)]
+        return whole._replace(interfaces=whole.interfaces._replace(paths=ways))
+
+    def test_all_take_it(self):
+        (found,) = of(judge_path_mtu(self.seen(9216, 9216), policy()), "path_mtu")
+        assert found.status == PASS
+
+    @pytest.mark.parametrize(
+        ("near", "far", "words"),
+        [(None, 9216, "the switch port of eth1"), (9216, None, f"the switch port of {ADDRESS}")],
+    )
+    def test_a_port_that_tells_none(self, near, far, words):
+        (found,) = of(judge_path_mtu(self.seen(near, far), policy()), "path_mtu")
+        assert (found.status, words in found.why) == (SKIP, True)
+
+    def test_a_router(self):
+        (found,) = of(
+            judge_path_mtu(self.seen(9216, 9216, gateway="192.0.2.1"), policy()), "path_mtu"
+        )
+        assert (found.status, "the router 192.0.2.1" in found.why) == (SKIP, True)
+
+    def test_the_port_of_the_filer_takes_less(self):
+        (found,) = of(judge_path_mtu(self.seen(9216, 1500), policy()), "path_mtu")
+        assert (found.status, "Gi24 takes only 1500" in found.why) == (FAIL, True)
+
+
+class TestUncountedDiscards:
+    """The case study's finding is discards: without them nothing says that there is none."""
+
+    def uncounted(self, speed: int) -> Facts:
+        seen = path(OFF, OFF, OFF, OFF, host_side={"speed": speed}, host_port={"speed": speed})
+        switched = seen.switches["sw1"]
+        (one,) = switched.ports[HOST]
+        after = one.port.after._replace(out_discards=None)
+        one = one._replace(port=one.port._replace(after=after))
+        ports = {**switched.ports, HOST: (one,)}
+        return seen._replace(switches={"sw1": switched._replace(ports=ports)})
+
+    def test_on_a_speed_mismatch_it_is_no_pass(self, judge):
+        first = of(judge(self.uncounted(100)), "link")[0]
+        assert first.status == ERROR
+        assert "What core Gi1 discards was not counted" in first.why
+
+    def test_else_it_is_said(self, judge):
+        first = of(judge(self.uncounted(1000)), "link")[0]
+        assert first.status == PASS
+        assert "What core Gi1 discards was not counted." in first.in_use
+
+    def test_without_a_sample_nothing_is_expected(self):
+        wanted = policy(sample_seconds=0)
+        findings = judge_module.judge_links(self.uncounted(1000), wanted)
+        first = [one for one in findings if one.check == "flow_control.link"][0]
+        assert "not counted" not in (first.in_use or "")
 
 
 def test_the_paths_are_there_for_who_prints_them():

@@ -40,7 +40,7 @@ _NO_SWITCH = "flow_control_switches is empty: no switch was asked."
 # -- whose port it is -----------------------------------------------------------------------------
 
 
-class _Far(NamedTuple):
+class Far(NamedTuple):
     """The ports of the switch at the other end; ``why`` says the reason where there are none."""
 
     ports: Tuple[SwitchPort, ...]
@@ -48,21 +48,21 @@ class _Far(NamedTuple):
 
 
 def _far_end(one, facts):
-    # type: (NicFacts, Facts) -> _Far
+    # type: (NicFacts, Facts) -> Far
     """The port of one interface; all ports of an aggregate where nobody can tell which."""
     bond = bond_of(one, facts)
     if bond is not None and bond.active and bond.active != one.name:
         why = "only {0} sends while it is the active member of {1}, so no switch has seen {2}"
-        return _Far((), why.format(bond.active, one.nic.bond, one.name))
+        return Far((), why.format(bond.active, one.nic.bond, one.name))
     ports = ports_of(one, facts)
     if ports:
-        return _Far(tuple(ports), "")
+        return Far(tuple(ports), "")
     macs = [mac for mac in (one.nic.permanent_mac, one.nic.mac) if mac]
-    return _behind(facts, macs if bond is None else macs[-1:])
+    return behind(facts, macs if bond is None else macs[-1:])
 
 
-def _behind(facts, macs):
-    # type: (Facts, List[str]) -> _Far
+def behind(facts, macs):
+    # type: (Facts, List[str]) -> Far
     """Where the switches have one of the addresses, on a port that leads to no other bridge."""
     reasons = []
     for name, switch in facts.switches.items():
@@ -73,13 +73,13 @@ def _behind(facts, macs):
             ports = switch.ports.get(mac, ())
             direct = tuple(port for port in ports if not port.uplink)
             if direct:
-                return _Far(direct, "")
+                return Far(direct, "")
             reasons += [
                 "{0} leads to {1}".format(port.name, port.uplink) for port in ports if port.uplink
             ]
             if mac in switch.missing:
                 reasons.append("{0}: {1}".format(name, switch.missing[mac]))
-    return _Far((), "; ".join(dict.fromkeys(reasons)) or "its MAC address is not known")
+    return Far((), "; ".join(dict.fromkeys(reasons)) or "its MAC address is not known")
 
 
 # -- the switch's port ----------------------------------------------------------------------------
@@ -271,10 +271,10 @@ def _way(one, address, mac, facts, policy):
     # type: (NicFacts, str, Optional[str], Facts, Policy) -> _Way
     far = _far_end(one, facts)
     filer, why_no_filer, filer_macs = _filer_side(address, facts)
-    near_filer = _Far((), "")
+    near_filer = Far((), "")
     if address:
         macs = filer_macs or ([mac] if mac else [])
-        near_filer = _behind(facts, macs)
+        near_filer = behind(facts, macs)
     evidence = list(one.nic.evidence) + evidence_of(one)
     for port in far.ports:
         evidence += port.port.evidence
@@ -320,7 +320,7 @@ def _host_side(one):
 
 
 def _switch_side(far):
-    # type: (_Far) -> Optional[Side]
+    # type: (Far) -> Optional[Side]
     if not far.ports:
         return None
     return links.bundled([links.side_of(port.name, port.port) for port in far.ports])
@@ -432,7 +432,7 @@ def _judge_filer_cable(way, policy):
 
 def _discards(path, port, policy):
     # type: (Path, Side, Policy) -> List[Verdict]
-    lost = links.judge_discards(path, policy.drops_limit)
+    lost = links.judge_discards(path, policy.drops_limit, bool(policy.sample_seconds))
     return [verdict for side, verdict in lost if side is port]
 
 

@@ -10,7 +10,7 @@ from ...finding import ERROR, FAIL, PASS, WARN, Check, Finding, found
 from ...parsers import link_file
 from ...parsers.ethtool_pause import Direction, PauseSettings
 from ...parsers.nfs_options import LINUX
-from ...probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
+from ...probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH, Traffic
 from ...probes.pause_persisted import Setting
 from . import checks
 from .facts import Facts, NicFacts, link_path
@@ -290,7 +290,10 @@ def judge_link_file_inverted(one, facts, policy):
             on_off(tx),
             "; they are the wrong way round for {0}".format(wanted.text) if turned else "",
         ),
-        fix="exchange RxFlowControl= and TxFlowControl= in {0}".format(winner.path),
+        # Where they are not mixed up, the other way round is the one that nobody wants.
+        fix="exchange RxFlowControl= and TxFlowControl= in {0}".format(winner.path)
+        if turned
+        else _fix(one, policy),
         desired=wanted.text,
         persisted=text,
         evidence=winner.evidence,
@@ -439,7 +442,7 @@ def judge_pause_frames(one, _facts, policy):
     if isinstance(one.traffic, Absent):
         return skipped(check, "{0}.".format(one.traffic))
     traffic = known(one.traffic)
-    if traffic.rx_pause is None and traffic.tx_pause is None:
+    if traffic.rx_pause is None and traffic.tx_pause is None and not traffic.anew:
         return skipped(check, "The driver {0} does not count PAUSE frames.".format(one.nic.driver))
     reasons = []
     if (traffic.tx_pause or 0) > policy.pause_frames_limit:
@@ -455,6 +458,19 @@ def judge_pause_frames(one, _facts, policy):
     text = "{0}, {1} within {2:.1f} s".format(
         _counted("rx", traffic.rx_pause), _counted("tx", traffic.tx_pause), traffic.seconds
     )
+    missing = [
+        name for name, n in (("rx", traffic.rx_pause), ("tx", traffic.tx_pause)) if n is None
+    ]
+    if missing and not reasons:
+        if traffic.anew:
+            return _began_anew(check, traffic, traffic.anew)
+        return skipped(
+            check,
+            "The driver {0} does not count {1}; {2}.".format(
+                one.nic.driver, " and ".join(missing), text
+            ),
+            traffic.evidence,
+        )
     return found(
         check,
         WARN if reasons else PASS,
@@ -463,6 +479,19 @@ def judge_pause_frames(one, _facts, policy):
         "of a filer; flow_control_pause_frames_limit says how many are allowed",
         desired="at most {0} in each direction".format(policy.pause_frames_limit),
         in_use=text,
+        evidence=traffic.evidence,
+    )
+
+
+def _began_anew(check, traffic, names):
+    # type: (Check, Traffic, Tuple[str, ...]) -> Finding
+    return found(
+        check,
+        ERROR,
+        why="Could not be determined: the counters began anew within the sample ({0}).".format(
+            ", ".join(names)
+        ),
+        fix="run again; a driver that is reset over and over says so in dmesg",
         evidence=traffic.evidence,
     )
 
@@ -483,9 +512,11 @@ def judge_drops(one, _facts, policy):
     if isinstance(one.traffic, Absent):
         return skipped(check, "{0}.".format(one.traffic))
     traffic = known(one.traffic)
-    if not traffic.drops:
+    if not traffic.drops and not traffic.drops_anew:
         return skipped(check, "Nothing of {0} counts drops.".format(one.name))
     over = {name: n for name, n in sorted(traffic.drops.items()) if n > policy.drops_limit}
+    if not over and traffic.drops_anew:
+        return _began_anew(check, traffic, traffic.drops_anew)
     without = ""
     if over and not traffic.rx_pause and not traffic.tx_pause:
         without = ", without any PAUSE"

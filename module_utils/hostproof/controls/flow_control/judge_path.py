@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Judges what lies side by side or one after the other: members of a bond, speeds, MTUs."""
 
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
 from ...answer import if_known, known
 from ...errors import HostproofError
@@ -11,8 +11,10 @@ from ...parsers.bonding import Bond
 from ...parsers.nfs_options import LINUX
 from ...probes.filer_port import Filer
 from ...probes.network_interfaces import Path
+from ...probes.switch_port import SwitchPort
 from . import checks
 from .facts import Facts, NicFacts
+from .judge_links import behind
 from .judging import evidence_of, on_off, skipped, titled, undetermined
 from .policy import INTERCONNECT, STORAGE, Policy
 from .wanted import ports_of
@@ -187,6 +189,15 @@ def judge_path_mtu(facts, _policy):
 _STANDARD = 1500
 
 
+def _look_at_ports(ports, mtu, hops, wrong):
+    # type: (Sequence[SwitchPort], int, List[Tuple[str, int]], List[str]) -> None
+    for port in ports:
+        if port.port.mtu is not None:
+            hops.append((port.name, port.port.mtu))
+            if port.port.mtu < mtu:
+                wrong.append("the switch port {0} takes only {1}".format(port.name, port.port.mtu))
+
+
 def _judge_mtu(path, facts):
     # type: (Path, Facts) -> Finding
     check = checks.PATH_MTU
@@ -200,13 +211,12 @@ def _judge_mtu(path, facts):
             hops.append((one.name, one.nic.mtu))
             if one.nic.mtu < path.mtu:
                 wrong.append("{0} takes only {1}".format(one.name, one.nic.mtu))
-        for port in ports_of(one, facts):
-            if port.port.mtu is not None:
-                hops.append((port.name, port.port.mtu))
-                if port.port.mtu < path.mtu:
-                    wrong.append(
-                        "the switch port {0} takes only {1}".format(port.name, port.port.mtu)
-                    )
+        ports = ports_of(one, facts)
+        _look_at_ports(ports, path.mtu, hops, wrong)
+        if not any(port.port.mtu for port in ports):
+            unknown.append("the switch port of {0}".format(one.name))
+    if path.gateway is not None:
+        unknown.append("the router {0}".format(path.gateway))
     if path.learned_mtu is not None and path.learned_mtu < path.mtu:
         wrong.append("the kernel uses {0} for {1}".format(path.learned_mtu, path.address))
     filer = _filer(path, facts)
@@ -217,6 +227,12 @@ def _judge_mtu(path, facts):
             wrong.append("{0} has {1}".format(path.address, mtu))
     if not there:
         unknown.append(path.address or "the other nodes")
+    if path.address:
+        macs = [] if filer is None else sorted({port.mac for port in filer.ports if port.mac})
+        far = behind(facts, macs or ([path.mac] if path.mac else [])).ports
+        _look_at_ports(far, path.mtu, hops, wrong)
+        if not any(port.port.mtu for port in far):
+            unknown.append("the switch port of {0}".format(path.address))
     text = ", ".join("{0} {1}".format(*hop) for hop in hops)
     evidence = list(path.evidence) + ([] if filer is None else list(filer.evidence))
     if not wrong and unknown and path.mtu > _STANDARD:

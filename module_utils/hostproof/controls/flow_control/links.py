@@ -294,9 +294,10 @@ def _agreement(near, far):
 # -- what a switch discards -----------------------------------------------------------------------
 
 
-def judge_discards(path, limit):
-    # type: (Path, int) -> List[Tuple[Side, Verdict]]
-    """What the ports of the switch discarded of late, each with its verdict."""
+def judge_discards(path, limit, sampled=False):
+    # type: (Path, int, bool) -> List[Tuple[Side, Verdict]]
+    """What the ports of the switch discarded of late, each with its verdict. ``sampled``: they were
+    asked twice, so what is not counted then is unknown."""
     found = []
     ends = (
         (path.host_port, path.host, path.filer_port, path.filer),
@@ -310,7 +311,24 @@ def judge_discards(path, limit):
             found.append((port, _judge_out_discards(port, end, other_port, other)))
         if received > limit:
             found.append((port, _judge_in_discards(port)))
+        if sampled and port.delta.out_discards is None:
+            found.append((port, _judge_uncounted(port, end, other_port, other)))
     return found
+
+
+def _judge_uncounted(port, end, other_port, other):
+    # type: (Side, Optional[Side], Optional[Side], Optional[Side]) -> Verdict
+    """Nobody knows what a port discards: no pass where a faster end sends to it."""
+    slow, fast, source = _speed(end, port), _speed(other, other_port), other or other_port
+    if slow is None or fast is None or source is None or fast <= slow:
+        return Verdict(PASS, "What {0} discards was not counted.".format(port.name), "")
+    return Verdict(
+        ERROR,
+        "What {0} discards was not counted (its agent has no Out-Discards, or they began anew), so "
+        "whether traffic of the {1} Mb/s end ({2}) overruns the port buffers at the {3} Mb/s end "
+        "is unknown.".format(port.name, fast, source.name, slow),
+        "look at the port itself (show interface counters errors)",
+    )
 
 
 def _judge_out_discards(port, end, other_port, other):
