@@ -275,22 +275,32 @@ def traffic_of(sample, port):
             )
         adapters.append(named[0])
     before, after = adapters
+    anew, drops_anew = [], []  # type: List[str], List[str]
     drops = {}
     for name in sorted(set(before.lost) & set(after.lost)):
-        grown = _grown(before.lost[name], after.lost[name])
+        grown = _grown(name, before.lost[name], after.lost[name], drops_anew)
         if grown is not None:
             drops[name] = grown
+    rx_pause = _grown("XOFF received", before.xoff_received, after.xoff_received, anew)
+    tx_pause = _grown("XOFF sent", before.xoff_sent, after.xoff_sent, anew)
     return Traffic(
         seconds=sample.seconds,
-        rx_pause=_grown(before.xoff_received, after.xoff_received),
-        tx_pause=_grown(before.xoff_sent, after.xoff_sent),
+        rx_pause=rx_pause,
+        tx_pause=tx_pause,
         drops=drops,
         priority=None,
         evidence=("sample:" + SAMPLE,),
+        anew=tuple(anew),
+        drops_anew=tuple(drops_anew),
     )
 
 
-def _grown(before, after):
-    # type: (Optional[int], Optional[int]) -> Optional[int]
-    """None where somebody set the counters back (entstat -r)."""
-    return None if before is None or after is None or after < before else after - before
+def _grown(name, before, after, anew):
+    # type: (str, Optional[int], Optional[int], List[str]) -> Optional[int]
+    """None where somebody set the counters back (entstat -r): ``anew`` keeps the name."""
+    if before is None or after is None:
+        return None
+    if after < before:
+        anew.append(name)
+        return None
+    return after - before

@@ -155,12 +155,18 @@ def test_pause_frames_and_drops_are_what_the_sample_counted(judge):
     assert "DMA Overrun 7" in only(found, "drops").why
 
 
-def test_counters_that_were_set_back_are_no_traffic(judge):
-    before = entstat("elxent-enabled", "ent2")
-    machine = aix().storage("en2", before, "ent2")
+def test_counters_that_were_set_back_tell_nothing(judge):
+    before = entstat("elxent-enabled", "ent2").replace(
+        "XOFF packets received: 0", "XOFF packets received: 9"
+    )
     after = before.replace("DMA Overrun: 156783", "DMA Overrun: 0")
+    after = after.replace("XOFF packets received: 9", "XOFF packets received: 0")
+    machine = aix().storage("en2", before, "ent2")
     machine.sampled("pause", "command:entstat -d ent2", before, after)
-    assert only(judge(machine), "drops").status == "pass"
+    found = judge(machine)
+    assert only(found, "drops").status == "error"
+    assert "DMA Overrun" in only(found, "drops").why
+    assert only(found, "pause_frames").status == "error"
 
 
 def test_priority_flow_control_is_left_alone(judge):
