@@ -150,7 +150,11 @@ class Host(Machine):
             TCP_HEAD + f"   0: 010200C0:0016 {packed}:C001 01 00000000:00000000 00:00000000 "
             "00000000     0        0 4711 1 0000000000000000 20 4 30 10 -1\n",
         )
-        return self.route(remote, device)
+        self.command(
+            f"ip -o route get {remote} from 192.0.2.1",
+            f"{remote} from 192.0.2.1 dev {device} uid 0 \\    cache \n",
+        )
+        return self
 
     def counted(self, name: str, before: dict[str, int], after: dict[str, int]) -> "Host":
         """Two readings of ethtool -S."""

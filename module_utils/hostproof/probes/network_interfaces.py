@@ -148,7 +148,8 @@ def read_interfaces(host, interconnect, every=False):
         if bond is not None and bond not in bonds:
             bonds[bond] = attempt(_read_bond, host, bond)
         nics[name] = _read_nic(host, name, bond, bonds)
-    return Interfaces(nics, bonds, paths, unknown, attempt(_read_logins, host, names))
+    logins = attempt(lambda: _read_logins(host, names, known(addresses)))
+    return Interfaces(nics, bonds, paths, unknown, logins)
 
 
 # -- what matters ---------------------------------------------------------------------------------
@@ -245,10 +246,11 @@ def _once(aims):
     return [joined[address] for address in sorted(joined)]
 
 
-def _path_to(host, aim, neighbours, names):
-    # type: (Host, _Aim, List[ip_neigh.Neighbour], List[str]) -> Optional[Path]
-    """None where the address is this host's own."""
-    argv = ["ip", "-o", "route", "get", aim.address]
+def _path_to(host, aim, neighbours, names, source=""):
+    # type: (Host, _Aim, List[ip_neigh.Neighbour], List[str], str) -> Optional[Path]
+    """None where the address is this host's own. ``source`` is what is sent from, if it is set:
+    rules of policy routing may go by it."""
+    argv = ["ip", "-o", "route", "get", aim.address] + (["from", source] if source else [])
     key = "command:" + " ".join(argv)
     output = host.run(argv)
     if output.rc != 0:
@@ -486,23 +488,27 @@ def _read_carrier(host, name):
 # -- who is logged in -----------------------------------------------------------------------------
 
 
-def _read_logins(host, names):
-    # type: (Host, List[str]) -> Tuple[str, ...]
-    """The interfaces below the routes to those whose connection a process of sshd holds."""
+def _read_logins(host, names, addresses):
+    # type: (Host, List[str], List[ip_addr.Address]) -> Tuple[str, ...]
+    """The interfaces below the routes to those whose connection a process of sshd holds, and those
+    that hold this end's address: what comes in need not come the way that goes out."""
     holders = host.open_files("sshd", _SSHD, ("socket:",))
     inodes = {path[len("socket:[") : -1] for one in holders for path in one.paths}
-    remotes = set()
+    ends = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         text = attempt(host.read_text, table)
         if isinstance(text, Absent):
             continue
         for one in proc_net_tcp.parse(known(text)):
             if one.state == proc_net_tcp.ESTABLISHED and str(one.inode) in inodes:
-                remotes.add(one.remote)
+                ends.add((one.local, one.remote))
     found = set()  # type: Set[str]
-    for remote in sorted(remotes):
+    for local, remote in sorted(ends):
         if ipaddress.ip_address(remote).is_loopback:
             continue
-        path = _path_to(host, _Aim("", "", remote, ()), [], names)
+        path = _path_to(host, _Aim("", "", remote, ()), [], names, local)
         found.update(path.nics if path is not None else ())
+        for address in addresses:
+            if ipaddress.ip_address(address.address) == ipaddress.ip_address(local):
+                found.update(_below(host, address.interface.partition("@")[0], names))
     return tuple(sorted(found))

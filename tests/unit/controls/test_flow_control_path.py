@@ -350,8 +350,9 @@ class TestBond:
 
     def test_half_duplex_of_that_port_is_not_the_other_members(self):
         seen = self.active_backup(duplex="half")
-        found = [judge_half_duplex(one, seen, policy()).status for one in seen.nics.values()]
-        assert found == [PASS, FAIL]
+        found = [judge_half_duplex(one, seen, policy()) for one in seen.nics.values()]
+        assert [one.status for one in found] == [PASS, FAIL]
+        assert found[1].why.startswith("Core Gi")
 
     def test_a_port_whose_partner_is_the_other_member_is_not_this_ones(self):
         """Only one port of the aggregate is left, and LACP tells whose it is."""

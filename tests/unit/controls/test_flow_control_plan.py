@@ -386,6 +386,22 @@ def test_the_only_path_of_the_play(plan):
     assert not plan(storage_host().nic("ens5").login("ens5")).refusals
 
 
+def test_the_path_of_the_play_is_asked_for_by_its_own_address(plan):
+    """Policy routing sends from 192.0.2.1 over ens4, and anything else over ens5."""
+    host = storage_host().nic("ens5").login("ens4").route("198.51.100.7", "ens5")
+    assert "only path of the ssh connection" in reasons(plan(host))[0]
+
+
+def test_what_comes_in_need_not_come_the_way_that_goes_out(plan):
+    host = storage_host().nic("ens5").login("ens5")
+    host.command(
+        "ip -o addr show",
+        "2: ens4    inet 192.0.2.1/24 brd 192.0.2.255 scope global ens4\n"
+        "3: ens5    inet 192.0.2.9/24 brd 192.0.2.255 scope global ens5\n",
+    )
+    assert "only path of the ssh connection" in reasons(plan(host))[0]
+
+
 def test_who_is_logged_in_must_be_known(plan):
     host = storage_host().deny("open_files:sshd")
     with pytest.raises(Exception, match="denied"):
@@ -474,11 +490,11 @@ def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def wait_bond(tmp_path: Path, text: str, limit: str, *members: str) -> int:
+def wait_bond(tmp_path: Path, text: str, limit: str, *members: str, back: bool = False) -> int:
     (tmp_path / "bond0").write_text(text)
-    script = waiting.WAIT_BOND.replace("/proc/net/bonding", str(tmp_path))
-    answer = run(script, limit, "bond0", *members)
-    assert (answer.stdout == "carried\n") == (answer.returncode == 0), answer
+    script = waiting.WAIT_BOND_BACK if back else waiting.WAIT_BOND
+    answer = run(script.replace("/proc/net/bonding", str(tmp_path)), limit, "bond0", *members)
+    assert answer.stdout.endswith("carried\n") == (answer.returncode == 0), answer
     return answer.returncode
 
 
@@ -486,6 +502,27 @@ def test_waiting_for_a_bond(tmp_path):
     real = fixture("bonding-lacp.txt")
     assert wait_bond(tmp_path, real, "60", "ens8") == 0
     assert wait_bond(tmp_path, real, "60", "ens8", "ens10") == 0
+
+
+def test_the_way_back_waits_for_what_is_left_of_the_bond(tmp_path):
+    real = fixture("bonding-lacp.txt")
+    gone = real.replace("Slave Interface: ens8", "Slave Interface: ens9")
+    assert wait_bond(tmp_path, gone, "1", "ens8") == 1
+    assert wait_bond(tmp_path, gone, "1", "ens8", back=True) == 0
+    assert wait_bond(tmp_path, gone, "1", "ens8", "ens10", back=True) == 0
+    # Who is left must carry it as before.
+    down = gone.replace("ens10\nMII Status: up", "ens10\nMII Status: down")
+    assert down != gone
+    assert wait_bond(tmp_path, down, "1", "ens8", "ens10", back=True) == 1
+    script = waiting.WAIT_BOND_BACK.replace("/proc/net/bonding", str(tmp_path))
+    answer = run(script, "1", "bond7", "ens8")
+    assert answer.stdout == "bond7 is no more\ncarried\n"
+
+
+def test_only_the_way_back_takes_a_bond_that_is_no_more(plan):
+    for change in commands(plan(bonded_host())):
+        assert "is no more" not in "".join(step.argv[2] for step in change.make[::3])
+        assert all("is no more" in step.argv[2] for step in change.undo[::3])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ...probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH, Traffic
 from ...probes.pause_persisted import Setting
 from . import checks
 from .facts import Facts, NicFacts, link_path
-from .judging import bad, evidence_of, has_link, on_off, skipped, why_left_alone
+from .judging import bad, capital, evidence_of, has_link, on_off, skipped, why_left_alone
 from .links import not_one_cable
 from .policy import OFF, ON, Policy
 from .wanted import Wanted, given_by_boot, ports_of, wanted_of
@@ -84,9 +84,7 @@ def judge_wanted(one, facts, policy):
     return found(
         checks.WANTED,
         bad(policy) if wrong else PASS,
-        why="{0}, and {1} is wanted{2}.".format(
-            " and ".join(wrong).capitalize(), wanted.text, danger
-        ),
+        why="{0}, and {1} is wanted{2}.".format(capital(" and ".join(wrong)), wanted.text, danger),
         fix=_fix(one, policy),
         desired=wanted.text,
         running=_set_text(one, pause),
@@ -423,7 +421,7 @@ def judge_half_duplex(one, facts, _policy):
         check,
         FAIL if half else PASS,
         why="{0} has half duplex: it cannot send and receive at once, and PAUSE does not "
-        "exist.".format(" and ".join(half).capitalize()),
+        "exist.".format(capital(" and ".join(half))),
         fix="let both ends negotiate, or force both to full duplex",
         desired="full duplex",
         running="{0} duplex".format(one.nic.duplex or "unknown"),
@@ -503,7 +501,7 @@ def _counted(name, number):
 
 def _sentence(text):
     # type: (str) -> str
-    return text[:1].upper() + text[1:] + "."
+    return capital(text) + "."
 
 
 def judge_drops(one, _facts, policy):

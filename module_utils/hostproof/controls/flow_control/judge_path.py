@@ -15,7 +15,7 @@ from ...probes.switch_port import SwitchPort
 from . import checks
 from .facts import Facts, NicFacts
 from .judge_links import behind
-from .judging import evidence_of, on_off, skipped, titled, undetermined
+from .judging import capital, evidence_of, on_off, skipped, titled, undetermined
 from .policy import INTERCONNECT, STORAGE, Policy
 from .wanted import ports_of
 
@@ -87,12 +87,12 @@ def _judge_bond(check, name, facts):
         reasons.append("the members differ in " + " and ".join(differing))
     if out:
         reasons.append("not in use by the bond: {0}".format(", ".join(out)))
-    if len(members) == 1:
+    if (len(bond.members) if isinstance(bond, Bond) else len(members)) == 1:
         reasons.append("it has one member alone")
     return found(
         check,
         (FAIL if differing else WARN) if reasons else PASS,
-        why=". ".join(text[:1].upper() + text[1:] for text in reasons) + ".",
+        why=". ".join(capital(text) for text in reasons) + ".",
         fix="set all members alike" + ("; cat " + place if linux else ""),
         running="; ".join("{0}: {1}".format(one.name, _pause_text(one)) for one in members),
         evidence=[key for one in members for key in evidence_of(one)[:1]]
@@ -153,7 +153,7 @@ def _judge_speed(path, facts):
         check,
         WARN if differs else PASS,
         why="{0}: what the {1} sends at once overruns the buffers of the switch port in front of "
-        "the {2}, unless PAUSE holds it up.".format(text.capitalize(), fast, slow),
+        "the {2}, unless PAUSE holds it up.".format(capital(text), fast, slow),
         fix="connect both ends with the same speed",
         desired="the same speed",
         running=text,

@@ -102,6 +102,12 @@ def evidence_of(one):
     return ["command:" + " ".join(argv_pause(one.name)), "command:ethtool " + one.name]
 
 
+def capital(text):
+    # type: (str) -> str
+    """The text as a sentence begins; str.capitalize() would also write gi1/0/1 for Gi1/0/1."""
+    return text[:1].upper() + text[1:]
+
+
 def on_off(value):
     # type: (bool) -> str
     return "on" if value else "off"

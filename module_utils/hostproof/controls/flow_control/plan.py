@@ -227,14 +227,15 @@ def _command(one, pause, target, facts, policy):
         tuple(argv_pause(name)),
         expected=_STATE_IN_FORCE if shows_result else _STATE,
     )
-    first, last = _waits(one, facts, policy)
+    first, last = _waits(one, facts, policy, back=False)
+    before_back, after_back = _waits(one, facts, policy, back=True)
     return CommandChange(
         name="flow control of {0}".format(name),
         before=_state(before, shows_result),
         after=_state(target, shows_result),
         look=look,
         make=first + (_set(name, target, before),) + last,
-        undo=first + (_set(name, before, target),) + last,
+        undo=before_back + (_set(name, before, target),) + after_back,
     )
 
 
@@ -259,9 +260,9 @@ def _set(name, target, now):
     )
 
 
-def _waits(one, facts, policy):
-    # type: (NicFacts, Facts, Policy) -> Tuple[Tuple[Command, ...], Tuple[Command, ...]]
-    """What must be so before the change, and after it, in both ways of going."""
+def _waits(one, facts, policy, back):
+    # type: (NicFacts, Facts, Policy, bool) -> Tuple[Tuple[Command, ...], Tuple[Command, ...]]
+    """What must be so before the change, and after it; ``back``: of the way back."""
     seconds = policy.link_wait_seconds
     link = waiting.for_link(one.name, seconds)
     interfaces = known(facts.interfaces)
@@ -269,10 +270,10 @@ def _waits(one, facts, policy):
     if not isinstance(bond, Bond) or one.nic.bond is None:
         return (), (link,)
     others = [item.name for item in bond.members if item.name != one.name and bond.works(item.name)]
-    first = (waiting.for_members(one.nic.bond, bond, others, seconds),) if others else ()
+    first = (waiting.for_members(one.nic.bond, bond, others, seconds, back),) if others else ()
     last = ()  # type: Tuple[Command, ...]
     if bond.works(one.name):
-        last = (waiting.for_members(one.nic.bond, bond, [one.name], seconds),)
+        last = (waiting.for_members(one.nic.bond, bond, [one.name], seconds, back),)
     return first, (link,) + last
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads everything that the checks and the plan need: the host, its switches, its filers."""
 
-from typing import Callable, Dict
+from typing import Callable, Dict, List
 
 from ...answer import Answer, attempt, known
 from ...errors import Absent, HostproofError
@@ -14,7 +14,15 @@ from ...probes.network_interfaces import Interfaces
 from ...probes.switch_port import Switch
 from . import on_aix, on_linux, on_solaris
 from .facts import Facts, NicFacts, Platform
-from .policy import INTERCONNECT, STORAGE, FilerAgent, Policy, filer_target, switch_target
+from .policy import (
+    INTERCONNECT,
+    STORAGE,
+    FilerAgent,
+    Policy,
+    Rule,
+    filer_target,
+    switch_target,
+)
 
 _PLATFORMS = {
     LINUX: on_linux.look,
@@ -41,13 +49,10 @@ def read(host, policy):
     if isinstance(platform, HostproofError):
         return Facts(system, platform, {}, {}, {})
     interfaces = platform.interfaces
-    nics = {}  # type: Dict[str, NicFacts]
-    for name in sorted(interfaces.nics):
-        roles = interfaces.roles_of(name)
-        nic = interfaces.nics[name]
-        rule = policy.rule_for(roles, name, nic.driver, nic.bond)
-        if STORAGE in roles or INTERCONNECT in roles or not rule.keeps:
-            nics[name] = platform.read_nic(name, roles, rule)
+    nics = {
+        name: platform.read_nic(name, interfaces.roles_of(name), _rule_of(name, policy, interfaces))
+        for name in _that_matter(policy, interfaces)
+    }
     filers = _read_filers(host, policy, interfaces)
     switches = _read_switches(host, policy, interfaces, nics, filers)
     if nics and policy.sample_seconds:
@@ -72,6 +77,26 @@ def read(host, policy):
             if switch_target(policy, one).name in switches
         }
     return Facts(system, interfaces, nics, switches, filers)
+
+
+def _rule_of(name, policy, interfaces):
+    # type: (str, Policy, Interfaces) -> Rule
+    nic = interfaces.nics[name]
+    return policy.rule_for(interfaces.roles_of(name), name, nic.driver, nic.bond)
+
+
+def _that_matter(policy, interfaces):
+    # type: (Policy, Interfaces) -> List[str]
+    """The interfaces that are judged: of a bond always every member."""
+    found = set()
+    for name in interfaces.nics:
+        roles = interfaces.roles_of(name)
+        rule = _rule_of(name, policy, interfaces)
+        if STORAGE in roles or INTERCONNECT in roles or not rule.keeps:
+            found.add(name)
+    bonds = {interfaces.nics[name].bond for name in found} - {None}
+    found.update(name for name, nic in interfaces.nics.items() if nic.bond in bonds)
+    return sorted(found)
 
 
 # -- the other ends -------------------------------------------------------------------------------

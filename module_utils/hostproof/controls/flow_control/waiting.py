@@ -64,19 +64,37 @@ echo carried
 """
 
 
+#: Before WAIT_BOND on the way back: an interface is put back as it was, also where the bond of
+#: then, or its other members, are no more.
+_THOSE_LEFT = r"""
+seconds=$1; bond=$2; shift 2
+if [ ! -e "/proc/net/bonding/$bond" ]; then echo "$bond is no more"; echo carried; exit 0; fi
+count=$#
+while [ "$count" -gt 0 ]; do
+  member=$1; shift; count=$((count - 1))
+  if grep -qx "Slave Interface: $member" "/proc/net/bonding/$bond"
+  then set -- "$@" "$member"; else echo "$member is no more in $bond"; fi
+done
+[ $# -gt 0 ] || { echo carried; exit 0; }
+set -- "$seconds" "$bond" "$@"
+"""
+WAIT_BOND_BACK = _THOSE_LEFT + WAIT_BOND
+
+
 def for_link(name, seconds):
     # type: (str, int) -> Command
     """Until the interface has a carrier."""
     return _wait("wait for the link of {0}".format(name), WAIT_CARRIER, [name], seconds)
 
 
-def for_members(name, bond, members, seconds):
-    # type: (str, Bond, Sequence[str], int) -> Command
-    """Until the bond can use all of these members."""
+def for_members(name, bond, members, seconds, back=False):
+    # type: (str, Bond, Sequence[str], int, bool) -> Command
+    """Until the bond can use all of these members; on the way ``back`` those that are left."""
     words = "wait until {0} carry {1}{2}".format(
         ", ".join(members), name, " in LACP" if bond.mode == LACP else ""
     )
-    return _wait(words, WAIT_BOND, [name] + list(members), seconds)
+    script = WAIT_BOND_BACK if back else WAIT_BOND
+    return _wait(words, script, [name] + list(members), seconds)
 
 
 def _wait(name, script, arguments, seconds):
