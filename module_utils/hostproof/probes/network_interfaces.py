@@ -181,25 +181,31 @@ def _nfs_boot_aims(host):
     for entry in known(persisted.entries):
         server = entry.source.rpartition(":/")[0].strip("[]")
         if entry.at_boot and entry.path not in mounted and server:
-            for address in _resolve(host, server):
+            for address in resolve(host, server):
                 found.append(_Aim(STORAGE, "NFS " + entry.path, address, entry.evidence))
     return found
 
 
-def _resolve(host, server):
+def resolve(host, server):
     # type: (Host, str) -> List[str]
-    if _is_address(server):
+    """The addresses of a name; an address is its own."""
+    if is_address(server):
         return [server]
     output = host.run(["getent", "ahosts", server])
     addresses = [line.split()[0] for line in output.stdout.splitlines() if line.strip()]
     if output.rc != 0 or not addresses:
-        raise Unanswered(
-            "command:getent ahosts " + server, "the NFS server {0} has no address".format(server)
-        )
+        raise Unanswered("command:getent ahosts " + server, "{0} has no address".format(server))
     return sorted(set(addresses))[:4]
 
 
-def _is_address(text):
+def plain(address):
+    # type: (str) -> str
+    """An address as Python writes it, without its zone; what is none stays as it is."""
+    bare = address.partition("%")[0]
+    return str(ipaddress.ip_address(bare)) if is_address(bare) else address
+
+
+def is_address(text):
     # type: (str) -> bool
     try:
         ipaddress.ip_address(text.partition("%")[0])
@@ -214,7 +220,7 @@ def _iscsi_aims(host):
     for name in unless_absent(attempt(host.list_dir, _ISCSI), []):
         place = "{0}/{1}/address".format(_ISCSI, name)
         address = unless_absent(attempt(host.read_text, place), "").strip()
-        if _is_address(address):
+        if is_address(address):
             found.append(_Aim(STORAGE, "iSCSI target", address, ("file:" + place,)))
     return found
 
@@ -228,7 +234,7 @@ def _nvme_aims(host):
         if kind in ("tcp", "rdma"):
             place = folder + "address"
             address = re.search(r"traddr=([^,\s]+)", host.read_text(place))
-            if address and _is_address(address.group(1)):
+            if address and is_address(address.group(1)):
                 found.append(_Aim(STORAGE, "NVMe target", address.group(1), ("file:" + place,)))
     return found
 

@@ -662,6 +662,36 @@ def test_a_slower_host_than_its_filer(judge):
     assert statuses(judge(storage_host(), filers=given()), "path_speed") == ["skip"]
 
 
+def test_a_filer_is_known_by_its_name_too(judge):
+    host = storage_host(speed=100)
+    host.command("getent ahosts filer1", f"{FILER}      STREAM filer1\n")
+    named = [{"address": "filer1", "ports": [{"name": "e0a", "rx": True, "tx": True}]}]
+    named[0]["ports"][0]["speed"] = 1000  # type: ignore[index]
+    found = judge(host, filers=named)
+    assert statuses(found, "path_speed") == ["warn"]
+    assert statuses(found, "filer_port") == ["warn"]
+    del host.commands["getent ahosts filer1"]
+    host.evidence.clear()
+    found = judge(host, filers=named)
+    assert statuses(found, "filer_port") == ["error"]
+    assert "filer1 has no address" in found["filer_port"][0].why
+
+
+def test_an_address_may_be_written_in_many_ways(judge):
+    host = Host().nic("ens4").mounts("ens4", address="2001:db8::50")
+    port = {"name": "e0a", "rx": True, "tx": True, "speed": 1000}
+    found = judge(host, filers=[{"address": "2001:DB8:0:0::50", "ports": [port]}])
+    assert statuses(found, "path_speed") == ["pass"]
+
+
+def test_a_filer_that_no_path_leads_to_is_not_asked(judge):
+    host = storage_host()
+    found = judge(host, filers=[{"address": "192.0.2.99"}, *given(speed=1000)])
+    assert statuses(found, "filer_port") == ["warn", "skip"]
+    assert "No path to it is known" in found["filer_port"][1].why
+    assert not any("192.0.2.99" in key for key in host.evidence)
+
+
 def test_mtu_along_the_path(judge):
     assert statuses(judge(storage_host(mtu=9000), filers=given(mtu=1500)), "path_mtu") == ["fail"]
     # The ports of a switch that nobody asked may take less.

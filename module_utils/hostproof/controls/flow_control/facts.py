@@ -51,13 +51,15 @@ class NicFacts(NamedTuple):
 
 class Facts(NamedTuple):
     """What was seen. ``nics`` are the judged interfaces by name; ``switches`` are by the name of
-    the agent and ``filers`` by the address that the host mounts from, in the policy's order."""
+    the agent and ``filers`` by the address that the host mounts from. ``unused_filers`` are those
+    of the policy that no path leads to: nobody asked them."""
 
     system: Answer[str]
     interfaces: Answer[Interfaces]
     nics: Dict[str, NicFacts]
     switches: Dict[str, Answer[Switch]]
     filers: Dict[str, Answer[Filer]]
+    unused_filers: Tuple[str, ...] = ()
 
 
 class Platform(NamedTuple):

@@ -173,6 +173,11 @@ def _evidence_of_switches(facts):
     return found_keys
 
 
+_NO_PATH = (
+    "No path to it is known on this host (mounted NFS, NFS of the next boot, iSCSI, NVMe), so it "
+    "was not asked."
+)
+
 # -- the filer's port -----------------------------------------------------------------------------
 
 
@@ -188,6 +193,8 @@ def _judge_filers(facts, interfaces, policy):
         else:
             finding = _judge_filer(filer, _host_may_pause(facts, interfaces, address))
         findings.append(titled(finding, address))
+    for address in facts.unused_filers:
+        findings.append(titled(skipped(check, _NO_PATH), address))
     return findings or [skipped(check, _NO_NIC)]
 
 

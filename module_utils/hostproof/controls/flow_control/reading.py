@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads everything that the checks and the plan need: the host, its switches, its filers."""
 
-from typing import Callable, Dict, List
+from typing import Callable, Dict, List, Set, Tuple
 
-from ...answer import Answer, attempt, known
+from ...answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError
 from ...host import Host
 from ...parsers.nfs_options import AIX, LINUX, SOLARIS
-from ...probes import filer_port, nfs_mounted, switch_port
+from ...probes import filer_port, network_interfaces, nfs_mounted, switch_port
 from ...probes.filer_port import Filer
 from ...probes.network_interfaces import Interfaces
 from ...probes.switch_port import Switch
@@ -53,7 +53,9 @@ def read(host, policy):
         name: platform.read_nic(name, interfaces.roles_of(name), _rule_of(name, policy, interfaces))
         for name in _that_matter(policy, interfaces)
     }
-    filers = _read_filers(host, policy, interfaces)
+    agents, filers, unused = _match_filers(host, policy, interfaces)
+    for address, agent in agents.items():
+        filers[address] = attempt(_read_filer, host, policy, agent, interfaces, address)
     switches = _read_switches(host, policy, interfaces, nics, filers)
     if nics and policy.sample_seconds:
         if platform.take_sample is None:
@@ -64,10 +66,8 @@ def read(host, policy):
             for name, one in nics.items():
                 traffic = attempt(lambda each: platform.traffic_of(known(sample), each), name)
                 nics[name] = one._replace(traffic=traffic)
-        filers = {
-            agent.address: attempt(_filer_again, host, policy, agent, filers[agent.address])
-            for agent in policy.filers
-        }
+        for address, agent in agents.items():
+            filers[address] = attempt(_filer_again, host, policy, agent, filers[address])
         switches = {
             switch_target(policy, one).name: attempt(
                 lambda target: switch_port.read_again(host, target, known(switches[target.name])),
@@ -76,7 +76,7 @@ def read(host, policy):
             for one in policy.switches
             if switch_target(policy, one).name in switches
         }
-    return Facts(system, interfaces, nics, switches, filers)
+    return Facts(system, interfaces, nics, switches, filers, unused)
 
 
 def _rule_of(name, policy, interfaces):
@@ -102,20 +102,47 @@ def _that_matter(policy, interfaces):
 # -- the other ends -------------------------------------------------------------------------------
 
 
-def _read_filers(host, policy, interfaces):
-    # type: (Host, Policy, Interfaces) -> Dict[str, Answer[Filer]]
-    """Those of the policy that the host has a path to."""
-    macs = {path.address: path.mac or "" for path in interfaces.paths if path.role == STORAGE}
-    return {
-        agent.address: attempt(_read_filer, host, policy, agent, macs.get(agent.address, ""))
-        for agent in policy.filers
+def _match_filers(host, policy, interfaces):
+    # type: (Host, Policy, Interfaces) -> Tuple[Dict[str, FilerAgent], Dict[str, Answer[Filer]], Tuple[str, ...]]
+    """Whom the policy names for the other end of each path; those whose name has no address, with
+    the reason; and those that no path leads to."""
+    ends = {
+        path.address: if_known(attempt(_addresses_of, host, path.address), {path.address})
+        for path in interfaces.paths
+        if path.role == STORAGE
     }
+    agents = {}  # type: Dict[str, FilerAgent]
+    filers = {}  # type: Dict[str, Answer[Filer]]
+    unused = []
+    for agent in policy.filers:
+        theirs = attempt(_addresses_of, host, agent.address)
+        if isinstance(theirs, HostproofError):
+            filers[agent.address] = theirs
+            continue
+        matching = [address for address, ours in sorted(ends.items()) if theirs & ours]
+        for address in matching:
+            agents.setdefault(address, agent)
+        if not matching:
+            unused.append(agent.address)
+    return agents, filers, tuple(unused)
 
 
-def _read_filer(host, policy, agent, mac):
-    # type: (Host, Policy, FilerAgent, str) -> Filer
+def _addresses_of(host, name):
+    # type: (Host, str) -> Set[str]
+    """Also of a name, where the system has getent."""
+    found = attempt(network_interfaces.resolve, host, name)
+    if isinstance(found, Absent):
+        return {name}
+    return {network_interfaces.plain(address) for address in known(found)} | {name}
+
+
+def _read_filer(host, policy, agent, interfaces, address):
+    # type: (Host, Policy, FilerAgent, Interfaces, str) -> Filer
+    macs = [path.mac for path in interfaces.paths if path.address == address and path.mac]
+    mac = macs[0] if macs else ""
     if not agent.ports:
-        return filer_port.read_filer(host, filer_target(policy, agent), agent.address, mac)
+        plain = network_interfaces.plain(address)
+        return filer_port.read_filer(host, filer_target(policy, agent), plain, mac)
     ports = tuple(
         filer_port.from_policy(
             agent.address,
