@@ -30,6 +30,9 @@ CLASS = "/sys/class/net"
 _ADDRESSES = ["ip", "-o", "addr", "show"]
 _NEIGHBOURS = ["ip", "neigh", "show"]
 _ISCSI = "/sys/class/iscsi_connection"
+_SESSIONS = "/sys/class/iscsi_session"
+#: Where open-iscsi keeps what a session is bound to: Red Hat's place, and Debian's.
+_IFACES = ("/var/lib/iscsi/ifaces", "/etc/iscsi/ifaces")
 _NVME = "/sys/class/nvme"
 STORAGE, INTERCONNECT, PUBLIC = "storage", "interconnect", "public"
 _MAC = re.compile(r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")
@@ -99,10 +102,13 @@ class Interfaces(NamedTuple):
 
 
 class _Aim(NamedTuple):
+    """``over`` is the interface that it is bound to, "" where the kernel's route counts."""
+
     role: str
     what: str
     address: str
     evidence: Tuple[str, ...]
+    over: str = ""
 
 
 def read_interfaces(host, interconnect, every=False):
@@ -120,7 +126,8 @@ def read_interfaces(host, interconnect, every=False):
         if isinstance(found, HostproofError):
             unknown.append(found)
         else:
-            aims += found
+            unknown += [one for one in found if isinstance(one, HostproofError)]
+            aims += [one for one in found if isinstance(one, _Aim)]
     neighbours = if_known(attempt(_read_neighbours, host), [])
     paths = []  # type: List[Path]
     for aim in _once(aims):
@@ -215,14 +222,39 @@ def is_address(text):
 
 
 def _iscsi_aims(host):
-    # type: (Host) -> List[_Aim]
-    found = []
+    # type: (Host) -> List[Answer[_Aim]]
+    """The targets; a session whose interface is not known does not hide the others."""
+    found = []  # type: List[Answer[_Aim]]
     for name in unless_absent(attempt(host.list_dir, _ISCSI), []):
         place = "{0}/{1}/address".format(_ISCSI, name)
         address = unless_absent(attempt(host.read_text, place), "").strip()
         if is_address(address):
-            found.append(_Aim(STORAGE, "iSCSI target", address, ("file:" + place,)))
+            over = attempt(_bound_to, host, name)
+            if isinstance(over, HostproofError):
+                found.append(over)
+            else:
+                found.append(_Aim(STORAGE, "iSCSI target", address, ("file:" + place,), over))
     return found
+
+
+def _bound_to(host, connection):
+    # type: (Host, str) -> str
+    """The interface of an iSCSI connection (connectionSESSION:NUMBER), "" where none is set."""
+    session = connection.replace("connection", "session").partition(":")[0]
+    place = "{0}/{1}/ifacename".format(_SESSIONS, session)
+    name = unless_absent(attempt(host.read_text, place), "").strip()
+    if name in ("", "default", "<NULL>"):
+        return ""
+    for folder in _IFACES:
+        text = unless_absent(attempt(host.read_text, "{0}/{1}".format(folder, name)), "")
+        device = re.search(r"^iface\.net_ifacename\s*=\s*(\S+)", text, re.MULTILINE)
+        if device:
+            return device.group(1)
+    raise Unanswered(
+        "file:" + place,
+        "the iSCSI session {0} is bound to {1}, and no file of open-iscsi says which interface "
+        "that is".format(session, name),
+    )
 
 
 def _nvme_aims(host):
@@ -241,22 +273,23 @@ def _nvme_aims(host):
 
 def _once(aims):
     # type: (List[_Aim]) -> List[_Aim]
-    """One for each address; what goes there is told together."""
-    joined = {}  # type: Dict[str, _Aim]
+    """One for each address and way there; what goes there is told together."""
+    joined = {}  # type: Dict[Tuple[str, str], _Aim]
     for aim in aims:
-        first = joined.get(aim.address)
+        first = joined.get((aim.address, aim.over))
         if first is None:
-            joined[aim.address] = aim
+            joined[aim.address, aim.over] = aim
         elif aim.what not in first.what.split(", "):
-            joined[aim.address] = first._replace(what=first.what + ", " + aim.what)
-    return [joined[address] for address in sorted(joined)]
+            joined[aim.address, aim.over] = first._replace(what=first.what + ", " + aim.what)
+    return [joined[end] for end in sorted(joined)]
 
 
 def _path_to(host, aim, neighbours, names, source=""):
     # type: (Host, _Aim, List[ip_neigh.Neighbour], List[str], str) -> Optional[Path]
     """None where the address is this host's own. ``source`` is what is sent from, if it is set:
     rules of policy routing may go by it."""
-    argv = ["ip", "-o", "route", "get", aim.address] + (["from", source] if source else [])
+    argv = ["ip", "-o", "route", "get", aim.address]
+    argv += (["from", source] if source else []) + (["oif", aim.over] if aim.over else [])
     key = "command:" + " ".join(argv)
     output = host.run(argv)
     if output.rc != 0:

@@ -87,6 +87,34 @@ def test_iscsi_targets_count(judge):
     assert statuses(judge(host), "supported") == ["pass"]
 
 
+def test_a_bound_iscsi_session_goes_its_own_way(judge):
+    """Two sessions to one portal, as multipathing has them: the kernel's route knows but one."""
+    host = Host().nic("ens4").nic("ens5", mac="52:54:00:0a:00:05").nic("ens6")
+    host.route("192.0.2.70", "ens6")
+    for number, device, folder in ((1, "ens4", "/var/lib"), (2, "ens5", "/etc")):
+        connection = f"/sys/class/iscsi_connection/connection{number}:0/address"
+        host.file(connection, "192.0.2.70\n")
+        host.file(f"/sys/class/iscsi_session/session{number}/ifacename", f"path{number}\n")
+        iface = f"# BEGIN RECORD\niface.iscsi_ifacename = path{number}\n"
+        iface += f"iface.net_ifacename = {device}\n"
+        host.file(f"{folder}/iscsi/ifaces/path{number}", iface)
+        host.command(
+            f"ip -o route get 192.0.2.70 oif {device}",
+            f"192.0.2.70 dev {device} src 192.0.2.{number} uid 0 \\    cache \n",
+        )
+    found = judge(host)
+    assert [one.title.split(":")[0] for one in found["supported"]] == ["ens4", "ens5"]
+    assert [one.title.split(":")[0] for one in found["path_mtu"]] == [
+        "192.0.2.70 over ens4",
+        "192.0.2.70 over ens5",
+    ]
+    host.remove("/etc/iscsi/ifaces/path2")
+    host.evidence.clear()
+    found = judge(host)
+    assert statuses(found, "supported") == ["pass", "error"]
+    assert "session2 is bound to path2" in found["supported"][-1].why
+
+
 def test_the_interconnect_of_the_policy_and_of_clusterware(judge):
     host = Host().nic("ens5")
     assert statuses(judge(host, interconnect=["ens5"]), "supported") == ["pass"]

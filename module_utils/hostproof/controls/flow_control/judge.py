@@ -34,7 +34,7 @@ _LINKS = (checks.SWITCH_PORT, checks.FILER_PORT, checks.LINK)
 
 _NOTHING = (
     "No interface carries storage or the interconnect, and flow_control_wanted names no other. "
-    "Paths of oranfstab alone, and of iSCSI sessions bound to an interface, are not followed."
+    "Paths that oranfstab alone names are not followed."
 )
 
 

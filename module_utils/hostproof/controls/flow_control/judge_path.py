@@ -38,7 +38,10 @@ def _for_each_path(check, judge_one, facts, roles, otherwise):
             finding = judge_one(path, facts)
         except HostproofError as problem:
             finding = undetermined(check, problem)
-        findings.append(titled(finding, path.address or path.device))
+        name = path.address or path.device
+        if sum(one.address == path.address for one in paths) > 1 and path.address:
+            name = "{0} over {1}".format(name, path.device)  # iSCSI with more than one path
+        findings.append(titled(finding, name))
     return findings
 
 
