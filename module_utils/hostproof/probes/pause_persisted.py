@@ -47,8 +47,8 @@ _IF_UP = "/etc/network/if-up.d/ethtool"
 _ETHTOOL = r"ethtool.*[[:space:]](-A|--pause)[[:space:]]"
 #: The first systemd whose .link files know flow control (NEWS, version 246).
 FIRST_SYSTEMD = 246
-#: The first NetworkManager that sets PAUSE (NEWS, version 1.32). Its plugin for ifcfg files takes -A
-#: from ETHTOOL_OPTS (nms-ifcfg-rh-reader.c: seen in 1.36 and 1.42).
+#: The first NetworkManager that sets PAUSE (NEWS, version 1.32). Its plugin for ifcfg files takes
+#: -A from ETHTOOL_OPTS (nms-ifcfg-rh-reader.c: seen in 1.36 and 1.42).
 FIRST_NETWORKMANAGER = (1, 32)
 
 LINK, RULE, NETWORKMANAGER, IFCFG, IFUPDOWN, SCRIPT, TUNED = ORDER = (
