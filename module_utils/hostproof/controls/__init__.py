@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, FrozenSet, Iterator
 
 NAMES = (
+    "flow_control",
     "hugepages",
     "io_pacing",
     "listener_rate_limit",
@@ -23,9 +24,25 @@ NAMES = (
 def _packed():
     # type: () -> Any
     """Never called: what Ansible finds imported, in functions too, it sends to a host."""
-    from . import hugepages, io_pacing, listener_rate_limit, nfs_mounts, pre_page_sga, storage_type
+    from . import (
+        flow_control,
+        hugepages,
+        io_pacing,
+        listener_rate_limit,
+        nfs_mounts,
+        pre_page_sga,
+        storage_type,
+    )
 
-    return (hugepages, io_pacing, listener_rate_limit, nfs_mounts, pre_page_sga, storage_type)
+    return (
+        flow_control,
+        hugepages,
+        io_pacing,
+        listener_rate_limit,
+        nfs_mounts,
+        pre_page_sga,
+        storage_type,
+    )
 
 
 class _Registry(Mapping):
