@@ -22,7 +22,8 @@ description:
   - Writes one JSON line a host to C(findings.jsonl) in a report folder of its own, as
     docs/finding.schema.json says, the moment the host has answered. A killed run keeps what it had.
   - Writes an evidence pack a host when evidence is recorded.
-  - Sets the environment variable E(HOSTPROOF_REPORT) to the report folder for later tasks.
+  - Sets the environment variables E(HOSTPROOF_REPORT) and E(HOSTPROOF_BASELINE) to the folders of
+    the report and of what is measured, for later tasks.
 requirements:
   - enable it in ansible.cfg with C(callbacks_enabled)
 options: {}
@@ -32,6 +33,9 @@ author: Hostproof contributors
 JUDGE = "verify_controls"
 APPLY = "apply_control"
 RECORD = "record_evidence"
+MEASURE = "measure_latency"
+#: Run on the controller, and answer for many hosts at once.
+COMPARE = ("compare_latency", "latency_gate")
 PROJECT = Path(__file__).resolve().parents[1]
 
 
@@ -43,7 +47,7 @@ def choose_folder(variable: str, parent_variable: str, parent: str) -> Path:
     """The folder that an environment variable names, or else a new name, which is put there."""
     if not os.environ.get(variable):
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        above = Path(os.environ.get(parent_variable) or PROJECT / parent)
+        above = Path(os.environ.get(parent_variable) or PROJECT / parent).absolute()
         os.environ[variable] = str(above / f"{stamp}-{secrets.token_hex(2)}")
     return Path(os.environ[variable])
 
@@ -60,6 +64,7 @@ class CallbackModule(CallbackBase):
         self._evidence: Path | None = None
         self._started = now()
         self._hosts: set[str] = set()
+        self._gone: dict[str, str] = {}
 
     def v2_playbook_on_play_start(self, play) -> None:
         variables = play.get_variable_manager().get_vars(play=play)
@@ -69,6 +74,7 @@ class CallbackModule(CallbackBase):
         # Names only: a folder is made when there is something to put into it.
         self._report = choose_folder("HOSTPROOF_REPORT", "HOSTPROOF_REPORTS", "reports")
         self._evidence = choose_folder("HOSTPROOF_RECORD", "HOSTPROOF_RECORDS", "evidence")
+        choose_folder("HOSTPROOF_BASELINE", "HOSTPROOF_BASELINES", "baselines")
 
     def v2_runner_on_ok(self, result) -> None:
         self._answered(result, "judged", None)
@@ -83,27 +89,40 @@ class CallbackModule(CallbackBase):
 
     def _answered(self, result, outcome: str, message: str | None) -> None:
         action = result._task.action
+        host, evidence = result._host.get_name(), result._result.get("evidence")
         if action == JUDGE:
             findings = result._result.get("findings", [])
-            self._write_line(result, outcome, message, findings)
+            self._write_line(host, outcome, message, findings, evidence)
         elif action == APPLY and outcome == "failed" and not result._task.check_mode:
-            self._write_line(result, "judged", None, [not_applied(result, message)])
+            self._write_line(host, "judged", None, [not_applied(result, message)], evidence)
         elif action == APPLY and outcome == "unreachable" or is_unjudged(result._task, outcome):
-            self._write_line(result, outcome, message, [])
-        elif result._task.action == RECORD and outcome == "judged":
+            self._write_line(host, outcome, message, [], evidence)
+        elif action == RECORD and outcome == "judged":
             self._write_pack(result)
+        elif action == MEASURE:
+            # What a comparison says of a host that does not answer is that it does not.
+            self._gone.pop(host, None)
+            if outcome == "unreachable":
+                self._gone[host] = message or "no connection"
+        elif action in COMPARE and outcome == "judged":
+            for one in result._result.get("judged", []):
+                gone = self._gone.get(one["host"])
+                state = "judged" if gone is None else "unreachable"
+                self._write_line(one["host"], state, gone, one["findings"], one["evidence"])
 
-    def _write_line(self, result, outcome: str, message: str | None, findings: list) -> None:
+    def _write_line(
+        self, host: str, outcome: str, message: str | None, findings: list, evidence: str | None
+    ) -> None:
         assert self._report is not None
         line = {
             "schema": 1,
             "run": {"id": self._report.name, "started": self._started, "hosts": len(self._hosts)},
-            "host": result._host.get_name(),
+            "host": host,
             "at": now(),
             "outcome": outcome,
             "message": message,
             "findings": findings,
-            "evidence": result._result.get("evidence"),
+            "evidence": evidence,
         }
         append(self._report / "findings.jsonl", json.dumps(line, sort_keys=True) + "\n")
 

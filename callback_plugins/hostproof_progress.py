@@ -28,8 +28,10 @@ RECORD = "record_evidence"
 APPLY = "apply_control"
 REPORT = "render_report"
 VALIDATE = "ansible.builtin.validate_argument_spec"
+#: Run on the controller, and tell what they found in lines for people.
+TELL = ("compare_latency", "latency_baseline", "latency_gate")
 #: Tasks whose results are the report's to tell.
-QUIET = (JUDGE, RECORD, REPORT, VALIDATE, "meta", "ansible.builtin.meta")
+QUIET = (JUDGE, RECORD, REPORT, VALIDATE, *TELL, "meta", "ansible.builtin.meta")
 
 
 class CallbackModule(DefaultCallback):
@@ -102,6 +104,10 @@ class CallbackModule(DefaultCallback):
         if task.action == REPORT and "summary" in answer:
             self._display.display(f"{answer['summary']}\n\nReport: {answer['report']}")
             return True
+        if task.action in TELL and not failed:
+            for line in answer.get("lines", []):
+                self._display.display(line)
+            return not self._display.verbosity
         # A judged host's failure is in the report; any other failure must be seen here.
         return self._is_quiet(task) and (not failed or task.action == JUDGE)
 

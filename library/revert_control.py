@@ -22,6 +22,13 @@ options:
     description: Put files back even if somebody changed them after Hostproof did.
     type: bool
     default: false
+  keep:
+    description:
+      - Applies to leave as they are, by the names that M(change_journal) gives. Refused where one
+        of them is newer than an apply that is put back.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     description: Returns what would be put back and changes nothing.
@@ -56,6 +63,7 @@ from ansible.module_utils.hostproof.writer import Writer
 ARGUMENT_SPEC = {
     "control": {"type": "str"},
     "overwrite": {"type": "bool", "default": False},
+    "keep": {"type": "list", "elements": "str", "default": []},
 }
 
 
@@ -65,7 +73,9 @@ def main():
     journal = Journal(writer)
     diff = []
     try:
-        transactions = journal.transactions(module.params["control"])
+        transactions = apply.without(
+            journal.transactions(module.params["control"]), module.params["keep"]
+        )
         diff = [as_diff(one.path, one.now, one.before) for one in apply.restorations(transactions)]
         apply.refuse_lost_edits(transactions, module.params["overwrite"])
         apply.refuse_in_use(transactions)

@@ -246,6 +246,22 @@ class Restored(NamedTuple):
     before: Optional[str]
 
 
+def without(transactions, keep):
+    # type: (List[Transaction], List[str]) -> List[Transaction]
+    """The transactions (newest first) but those named; Refused where one of these is newer than
+    any that is put back, for it may rest on that."""
+    left = [one for one in transactions if one.name not in keep]
+    newer = [
+        one.name for one in transactions if one.name in keep and left and one.name > left[-1].name
+    ]
+    if newer:
+        raise Refused(
+            "refused, nothing was changed: {0} came after {1}, so that this cannot be put back "
+            "alone".format(", ".join(newer), left[-1].name)
+        )
+    return left
+
+
 def restorations(transactions):
     # type: (List[Transaction]) -> List[Restored]
     """What putting the transactions back would change, in that order; nothing is written.

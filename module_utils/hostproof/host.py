@@ -9,8 +9,8 @@ no answer is never an empty answer.
 
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
-``names``/``values``, ``processes``, ``under``, ``seconds``/``first``/``second``/``errors``) or
-``error`` (absent, denied, unanswered) with ``message``.
+``names``/``values``, ``processes``, ``under``, ``seconds``/``first``/``second``/``errors``,
+``windows``/``remarks``) or ``error`` (absent, denied, unanswered) with ``message``.
 """
 
 import errno
@@ -27,7 +27,8 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tu
 
 from . import command
 from .command import Output
-from .errors import Absent, Denied, Unanswered
+from .errors import Absent, Denied, HostproofError, Unanswered
+from .latency.window import Measured, Window
 
 #: A file longer than this is not configuration; reading it whole would hurt the host.
 READ_LIMIT = 8 * 1024 * 1024
@@ -105,6 +106,16 @@ def _has_names(process):
     return all(isinstance(name, str) for name in (process.argv0,) + process.paths)
 
 
+def _holds_windows(reading):
+    # type: (Dict[str, Any]) -> bool
+    lists = (reading["windows"], reading["remarks"])
+    if not all(isinstance(one, list) for one in lists):
+        return False
+    # ValueError where one is no window.
+    windows = [Window.from_json(one) for one in lists[0]]
+    return len(windows) == len(lists[0]) and all(isinstance(one, str) for one in lists[1])
+
+
 #: Kind of a reading to whether it holds an answer; a KeyError or TypeError means that it does not.
 _SHAPES = {
     "file": lambda reading: isinstance(reading["text"], str),
@@ -134,6 +145,7 @@ _SHAPES = {
             for text in reading[part].values()
         )
     ),
+    "windows": _holds_windows,
 }  # type: Dict[str, Callable[[Dict[str, Any]], Any]]
 
 
@@ -316,6 +328,16 @@ class Host:
                 first.pop(source, None)
                 second.pop(source, None)
         return Sample(float(reading["seconds"]), first, second, errors)
+
+    def windows(self, name, measure):
+        # type: (str, Callable[[], Measured]) -> Measured
+        """What a latency probe measures that is no reading of files: windows and remarks.
+
+        ``measure`` is called on the live machine alone; a HostproofError of it is Unanswered.
+        """
+        reading = self._answer("windows:" + name, "windows", lambda: _measure(measure))
+        windows = [Window.from_json(one) for one in reading["windows"]]
+        return Measured(windows, list(reading["remarks"]))
 
     def _answer(self, key, kind, ask):
         # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
@@ -599,6 +621,18 @@ def _read_output(argv):
     if output["rc"] != 0:
         raise ValueError("ended with {0}: {1}".format(output["rc"], output["stderr"].strip()))
     return str(output["stdout"])
+
+
+def _measure(measure):
+    # type: (Callable[[], Measured]) -> Dict[str, Any]
+    try:
+        measured = measure()
+    except HostproofError as problem:
+        raise ValueError(str(problem)) from problem
+    return {
+        "windows": [window.to_json() for window in measured.windows],
+        "remarks": list(measured.remarks),
+    }
 
 
 def _process_ids():

@@ -2,31 +2,16 @@
 
 import json
 import re
-import shutil
-import subprocess
 
 import pytest
 from ansible.module_utils.hostproof.report import html
 from ansible.module_utils.hostproof.report.html import render_html
 from ansible.module_utils.hostproof.report.store import merge
+from browsing import BROWSER, PATIENCE, browse
 from report_samples import fleet
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None, reason="no Chromium: the page's script is untested"
-)
-
-OPTIONS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--enable-logging=stderr",
 )
 
 #: What a reader does, and what the page then says; runs after the page's own script.
@@ -66,22 +51,6 @@ PROBE = """<script>(async () => {
   told.textContent = JSON.stringify(said);
   document.body.append(told);
 })();</script>"""
-
-#: Milliseconds of the page's clock, which runs ahead of ours: enough for a machine under load.
-PATIENCE = "--virtual-time-budget=600000"
-
-
-def browse(tmp_path, page, *options):
-    path = tmp_path / "report.html"
-    path.write_text(page)
-    profile = f"--user-data-dir={tmp_path / 'profile'}"
-    return subprocess.run(
-        [BROWSER, *OPTIONS, profile, *options, path.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
 
 
 @pytest.fixture(params=["small", "large"])

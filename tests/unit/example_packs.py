@@ -13,6 +13,7 @@ from typing import Any
 
 import aix_packs
 import example_oracle
+import latency_packs
 import listener_packs
 import nfs_packs
 import nic_packs
@@ -37,6 +38,12 @@ _MESSAGES = {
     "denied": "Permission denied",
     "unanswered": "timed out",
 }
+#: A mount's requests in 3 seconds, and its RTT and execute in milliseconds, as with_nfs tells them.
+MOUNTS = (
+    ("/u02/oradata", 2520, 1.4, 1.5),
+    ("/u03/redo", 540, 41.0, 41.1),
+    ("/u04/archive", 24, 2.0, 2.1),
+)
 #: Of processes on a system that is not Linux (host.py).
 _LINUX_ONLY = "processes are known on Linux only"
 ADDRESSES = (
@@ -129,6 +136,7 @@ def policies() -> dict[str, Any]:
         "flow_control": nic_packs.policy(),
         "hugepages": packs.hugepages_policy(),
         "io_pacing": aix_packs.io_pacing_policy(),
+        "latency": latency_packs.latency_policy(),
         "listener_rate_limit": listener_packs.listener_policy(),
         "nfs_mounts": nfs_packs.nfs_policy(),
         "pre_page_sga": oracle_packs.policy(),
@@ -160,6 +168,19 @@ class _Noting(RecordedHost):
         return super()._answer(key, kind, ask)
 
 
+def watched(host: str, machine: NfsMachine) -> NfsMachine:
+    """What its disk did, as a real machine's was measured; on db05 the mounts of its story too."""
+    machine.folder("/sys/block/vda/slaves")
+    windows = latency_packs.recorded_windows("passive")
+    remarks = [latency_packs.NO_NFS]
+    if host == "db05.example.com":
+        remarks = []
+        for path, *interval in MOUNTS:
+            windows += latency_packs.mount(path, *[tuple(interval)] * 3)
+    machine.windows_of("passive", *windows, remarks=remarks)
+    return machine
+
+
 def complete(host: str) -> str:
     """The text of a host's pack."""
     if host == AIX:
@@ -179,6 +200,7 @@ def complete(host: str) -> str:
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
     found.pop("command:ip -o addr show", None)  # no control told what the host has
     found = _read(cards(host), found, {"flow_control": nic_packs.policy()})
+    found = _read(watched(host, nfs), found, {"latency": latency_packs.latency_policy()})
     _complete(found, readings, pack["recorded_at"])
     content = {**pack, "host": host, "readings": found}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

@@ -6,12 +6,13 @@ answers as a recording does. What nobody put there is absent.
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 from ansible.module_utils.hostproof.host import OpenFiles, Output, Process, RecordedHost
+from ansible.module_utils.hostproof.latency.window import Window
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests/fixtures"
@@ -76,6 +77,7 @@ class Machine(RecordedHost):
         self.refused: dict[str, str] = {}
         self.samples: dict[str, dict[str, tuple[str, str]]] = {}
         self.sample_seconds = 10.0
+        self.measured: dict[str, dict[str, Any]] = {}
 
     # -- telling what is there
 
@@ -106,6 +108,12 @@ class Machine(RecordedHost):
     def sampled(self, name: str, source: str, first: str, second: str | None = None) -> "Machine":
         """What the sample ``name`` finds in ``source`` ("file:/proc/..."), and the time after."""
         self.samples.setdefault(name, {})[source] = (first, first if second is None else second)
+        return self
+
+    def windows_of(self, name: str, *windows: Window, remarks: Sequence[str] = ()) -> "Machine":
+        """What the latency probes of that name measure."""
+        told = [window.to_json() for window in windows]
+        self.measured[name] = {"windows": told, "remarks": list(remarks)}
         return self
 
     def deny(self, *paths: str) -> "Machine":
@@ -223,6 +231,8 @@ class Machine(RecordedHost):
             return {"pattern": pattern, "processes": found, **under}
         if kind == "command":
             return self._run(subject)
+        if kind == "windows":
+            return self.measured.get(subject, {"error": "unanswered"})
         if kind == "sample":
             return self._sample(self.samples.get(subject, {}))
         path = self._resolve(subject)

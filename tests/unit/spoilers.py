@@ -51,6 +51,9 @@ def _with_texts(reading: Reading, text: str) -> Reading:
     for name in ("first", "second"):
         if name in spoilt:
             spoilt[name] = dict.fromkeys(spoilt[name], text)
+    if "windows" in spoilt:
+        spoilt["windows"] = [text] if text else []
+        spoilt["remarks"] = []
     return spoilt
 
 

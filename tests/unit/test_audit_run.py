@@ -246,7 +246,10 @@ class TestEvidence:
         outcomes = {line["host"]: line["outcome"] for line in run.lines}
         assert outcomes == {"laptop": "judged", "empty": "judged", "broken": "failed"}
         statuses = {line["host"]: {f["status"] for f in line["findings"]} for line in run.lines}
-        assert statuses["empty"] == {"error"}
+        # Only what the policy does not ask for is no error, whatever the host says.
+        assert statuses["empty"] == {"error", "skip"}
+        (empty,) = (line["findings"] for line in run.lines if line["host"] == "empty")
+        assert {f["control"] for f in empty if f["status"] == "skip"} == {"latency"}
 
 
 class TestHostsThatDoNotAnswer:

@@ -438,6 +438,34 @@ class TestLostEdits:
             host.revert()
 
 
+class TestKeep:
+    """Putting back the newest applies alone: what an older one did stays."""
+
+    def test_the_state_after_the_older_apply_comes_back(self, host):
+        host.apply(plan_of(host.change_file(host.new, "ours = 1\n")))
+        (first,) = [one.name for one in host.journal.transactions()]
+        state = host.state()
+        host.apply(plan_of(host.change_file(host.new, "ours = 2\n")))
+        newest = apply.without(host.journal.transactions(), [first])
+        assert [one.name for one in newest] != [first]
+        apply.revert(newest, host.journal, Writer())
+        assert host.state() == state
+        assert [one.name for one in host.journal.transactions()] == [first]
+
+    def test_none_newer_may_be_kept(self, host):
+        host.apply(plan_of(host.change_file(host.new, "ours = 1\n")))
+        host.apply(plan_of(host.change_file(host.new, "ours = 2\n")))
+        newest, oldest = host.journal.transactions()
+        with pytest.raises(apply.Refused, match=f"{newest.name} came after {oldest.name}"):
+            apply.without([newest, oldest], [newest.name])
+
+    def test_nothing_to_keep_and_nothing_left(self, host):
+        host.apply(host.plan())
+        transactions = host.journal.transactions()
+        assert apply.without(transactions, ["20200101T000000.000000Z-hugepages"]) == transactions
+        assert apply.without(transactions, [transactions[0].name]) == []
+
+
 class TestCrash:
     @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
     def test_apply_that_dies_at_any_step_can_be_reverted(self, tmp_path, crash, after):

@@ -18,7 +18,17 @@ MODULES = [name for name in SECTIONS if (ROOT / "library" / f"{name}.py").exists
 FILTERS = [name for name in SECTIONS if (ROOT / "filter_plugins" / f"{name}.py").exists()]
 
 #: The modules that the roles and playbooks call: not for a task of one's own.
-INNER = {"apply_control", "record_evidence", "render_report", "revert_control", "verify_controls"}
+INNER = {
+    "apply_control",
+    "change_journal",
+    "compare_latency",
+    "latency_baseline",
+    "latency_gate",
+    "record_evidence",
+    "render_report",
+    "revert_control",
+    "verify_controls",
+}
 
 
 def examples() -> list[dict[str, Any]]:

@@ -134,15 +134,21 @@ def read_traffic(host, seconds):
     servers = {mount.path: _option(mount.options, "addr") for mount in mounts}
     return Traffic(
         seconds=sample.seconds,
-        mounts={
-            path: _mount(first.get(path), after, servers.get(path), sample.seconds)
-            for path, after in second.items()
-        },
+        mounts=between(first, second, sample.seconds, servers),
         calls=attempt(_calls, sample),
         tcp=attempt(_tcp, sample),
         connections=attempt(_connections, sample, "command:" + " ".join(command)),
         evidence=(EVIDENCE,),
     )
+
+
+def between(first, second, seconds, servers):
+    # type: (Dict[str, mountstats.MountStats], Dict[str, mountstats.MountStats], float, Dict[str, Optional[str]]) -> Dict[str, MountTraffic]  # noqa: E501
+    """What each mount did between two readings, by its path; ``servers`` are addresses by path."""
+    return {
+        path: _mount(first.get(path), after, servers.get(path), seconds)
+        for path, after in second.items()
+    }
 
 
 def _ss(mounts):

@@ -73,18 +73,31 @@ class Burst(NamedTuple):
 class _State:
     """How far a ping got."""
 
-    def __init__(self):
-        # type: () -> None
+    def __init__(self, observe):
+        # type: (Optional[Callable[[socket.socket], None]]) -> None
+        self.observe = observe
+        self.observed = 0.0
         self.connected = None  # type: Optional[float]
         self.resends = 0
         self.redirects = 0
 
 
-def ping(host, port, timeout, zero, clock=time.monotonic):
-    # type: (str, int, float, float, Callable[[], float]) -> Ping
-    """Send one ping and wait at most ``timeout`` seconds. ``zero``: when the first ping began."""
+def ping(
+    host,  # type: str
+    port,  # type: int
+    timeout,  # type: float
+    zero,  # type: float
+    clock=time.monotonic,  # type: Callable[[], float]
+    observe=None,  # type: Optional[Callable[[socket.socket], None]]
+):
+    # type: (...) -> Ping
+    """Send one ping and wait at most ``timeout`` seconds. ``zero``: when the first ping began.
+
+    ``observe`` is called with the first connection as soon as there is one; the time that it takes
+    counts for nothing but the timeout.
+    """
     began = clock()
-    state = _State()
+    state = _State(observe)
     try:
         found = _ask(host, port, began, began + timeout, state, clock)
     except socket.timeout:
@@ -102,7 +115,7 @@ def ping(host, port, timeout, zero, clock=time.monotonic):
         outcome=outcome,
         began=began - zero,
         connected=state.connected,
-        seconds=clock() - began,
+        seconds=clock() - began - state.observed,
         error=error,
         alias=alias,
         resends=state.resends,
@@ -135,6 +148,9 @@ def _ask(host, port, began, deadline, state, clock):
         with socket.create_connection((host, port), _left(deadline, clock)) as stream:
             if state.connected is None:
                 state.connected = clock() - began
+                if state.observe is not None:
+                    state.observe(stream)
+                    state.observed = clock() - began - state.connected
             while True:
                 stream.settimeout(_left(deadline, clock))
                 stream.sendall(request)

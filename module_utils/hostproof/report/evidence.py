@@ -5,15 +5,18 @@
 Packed evidence is one JSON object: ``keys`` (evidence keys), ``sets`` (the keys of a finding, by
 their numbers), ``hosts`` (section id to key number to [chunk, place]) and ``chunks`` (base64 of
 zlib of a JSON list of [note, text]). A reading that many hosts gave alike is stored once.
+Figures of latencies are packed like readings; their text is HTML.
 """
 
 import base64
 import json
 import zlib
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ..errors import HostproofError
 from ..evidence import decode
+from .latency_figure import content, figures_of
+from .latency_series import text_of
 from .store import HostState, Part
 from .text import printable
 
@@ -52,6 +55,8 @@ def show_reading(reading):
     elif reading.get("kind") == "sample":
         note = "{0}, two readings {1} s apart".format(note, reading.get("seconds"))
         text = _both_texts(reading)
+    elif reading.get("kind") == "windows":
+        text = text_of(reading)
     else:
         rest = {key: value for key, value in reading.items() if key not in ("kind", "at")}
         text = json.dumps(rest, indent=1)
@@ -75,11 +80,13 @@ class Shelf:
 
     Attributes:
         left_out: how many hosts' evidence did not fit.
+        figures: how many different figures of latencies were asked for.
     """
 
     def __init__(self):
         # type: () -> None
         self.left_out = 0
+        self.figures = 0
         self._room = 0
         self._keys = {}  # type: Dict[str, int]
         self._sets = {}  # type: Dict[Tuple[int, ...], int]
@@ -94,6 +101,13 @@ class Shelf:
         """The number that stands for the evidence keys of a finding."""
         numbers = tuple(self._keys.setdefault(key, len(self._keys)) for key in keys)
         return self._sets.setdefault(numbers, len(self._sets))
+
+    def figure_number(self, keys):
+        # type: (Sequence[str]) -> int
+        """The number that stands for the figure of these evidence keys."""
+        name = _figure_name(keys)
+        self.figures += name not in self._keys
+        return self._keys.setdefault(name, len(self._keys))
 
     def open(self, room):
         # type: (int) -> None
@@ -111,6 +125,10 @@ class Shelf:
             for key, reading in shown_readings(part).items():
                 number = self._keys.setdefault(key, len(self._keys))
                 places[number] = self._place(reading)
+        for figure in figures_of(state).values():
+            if figure.seen is None:
+                number = self.figure_number(figure.keys)
+                places[number] = self._place(("", content(figure)))
         self._room -= 24 * len(places)
 
     def text(self):
@@ -146,3 +164,9 @@ class Shelf:
             self._room -= len(packed)
             self._chunks.append(packed.decode("ascii"))
         self._open, self._open_size = [], 0
+
+
+def _figure_name(keys):
+    # type: (Sequence[str]) -> str
+    """No evidence key begins like this."""
+    return "figure of " + ", ".join(keys)

@@ -18,6 +18,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from .. import VERSION
 from ..finding import LAYERS, PASS, SKIP, STATUSES, WAIVED
 from .evidence import Shelf, shown_readings
+from .latency_figure import Figure, by_urgency, content, figures_of, heading, table
 from .page import LEGEND, PAGE_STYLE, SCRIPT, STYLE
 from .store import RUN_HOST, WAIVERS_HOST, HostState, Results
 from .text import one_line, printable
@@ -54,8 +55,24 @@ _SHARED = ("title", "why", "fix", "reference")
 _ABOUT_TITLES = {RUN_HOST: "About this run", WAIVERS_HOST: "About the waivers"}
 _HOSTS_NAMED = 30
 
+#: Lines of a table of latencies that stand in line where the figure itself is packed.
+_LATENCY_ROWS = 12
+
 #: Shows on paper only, at the end of the summary that a change board signs.
 _SIGN_OFF = "<div class=sign><p>Prepared by, date<p>Reviewed by, date<p>Approved by, date</div>"
+
+
+class _Shown(NamedTuple):
+    """What the findings of one host show beside themselves.
+
+    ``readings`` are note and text by evidence key, ``figures`` are of latencies, by the id() of
+    their finding; ``shelf`` is where both go in a large report, ``section`` the host's id.
+    """
+
+    section: str
+    shelf: Optional[Shelf]
+    readings: Dict[str, Tuple[str, str]]
+    figures: Dict[int, Figure]
 
 
 class _Texts(NamedTuple):
@@ -238,7 +255,7 @@ def _about(state, texts):
     # type: (HostState, _Texts) -> str
     return "<section class=a><h2>{0}</h2>{1}</section>".format(
         _ABOUT_TITLES.get(state.name, _esc(state.name)),
-        _table(state, state.findings, texts, None, {}),
+        _table(state.findings, texts, _Shown("", None, {}, {})),
     )
 
 
@@ -398,6 +415,14 @@ def _left_out(texts, hosts, shelf, packed):
             "The raw evidence is packed into this page and unfolds with JavaScript; "
             "findings.jsonl holds it too."
         )
+    if packed and shelf.figures:
+        notes.append(
+            "Latencies are drawn when they are unfolded, with JavaScript; {0}.".format(
+                "findings.jsonl holds them"
+                if texts.brief
+                else "their tables stand here without it, the longer ones cut"
+            )
+        )
     if shelf.left_out:
         notes.append(
             "The evidence of {0} hosts is left out to keep this page usable: findings.jsonl holds "
@@ -410,13 +435,14 @@ def _host(state, section, texts, shelf, results):
     # type: (HostState, str, _Texts, Optional[Shelf], Results) -> str
     """The section of a host: what needs attention, then what passed or does not apply, folded."""
     verdict = host_verdict(state.findings)
-    ordered = sorted(state.findings, key=lambda finding: STATUSES.index(finding["status"]))
+    ordered = by_urgency(state)
     loud = [finding for finding in ordered if finding["status"] not in (PASS, SKIP)]
     quiet = [finding for finding in ordered if finding["status"] in (PASS, SKIP)]
     readings = {}  # type: Dict[str, Tuple[str, str]]
     if shelf is None:
         for part in state.parts:
             readings.update(shown_readings(part))
+    shown = _Shown(section, shelf, readings, figures_of(state))
     counts = count_statuses(state.findings)
     told = ", ".join("{0} {1}".format(count, status) for status, count in counts.items() if count)
     if len(results.runs) > 1:
@@ -435,7 +461,7 @@ def _host(state, section, texts, shelf, results):
         )
     ]
     if loud:
-        pieces.append(_table(state, loud, texts, shelf, readings))
+        pieces.append(_table(loud, texts, shown))
     if quiet:
         label = ", ".join(
             "{0} {1}".format(count, words)
@@ -444,23 +470,23 @@ def _host(state, section, texts, shelf, results):
         )
         pieces.append(
             "<details class=o><summary>{0}</summary>{1}</details>".format(
-                label, _table(state, quiet, texts, shelf, readings)
+                label, _table(quiet, texts, shown)
             )
         )
     return "".join(pieces) + "</section>"
 
 
-def _table(state, findings, texts, shelf, readings):
-    # type: (HostState, List[Dict[str, Any]], _Texts, Optional[Shelf], Dict[str, Tuple[str, str]]) -> str
+def _table(findings, texts, shown):
+    # type: (List[Dict[str, Any]], _Texts, _Shown) -> str
     return (
         "<table class=g><colgroup><col><col span=4><col><thead><tr><th scope=col>Finding"
         "<th scope=col>Desired<th scope=col>Persisted<th scope=col>Running<th scope=col>In use"
         "<th scope=col>Takes effect{0}</table>"
-    ).format("".join(_finding(finding, texts, shelf, readings) for finding in findings))
+    ).format("".join(_finding(finding, texts, shown) for finding in findings))
 
 
-def _finding(finding, texts, shelf, readings):
-    # type: (Dict[str, Any], _Texts, Optional[Shelf], Dict[str, Tuple[str, str]]) -> str
+def _finding(finding, texts, shown):
+    # type: (Dict[str, Any], _Texts, _Shown) -> str
     status = finding["status"]
     common = texts.common.get((finding["check"], status), {})
     own = {name: finding[name] for name in _SHARED if finding[name] != common.get(name, ())}
@@ -481,18 +507,23 @@ def _finding(finding, texts, shelf, readings):
     else:
         cells = "".join(_layer(finding[layer]) for layer in LAYERS)
         cells += "<td class=n>" + _effect(finding["takes_effect"])
+    figure = shown.figures.get(id(finding))
     prose = _prose(finding, own, texts)
+    if figure is not None:
+        prose += _latency(figure, status in (PASS, SKIP), texts, shown)
     marker = ""
-    if shelf is None:
-        prose += _evidence(finding, readings)
+    if shown.shelf is None:
+        prose += _evidence(finding, shown.readings)
     elif finding["evidence"]:
-        marker = " data-e={0}".format(shelf.set_number(finding["evidence"]))
+        marker = " data-e={0}".format(shown.shelf.set_number(finding["evidence"]))
     return "<tbody class={0}{1}><tr><th scope=row>{2}{3}{4}".format(
         _CLASSES[status],
         marker,
         head,
         cells,
-        "<tr><td class=d colspan=6>{0}".format(prose) if prose else "",
+        "<tr><td class={0} colspan=6>{1}".format("'d t'" if figure else "d", prose)
+        if prose
+        else "",
     )
 
 
@@ -524,6 +555,24 @@ def _prose(finding, own, texts):
 def _fix(text):
     # type: (str) -> str
     return "<pre class=x>{0}</pre>".format(_esc(text))
+
+
+def _latency(figure, folded, texts, shown):
+    # type: (Figure, bool, _Texts, _Shown) -> str
+    """The drawings and the table of a finding; in a large report the script adds the drawings."""
+    anchor = "{0}l{1}".format(shown.section, figure.number)
+    if figure.seen is not None:
+        return "<p class=ev><a href=#{0}>the figure of another finding</a>".format(anchor)
+    marker = ""
+    if shown.shelf is None:
+        inner = content(figure)
+    else:
+        folded = True
+        marker = " data-l={0}".format(shown.shelf.figure_number(figure.keys))
+        inner = "" if texts.brief else table(figure, _LATENCY_ROWS)
+    return "<details class=l id={0}{1}{2}><summary>{3}</summary><div>{4}</div></details>".format(
+        anchor, marker, "" if folded else " open", _esc(heading(figure)), inner
+    )
 
 
 def _evidence(finding, readings):
@@ -559,6 +608,8 @@ def _evidence_size(results):
             sizes = {key: len(text) + 60 for key, (_, text) in readings.items()}
             for finding in part.findings:
                 total += sum(sizes.get(key, 0) for key in finding["evidence"])
+        for figure in figures_of(state).values():
+            total += len(content(figure))
         if total > INLINE_EVIDENCE:
             break
     return total
@@ -575,15 +626,21 @@ def _shared_texts(results):
     if size <= INLINE_FINDINGS:
         return _Texts({}, {}, False)
     counts = {}  # type: Dict[Tuple[str, str], Dict[str, Dict[Optional[str], int]]]
+    titles = {}  # type: Dict[str, Dict[str, Dict[Optional[str], int]]]
     for state in results.states:
         for finding in state.findings:
             by_name = counts.setdefault((finding["check"], finding["status"]), {})
+            # The appendix has one title a check, whatever the status.
+            by_check = titles.setdefault(finding["check"], {})
             for name in _SHARED:
-                seen = by_name.setdefault(name, {})
+                seen = (by_check if name == "title" else by_name).setdefault(name, {})
                 seen[finding[name]] = seen.get(finding[name], 0) + 1
-    checks = sorted({check for check, _ in counts})
-    anchors = {check: "c{0}".format(number) for number, check in enumerate(checks, 1)}
-    return _Texts(anchors, {key: _most_common(by_name) for key, by_name in counts.items()}, False)
+    anchors = {check: "c{0}".format(number) for number, check in enumerate(sorted(titles), 1)}
+    common = {
+        key: dict(_most_common(by_name), **_most_common(titles[key[0]]))
+        for key, by_name in counts.items()
+    }
+    return _Texts(anchors, common, False)
 
 
 def _most_common(by_name):

@@ -9,11 +9,14 @@ large reports small: F fail, E error, W warn, V waived, S skip, P pass.
 STYLE = """
 :root{color-scheme:light dark;--bg:#fff;--ink:#1c2430;--dim:#586474;--line:#d9dee5;--soft:#f4f6f9;
 --panel:#fbfcfd;--link:#0b57a4;--F:#b3261e;--Fb:#fdeceb;--E:#6d3bb0;--Eb:#f2ecfb;--W:#8a5300;
---Wb:#fdf3df;--V:#0b6377;--Vb:#e3f3f6;--S:#5b6675;--Sb:#f0f2f5;--P:#1b6e3c;--Pb:#e8f5ec}
+--Wb:#fdf3df;--V:#0b6377;--Vb:#e3f3f6;--S:#5b6675;--Sb:#f0f2f5;--P:#1b6e3c;--Pb:#e8f5ec;
+--q1:#edf4fb;--q2:#d3e4f4;--q3:#a9cbe8;--q4:#72a9d8;--q5:#2f6fae;--q6:#123f75;--qi:#152230;
+--qj:#fff;--A:#a34d00;--B:#0b5fa5}
 @media (prefers-color-scheme:dark){:root{--bg:#14181e;--ink:#e3e8ee;--dim:#9aa6b4;--line:#323a45;
 --soft:#1d232b;--panel:#181d24;--link:#82b7f5;--F:#ff8f86;--Fb:#3b1d1d;--E:#c4a3f7;--Eb:#2c2240;
 --W:#f0b95c;--Wb:#35290f;--V:#74cbdd;--Vb:#12303a;--S:#9aa6b4;--Sb:#232a33;--P:#7ccf98;
---Pb:#173022}}
+--Pb:#173022;--q1:#1d2833;--q2:#1e3549;--q3:#214a6d;--q4:#286496;--q5:#6aaee4;--q6:#c3e2fb;
+--qi:#f2f7fb;--qj:#0c1a28;--A:#f0a04b;--B:#6fb6f2}}
 *{box-sizing:border-box}
 html{scroll-padding-top:.75rem;-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--bg);color:var(--ink);
@@ -116,6 +119,37 @@ summary{cursor:pointer;color:var(--link);width:fit-content}
 .e h4{margin:.6rem 0 .2rem;font-size:12px;font-weight:600;overflow-wrap:anywhere}
 .e h4 small{color:var(--dim);font-weight:400}
 .e pre{max-height:26rem;overflow:auto}
+.l{margin:.35rem 0}.l>summary{font-size:12.5px;font-weight:600}
+.l figure{margin:.6rem 0 .2rem}
+.l figcaption{font-size:12.5px;font-weight:600;overflow-wrap:anywhere}
+.l figcaption small{font-weight:400;color:var(--dim)}
+.sx{overflow-x:auto}.sx svg{display:block;flex:none}
+svg text{font:11.5px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;
+font-variant-numeric:tabular-nums;fill:var(--ink)}
+svg .lb{fill:var(--dim)}svg .nb{font-weight:600}
+svg path{fill:none}svg .gl{stroke:var(--line)}svg .ax{stroke:var(--dim)}
+.q1{--q:var(--q1);--t:var(--qi)}.q2{--q:var(--q2);--t:var(--qi)}.q3{--q:var(--q3);--t:var(--qi)}
+.q4{--q:var(--q4);--t:var(--qi)}.q5{--q:var(--q5);--t:var(--qj)}.q6{--q:var(--q6);--t:var(--qj)}
+svg rect{fill:var(--q);stroke:var(--line);stroke-width:.5}svg g text{fill:var(--t)}
+svg .rg{stroke:var(--B);stroke-width:3;stroke-opacity:.45}svg .r9{stroke:var(--B);stroke-width:2}
+svg .pt{fill:var(--B)}
+svg .cA,svg .cB{stroke-width:1.4;stroke-linejoin:round}
+svg .cA{stroke:var(--A);stroke-dasharray:4 2}
+svg .cB{stroke:var(--B);fill:var(--B);fill-opacity:.22}
+svg .mA{stroke:var(--A);stroke-width:1.5}svg .mB{stroke:var(--B);stroke-width:1.5}
+svg .ds{stroke-dasharray:5 3}svg .tA{fill:var(--A);font-weight:600}
+svg .tB{fill:var(--B);font-weight:600}
+svg .tA,svg .tB{paint-order:stroke;stroke:var(--panel);stroke-width:4px;stroke-linejoin:round}
+svg .wA{fill:var(--panel);stroke:var(--A);stroke-width:1.5}svg .wB{fill:var(--B);
+stroke:var(--panel);stroke-width:.6}
+.g .lt{width:auto;margin:.5rem 0 .2rem;font-size:12.5px}
+.g .lt th,.g .lt td{padding:.18rem .8rem .18rem 0;border:0;border-bottom:1px solid var(--line);
+overflow-wrap:normal;white-space:nowrap;text-align:right;background:none}
+.g .lt .ln{white-space:normal;overflow-wrap:anywhere;min-width:11rem;max-width:24rem}
+.g .lt th{font-weight:400;text-align:left}.g .lt thead th{color:var(--dim);text-align:right}
+.g .lt thead th:first-child{text-align:left}.g .lt tbody{border:0}
+.g .lt .lc td{font-weight:600}.lk,.lp{margin:.15rem 0 .3rem;font-size:12px;color:var(--dim)}
+.lp{color:var(--E)}
 .o{margin-top:.4rem}.o>summary{padding:.2rem 0}.o>table{margin-top:.35rem}
 .w{width:auto;min-width:60%}.w th,.w td{padding:.4rem .7rem;border:1px solid var(--line);
 vertical-align:top;overflow-wrap:break-word}
@@ -137,26 +171,34 @@ footer h2{color:var(--ink);border-top:1px solid var(--line);padding-top:1.6rem}
 .tiles{grid-template-columns:repeat(2,1fr)}h1{font-size:1.55rem}.g col:first-child{width:27%}
 .g col:last-child{width:5.4rem}.g th,.g td{padding:.35rem .5rem}}
 @media screen and (max-width:40rem){.w{display:block;overflow-x:auto}
-.g,.g tbody,.g tr,.g td,.g tbody th{display:block}
-.g thead{display:none}
-.g tbody tr>td,.g tbody tr>th{border-left:4px solid var(--c)}.g td{padding:.15rem .7rem}
-.g tr:first-child td::before{display:inline-block;min-width:5.2rem;color:var(--dim);
+.g,.g>tbody,.g>tbody>tr,.g>tbody>tr>*{display:block}
+.g>thead{display:none}
+.g>tbody>tr>*{border-left:4px solid var(--c)}.g>tbody>tr>td{padding:.15rem .7rem}
+.g>tbody>tr:first-child>td::before{display:inline-block;min-width:5.2rem;color:var(--dim);
 font-size:12px}
-.g td:nth-of-type(1)::before{content:"desired"}.g td:nth-of-type(2)::before{content:"persisted"}
-.g td:nth-of-type(3)::before{content:"running"}.g td:nth-of-type(4)::before{content:"in use"}
-.g td:nth-of-type(5)::before{content:"takes effect"}
+.g>tbody>tr>td:nth-of-type(1)::before{content:"desired"}
+.g>tbody>tr>td:nth-of-type(2)::before{content:"persisted"}
+.g>tbody>tr>td:nth-of-type(3)::before{content:"running"}
+.g>tbody>tr>td:nth-of-type(4)::before{content:"in use"}
+.g>tbody>tr>td:nth-of-type(5)::before{content:"takes effect"}
+.g>tbody>tr>td.d::before{content:none}
 .legend{grid-template-columns:1fr}.legend dl{grid-template-columns:7rem 1fr}}
 @media print{:root{color-scheme:light;--bg:#fff;--ink:#000;--dim:#444;--line:#b8bfc8;
 --soft:#f2f4f6;
 --panel:#fff;--link:#000;--F:#a01810;--Fb:#fdeceb;--E:#5a2a9a;--Eb:#f2ecfb;--W:#744600;
 --Wb:#fdf3df;
---V:#0b5364;--Vb:#e3f3f6;--S:#444;--Sb:#f0f2f5;--P:#155a30;--Pb:#e8f5ec}
+--V:#0b5364;--Vb:#e3f3f6;--S:#444;--Sb:#f0f2f5;--P:#155a30;--Pb:#e8f5ec;
+--q1:#edf4fb;--q2:#d3e4f4;--q3:#a9cbe8;--q4:#72a9d8;--q5:#2f6fae;--q6:#123f75;--qi:#000;--qj:#fff;
+--A:#a34d00;--B:#0b5fa5}
 html{font-size:11.5px}body{font-size:8.6pt;-webkit-print-color-adjust:exact;
 print-color-adjust:exact}
 header,main,footer{max-width:none;padding-left:0;padding-right:0}header{padding-top:0}
 form,.skiplink,.x button,.nop{display:none!important}
 a{text-decoration:none}.m{max-height:none;overflow:visible}.m th{position:static!important}
-.h,.c{content-visibility:visible}.e,.P .d,.S .d{display:none}.o>summary{color:var(--ink)}
+.h,.c{content-visibility:visible}.e,.P .d:not(.t),.S .d:not(.t),.P .t>:not(.l),.S .t>:not(.l),
+.l>summary{display:none}.l::details-content{content-visibility:visible;display:block}
+.sx{overflow:visible}.sx svg{max-width:100%;height:auto}.l figure,.lt tr{break-inside:avoid}
+.o>summary{color:var(--ink)}
 .o::details-content{content-visibility:visible;display:block}
 h2,h3{break-after:avoid}.g tbody,.m tr,.w tr,.c,.tiles li,.sign{break-inside:avoid}
 .sign{display:grid;grid-template-columns:repeat(3,1fr);gap:2rem;margin:1.6rem 0 0}
@@ -175,6 +217,8 @@ color:#444}}}}
 SCRIPT = r"""
 'use strict';
 (() => {
+  // Tables of latencies stand inside of findings, whose rows are those of .g alone.
+  const FINDINGS = '.g>tbody';
   const all = (selector, node) => Array.from((node || document).querySelectorAll(selector));
   const make = (tag, name, text) => {
     const node = document.createElement(tag);
@@ -248,10 +292,33 @@ SCRIPT = r"""
       const part = own || (shared.querySelector('.' + kind) || make('i')).cloneNode(true);
       if (part.className) prose.append(part);
     }
+    all('.l', prose).forEach((figure) => prose.append(figure));
+  }
+
+  function addFigure(host, figure) {
+    if (!figure) return;
+    figure.addEventListener('toggle', async () => {
+      if (figure.dataset.done) return;
+      figure.dataset.done = 1;
+      const place = (evidence().hosts[host] || {})[figure.dataset.l];
+      let parts = [make('p', 'lk', 'The drawing is not in this page: see findings.jsonl')];
+      try {
+        if (place) {
+          const text = (await unpack(place[0]))[place[1]][1];
+          const drawn = new DOMParser().parseFromString(text, 'text/html');
+          figure.lastElementChild.replaceChildren();
+          parts = Array.from(drawn.body.childNodes);
+        }
+      } catch (problem) {
+        parts[0].append(' (' + problem + ')');
+      }
+      figure.lastElementChild.append(...parts);
+    });
   }
 
   function addEvidence(host, finding) {
     if (!packed || finding.dataset.e === undefined) return;
+    addFigure(host, finding.querySelector('.l'));
     const keys = evidence().sets[finding.dataset.e];
     const box = make('details', 'e');
     const names = keys.map((key) => evidence().keys[key]).join(', ');
@@ -279,7 +346,7 @@ SCRIPT = r"""
   function complete(section) {
     if (section.dataset.done) return;
     section.dataset.done = 1;
-    for (const finding of all('tbody', section)) {
+    for (const finding of all(FINDINGS, section)) {
       addSharedTexts(finding);
       addEvidence(section.id, finding);
     }
@@ -313,13 +380,13 @@ SCRIPT = r"""
 
   function filterHost(section, statuses, control) {
     let count = 0;
-    for (const finding of all('tbody', section)) {
+    for (const finding of all(FINDINGS, section)) {
       const fits = statuses.has(finding.className) && (!control || controlOf(finding) === control);
       finding.hidden = !fits;
       if (fits) count += 1;
     }
-    for (const table of all('table', section)) {
-      table.hidden = !table.querySelector('tbody:not([hidden])');
+    for (const table of all('.g', section)) {
+      table.hidden = !table.querySelector(':scope>tbody:not([hidden])');
       const fold = table.closest('details.o');
       if (fold) {
         fold.hidden = table.hidden;

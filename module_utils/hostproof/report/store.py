@@ -12,11 +12,24 @@ import re
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ..errors import HostproofError
-from ..finding import ERROR, LAYERS, SEVERITIES, STATUSES, TAKES_EFFECT, WAIVED, Check, found
+from ..finding import (
+    ERROR,
+    LAYERS,
+    SEVERITIES,
+    SKIP,
+    STATUSES,
+    TAKES_EFFECT,
+    WAIVED,
+    Check,
+    found,
+)
 from ..waivers import WAIVERS_HOST
 
 #: The file of a report folder that everything else is rendered from.
 FINDINGS_FILE = "findings.jsonl"
+
+#: What says how a host was changed, not how it is: neither replaces the other.
+_ABOUT_A_CHANGE = ("latency.change", "latency.fleet_change", "latency.gate")
 
 #: Pseudo hosts: what is to be said about the run itself or about the waivers. They get no verdict.
 RUN_HOST = "(run)"
@@ -332,16 +345,30 @@ def _merge_host(host, lines):
             winners.clear()
             findings[id(line)] = line["findings"] or [_no_answer(line)]
         for finding in findings[id(line)]:
-            winners[finding["control"]] = line
+            if not (_has_no_before(finding) and _topic(finding) in winners):
+                winners[_topic(finding)] = line
     if not winners and host not in PSEUDO_HOSTS:
         findings[id(lines[-1])] = [_no_answer(lines[-1])]
         winners["host"] = lines[-1]
     parts = [
-        Part(line, [f for f in findings[id(line)] if winners[f["control"]] is line])
+        Part(line, [f for f in findings[id(line)] if winners[_topic(f)] is line])
         for line in lines
         if any(line is winner for winner in winners.values())
     ]
     return HostState(host, lines[-1]["outcome"], lines[-1]["at"], parts)
+
+
+def _topic(finding):
+    # type: (Dict[str, Any]) -> str
+    """What a later line replaces of an earlier one: all of a control, but see _ABOUT_A_CHANGE."""
+    about_change = finding["check"] in _ABOUT_A_CHANGE
+    return str(finding["control"]) + (" of a change" if about_change else "")
+
+
+def _has_no_before(finding):
+    # type: (Dict[str, Any]) -> bool
+    """Whether this is what an audit says of a change: nothing, which replaces no comparison."""
+    return finding["check"] in _ABOUT_A_CHANGE and finding["status"] == SKIP
 
 
 def _no_answer(line):

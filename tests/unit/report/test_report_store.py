@@ -131,6 +131,31 @@ def test_the_latest_wins_by_host_and_control():
         assert state.at == at(2)
 
 
+def test_what_a_host_did_under_a_change_stands_beside_how_it_is():
+    """An audit says of a change that it has no before, and replaces no comparison by that."""
+    looked = finding(control="latency", check="latency.disk", status="pass")
+    no_before = finding(control="latency", check="latency.change", status="skip")
+    slower = finding(control="latency", check="latency.change", status="fail")
+    held = finding(control="latency", check="latency.gate", status="fail")
+    compared = make_line("db01", [held, slower], at=at(1))
+    audited = make_line("db01", [looked, no_before], at=at(2))
+    for lines in ([compared, audited], [audited, compared]):
+        (state,) = merge(lines).hosts
+        told = sorted((one["check"], one["status"]) for one in state.findings)
+        assert told == [
+            ("latency.change", "fail"),
+            ("latency.disk", "pass"),
+            ("latency.gate", "fail"),
+        ]
+    better = finding(control="latency", check="latency.change", status="pass")
+    again = make_line("db01", [better], at=at(3))
+    (state,) = merge([compared, audited, again]).hosts
+    assert {one["check"]: one["status"] for one in state.findings} == {
+        "latency.disk": "pass",
+        "latency.change": "pass",
+    }
+
+
 def test_at_equal_times_the_later_line_wins():
     lines = [make_line("db01", [finding(status=status)]) for status in ("fail", "pass")]
     assert checks(merge(lines).hosts[0]) == [("hugepages.pool_covers_sga", "pass")]

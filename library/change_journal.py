@@ -1,0 +1,50 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: change_journal
+short_description: List what Hostproof changed on a host and did not put back
+description:
+  - Reads the change journal of the host that it runs on, and changes nothing.
+  - The gate compares two such lists to tell what one apply changed.
+options: {}
+attributes:
+  check_mode:
+    description: Never changes anything.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: Look at the change journal
+  change_journal:
+  register: journal
+"""
+
+RETURN = r"""
+applies:
+  description: The names of the applies that can be put back, newest first.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.journal import Journal
+from ansible.module_utils.hostproof.writer import Writer
+
+
+def main():
+    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    try:
+        applies = [one.name for one in Journal(Writer()).transactions()]
+    except (HostproofError, OSError) as problem:
+        module.fail_json(msg="change journal: {0}".format(problem))
+    module.exit_json(changed=False, applies=applies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: compare_latency
+short_description: Compare latency before and after a change, host by host and all together
+description:
+  - Runs on the controller, on two folders that M(latency_baseline) filled.
+  - Each figure gets one of four verdicts, worse, better, no different or inconclusive, from windows
+    and with a margin. What is missing on a side is an error, never "no different".
+options:
+  before:
+    description: The folder of what was measured before the change.
+    type: path
+    required: true
+  after:
+    description: The folder of what was measured after it.
+    type: path
+    required: true
+  hosts:
+    description: The hosts that were changed.
+    type: list
+    elements: str
+    required: true
+  unchanged:
+    description: Hosts that were measured and not changed. What happened to them is taken off.
+    type: list
+    elements: str
+    default: []
+attributes:
+  check_mode:
+    description: Never changes anything.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: Compare
+  compare_latency:
+    before: baselines/before
+    after: baselines/after
+    hosts: "{{ ansible_play_hosts_all }}"
+  delegate_to: localhost
+  run_once: true
+"""
+
+RETURN = r"""
+judged:
+  description:
+    - For each host C(host), its C(findings) as docs/finding.schema.json says, and the C(evidence)
+      they cite, base64 of zlib of JSON. The host V((run)) is all of them together.
+  returned: success
+  type: list
+  elements: dict
+lines:
+  description: The verdicts for people.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.latency import gate_steps
+
+ARGUMENT_SPEC = {
+    "before": {"type": "path", "required": True},
+    "after": {"type": "path", "required": True},
+    "hosts": {"type": "list", "elements": "str", "required": True},
+    "unchanged": {"type": "list", "elements": "str", "default": []},
+}
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    given = module.params
+    changed = [host for host in given["hosts"] if host not in given["unchanged"]]
+    if not changed:
+        module.fail_json(msg="compare_latency: hosts names none that was changed")
+    try:
+        compared = gate_steps.compare(given["before"], given["after"], changed, given["unchanged"])
+    except (HostproofError, OSError, ValueError) as problem:
+        module.fail_json(msg="compare_latency: {0}".format(problem))
+    judged = compared.with_gate({})
+    module.exit_json(
+        changed=False,
+        judged=[
+            {
+                "host": one.host,
+                "findings": [finding.as_dict() for finding in one.findings],
+                "evidence": evidence.encode(one.evidence),
+            }
+            for one in judged
+        ],
+        lines=gate_steps.lines_of(judged),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,332 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: latency_disk
+short_description: Measure how long disks take, as the kernel counts it or by reads of its own
+description:
+  - V(passive) reads the kernel's counters at intervals, and makes no I/O. It needs no privilege.
+  - V(active) reads a file or device that you name, past the page cache, and shows beside it what
+    the device counted meanwhile. It never opens anything for writing. A device needs root.
+  - Returns windows, so that measurements before and after a change compare.
+options:
+  mode:
+    description: Whether to look at the counters, or to read.
+    type: str
+    choices: [passive, active]
+    default: passive
+  windows:
+    description: How many windows to measure.
+    type: int
+    default: 1
+  pause:
+    description: Seconds between two windows.
+    type: float
+    default: 0.0
+  seconds:
+    description: Seconds after which everything ends. Without O(seconds) as long as it takes.
+    type: float
+  devices:
+    description:
+      - V(passive), the devices, such as V(sdb) or V(/dev/mapper/redo). Two of which one stands on
+        the other are refused. Without O(devices) those of O(layer).
+    type: list
+    elements: str
+  layer:
+    description:
+      - V(passive), V(devices) are multipath devices and the disks that are no path of one, V(paths)
+        the disks alone.
+    type: str
+    choices: [devices, paths]
+    default: devices
+  intervals:
+    description: V(passive), how many intervals make a window.
+    type: int
+    default: 20
+  interval_seconds:
+    description: V(passive), how long an interval is. Exadata's cells take 3.
+    type: float
+    default: 3.0
+  path:
+    description: V(active), the file or block device to read.
+    type: path
+  sizes:
+    description: V(active), bytes of a read, multiples of 4096.
+    type: list
+    elements: int
+    default: [8192, 1048576]
+  reads:
+    description:
+      - V(active), how many reads make a window of each size, as far as O(most_bytes) allows.
+    type: int
+    default: 2000
+  most_bytes:
+    description: V(active), how much is read for a window of each size, such as V(256M).
+    type: str
+    default: 256M
+  interval:
+    description:
+      - V(active), seconds from the begin of one read to the begin of the next; 0 is back to back,
+        which under-counts stalls.
+      - Where a read takes more than half of it, it is doubled until there is room, and
+        C(remarks) says so, for reads that wait for each other would time their own queue.
+    type: float
+    default: 0.001
+  queue_depth:
+    description:
+      - V(active), how many reads are under way. More than 1 needs fio (3.0 or later) on the host,
+        and has no O(interval).
+    type: int
+    default: 1
+  seed:
+    description: V(active), chooses where to read. Compare only windows of the same.
+    type: int
+    default: 1
+  cpu:
+    description: V(active), bind the reads to this CPU.
+    type: int
+attributes:
+  check_mode:
+    description: Measures nothing, and says what it would do.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: A minute of what the disks do anyway
+  latency_disk:
+  register: passive
+
+- name: Reads of a data file, ten windows
+  latency_disk:
+    mode: active
+    path: /u02/oradata/SALES/users01.dbf
+    windows: 10
+    pause: 60
+  become: true
+  become_user: oracle
+  register: active
+"""
+
+RETURN = r"""
+windows:
+  description:
+    - One for each window, device or size, and layer. V(passive), C(layer) is C(read) or C(write),
+      C(n) the I/Os, C(p50) the median of the intervals' means, C(minimum) and C(maximum) the least
+      and the largest mean; null where no interval had 30 I/Os.
+    - V(active), C(layer) is C(user) (what the process waited for), C(device) (the block layer's
+      mean for all requests) or C(host) (the difference of the means, which is no storage).
+    - Durations are microseconds. C(conditions) has the queue, the request size and more.
+  returned: success
+  type: list
+  elements: dict
+first_pass:
+  description:
+    - V(active), the windows of the first reads of these places, which no cache had. They do not
+      count in C(windows), which are of the same places again.
+  returned: success
+  type: list
+  elements: dict
+remarks:
+  description: What could not be measured, and why.
+  returned: success
+  type: list
+  elements: str
+table:
+  description: The windows for people.
+  returned: success
+  type: list
+  elements: str
+"""
+
+import os
+import shutil
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.parsers.size import parse_size
+from ansible.module_utils.hostproof.probes import (
+    conditions,
+    direct_file,
+    disk_counters,
+    disk_latency,
+    window_table,
+)
+
+ARGUMENT_SPEC = {
+    "mode": {"type": "str", "choices": ["passive", "active"], "default": "passive"},
+    "windows": {"type": "int", "default": 1},
+    "pause": {"type": "float", "default": 0.0},
+    "seconds": {"type": "float"},
+    "devices": {"type": "list", "elements": "str"},
+    "layer": {"type": "str", "choices": ["devices", "paths"], "default": "devices"},
+    "intervals": {"type": "int", "default": 20},
+    "interval_seconds": {"type": "float", "default": 3.0},
+    "path": {"type": "path"},
+    "sizes": {"type": "list", "elements": "int", "default": [8192, 1048576]},
+    "reads": {"type": "int", "default": 2000},
+    "most_bytes": {"type": "str", "default": "256M"},
+    "interval": {"type": "float", "default": 0.001},
+    "queue_depth": {"type": "int", "default": 1},
+    "seed": {"type": "int", "default": 1},
+    "cpu": {"type": "int"},
+}
+
+#: The least and the most that each may be. A probe must stay a probe.
+BOUNDS = {
+    "windows": (1, 100),
+    "pause": (0, 3600),
+    "seconds": (1, 14400),
+    "intervals": (1, 1200),
+    "interval_seconds": (0.5, 60),
+    "reads": (1, 20000),
+    "interval": (0, 10),
+    "queue_depth": (1, 64),
+}
+MOST_SECONDS = 14400
+MOST_BYTES = 4 << 30
+LARGEST_READ = 16 << 20
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=ARGUMENT_SPEC,
+        required_if=[("mode", "active", ("path",))],
+        supports_check_mode=True,
+    )
+    given = dict(module.params)
+    try:
+        given["most_bytes"] = check(given)
+        given["seconds"] = given["seconds"] or MOST_SECONDS
+        if module.check_mode:
+            said = "read the counters of the disks" if given["mode"] == "passive" else "read "
+            said += given["path"] or ""
+            result = {"windows": [], "first_pass": [], "remarks": [], "msg": "would " + said}
+        elif given["mode"] == "passive":
+            result = passive(given)
+        else:
+            result = active(given, module.run_command)
+    except (HostproofError, OSError, ValueError) as problem:
+        module.fail_json(msg="latency_disk: {0}".format(problem))
+    result["table"] = window_table.lines(result["windows"])
+    for name in ("windows", "first_pass"):
+        result[name] = [window.to_json() for window in result[name]]
+    module.exit_json(changed=False, **result)
+
+
+def check(given):
+    """The most bytes of a window; ValueError for what is out of range."""
+    for name, (low, high) in sorted(BOUNDS.items()):
+        if given[name] is not None and not low <= given[name] <= high:
+            raise ValueError("{0} must be from {1} to {2}".format(name, low, high))
+    if given["cpu"] is not None and given["cpu"] not in os.sched_getaffinity(0):
+        raise ValueError("cpu {0} is none that this process may use".format(given["cpu"]))
+    for size in given["sizes"]:
+        if size % direct_file.ALIGNMENT or not 0 < size <= LARGEST_READ:
+            raise ValueError(
+                "a read of {0} bytes is not possible: sizes are multiples of {1}, at most "
+                "{2}".format(size, direct_file.ALIGNMENT, LARGEST_READ)
+            )
+    if not given["sizes"] or len(set(given["sizes"])) < len(given["sizes"]):
+        raise ValueError("sizes must be one or more different ones")
+    if given["path"] is not None and not os.path.isabs(given["path"]):
+        raise ValueError("path must begin with /: {0}".format(given["path"]))
+    most = parse_size(given["most_bytes"])
+    if not max(given["sizes"]) <= most <= MOST_BYTES:
+        raise ValueError(
+            "most_bytes must be from one read ({0}) to {1}".format(max(given["sizes"]), MOST_BYTES)
+        )
+    return most
+
+
+def passive(given):
+    host = LiveHost()
+    if given["devices"] is not None:
+        names = disk_counters.named(host, given["devices"])
+    else:
+        names = disk_counters.choose(host, given["layer"])
+    if not names:
+        raise ValueError("there is no disk to look at; name one with devices")
+    deadline = time.monotonic() + given["seconds"]
+    one = given["intervals"] * given["interval_seconds"]
+    windows = []
+    remarks = []
+    for number in range(given["windows"]):
+        if not time_is_left(number, given, deadline - one, remarks):
+            break
+        before, started = conditions.start(), time.time()
+        intervals = disk_counters.read_intervals(
+            host, given["intervals"], given["interval_seconds"], number * given["intervals"]
+        )
+        # What this host does meanwhile, and what looking cost it.
+        around = conditions.since(before)
+        found, missing = disk_counters.windows(names, intervals, started)
+        for window in found:
+            window.conditions.update(around)
+        windows += found
+        remarks += [remark for remark in missing if remark not in remarks]
+    if not windows:
+        raise ValueError(
+            "a window takes {0:g} s, which seconds does not allow".format(one)
+            if deadline - one < time.monotonic()
+            else "; ".join(remarks)
+        )
+    return {"windows": windows, "first_pass": [], "remarks": remarks}
+
+
+def active(given, run_command):
+    deadline = time.monotonic() + given["seconds"]
+    windows = []
+    first_pass = []
+    remarks = []
+    if given["queue_depth"] > 1 and shutil.which("fio") is None:
+        raise ValueError(
+            "a queue_depth above 1 needs fio, which is not on this host: install it, or take 1"
+        )
+    file = direct_file.open_file(given["path"])
+    try:
+        # The first pass reads from where no cache has been warmed by us.
+        for number in range(-1, given["windows"]):
+            if number > -1 and not time_is_left(number, given, deadline, remarks):
+                break
+            for size in given["sizes"]:
+                if time.monotonic() >= deadline:
+                    continue
+                measured = once(given, file, size, deadline, run_command)
+                (windows if number > -1 else first_pass).extend(measured.windows)
+                remarks += [one for one in measured.remarks if one not in remarks]
+    finally:
+        os.close(file.descriptor)
+    if not windows:
+        raise ValueError("the first pass took all of the time; give more seconds")
+    return {"windows": windows, "first_pass": first_pass, "remarks": remarks}
+
+
+def time_is_left(number, given, deadline, remarks):
+    """Wait for the next window; False, with a remark, where there is no time for it."""
+    if number:
+        time.sleep(max(0.0, min(given["pause"], deadline - time.monotonic())))
+    if time.monotonic() < deadline:
+        return True
+    remarks.append("there was time for {0} of {1} windows".format(number, given["windows"]))
+    return False
+
+
+def once(given, file, size, deadline, run_command):
+    reads = max(1, min(given["reads"], given["most_bytes"] // size))
+    pace = disk_latency.Pace(reads, given["interval"], deadline)
+    if given["queue_depth"] == 1:
+        return disk_latency.one_at_a_time(file, size, pace, given["seed"], given["cpu"])
+
+    def run(argv):
+        return run_command(argv, environ_update={"LC_ALL": "C"}, cwd="/")
+
+    return disk_latency.many_at_a_time(run, file, size, given["queue_depth"], pace, given["seed"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,257 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: latency_tcp
+short_description: Measure how long a TCP round trip from this host takes, network and host apart
+description:
+  - Measures from the host that it runs on to another one, unprivileged, and returns windows, so
+    that measurements before and after a change compare.
+  - The network is timed by the kernel, and what this host adds by the process, so that a busy
+    client is not taken for a slow network.
+  - Sends traffic, bounded by samples, bytes and seconds. It is never part of an audit.
+options:
+  host:
+    description: The other side, by name or address.
+    type: str
+    required: true
+  port:
+    description: Its TCP port.
+    type: int
+    required: true
+  mode:
+    description:
+      - V(handshake) connects and closes. The kernel tells the time between SYN and SYN/ACK. A
+        listener that is connected to without a word may log it (TNS-12502), so prefer V(tns_ping)
+        for one.
+      - V(tns_ping) connects and pings a listener, which logs it as a ping. With TCPS there is no
+        answer.
+      - V(request_response) exchanges requests with a responder (M(latency_responder)) on one
+        connection. It is the one for many samples.
+    type: str
+    choices: [handshake, tns_ping, request_response]
+    default: handshake
+  samples:
+    description:
+      - How many in each window. Without O(samples) 50, and 2000 with V(request_response). Fewer
+        than 1000 do not give a 99th percentile.
+    type: int
+  windows:
+    description: How many windows to measure.
+    type: int
+    default: 1
+  pause:
+    description: Seconds between two windows.
+    type: float
+    default: 0.0
+  interval:
+    description:
+      - Seconds from the begin of one sample to the begin of the next. Each is timed from when it
+        was to begin. Without O(interval) 0.2, and 0.002 with V(request_response).
+      - Connections begin at least 0.1 seconds apart, whatever O(interval) says. For
+        V(request_response), 0 means back to back, which under-counts stalls.
+      - Compare only windows of the same interval, for a host that sleeps longer wakes up later.
+    type: float
+  request_size:
+    description: Bytes of a request, for V(request_response).
+    type: int
+    default: 12
+  reply_size:
+    description: Bytes of an answer, for V(request_response).
+    type: int
+    default: 4
+  timeout:
+    description: Seconds to wait for one answer.
+    type: float
+    default: 5.0
+  cpu:
+    description: Bind the probe to this CPU, to compare with the same.
+    type: int
+  seconds:
+    description: Seconds after which everything ends.
+    type: float
+    default: 120.0
+attributes:
+  check_mode:
+    description: Sends nothing, and says what it would send.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: The round trip to the listener, and how long it takes to answer
+  latency_tcp:
+    host: db02.example.com
+    port: 1521
+    mode: tns_ping
+  register: listener
+
+- name: Ten windows of 2000 requests, as a log writer's network has them
+  latency_tcp:
+    host: 192.0.2.12
+    port: 7521
+    mode: request_response
+    request_size: 250
+    windows: 10
+    pause: 60
+    seconds: 900
+  register: network
+"""
+
+RETURN = r"""
+windows:
+  description:
+    - One for each window and layer. C(layer) is C(net) (SYN to SYN/ACK), C(kernel) (from the time
+      stamp of sending to that of receiving), C(user) (what this process saw), C(host) (C(user) less
+      C(kernel), what this host's scheduler took) or C(server) (from the CONNECT packet to the
+      listener's answer).
+    - C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds; C(bins) is the
+      histogram; C(conditions) what else was true, with C(retrans) segments that were sent again.
+  returned: success
+  type: list
+  elements: dict
+remarks:
+  description: What could not be measured, and why.
+  returned: success
+  type: list
+  elements: str
+table:
+  description: The windows for people.
+  returned: success
+  type: list
+  elements: str
+"""
+
+import os
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.probes import latency_hello, tcp_latency, window_table
+
+ARGUMENT_SPEC = {
+    "host": {"type": "str", "required": True},
+    "port": {"type": "int", "required": True},
+    "mode": {
+        "type": "str",
+        "choices": ["handshake", "tns_ping", "request_response"],
+        "default": "handshake",
+    },
+    "samples": {"type": "int"},
+    "windows": {"type": "int", "default": 1},
+    "pause": {"type": "float", "default": 0.0},
+    "interval": {"type": "float"},
+    "request_size": {"type": "int", "default": 12},
+    "reply_size": {"type": "int", "default": 4},
+    "timeout": {"type": "float", "default": 5.0},
+    "cpu": {"type": "int"},
+    "seconds": {"type": "float", "default": 120.0},
+}
+
+#: The least and the most that each may be. A probe must stay a probe.
+BOUNDS = {
+    "port": (1, 65535),
+    "samples": (1, 20000),
+    "windows": (1, 100),
+    "pause": (0, 3600),
+    "interval": (0, 30),
+    "request_size": (1, latency_hello.LONGEST),
+    "reply_size": (1, latency_hello.LONGEST),
+    "timeout": (0.1, 60),
+    "seconds": (1, 7200),
+}
+MOST_CONNECTIONS = 2000
+MOST_BYTES = 1 << 30
+DEFAULTS = {
+    "handshake": {"samples": 50, "interval": 0.2},
+    "tns_ping": {"samples": 50, "interval": 0.2},
+    "request_response": {"samples": 2000, "interval": 0.002},
+}
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    given = dict(module.params)
+    for name, value in DEFAULTS[given["mode"]].items():
+        given[name] = value if given[name] is None else given[name]
+    try:
+        check(given)
+        if module.check_mode:
+            module.exit_json(
+                changed=False,
+                windows=[],
+                remarks=[],
+                table=[],
+                msg="would measure {0} windows of {1} samples to {2} port {3}".format(
+                    given["windows"], given["samples"], given["host"], given["port"]
+                ),
+            )
+        windows, remarks = measure(given)
+    except (HostproofError, OSError, ValueError) as problem:
+        module.fail_json(msg="latency_tcp: {0}".format(problem))
+    module.exit_json(
+        changed=False,
+        windows=[window.to_json() for window in windows],
+        remarks=remarks,
+        table=window_table.lines(windows),
+    )
+
+
+def check(given):
+    """ValueError for what is out of range."""
+    for name, (low, high) in sorted(BOUNDS.items()):
+        if not low <= given[name] <= high:
+            raise ValueError("{0} must be from {1} to {2}".format(name, low, high))
+    if given["cpu"] is not None and given["cpu"] not in os.sched_getaffinity(0):
+        raise ValueError("cpu {0} is none that this process may use".format(given["cpu"]))
+    wanted = given["windows"] * given["samples"]
+    if given["mode"] != "request_response" and wanted > MOST_CONNECTIONS:
+        raise ValueError(
+            "{0} connections are more than {1}; use request_response for many samples".format(
+                wanted, MOST_CONNECTIONS
+            )
+        )
+    sizes = (given["request_size"], given["reply_size"])
+    moved = (wanted + given["windows"] * tcp_latency.warm_up_requests(*sizes)) * sum(sizes)
+    if given["mode"] == "request_response" and moved > MOST_BYTES:
+        raise ValueError(
+            "{0} bytes would be sent and received, more than {1}; take fewer samples or smaller "
+            "requests".format(moved, MOST_BYTES)
+        )
+
+
+def measure(given):
+    target = tcp_latency.resolve(given["host"], given["port"])
+    deadline = time.monotonic() + given["seconds"]
+    pace = tcp_latency.Pace(given["samples"], given["interval"], given["timeout"], deadline)
+    windows = []
+    remarks = []
+    for number in range(given["windows"]):
+        if number:
+            time.sleep(max(0.0, min(given["pause"], deadline - time.monotonic())))
+        if time.monotonic() >= deadline:
+            remarks.append(
+                "{0}: there was time for {1} of {2} windows".format(
+                    target.name, number, given["windows"]
+                )
+            )
+            break
+        series = once(given, target, pace)
+        windows += tcp_latency.windows(target, series)
+        remarks += [remark for remark in series.remarks if remark not in remarks]
+    return windows, remarks
+
+
+def once(given, target, pace):
+    if given["mode"] == "handshake":
+        return tcp_latency.handshake(target, pace, given["cpu"])
+    if given["mode"] == "tns_ping":
+        return tcp_latency.tns_pings(target, pace, given["cpu"])
+    sizes = (given["request_size"], given["reply_size"])
+    return tcp_latency.request_response(target, sizes[0], sizes[1], pace, given["cpu"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: measure_latency
+short_description: Measure latency windows of several probes, in rounds
+description:
+  - Measures what a list of probes names, as the policy V(latency_probes) does, and returns windows,
+    so that measurements before and after a change compare.
+  - In each round all that only looks is read at once, and what makes I/O or traffic of its own
+    follows, one after the other. The same options run at the same rate.
+  - A probe that cannot be measured is a remark, and the others go on. It fails where no probe gave
+    a window.
+  - Changes nothing.
+options:
+  probes:
+    description:
+      - What to measure; each item is a dictionary with C(probe) and the options of that probe.
+      - C(disk) reads the kernel's counters of disks. C(devices) are names, without it all of
+        C(layer) (V(devices), or V(paths) of multipath devices).
+      - C(nfs) reads the counters of NFS mounts. C(mounts) are paths, without it all.
+      - C(disk_read) reads C(path), a file or device, past the page cache. C(sizes) are bytes
+        (8192 and 1048576), C(reads) how many of each size in a window. It never writes.
+      - C(tcp) measures round trips to C(host) and C(port). C(mode) is V(handshake), V(tns_ping) of
+        a listener, or V(request_response) with a responder (M(latency_responder)); C(samples) are
+        in each window, C(request_size) and C(reply_size) bytes.
+      - The defaults only look. C(disk_read) makes I/O, C(tcp) traffic.
+    type: list
+    elements: dict
+    default: [{probe: disk}, {probe: nfs}]
+  windows:
+    description: How many windows to measure of each probe.
+    type: int
+    default: 10
+  seconds:
+    description:
+      - How long a window takes, for each probe that makes I/O or traffic and once for all others.
+        C(disk) and C(nfs) divide it into intervals of 3 seconds or more.
+    type: float
+    default: 3.0
+  pause:
+    description: Seconds between two rounds.
+    type: float
+    default: 0.0
+attributes:
+  check_mode:
+    description: Measures nothing, and says what it would measure.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: Ten minutes of what disks and NFS mounts do anyway
+  measure_latency:
+    windows: 10
+    seconds: 30
+    pause: 30
+  register: before
+
+- name: Reads of a data file, and round trips to the standby
+  measure_latency:
+    probes:
+      - {probe: disk_read, path: /u02/oradata/SALES/users01.dbf}
+      - {probe: tcp, host: db02.example.com, port: 1521, mode: tns_ping}
+  become: true
+  register: before
+"""
+
+RETURN = r"""
+windows:
+  description:
+    - One for each round, probe, subject, layer and size, in order of time. Durations are
+      microseconds, and null where they are not told.
+    - C(disk), C(layer) is C(read) or C(write), C(p50) the median of the intervals' means.
+    - C(nfs), C(subject) is the mount and the operation, C(layer) C(server) (until the reply),
+      C(user) (until the end) or C(host) (the difference).
+    - C(disk_read) and C(tcp) as M(latency_disk) and M(latency_tcp) give them.
+  returned: success
+  type: list
+  elements: dict
+remarks:
+  description: What could not be measured, and why.
+  returned: always
+  type: list
+  elements: str
+table:
+  description: The windows for people.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.latency import measuring
+from ansible.module_utils.hostproof.probes import window_table
+
+ARGUMENT_SPEC = {
+    "probes": {
+        "type": "list",
+        "elements": "dict",
+        "default": [{"probe": "disk"}, {"probe": "nfs"}],
+    },
+    "windows": {"type": "int", "default": 10},
+    "seconds": {"type": "float", "default": 3.0},
+    "pause": {"type": "float", "default": 0.0},
+}
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    given = module.params
+    rounds = (given["windows"], given["seconds"], given["pause"])
+    measured = None
+    try:
+        probes = measuring.check_probes(given["probes"])
+        measuring.check_rounds(*rounds)
+        if not probes:
+            raise ValueError("probes names none: name at least one, such as {probe: disk}")
+        if module.check_mode:
+            module.exit_json(
+                changed=False, windows=[], remarks=[], table=[], msg=said(probes, rounds)
+            )
+        measured = measuring.measure(LiveHost(), probes, *rounds)
+    except (HostproofError, OSError, ValueError) as problem:
+        module.fail_json(msg="measure_latency: {0}".format(problem), remarks=[])
+    if not measured.windows:
+        module.fail_json(
+            msg="measure_latency: nothing could be measured: {0}".format(
+                "; ".join(measured.remarks)
+            ),
+            remarks=measured.remarks,
+        )
+    module.exit_json(
+        changed=False,
+        windows=[window.to_json() for window in measured.windows],
+        remarks=measured.remarks,
+        table=window_table.lines(measured.windows),
+    )
+
+
+def said(probes, rounds):
+    return "would measure {0} windows of {1:g} s, {2:g} s apart, of {3}".format(
+        *rounds + (", ".join(probe.name for probe in probes),)
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a window tells of a percentile or mean, and between which values it lies."""
+
+import math
+from typing import NamedTuple, Optional, Tuple
+
+from ...latency.histogram import Histogram
+from ...latency.window import Window
+
+#: As many intervals of a passive window must have been told for the least of them to bound it.
+ENOUGH_INTERVALS = 3
+#: Of fewer samples no rank bounds a median with 95 % confidence.
+FEWEST_SAMPLES = 6
+_SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+_Z = 1.959964
+
+
+class Figure(NamedTuple):
+    """Microseconds. ``low`` and ``high`` bound the value; None where nothing is known to.
+
+    ``of`` says in words what bounds it.
+    """
+
+    name: str
+    value: float
+    low: Optional[float]
+    high: Optional[float]
+    of: str
+
+
+def figure_of(window, name):
+    # type: (Window, str) -> Optional[Figure]
+    """The figure ("p50", "mean") of a window; None where the window does not tell it.
+
+    Bounds are the 95 % interval of the rank for percentiles of samples, the least and the largest
+    interval for what the kernel counts, and what the printed digits leave open for a report.
+    """
+    value = getattr(window, name)
+    if value is None:
+        return None
+    if window.conditions.get("mode") == "passive":
+        told = window.conditions.get("intervals_told")
+        if name == "p50" and isinstance(told, int) and told >= ENOUGH_INTERVALS:
+            return Figure(name, value, window.minimum, window.maximum, "intervals")
+        return Figure(name, value, None, None, "too few intervals for bounds")
+    if name == "mean":
+        left_open = window.conditions.get("uncertainty_us")
+        if window.layer == "database" and isinstance(left_open, (int, float)):
+            low = max(0.0, value - left_open)
+            return Figure(name, value, low, value + left_open, "digits of the report")
+        return Figure(name, value, None, None, "a mean, without bounds")
+    low, high = _bounds(window, _SHARES[name])
+    return Figure(name, value, low, high, "95 % interval")
+
+
+def _bounds(window, share):
+    # type: (Window, float) -> Tuple[Optional[float], Optional[float]]
+    """Order statistics that bound a quantile with 95 % confidence (normal approximation)."""
+    if window.bins is None or "log2" in window.bins:
+        return None, None
+    histogram = Histogram.from_json(window.bins)
+    count = histogram.count
+    half = _Z * math.sqrt(count * share * (1.0 - share))
+    lower, upper = math.floor(count * share - half), math.ceil(count * share + half) + 1
+    low = histogram.quantile(float(lower) / count) if lower >= 1 else None
+    high = histogram.quantile(float(upper) / count) if upper <= count else None
+    return low, high
+
+
+def milliseconds(microseconds):
+    # type: (float) -> str
+    """Microseconds as milliseconds with three digits: "0.412 ms", "18.3 ms", "1240 ms"."""
+    value = microseconds / 1000.0
+    return "{0:.0f} ms".format(value) if value >= 100 else "{0:.3g} ms".format(value)
+
+
+def text(figure):
+    # type: (Figure) -> str
+    """ "p50 0.412 ms (0.4 ms to 0.43 ms)"."""
+    told = "{0} {1}".format(figure.name, milliseconds(figure.value))
+    if figure.low is None or figure.high is None:
+        return told
+    return "{0} ({1} to {2})".format(told, milliseconds(figure.low), milliseconds(figure.high))

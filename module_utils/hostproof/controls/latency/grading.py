@@ -1,0 +1,176 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Figures of windows against the limits of the policy, and the findings that follow."""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence
+
+from ...errors import HostproofError
+from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
+from ...latency.window import ENOUGH_FOR_P99, Window
+from . import figures
+from .thresholds import FIGURES, Subject, Threshold, choose, grade
+
+
+class Graded(NamedTuple):
+    """One figure: ``told`` is its text, ``limit`` its limit, None where there is none.
+
+    ``status`` is SKIP where it has no limit or the window does not tell it, and ERROR where too
+    few samples were taken to tell. ``label`` names its window among others.
+    """
+
+    status: str
+    label: str
+    told: str
+    limit: Optional[Threshold]
+
+
+def grade_window(window, subject, thresholds, label):
+    # type: (Window, Subject, Sequence[Threshold], str) -> List[Graded]
+    """Every figure of a window that has a limit; else its most telling one, without a status.
+
+    ``label`` names the window among others ("read", "8 KiB").
+    """
+    graded = []  # type: List[Graded]
+    for name in FIGURES:
+        threshold = choose(thresholds, subject, name)
+        if threshold is None:
+            continue
+        figure = figures.figure_of(window, name)
+        if figure is None:
+            why = "{0} {1} is not told by {2}{3}".format(
+                label, name, window.n, _needs(window, name)
+            )
+            graded.append(Graded(SKIP, label, why.strip(), threshold))
+        elif window.bins is not None and "layout" in window.bins and window.n < _FEWEST:
+            why = "{0} {1} of {2} samples alone".format(label, name, window.n)
+            graded.append(Graded(ERROR, label, why.strip(), threshold))
+        else:
+            told = "{0} {1} of {2}".format(label, figures.text(figure), window.n)
+            graded.append(Graded(grade(figure, threshold), label, told.strip(), threshold))
+    return graded or [_ungraded(window, label)]
+
+
+_FEWEST = figures.FEWEST_SAMPLES
+
+
+def _needs(window, name):
+    # type: (Window, str) -> str
+    if name == "p99" and window.n < ENOUGH_FOR_P99 and window.bins is not None:
+        return " samples, it needs {0}".format(ENOUGH_FOR_P99)
+    return ""
+
+
+def _ungraded(window, label):
+    # type: (Window, str) -> Graded
+    for name in ("p50", "mean"):
+        figure = figures.figure_of(window, name)
+        if figure is not None:
+            told = "{0} {1} of {2}, no limit".format(label, figures.text(figure), window.n)
+            return Graded(SKIP, label, told.strip(), None)
+    return Graded(SKIP, label, "{0} not told".format(label).strip(), None)
+
+
+def status_of(graded):
+    # type: (Sequence[Graded]) -> str
+    """The worst of the figures that have one; SKIP where none has."""
+    statuses = [one.status for one in graded]
+    for status in (FAIL, ERROR, WARN, PASS):
+        if status in statuses:
+            return status
+    return SKIP
+
+
+def finding_of(check, graded, name, fix, evidence, remarks=()):
+    # type: (Check, Sequence[Graded], str, str, Sequence[str], Sequence[str]) -> Finding
+    """The finding on one subject: a disk, a mount, a target, a report."""
+    status = status_of(graded)
+    bad = [one.told for one in graded if one.status == status]
+    told = bad + [one.told for one in graded if one.status != status]
+    why = {
+        FAIL: "{0}: {1}, wholly above the limit.",
+        WARN: "{0}: {1}, above the limit.",
+        ERROR: "Could not be determined: {0}: {1}.",
+        SKIP: "{0}: {1}.",
+        PASS: "",
+    }[status].format(name, ", ".join(bad))
+    if remarks and status != PASS:
+        why += " " + " ".join(_sentence(one) for one in remarks)
+    finding = found(
+        check,
+        status,
+        why=why or None,
+        fix=None if status in (SKIP, ERROR) else fix,
+        title="{0}: {1}".format(name, check.title),
+        desired=limits_of(graded),
+        in_use="; ".join(told),
+        evidence=evidence,
+    )
+    return finding._replace(reference=reference_of(check, graded))
+
+
+def limits_of(graded):
+    # type: (Sequence[Graded]) -> Optional[str]
+    """The limits that figures were held against, each once with all that it was for."""
+    labels = {}  # type: Dict[str, List[str]]
+    for one in graded:
+        if one.limit is not None and one.status != SKIP:
+            names = labels.setdefault(one.limit.text(), [])
+            if one.label and one.label not in names:
+                names.append(one.label)
+    texts = ["{0} {1}".format(", ".join(names), limit).strip() for limit, names in labels.items()]
+    return "; ".join(texts) or None
+
+
+def reference_of(check, graded):
+    # type: (Check, Sequence[Graded]) -> str
+    """The check's own, and where the limits are from."""
+    sources = []  # type: List[str]
+    for one in graded:
+        if one.limit is not None and one.status != SKIP and one.limit.source not in sources:
+            sources.append(one.limit.source)
+    return check.reference + "".join("; limit: " + source for source in sources)
+
+
+def unknown(check, problem, name=None, evidence=()):
+    # type: (Check, HostproofError, Optional[str], Sequence[str]) -> Finding
+    """An error, for a subject where one is named."""
+    return found(
+        check,
+        ERROR,
+        why="Could not be determined: {0}.".format(str(problem).rstrip(".")),
+        title=None if name is None else "{0}: {1}".format(name, check.title),
+        evidence=evidence,
+    )
+
+
+def around(windows):
+    # type: (Sequence[Window]) -> List[str]
+    """What else was true of the host and may be the cause: a sentence for each."""
+    for window in windows:
+        load, cpus, steal = [
+            _number(window.conditions.get(name)) for name in ("load", "cpus", "steal_percent")
+        ]
+        said = []
+        if cpus and load > cpus:
+            said.append("The host was busy: load {0:g} on {1:g} CPUs.".format(load, cpus))
+        if steal > _MOST_STEAL:
+            said.append("The hypervisor gave {0:g} % of the CPU time to others.".format(steal))
+        if said:
+            return said
+    return []
+
+
+#: Percent of the CPU time from which on a hypervisor's other guests count.
+_MOST_STEAL = 2
+
+
+def _number(value):
+    # type: (object) -> float
+    """The value, 0 where the host does not tell it."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number else 0.0  # type: ignore[arg-type]
+
+
+def _sentence(text):
+    # type: (str) -> str
+    return text[:1].upper() + text[1:].rstrip(".") + "."

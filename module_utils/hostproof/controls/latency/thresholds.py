@@ -1,0 +1,167 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Limits of latencies: which of them is for a figure, and what it says of it.
+
+The most specific one counts: that of the storage before that of any, of the layer, size or event
+before one that leaves it open. Of two alike the later counts, so that what a person adds wins.
+"""
+
+from typing import Any, Dict, NamedTuple, Optional, Sequence
+
+from ...finding import FAIL, PASS, WARN
+from ...latency.probe_list import DISK, DISK_READ, NFS, REPORT, TCP
+from .figures import Figure, milliseconds
+
+ANY = "any"
+STORAGE = (ANY, "hdd", "ssd", "nvme", "virtual", "nfs")
+FIGURES = ("p50", "p90", "p99", "mean")
+LAYERS = {
+    DISK: ("read", "write"),
+    DISK_READ: ("user", "device", "host"),
+    NFS: ("server", "user", "host"),
+    TCP: ("net", "kernel", "user", "server", "host"),
+    REPORT: ("database",),
+}
+
+_KEYS = (
+    "probe",
+    "storage",
+    "layer",
+    "figure",
+    "size",
+    "event",
+    "warn_ms",
+    "fail_ms",
+    "source",
+)
+
+
+class Threshold(NamedTuple):
+    """A limit in milliseconds. None: any layer, size or event; nothing that fails."""
+
+    probe: str
+    storage: str
+    layer: Optional[str]
+    figure: str
+    size: Optional[int]
+    event: Optional[str]
+    warn_ms: float
+    fail_ms: Optional[float]
+    source: str
+
+    def text(self):
+        # type: () -> str
+        """The limit as a layer of a finding shows it."""
+        fails = "" if self.fail_ms is None else ", above {0} fails".format(_limit(self.fail_ms))
+        return "{0} at most {1}{2}".format(self.figure, _limit(self.warn_ms), fails)
+
+
+class Subject(NamedTuple):
+    """What a figure is of, as far as limits tell apart."""
+
+    probe: str
+    storage: str
+    layer: str
+    size: Optional[int] = None
+    event: Optional[str] = None
+
+
+def threshold_from(given):
+    # type: (Any) -> Threshold
+    """A limit of the policy; ValueError says what is wrong with it."""
+    if not isinstance(given, dict):
+        raise ValueError("must be a dictionary, not {0!r}".format(given))
+    unknown = sorted(str(name) for name in given if name not in _KEYS)
+    if unknown:
+        raise ValueError("has unknown {0}; it takes {1}".format(", ".join(unknown), _KEYS))
+    probe = _choice(given, "probe", tuple(LAYERS), None)
+    layer = given.get("layer")
+    if layer is not None and layer not in LAYERS[probe]:
+        raise ValueError(
+            "layer of {0} must be one of {1}, not {2!r}".format(
+                probe, ", ".join(LAYERS[probe]), layer
+            )
+        )
+    event = given.get("event")
+    if event is not None and (probe != REPORT or not isinstance(event, str) or not event):
+        raise ValueError("event is the name of a wait event, for the probe report alone")
+    size = given.get("size")
+    if size is not None and (isinstance(size, bool) or not str(size).isdecimal()):
+        raise ValueError("size must be a number of bytes, not {0!r}".format(size))
+    warn, fail = _limit_from(given, "warn_ms"), _limit_from(given, "fail_ms")
+    if warn is None:
+        raise ValueError("needs warn_ms")
+    if fail is not None and fail < warn:
+        raise ValueError("fail_ms {0:g} must not be below warn_ms {1:g}".format(fail, warn))
+    return Threshold(
+        probe=probe,
+        storage=_choice(given, "storage", STORAGE, ANY),
+        layer=layer,
+        figure=_choice(given, "figure", FIGURES, None),
+        size=None if size is None else int(size),
+        event=event,
+        warn_ms=warn,
+        fail_ms=fail,
+        source=str(given.get("source") or "policy"),
+    )
+
+
+def _choice(given, name, choices, otherwise):
+    # type: (Dict[str, Any], str, Sequence[str], Optional[str]) -> str
+    value = given.get(name, otherwise)
+    if value not in choices:
+        raise ValueError(
+            "{0} must be one of {1}, not {2!r}".format(name, ", ".join(choices), value)
+        )
+    return str(value)
+
+
+def _limit_from(given, name):
+    # type: (Dict[str, Any], str) -> Optional[float]
+    value = given.get(name)
+    if value is None:
+        return None
+    try:
+        number = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    # Anything else than a number between (NaN too) fails the comparison.
+    if not 0 < number < 1e9:
+        raise ValueError("{0} must be milliseconds above 0, not {1!r}".format(name, value))
+    return number
+
+
+def choose(thresholds, subject, figure):
+    # type: (Sequence[Threshold], Subject, str) -> Optional[Threshold]
+    """The limit for a figure ("p50") of a subject; None where there is none."""
+    best = None  # type: Optional[Threshold]
+    rank = (-1, -1, -1, -1)
+    for one in thresholds:
+        pairs = (
+            (one.event, subject.event),
+            (None if one.storage == ANY else one.storage, subject.storage),
+            (one.layer, subject.layer),
+            (one.size, subject.size),
+        )
+        applies = one.probe == subject.probe and one.figure == figure
+        if applies and all(wanted is None or wanted == given for wanted, given in pairs):
+            own = tuple(int(wanted is not None) for wanted, _ in pairs)
+            if own >= rank:
+                best, rank = one, (own[0], own[1], own[2], own[3])
+    return best
+
+
+def grade(figure, threshold):
+    # type: (Figure, Threshold) -> str
+    """PASS, WARN or FAIL: FAIL only where the whole interval is known to be above the limit."""
+    if figure.value <= threshold.warn_ms * 1000.0:
+        return PASS
+    above = threshold.fail_ms is not None and figure.value > threshold.fail_ms * 1000.0
+    if above and figure.low is not None and figure.low > (threshold.fail_ms or 0.0) * 1000.0:
+        return FAIL
+    return WARN
+
+
+def _limit(value):
+    # type: (float) -> str
+    return milliseconds(value * 1000.0)

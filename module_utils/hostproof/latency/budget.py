@@ -1,0 +1,55 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a round trip's time leaves of a transaction: the budget that users feel.
+
+A session that waits for each answer does one transaction in (round trips * round trip time + time
+spent elsewhere). No faster server helps the first part. All times are milliseconds.
+"""
+
+from typing import NamedTuple
+
+
+class Budget(NamedTuple):
+    """``network_share`` is the part of a transaction's time that is spent on the way, 0 to 1."""
+
+    transaction: float
+    per_second: float
+    network_share: float
+
+
+def budget(round_trip, round_trips, think_time):
+    # type: (float, float, float) -> Budget
+    """What one session can do at most. ValueError where nothing would take any time."""
+    network = round_trip * round_trips
+    transaction = network + think_time
+    if min(round_trip, round_trips, think_time) < 0 or transaction <= 0:
+        raise ValueError("a transaction takes time: give a round trip or a think time above 0")
+    return Budget(transaction, 1000.0 / transaction, network / transaction)
+
+
+def think_time(per_second, round_trip, round_trips):
+    # type: (float, float, float) -> float
+    """What a measured rate of one session leaves for everything but the network.
+
+    ValueError where the network alone would take longer than the rate allows: more than one
+    session was at work, or there were fewer round trips.
+    """
+    if per_second <= 0:
+        raise ValueError("a rate is above 0")
+    rest = 1000.0 / per_second - round_trip * round_trips
+    if rest < 0:
+        raise ValueError(
+            "{0:g} a second with {1:g} round trips of {2:g} ms: one session cannot".format(
+                per_second, round_trips, round_trip
+            )
+        )
+    return rest
+
+
+def validation_cost(round_trip, round_trips=1.0, statement=0.0):
+    # type: (float, float, float) -> float
+    """What a pool adds to each request that validates its connection first.
+
+    ``statement`` is the time the database takes for the validating statement itself.
+    """
+    return round_trip * round_trips + statement

@@ -1,0 +1,305 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wait events of AWR and Statspack reports as windows."""
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from ..parsers import awr, awr_global, awr_layouts, statspack
+from ..parsers.event_histogram import EventHistogram
+from ..parsers.wait_events import WaitEvent
+from .report import LOG_WRITE, Report, octaves, window
+from .window import Window
+
+_NOT_IO = (
+    "'log file parallel write' is not an I/O latency here: from 12.2 on a multitenant database "
+    "records it only for writes that were not done when it looked, and times the rest of the wait "
+    "alone; take 'log file sync', V$IOSTAT_FUNCTION for LGWR, or the operating system's await"
+)
+_PERHAPS_NOT_IO = (
+    "'log file parallel write' may not be an I/O latency: from 12.2 on it is none in a multitenant "
+    "database, and the report does not tell whether this is one; say so with release and "
+    "multitenant"
+)
+_PIECE = (
+    "the text is a piece of a report: events may be missing, and the interval is not known unless "
+    "its first page is there"
+)
+
+#: Where most of an event's waits must be for the histogram of all sessions to describe them.
+_NEARLY_ALL = 0.9
+
+_SESSIONS = {
+    awr_layouts.TOP: "all",
+    awr_layouts.TOP_FOREGROUND: "foreground",
+    awr_layouts.FOREGROUND: "foreground",
+    awr_layouts.BACKGROUND: "background",
+    awr_layouts.ALL: "all",
+}
+
+
+def from_awr(text, release=None, multitenant=None):
+    # type: (str, Optional[str], Optional[bool]) -> Report
+    """``release`` and ``multitenant`` are for a text that does not tell them itself."""
+    told = awr.parse(text)
+    head = told.head
+    known = _known_release(told.generation, head.release or release)
+    report = _report("awr", told, known, _first(head.multitenant, multitenant))
+    report.figures["statistics"] = {
+        name: {"total": one.total, "per_second": one.per_second}
+        for name, one in told.statistics.items()
+    }
+    if told.shortened:
+        report.remarks.append("somebody left lines out where a mark like [..] stands")
+    return report
+
+
+def from_statspack(text, release=None, multitenant=None):
+    # type: (str, Optional[str], Optional[bool]) -> Report
+    """As from_awr."""
+    told = statspack.parse(text)
+    head = told.head
+    return _report(
+        "statspack", told, head.release or release, _first(head.multitenant, multitenant)
+    )
+
+
+def from_awr_global(text, release=None, multitenant=None):
+    # type: (str, Optional[str], Optional[bool]) -> Report
+    """The events of the cluster as a whole; single instances are in the figures."""
+    told = awr_global.parse(text)
+    windows = []
+    remarks = [] if told.whole else [_PIECE]
+    for event in told.events:
+        if event.instance != awr_global.ALL_INSTANCES or event.waits is None:
+            continue
+        if event.average is None:
+            continue
+        spread = None if event.instances is None else event.instances._asdict()
+        windows.append(
+            window(
+                "database",
+                event.name,
+                "database",
+                event.waits,
+                event.average,
+                {
+                    "database": told.database,
+                    "sessions": "all instances",
+                    "wait_class": event.wait_class,
+                    "average_from": event.by,
+                    "uncertainty_us": _rounded(event.uncertainty),
+                    "name_may_go_on": event.cut or None,
+                    "averages_of_instances_us": None if spread is None else dict(spread),
+                },
+            )
+        )
+    windows = _log_write_marked(windows, release, multitenant, remarks)
+    figures = {
+        "database": told.database,
+        "rates": told.rates,
+        "events": [
+            {
+                "instance": one.instance,
+                "name": one.name,
+                "waits": one.waits,
+                "seconds": one.seconds,
+                "average_us": one.average,
+                "percent_of_db_time": one.percent,
+            }
+            for one in told.events
+        ],
+    }
+    return Report("awr_global", windows, figures, remarks)
+
+
+def _report(kind, told, release, multitenant):
+    # type: (str, Any, Optional[str], Optional[bool]) -> Report
+    head = told.head
+    remarks = [] if told.whole else [_PIECE]
+    base = {
+        "database": head.database,
+        "instance": head.instance,
+        "begin": head.begin,
+        "end": head.end,
+    }
+    windows, unknown = _windows(told.events, told.histograms, base, head.seconds)
+    windows = _log_write_marked(windows, release, multitenant, remarks)
+    if unknown:
+        remarks.append(
+            "{0} events have no window, their times are too short for the digits printed: "
+            "{1}".format(len(unknown), ", ".join(unknown[:5]) + (", …" if unknown[5:] else ""))
+        )
+    figures = {
+        "generation": told.generation,
+        "database": head.database,
+        "instance": head.instance,
+        "host": head.host,
+        "release": release,
+        "rac": head.rac,
+        "multitenant": multitenant,
+        "begin": head.begin,
+        "end": head.end,
+        "seconds": head.seconds,
+        "db_seconds": head.db_seconds,
+        "load_per_second": head.load,
+        "events": [
+            {
+                "sessions": _SESSIONS[one.section],
+                "table": "top" if one.section.startswith(awr_layouts.TOP) else "waits",
+                "name": one.name,
+                "wait_class": one.wait_class,
+                "waits": one.waits,
+                "seconds": one.seconds,
+                "average_us": one.average,
+                "percent_of_db_time": one.percent,
+            }
+            for one in told.events
+        ],
+    }  # type: Dict[str, Any]
+    return Report(kind, windows, figures, remarks)
+
+
+def _windows(events, histograms, base, seconds):
+    # type: (Sequence[WaitEvent], Sequence[EventHistogram], Dict[str, Any], Optional[float]) -> Tuple[List[Window], List[str]]  # noqa: E501
+    """A window for each event that is not idle, and the names of those too short to tell."""
+    chosen = _chosen(events)
+    by_name = {}  # type: Dict[str, List[WaitEvent]]
+    for event in chosen:
+        by_name.setdefault(event.name, []).append(event)
+    distributions = {one.name: one for one in histograms if one.counts}
+    windows = []
+    unknown = []
+    for event in chosen:
+        if event.waits is None or not event.waits or _is_idle(event):
+            continue
+        same = by_name[event.name]
+        waits_of_all = sum(one.waits or 0 for one in same)
+        bins = None
+        distribution = distributions.get(event.name)
+        if distribution is not None and event.waits >= _NEARLY_ALL * waits_of_all:
+            bins = octaves(distribution.counts, distribution.wide, distribution.open)
+        if event.average is None and bins is None:
+            unknown.append(event.name)
+            continue
+        subject = event.name
+        if len(same) > 1 and event.section == awr_layouts.BACKGROUND:
+            subject += " (background)"
+        conditions = dict(
+            base,
+            sessions=_SESSIONS[event.section],
+            wait_class=event.wait_class,
+            average_from=event.by,
+            uncertainty_us=_rounded(event.uncertainty),
+            name_may_go_on=event.cut or None,
+            bins_of="all sessions" if bins is not None else None,
+        )
+        windows.append(
+            window(
+                "database",
+                subject,
+                "database",
+                event.waits,
+                event.average,
+                conditions,
+                seconds=seconds,
+                bins=bins,
+            )
+        )
+    if not events:
+        # A piece with nothing but histograms.
+        for one in histograms:
+            bins = octaves(one.counts, one.wide, one.open)
+            if bins is not None and one.waits:
+                conditions = dict(base, sessions="all", name_may_go_on=one.cut or None)
+                windows.append(
+                    window(
+                        "database",
+                        one.name,
+                        "database",
+                        one.waits,
+                        None,
+                        conditions,
+                        seconds=seconds,
+                        bins=bins,
+                    )
+                )
+    return windows, unknown
+
+
+def _chosen(events):
+    # type: (Sequence[WaitEvent]) -> List[WaitEvent]
+    """The full tables where there are some, else the table at the head."""
+    full = [
+        one for one in events if one.section in (awr_layouts.FOREGROUND, awr_layouts.BACKGROUND)
+    ]
+    if not full:
+        full = [one for one in events if one.section == awr_layouts.ALL]
+    return full or list(events)
+
+
+def _is_idle(event):
+    # type: (WaitEvent) -> bool
+    """The full tables print no share for idle events; the table at the head leaves them out.
+
+    Statspack's list of idle events is older than its events, so that newer ones slip through.
+    """
+    if event.name.endswith((" idle", " idle wait", " timer")):
+        return True
+    in_full_table = event.section in (
+        awr_layouts.FOREGROUND,
+        awr_layouts.BACKGROUND,
+        awr_layouts.ALL,
+    )
+    return in_full_table and event.percent is None
+
+
+def _log_write_marked(windows, release, multitenant, remarks):
+    # type: (List[Window], Optional[str], Optional[bool], List[str]) -> List[Window]
+    """Windows of log file parallel write say whether they are an I/O latency."""
+    if not any(one.subject == LOG_WRITE for one in windows):
+        return windows
+    is_io = log_write_is_io(release, multitenant)
+    if is_io is not True:
+        remarks.append(_NOT_IO if is_io is False else _PERHAPS_NOT_IO)
+    told = {True: "yes", False: "no", None: "unknown"}[is_io]
+    return [
+        one._replace(conditions=dict(one.conditions, io_latency=told))
+        if one.subject == LOG_WRITE
+        else one
+        for one in windows
+    ]
+
+
+def log_write_is_io(release, multitenant):
+    # type: (Optional[str], Optional[bool]) -> Optional[bool]
+    """Whether 'log file parallel write' spans the whole write; None where that is not known."""
+    if multitenant is False:
+        return True
+    parts = [int(part) for part in (release or "").split(".") if part.isdigit()]
+    if parts and parts[:2] < [12, 2]:
+        return True
+    return False if parts and multitenant else None
+
+
+def _known_release(generation, release):
+    # type: (Optional[str], Optional[str]) -> Optional[str]
+    """The release, or the first of the generation that prints such tables."""
+    if release is not None or generation is None:
+        return release
+    return {
+        "10g": "10.1",
+        "11.1-11.2.0.3": "11.1",
+        "11.2.0.4-12.1": "11.2.0.4",
+        "11.1-12.1": "11.1",
+        "12.2-19c": "12.2",
+    }.get(generation)
+
+
+def _first(told, given):
+    # type: (Optional[bool], Optional[bool]) -> Optional[bool]
+    return given if told is None else told
+
+
+def _rounded(value):
+    # type: (Optional[float]) -> Optional[float]
+    return None if value is None else round(value, 3)

@@ -1,0 +1,338 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The steps of a gate on the controller: each reads the ledger and what was measured, notes what
+follows on disk, and says whether the next step may be made."""
+
+import time
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..finding import ERROR, FAIL, PASS, Finding, found
+from . import baseline, change_findings, comparing, gating
+from .baseline import Baseline, NoBaseline
+from .change_checks import GATE
+from .change_findings import Judged
+from .gating import Decision, Ledger, Limits
+
+#: The report's name for what is to be said about the run itself (report/store.py).
+RUN_HOST = "(run)"
+
+BEFORE, AFTER, REVERTED = "before", "after", "reverted"
+
+_LATER = "look at the reasons, and begin a new gate: ./hostproof apply --gate"
+
+
+class Comparison(NamedTuple):
+    """What was compared: verdicts by host, those of all hosts, and the findings of both."""
+
+    verdicts: Dict[str, comparing.HostVerdict]
+    fleet: List[comparing.FleetVerdict]
+    judged: Dict[str, Judged]
+    about_all: List[Finding]
+
+    def with_gate(self, findings):
+        # type: (Dict[str, Finding]) -> List[Judged]
+        """All of it, with what the gate says of each host."""
+        hosts = list(self.judged) + [host for host in findings if host not in self.judged]
+        found_here = []
+        for host in hosts:
+            one = self.judged.get(host, Judged(host, [], {}))
+            said = [findings[host]] if host in findings else []
+            found_here.append(one._replace(findings=said + one.findings))
+        if self.about_all:
+            found_here.append(Judged(RUN_HOST, self.about_all, {}))
+        return found_here
+
+
+def now():
+    # type: () -> str
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def compare(before, after, changed, unchanged, undo=None):
+    # type: (str, str, Sequence[str], Sequence[str], Optional[str]) -> Comparison
+    """Compare the baselines in two folders. A host without one on a side gets an error.
+
+    ``undo`` is the command that puts the change back, where there is a better one than revert.
+    """
+    pairs = {
+        host: (_load(before, host), _load(after, host)) for host in list(changed) + list(unchanged)
+    }
+    # What happens to unchanged hosts is told, but shares no error with those that are judged.
+    verdicts = comparing.compare_hosts({host: pairs[host] for host in changed})
+    verdicts.update(comparing.compare_hosts({host: pairs[host] for host in unchanged}))
+    fleet = comparing.compare_fleet(verdicts, changed, unchanged)
+    judged = {}
+    for host in pairs:
+        dates = [side.taken_at if isinstance(side, Baseline) else None for side in pairs[host]]
+        judged[host] = change_findings.judge_host(
+            verdicts[host], dates[0], dates[1], host in unchanged, undo
+        )
+    return Comparison(verdicts, fleet, judged, change_findings.judge_fleet(fleet, undo))
+
+
+def begin(ledger, number, parent, journal, released):
+    # type: (Ledger, int, str, Dict[str, List[str]], Sequence[str]) -> List[str]
+    """Note that a batch is measured. The reasons why it must not begin, none if it may.
+
+    ``journal``: host to the applies that its change journal holds; a host whose journal could not
+    be read is missing.
+    """
+    batch = ledger.batch(number)
+    obstacle = ledger.obstacle(number)
+    if obstacle:
+        return [obstacle]
+    reasons = [
+        "{0}: its change journal could not be read, so nothing could be put back".format(host)
+        for host in batch["hosts"]
+        if host not in journal
+    ]
+    mine = {host: journal[host] for host in batch["hosts"] if host in journal}
+    reasons += gating.others_open(parent, ledger.folder, mine, released)
+    batch["journal"] = mine
+    state = gating.STOPPED if reasons else gating.MEASURING
+    ledger.move(number, state, reasons, expected=(gating.PLANNED,))
+    return reasons
+
+
+def allow_change(ledger, number):
+    # type: (Ledger, int) -> List[str]
+    """Note that a batch changes, if what was measured before is fit to be compared with."""
+    batch = ledger.batch(number)
+    reasons = []
+    steady = []
+    for host in batch["hosts"]:
+        side = _load(ledger.folder_of(number, BEFORE), host)
+        if not isinstance(side, Baseline):
+            reasons.append("{0}: {1}".format(host, side))
+            continue
+        reasons += ["{0}: {1}".format(host, text) for text in comparing.unmeasured(side)]
+        steady.append((host, comparing.stability(side)))
+    if gating.is_restless([one for _, one in steady]):
+        reasons += [
+            "{0}: the baseline is not stable: {1}".format(host, ", ".join(one.unstable))
+            for host, one in steady
+            if one.unstable
+        ]
+    state = gating.STOPPED if reasons else gating.CHANGING
+    ledger.move(number, state, reasons, expected=(gating.MEASURING,))
+    return reasons
+
+
+def decide(ledger, number, applied, journal, limits):
+    # type: (Ledger, int, Dict[str, str], Dict[str, List[str]], Limits) -> Tuple[Decision, List[Judged]]
+    """Compare, decide, and note whether the batch is kept. ``journal``: as begin() takes it, now.
+
+    ``applied``: host to "ok" or to what went wrong with its change.
+    """
+    batch = ledger.batch(number)
+    compared = _compare_batch(ledger, batch, AFTER, _revert_command(ledger))
+    decision = gating.decide(batch["hosts"], applied, compared.verdicts, compared.fleet, limits)
+    batch["changed"] = {
+        host: [name for name in journal[host] if name not in batch["journal"].get(host, [])]
+        for host in batch["hosts"]
+        if host in journal
+    }
+    lines = _lines(decision.reasons)
+    state = gating.KEPT if decision.keep else gating.HELD
+    ledger.move(number, state, lines, expected=(gating.CHANGING,))
+    findings = {
+        host: _held(ledger, batch, host, decision)
+        if not decision.keep
+        else _gate(PASS, batch, "kept" + _unchanged(batch, host))
+        for host in batch["hosts"]
+    }
+    return decision, compared.with_gate(findings)
+
+
+def after_revert(ledger, number, journal):
+    # type: (Ledger, int, Dict[str, List[str]]) -> Tuple[List[str], List[Judged]]
+    """Note whether a held batch is as it was: the hosts' journals hold no more than before it.
+
+    The sentences say what is left, none if nothing is. Latency is compared with that before the
+    change where it was measured again.
+    """
+    batch = ledger.batch(number)
+    left = _left(batch, journal)
+    reasons = list(batch["reasons"])
+    again = comparing.compare_hosts(
+        {
+            host: tuple(_load(ledger.folder_of(number, side), host) for side in (BEFORE, REVERTED))
+            for host in batch["hosts"]
+        }
+    )
+    if left:
+        ledger.move(number, gating.HELD, reasons + left, expected=(gating.HELD, gating.CHANGING))
+    else:
+        ledger.move(number, gating.REVERTED, reasons, expected=(gating.HELD, gating.CHANGING))
+    findings = {}
+    for host in batch["hosts"]:
+        told = [text for text in left if text.startswith(host + ": ")]
+        state = "; ".join(told) or "reverted, and its change journal shows nothing of it any more"
+        findings[host] = _gate(
+            FAIL,
+            batch,
+            "{0}; {1}".format(state, _after_revert(again[host])),
+            why="It was not kept: {0}".format("; ".join(_about(reasons, host)) or "see the others"),
+            fix=_revert_command(ledger) if told else _LATER,
+        )
+    undo = _revert_command(ledger) if left else "it was put back; find out why it got worse"
+    return left, _compare_batch(ledger, batch, AFTER, undo).with_gate(findings)
+
+
+def open_batches(ledger):
+    # type: (Ledger) -> List[Dict[str, Any]]
+    """The batches that may have left hosts changed that nobody judged: what revert is offered."""
+    return [batch for batch in ledger.batches if batch["state"] in (gating.CHANGING, gating.HELD)]
+
+
+def kept_hosts(ledger):
+    # type: (Ledger) -> List[str]
+    return [
+        host for batch in ledger.batches if batch["state"] == gating.KEPT for host in batch["hosts"]
+    ]
+
+
+def leave_unjudged(ledger):
+    # type: (Ledger) -> List[Judged]
+    """What is to be said of the hosts that the gate never judged, once it is at its end."""
+    found_here = []
+    for batch in ledger.batches:
+        state = batch["state"]
+        if state in (gating.KEPT, gating.HELD, gating.REVERTED):
+            continue
+        reasons = "; ".join(batch["reasons"]) or ledger.obstacle(batch["number"])
+        for host in batch["hosts"]:
+            if state == gating.CHANGING:
+                finding = _gate(
+                    FAIL,
+                    batch,
+                    "held: the gate ended in the middle of the change",
+                    fix=_revert_command(ledger),
+                )
+            else:
+                finding = _gate(
+                    ERROR,
+                    batch,
+                    "not changed: {0}".format(reasons or "its batch never began"),
+                    why="The policy was not applied to this host.",
+                    fix=_LATER,
+                )
+            found_here.append(Judged(host, [finding], {}))
+    return found_here
+
+
+def lines_of(judged):
+    # type: (Sequence[Judged]) -> List[str]
+    """The findings in a line each, for people."""
+    return [
+        "{0}: {1}: {2}: {3}".format(
+            one.host, finding.status, finding.title.split(": ")[0], finding.running or finding.why
+        )
+        for one in judged
+        for finding in one.findings
+    ]
+
+
+# -- helpers --------------------------------------------------------------------------------------
+
+
+def _load(folder, host):
+    # type: (str, str) -> Any
+    """The baseline, or the sentence that says why there is none."""
+    try:
+        return baseline.load(folder, host)
+    except NoBaseline as problem:
+        return str(problem)
+
+
+def _compare_batch(ledger, batch, side, undo):
+    # type: (Ledger, Dict[str, Any], str, str) -> Comparison
+    """A host that only stood beside this batch is judged with its own, and by nothing else."""
+    number = batch["number"]
+    others = {host for one in ledger.batches if one is not batch for host in one["hosts"]}
+    compared = compare(
+        ledger.folder_of(number, BEFORE),
+        ledger.folder_of(number, side),
+        batch["hosts"],
+        batch["unchanged"],
+        undo,
+    )
+    judged = {host: one for host, one in compared.judged.items() if host not in others}
+    return compared._replace(judged=judged)
+
+
+def _left(batch, journal):
+    # type: (Dict[str, Any], Dict[str, List[str]]) -> List[str]
+    left = []
+    for host in batch["hosts"]:
+        if host not in journal:
+            left.append("{0}: whether it was put back is not known".format(host))
+            continue
+        more = [name for name in journal[host] if name not in batch["journal"].get(host, [])]
+        if more:
+            left.append("{0}: not put back: {1}".format(host, ", ".join(more)))
+    return left
+
+
+def _after_revert(one):
+    # type: (comparing.HostVerdict) -> str
+    if not one.measured:
+        return "latency was not measured again"
+    texts = [
+        "{0} {1} {2} of before".format(
+            series.series.name,
+            figure.name,
+            change_findings.percent(figure.comparison.interval.ratio),
+        )
+        for series in one.series
+        for figure in series.figures
+    ]
+    return "latency measured again: " + ", ".join(texts)
+
+
+def _held(ledger, batch, host, decision):
+    # type: (Ledger, Dict[str, Any], str, Decision) -> Finding
+    own = [reason for about, reason in decision.reasons if about in (host, None)]
+    others = sorted({about for about, _ in decision.reasons if about not in (host, None)})
+    why = own or ["because of {0}".format(", ".join(str(other) for other in others))]
+    return _gate(
+        FAIL,
+        batch,
+        "held: changed, and not kept" + _unchanged(batch, host),
+        why="It was not kept: {0}.".format("; ".join(why)),
+        fix=_revert_command(ledger),
+    )
+
+
+def _unchanged(batch, host):
+    # type: (Dict[str, Any], str) -> str
+    """What is said where the host's change journal shows that nothing was changed."""
+    return "; nothing was changed on this host" if batch["changed"].get(host) == [] else ""
+
+
+def _gate(status, batch, running, why=None, fix=None):
+    # type: (str, Dict[str, Any], str, Optional[str], Optional[str]) -> Finding
+    return found(
+        GATE,
+        status,
+        title="Batch {0}: {1}".format(batch["number"], GATE.title),
+        why=why,
+        fix=fix,
+        desired="measured before and after, and kept",
+        running=running,
+    )
+
+
+def _revert_command(ledger):
+    # type: (Ledger) -> str
+    return "./hostproof revert --gate {0}".format(ledger.folder)
+
+
+def _lines(reasons):
+    # type: (Sequence[Tuple[Optional[str], str]]) -> List[str]
+    return [text if host is None else "{0}: {1}".format(host, text) for host, text in reasons]
+
+
+def _about(lines, host):
+    # type: (Sequence[str], str) -> List[str]
+    return [line for line in lines if line.startswith(host + ": ")]

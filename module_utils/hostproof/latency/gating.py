@@ -1,0 +1,366 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gate: which hosts change together, whether a change is kept, and what is known of it.
+
+The ledger (``gate.json``) is written on the controller before each step, and denies by default: a
+batch begins only where every batch before it is noted as kept, so that a crash, an interrupt or a
+host that went away stops the change without anybody having to notice.
+"""
+
+import os
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import HostproofError
+from . import baseline
+from .comparing import Figure, FleetVerdict, HostVerdict, Stability
+from .verdict import INCONCLUSIVE, WORSE
+
+LEDGER = "gate.json"
+SCHEMA = 1
+
+#: States of a batch, in the order in which they can follow.
+PLANNED = "planned"
+MEASURING = "measuring"
+STOPPED = "stopped"  # before anything was changed
+CHANGING = "changing"
+HELD = "held"
+KEPT = "kept"
+REVERTED = "reverted"
+STATES = (PLANNED, MEASURING, STOPPED, CHANGING, HELD, KEPT, REVERTED)
+
+#: A batch in one of these may have left hosts changed that nobody judged.
+_OPEN = (CHANGING, HELD)
+
+HOLD, REVERT, KEEP = "hold", "revert", "keep"
+ACTIONS = (HOLD, REVERT)
+INCONCLUSIVE_CHOICES = (KEEP, HOLD)
+
+#: As many unchanged hosts as the fleet's verdict needs to subtract what happened to them.
+_CONTROLS = 4
+
+#: By chance alone a steady baseline's second half differs from its first in up to a tenth of all
+#: figures (docs/latency_rates.md); with many of them, some always do.
+_UNSTABLE_SHARE = 0.2
+
+_PERCENT = re.compile(r"^([0-9]{1,3})%$")
+
+
+class Refused(HostproofError):
+    """The next step must not be made; the message says why, and what to do."""
+
+
+class Limits(NamedTuple):
+    """``inconclusive`` is keep or hold. ``tolerance`` is the share by which an inconclusive figure
+    may be worse at the far end of its interval (1.0: twice as slow) and still be kept."""
+
+    inconclusive: str
+    tolerance: float
+
+
+class Decision(NamedTuple):
+    """``reasons`` are sentences, by host; those about all hosts are under None."""
+
+    keep: bool
+    reasons: List[Tuple[Optional[str], str]]
+
+
+# -- who changes together -------------------------------------------------------------------------
+
+
+def batches(hosts, serial, where="latency_gate_serial"):
+    # type: (Sequence[str], Any, str) -> List[List[str]]
+    """The hosts in batches, as Ansible's serial divides them: a number, "30%", or a list of such,
+    of which the last is used for all that follow. Refused for anything else."""
+    sizes = serial if isinstance(serial, (list, tuple)) else [serial]
+    if not sizes:
+        raise Refused("{0} must not be empty".format(where))
+    counts = [_size(one, len(hosts), where) for one in sizes]
+    found = []  # type: List[List[str]]
+    rest = list(hosts)
+    while rest:
+        count = counts[min(len(found), len(counts) - 1)]
+        found.append(rest[:count])
+        rest = rest[count:]
+    return found
+
+
+def _size(given, hosts, where):
+    # type: (Any, int, str) -> int
+    text = str(given).strip()
+    share = _PERCENT.match(text)
+    if share and 1 <= int(share.group(1)) <= 100:
+        return max(1, hosts * int(share.group(1)) // 100)
+    if isinstance(given, bool) or not text.isdecimal() or int(text) < 1:
+        raise Refused(
+            '{0} must be a number of hosts, a share such as "30%", or a list of these, '
+            "not {1!r}".format(where, given)
+        )
+    return int(text)
+
+
+def plan(hosts, unchanged, serial):
+    # type: (Sequence[str], Sequence[str], Any) -> List[Dict[str, Any]]
+    """The batches of a ledger. ``unchanged`` are measured with every batch and never changed.
+
+    Where they are fewer than a fleet's verdict needs, hosts of later batches, then of earlier ones,
+    are measured too: nothing happens to them while a batch changes.
+    """
+    changed = [host for host in hosts if host not in set(unchanged)]
+    if not changed:
+        raise Refused("there is no host to change: every host is one of latency_gate_controls")
+    divided = batches(changed, serial)
+    found = []
+    for number, members in enumerate(divided):
+        later = [host for batch in divided[number + 1 :] for host in batch]
+        earlier = [host for batch in reversed(divided[:number]) for host in batch]
+        borrowed = (later + earlier)[: max(0, _CONTROLS - len(unchanged))]
+        found.append(
+            {
+                "number": number + 1,
+                "hosts": members,
+                "unchanged": list(unchanged) + borrowed,
+                "state": PLANNED,
+                "reasons": [],
+                "journal": {},
+                "changed": {},
+            }
+        )
+    return found
+
+
+# -- the ledger -----------------------------------------------------------------------------------
+
+
+class Ledger:
+    """The gate's state on disk. ``batches`` as plan() gives them; save() writes it whole."""
+
+    def __init__(self, folder, content):
+        # type: (str, Dict[str, Any]) -> None
+        self.folder = folder
+        self._content = content
+
+    @property
+    def name(self):
+        # type: () -> str
+        return os.path.basename(os.path.normpath(self.folder))
+
+    @property
+    def started(self):
+        # type: () -> str
+        return str(self._content["started"])
+
+    @property
+    def batches(self):
+        # type: () -> List[Dict[str, Any]]
+        batches = self._content["batches"]  # type: List[Dict[str, Any]]
+        return batches
+
+    def batch(self, number):
+        # type: (int) -> Dict[str, Any]
+        if not 1 <= number <= len(self.batches):
+            raise Refused("{0} has no batch {1}".format(self.folder, number))
+        return self.batches[number - 1]
+
+    def folder_of(self, number, side):
+        # type: (int, str) -> str
+        """Where the baselines of a batch are: ``side`` is before, after or reverted."""
+        return os.path.join(self.folder, "batch-{0}".format(number), side)
+
+    def move(self, number, state, reasons=(), expected=()):
+        # type: (int, str, Sequence[str], Sequence[str]) -> None
+        """Note the new state of a batch, on disk before this returns. Refused where the batch is
+        in none of the ``expected`` states: a step is missing, or was made twice."""
+        batch = self.batch(number)
+        if expected and batch["state"] not in expected:
+            raise Refused(
+                "batch {0} of {1} is {2}, and can only be {3} after it was {4}".format(
+                    number, self.folder, batch["state"], state, " or ".join(expected)
+                )
+            )
+        batch["state"] = state
+        batch["reasons"] = list(reasons)
+        self.save()
+
+    def save(self):
+        # type: () -> None
+        baseline.make_folder(self.folder)
+        baseline.write_json(os.path.join(self.folder, LEDGER), self._content)
+
+    def obstacle(self, number):
+        # type: (int) -> Optional[str]
+        """Why this batch must not begin: one before it that was not kept. None if it may."""
+        for batch in self.batches[: number - 1]:
+            if batch["state"] != KEPT:
+                return "batch {0} ({1}) was not kept: {2}".format(
+                    batch["number"], ", ".join(batch["hosts"]), _state_in_words(batch)
+                )
+        return None
+
+
+def create(folder, planned, started):
+    # type: (str, List[Dict[str, Any]], str) -> Ledger
+    """A new ledger on disk; Refused where there is one already."""
+    if os.path.exists(os.path.join(folder, LEDGER)):
+        raise Refused("{0} holds a gate already: name a new folder".format(folder))
+    ledger = Ledger(folder, {"schema": SCHEMA, "started": started, "batches": planned})
+    ledger.save()
+    return ledger
+
+
+def load(folder):
+    # type: (str) -> Ledger
+    """The ledger in a folder; HostproofError for anything that is none."""
+    path = os.path.join(folder, LEDGER)
+    content = baseline.read_json(path, "ledger of a gate")
+    try:
+        if content["schema"] != SCHEMA or not content["batches"] or not content["started"]:
+            raise ValueError("of another version")
+        for number, batch in enumerate(content["batches"], 1):
+            lists = (batch["hosts"], batch["unchanged"], batch["reasons"])
+            if batch["number"] != number or batch["state"] not in STATES:
+                raise ValueError("batch {0}".format(number))
+            if not all(isinstance(one, list) for one in lists):
+                raise ValueError("batch {0}".format(number))
+            if not all(isinstance(batch[name], dict) for name in ("journal", "changed")):
+                raise ValueError("batch {0}".format(number))
+    except (KeyError, TypeError, ValueError) as problem:
+        raise HostproofError(
+            "{0} is not a whole ledger of a gate ({1!r}): see by hand which hosts it changed, and "
+            "move it away".format(path, problem)
+        ) from problem
+    return Ledger(folder, content)
+
+
+def others_open(parent, own, open_now, released):
+    # type: (str, str, Dict[str, List[str]], Sequence[str]) -> List[str]
+    """What earlier gates left open on these hosts, as sentences.
+
+    ``open_now``: host to the applies that its change journal holds. A gate that was held, or that
+    ended in the middle, is over for a host whose journal holds no more than before that gate. Else
+    a new baseline would be taken of the very change that was held.
+    """
+    found = []
+    names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
+    for name in names:
+        folder = os.path.join(parent, name)
+        if os.path.islink(folder) or os.path.realpath(folder) == os.path.realpath(own):
+            continue
+        if name in released or not os.path.exists(os.path.join(folder, LEDGER)):
+            continue
+        for batch in load(folder).batches:
+            if batch["state"] not in _OPEN:
+                continue
+            for host in batch["hosts"]:
+                left = set(open_now.get(host, [])) - set(batch["journal"].get(host, []))
+                if left:
+                    found.append(
+                        "{0} still has what gate {1} changed and did not keep ({2}): "
+                        "./hostproof revert --gate {3}, or accept it with -e "
+                        "latency_gate_release={1}".format(
+                            host, name, _state_in_words(batch), folder
+                        )
+                    )
+    return found
+
+
+def _state_in_words(batch):
+    # type: (Dict[str, Any]) -> str
+    words = {
+        PLANNED: "it never began",
+        MEASURING: "it ended while it was measured before the change",
+        STOPPED: "it was stopped before anything was changed",
+        CHANGING: "it ended in the middle of the change",
+        HELD: "it is held",
+        REVERTED: "it was reverted",
+        KEPT: "it was kept",
+    }[batch["state"]]
+    return "; ".join([words] + [str(reason) for reason in batch["reasons"]])
+
+
+# -- the decision ---------------------------------------------------------------------------------
+
+
+def decide(hosts, applied, verdicts, fleet_verdicts, limits):
+    # type: (Sequence[str], Dict[str, str], Dict[str, HostVerdict], Sequence[FleetVerdict], Limits) -> Decision
+    """Whether the change of a batch is kept. ``applied``: host to "ok", or to what went wrong.
+
+    A host of which nothing is known, neither that the change came to its end nor what it did to
+    latency, is a reason to hold.
+    """
+    reasons = []  # type: List[Tuple[Optional[str], str]]
+    restless = is_restless([_stability(verdicts[host]) for host in hosts if host in verdicts])
+    for host in hosts:
+        went = applied.get(host, "nothing is known of it after the change began")
+        if went != "ok":
+            reasons.append((host, "the change did not come to its end: {0}".format(went)))
+        one = verdicts.get(host)
+        if one is None:
+            reasons.append((host, "its latency was not compared"))
+            continue
+        reasons += [(host, reason) for reason in _host_reasons(one, limits, restless)]
+    for fleet in fleet_verdicts:
+        if fleet.comparison.verdict == WORSE:
+            text = "all changed hosts together got worse: {0}".format(fleet.name)
+            reasons.append((None, text))
+    return Decision(not reasons, reasons)
+
+
+def is_restless(found):
+    # type: (Sequence[Stability]) -> bool
+    """Whether more figures of the baselines moved by themselves than chance lets move."""
+    unstable = sum(len(one.unstable) for one in found)
+    return unstable > _UNSTABLE_SHARE * sum(one.figures for one in found)
+
+
+def _stability(one):
+    # type: (HostVerdict) -> Stability
+    figures = [
+        (series.series.name, figure)
+        for series in one.series
+        for figure in series.figures
+        if figure.is_central and series.series.layer != "host"
+    ]
+    known = [pair for pair in figures if pair[1].comparison.stable is not None]
+    return Stability([name for name, one in known if one.comparison.stable is False], len(known))
+
+
+def _host_reasons(one, limits, restless):
+    # type: (HostVerdict, Limits, bool) -> List[str]
+    reasons = list(one.problems)
+    if not one.problems and not one.measured:
+        reasons.append("not a single figure could be compared")
+    for series in one.series:
+        whole = one.whole_of(series)
+        if series.problem and whole is None:
+            reasons.append("{0}: {1}".format(series.series.name, series.problem))
+        if series.series.layer == "host" and whole is not None:
+            continue  # a part of what decides
+        for figure in series.figures:
+            said = _figure_reason(figure, limits, restless)
+            if said:
+                reasons.append("{0} {1}: {2}".format(series.series.name, figure.name, said))
+    return reasons
+
+
+def _figure_reason(figure, limits, restless):
+    # type: (Figure, Limits, bool) -> Optional[str]
+    comparison = figure.comparison
+    ratio = "{0:+.1f} %".format((comparison.interval.ratio - 1.0) * 100)
+    if comparison.verdict == WORSE:
+        return "worse ({0})".format(ratio)
+    if comparison.verdict != INCONCLUSIVE:
+        return None
+    if comparison.suspect and comparison.interval.ratio > 1.0:
+        return "suspect ({0})".format(ratio)
+    if not figure.is_central:
+        return None  # the tail moves by itself; it is held for what it shows, not for what it may
+    if comparison.stable is False and restless:
+        return "the baseline was not stable, so that no verdict is due"
+    if comparison.interval.low <= 0.0:
+        return "too few windows to tell, it needs about {0}".format(comparison.needed)
+    if comparison.interval.high > 1.0 + limits.tolerance:
+        return "inconclusive, and could be {0:.1f} times as slow".format(comparison.interval.high)
+    if limits.inconclusive == HOLD:
+        return "inconclusive ({0})".format(ratio)
+    return None

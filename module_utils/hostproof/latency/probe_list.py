@@ -1,0 +1,219 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which latency probes a host shall run: the list that policies and modules have in common.
+
+Each item is a dictionary with ``probe`` and the options of that probe:
+
+- ``disk``: the kernel's counters. ``devices`` (names; without it those of ``layer``), ``layer``
+  (devices or paths).
+- ``nfs``: the counters of NFS mounts. ``mounts`` (paths; without it all of them).
+- ``disk_read``: reads that the disk must answer. ``path``, ``sizes`` (bytes), ``reads`` (of each
+  size in each window).
+- ``tcp``: round trips. ``host``, ``port``, ``mode`` (handshake, tns_ping, request_response),
+  ``samples`` (in each window), ``request_size`` and ``reply_size`` (bytes).
+- ``report``: a file such as an AWR report. ``path``, ``events`` (beginnings of their names).
+
+``disk`` and ``nfs`` only look; ``disk_read`` and ``tcp`` make I/O and traffic of their own.
+"""
+
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+
+from ..errors import PolicyError
+
+DISK, NFS, DISK_READ, TCP, REPORT = "disk", "nfs", "disk_read", "tcp", "report"
+
+#: What only looks, and what makes I/O or traffic of its own.
+PASSIVE = (DISK, NFS)
+ACTIVE = (DISK_READ, TCP)
+
+HANDSHAKE, TNS_PING, REQUEST_RESPONSE = "handshake", "tns_ping", "request_response"
+
+#: Remarks on a host that has nothing to look at: that is an answer, and no failure.
+NO_NFS = "nfs: no NFS file system is mounted here"
+NO_DISK = "disk: this host has no disk"
+#: What a remark on too few requests holds.
+TOO_FEW = "too few to tell"
+
+MOST_READS = 20000
+MOST_SAMPLES = 20000
+LARGEST_MESSAGE = 1 << 20
+LARGEST_READ = 16 << 20
+ALIGNMENT = 4096
+
+
+class Probe(NamedTuple):
+    """``options`` holds every option of the probe; None is what the list left open.
+
+    ``name`` names the probe in remarks, and is the same for the same item.
+    """
+
+    kind: str
+    name: str
+    options: Dict[str, Any]
+
+
+class _Option(NamedTuple):
+    """``read`` gives the value as it is used; ValueError says what it takes."""
+
+    read: Callable[[Any], Any]
+    default: Any
+    required: bool
+
+
+def check_probes(probes, where="probes"):
+    # type: (Any, str) -> List[Probe]
+    """The probes of a list; PolicyError names ``where``, the item and what is wrong with it."""
+    if not isinstance(probes, (list, tuple)):
+        raise PolicyError(
+            "{0} must be a list of dictionaries such as {{probe: disk}}, not {1!r}".format(
+                where, probes
+            )
+        )
+    checked = []  # type: List[Probe]
+    for number, given in enumerate(probes, 1):
+        try:
+            one = _check(given)
+        except ValueError as problem:
+            raise PolicyError("{0}, item {1}: {2}".format(where, number, problem)) from problem
+        if any(one.name == other.name for other in checked):
+            raise PolicyError("{0}, item {1}: {2} is listed twice".format(where, number, one.name))
+        checked.append(one)
+    return checked
+
+
+def _check(given):
+    # type: (Any) -> Probe
+    kind = given.get("probe") if isinstance(given, dict) else None
+    if not isinstance(kind, str) or kind not in _OPTIONS:
+        raise ValueError(
+            "must be a dictionary with probe, one of {0}, not {1!r}".format(
+                ", ".join(_OPTIONS), given
+            )
+        )
+    known = _OPTIONS[kind]
+    unknown = sorted(str(name) for name in given if name not in known and name != "probe")
+    if unknown:
+        raise ValueError(
+            "{0} has no {1}; it has {2}".format(kind, ", ".join(unknown), ", ".join(known))
+        )
+    options = {}  # type: Dict[str, Any]
+    for name, option in known.items():
+        value = given.get(name)
+        if value is None:
+            if option.required:
+                raise ValueError("{0} needs {1}".format(kind, name))
+            options[name] = option.default
+            continue
+        try:
+            options[name] = option.read(value)
+        except ValueError as problem:
+            raise ValueError("{0} of {1} {2}".format(name, kind, problem)) from problem
+    return Probe(kind, _name(kind, options), options)
+
+
+def _name(kind, options):
+    # type: (str, Dict[str, Any]) -> str
+    if kind == TCP:
+        shown = "[{0}]" if ":" in options["host"] else "{0}"
+        target = shown.format(options["host"])
+        return "tcp {0}:{1} {2}".format(target, options["port"], options["mode"])
+    if kind in (DISK_READ, REPORT):
+        return "{0} {1}".format(kind, options["path"])
+    return kind
+
+
+# -- what the options take ------------------------------------------------------------------------
+
+
+def _number(low, high):
+    # type: (int, int) -> Callable[[Any], int]
+    def read(value):
+        # type: (Any) -> int
+        if isinstance(value, bool) or not str(value).isdecimal() or not low <= int(value) <= high:
+            raise ValueError(
+                "must be a whole number from {0} to {1}, not {2!r}".format(low, high, value)
+            )
+        return int(value)
+
+    return read
+
+
+def _word(value):
+    # type: (Any) -> str
+    text = value if isinstance(value, str) else ""
+    if not text.strip() or any(ord(one) < ord(" ") for one in text):
+        raise ValueError("must be a text in one line, not {0!r}".format(value))
+    return text
+
+
+def _path(value):
+    # type: (Any) -> str
+    if not _word(value).startswith("/"):
+        raise ValueError("must begin with /, not {0!r}".format(value))
+    return str(value)
+
+
+def _one_of(*choices):
+    # type: (*str) -> Callable[[Any], str]
+    def read(value):
+        # type: (Any) -> str
+        if value not in choices:
+            raise ValueError("must be one of {0}, not {1!r}".format(", ".join(choices), value))
+        return str(value)
+
+    return read
+
+
+def _list_of(read_one):
+    # type: (Callable[[Any], Any]) -> Callable[[Any], List[Any]]
+    def read(value):
+        # type: (Any) -> List[Any]
+        if not isinstance(value, (list, tuple)) or not value:
+            raise ValueError("must be a list that is not empty, not {0!r}".format(value))
+        found = [read_one(one) for one in value]
+        if len(set(found)) < len(found):
+            raise ValueError("must not name anything twice: {0!r}".format(value))
+        return found
+
+    return read
+
+
+def _read_size(value):
+    # type: (Any) -> int
+    size = _number(ALIGNMENT, LARGEST_READ)(value)
+    if size % ALIGNMENT:
+        raise ValueError("must be multiples of {0}, not {1}".format(ALIGNMENT, size))
+    return size
+
+
+def _may(read, default=None):
+    # type: (Callable[[Any], Any], Optional[Any]) -> _Option
+    return _Option(read, default, False)
+
+
+def _must(read):
+    # type: (Callable[[Any], Any]) -> _Option
+    return _Option(read, None, True)
+
+
+_OPTIONS = {
+    DISK: {
+        "devices": _may(_list_of(_word)),
+        "layer": _may(_one_of("devices", "paths"), "devices"),
+    },
+    NFS: {"mounts": _may(_list_of(_path))},
+    DISK_READ: {
+        "path": _must(_path),
+        "sizes": _may(_list_of(_read_size), [8192, 1048576]),
+        "reads": _may(_number(1, MOST_READS)),
+    },
+    TCP: {
+        "host": _must(_word),
+        "port": _must(_number(1, 65535)),
+        "mode": _may(_one_of(HANDSHAKE, TNS_PING, REQUEST_RESPONSE), HANDSHAKE),
+        "samples": _may(_number(1, MOST_SAMPLES)),
+        "request_size": _may(_number(1, LARGEST_MESSAGE), 12),
+        "reply_size": _may(_number(1, LARGEST_MESSAGE), 4),
+    },
+    REPORT: {"path": _must(_path), "events": _may(_list_of(_word))},
+}  # type: Dict[str, Dict[str, _Option]]

@@ -1,0 +1,56 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Adds to the findings of a gate that was cut short what its ledger knows of the other hosts.
+
+python -m hostproof.latency.unjudged GATE_FOLDER REPORT_FOLDER
+"""
+
+import json
+import os
+import sys
+import time
+from typing import List
+
+from .. import evidence
+from ..errors import HostproofError
+from . import baseline, gate_steps, gating
+
+
+def main(arguments):
+    # type: (List[str]) -> int
+    """Append a line a host to findings.jsonl of the report; the exit code."""
+    gate, report = arguments
+    try:
+        ledger = gating.load(gate)
+        lines = _lines(ledger, os.path.basename(os.path.normpath(report)))
+        baseline.make_folder(report)
+        with open(os.path.join(report, "findings.jsonl"), "a") as stream:
+            for line in lines:
+                stream.write(json.dumps(line, sort_keys=True) + "\n")
+    except (HostproofError, OSError) as problem:
+        sys.stderr.write("hostproof: {0}\n".format(problem))
+        return 1
+    return 0
+
+
+def _lines(ledger, run):
+    # type: (gating.Ledger, str) -> List[dict]
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    hosts = {host for batch in ledger.batches for host in batch["hosts"] + batch["unchanged"]}
+    return [
+        {
+            "schema": 1,
+            "run": {"id": run, "started": ledger.started, "hosts": len(hosts)},
+            "host": one.host,
+            "at": now,
+            "outcome": "judged",
+            "message": "the gate was cut short",
+            "findings": [finding.as_dict() for finding in one.findings],
+            "evidence": evidence.encode(one.evidence),
+        }
+        for one in gate_steps.leave_unjudged(ledger)
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

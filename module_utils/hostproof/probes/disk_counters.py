@@ -1,0 +1,244 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What block devices did, from the kernel's own counters: no I/O, and no privilege.
+
+The mean time of a request is told for intervals of a few seconds, as Exadata's cells do, and the
+median of those: one slow stream doubles the quotient of a whole hour. It is everybody's mean, and
+contains nothing of the processes that wait. Of a stack of devices one layer alone is told, for
+else each I/O would count once in each.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import Absent, HostproofError, Unanswered
+from ..host import Host, Sample
+from ..latency.window import Window
+from ..parsers import diskstats
+
+SAMPLE = "diskstats_{0}"
+DISKSTATS = "/proc/diskstats"
+_BLOCK = "/sys/block"
+
+#: The counters tell whole milliseconds, so that fewer I/Os tell less than 33 microseconds.
+FEWEST = 30
+
+#: The layers of a stack that can be told.
+DEVICES, PATHS = "devices", "paths"
+
+_READ = ("read", "reads", "read_ms", "sectors_read")
+_WRITE = ("write", "writes", "write_ms", "sectors_written")
+_SECTOR = 512
+_MEMORY = ("loop", "ram", "zram", "sr", "fd")
+
+
+class NoSuchDevice(HostproofError):
+    """A device that was named is not there, or stands on another that was named."""
+
+
+class Interval(NamedTuple):
+    """What each device did in ``seconds``. Devices that were made anew in between are out."""
+
+    seconds: float
+    devices: Dict[str, diskstats.Difference]
+
+
+# -- which devices --------------------------------------------------------------------------------
+
+
+def choose(host, layer):
+    # type: (Host, str) -> List[str]
+    """The devices that stand for the host's storage: ``devices`` or ``paths``.
+
+    ``devices`` are multipath devices and disks that are not a path of one; ``paths`` are disks
+    alone. Volumes and RAID made of them are neither, nor is what is memory or removable.
+    """
+    below = _stacks(host)
+    disks = [name for name, parts in below.items() if not parts]
+    if layer == PATHS:
+        return disks
+    multipath = [name for name, parts in below.items() if parts and _is_multipath(host, name)]
+    paths = {part for name in multipath for part in below[name]}
+    return sorted(multipath + [name for name in disks if name not in paths])
+
+
+def named(host, names):
+    # type: (Host, Sequence[str]) -> List[str]
+    """The kernel's names of devices that the user named (sdb, /dev/mapper/redo).
+
+    NoSuchDevice where one is none, or where one stands on another.
+    """
+    known = diskstats.parse(host.read_text(DISKSTATS))
+    below = _stacks(host)
+    found = []  # type: List[str]
+    for name in names:
+        try:
+            real = host.real_path(name if name.startswith("/") else "/dev/" + name)
+        except Absent:
+            real = name
+        kernel_name = real.split("/")[-1]
+        if kernel_name not in known:
+            raise NoSuchDevice(
+                "{0} is no block device of this host; {1} has {2}".format(
+                    name, DISKSTATS, ", ".join(sorted(known)[:20])
+                )
+            )
+        if kernel_name not in found:
+            found.append(kernel_name)
+    for one in found:
+        stands_on = [other for other in found if other != one and other in _all_below(below, one)]
+        if stands_on:
+            raise NoSuchDevice(
+                "{0} stands on {1}: name one of them, or each I/O counts twice".format(
+                    one, stands_on[0]
+                )
+            )
+    return found
+
+
+def _stacks(host):
+    # type: (Host) -> Dict[str, List[str]]
+    """Each device with the disks and devices right below it."""
+    names = [name for name in host.list_dir(_BLOCK) if not name.startswith(_MEMORY)]
+    stacks = {}  # type: Dict[str, List[str]]
+    for name in names:
+        try:
+            parts = host.list_dir("{0}/{1}/slaves".format(_BLOCK, name))
+        except Absent:
+            parts = []
+        stacks[name] = sorted({_disk_of(part, names) for part in parts})
+    return stacks
+
+
+def _disk_of(part, names):
+    # type: (str, List[str]) -> str
+    """The disk that a partition is on; the name itself where it is none."""
+    if part in names:
+        return part
+    disks = [name for name in names if part.startswith(name)]
+    return max(disks, key=len) if disks else part
+
+
+def _all_below(stacks, name):
+    # type: (Dict[str, List[str]], str) -> List[str]
+    """All that a device stands on, however deep; its disk where it is a partition."""
+    found = []  # type: List[str]
+    left = list(stacks[name]) if name in stacks else [_disk_of(name, list(stacks))]
+    while left:
+        part = left.pop()
+        if part not in found and part != name:
+            found.append(part)
+            left += stacks.get(part, [])
+    return found
+
+
+def _is_multipath(host, name):
+    # type: (Host, str) -> bool
+    try:
+        return host.read_text("{0}/{1}/dm/uuid".format(_BLOCK, name)).startswith("mpath-")
+    except Absent:
+        return False
+
+
+# -- what they did --------------------------------------------------------------------------------
+
+
+def read_intervals(host, count, seconds, first=0):
+    # type: (Host, int, float, int) -> List[Interval]
+    """Read the counters for ``count`` intervals of ``seconds``; ``first`` numbers the evidence."""
+    intervals = []
+    for number in range(first, first + count):
+        key = SAMPLE.format(number)
+        intervals.append(interval_of(key, host.sample(key, [DISKSTATS], [], seconds)))
+    return intervals
+
+
+def interval_of(key, sample):
+    # type: (str, Sample) -> Interval
+    """What the devices did between the two readings of a sample of that name."""
+    source = "file:" + DISKSTATS
+    if source in sample.errors:
+        raise Unanswered("sample:" + key, sample.errors[source])
+    before, after = [diskstats.parse(one[source]) for one in (sample.first, sample.second)]
+    devices = {}  # type: Dict[str, diskstats.Difference]
+    for name in before:
+        moved = diskstats.difference(before[name], after[name]) if name in after else None
+        if moved is not None:
+            devices[name] = moved
+    return Interval(sample.seconds, devices)
+
+
+def windows(names, intervals, started):
+    # type: (Sequence[str], Sequence[Interval], Optional[float]) -> Tuple[List[Window], List[str]]
+    """A window for the reads and one for the writes of each device, and what cannot be told.
+
+    ``p50`` is the median of the intervals' means, ``minimum`` and ``maximum`` the least and the
+    largest of them, ``mean`` the quotient of all. They are None with too few I/Os.
+    """
+    found = []  # type: List[Window]
+    remarks = []  # type: List[str]
+    for name in names:
+        seen = [(one.seconds, one.devices[name]) for one in intervals if name in one.devices]
+        if not seen:
+            remarks.append("{0}: has no counters, or was made anew meanwhile".format(name))
+            continue
+        if len(seen) < len(intervals):
+            remarks.append(
+                "{0}: was made anew meanwhile, so {1} of {2} intervals count".format(
+                    name, len(seen), len(intervals)
+                )
+            )
+        for direction in (_READ, _WRITE):
+            window = _window(name, direction, seen, started)
+            found.append(window)
+            if window.p50 is None:
+                remarks.append(
+                    "{0}: too few I/Os to tell ({1} {2}s in {3:.0f} s, and no interval with "
+                    "{4})".format(name, window.n, direction[0], window.seconds or 0.0, FEWEST)
+                )
+    return found, remarks
+
+
+def _window(name, direction, seen, started):
+    # type: (str, Tuple[str, str, str, str], List[Tuple[float, diskstats.Difference]], Optional[float]) -> Window
+    layer, count_of, time_of, sectors_of = direction
+    counts = [getattr(moved, count_of) for _, moved in seen]
+    times = [getattr(moved, time_of) for _, moved in seen]
+    means = sorted(1000.0 * time / count for count, time in zip(counts, times) if count >= FEWEST)
+    seconds = sum(length for length, _ in seen)
+    total = sum(counts)
+    sectors = sum(getattr(moved, sectors_of) for _, moved in seen)
+    conditions = {
+        "mode": "passive",
+        "intervals": len(seen),
+        "intervals_told": len(means),
+        "interval_s": round(seconds / len(seen), 3),
+        "per_second": round(total / seconds, 2),
+        "request_bytes": int(sectors * _SECTOR / total) if total else None,
+        "queue": round(sum(moved.weighted_ms for _, moved in seen) / 1000.0 / seconds, 3),
+        "busy_percent": round(sum(moved.busy_ms for _, moved in seen) / 10.0 / seconds, 1),
+        # How exact the mean of the median interval can be.
+        "resolution_us": round(1000.0 * len(seen) / total, 1) if total else None,
+    }  # type: Dict[str, Any]
+    return Window(
+        probe="disk",
+        subject=name,
+        layer=layer,
+        size=None,
+        started=started,
+        seconds=seconds,
+        n=total,
+        minimum=means[0] if means else None,
+        mean=1000.0 * sum(times) / total if means else None,
+        p50=_median(means) if means else None,
+        p90=None,
+        p99=None,
+        maximum=means[-1] if means else None,
+        bins=None,
+        conditions=conditions,
+    )
+
+
+def _median(ordered):
+    # type: (List[float]) -> float
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2.0

@@ -1,0 +1,298 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long a read takes that the disk must answer, beside what the kernel counted meanwhile.
+
+``user`` is what this process waited for, ``device`` the mean that the block layer counted for all
+requests of the device, ``host`` the difference of the means: what this host added. A slow ``user``
+over a fast ``device`` is no storage problem.
+"""
+
+import mmap
+import time
+from typing import Callable, List, NamedTuple, Optional, Tuple
+
+from ..errors import ParseError
+from ..latency.window import Window, window_from_samples
+from ..parsers import diskstats
+from . import conditions, direct_file, fio, pacing
+from .direct_file import CannotRead, DirectFile
+from .disk_counters import DISKSTATS, FEWEST
+
+#: What the kernel's queue of a disk says, and that of the disk that a partition is on.
+_QUEUES = ("/sys/dev/block/{0}:{1}/queue/{2}", "/sys/dev/block/{0}:{1}/../queue/{2}")
+
+#: A read can only begin on time if the one before has been answered by then.
+_READS_PER_INTERVAL = 2
+#: Reads before the first that counts, to learn how long one takes.
+_TRIALS = 9
+
+#: More requests than ours by this share are somebody else's, and the device's mean is theirs too.
+_FOREIGN = 0.02
+#: Fewer requests than reads by more than this share: something else than the disk answered.
+_CACHED = 0.1
+
+
+class Pace(NamedTuple):
+    """How many reads and how often. ``interval`` (seconds) 0 is back to back.
+
+    Nothing begins after ``deadline`` (time.monotonic()).
+    """
+
+    reads: int
+    interval: float
+    deadline: float
+
+
+class Measured(NamedTuple):
+    """The windows of one series of reads; ``remarks`` are sentences about what is missing."""
+
+    windows: List[Window]
+    remarks: List[str]
+
+
+class Counted(NamedTuple):
+    """What the device counted while reads were made. Durations are microseconds."""
+
+    requests: int
+    mean: float
+
+
+def one_at_a_time(file, size, pace, seed, cpu=None, clock=pacing.now_ns):
+    # type: (DirectFile, int, Pace, int, Optional[int], Callable[[], int]) -> Measured
+    """Read ``size`` bytes at places that ``seed`` chooses, each timed from when it was to begin.
+
+    The interval is stretched where a read takes more than half of it: reads would wait for each
+    other, and the figures would be those of a queue that the probe makes itself.
+    """
+    places = direct_file.offsets(file, size, pace.reads, seed)
+    read = direct_file.reader(file, size)
+    samples = []  # type: List[int]
+    remarks = []  # type: List[str]
+    with pacing.steady(cpu):
+        interval = pace.interval
+        if interval:
+            typical = _typical(file, read, size, seed, pace, clock)
+            interval = _stretched(interval, typical)
+            if interval > pace.interval:
+                remarks.append(
+                    "{0}: a read of {1} bytes takes {2:.1f} ms, so one began every {3:g} ms "
+                    "instead of every {4:g} ms".format(
+                        file.path, size, typical * 1e3, interval * 1e3, pace.interval * 1e3
+                    )
+                )
+        schedule = pacing.Schedule(interval, clock)
+        before, started, began = conditions.start(), time.time(), time.monotonic()
+        counters = _counters(file)
+        last = clock() + int((pace.deadline - began) * 1e9)
+        for offset in places:
+            begin = schedule.wait()
+            if begin >= last:
+                break
+            got = _read(file, read, size, offset)
+            samples.append(clock() - begin)
+            _check_whole(file, got, size, offset)
+        seconds = time.monotonic() - began
+        counted = _difference(counters, _counters(file))
+    if not samples:
+        raise CannotRead("{0}: there was no time for one read".format(file.path))
+    found = conditions.since(before, cpu)
+    found.update(mode="active", interval_us=int(interval * 1e6), queue_depth=1, seed=seed)
+    user = window_from_samples(
+        _probe(file), file.path, "user", size, started, seconds, samples, found
+    )
+    if len(samples) < pace.reads:
+        remarks.append(
+            "{0}: the time that was given allowed {1} of {2} reads".format(
+                file.path, len(samples), pace.reads
+            )
+        )
+    return _with_device(file, user, counted, remarks)
+
+
+def _read(file, read, size, offset):
+    # type: (DirectFile, Callable[[int], int], int, int) -> int
+    try:
+        return read(offset)
+    except OSError as problem:
+        raise CannotRead(
+            "{0}: reading {1} bytes at {2}: {3}".format(file.path, size, offset, problem.strerror)
+        ) from problem
+
+
+def _check_whole(file, got, size, offset):
+    # type: (DirectFile, int, int, int) -> None
+    if got != size:
+        raise CannotRead(
+            "{0}: {1} of {2} bytes came at {3}; is it shorter now?".format(
+                file.path, got, size, offset
+            )
+        )
+
+
+def _typical(file, read, size, seed, pace, clock):
+    # type: (DirectFile, Callable[[int], int], int, int, Pace, Callable[[], int]) -> float
+    """Seconds that a read takes: the median of a few, at other places than those that count."""
+    took = []  # type: List[int]
+    for offset in direct_file.offsets(file, size, min(_TRIALS, pace.reads), seed + 1):
+        if took and time.monotonic() >= pace.deadline:
+            break
+        begin = clock()
+        got = _read(file, read, size, offset)
+        took.append(clock() - begin)
+        _check_whole(file, got, size, offset)
+    return sorted(took)[len(took) // 2] / 1e9
+
+
+def _stretched(interval, typical):
+    # type: (float, float) -> float
+    """The interval, doubled until there is room for a read.
+
+    Doubled and no less, so that windows of one disk have the same although no two reads do.
+    """
+    while interval < _READS_PER_INTERVAL * typical:
+        interval *= 2
+    return interval
+
+
+def many_at_a_time(run, file, size, depth, pace, seed):
+    # type: (fio.Run, DirectFile, int, int, Pace, int) -> Measured
+    """Read with ``depth`` reads under way, by fio, as fast as they are answered."""
+    seconds = int(pace.deadline - time.monotonic())
+    if seconds < 1:
+        raise CannotRead("{0}: there was no time for fio".format(file.path))
+    before, started = conditions.start(), time.time()
+    counters = _counters(file)
+    job = fio.read(run, file, size, depth, pace.reads, seconds, seed)
+    counted = _difference(counters, _counters(file))
+    found = conditions.since(before)
+    found.update(mode="active", interval_us=0, queue_depth=depth, seed=seed, tool=job.version)
+    user = window_from_samples(
+        _probe(file),
+        # Another depth is another figure.
+        "{0} (depth {1})".format(file.path, depth),
+        "user",
+        size,
+        started,
+        job.runtime_ms / 1000.0,
+        fio.samples(job),
+        found,
+    )
+    return _with_device(file, user, counted, [])
+
+
+def _probe(file):
+    # type: (DirectFile) -> str
+    return "nfs" if (file.fstype or "").startswith("nfs") else "disk"
+
+
+def _with_device(file, user, counted, remarks):
+    # type: (DirectFile, Window, Optional[Counted], List[str]) -> Measured
+    """The window of the process, those of the device and of the host, and what they lack."""
+    windows = [user]
+    size = user.size or 0
+    if counted is None:
+        remarks.append(
+            "{0}: is on no block device of this host, so there is no figure of the device".format(
+                file.path
+            )
+        )
+        return Measured(windows, remarks)
+    pieces = _pieces(file, size, counted.requests / float(user.n))
+    expected = user.n * pieces
+    user.conditions.update(requests=counted.requests, requests_expected=expected)
+    if counted.requests < (1 - _CACHED) * user.n:
+        remarks.append(
+            "{0}: of {1} reads only {2} reached the device: a cache answered the others, and the "
+            "figures are not the disk's".format(file.path, user.n, counted.requests)
+        )
+        return Measured(windows, remarks)
+    if counted.requests < FEWEST:
+        remarks.append("{0}: too few I/Os for a figure of the device".format(file.path))
+        return Measured(windows, remarks)
+    windows.append(_mean_only(user, "device", counted.requests, counted.mean))
+    if counted.requests > (1 + _FOREIGN) * expected:
+        remarks.append(
+            "{0}: {1} of the device's {2} reads were not ours, so its mean is no part of "
+            "ours".format(file.path, counted.requests - expected, counted.requests)
+        )
+    elif pieces > 1:
+        remarks.append(
+            "{0}: the kernel makes {1} requests of each read of {2} bytes, and its mean is of a "
+            "request, so the host's part is not told".format(file.path, pieces, size)
+        )
+    elif user.mean is not None and user.mean < counted.mean:
+        remarks.append(
+            "{0}: the device's mean is longer than that of our reads, so slow ones of others are "
+            "in it, and the host's part is not told".format(file.path)
+        )
+    elif user.mean is not None:
+        windows.append(_mean_only(user, "host", user.n, user.mean - counted.mean))
+    return Measured(windows, remarks)
+
+
+def _mean_only(user, layer, count, mean):
+    # type: (Window, str, int, float) -> Window
+    """A window of which the kernel tells the mean and nothing else."""
+    return user._replace(
+        layer=layer,
+        n=count,
+        minimum=None,
+        mean=mean,
+        p50=None,
+        p90=None,
+        p99=None,
+        maximum=None,
+        bins=None,
+    )
+
+
+def _counters(file):
+    # type: (DirectFile) -> Optional[diskstats.Counters]
+    """The counters of the device below a file; None where it has none."""
+    if file.device is None:
+        return None
+    try:
+        with open(DISKSTATS) as stream:
+            devices = diskstats.parse(stream.read())
+    except (OSError, ParseError):
+        return None
+    return next((one for one in devices.values() if (one.major, one.minor) == file.device), None)
+
+
+def _difference(before, after):
+    # type: (Optional[diskstats.Counters], Optional[diskstats.Counters]) -> Optional[Counted]
+    if before is None or after is None:
+        return None
+    moved = diskstats.difference(before, after)
+    if moved is None:
+        return None
+    return Counted(moved.reads, 1000.0 * moved.read_ms / moved.reads if moved.reads else 0.0)
+
+
+def _pieces(file, size, counted=0.0):
+    # type: (DirectFile, int, float) -> int
+    """How many requests the kernel makes of one read, if it counted that many for each.
+
+    A request has a most of bytes, and a most of pieces of memory. Pages that lie beside each other
+    are one such piece, and nobody tells which do, so the count decides.
+    """
+    assert file.device is not None
+    by_size = _queue_limit(file.device, "max_sectors_kb", 1024)
+    by_memory = _queue_limit(file.device, "max_segments", mmap.PAGESIZE)
+    fewest = -(-size // by_size) if by_size else 1
+    most = max(fewest, -(-size // by_memory) if by_memory else 1)
+    return fewest if counted <= (1 + _FOREIGN) * fewest else most
+
+
+def _queue_limit(device, name, unit):
+    # type: (Tuple[int, int], str, int) -> int
+    """A limit of a request in bytes; 0 where the kernel does not tell."""
+    for path in _QUEUES:
+        try:
+            with open(path.format(device[0], device[1], name)) as stream:
+                text = stream.read().strip()
+        except OSError:
+            continue
+        if text.isdecimal() and int(text):
+            return int(text) * unit
+    return 0

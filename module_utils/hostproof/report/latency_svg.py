@@ -1,0 +1,447 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Latencies as drawings: inline SVG without a script, a style or an id of its own.
+
+Colours are classes of the page's style, so that dark screens and paper have theirs; they never
+carry a meaning alone (numbers in the cells, dashes and hollow marks for "before"). Every drawing
+has a title and a description for those who do not see it.
+"""
+
+import html
+import math
+from functools import partial
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..latency.histogram import Histogram
+from ..latency.window import Window
+from .latency_series import (
+    Series,
+    Summary,
+    cells_of,
+    count_text,
+    duration,
+    edge,
+    grouped,
+    is_open,
+    span_text,
+    summary,
+)
+from .text import one_line
+
+#: Shares of a row, in per cent, below which a cell has the 1st, 2nd ... colour; the last has 6.
+SHADES = (1, 3, 10, 25, 50)
+
+_CELL = 50
+_ROW = 24
+_LETTER = 7.0
+_LABEL = 34
+_RANGES = 560
+_WIDE = 860
+_NAMES = 62
+_INNER = 86
+_CURVES = 110
+_BAND = 34
+
+#: Less than this is no latency that a clock tells; it is where an axis ends.
+_LEAST = 0.01
+
+_SUBDIVISIONS = ((1.1, (1, 2, 5)), (3.2, (1, 3)), (math.inf, (1,)))
+
+Part = Tuple[float, float, float]
+
+
+class Row(NamedTuple):
+    """A row of a heat map: its name and the series that it adds up."""
+
+    name: str
+    series: Tuple[Series, ...]
+
+
+def heat_map(title, rows):
+    # type: (str, Sequence[Row]) -> str
+    """Rows by latency: how many I/Os, round trips or waits took how long.
+
+    The colour tells which share of its row a cell holds, the number how many.
+    """
+    cells = [cells_of(row.series) for row in rows]
+    filled = [one for row in cells for one in row]
+    first = min(low for low, _, _ in filled)
+    last = max(high for _, high, _ in filled)
+    left = _label_width([row.name for row in rows])
+    right = left + _CELL * (last - first + 1)
+    top, bottom = 22, 22 + _ROW * len(rows)
+    shades, end = _shades(left, bottom + 10)
+    width = max(right + 64, end)
+    pieces = []
+    for octave in range(first, last + 1):
+        x = left + _CELL * (octave - first)
+        pieces.append(_text(x, 14, "0" if octave == 0 else edge(octave - 1), "middle", "lb"))
+        pieces.append(_line(x, top - 4, x, bottom, "gl"))
+    open_end = any(is_open(row.series, last) for row in rows)
+    pieces.append(_text(right, 14, "∞" if open_end else edge(last), "middle", "lb"))
+    pieces.append(_line(right, top - 4, right, bottom, "gl"))
+    pieces.append(_text(right + 58, 14, "all", "end", "lb"))
+    told = []
+    for number, row in enumerate(rows):
+        y = top + _ROW * number
+        total = sum(count for _, _, count in cells[number])
+        pieces.append(_text(left - 8, y + 16, _short(row.name), "end"))
+        for low, high, count in cells[number]:
+            x = left + _CELL * (low - first)
+            span = span_text(low, high, is_open(row.series, high))
+            share = 100.0 * count / total
+            pieces.append(
+                '<g class="q{0}"><title>{1}</title>{2}{3}</g>'.format(
+                    _shade(share),
+                    _esc(
+                        "{0}, {1}: {2} of {3}, {4:.3g} %".format(
+                            row.name, span, grouped(count), grouped(total), share
+                        )
+                    ),
+                    _rect(x + 1, y + 1, _CELL * (high - low + 1) - 2, _ROW - 2),
+                    _text(x + _CELL * (high - low + 1) / 2, y + 16, count_text(count), "middle"),
+                )
+            )
+        pieces.append(_text(right + 58, y + 16, count_text(total), "end", "nb"))
+        low, high, most = max(cells[number], key=lambda one: one[2])
+        told.append(
+            "{0}: {1} in all, most ({2}) took {3}".format(
+                row.name,
+                grouped(total),
+                grouped(most),
+                span_text(low, high, is_open(row.series, high)),
+            )
+        )
+    pieces.append(shades)
+    described = "Rows by latency, from {0} to {1}. {2}.".format(
+        "0" if first == 0 else edge(first - 1),
+        "no upper end" if open_end else edge(last),
+        "; ".join(told),
+    )
+    return _svg(width, bottom + 34, title, described, pieces)
+
+
+def ranges(title, several):
+    # type: (str, Sequence[Series]) -> str
+    """For series without a distribution: shortest to longest, the middle and the 99th of 100."""
+    figures = [summary(one) for one in several]
+    known = [value for one in figures for value in _values(one)]
+    left = _label_width([one.name for one in several])
+    right = left + _RANGES
+    place, ticks = _axis(known, left + 12, right - 12)
+    top, bottom = 6, 6 + _ROW * len(several)
+    pieces = _grid_lines(place, ticks, left, right, top, bottom)
+    told = []
+    for number, one in enumerate(several):
+        told_of, middle = figures[number], _middle(figures[number])
+        y = top + _ROW * number + _ROW / 2
+        pieces.append(_text(left - 8, y + 4, _short(one.name), "end"))
+        ends = _values(told_of)
+        if not ends or middle is None:
+            pieces.append(_text(left + 8, y + 4, "not told", "start", "lb"))
+            continue
+        word = "p50" if told_of.p50 is not None else "mean"
+        pieces.append(_line(place(min(ends)), y, place(max(ends)), y, "rg"))
+        if told_of.p99 is not None:
+            pieces.append(_line(place(told_of.p99), y - 6, place(told_of.p99), y + 6, "r9"))
+        pieces.append('<circle class="pt" cx="{0}" cy="{1}" r="4.5"/>'.format(_n(place(middle)), y))
+        pieces.append(
+            _text(right + 8, y + 4, "{0} {1}".format(word, duration(middle)), "start", "nb")
+        )
+        told.append("{0}: {1} {2}".format(one.name, word, duration(middle)))
+    described = "From the shortest to the longest, with a mark for the middle. {0}.".format(
+        "; ".join(told)
+    )
+    return _svg(right + 100, bottom + 24, title, described, pieces)
+
+
+def overlay(title, before, after):
+    # type: (str, Series, Series) -> str
+    """Both distributions over one axis, p50 and p99 of each, and below a mark for each window."""
+    sides = (before, after)
+    figures = [summary(one) for one in sides]
+    shapes = _shapes(before, after)
+    points = [[_of_window(window) for window in one.windows] for one in sides]
+    known = [value for one in points for value in one if value is not None]
+    known += [value for one in figures for value in (one.p50, one.p99) if value is not None]
+    for shape in shapes:
+        known += [min(low for low, _, _ in shape), max(high for _, high, _ in shape)]
+    place, ticks = _axis(known, _NAMES + _INNER, _WIDE - _INNER)
+    top = 40
+    bands = top + (_CURVES + 8 if shapes else 0)
+    bottom = bands + 2 * _BAND + 6
+    pieces = _grid_lines(place, ticks, _NAMES, _WIDE, top, bottom)
+    tallest = max((_height(part) for shape in shapes for part in shape), default=1.0)
+    for letter, shape in zip("AB", shapes):
+        pieces.append(_curve(letter, shape, partial(_scaled, top, tallest), place, top + _CURVES))
+    told, labels = [], []  # type: Tuple[List[str], List[str]]
+    for number, (letter, word) in enumerate((("A", "before"), ("B", "after"))):
+        line, band = 14 + 17 * number, bands + (_BAND + 6) * number
+        pieces.append('<path class="c{0}" d="M1 {1}v-8h12v8z"/>'.format(letter, line))
+        pieces.append(_text(18, line, word, "start", "t" + letter))
+        pieces.append(_text(18, band + _BAND / 2 + 4, word, "start", "t" + letter))
+        marks, words = _percentiles(letter, figures[number], place, line, band + _BAND)
+        pieces += marks + _windows(letter, points[number], place, band)
+        labels += words
+        told.append("{0}: {1}".format(word, _sentence(figures[number])))
+    return _svg(_WIDE, bottom + 24, title, "; ".join(told) + ".", pieces + labels)
+
+
+# Heat maps
+
+
+def drawable(row):
+    # type: (Row) -> bool
+    """Whether the row has any count to draw."""
+    return bool(cells_of(row.series))
+
+
+def _shade(share):
+    # type: (float) -> int
+    return 1 + sum(share >= limit for limit in SHADES)
+
+
+def _shades(left, y):
+    # type: (float, float) -> Tuple[str, float]
+    """What the colours mean, and where that ends."""
+    words = ["under {0} %".format(SHADES[0])]
+    words += ["{0}–{1} %".format(low, high) for low, high in zip(SHADES, SHADES[1:])]
+    words.append("{0} % and more".format(SHADES[-1]))
+    pieces = [_text(left - 8, y + 12, "share of the row", "end", "lb")]
+    x = left + 1.0
+    for number, word in enumerate(words, 1):
+        pieces.append('<g class="q{0}">{1}</g>'.format(number, _rect(x, y + 2, 14, 12)))
+        pieces.append(_text(x + 19, y + 12, word, "start", "lb"))
+        x += 30 + _LETTER * len(word)
+    return "".join(pieces), x
+
+
+# Before and after
+
+
+def _shapes(before, after):
+    # type: (Series, Series) -> List[List[Part]]
+    """Lower end, upper end and share of the parts of both distributions, in the same steps.
+
+    Empty where one side tells none. What lies beyond 999 of 1,000 at either end is left to the
+    table: a single stall would press all else into a corner.
+    """
+    merged = [_merged(one) for one in (before, after)]
+    if all(isinstance(one, Histogram) and one.count for one in merged):
+        few = min(one.count for one in merged if one is not None) < 2000
+        found = [one.parts(4 if few else 8) for one in merged if one is not None]
+    else:
+        found = [_octave_parts(one) for one in (before, after)]
+    shapes = []
+    for parts in found:
+        total = sum(count for _, _, count in parts)
+        if not total:
+            return []
+        kept, passed = [], 0
+        for low, high, count in parts:
+            if passed + count > 0.001 * total and passed < 0.999 * total:
+                kept.append((max(low, high / 2, _LEAST), high, count / total))
+            passed += count
+        shapes.append(kept)
+    return shapes
+
+
+def _merged(series):
+    # type: (Series) -> Optional[Histogram]
+    """All windows in fine bins; None where one keeps coarse ones only."""
+    merged = Histogram()
+    for window in series.windows:
+        if window.bins is None:
+            continue
+        if "log2" in window.bins:
+            return None
+        merged.merge(Histogram.from_json(window.bins))
+    return merged
+
+
+def _octave_parts(series):
+    # type: (Series) -> List[Tuple[float, float, int]]
+    cells = cells_of([series])
+    return [(2.0 ** (low - 1), 2.0**high, count) for low, high, count in cells]
+
+
+def _height(part):
+    # type: (Part) -> float
+    """Share per octave: the area under the curve is then the same on both sides."""
+    low, high, share = part
+    return share / math.log(high / low, 2)
+
+
+def _scaled(top, tallest, part):
+    # type: (float, float, Part) -> float
+    return top + _CURVES - (_CURVES - 4) * _height(part) / tallest
+
+
+def _curve(letter, shape, height, place, floor):
+    # type: (str, List[Part], Callable[[Part], float], Callable[[float], float], float) -> str
+    steps = ["M{0} {1}".format(_n(place(shape[0][0])), _n(floor))]
+    end = shape[0][0]
+    for part in shape:
+        if part[0] > end * 1.0001:
+            steps.append("V{0}H{1}".format(_n(floor), _n(place(part[0]))))
+        steps.append("V{0}H{1}".format(_n(height(part)), _n(place(part[1]))))
+        end = part[1]
+    steps.append("V{0}".format(_n(floor)))
+    return '<path class="c{0}" d="{1}"/>'.format(letter, "".join(steps))
+
+
+def _percentiles(letter, figures, place, line, floor):
+    # type: (str, Summary, Callable[[float], float], float, float) -> Tuple[List[str], List[str]]
+    """Marks, and their labels: p50 (or the mean) to the left, p99 to the right: none collide."""
+    marks, labels = [], []
+    middle = _middle(figures)
+    if middle is not None:
+        word = "p50" if figures.p50 is not None else "mean"
+        x = place(middle)
+        marks.append(_line(x, line - 10, x, floor, "m" + letter))
+        label = "{0} {1}".format(word, duration(middle))
+        labels.append(_text(x - 4, line, label, "end", "t" + letter))
+    if figures.p99 is not None:
+        x = place(figures.p99)
+        marks.append(_line(x, line - 10, x, floor, "m{0} ds".format(letter)))
+        label = "p99 {0}".format(duration(figures.p99))
+        labels.append(_text(x + 4, line, label, "start", "t" + letter))
+    return marks, labels
+
+
+def _windows(letter, points, place, band):
+    # type: (str, Sequence[Optional[float]], Callable[[float], float], float) -> List[str]
+    """A mark for each window, the first on top: a drift is seen as a slope."""
+    known = [(number, value) for number, value in enumerate(points) if value is not None]
+    step = (_BAND - 8.0) / max(1, len(points) - 1)
+    return [
+        '<circle class="w{0}" cx="{1}" cy="{2}" r="3.5"/>'.format(
+            letter, _n(place(value)), _n(band + 4 + step * number)
+        )
+        for number, value in known
+    ]
+
+
+def _of_window(window):
+    # type: (Window) -> Optional[float]
+    return window.mean if window.p50 is None else window.p50
+
+
+def _sentence(figures):
+    # type: (Summary) -> str
+    told = [
+        "{0} {1}".format(word, duration(value))
+        for word, value in (("p50", figures.p50), ("p99", figures.p99), ("mean", figures.mean))
+        if value is not None
+    ]
+    return "{0} windows, {1}".format(figures.windows, ", ".join(told) or "no figure")
+
+
+# Axes
+
+
+def _values(figures):
+    # type: (Summary) -> List[float]
+    return [value for value in figures[2:] if value is not None]
+
+
+def _middle(figures):
+    # type: (Summary) -> Optional[float]
+    return figures.mean if figures.p50 is None else figures.p50
+
+
+def _axis(known, left, right):
+    # type: (Sequence[float], float, float) -> Tuple[Callable[[float], float], List[float]]
+    """Where a latency stands between ``left`` and ``right``, on a scale of ratios, and ticks."""
+    values = [max(value, _LEAST) for value in known] or [1.0]
+    low, high = min(values), max(values)
+    if high < 4 * low:
+        # What is within a few per cent shall look so.
+        middle = math.sqrt(low * high)
+        low, high = middle / 2, middle * 2
+    decades = math.log10(high / low)
+    steps = next(steps for most, steps in _SUBDIVISIONS if decades <= most)
+    # The axis goes on beside the values, where their labels stand.
+    per_pixel = decades / (right - left)
+    ticks = [
+        step * 10.0**power
+        for power in range(int(math.log10(_LEAST)) - 1, 12)
+        for step in steps
+        if low / 10 ** (per_pixel * 60) <= step * 10.0**power <= high * 10 ** (per_pixel * 60)
+    ]
+
+    def place(value):
+        # type: (float) -> float
+        share = math.log10(max(value, _LEAST) / low) / decades
+        return left + share * (right - left)
+
+    return place, ticks
+
+
+def _grid_lines(place, ticks, left, right, top, bottom):
+    # type: (Callable[[float], float], Sequence[float], float, float, float, float) -> List[str]
+    pieces = [_line(left, bottom, right, bottom, "ax")]
+    for tick in ticks:
+        x = place(tick)
+        if left + 14 <= x <= right - 14:
+            pieces.append(_line(x, top, x, bottom + 4, "gl"))
+            pieces.append(_text(x, bottom + 17, duration(tick), "middle", "lb"))
+    return pieces
+
+
+# Pieces of SVG
+
+
+def _svg(width, height, title, description, pieces):
+    # type: (float, float, str, str, Sequence[str]) -> str
+    return (
+        '<svg role="img" width="{0}" height="{1}" viewBox="0 0 {0} {1}"><title>{2}</title>'
+        "<desc>{3}</desc>{4}</svg>"
+    ).format(_n(width), _n(height), _esc(title), _esc(description), "".join(pieces))
+
+
+def _short(name):
+    # type: (str) -> str
+    """Cut in the middle: rows of one file or volume differ at their ends."""
+    if len(name) <= _LABEL:
+        return name
+    return "{0}…{1}".format(name[: _LABEL // 3], name[-(_LABEL - _LABEL // 3 - 1) :])
+
+
+def _label_width(names):
+    # type: (Sequence[str]) -> float
+    longest = max(len(_short(name)) for name in [*names, "share of the row"])
+    return round(_LETTER * longest + 14)
+
+
+def _text(x, y, text, anchor, kind=None):
+    # type: (float, float, str, str, Optional[str]) -> str
+    return '<text x="{0}" y="{1}"{2}{3}>{4}</text>'.format(
+        _n(x),
+        _n(y),
+        "" if anchor == "start" else ' text-anchor="{0}"'.format(anchor),
+        ' class="{0}"'.format(kind) if kind else "",
+        _esc(text),
+    )
+
+
+def _line(x1, y1, x2, y2, kind):
+    # type: (float, float, float, float, str) -> str
+    return '<path class="{0}" d="M{1} {2}L{3} {4}"/>'.format(kind, _n(x1), _n(y1), _n(x2), _n(y2))
+
+
+def _rect(x, y, width, height):
+    # type: (float, float, float, float) -> str
+    return '<rect x="{0}" y="{1}" width="{2}" height="{3}" rx="2"/>'.format(
+        _n(x), _n(y), _n(width), _n(height)
+    )
+
+
+def _n(value):
+    # type: (float) -> str
+    return "{0:.1f}".format(value).rstrip("0").rstrip(".")
+
+
+def _esc(text):
+    # type: (str) -> str
+    return html.escape(one_line(text))

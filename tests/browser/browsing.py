@@ -1,0 +1,57 @@
+"""A page in headless Chromium."""
+
+import json
+import re
+import shutil
+import subprocess
+from urllib.parse import unquote
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
+
+OPTIONS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--enable-logging=stderr",
+)
+
+#: Milliseconds of the page's clock, which runs ahead of ours: enough for a machine under load.
+PATIENCE = "--virtual-time-budget=600000"
+
+
+def browse(tmp_path, page, *options):
+    path = tmp_path / "report.html"
+    path.write_text(page)
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    return subprocess.run(
+        [BROWSER, *OPTIONS, profile, *options, path.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+
+
+def ask(tmp_path, page, script, *options):
+    """What ``script`` (the body of an async function) returns, run after the page's own one."""
+    probe = """<script>(async () => {
+      const rest = (time) => new Promise((done) => setTimeout(done, time));
+      const all = (selector, node) => Array.from((node || document).querySelectorAll(selector));
+      const said = await (async () => {SCRIPT})().catch((problem) => String(problem));
+      const told = document.createElement('p');
+      told.id = 'said';
+      told.textContent = encodeURIComponent(JSON.stringify(said));
+      document.body.append(told);
+    })();</script>"""
+    open_policy = re.sub(r"script-src '[^']*'", "script-src 'unsafe-inline'", page)
+    probe = probe.replace("SCRIPT", script)
+    done = browse(tmp_path, open_policy + probe, PATIENCE, "--dump-dom", *options)
+    found = re.search(r'<p id="said">(.*?)</p>', done.stdout)
+    assert found, done.stderr
+    assert "CONSOLE" not in done.stderr, done.stderr
+    return json.loads(unquote(found.group(1)))

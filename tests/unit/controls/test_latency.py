@@ -1,0 +1,587 @@
+"""The control latency: every check in every status, told with counters and samples."""
+
+from collections.abc import Callable
+from typing import Any
+
+import latency_packs
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import latency
+from ansible.module_utils.hostproof.finding import Finding, worst
+from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
+from latency_packs import (
+    FILE,
+    HANDSHAKE,
+    HANDSHAKE_NAME,
+    NO_NFS,
+    PASSIVE,
+    READ,
+    READ_NAME,
+    RESPONDER,
+    RESPONDER_NAME,
+    disk,
+    event,
+    machine,
+    mean_only,
+    mount,
+    real_host,
+    samples,
+)
+from packs import FIXTURES, Machine
+from spoilers import SPOILERS, spoilt_recordings
+
+Findings = dict[str, list[Finding]]
+
+REPORT = {"probe": "report", "path": "/home/oracle/awr.txt"}
+REPORT_NAME = "report /home/oracle/awr.txt"
+#: Each interval of a fast disk: 300 reads in 150 ms.
+FAST = ((300, 150), (300, 140), (300, 160))
+
+
+@pytest.fixture
+def judge(validate_finding) -> Callable[..., Findings]:
+    """judge(host, **changes of the policy): findings by check."""
+
+    def judge_host(host: Host, **changes: Any) -> Findings:
+        found: Findings = {}
+        policies = {"latency": latency_packs.latency_policy(**changes)}
+        for finding in audit.judge_host(host, policies):
+            validate_finding(finding.as_dict())
+            found.setdefault(finding.check.removeprefix("latency."), []).append(finding)
+        return found
+
+    return judge_host
+
+
+def watched(*windows: Any, disks: tuple[str, ...] = ("sda",), remarks: Any = (NO_NFS,)) -> Machine:
+    return machine(*disks).windows_of("passive", *windows, remarks=remarks)
+
+
+def only(findings: list[Finding]) -> Finding:
+    (finding,) = findings
+    return finding
+
+
+def test_every_check_is_judged_in_the_order_of_the_report(judge):
+    found = judge(real_host())
+    assert list(found) == [check.id.removeprefix("latency.") for check in latency.CHECKS]
+
+
+def test_a_real_machine(judge):
+    found = judge(real_host(), probes=[*PASSIVE, READ, RESPONDER, HANDSHAKE])
+    one = only(found["disk"])
+    assert one.status == "pass"
+    assert "vda: read p50 0.369 ms" in one.in_use
+    assert one.evidence[0] == "windows:passive"
+    reads = only(found["disk_read"])
+    assert reads.status == "pass"
+    assert "8.0 KiB p50 0.197 ms" in reads.in_use and "1.0 MiB p50 2.26 ms" in reads.in_use
+    # Others read from its disk meanwhile.
+    assert only(found["host_gap"]).status == "skip"
+    assert "were not ours" in only(found["host_gap"]).why
+    assert [one.status for one in found["tcp"]] == ["pass", "pass"]
+    # It was busy, and that is no fault of the network.
+    late = found["scheduling_delay"][0]
+    assert late.status == "warn"
+    assert "p99 8.77 ms" in late.in_use and "load" in late.why
+
+
+def test_nothing_is_measured_by_a_policy_of_nothing(judge):
+    found = judge(machine("sda"), probes=[])
+    assert {finding.status for ones in found.values() for finding in ones} == {"skip"}
+
+
+def test_no_second_is_no_measurement(judge):
+    found = judge(machine("sda"), seconds=0, probes=[*PASSIVE, READ, HANDSHAKE])
+    for check in ("disk", "nfs", "disk_read", "host_gap", "tcp", "scheduling_delay"):
+        assert only(found[check]).status == "skip"
+        assert "latency_seconds is 0" in only(found[check]).why
+
+
+def test_a_system_without_the_counters_is_skipped(judge):
+    aix = Machine().command("uname -s", "AIX\n")
+    found = judge(aix, probes=[*PASSIVE, READ])
+    for check in ("disk", "nfs", "disk_read", "host_gap"):
+        assert only(found[check]).status == "skip"
+        assert "not on AIX" in only(found[check]).why
+
+
+def test_what_may_not_be_looked_at_is_an_error(judge):
+    found = judge(machine("sda").deny("/proc/self/mountinfo"), probes=[*PASSIVE, READ])
+    for check in ("disk", "nfs", "disk_read", "host_gap"):
+        assert only(found[check]).status == "error"
+
+
+def test_only_comparing_judges_a_change(judge):
+    found = judge(watched(*disk("sda", *FAST)))
+    for check in ("change", "fleet_change"):
+        assert only(found[check]).status == "skip"
+        assert "hostproof baseline" in only(found[check]).why
+
+
+class TestDisk:
+    def test_within_the_limits(self, judge):
+        one = only(judge(watched(*disk("sda", *FAST)))["disk"])
+        assert one.status == "pass"
+        assert "read p50 0.5 ms (0.467 ms to 0.533 ms) of 900" in one.in_use
+        assert one.desired == "read p50 at most 5 ms, above 20 ms fails"
+        assert "a hard disk takes 5 ms at best" in one.reference
+        assert "file:/sys/block/sda/queue/rotational" in one.evidence
+
+    def test_all_that_are_well_are_one_finding(self, judge):
+        windows = [window for name in ("sda", "sdb") for window in disk(name, *FAST)]
+        one = only(judge(watched(*windows, disks=("sda", "sdb")))["disk"])
+        assert one.status == "pass"
+        assert "sda: " in one.in_use and "sdb: " in one.in_use
+
+    @pytest.mark.parametrize(
+        ("intervals", "status"),
+        [
+            # A mean of 5 ms is at the limit, 6 above it.
+            (((100, 500), (100, 500), (100, 500)), "pass"),
+            (((100, 600), (100, 600), (100, 600)), "warn"),
+            # The limit that fails is 20 ms: at it, above it in all, and in all but one.
+            (((100, 2000), (100, 2000), (100, 2000)), "warn"),
+            (((100, 2100), (100, 9000), (100, 2100)), "fail"),
+            (((100, 1900), (100, 9000), (100, 9000)), "warn"),
+            # Two intervals do not bound a median.
+            (((100, 9000), (100, 9000)), "warn"),
+            (((100, 9000), (100, 9000), (29, 9000)), "warn"),
+        ],
+    )
+    def test_fails_only_where_every_interval_is_above_the_limit(self, judge, intervals, status):
+        one = only(judge(watched(*disk("sda", *intervals)))["disk"])
+        assert one.status == status
+        if status != "pass":
+            assert one.title == "sda (ssd): Disks answer within the limits"
+            assert one.fix
+
+    def test_slow_ones_stand_apart_from_those_that_are_well(self, judge):
+        slow = disk("sdb", *[(100, 9000)] * 3)
+        found = judge(watched(*disk("sda", *FAST), *slow, disks=("sda", "sdb")))["disk"]
+        assert [one.status for one in found] == ["fail", "pass"]
+
+    def test_writes_are_judged_too(self, judge):
+        windows = disk("sda", *FAST, write=[(100, 900)] * 3)
+        one = only(judge(watched(*windows))["disk"])
+        assert one.status == "warn"
+        assert "write p50 9 ms" in one.why and "read" not in one.why
+
+    def test_a_hard_disk_may_take_longer(self, judge):
+        windows = disk("sda", *[(100, 1500)] * 3)
+        host = machine("sda", rotational=True).windows_of("passive", *windows, remarks=[NO_NFS])
+        assert only(judge(host)["disk"]).status == "pass"
+        assert only(judge(watched(*windows))["disk"]).status == "warn"
+
+    @pytest.mark.parametrize(("reads", "status"), [(29, "skip"), (30, "pass")])
+    def test_too_few_requests_tell_nothing(self, judge, reads, status):
+        one = only(judge(watched(*disk("sda", *[(reads, reads // 3)] * 3)))["disk"])
+        assert one.status == status
+        if status == "skip":
+            assert "1 disk had fewer than 30" in one.why
+            assert one.in_use == "sda: 87 reads, 0 writes"
+
+    def test_that_a_disk_was_idle_is_no_error(self, judge):
+        windows = disk("sda", *FAST)
+        remark = "disk sda write: too few to tell in 1 of 1 windows (at most 0; it needs 30)"
+        assert only(judge(watched(*windows, remarks=[NO_NFS, remark]))["disk"]).status == "pass"
+
+    def test_a_host_without_a_disk(self, judge):
+        host = watched(remarks=[NO_NFS, "disk: this host has no disk"])
+        assert only(judge(host)["disk"]).status == "skip"
+
+    @pytest.mark.parametrize("remarks", [[], [NO_NFS]])
+    def test_no_window_and_no_reason_is_an_error(self, judge, remarks):
+        assert only(judge(watched(remarks=remarks))["disk"]).status == "error"
+
+    def test_a_device_that_was_named_and_is_none_is_an_error(self, judge):
+        remark = "disk: sdq is no block device of this host"
+        found = judge(watched(*disk("sda", *FAST), remarks=[NO_NFS, remark]))["disk"]
+        assert sorted(one.status for one in found) == ["error", "pass"]
+        assert remark in found[0].why
+
+    def test_a_disk_of_an_unknown_kind_is_no_pass(self, judge):
+        host = watched(*disk("sda", *FAST)).remove("/sys/block/sda/queue/rotational")
+        assert only(judge(host)["disk"]).status == "error"
+
+    def test_a_busy_host_is_said_beside(self, judge):
+        windows = [
+            window._replace(conditions={**window.conditions, "load": 9.5, "cpus": 2})
+            for window in disk("sda", *[(100, 900)] * 3)
+        ]
+        assert "load 9.5 on 2 CPUs" in only(judge(watched(*windows))["disk"]).why
+
+
+class TestThresholds:
+    WINDOWS = tuple(disk("sda", *[(100, 300)] * 3))
+
+    @pytest.mark.parametrize(
+        ("more", "status"),
+        [
+            ([{"probe": "disk", "figure": "p50", "warn_ms": 1}], "pass"),
+            ([{"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 1}], "warn"),
+            ([{"probe": "disk", "storage": "hdd", "figure": "p50", "warn_ms": 1}], "pass"),
+            ([{"probe": "disk", "layer": "read", "figure": "p50", "warn_ms": 1}], "pass"),
+            (
+                [
+                    {
+                        "probe": "disk",
+                        "storage": "ssd",
+                        "layer": "write",
+                        "figure": "p50",
+                        "warn_ms": 1,
+                    }
+                ],
+                "pass",
+            ),
+            (
+                [
+                    {"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 1},
+                    {"probe": "disk", "storage": "ssd", "figure": "p50", "warn_ms": 4},
+                ],
+                "pass",
+            ),
+            ([{"probe": "disk", "storage": "ssd", "figure": "mean", "warn_ms": 1}], "warn"),
+        ],
+    )
+    def test_the_most_specific_counts_and_of_two_alike_the_later(self, judge, more, status):
+        # The table's own, for a solid state disk, is 5 ms; it takes 3.
+        found = judge(watched(*self.WINDOWS), more_thresholds=more)
+        assert only(found["disk"]).status == status
+
+    def test_without_a_limit_nothing_is_judged(self, judge):
+        one = only(judge(watched(*self.WINDOWS), thresholds=[])["disk"])
+        assert one.status == "skip"
+        assert "read p50 3 ms" in one.in_use and "no limit" in one.in_use
+
+
+class TestNfs:
+    @pytest.mark.parametrize(
+        ("intervals", "status"),
+        [
+            (((300, 4.0, 4.2),) * 3, "pass"),
+            (((300, 20.0, 20.1),) * 3, "pass"),
+            (((300, 21.0, 21.1),) * 3, "warn"),
+            (((300, 31.0, 31.1),) * 3, "fail"),
+            (((300, 31.0, 31.1), (300, 90.0, 90.1), (300, 29.0, 29.1)), "warn"),
+            (((300, 31.0, 31.1),) * 2, "warn"),
+            # The server is fast, and the client has no slot.
+            (((300, 1.0, 9.0),) * 3, "warn"),
+            (((29, 90.0, 90.0),) * 3, "skip"),
+        ],
+    )
+    def test_each_status(self, judge, intervals, status):
+        one = only(judge(watched(*mount("/u02", *intervals), remarks=[]))["nfs"])
+        assert one.status == status
+        assert "/u02" in (one.title + str(one.in_use))
+
+    def test_the_client_is_told_from_the_server(self, judge):
+        one = only(judge(watched(*mount("/u02", *[(300, 1.0, 9.0)] * 3), remarks=[]))["nfs"])
+        assert "READ client p50 8 ms" in one.why and "RTT" not in one.why
+
+    def test_no_mount_at_all(self, judge):
+        assert only(judge(watched(*disk("sda", *FAST)))["nfs"]).status == "skip"
+
+    def test_a_mount_that_was_named_and_is_not_there_is_an_error(self, judge):
+        remark = "nfs /u09: is not mounted, or was mounted anew meanwhile"
+        assert only(judge(watched(remarks=[remark]))["nfs"]).status == "error"
+
+
+def read_host(*windows: Any, remarks: Any = ()) -> Machine:
+    return machine("sda").windows_of(READ_NAME, *windows, remarks=remarks)
+
+
+class TestReads:
+    @pytest.mark.parametrize(
+        ("times", "status"),
+        [
+            ([0.4] * 1000, "pass"),
+            ([6.0] * 1000, "warn"),
+            ([25.0] * 1000, "fail"),
+            # Half of them are fast: the interval of the median reaches below the limit.
+            ([25.0] * 51 + [0.4] * 49, "warn"),
+            ([0.4] * 980 + [60.0] * 20, "warn"),
+            ([0.4] * 5, "error"),
+        ],
+    )
+    def test_each_status(self, judge, times, status):
+        one = only(judge(read_host(samples("user", *times)), probes=[READ])["disk_read"])
+        assert one.status == status
+        assert one.title.startswith(f"{FILE} (ssd): ")
+
+    def test_the_tail_needs_a_thousand_samples(self, judge):
+        host = read_host(samples("user", *[0.4] * 900, *[60.0] * 99))
+        one = only(judge(host, probes=[READ])["disk_read"])
+        assert one.status == "pass"
+        assert "p99 is not told by 999 samples, it needs 1000" in one.in_use
+
+    def test_a_size_without_a_limit_is_shown(self, judge):
+        windows = [samples("user", *[0.4] * 1000), samples("user", *[90.0] * 50, size=1 << 20)]
+        one = only(judge(read_host(*windows), probes=[READ])["disk_read"])
+        assert one.status == "pass"
+        assert "1.0 MiB p50 90" in one.in_use
+
+    @pytest.mark.parametrize(
+        "remark",
+        [
+            f"disk_read: {FILE}: Permission denied",
+            f"disk_read: {FILE}: of 1000 reads only 3 reached the device: a cache answered the "
+            "others, and the figures are not the disk's",
+        ],
+    )
+    def test_what_the_disk_did_not_answer_is_an_error(self, judge, remark):
+        windows = [samples("user", *[0.1] * 1000)] if "cache" in remark else []
+        found = judge(read_host(*windows, remarks=[remark]), probes=[READ])
+        assert only(found["disk_read"]).status == "error"
+        assert remark in only(found["disk_read"]).why
+
+    def test_a_file_on_nfs_has_the_limits_of_nfs(self, judge):
+        host = read_host(samples("user", *[15.0] * 1000, probe="nfs"))
+        mounts = "25 1 8:0 / / rw - xfs /dev/sda rw\n40 25 0:45 / /u02 rw - nfs filer:/vol rw\n"
+        host.file("/proc/self/mountinfo", mounts)
+        one = only(judge(host, probes=[READ])["disk_read"])
+        assert one.status == "pass"
+        assert "(nfs)" in one.title or "20 ms" in one.desired
+
+    def test_nobody_asked(self, judge):
+        found = judge(watched(*disk("sda", *FAST)))
+        assert only(found["disk_read"]).status == "skip"
+        assert only(found["host_gap"]).status == "skip"
+
+
+class TestHostGap:
+    @pytest.mark.parametrize(("gap", "status"), [(0.06, "pass"), (0.5, "pass"), (0.51, "warn")])
+    def test_what_the_host_adds(self, judge, gap, status):
+        windows = [samples("user", *[0.4] * 1000), mean_only("device", 0.3), mean_only("host", gap)]
+        one = only(judge(read_host(*windows), probes=[READ])["host_gap"])
+        assert one.status == status
+
+    def test_it_never_fails_on_a_mean_without_bounds(self, judge):
+        limit = {
+            "probe": "disk_read",
+            "layer": "host",
+            "figure": "mean",
+            "warn_ms": 1,
+            "fail_ms": 2,
+        }
+        host = read_host(samples("user", *[9.0] * 1000), mean_only("host", 8.0))
+        found = judge(host, probes=[READ], more_thresholds=[limit])
+        assert only(found["host_gap"]).status == "warn"
+
+    def test_others_at_the_device_are_said(self, judge):
+        remark = f"disk_read: {FILE}: 90 of the device's 1090 reads were not ours"
+        host = read_host(samples("user", *[0.4] * 1000), remarks=[remark])
+        one = only(judge(host, probes=[READ])["host_gap"])
+        assert one.status == "skip" and "were not ours" in one.why
+
+
+def network(layer: str, *times: float, **conditions: Any) -> Any:
+    conditions.setdefault("mode", "request_response" if layer != "net" else "handshake")
+    return samples(layer, *times, probe="tcp", subject="127.0.0.1:4100", size=12, **conditions)
+
+
+class TestTcp:
+    @pytest.mark.parametrize(
+        ("name", "probe", "layer", "times", "status"),
+        [
+            (HANDSHAKE_NAME, HANDSHAKE, "net", [0.3] * 45, "pass"),
+            (HANDSHAKE_NAME, HANDSHAKE, "net", [5.0] * 45, "pass"),
+            (HANDSHAKE_NAME, HANDSHAKE, "net", [6.0] * 45, "warn"),
+            (HANDSHAKE_NAME, HANDSHAKE, "net", [0.3] * 4, "error"),
+            (HANDSHAKE_NAME, HANDSHAKE, "user", [6.0] * 45, "warn"),
+            (HANDSHAKE_NAME, HANDSHAKE, "server", [500.0] * 45, "warn"),
+            (HANDSHAKE_NAME, HANDSHAKE, "server", [1200.0] * 45, "fail"),
+            (RESPONDER_NAME, RESPONDER, "kernel", [6.0] * 2000, "warn"),
+        ],
+    )
+    def test_each_status(self, judge, name, probe, layer, times, status):
+        host = machine("sda").windows_of(name, network(layer, *times))
+        assert only(judge(host, probes=[probe])["tcp"]).status == status
+
+    def test_a_busy_host_is_no_slow_network(self, judge):
+        windows = [network("kernel", *[0.2] * 2000), network("user", *[9.0] * 2000)]
+        host = machine("sda").windows_of(RESPONDER_NAME, *windows, network("host", *[8.8] * 2000))
+        found = judge(host, probes=[RESPONDER])
+        assert only(found["tcp"]).status == "pass"
+        assert only(found["scheduling_delay"]).status == "warn"
+
+    def test_no_answer_is_an_error(self, judge):
+        remark = "tcp: no answer from 127.0.0.1:4100: 7 Connection refused"
+        host = machine("sda").windows_of(HANDSHAKE_NAME, remarks=[remark])
+        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert one.status == "error" and remark in one.why
+
+    def test_what_was_sent_again_is_said(self, judge):
+        host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[9.0] * 45, retrans=3))
+        assert "3 segments were sent again" in only(judge(host, probes=[HANDSHAKE])["tcp"]).why
+
+    @pytest.mark.parametrize(
+        ("times", "status"), [([0.04] * 2000, "pass"), ([0.04] * 1900 + [5.0] * 100, "warn")]
+    )
+    def test_the_host_s_delay(self, judge, times, status):
+        host = machine("sda").windows_of(RESPONDER_NAME, network("host", *times))
+        assert only(judge(host, probes=[RESPONDER])["scheduling_delay"]).status == status
+
+    def test_a_handshake_does_not_tell_the_delay(self, judge):
+        host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.3] * 45))
+        one = only(judge(host, probes=[HANDSHAKE])["scheduling_delay"])
+        assert one.status == "skip" and "request_response" in one.why
+
+
+class TestBudget:
+    BUDGET = {"round_trips": 1, "think_time_ms": 0.477}
+
+    @pytest.mark.parametrize(("rtt", "told"), [(0.021, "2008"), (0.161, "1567"), (0.685, "861")])
+    def test_what_the_round_trip_allows(self, judge, rtt, told):
+        host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[rtt] * 45))
+        one = only(judge(host, probes=[HANDSHAKE], budget=self.BUDGET)["round_trip_budget"])
+        assert one.status == "pass"
+        assert f"at most {told} transactions a second" in one.in_use
+
+    @pytest.mark.parametrize(("wanted", "status"), [(1500, "pass"), (1600, "warn")])
+    def test_what_is_wanted(self, judge, wanted, status):
+        host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.161] * 45))
+        budget = {**self.BUDGET, "per_second": wanted}
+        one = only(judge(host, probes=[HANDSHAKE], budget=budget)["round_trip_budget"])
+        assert one.status == status
+
+    def test_the_process_feels_the_user_s_time(self, judge):
+        windows = [network("kernel", *[0.1] * 2000), network("user", *[0.3] * 2000)]
+        host = machine("sda").windows_of(RESPONDER_NAME, *windows)
+        one = only(judge(host, probes=[RESPONDER], budget=self.BUDGET)["round_trip_budget"])
+        assert "0.3 ms (user)" in one.in_use
+        assert "validates at each request adds 0.3 ms" in one.running
+
+    def test_no_budget_and_no_target(self, judge):
+        assert only(judge(machine("sda"), probes=[])["round_trip_budget"]).status == "skip"
+        found = judge(machine("sda"), probes=[], budget=self.BUDGET)
+        assert only(found["round_trip_budget"]).status == "skip"
+
+    def test_no_answer_is_an_error(self, judge):
+        host = machine("sda").windows_of(HANDSHAKE_NAME)
+        found = judge(host, probes=[HANDSHAKE], budget=self.BUDGET)
+        assert only(found["round_trip_budget"]).status == "error"
+
+
+class TestReports:
+    def told(self, judge, *windows: Any, check: str = "database", **changes: Any) -> Finding:
+        probe = {**REPORT, **changes}
+        host = machine("sda").windows_of(REPORT_NAME, *windows)
+        return only(judge(host, probes=[probe])[check])
+
+    @pytest.mark.parametrize(
+        ("name", "mean", "left_open", "status"),
+        [
+            ("db file sequential read", 0.4, 0.01, "pass"),
+            ("db file sequential read", 12.0, 0.5, "warn"),
+            ("db file sequential read", 25.0, 0.5, "fail"),
+            # The digits leave open whether it is above.
+            ("db file sequential read", 20.3, 0.5, "warn"),
+            ("log file sync", 6.0, 0.1, "warn"),
+            ("log file sync (background)", 6.0, 0.1, "warn"),
+            ("direct path read", 90.0, 0.1, "skip"),
+        ],
+    )
+    def test_each_status(self, judge, name, mean, left_open, status):
+        assert self.told(judge, event(name, 5000, mean, left_open)).status == status
+
+    def test_a_name_that_was_cut_is_known(self, judge):
+        cut = event("cell single block physical", 5000, 25.0, 0.1, name_may_go_on=True)
+        assert self.told(judge, cut).status == "fail"
+        whole = event("cell single block physical", 5000, 25.0, 0.1)
+        assert self.told(judge, whole).status == "skip"
+
+    def test_an_event_that_was_asked_for_and_is_not_there_is_an_error(self, judge):
+        one = event("log file sync", 5000, 1.0, 0.1)
+        assert self.told(judge, one, events=["log file sync"]).status == "pass"
+        assert self.told(judge, one, events=["log file sync", "gc cr"]).status == "error"
+
+    def test_a_report_without_figures_is_an_error(self, judge):
+        assert self.told(judge).status == "error"
+
+    @pytest.mark.parametrize(
+        ("told", "status"), [("yes", "pass"), ("no", "warn"), ("unknown", "warn")]
+    )
+    def test_log_file_parallel_write(self, judge, told, status):
+        one = event("log file parallel write", 5000, 30.0, 0.1, io_latency=told)
+        assert self.told(judge, one, check="log_file_parallel_write").status == status
+        # It is judged as a latency only where it is one.
+        assert self.told(judge, one).status == ("fail" if told == "yes" else "skip")
+
+    def test_no_such_event(self, judge):
+        one = event("log file sync", 5000, 1.0, 0.1)
+        assert self.told(judge, one, check="log_file_parallel_write").status == "skip"
+
+    def test_a_report_that_could_not_be_read_is_an_error(self, judge):
+        found = judge(machine("sda"), probes=[REPORT])
+        assert only(found["database"]).status == "error"
+        assert only(found["log_file_parallel_write"]).status == "error"
+
+
+class TestUnknowns:
+    HOSTS: dict[str, tuple[Callable[[], Machine], dict[str, Any]]] = {
+        "real": (real_host, {"probes": [*PASSIVE, READ, RESPONDER, HANDSHAKE]}),
+        "slow": (
+            lambda: watched(
+                *disk("sda", *[(100, 9000)] * 3),
+                *mount("/u02", *[(300, 90.0, 99.0)] * 3),
+                remarks=[],
+            ),
+            {},
+        ),
+    }
+
+    @pytest.mark.parametrize("spoil", SPOILERS)
+    @pytest.mark.parametrize("name", sorted(HOSTS))
+    def test_no_check_gets_better_by_what_is_lost(self, judge, name, spoil):
+        make, policy = self.HOSTS[name]
+        host = make()
+        before = {
+            check: worst([f.status for f in ones]) for check, ones in judge(host, **policy).items()
+        }
+        # Text of sysfs that says nothing of a maker says that there is none.
+        lenient = ("file:/sys/block", "dir:")
+        for key, spoilt in spoilt_recordings(host.evidence, spoil, lenient):
+            for check, findings in judge(spoilt, **policy).items():
+                status = worst([finding.status for finding in findings])
+                assert status != "pass" or before[check] == "pass", (key, check)
+
+    @pytest.mark.parametrize("spoil", SPOILERS)
+    def test_a_lost_reading_is_an_error_of_what_cites_it(self, judge, spoil):
+        host = real_host()
+        policy = {"probes": [*PASSIVE, READ, RESPONDER, HANDSHAKE]}
+        judge(host, **policy)
+        seen = 0
+        for key, spoilt in spoilt_recordings(host.evidence, spoil, ("file:", "dir:", "link:")):
+            if not key.startswith("windows:"):
+                continue
+            findings = [f for ones in judge(spoilt, **policy).values() for f in ones]
+            about = {"windows:passive": "disk", "windows:" + READ_NAME: "disk_read"}
+            check = about.get(key, "tcp")
+            statuses = [f.status for f in findings if f.check == f"latency.{check}"]
+            assert "error" in statuses, (key, statuses)
+            seen += 1
+        assert seen == 4
+
+    def test_a_recording_is_judged_as_the_host_was(self, judge):
+        host = real_host()
+        policy = {"probes": [*PASSIVE, READ, RESPONDER, HANDSHAKE]}
+        live = judge(host, **policy)
+        assert judge(RecordedHost(host.evidence), **policy) == live
+
+
+def test_real_reports_are_read_on_the_host(judge, tmp_path):
+    """Through a live host: a file of its own, and one that is no report."""
+    good = FIXTURES / "latency/awr-11.2.0.4-top.txt"
+    foreign = tmp_path / "foreign.txt"
+    foreign.write_text("nothing of that kind\n")
+    probes = [{"probe": "report", "path": str(path)} for path in (good, foreign, tmp_path / "no")]
+    host = LiveHost()
+    found = judge(host, probes=probes)["database"]
+    assert [one.status for one in found] == ["warn", "error", "error"]
+    assert "log file sync mean 5.27 ms" in found[0].why
+    assert "none of AWR" in found[1].why
+    # No SQL and no other text of a report is kept.
+    assert set(host.evidence) - {f"windows:report {probe['path']}" for probe in probes} == {
+        "file:/proc/self/mountinfo"
+    }

@@ -1,0 +1,129 @@
+"""The policy of the control latency: what it takes, and what each mistake says."""
+
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof.controls import latency
+from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.latency import probe_list
+from ansible.module_utils.hostproof.latency.probe_list import check_probes
+from latency_packs import latency_policy, role_defaults
+
+LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 5}
+
+
+def test_the_defaults_only_look():
+    policy = latency.policy_from(latency_policy())
+    assert [probe.kind for probe in policy.probes] == ["disk", "nfs"]
+    assert {probe.kind for probe in policy.probes} <= set(probe_list.PASSIVE)
+    assert policy.seconds == 9
+    assert (policy.budget, policy.release, policy.multitenant) == (None, None, None)
+
+
+def test_every_limit_of_the_table_names_its_source():
+    assert all(limit.get("source") for limit in role_defaults()["thresholds"])
+
+
+def test_no_two_limits_of_the_table_are_for_the_same_figure():
+    keys = [
+        tuple(limit.get(name) for name in ("probe", "storage", "layer", "size", "event", "figure"))
+        for limit in role_defaults()["thresholds"]
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+def test_own_limits_come_last():
+    policy = latency.policy_from(latency_policy(more_thresholds=[LIMIT]))
+    assert policy.thresholds[-1].warn_ms == 5
+    assert policy.thresholds[-1].source == "policy"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"probes": {"probe": "disk"}}, "latency_probes must be a list"),
+        ({"probes": ["disk"]}, "latency_probes, item 1: must be a dictionary"),
+        ({"probes": [{"probe": "ping"}]}, "one of disk, nfs, disk_read, tcp, report"),
+        ({"probes": [{"probe": ["disk"]}]}, "item 1: must be a dictionary with probe"),
+        ({"probes": [{"probe": "disk", "device": "sda"}]}, "disk has no device; it has devices"),
+        ({"probes": [{"probe": "disk", "devices": "sda"}]}, "must be a list that is not empty"),
+        ({"probes": [{"probe": "disk", "devices": []}]}, "must be a list that is not empty"),
+        ({"probes": [{"probe": "disk", "devices": ["a", "a"]}]}, "must not name anything twice"),
+        ({"probes": [{"probe": "disk", "layer": "dm"}]}, "one of devices, paths"),
+        ({"probes": [{"probe": "disk"}, {"probe": "disk"}]}, "item 2: disk is listed twice"),
+        ({"probes": [{"probe": "nfs", "mounts": ["u02"]}]}, "must begin with /"),
+        ({"probes": [{"probe": "disk_read"}]}, "disk_read needs path"),
+        ({"probes": [{"probe": "disk_read", "path": "x"}]}, "must begin with /"),
+        ({"probes": [{"probe": "disk_read", "path": "/x", "sizes": [512]}]}, "from 4096"),
+        ({"probes": [{"probe": "disk_read", "path": "/x", "sizes": [5000]}]}, "multiples of 4096"),
+        ({"probes": [{"probe": "disk_read", "path": "/x", "reads": 0}]}, "from 1 to 20000"),
+        ({"probes": [{"probe": "tcp", "port": 1}]}, "tcp needs host"),
+        ({"probes": [{"probe": "tcp", "host": "x"}]}, "tcp needs port"),
+        ({"probes": [{"probe": "tcp", "host": "x", "port": 0}]}, "from 1 to 65535"),
+        ({"probes": [{"probe": "tcp", "host": "x", "port": True}]}, "from 1 to 65535"),
+        ({"probes": [{"probe": "tcp", "host": "x\n", "port": 1}]}, "a text in one line"),
+        ({"probes": [{"probe": "tcp", "host": "x", "port": 1, "mode": "ping"}]}, "handshake"),
+        ({"probes": [{"probe": "report"}]}, "report needs path"),
+        ({"seconds": -1}, "latency_seconds must be"),
+        ({"seconds": 0.5}, "latency_seconds must be 0 or from 1 to 60"),
+        ({"seconds": 61}, "latency_seconds must be 0 to 60"),
+        ({"thresholds": {}}, "latency_thresholds must be a list"),
+        ({"thresholds": ["x"]}, "latency_thresholds, item 1: must be a dictionary"),
+        ({"more_thresholds": [{**LIMIT, "warn": 5}]}, "latency_more_thresholds, item 1: has"),
+        ({"thresholds": [{**LIMIT, "probe": "ping"}]}, "probe must be one of"),
+        ({"thresholds": [{**LIMIT, "figure": "p95"}]}, "p50, p90, p99, mean, not 'p95'"),
+        ({"thresholds": [{**LIMIT, "figure": None}]}, "figure must be one of"),
+        ({"thresholds": [{**LIMIT, "storage": "san"}]}, "storage must be one of"),
+        ({"thresholds": [{**LIMIT, "layer": "user"}]}, "layer of disk must be one of read, write"),
+        ({"thresholds": [{**LIMIT, "size": "8K"}]}, "size must be a number of bytes"),
+        ({"thresholds": [{**LIMIT, "event": "log file sync"}]}, "for the probe report alone"),
+        ({"thresholds": [{**LIMIT, "warn_ms": None}]}, "needs warn_ms"),
+        ({"thresholds": [{**LIMIT, "warn_ms": 0}]}, "warn_ms must be milliseconds above 0"),
+        ({"thresholds": [{**LIMIT, "warn_ms": "nan"}]}, "warn_ms must be milliseconds above 0"),
+        ({"thresholds": [{**LIMIT, "warn_ms": True}]}, "warn_ms must be milliseconds above 0"),
+        ({"thresholds": [{**LIMIT, "fail_ms": 4}]}, "fail_ms 4 must not be below warn_ms 5"),
+        ({"budget": [1]}, "latency_budget must be a dictionary"),
+        ({"budget": {"trips": 1}}, "latency_budget must be a dictionary of round_trips"),
+        ({"budget": {"round_trips": 1}}, "latency_budget needs think_time_ms"),
+        ({"budget": {"round_trips": 0, "think_time_ms": 1}}, "round_trips must be a number above"),
+        ({"budget": {"round_trips": 1, "think_time_ms": -1}}, "think_time_ms must be a number of"),
+        ({"budget": {"round_trips": 1, "think_time_ms": 0, "per_second": 0}}, "per_second must be"),
+        ({"release": "19c"}, "latency_release must be auto or a release"),
+        ({"multitenant": "maybe"}, "latency_multitenant must be auto, yes or no"),
+    ],
+)
+def test_a_mistake_is_one_sentence_that_names_the_variable(changes: Any, said: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        latency.policy_from(latency_policy(**changes))
+    assert said in str(caught.value)
+    assert str(caught.value).startswith("latency_")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "known"), [("auto", None), ("yes", True), (True, True), ("no", False), (False, False)]
+)
+def test_multitenant(value: Any, known: Any) -> None:
+    assert latency.policy_from(latency_policy(multitenant=value)).multitenant is known
+
+
+@pytest.mark.parametrize(("value", "known"), [("auto", None), (19, "19"), ("12.2.0.1", "12.2.0.1")])
+def test_release(value: Any, known: Any) -> None:
+    assert latency.policy_from(latency_policy(release=value)).release == known
+
+
+def test_a_probe_has_all_its_options_and_a_name_of_its_own():
+    probes = check_probes(
+        [
+            {"probe": "tcp", "host": "fd00::5", "port": "1521", "mode": "tns_ping"},
+            {"probe": "tcp", "host": "fd00::5", "port": 1521},
+            {"probe": "disk_read", "path": "/u02/x"},
+        ]
+    )
+    assert [probe.name for probe in probes] == [
+        "tcp [fd00::5]:1521 tns_ping",
+        "tcp [fd00::5]:1521 handshake",
+        "disk_read /u02/x",
+    ]
+    assert probes[0].options["port"] == 1521
+    assert probes[2].options == {"path": "/u02/x", "sizes": [8192, 1048576], "reads": None}

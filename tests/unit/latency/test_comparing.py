@@ -1,0 +1,338 @@
+"""Baselines of two moments: what is compared, what is a problem, what all hosts show together."""
+
+import json
+import math
+import random
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.latency import baseline, change_findings, comparing
+from ansible.module_utils.hostproof.latency.baseline import Baseline, NoBaseline
+from ansible.module_utils.hostproof.latency.verdict import INCONCLUSIVE, NO_DIFFERENT, WORSE
+from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
+
+TCP = {"probe": "tcp", "host": "192.0.2.1", "port": 1521, "mode": "request_response"}
+CONDITIONS = {"cpus": 4, "kernel": "6.1", "load": 0.5}
+
+
+def tcp_windows(
+    level: float, number: int = 10, layer: str = "user", seed: str = "", **conditions: Any
+) -> list[Window]:
+    """Windows of 1000 samples around ``level`` microseconds, which scatter by a per cent."""
+    chance = random.Random(f"{level} {layer} {seed}")
+    found = []
+    for count in range(number):
+        middle = level * 1000 * math.exp(chance.gauss(0, 0.01))
+        samples = [int(middle * (0.9 + 0.2 * one / 1000)) for one in range(1000)]
+        found.append(
+            window_from_samples(
+                "tcp",
+                "192.0.2.1:1521",
+                layer,
+                12,
+                1000.0 + count,
+                3.0,
+                samples,
+                {**CONDITIONS, **conditions},
+            )
+        )
+    return found
+
+
+def disk_windows(name: str, figures: list[float | None], layer: str = "read") -> list[Window]:
+    return [
+        Window(
+            "disk",
+            name,
+            layer,
+            None,
+            1000.0 + count,
+            3.0,
+            100,
+            figure,
+            figure,
+            figure,
+            None,
+            None,
+            figure,
+            None,
+            {**CONDITIONS, "per_second": 100.0},
+        )
+        for count, figure in enumerate(figures)
+    ]
+
+
+def measured(
+    windows: list[Window], probes: list[dict[str, Any]] | None = None, **others: Any
+) -> Baseline:
+    made = Baseline(
+        "db01",
+        "2026-11-21T18:00:00Z",
+        [TCP] if probes is None else probes,
+        10,
+        3.0,
+        20.0,
+        windows,
+        [],
+    )
+    return made._replace(**others)
+
+
+def verdict_of(before: Any, after: Any) -> comparing.HostVerdict:
+    return comparing.compare_hosts({"db01": (before, after)})["db01"]
+
+
+def statuses(one: comparing.HostVerdict, unchanged: bool = False) -> list[str]:
+    return [f.status for f in change_findings.judge_host(one, None, None, unchanged).findings]
+
+
+class TestOneHost:
+    @pytest.mark.parametrize(
+        ("after", "verdict", "status"),
+        [
+            (400, NO_DIFFERENT, "pass"),
+            (480, WORSE, "fail"),
+            (330, "better", "pass"),
+            (420, INCONCLUSIVE, "warn"),
+        ],
+    )
+    def test_the_verdict_of_a_figure_is_the_status_of_its_finding(self, after, verdict, status):
+        one = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(after, seed="after")))
+        (series,) = one.series
+        assert [figure.name for figure in series.figures] == ["p50", "p99"]
+        assert series.figures[0].comparison.verdict == verdict
+        assert statuses(one) == [status]
+
+    def test_every_layer_and_size_is_a_series_of_its_own(self):
+        sides = [
+            measured(tcp_windows(level) + tcp_windows(90, layer="kernel")) for level in (400, 480)
+        ]
+        one = verdict_of(*sides)
+        assert [series.series.layer for series in one.series] == ["user", "kernel"]
+        assert statuses(one) == ["fail", "pass"]
+
+    def test_what_the_host_adds_is_a_part_that_does_not_fail_alone(self):
+        before = measured(tcp_windows(400) + tcp_windows(3, layer="host"))
+        after = measured(tcp_windows(400, seed="b") + tcp_windows(5, layer="host"))
+        one = verdict_of(before, after)
+        assert one.series[1].figures[0].comparison.verdict == WORSE
+        assert statuses(one) == ["pass", "warn"]
+
+    def test_hosts_left_unchanged_warn_where_others_fail(self):
+        one = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(480)))
+        assert statuses(one, unchanged=True) == ["warn"]
+
+    def test_more_figures_share_one_error(self):
+        sides = [measured(tcp_windows(level)) for level in (400, 440)]
+        alone = verdict_of(*sides).series[0].figures[0].comparison.interval
+        many = comparing.compare_hosts({f"db{n}": tuple(sides) for n in range(200)})
+        shared = many["db7"].series[0].figures[0].comparison.interval
+        assert shared.low < alone.low
+        assert shared.high > alone.high
+
+    def test_a_baseline_that_moves_by_itself_gives_no_verdict(self):
+        before = measured(tcp_windows(400, 5) + tcp_windows(500, 5))
+        one = verdict_of(before, measured(tcp_windows(800)))
+        assert one.series[0].figures[0].comparison.verdict == INCONCLUSIVE
+        assert statuses(one) == ["warn"]
+        found = comparing.stability(before)
+        assert (found.unstable, found.figures) == (["tcp 192.0.2.1:1521 user 12 B p50"], 1)
+
+    def test_conditions_that_differ_are_named(self):
+        after = tcp_windows(400, seed="b", cpus=2, kernel="6.6", steal_percent=5.0, load=9.0)
+        one = verdict_of(measured(tcp_windows(400)), measured(after))
+        text = "; ".join(one.series[0].remarks)
+        assert "CPUs: 4 before, 2 after" in text
+        assert "kernel: 6.1 before, 6.6 after" in text
+        assert "took up to 5 % of the CPUs" in text
+        assert "the load was up to 9.0" in text
+        (finding,) = change_findings.judge_host(one, None, None).findings
+        assert "to mind: CPUs: 4 before, 2 after" in finding.running
+
+
+class TestWhatIsMissing:
+    """A figure on one side alone must never look like no difference."""
+
+    def error(self, before: Any, after: Any) -> str:
+        one = verdict_of(before, after)
+        findings = change_findings.judge_host(one, None, None).findings
+        assert "error" in {finding.status for finding in findings}
+        assert "pass" not in {finding.status for finding in findings}
+        return " ".join(f"{f.running} {f.why}" for f in findings if f.status == "error")
+
+    @pytest.mark.parametrize("side", ["before", "after"])
+    def test_a_side_that_was_never_measured(self, side):
+        sides: list[Any] = [measured(tcp_windows(400)), measured(tcp_windows(400))]
+        sides[side == "after"] = "there is no baseline /tmp/x.json"
+        assert f"{side}: there is no baseline" in self.error(*sides)
+
+    def test_no_window_after(self):
+        said = self.error(measured(tcp_windows(400)), measured([]))
+        assert "10 windows before and in 0 after" in said
+
+    def test_no_window_before(self):
+        said = self.error(measured([]), measured(tcp_windows(400)))
+        assert "0 windows before and in 10 after" in said
+
+    def test_too_few_windows_after(self):
+        said = self.error(measured(tcp_windows(400)), measured(tcp_windows(400, 3)))
+        assert "10 windows before and in 3 after" in said
+
+    def test_no_window_at_all(self):
+        assert "tcp 192.0.2.1:1521 request_response was not measured" in self.error(
+            measured([]), measured([])
+        )
+
+    def test_an_idle_disk_is_skipped_beside_a_busy_one(self):
+        idle: list[float | None] = [None] * 10
+        probes = [{"probe": "disk"}]
+        busy = [300.0 + n for n in range(10)]
+        sides = [
+            measured(disk_windows("sda", list(busy)) + disk_windows("sdb", idle), probes)
+            for _ in range(2)
+        ]
+        one = verdict_of(*sides)
+        assert statuses(one) == ["pass", "skip"]
+
+    def test_all_idle_is_an_error(self):
+        probes = [{"probe": "disk"}]
+        sides = [measured(disk_windows("sda", [None] * 10), probes) for _ in range(2)]
+        one = verdict_of(*sides)
+        assert not one.measured
+        assert "error" in statuses(one)
+        assert comparing.unmeasured(sides[0])
+
+    def test_a_disk_that_went_idle_is_an_error(self):
+        probes = [{"probe": "disk"}]
+        busy = measured(disk_windows("sda", [300.0] * 10), probes)
+        assert "10 windows before" in self.error(
+            busy, measured(disk_windows("sda", [None] * 10), probes)
+        )
+
+    def test_a_disk_that_was_named_must_be_measured(self):
+        probes = [{"probe": "disk", "devices": ["sdb"]}]
+        one = measured(disk_windows("sda", [300.0] * 10), probes)
+        assert comparing.unmeasured(one) == ["disk sdb was not measured"]
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ({"seconds": 9.0}, "windows of 3 s and of 9 s"),
+            ({"probes": [dict(TCP, samples=50)]}, "probe tcp 192.0.2.1:1521 request_response"),
+            ({"probes": [TCP, {"probe": "disk"}]}, "probe disk"),
+        ],
+    )
+    def test_sides_that_were_measured_differently_are_not_compared(self, change, said):
+        before = measured(tcp_windows(400))
+        assert said in self.error(before, before._replace(**change))
+
+    def test_a_part_that_is_missing_is_told_by_the_whole(self):
+        before = measured(tcp_windows(400) + tcp_windows(90, layer="kernel"))
+        one = verdict_of(before, measured(tcp_windows(400, seed="b")))
+        assert statuses(one) == ["pass", "skip"]
+
+
+class TestFleet:
+    def verdicts(self, factor: float, hosts: int, start: int = 0) -> dict[str, Any]:
+        chance = random.Random(f"{factor} {hosts} {start}")
+        pairs = {}
+        for number in range(start, start + hosts):
+            level = 400 * math.exp(chance.gauss(0, 0.02))
+            pairs[f"db{number}"] = (
+                measured(tcp_windows(400, seed=f"{number}")),
+                measured(tcp_windows(level * factor, seed=f"{number} after")),
+            )
+        return comparing.compare_hosts(pairs)
+
+    def test_five_per_cent_that_no_host_shows_is_shown_by_twenty(self):
+        verdicts = self.verdicts(1.05, 20)
+        found = comparing.compare_fleet(verdicts, list(verdicts), [])
+        by_name = {one.figure: one for one in found}
+        assert by_name["p50"].comparison.verdict == WORSE
+        findings = change_findings.judge_fleet(found)
+        assert "fail" in {finding.status for finding in findings}
+
+    def test_what_happened_to_unchanged_hosts_too_is_taken_off(self):
+        changed, unchanged = self.verdicts(1.2, 8), self.verdicts(1.2, 8, start=50)
+        verdicts = {**changed, **unchanged}
+        (p50,) = [
+            one
+            for one in comparing.compare_fleet(verdicts, list(changed), list(unchanged))
+            if one.figure == "p50"
+        ]
+        assert p50.comparison.controls == 8
+        assert p50.comparison.verdict != WORSE
+
+    def test_too_few_hosts_are_no_verdict(self):
+        verdicts = self.verdicts(1.2, 3)
+        findings = change_findings.judge_fleet(
+            comparing.compare_fleet(verdicts, list(verdicts), [])
+        )
+        assert {finding.status for finding in findings} == {"skip"}
+
+
+class TestFindings:
+    def judged(self) -> change_findings.Judged:
+        one = verdict_of(measured(tcp_windows(400)), measured(tcp_windows(480)))
+        return change_findings.judge_host(one, "2026-11-21T18:00:00Z", "2026-11-21T19:00:00Z")
+
+    def test_they_are_as_the_schema_says(self, validate_finding):
+        for finding in self.judged().findings:
+            validate_finding(finding.as_dict())
+
+    def test_evidence_holds_the_windows_of_both_sides_as_a_host_records_them(self):
+        judged = self.judged()
+        (finding,) = judged.findings
+        name = "tcp 192.0.2.1:1521 user 12 B"
+        assert finding.evidence == (f"windows:before:{name}", f"windows:after:{name}")
+        recorded = RecordedHost(evidence.decode(evidence.encode(judged.evidence)))
+
+        def never() -> Any:
+            raise AssertionError("a recording measures nothing")
+
+        assert len(recorded.windows(f"before:{name}", never).windows) == 10
+        assert judged.evidence[finding.evidence[0]]["at"] == "2026-11-21T18:00:00Z"
+
+
+class TestKeeping:
+    def test_what_is_kept_is_read_again(self, tmp_path):
+        made = measured(tcp_windows(400), remarks=["tcp: two stamps are missing"])
+        path = baseline.save(str(tmp_path / "new/before"), made)
+        assert baseline.load(str(tmp_path / "new/before"), "db01") == made
+        assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+        assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+        assert [one.name for one in (tmp_path / "new/before").iterdir()] == ["db01.json"]
+
+    @pytest.mark.parametrize("host", ["../../etc/passwd", "..", "a/b", ".hidden"])
+    def test_a_host_s_name_is_no_way_out_of_the_folder(self, tmp_path, host):
+        path = Path(baseline.path_of(str(tmp_path), host))
+        assert path.resolve().parent == tmp_path.resolve()
+        assert not path.name.startswith(".")
+
+    @pytest.mark.parametrize(
+        "text",
+        ["", "{", "[]", "{}", '{"schema": 2}', '{"schema": 1, "host": "db01"}', "\x00\xff"],
+    )
+    def test_what_is_no_baseline_is_one_sentence(self, tmp_path, text):
+        (tmp_path / "db01.json").write_text(text)
+        with pytest.raises(NoBaseline, match=r"db01\.json"):
+            baseline.load(str(tmp_path), "db01")
+
+    def test_a_baseline_of_another_host_is_refused(self, tmp_path):
+        baseline.save(str(tmp_path), measured([], host="db02"))
+        (tmp_path / "db02.json").rename(tmp_path / "db01.json")
+        with pytest.raises(NoBaseline, match="of db02, not of db01"):
+            baseline.load(str(tmp_path), "db01")
+
+    def test_a_window_that_is_none_is_refused(self, tmp_path):
+        path = Path(baseline.save(str(tmp_path), measured(tcp_windows(400, 1))))
+        content = json.loads(path.read_text())
+        content["windows"][0]["p50"] = "fast"
+        path.write_text(json.dumps(content))
+        with pytest.raises(HostproofError, match="not a whole baseline"):
+            baseline.load(str(tmp_path), "db01")

@@ -1,0 +1,67 @@
+"""Twenty hosts tell what one cannot; unchanged ones take away what happened to all."""
+
+import itertools
+import math
+import random
+
+import pytest
+from ansible.module_utils.hostproof.latency import fleet
+from ansible.module_utils.hostproof.latency.fleet import compare_fleet, signed_rank_interval
+from ansible.module_utils.hostproof.latency.verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
+
+
+def ratios(hosts: int, change: float, seed: int, spread: float = 0.05) -> list[float]:
+    chance = random.Random(seed)
+    return [change * math.exp(chance.gauss(0, spread)) for _ in range(hosts)]
+
+
+@pytest.mark.parametrize("hosts", [1, 2, 5, 8])
+def test_the_distribution_is_what_counting_gives(hosts: int) -> None:
+    counted = [0] * (hosts * (hosts + 1) // 2 + 1)
+    for signs in itertools.product((0, 1), repeat=hosts):
+        counted[sum(rank for rank, sign in enumerate(signs, 1) if sign)] += 1
+    assert fleet._signed_ranks(hosts) == counted
+
+
+def test_five_hosts_bound_nothing_and_six_do() -> None:
+    assert math.isinf(signed_rank_interval(ratios(5, 1.3, 1)).high)
+    assert signed_rank_interval(ratios(6, 1.3, 1)).high < math.inf
+
+
+@pytest.mark.parametrize(
+    ("change", "spread", "expected"),
+    [
+        (1.08, 0.05, WORSE),
+        (1 / 1.08, 0.05, BETTER),
+        (1.0, 0.02, NO_DIFFERENT),
+        (1.0, 0.3, INCONCLUSIVE),
+    ],
+)
+def test_a_fleet_gets_the_verdict_of_its_hosts(change: float, spread: float, expected: str) -> None:
+    found = compare_fleet(ratios(20, change, 2, spread), [], 0.05)
+    assert found.verdict == expected
+    assert (found.hosts, found.controls) == (20, 0)
+
+
+def test_what_happened_to_all_is_not_the_changes_doing() -> None:
+    evening = 1.15
+    changed, unchanged = ratios(12, evening, 3, 0.02), ratios(12, evening, 4, 0.02)
+    assert compare_fleet(changed, [], 0.05).verdict == WORSE
+    found = compare_fleet(changed, unchanged, 0.05)
+    assert (found.verdict, found.controls) == (NO_DIFFERENT, 12)
+
+
+def test_too_few_unchanged_hosts_are_not_subtracted() -> None:
+    found = compare_fleet(ratios(12, 1.1, 5, 0.02), ratios(3, 1.1, 6), 0.05)
+    assert (found.verdict, found.controls) == (WORSE, 0)
+
+
+def test_no_host_is_no_verdict() -> None:
+    with pytest.raises(ValueError, match="at least one ratio"):
+        compare_fleet([], [], 0.05)
+
+
+def test_hosts_needed_grow_with_their_spread() -> None:
+    assert fleet.needed_hosts(0.07, 0.05) == pytest.approx(17, abs=4)
+    assert fleet.needed_hosts(0.01, 0.05) == 6
+    assert fleet.needed_hosts(0.07, 0.0) is None

@@ -1,0 +1,259 @@
+"""The gate's decisions and its ledger: what is not known to be kept stops everything after it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.latency import gating
+from ansible.module_utils.hostproof.latency.comparing import (
+    Figure,
+    HostVerdict,
+    Series,
+    SeriesVerdict,
+    Stability,
+)
+from ansible.module_utils.hostproof.latency.gating import Limits, Refused
+from ansible.module_utils.hostproof.latency.verdict import (
+    BETTER,
+    INCONCLUSIVE,
+    NO_DIFFERENT,
+    WORSE,
+    Comparison,
+    Interval,
+)
+
+LIMITS = Limits("keep", 1.0)
+OK = {"db01": "ok"}
+
+
+def compared(verdict: str, **others: Any) -> Comparison:
+    intervals = {
+        WORSE: Interval(1.3, 1.2, 1.4),
+        BETTER: Interval(0.7, 0.6, 0.8),
+        NO_DIFFERENT: Interval(1.0, 0.98, 1.02),
+        INCONCLUSIVE: Interval(1.0, 0.9, 1.1),
+    }
+    made = Comparison(verdict, 400.0, 400.0, intervals[verdict], 0.05, 20, False, True)
+    return made._replace(**others)
+
+
+def host(*figures: Figure, layer: str = "user", **others: Any) -> HostVerdict:
+    series = SeriesVerdict(
+        Series("tcp", "192.0.2.1:1521", layer, 12), [], [], list(figures), None, None, []
+    )
+    return HostVerdict("db01", [series._replace(**others)], [], [])
+
+
+def decide(
+    one: HostVerdict | None, applied: Any = None, limits: Limits = LIMITS
+) -> gating.Decision:
+    verdicts = {} if one is None else {"db01": one}
+    return gating.decide(["db01"], OK if applied is None else applied, verdicts, [], limits)
+
+
+class TestDecision:
+    @pytest.mark.parametrize("verdict", [BETTER, NO_DIFFERENT, INCONCLUSIVE])
+    def test_no_sign_of_harm_is_kept(self, verdict):
+        assert decide(host(Figure("p50", compared(verdict)))) == gating.Decision(True, [])
+
+    @pytest.mark.parametrize("figure", ["p50", "p99", "mean"])
+    def test_worse_is_held_whatever_the_figure(self, figure):
+        found = decide(host(Figure(figure, compared(WORSE))))
+        assert not found.keep
+        assert "worse (+30.0 %)" in found.reasons[0][1]
+
+    def test_one_bad_figure_among_good_ones_is_enough(self):
+        figures = [Figure("p50", compared(BETTER)), Figure("p99", compared(WORSE))]
+        assert not decide(host(*figures)).keep
+
+    def test_suspect_of_worse_is_held(self):
+        one = compared(INCONCLUSIVE, suspect=True, interval=Interval(1.08, 1.01, 1.15))
+        assert not decide(host(Figure("p50", one))).keep
+        assert not decide(host(Figure("p99", one))).keep
+
+    def test_suspect_of_better_is_kept(self):
+        one = compared(INCONCLUSIVE, suspect=True, interval=Interval(0.9, 0.8, 0.99))
+        assert decide(host(Figure("p50", one))).keep
+
+    def test_an_unstable_baseline_is_held(self):
+        one = compared(INCONCLUSIVE, stable=False)
+        assert not decide(host(Figure("p50", one))).keep
+
+    def test_inconclusive_is_held_where_the_policy_says_so(self):
+        one = host(Figure("p50", compared(INCONCLUSIVE)))
+        assert not decide(one, limits=Limits("hold", 1.0)).keep
+
+    def test_an_interval_without_bounds_is_no_measurement(self):
+        one = compared(INCONCLUSIVE, interval=Interval(1.0, 0.0, float("inf")))
+        found = decide(host(Figure("p50", one)))
+        assert "too few windows to tell, it needs about 20" in found.reasons[0][1]
+
+    def test_an_interval_beyond_the_tolerance_is_held(self):
+        one = host(Figure("p50", compared(INCONCLUSIVE, interval=Interval(1.1, 0.5, 2.5))))
+        assert not decide(one).keep
+        assert decide(one, limits=Limits("keep", 2.0)).keep
+
+    def test_what_the_host_adds_decides_nothing_beside_the_whole(self):
+        whole = host(Figure("p50", compared(NO_DIFFERENT)))
+        part = host(Figure("p50", compared(WORSE)), layer="host")
+        assert decide(whole._replace(series=whole.series + part.series)).keep
+        assert decide(whole._replace(series=part.series)).keep is False
+
+    def test_a_problem_is_held(self):
+        assert not decide(host(problem="it has no figure after")).keep
+        one = host(Figure("p50", compared(BETTER)))._replace(problems=["tcp was not measured"])
+        assert not decide(one).keep
+
+    def test_nothing_compared_is_held(self):
+        assert not decide(host(idle="too few")).keep
+        assert not decide(None).keep
+
+    @pytest.mark.parametrize("applied", [{}, {"db01": "refused"}])
+    def test_a_change_that_is_not_known_to_have_ended_is_held(self, applied):
+        assert not decide(host(Figure("p50", compared(BETTER))), applied=applied).keep
+
+    def test_few_of_many_unstable_figures_are_chance(self):
+        steady, moved = Stability([], 1), Stability(["p50"], 1)
+        assert gating.is_restless([moved])
+        assert gating.is_restless([moved, moved] + [steady] * 7)
+        assert not gating.is_restless([moved] + [steady] * 9)
+        assert not gating.is_restless([])
+
+
+class TestBatches:
+    HOSTS = tuple(f"db{number:02}" for number in range(1, 11))
+
+    @pytest.mark.parametrize(
+        ("serial", "sizes"),
+        [
+            (1, [1] * 10),
+            ("4", [4, 4, 2]),
+            ("30%", [3, 3, 3, 1]),
+            ([1, "25%"], [1, 2, 2, 2, 2, 1]),
+            (["1", 3, "100%"], [1, 3, 6]),
+            ("1%", [1] * 10),
+            (100, [10]),
+        ],
+    )
+    def test_they_are_divided_as_serial_does(self, serial, sizes):
+        found = gating.batches(self.HOSTS, serial)
+        assert [len(batch) for batch in found] == sizes
+        assert [host for batch in found for host in batch] == list(self.HOSTS)
+
+    @pytest.mark.parametrize(
+        "serial", [0, -1, "0%", "200%", "some", [], [1, 0], 1.5, True, None, {"a": 1}]
+    )
+    def test_anything_else_is_refused(self, serial):
+        with pytest.raises(Refused, match="latency_gate_serial must"):
+            gating.batches(self.HOSTS, serial)
+
+    def test_no_control_is_ever_changed(self):
+        planned = gating.plan(self.HOSTS, ["db02", "db05", "db06", "db07"], 3)
+        changed = [host for batch in planned for host in batch["hosts"]]
+        assert not {"db02", "db05", "db06", "db07"} & set(changed)
+        assert all(len(batch["unchanged"]) == 4 for batch in planned)
+
+    def test_no_host_is_both_in_a_batch_and_beside_it(self):
+        for batch in gating.plan(self.HOSTS, ["db05"], [1, 4]):
+            assert not set(batch["hosts"]) & set(batch["unchanged"])
+
+    def test_all_hosts_as_controls_are_refused(self):
+        with pytest.raises(Refused, match="no host to change"):
+            gating.plan(["db01"], ["db01"], 1)
+
+
+class TestLedger:
+    @pytest.fixture
+    def ledger(self, tmp_path) -> gating.Ledger:
+        planned = gating.plan(["db01", "db02", "db03"], [], 1)
+        return gating.create(str(tmp_path / "gates/one"), planned, "2026-11-21T18:00:00Z")
+
+    @pytest.mark.parametrize("state", [state for state in gating.STATES if state != gating.KEPT])
+    def test_no_batch_begins_after_one_that_is_not_kept(self, ledger, state):
+        ledger.batch(1)["state"] = state
+        assert ledger.obstacle(2)
+        assert ledger.obstacle(3)
+
+    def test_a_kept_batch_lets_the_next_begin_and_only_the_next(self, ledger):
+        ledger.batch(1)["state"] = gating.KEPT
+        assert ledger.obstacle(2) is None
+        assert ledger.obstacle(3)
+
+    def test_each_state_is_on_disk_at_once(self, ledger):
+        ledger.move(1, gating.MEASURING)
+        assert gating.load(ledger.folder).batch(1)["state"] == gating.MEASURING
+
+    def test_steps_cannot_be_left_out(self, ledger):
+        with pytest.raises(Refused, match="can only be kept after it was changing"):
+            ledger.move(1, gating.KEPT, expected=(gating.CHANGING,))
+
+    def test_a_folder_holds_one_gate(self, ledger):
+        with pytest.raises(Refused, match="holds a gate already"):
+            gating.create(ledger.folder, [], "2026-11-21T18:00:00Z")
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            lambda content: content.clear(),
+            lambda content: content.update(schema=2),
+            lambda content: content.update(batches=[]),
+            lambda content: content["batches"][0].update(state="fine"),
+            lambda content: content["batches"][0].pop("journal"),
+            lambda content: content["batches"].pop(0),
+        ],
+    )
+    def test_a_damaged_ledger_is_refused(self, ledger, damage):
+        path = Path(ledger.folder) / gating.LEDGER
+        content = json.loads(path.read_text())
+        damage(content)
+        path.write_text(json.dumps(content))
+        with pytest.raises(HostproofError, match="gate.json"):
+            gating.load(ledger.folder)
+
+
+class TestEarlierGates:
+    """What one gate held must not become the baseline of the next."""
+
+    @pytest.fixture
+    def parent(self, tmp_path) -> Path:
+        ledger = gating.create(
+            str(tmp_path / "first"), gating.plan(["db01"], [], 1), "2026-11-21T18:00:00Z"
+        )
+        ledger.batch(1).update(state=gating.HELD, journal={"db01": ["old"]})
+        ledger.save()
+        return tmp_path
+
+    def left(self, parent: Path, applies: list[str], released: tuple[str, ...] = ()) -> list[str]:
+        return gating.others_open(str(parent), str(parent / "own"), {"db01": applies}, released)
+
+    def test_what_it_changed_is_refused(self, parent):
+        (said,) = self.left(parent, ["new", "old"])
+        assert "db01 still has what gate first changed" in said
+
+    def test_what_was_put_back_is_not(self, parent):
+        assert self.left(parent, ["old"]) == []
+        assert self.left(parent, []) == []
+
+    def test_what_was_accepted_by_name_is_not(self, parent):
+        assert self.left(parent, ["new", "old"], ("first",)) == []
+
+    def test_other_hosts_are_not(self, parent):
+        assert gating.others_open(str(parent), str(parent / "own"), {"db02": ["x"]}, ()) == []
+
+    @pytest.mark.parametrize("state", [gating.KEPT, gating.REVERTED, gating.STOPPED])
+    def test_gates_that_are_over_are_not(self, parent, state):
+        ledger = gating.load(str(parent / "first"))
+        ledger.move(1, state)
+        assert self.left(parent, ["new", "old"]) == []
+
+    def test_a_gate_killed_in_the_middle_of_the_change_is_refused(self, parent):
+        ledger = gating.load(str(parent / "first"))
+        ledger.move(1, gating.CHANGING)
+        assert self.left(parent, ["new", "old"])
+
+    def test_a_ledger_that_cannot_be_read_is_no_permission(self, parent):
+        (parent / "first" / gating.LEDGER).write_text("{")
+        with pytest.raises(HostproofError):
+            self.left(parent, [])

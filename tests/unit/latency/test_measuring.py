@@ -1,0 +1,190 @@
+"""Windows of several probes, in rounds."""
+
+import os
+
+import pytest
+from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.latency import measuring
+from ansible.module_utils.hostproof.latency.measuring import check_probes, measure
+from ansible.module_utils.hostproof.latency.window import Measured, window_from_samples
+from ansible.module_utils.hostproof.probes import direct_file, disk_latency
+from latency_server import responder
+from packs import FIXTURES, Machine
+
+BOTH = check_probes([{"probe": "disk"}, {"probe": "nfs"}])
+DISKSTATS = "/proc/diskstats"
+MOUNTSTATS = "/proc/self/mountstats"
+NO_MOUNTS = "device proc mounted on /proc with fstype proc\n"
+FIRST, SECOND = [
+    (FIXTURES / f"diskstats/linux-6.18-reads-{number}.txt").read_text() for number in (1, 2)
+]
+
+
+def host(rounds: int, mounts: tuple[str, str] = (NO_MOUNTS, NO_MOUNTS)) -> Machine:
+    """A host with the disk vda, of which each sample is the same."""
+    machine = Machine().folder("/sys/block/vda/slaves").file(DISKSTATS, FIRST)
+    for number in range(rounds):
+        machine.sampled(f"latency_{number}", f"file:{DISKSTATS}", FIRST, SECOND)
+        machine.sampled(f"latency_{number}", f"file:{MOUNTSTATS}", *mounts)
+    return machine
+
+
+def mountstats(name: str) -> tuple[str, str]:
+    first, second = [
+        (FIXTURES / f"mountstats/linux-6.1-{name}-{number}.txt").read_text() for number in (1, 2)
+    ]
+    return first, second
+
+
+def test_a_round_has_a_window_of_each_figure():
+    measured = measure(host(2), BOTH, 2, 3, 0)
+    told = [(window.subject, window.layer) for window in measured.windows]
+    assert told == [("vda", "read"), ("vda", "write")] * 2
+    assert measured.remarks[0] == measuring.NO_NFS
+
+
+def test_a_disk_without_counters_is_none():
+    """As nvme0c0n1, a path of NVMe below the kernel's own multipath."""
+    machine = host(1).folder("/sys/block/nvme0c0n1/slaves")
+    measured = measure(machine, BOTH, 1, 3, 0)
+    assert {window.subject for window in measured.windows} == {"vda"}
+    assert not [remark for remark in measured.remarks if "nvme0c0n1" in remark]
+
+
+def test_seconds_are_divided_into_intervals():
+    measured = measure(host(3), BOTH, 1, 9, 0)
+    assert {window.conditions["intervals"] for window in measured.windows} == {3}
+    measured = measure(host(3), BOTH, 3, 5, 0)
+    assert {window.conditions["intervals"] for window in measured.windows} == {1}
+
+
+def test_one_sample_serves_disks_and_mounts():
+    machine = host(1, mountstats("slow"))
+    measured = measure(machine, BOTH, 1, 3, 0)
+    assert {window.probe for window in measured.windows} == {"disk", "nfs"}
+    assert [key for key in machine.evidence if key.startswith("sample:")] == ["sample:latency_0"]
+
+
+def test_a_slow_filer_is_seen_in_its_own_layer():
+    """60 ms a write were put in front of this filer's disks (tests/fixtures/mountstats)."""
+    measured = measure(host(1, mountstats("slow")), check_probes([{"probe": "nfs"}]), 1, 3, 0)
+    server = [w for w in measured.windows if w.layer == "server" and w.subject.endswith("WRITE")]
+    assert server
+    assert all(window.p50 > 60_000 for window in server if window.p50 is not None)
+    assert any(window.p50 is not None for window in server)
+
+
+def test_named_mounts_alone():
+    probes = check_probes([{"probe": "nfs", "mounts": ["/u01/oradata", "/nowhere"]}])
+    measured = measure(host(1, mountstats("load")), probes, 1, 3, 0)
+    assert {window.subject.split()[0] for window in measured.windows} == {"/u01/oradata"}
+    assert any(remark.startswith("nfs /nowhere: is not mounted") for remark in measured.remarks)
+
+
+def test_a_probe_that_cannot_be_measured_is_a_remark_and_the_others_go_on(tmp_path):
+    probes = check_probes(
+        [
+            {"probe": "disk", "devices": ["sdq"]},
+            {"probe": "disk_read", "path": str(tmp_path / "none")},
+            {"probe": "report", "path": "/x"},
+            {"probe": "nfs"},
+            {"probe": "tcp", "host": "127.0.0.1", "port": 1, "samples": 2},
+        ]
+    )
+    measured = measure(host(2, mountstats("load")), probes, 2, 1, 0)
+    assert {window.probe for window in measured.windows} == {"nfs"}
+    text = "\n".join(measured.remarks)
+    for said in ("sdq is no block device", f"{tmp_path}/none: No such file", "a report is of the"):
+        assert text.count(said) == 1, text
+    assert text.count("tcp: no answer from 127.0.0.1:1") == 1
+
+
+def test_remarks_that_differ_in_numbers_alone_are_one():
+    remarks = []
+    for text in (
+        "/u02/a1: 3 of 40 reads",
+        "/u02/a1: 4 of 41 reads",
+        "/u02/a2: 3 of 40 reads",
+        "10.0.0.1:80: 3 of 40",
+        "10.0.0.2:80: 3 of 40",
+    ):
+        measuring._remark(remarks, text)
+    assert [remark.split(": ")[0] for remark in remarks] == [
+        "/u02/a1",
+        "/u02/a2",
+        "10.0.0.1:80",
+        "10.0.0.2:80",
+    ]
+
+
+def test_what_is_idle_is_said_once_with_its_numbers():
+    measured = measure(host(2), check_probes([{"probe": "disk"}]), 2, 3, 0)
+    idle = [remark for remark in measured.remarks if measuring.TOO_FEW in remark]
+    counts = {window.layer: window.n for window in measured.windows if window.p50 is None}
+    assert len(idle) == len(counts)
+    for layer, number in counts.items():
+        assert any(f"vda {layer}: too few to tell in 2 of 2" in one for one in idle), idle
+        assert any(f"at most {number};" in one for one in idle)
+
+
+def test_what_no_cache_has_yet_is_read_once_before_the_first_window(tmp_path, monkeypatch):
+    path = tmp_path / "data"
+    path.write_bytes(bytes(64 << 10))
+    series = []
+
+    def read(file, size, *_):
+        series.append(size)
+        window = window_from_samples("disk", file.path, "user", size, 1.0, 1.0, [len(series)], {})
+        return disk_latency.Measured([window], [])
+
+    monkeypatch.setattr(disk_latency, "one_at_a_time", read)
+    monkeypatch.setattr(direct_file, "_open", lambda name: os.open(name, os.O_RDONLY))
+    probe = {"probe": "disk_read", "path": str(path), "sizes": [4096, 8192]}
+    measured = measure(Machine(), check_probes([probe]), 2, 1, 0)
+    assert series == [4096, 4096, 8192, 8192, 4096, 8192]
+    assert [window.minimum for window in measured.windows] == [0.002, 0.004, 0.005, 0.006]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [
+        ((0, 3, 0), "windows must be from 1 to 100"),
+        ((101, 3, 0), "windows must be from 1 to 100"),
+        ((1, 0.5, 0), "seconds must be from 1 to 600"),
+        ((1, 601, 0), "seconds must be from 1 to 600"),
+        ((1, 3, -1), "pause must be from 0 to 3600"),
+        ((1, float("nan"), 0), "seconds must be from 1 to 600"),
+    ],
+)
+def test_numbers_out_of_range(rounds, said):
+    with pytest.raises(PolicyError, match=said):
+        measure(host(1), BOTH, *rounds)
+
+
+def test_the_machine_that_runs_this(tmp_path):
+    """Every probe for real, in one round: counters, reads of a file, and a responder."""
+    path = tmp_path / "data"
+    path.write_bytes(os.urandom(4 << 20))
+    with responder() as one:
+        target = {"probe": "tcp", "host": "127.0.0.1", "port": one.port}
+        probes = check_probes(
+            [
+                {"probe": "disk"},
+                {"probe": "nfs"},
+                {"probe": "disk_read", "path": str(path), "sizes": [8192], "reads": 40},
+                {**target, "mode": "request_response", "samples": 60},
+                {**target, "samples": 3},
+            ]
+        )
+        live = LiveHost()
+        measured = measure(live, probes, 2, 1, 0)
+    assert isinstance(measured, Measured)
+    reads = [window for window in measured.windows if window.subject == str(path)]
+    exchanges = [w for w in measured.windows if w.conditions.get("mode") == "request_response"]
+    connects = [w for w in measured.windows if w.conditions.get("mode") == "handshake"]
+    if not any("O_DIRECT" in remark for remark in measured.remarks):
+        assert [window.n for window in reads if window.layer == "user"] == [40, 40]
+    assert [window.n for window in exchanges if window.layer == "user"] == [60, 60]
+    assert {window.conditions["interval_us"] for window in connects} == {333333}
+    assert [window.started for window in measured.windows if window.started is None] == []

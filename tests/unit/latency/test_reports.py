@@ -1,0 +1,307 @@
+"""Reports as windows: which kind a text is, what is flagged, and what a damaged one gives."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from ansible.module_utils.hostproof.errors import ParseError
+from ansible.module_utils.hostproof.latency import database_windows, grid, reports
+from ansible.module_utils.hostproof.latency.window import Window
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
+NAMES = sorted(path.name for path in FIXTURES.glob("*.txt"))
+KINDS = {
+    "apachebench": "apachebench",
+    "awr-global": "awr_global",
+    "awr": "awr",
+    "devio_stats": "devio_stats",
+    "iolstats": "iolstats",
+    "oratcptest": "oratcptest",
+    "orion": "orion",
+    "slob-awr_info": "slob_awr_info",
+    "slob-db_stats": "slob_db_stats",
+    "slob-grep": "slob_grep",
+    "statspack": "statspack",
+}
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / name).read_text()
+
+
+def window_of(report, subject, size=None):
+    (found,) = [one for one in report.windows if (one.subject, one.size) == (subject, size)]
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_report_is_recognised_and_told_as_json(name):
+    report = reports.read(fixture(name))
+    assert report.kind == next(kind for sign, kind in KINDS.items() if name.startswith(sign))
+    assert report.windows or report.remarks
+    told = json.loads(json.dumps([one.to_json() for one in report.windows]))
+    assert [Window.from_json(one) for one in told] == report.windows
+    assert json.loads(json.dumps(report.figures)) == report.figures
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_line_ends_of_windows_and_a_mark_of_utf_8_change_nothing(name):
+    text = fixture(name)
+    assert reports.read("\ufeff" + text.replace("\n", "\r\n")) == reports.read(text)
+
+
+class TestLogFileParallelWrite:
+    def test_is_no_io_latency_on_a_multitenant_database(self):
+        report = reports.read(fixture("awr-19c-made-up.txt"))
+        write = window_of(report, "log file parallel write")
+        assert write.conditions["io_latency"] == "no"
+        assert any("is not an I/O latency here" in one for one in report.remarks)
+        assert "io_latency" not in window_of(report, "db file parallel write").conditions
+
+    def test_is_one_on_a_database_that_is_not_multitenant(self):
+        text = fixture("awr-19c-made-up.txt").replace("19.0.0.0.0 NO  YES", "19.0.0.0.0 NO  NO")
+        report = reports.read(text)
+        write = window_of(report, "log file parallel write")
+        assert (write.conditions["io_latency"], report.remarks) == ("yes", [])
+
+    @pytest.mark.parametrize(
+        ("release", "multitenant", "is_io"),
+        [
+            ("12.1.0.2.0", True, True),
+            ("12.2.0.1.0", True, False),
+            ("12.2.0.1.0", False, True),
+            ("19.0.0.0.0", None, None),
+            ("11.2.0.4.0", None, True),
+            (None, True, None),
+            (None, False, True),
+            (None, None, None),
+            ("23.4.0.24.05", True, False),
+        ],
+    )
+    def test_depends_on_release_and_multitenancy(self, release, multitenant, is_io):
+        assert database_windows.log_write_is_io(release, multitenant) is is_io
+
+    def test_what_the_report_does_not_tell_can_be_said(self):
+        text = fixture("statspack-made-up.txt")
+        assert (
+            window_of(reports.read(text), "log file parallel write").conditions["io_latency"]
+            == "unknown"
+        )
+        told = reports.read(text, multitenant=False)
+        assert window_of(told, "log file parallel write").conditions["io_latency"] == "yes"
+        cluster = reports.read(fixture("awr-global-11.2-top.txt"), release="11.2.0.3.0")
+        assert window_of(cluster, "log file parallel write").conditions["io_latency"] == "yes"
+
+    def test_what_the_report_tells_counts_more_than_what_is_said(self):
+        report = reports.read(fixture("awr-19c-made-up.txt"), multitenant=False)
+        write = window_of(report, "log file parallel write")
+        assert write.conditions["io_latency"] == "no"
+
+    def test_a_piece_of_an_old_layout_is_of_an_old_release(self):
+        report = reports.read(fixture("awr-11.2-rac-waits.txt"))
+        assert window_of(report, "log file parallel write").conditions["io_latency"] == "yes"
+
+
+def test_the_full_tables_count_and_idle_events_do_not():
+    report = reports.read(fixture("awr-11.2.0.1-shortened.txt"))
+    assert [one.subject for one in report.windows] == [
+        "db file sequential read",
+        "log file sync",
+        "db file parallel read",
+        "db file scattered read",
+        "resmgr:cpu quantum",
+        "read by other session",
+        "control file sequential read",
+        "log file parallel write",
+        "db file async I/O submit",
+        "os thread startup",
+        "db file sequential read (background)",
+        "control file parallel write",
+    ]
+    read = window_of(report, "db file sequential read")
+    assert (read.n, read.seconds, read.started) == (35732, 361.8, None)
+    assert read.mean == pytest.approx(184008.7, abs=0.1)
+    assert (read.p50, read.minimum, read.maximum) == (None, None, None)
+    # 99.9 % of the reads are of foreground sessions: the histogram of all sessions is theirs.
+    assert sum(read.log2_bins().values()) == pytest.approx(35900, rel=0.01)
+    assert window_of(report, "db file sequential read (background)").bins is None
+    assert report.remarks == [
+        "2 events have no window, their times are too short for the digits printed: "
+        "SQL*Net message to client, asynch descriptor resize"
+    ]
+
+
+def test_idle_events_that_statspack_does_not_know_are_idle():
+    report = reports.read(fixture("statspack-12.1-top-idle.txt"))
+    assert [one.subject for one in report.windows] == [
+        "heartbeat redo informer",
+        "direct path read",
+    ]
+
+
+def test_a_grid_of_cells_and_database_together():
+    windows = [
+        *reports.read(fixture("iolstats-seed-long.txt")).windows,
+        *reports.read(fixture("awr-19c-made-up.txt")).windows,
+    ]
+    made = grid.grid(windows)
+    assert made.rows == (512, 4096, 8192, 16384, None)
+    assert made.cells[8192, 13] == 124246
+    assert made.cells[None, 8] == 46310 + 14400
+
+
+def test_windows_of_a_cell():
+    report = reports.read(fixture("iolstats-seed-smartscan.txt"))
+    read = window_of(report, "CD_02_enkcel01", 1048576)
+    assert (read.probe, read.layer, read.n, read.mean) == ("disk", "read", 208, None)
+    assert report.remarks == ["CD_02_enkcel01: the latencies of 24 writes are not in the text"]
+    report = reports.read(fixture("devio_stats-seed.txt"))
+    disk = window_of(report, "/dev/sda")
+    # 5 ms of 45 I/Os and 1 ms of 17, none in the others: 6 ms of 104. One interval has 30.
+    assert (disk.n, disk.seconds) == (104, 18)
+    assert disk.mean == pytest.approx(6000 / 104, rel=1e-4)
+    assert (disk.p50, disk.conditions["intervals_told"]) == (pytest.approx(111.111), 1)
+
+
+def test_too_few_ios_are_no_mean():
+    text = fixture("devio_stats-seed.txt").replace("15 7 38 0", "15 7 8 0")
+    report = reports.read(text)
+    (disk,) = report.windows
+    assert (disk.mean, disk.p50) == (None, None)
+    assert report.remarks[0] == "/dev/sda: too few I/Os, no interval has 30"
+
+
+def test_a_trace_with_two_dumps_says_so():
+    text = fixture("iolstats-seed-smartscan.txt") + "\n\n" + fixture("devio_stats-seed.txt")
+    report = reports.read(text)
+    assert (report.kind, len(report.windows)) == ("iolstats", 2)
+    assert report.remarks[-1] == "the text also holds devio_stats: ask for it with kind"
+    assert reports.read(text, kind="devio_stats").windows[0].n == 104
+
+
+def test_round_trips_of_oratcptest():
+    (window,) = reports.read(fixture("oratcptest-250-bytes.txt")).windows
+    assert (window.probe, window.subject, window.size, window.mean) == (
+        "tcp",
+        "db01:1521",
+        250,
+        685,
+    )
+    assert window.n == 1459
+    assert window.conditions["uncertainty_us"] == 0.5
+
+
+def test_without_answers_there_is_no_round_trip():
+    text = fixture("oratcptest-250-bytes.txt").replace("= SYNC", "= ASYNC")
+    report = reports.read(text)
+    assert report.windows == []
+    assert "run it with -mode=sync" in report.remarks[0]
+
+
+FOREIGN = {
+    "": "it is empty",
+    " \n\n": "it is empty",
+    "Begin Snap\0": "it is no text",
+    "PING lsh1 (10.0.0.1) 56(84) bytes of data.\n": "it is none of AWR",
+    "total 4\n-rw-r--r-- 1 root root 0 x\n": "it is none of AWR",
+    "<html><head><title>AWR Report for DB: X</title></head></html>": "it is the HTML form",
+    "WORKLOAD REPOSITORY COMPARE PERIOD REPORT\n": "it compares two periods",
+    "WORKLOAD REPOSITORY SQL Report\n": "it is the report of one SQL statement",
+    "WORKLOAD REPOSITORY report for\n": "it has no line 'End of Report': it is cut off",
+    "WORKLOAD REPOSITORY REPORT (RAC)\n": "it has no line 'End of Report': it is cut off",
+    "STATSPACK report for\n": "it has no line 'End of Report': it is cut off",
+    "STATSPACK report for\nEnd of Report\n": "it has no table of wait events",
+    "Top 5 Timed Events\n": "no table stands below this heading",
+    "[Requesting a test]\n": "the output is cut off",
+    "Maximum Small IOPS=many\n": "it is no line of figures",
+    "[IOSTAT] Device - /dev/sda\n": "it has no line '[IOSTAT] Dump IO device stats'",
+    "[IOSTAT] Dump IO device stats for the last 1800 seconds\n": "the dump has no device",
+    "Time per request: 1 [ms] (mean)\n": "it is cut off",
+    "FILE|SESSIONS|A|TOP WAIT|\n": "it has headings and no line",
+    "Event   Waits   Time (s)  Blocks  Time\n----- ------- --------- ------- ----\n": "no table",
+}
+
+
+@pytest.mark.parametrize("text", FOREIGN, ids=lambda text: repr(text[:40]))
+def test_a_foreign_text_is_one_clear_error(text):
+    with pytest.raises(ParseError) as caught:
+        reports.read(text)
+    assert FOREIGN[text].lower() in str(caught.value).lower()
+    assert "\n" not in str(caught.value)
+
+
+def test_headings_of_a_release_that_is_not_known_are_an_error():
+    text = fixture("awr-11.2.0.3-top-enq-hw.txt").replace("  (ms)", "  (us)")
+    with pytest.raises(ParseError, match=r"line 5: no release is known to print these headings"):
+        reports.read(text)
+
+
+def told(report):
+    """What each window says, without what a longer text can add to it."""
+    return {(one.probe, one.subject, one.layer, one.size, one.mean) for one in report.windows}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cut_off_at_any_line_it_is_an_error_or_tells_nothing_wrong(name):
+    """A whole report never passes; a piece tells fewer windows, and the same of each."""
+    text = fixture(name)
+    whole = told(reports.read(text))
+    lines = text.split("\n")
+    errors = 0
+    for count in range(len(lines) - 1):
+        try:
+            part = reports.read("\n".join(lines[:count]))
+        except ParseError as problem:
+            errors += 1
+            assert "\n" not in str(problem)
+            continue
+        assert "End of Report" not in text
+        if not name.startswith("devio_stats"):
+            # The mean of a device is that of the intervals there are.
+            assert told(part) <= whole
+    assert errors
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_character_lost_from_the_end_never_passes_as_another_number(name):
+    text = fixture(name).rstrip("\n")
+    whole = told(reports.read(text))
+    for cut in range(1, 40):
+        try:
+            part = reports.read(text[:-cut])
+        except ParseError:
+            continue
+        if name.startswith(("awr-global", "slob", "devio_stats", "oratcptest", "orion")):
+            # A number at the very end may lose digits where nothing follows it.
+            continue
+        assert told(part) <= whole
+
+
+@pytest.mark.parametrize(
+    "name", [one for one in NAMES if one.startswith(("awr", "statspack", "slob-grep-single"))]
+)
+def test_scrambled_columns_are_an_error_or_the_same_numbers(name):
+    """Blanks put in or taken out of a row move its cells: out of their columns, or not at all."""
+    text = fixture(name)
+    whole = told(reports.read(text))
+    lines = text.split("\n")
+    chance = random.Random(20240303)
+    wide = [at for at, line in enumerate(lines) if "  " in line.strip()]
+    refused = 0
+    for at in [chance.choice(wide) for _ in range(120)]:
+        line = lines[at]
+        gaps = [place for place in range(len(line) - 1) if line[place : place + 2] == "  "]
+        place = chance.choice(gaps)
+        moved = (
+            line[:place] + " " * chance.randint(1, 12) + line[place:]
+            if chance.random() < 0.5
+            else line[:place] + line[place + 1 :]
+        )
+        try:
+            part = reports.read("\n".join([*lines[:at], moved, *lines[at + 1 :]]))
+        except ParseError:
+            refused += 1
+            continue
+        assert told(part) <= whole, line
+    assert refused

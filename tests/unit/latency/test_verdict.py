@@ -1,0 +1,160 @@
+"""The four verdicts: exact where they can be checked by counting, and rarely wrong by chance."""
+
+import itertools
+import math
+import random
+
+import pytest
+from ansible.module_utils.hostproof.latency import verdict
+from ansible.module_utils.hostproof.latency.verdict import (
+    BETTER,
+    INCONCLUSIVE,
+    NO_DIFFERENT,
+    WORSE,
+    compare,
+    is_stable,
+    ratio_interval,
+    sentence,
+)
+
+
+def windows(number: int, spread: float, seed: int, level: float = 400.0) -> list[float]:
+    chance = random.Random(seed)
+    return [level * math.exp(chance.gauss(0, spread)) for _ in range(number)]
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 3), (4, 4), (3, 6), (5, 5)])
+def test_the_distribution_is_what_counting_gives(first: int, second: int) -> None:
+    counted = [0] * (first * second + 1)
+    for chosen in itertools.combinations(range(first + second), first):
+        others = set(range(first + second)) - set(chosen)
+        counted[sum(one > other for one in chosen for other in others)] += 1
+    assert verdict._mann_whitney(first, second) == counted
+
+
+@pytest.mark.parametrize(
+    ("number", "rank"),
+    # The published critical values of U for a two-sided 5 %, plus one.
+    [(3, 0), (4, 1), (5, 3), (6, 6), (8, 14), (10, 24), (15, 65), (20, 128)],
+)
+def test_the_rank_is_the_published_one(number: int, rank: int) -> None:
+    assert verdict._rank(number, number, 0.05) == rank
+
+
+def test_three_windows_can_never_tell() -> None:
+    found = compare([100.0, 101.0, 99.0], [900.0, 910.0, 905.0], 0.05)
+    assert found.verdict == INCONCLUSIVE
+    assert found.needed == 4
+    assert math.isinf(found.interval.high)
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [(1.0, NO_DIFFERENT), (1.2, WORSE), (1 / 1.2, BETTER), (1.05, INCONCLUSIVE)],
+)
+def test_steady_windows_get_the_verdict_of_their_ratio(factor: float, expected: str) -> None:
+    before, after = windows(10, 0.01, 1), [w * factor for w in windows(10, 0.01, 2)]
+    found = compare(before, after, 0.05)
+    assert found.verdict == expected
+    assert found.interval.low < found.interval.ratio < found.interval.high
+    assert found.interval.ratio == pytest.approx(factor, rel=0.02)
+
+
+def test_worse_and_better_are_mirror_images() -> None:
+    before, after = windows(10, 0.05, 3), windows(10, 0.05, 4, 520.0)
+    there, back = compare(before, after, 0.05), compare(after, before, 0.05)
+    assert (there.verdict, back.verdict) == (WORSE, BETTER)
+    assert there.interval.ratio == pytest.approx(1 / back.interval.ratio)
+    assert there.interval.low == pytest.approx(1 / back.interval.high, rel=0.05)
+
+
+def test_inconclusive_says_how_many_windows_would_tell() -> None:
+    found = compare(windows(10, 0.08, 5), windows(10, 0.08, 6, 440.0), 0.05)
+    assert found.verdict == INCONCLUSIVE
+    assert found.needed is not None
+    assert 10 < found.needed <= 500
+
+
+def test_a_baseline_that_moves_by_itself_allows_no_verdict() -> None:
+    moving = windows(5, 0.01, 7, 400.0) + windows(5, 0.01, 8, 520.0)
+    found = compare(moving, windows(10, 0.01, 9, 900.0), 0.05)
+    assert found.stable is False
+    assert found.verdict == INCONCLUSIVE
+    assert "baseline itself was not stable" in sentence(found)
+    assert is_stable(windows(10, 0.01, 10), 0.05) is True
+    assert is_stable([400.0] * 5, 0.05) is None
+
+
+def test_neighbours_that_are_alike_widen_the_interval() -> None:
+    chance = random.Random(11)
+    walk = [400.0]
+    for _ in range(19):
+        walk.append(walk[-1] * math.exp(chance.gauss(0, 0.03)))
+    shuffled = random.Random(12).sample(walk, len(walk))
+    other = windows(20, 0.02, 13)
+    ordered, mixed = (ratio_interval(before, other, 0.05) for before in (walk, shuffled))
+    assert ordered.ratio == mixed.ratio
+    assert ordered.high / ordered.low > mixed.high / mixed.low
+
+
+@pytest.mark.parametrize(
+    ("seen", "corrected"),
+    # Of ten windows: seen + (1 + 4 seen) / 10, and nothing is narrowed.
+    [(-0.3, 0.0), (0.0, 0.1), (0.4, 0.66), (0.8, 0.9)],
+)
+def test_short_series_show_their_neighbours_too_different(monkeypatch, seen, corrected) -> None:
+    monkeypatch.setattr(verdict, "_correlation", lambda _: seen)
+    expected = math.sqrt((1 + corrected) / (1 - corrected))
+    assert verdict._widening([1.0] * 10, [1.0] * 10) == pytest.approx(expected)
+
+
+def test_windows_that_follow_each_other_are_rarely_called_a_change() -> None:
+    """400 pairs whose neighbours correlate by 0.6: with too little widening 5 % were called."""
+    called = 0
+    for seed in range(400):
+        chance = random.Random(seed)
+        value = chance.gauss(0, 0.1)
+        drawn = []
+        for _ in range(20):
+            drawn.append(400 * math.exp(value))
+            value = 0.6 * value + chance.gauss(0, 0.08)
+        called += compare(drawn[:10], drawn[10:], 0.05).verdict in (WORSE, BETTER)
+    assert called <= 15
+
+
+def test_many_verdicts_at_once_are_each_more_careful() -> None:
+    before, after = windows(10, 0.03, 14), windows(10, 0.03, 15, 436.0)
+    alone, among = compare(before, after, 0.05), compare(before, after, 0.05, comparisons=300)
+    assert among.interval.low < alone.interval.low
+    assert among.interval.high > alone.interval.high
+
+
+@pytest.mark.parametrize("wrong", [[], [0.0, 1.0], [-1.0]])
+def test_figures_that_cannot_be_are_refused(wrong: list[float]) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        compare(wrong, [1.0] * 5, 0.05)
+    with pytest.raises(ValueError, match="above 0"):
+        compare([1.0] * 5, wrong, 0.05)
+
+
+def test_equal_windows_are_no_different() -> None:
+    found = compare([400.0] * 10, [400.0] * 10, 0.05)
+    assert (found.verdict, found.suspect, found.needed) == (NO_DIFFERENT, False, None)
+
+
+def test_the_sentence_has_the_numbers_and_the_verdict() -> None:
+    found = compare(windows(10, 0.02, 16), windows(10, 0.02, 17, 520.0), 0.05)
+    said = sentence(found)
+    assert " -> " in said
+    assert "95 % interval +" in said
+    assert said.endswith("margin 5 %: worse")
+    assert "too few windows" in sentence(compare([1.0], [2.0], 0.05))
+
+
+def test_chance_alone_is_rarely_called_a_change() -> None:
+    """400 pairs of ten windows from one distribution: no more than 1 % beyond the margin."""
+    called = [
+        compare(windows(10, 0.05, seed), windows(10, 0.05, seed + 10_000), 0.05).verdict
+        for seed in range(400)
+    ]
+    assert sum(one in (WORSE, BETTER) for one in called) <= 4

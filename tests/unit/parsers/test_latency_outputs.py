@@ -1,0 +1,505 @@
+"""The figures of the articles' outputs and of real reports, read by hand, are what parsers give."""
+
+from pathlib import Path
+
+import pytest
+from ansible.module_utils.hostproof.errors import ParseError
+from ansible.module_utils.hostproof.parsers import (
+    apachebench,
+    awr,
+    awr_global,
+    devio_stats,
+    iolstats,
+    oratcptest,
+    orion,
+    slob,
+    statspack,
+)
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / name).read_text()
+
+
+def rows(report, section=None):
+    """Name, waits, seconds of each event, as printed."""
+    return [
+        (one.name, one.waits, one.seconds)
+        for one in report.events
+        if section in (None, one.section)
+    ]
+
+
+#: Name, waits, seconds, and the average in ms that follows: seconds / waits, or the column of ms.
+TOP_FIVES = {
+    "awr-11.2.0.3-top-enq-hw.txt": [
+        ("enq: HW - contention", 62717, 918, 14.637),
+        ("direct path write", 93156, 277, 2.974),
+        ("db file sequential read", 64995, 199, 3.062),
+        ("DB CPU", None, 91, None),
+        ("buffer busy waits", 26578, 1, 0.038),
+    ],
+    "awr-11.2.0.3-top-and-statistics-cache.txt": [
+        ("log buffer space", 1542, 116, 75.227),
+        ("enq: HW - contention", 58609, 110, 1.877),
+        ("buffer busy waits", 125436, 99, 0.789),
+        ("DB CPU", None, 91, None),
+        ("log file switch (checkpoint incomplete)", 6, 10, 1620),
+    ],
+    "awr-11.2.0.3-top-event-not-set.txt": [
+        ("enq: HW - contention", 62591, 787, 12.574),
+        ("direct path write", 90263, 252, 2.792),
+        ("db file sequential read", 64616, 172, 2.662),
+        ("DB CPU", None, 111, None),
+        ("buffer busy waits", 24388, 1, 0.041),
+    ],
+    "awr-11.2.0.3-top-event-3.txt": [
+        ("enq: HW - contention", 41254, 585, 14.180),
+        ("direct path write", 86039, 285, 3.312),
+        ("db file sequential read", 43801, 144, 3.288),
+        ("DB CPU", None, 88, None),
+        ("buffer busy waits", 39976, 1, 0.025),
+    ],
+    "awr-11.2.0.3-top-event-16.txt": [
+        ("direct path write", 107809, 911, 8.450),
+        ("db file sequential read", 12804, 185, 14.449),
+        ("enq: HW - contention", 3376, 177, 52.429),
+        ("DB CPU", None, 81, None),
+        ("log file switch (private strand flush incomplete)", 4, 1, 323),
+    ],
+    "awr-11.2.0.3-top-event-32.txt": [
+        ("direct path write", 111440, 1435, 12.877),
+        ("enq: HW - contention", 2597, 1027, 395.456),
+        ("db file sequential read", 20339, 429, 21.092),
+        ("DB CPU", None, 79, None),
+        ("log file switch (private strand flush incomplete)", 5, 2, 474),
+    ],
+    "awr-11.2.0.3-top-event-512.txt": [
+        ("direct path write", 116908, 1833, 15.679),
+        ("db file sequential read", 17262, 354, 20.507),
+        ("DB CPU", None, 78, None),
+        ("enq: HW - contention", 23, 64, 2802),
+        ("log file switch (private strand flush incomplete)", 6, 3, 473),
+    ],
+    "awr-10.2-slob.txt": [
+        ("CPU time", None, 2359, None),
+        ("latch: cache buffers chains", 629, 4, 7),
+        ("reliable message", 23, 3, 149),
+        ("PX Deq: reap credit", 1425, 3, 2.105),
+        ("db file sequential read", 514, 3, 6),
+    ],
+    "awr-10.2-top-rac.txt": [
+        ("gc buffer busy", 79083, 73024, 923.384),
+        ("enq: TX - row lock contention", 35068, 17123, 488.280),
+        ("CPU time", None, 12205, None),
+        ("gc current request", 2714, 3315, 1221.444),
+        ("gc cr multi block request", 83666, 1008, 12.048),
+    ],
+    "awr-11.2.0.4-top.txt": [
+        ("log file sync", 194357, 1024, 5.269),
+        ("DB CPU", None, 558, None),
+        ("direct path read", 27988, 272, 9.718),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", TOP_FIVES)
+def test_top_events_of_awr_reports(name):
+    found = awr.parse(fixture(name)).events
+    expected = TOP_FIVES[name]
+    assert [(one.name, one.waits, one.seconds) for one in found] == [row[:3] for row in expected]
+    for one, row in zip(found, expected, strict=True):
+        if row[3] is None:
+            assert one.average is None
+        else:
+            assert one.average / 1000 == pytest.approx(row[3], abs=0.0006)
+
+
+def test_classes_and_shares_of_a_top_table():
+    found = awr.parse(fixture("awr-11.2.0.3-top-enq-hw.txt")).events
+    assert [(one.percent, one.wait_class) for one in found] == [
+        (32.2, "Configurat"),
+        (9.7, "User I/O"),
+        (7.0, "User I/O"),
+        (3.2, None),
+        (0.0, "Concurrenc"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "generation"),
+    [
+        ("awr-10.2-slob.txt", "10g"),
+        ("awr-11.2.0.3-top-enq-hw.txt", "11.1-11.2.0.3"),
+        ("awr-11.2.0.4-top.txt", "11.2.0.4-12.1"),
+        ("awr-19c-pdb-shortened.txt", "12.2-19c"),
+    ],
+)
+def test_the_generation_is_told_by_the_headings(name, generation):
+    assert awr.parse(fixture(name)).generation == generation
+
+
+def test_statistics_beside_the_top_events():
+    found = awr.parse(fixture("awr-11.2.0.3-statistics-nocache.txt"))
+    assert found.shortened
+    assert len(found.statistics) == 23
+    assert found.statistics["lob writes"] == (315000, 943.7)
+    assert found.statistics["physical writes direct (lob)"] == (125316, 375.5)
+    assert found.statistics["physical write total bytes"] == (1339469824, 4013068.1)
+    cached = awr.parse(fixture("awr-11.2.0.3-top-and-statistics-cache.txt")).statistics
+    assert cached["physical writes direct (lob)"] == (0, 0.0)
+    assert cached["physical write bytes"] == (234405888, 1292076.2)
+
+
+def test_load_profile_of_10g():
+    load = awr.parse(fixture("awr-10.2-slob.txt")).head.load
+    assert load["Logical reads"] == 1845683.68
+    assert load["Executes"] == 7161.47
+    assert load["Transactions"] == 1.14
+    assert len(load) == 12
+
+
+class TestAWholeReport:
+    @pytest.fixture
+    def report(self):
+        return awr.parse(fixture("awr-11.2.0.1-shortened.txt"))
+
+    def test_its_first_page(self, report):
+        head = report.head
+        assert (head.database, head.instance, head.host) == ("ORCL", "orcl", "example.net")
+        assert (head.release, head.rac, head.multitenant) == ("11.2.0.1.0", False, None)
+        assert (head.begin, head.end) == ("12-Feb-17 12:16:04", "12-Feb-17 12:22:06")
+        assert (head.seconds, head.db_seconds) == (361.8, 8484.6)
+        assert head.load["Redo size"] == 56890.1
+        assert len(head.load) == 15
+
+    def test_its_tables(self, report):
+        assert report.whole
+        assert rows(report, "top_foreground")[1] == ("log file sync", 3825, 1495)
+        assert rows(report, "foreground")[-2:] == [
+            ("SQL*Net message from client", 6298, 1766),
+            ("jobq slave wait", 181, 90),
+        ]
+        assert rows(report, "background") == [
+            ("log file parallel write", 6962, 258),
+            ("db file async I/O submit", 1773, 49),
+            ("os thread startup", 9, 26),
+            ("db file sequential read", 51, 20),
+            ("control file parallel write", 170, 12),
+            ("rdbms ipc message", 4392, 5463),
+        ]
+
+    def test_idle_events_have_no_share(self, report):
+        idle = [one.name for one in report.events if one.percent is None and one.waits]
+        assert idle == [
+            "PL/SQL lock timer",
+            "SQL*Net message from client",
+            "jobq slave wait",
+            "rdbms ipc message",
+        ]
+
+    def test_the_average_with_more_digits_counts(self, report):
+        by_name = {one.name: one for one in report.events if one.section == "foreground"}
+        reads = by_name["db file sequential read"]
+        assert (reads.by, reads.average) == ("seconds", pytest.approx(184008.7, abs=0.1))
+        assert reads.uncertainty == pytest.approx(0.5 / 35732 * 1e6, abs=0.1)
+        # 60 s of 155 waits is 0.8 % wrong at most, 385 ms only 0.13 %.
+        resource = by_name["resmgr:cpu quantum"]
+        assert (resource.by, resource.average, resource.uncertainty) == (
+            "column",
+            385000,
+            pytest.approx(500),
+        )
+        # Neither 0 s nor 0 ms is a latency.
+        assert by_name["SQL*Net message to client"].average is None
+
+    def test_histograms_are_put_together_from_their_tables(self, report):
+        by_name = {one.name: one for one in report.histograms}
+        sync = by_name["log file sync"]
+        assert sync.waits == 3825
+        # <1ms 5.1 %, … <32ms 7.9 %; then the detail: <64ms 5.7 … <2s 10.0; then <4s .2.
+        shares = [5.1, 0.9, 0.4, 1.6, 3.6, 7.9, 5.7, 8.9, 17.1, 22.4, 16.3, 10.0, 0.2]
+        assert sync.counts == {
+            10 + place: round(share * 38.25) for place, share in enumerate(shares)
+        }
+        assert sync.wide == {10: 0}
+        assert sync.open is None
+        assert by_name["os thread startup"].counts == {15: 3, 16: 2, 18: 1, 20: 1, 24: 2}
+        assert by_name["control file parallel write"].counts[21] == round(1.75 * 1.1)
+        # Of an idle event there is no detail: 32 ms to 1 s stay together.
+        assert by_name["PL/SQL lock timer"].wide == {10: 0, 20: 16}
+
+
+def test_a_report_in_pages_of_sqlplus():
+    report = awr.parse(fixture("awr-19c-pdb-shortened.txt"))
+    head = report.head
+    assert (head.release, head.rac, head.multitenant) == ("19.0.0.0.0", True, True)
+    assert (head.host, head.seconds, head.db_seconds) == ("rac1", 3600.0, 53.4)
+    assert head.load["Logical read"] == 2.1
+    top = [one for one in report.events if one.section == "top_foreground"]
+    assert [(one.name, one.average) for one in top] == [
+        ("enq: TX - row lock contention", 52.86e6),
+        ("DB CPU", None),
+        ("db file sequential read", 3230),
+        ("log file sync", 19720),
+        ("control file sequential read", 268.69),
+        ("PX Deq: Slave Session Stats", 482.88),
+        ("IPC send completion sync", 146.07),
+        ("enq: PS - contention", 355.73),
+        ("PX Deq: Join ACK", 1280),
+        ("library cache pin", 564),
+    ]
+    waits = [one for one in report.events if one.section == "foreground"]
+    assert len(waits) == 16
+    assert (waits[12].name, waits[12].seconds, waits[12].average) == (
+        "SQL*Net message from client",
+        3730,
+        186.48e6,
+    )
+
+
+def test_names_that_the_column_cuts_off():
+    events = awr.parse(fixture("awr-11.2-rac-waits.txt")).events
+    by_name = {one.name: one for one in events}
+    assert not by_name["enq: TX - row lock contention"].cut
+    assert not by_name["cell multiblock physical read"].cut
+    # It may be the read from memory or from flash too: the columns do not tell.
+    assert by_name["cell single block physical read"].cut
+    assert by_name["cell single block physical read"].average == pytest.approx(2069.2, abs=0.1)
+
+
+def test_histograms_of_microseconds():
+    report = awr.parse(fixture("awr-19c-made-up.txt"))
+    by_name = {one.name: one for one in report.histograms}
+    write = by_name["log file parallel write"]
+    assert write.counts == {
+        6: 842,
+        7: 7578,
+        8: 46310,
+        9: 25260,
+        10: 3368,
+        11: 589,
+        12: 168,
+        13: 1,
+        14: 1,
+        15: 1,
+        16: 1,
+    }
+    assert (write.wide, write.open) == ({}, 16)
+
+
+def test_the_report_of_a_cluster():
+    report = awr_global.parse(fixture("awr-global-11.2-top.txt"))
+    assert report.database == "EXA"
+    assert [
+        (one.name, one.wait_class, one.waits, one.seconds, one.percent) for one in report.events
+    ] == [
+        ("cell list of blocks physical read", "User I/O", 11416579, 35283.85, 43.04),
+        ("cell single block physical read", "User I/O", 25295624, 31685.75, 38.65),
+        ("DB CPU", None, None, 24707.27, 30.14),
+        ("gc cr grant 2-way", "Cluster", 758555, 154.92, 0.19),
+        ("log file parallel write", "System I/O", 9559, 46.95, 0.06),
+        ("read by other session", "User I/O", 11890, 12.14, 0.01),
+        ("control file sequential read", "System I/O", 8279, 9.62, 0.01),
+        ("gc buffer busy acquire", "Cluster", 1638, 8.86, 0.01),
+        ("CSS operation: data query", "Other", 1600, 7.74, 0.01),
+        ("latch: cache buffers chains", "Concurrenc", 49387, 4.55, 0.01),
+    ]
+    assert {one.instance for one in report.events} == {"*"}
+    averages = {one.name: one.average for one in report.events}
+    assert averages["cell list of blocks physical read"] == pytest.approx(3090.58, abs=0.01)
+    assert averages["cell single block physical read"] == pytest.approx(1252.62, abs=0.01)
+    spread = {one.name: one.instances for one in report.events}
+    assert spread["gc buffer busy acquire"] == (6770, 3350, 11890, 3360, 8)
+    assert spread["DB CPU"] is None
+
+
+def test_the_rates_of_a_cluster():
+    rates = awr_global.parse(fixture("awr-global-11.2-system.txt")).rates
+    assert list(rates) == ["1", "2", "3", "4", "5", "6", "7", "8", "Sum", "Avg", "Std"]
+    assert rates["Sum"]["Physical Reads/s"] == 1357207.1
+    assert rates["4"]["Redo Size (k)/s"] == 5130.8
+    each = sum(rates[str(one)]["Logical Reads/s"] for one in range(1, 9))
+    assert each == pytest.approx(rates["Sum"]["Logical Reads/s"], abs=0.05)
+
+
+def test_statspack():
+    report = statspack.parse(fixture("statspack-made-up.txt"))
+    assert (report.head.instance, report.head.host) == ("sales", "db01")
+    assert (report.head.release, report.head.multitenant) == ("19.0.0.0.0", None)
+    assert (report.head.seconds, report.head.db_seconds) == (1800, 2892)
+    assert rows(report, "top")[1] == ("db file sequential read", 1402113, 913)
+    assert rows(report, "background") == [("log file parallel write", 88001, 61)]
+    assert report.histograms[1].counts == {10: 80080, 11: 5280, 12: 1760, 13: 792, 14: 88}
+
+
+def test_an_average_that_does_not_fit_its_column():
+    report = statspack.parse(fixture("statspack-12.1-top-idle.txt"))
+    assert rows(report)[0] == ("LGWR worker group idle", 6, 22049)
+    assert report.events[0].average == pytest.approx(22049e6 / 6)
+    assert report.events[4].average == pytest.approx(14925.9, abs=0.1)
+
+
+def test_lines_of_slobs_reports():
+    events, _ = slob.parse_grep(fixture("slob-grep-single-block.txt"))
+    assert [(one.sessions, one.waits, one.seconds, one.percent) for one in events] == [
+        (32, 9257339, 3778, 39.3),
+        (64, 15161265, 8301, 43.2),
+        (96, 19802040, 13751, 47.6),
+        (128, 17269328, 15964, 41.4),
+    ]
+    # The column of averages says 0, 1, 1 and 1 ms.
+    assert [round(one.average.value, 1) for one in events] == [408.1, 547.5, 694.4, 924.4]
+    assert {one.name for one in events} == {"cell single block physical read"}
+    _, rates = slob.parse_grep(fixture("slob-grep-physical-reads.txt"))
+    assert [(one.sessions, one.name, one.per_second, one.per_transaction) for one in rates] == [
+        (32, "Physical reads", 197068.2, 59670688.0),
+        (64, "Physical reads", 249996.2, 3594314.9),
+        (96, "Physical reads", 253909.9, 3669155.5),
+        (128, "Physical reads", 255982.8, 3733850.4),
+    ]
+
+
+def test_slobs_other_files():
+    assert slob.parse_db_stats(fixture("slob-db_stats.txt")) == [
+        (1, 30000, 29462, 98.207),
+        (3, 30000, 29675, 98.917),
+        (8, 30000, 29468, 98.227),
+        (7, 30000, 29562, 98.54),
+        (2, 30000, 29353, 97.843),
+        (6, 30000, 29304, 97.68),
+        (5, 30000, 28902, 96.34),
+    ]
+    info = slob.parse_info(fixture("slob-awr_info-made-up.txt"))
+    assert [(one.sessions, one.latencies["log file parallel write"]) for one in info] == [
+        (8, 1210),
+        (16, 1630),
+    ]
+    # It did not occur.
+    assert "direct path read" not in info[0].latencies
+    assert info[1].figures["LIO"] == 251812
+
+
+@pytest.mark.parametrize(
+    ("name", "mbps", "iops"),
+    [
+        ("orion-11.1-grep-default.txt", (213.55, 0, 6), (32323, 2, 0)),
+        ("orion-11.1-grep-old-hacmp.txt", (109.64, 0, 10), (31203, 5, 0)),
+        ("orion-19.3.txt", (1571.33, 0, 5), (58778, 10, 0)),
+    ],
+)
+def test_orion(name, mbps, iops):
+    (run,) = orion.parse(fixture(name))
+    assert (run.large_mbps, run.small_iops) == (mbps, iops)
+
+
+def test_latencies_of_orion_have_one_unit():
+    first, second = orion.parse(fixture("orion-11.1-two-disks.txt"))
+    # 11.1 prints milliseconds without saying so: 5 in flight at 19,019 a second are 263 us each.
+    assert first.small_latency == (260, 5, 0)
+    assert first.small_latency.value == pytest.approx(5e6 / first.small_iops.value, rel=0.02)
+    assert second.small_latency == (330, 4, 0)
+    assert (first.small_size, first.large_size) == (8192, 1048576)
+    (run,) = orion.parse(fixture("orion-19.3.txt"))
+    assert run.small_latency == (97.677, 2, 0)
+    assert run.latencies[1][:6] == ("small", "read", 97.677, 63.652, 2133.198, 47.348)
+    assert run.latencies[1].bins == {
+        6: 1,
+        7: 1112243,
+        8: 102320,
+        9: 5434,
+        10: 405,
+        11: 259,
+        12: 2,
+    }
+    (both,) = orion.parse(fixture("orion-12.2-read-write.txt"))
+    assert [(one.direction, one.small, one.average) for one in both.latencies] == [
+        ("read", 68, 74069.66),
+        ("write", 68, 73935.104),
+        ("read", 4, 4455.933),
+        ("write", 4, 4363.848),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "throughput", "latency", "interval"),
+    [
+        ("oratcptest-0-bytes.txt", 0, 0.017, 670, ("07:34:43", 0.017, 670)),
+        ("oratcptest-250-bytes.txt", 250, 0.365, 685, ("09:39:48", 0.365, 685)),
+        ("oratcptest-250-bytes-local.txt", 250, 11.970, 21, ("14:49:30", 12.221, 20)),
+        ("oratcptest-cloud.txt", 0, 0.046, 250, ("12:07:44", 0.046, 250)),
+    ],
+)
+def test_oratcptest(name, payload, throughput, latency, interval):
+    (test,) = oratcptest.parse(fixture(name))
+    assert (test.mode, test.connections, test.duration) == ("SYNC", 1, 1)
+    assert (test.payload, test.latency, test.port) == (payload, latency, 1521)
+    assert test.throughput == pytest.approx(throughput * 2**20)
+    (one,) = test.intervals
+    assert (one.at, one.latency) == (interval[0], interval[2])
+    assert one.throughput == pytest.approx(interval[1] * 2**20)
+
+
+def test_several_runs_of_oratcptest():
+    text = fixture("oratcptest-0-bytes.txt") + fixture("oratcptest-250-bytes.txt")
+    assert [(one.server, one.latency) for one in oratcptest.parse(text)] == [
+        ("db01", 670),
+        ("db01", 685),
+    ]
+
+
+def test_latencies_of_a_cell():
+    (disk,) = iolstats.parse(fixture("iolstats-seed-long.txt"))
+    assert (disk.name, disk.shortened) == ("CD_02_enkcel01", True)
+    assert disk.counts[8192] == (498831, 466674)
+    assert len(disk.counts) == 12
+    (table,) = disk.latencies
+    assert list(table.bins) == [512, 4096, 8192, 16384]
+    # [32, 63) us is the sixth octave, [524288, 1048575) the twentieth.
+    assert table.bins[8192][6] == 66
+    assert table.bins[8192][13] == 124246
+    assert table.bins[8192][20] == 1
+    assert sum(table.bins[512].values()) == 212184
+
+
+def test_columns_without_an_io_are_not_in_the_dump():
+    (disk,) = iolstats.parse(fixture("iolstats-seed-smartscan.txt"))
+    assert not disk.shortened
+    assert disk.counts == {4096: (0, 24), 524288: (8, 0), 1048576: (208, 0)}
+    (table,) = disk.latencies
+    assert table.bins == {
+        524288: {15: 3, 16: 1, 18: 2, 19: 2},
+        1048576: {13: 1, 14: 3, 15: 15, 16: 22, 17: 89, 18: 59, 19: 19},
+    }
+
+
+def test_a_dump_whose_tables_disagree():
+    text = fixture("iolstats-seed-smartscan.txt").replace("         89 |", "         88 |")
+    with pytest.raises(ParseError, match="207 in the latencies of CD_02_enkcel01 and 208"):
+        iolstats.parse(text)
+
+
+def test_counters_of_a_cells_disks():
+    (device,) = devio_stats.parse(fixture("devio_stats-seed.txt"))
+    assert (device.name, device.shortened) == ("/dev/sda", True)
+    # The dump has the newest first.
+    assert device.intervals[0] == (pytest.approx(58.824), pytest.approx(58.824), 25 * 512, 0, 17)
+    assert device.intervals[4] == (pytest.approx(111.111), pytest.approx(111.111), 15 * 512, 7, 38)
+    assert [one.reads + one.writes for one in device.intervals] == [17, 1, 23, 12, 45, 6]
+
+
+@pytest.mark.parametrize(
+    ("name", "mean", "ends", "served"),
+    [
+        ("apachebench-foreground-check.txt", 17867, (13000, 218000), {50: 17000, 99: 71000}),
+        ("apachebench-background-check.txt", 9927, (7000, 42000), {50: 9000, 99: 26000}),
+    ],
+)
+def test_apachebench(name, mean, ends, served):
+    told = apachebench.parse(fixture(name))
+    assert told.mean == pytest.approx(mean)
+    assert (told.minimum, told.maximum) == ends
+    assert served.items() <= told.served.items()
+    assert len(told.served) == 9

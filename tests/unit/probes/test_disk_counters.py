@@ -1,0 +1,172 @@
+"""Which devices stand for a host's storage, and what intervals of counters say."""
+
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof.errors import Unanswered
+from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.parsers.diskstats import Difference
+from ansible.module_utils.hostproof.probes import disk_counters
+from ansible.module_utils.hostproof.probes.disk_counters import Interval, NoSuchDevice
+
+ROW = "{major} {minor} {name} {reads} 0 {sectors} {read_ms} {writes} 0 0 {write_ms} 0 {busy} {busy}"
+
+#: Two paths of one LUN under multipath, a volume on it and one on a partition of a local disk.
+STACK: dict[str, list[str]] = {
+    "sda": [],
+    "sdb": [],
+    "sdc": [],
+    "dm-0": ["sda", "sdb"],
+    "dm-1": ["dm-0"],
+    "dm-2": ["sdc2"],
+    "md0": ["nvme0n1", "nvme1n1"],
+    "nvme0n1": [],
+    "nvme1n1": [],
+    "loop0": [],
+    "sr0": [],
+    "zram0": [],
+}
+UUIDS = {"dm-0": "mpath-360a98000", "dm-1": "LVM-x", "dm-2": "LVM-y"}
+
+
+def row(name: str, **counted: int) -> str:
+    zero = dict.fromkeys(["reads", "sectors", "read_ms", "writes", "write_ms", "busy"], 0)
+    return ROW.format(major=8, minor=0, name=name, **{**zero, **counted}) + "\n"
+
+
+def host(links: dict[str, str] | None = None, **evidence: Any) -> RecordedHost:
+    known: dict[str, Any] = {"dir:/sys/block": {"kind": "dir", "names": sorted(STACK)}}
+    absent = {"kind": "file", "error": "absent", "message": "No such file"}
+    for name, parts in STACK.items():
+        known[f"dir:/sys/block/{name}/slaves"] = {"kind": "dir", "names": parts}
+        known[f"file:/sys/block/{name}/dm/uuid"] = (
+            {"kind": "file", "text": UUIDS[name] + "\n"} if name in UUIDS else absent
+        )
+        known[f"link:/dev/{name}"] = {"kind": "link", "target": f"/dev/{name}"}
+    for name, target in (links or {}).items():
+        known[f"link:{name}"] = {"kind": "link", "target": target}
+    text = "".join(row(name) for name in [*STACK, "sdc1", "sdc2"])
+    known["file:/proc/diskstats"] = {"kind": "file", "text": text}
+    known["link:/dev/sdx"] = {"kind": "link", "error": "absent", "message": "No such file"}
+    return RecordedHost({**known, **evidence})
+
+
+def test_one_layer_of_each_stack() -> None:
+    assert disk_counters.choose(host(), disk_counters.DEVICES) == [
+        "dm-0",
+        "nvme0n1",
+        "nvme1n1",
+        "sdc",
+    ]
+    assert disk_counters.choose(host(), disk_counters.PATHS) == [
+        "nvme0n1",
+        "nvme1n1",
+        "sda",
+        "sdb",
+        "sdc",
+    ]
+
+
+def test_devices_by_name() -> None:
+    links = {"/dev/mapper/redo": "/dev/dm-1", "/dev/sdc2": "/dev/sdc2"}
+    assert disk_counters.named(host(links), ["/dev/mapper/redo", "/dev/dm-1", "sdc2", "md0"]) == [
+        "dm-1",
+        "sdc2",
+        "md0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["dm-0", "sdb"], "dm-0 stands on sdb"),
+        (["sdb", "dm-0"], "dm-0 stands on sdb"),
+        (["sda", "dm-1"], "dm-1 stands on sda"),
+        (["dm-2", "sdc"], "dm-2 stands on sdc"),
+        (["sdc1", "sdc"], "sdc1 stands on sdc"),
+        (["md0", "nvme1n1"], "md0 stands on nvme1n1"),
+        (["sdx"], "sdx is no block device of this host"),
+    ],
+)
+def test_each_io_counts_once(names: list[str], words: str) -> None:
+    links = {"/dev/sdc1": "/dev/sdc1"}
+    with pytest.raises(NoSuchDevice, match=words):
+        disk_counters.named(host(links), names)
+
+
+def test_intervals_are_differences() -> None:
+    texts = [row("sda", reads=n * 100, read_ms=n * 50, sectors=n * 1600) for n in range(3)]
+    evidence = {
+        f"sample:diskstats_{n}": {
+            "kind": "sample",
+            "seconds": 3.0,
+            "first": {"file:/proc/diskstats": texts[n]},
+            "second": {"file:/proc/diskstats": texts[n + 1]},
+            "errors": {},
+        }
+        for n in range(2)
+    }
+    intervals = disk_counters.read_intervals(RecordedHost(evidence), 2, 3.0)
+    assert [one.devices["sda"].reads for one in intervals] == [100, 100]
+    windows, remarks = disk_counters.windows(["sda"], intervals, None)
+    assert windows[0].p50 == 500.0
+    assert windows[0].conditions["request_bytes"] == 8192
+    assert "too few" in remarks[0]
+
+
+def test_counters_that_cannot_be_read_are_unknown() -> None:
+    evidence = {
+        "sample:diskstats_0": {
+            "kind": "sample",
+            "seconds": 3.0,
+            "first": {},
+            "second": {},
+            "errors": {"file:/proc/diskstats": "Permission denied"},
+        }
+    }
+    with pytest.raises(Unanswered, match="Permission denied"):
+        disk_counters.read_intervals(RecordedHost(evidence), 1, 3.0)
+
+
+def test_this_host() -> None:
+    (one,) = disk_counters.read_intervals(LiveHost(), 1, 0.01)
+    assert one.seconds >= 0.01
+    assert all(moved.reads >= 0 for moved in one.devices.values())
+
+
+def interval(reads: int, read_ms: int, writes: int = 0, write_ms: int = 0) -> Interval:
+    moved = Difference(reads, 0, reads * 16, read_ms, writes, 0, 0, write_ms, 300, 1500)
+    return Interval(3.0, {"sda": moved})
+
+
+def test_the_median_of_intervals_not_the_quotient_of_all() -> None:
+    quiet = [interval(100, 20) for _ in range(4)]
+    windows, _ = disk_counters.windows(["sda"], [*quiet, interval(1000, 20000)], 1700000000.0)
+    read, write = windows
+    assert (read.layer, read.subject, read.size, read.n) == ("read", "sda", None, 1400)
+    assert (read.minimum, read.p50, read.maximum) == (200.0, 200.0, 20000.0)
+    assert read.mean == pytest.approx(1e6 * 20080 / 1e3 / 1400)
+    assert (read.p90, read.p99, read.bins) == (None, None, None)
+    assert (read.started, read.seconds) == (1700000000.0, 15.0)
+    conditions = read.conditions
+    assert (conditions["queue"], conditions["busy_percent"]) == (0.5, 10.0)
+    assert (conditions["intervals"], conditions["intervals_told"]) == (5, 5)
+    assert (write.layer, write.n, write.p50) == ("write", 0, None)
+
+
+def test_too_few_ios_tell_nothing() -> None:
+    windows, remarks = disk_counters.windows(["sda"], [interval(29, 290)] * 3, None)
+    assert (windows[0].n, windows[0].p50, windows[0].mean) == (87, None, None)
+    assert remarks[0] == ("sda: too few I/Os to tell (87 reads in 9 s, and no interval with 30)")
+    windows, _ = disk_counters.windows(["sda"], [interval(29, 290), interval(30, 60)], None)
+    assert (windows[0].p50, windows[0].conditions["intervals_told"]) == (2000.0, 1)
+
+
+def test_a_device_that_was_made_anew() -> None:
+    gone = Interval(3.0, {})
+    windows, remarks = disk_counters.windows(["sda"], [interval(100, 10, 100, 10), gone], None)
+    assert len(windows) == 2
+    assert remarks == ["sda: was made anew meanwhile, so 1 of 2 intervals count"]
+    windows, remarks = disk_counters.windows(["sda"], [gone], None)
+    assert windows == []
+    assert "has no counters" in remarks[0]

@@ -1,0 +1,60 @@
+"""Windows of NFS mounts, from two readings of a real kernel's counters."""
+
+import pytest
+from ansible.module_utils.hostproof.parsers import mountstats
+from ansible.module_utils.hostproof.probes import nfs_latency, nfs_traffic
+from latency_packs import mount
+from packs import FIXTURES
+
+
+def interval(name: str, seconds: float) -> nfs_latency.Interval:
+    first, second = [
+        mountstats.parse((FIXTURES / f"mountstats/linux-6.1-{name}-{number}.txt").read_text())
+        for number in (1, 2)
+    ]
+    return nfs_latency.Interval(seconds, nfs_traffic.between(first, second, seconds, {}))
+
+
+def test_the_figures_are_those_of_the_counters():
+    one = interval("slow", 8.5)
+    windows, remarks = nfs_latency.windows(["/u01/oradata"], [one], 7.0)
+    assert remarks == []
+    rates = one.mounts["/u01/oradata"].ops["WRITE"]
+    told = {w.layer: w for w in windows if w.subject == "/u01/oradata WRITE"}
+    assert rates.ops >= 30 and rates.rtt_ms is not None and rates.execute_ms is not None
+    assert told["server"].p50 == pytest.approx(rates.rtt_ms * 1000)
+    assert told["user"].p50 == pytest.approx(rates.execute_ms * 1000)
+    assert told["host"].p50 == pytest.approx((rates.execute_ms - rates.rtt_ms) * 1000)
+    assert {window.n for window in told.values()} == {rates.ops}
+    assert told["server"].conditions["mode"] == "passive"
+    assert (told["server"].started, told["server"].seconds) == (7.0, 8.5)
+
+
+def test_the_median_of_intervals_and_the_mean_of_all():
+    server = mount("/u02", (100, 1.0, 1.5), (300, 2.0, 2.5), (100, 9.0, 9.5))[0]
+    assert server.layer == "server"
+    assert (server.minimum, server.p50, server.maximum) == (1000.0, 2000.0, 9000.0)
+    assert server.mean == pytest.approx((100 * 1 + 300 * 2 + 100 * 9) / 500 * 1000)
+    assert server.conditions["intervals_told"] == 3
+
+
+def test_an_interval_with_too_few_does_not_count():
+    server = mount("/u02", (29, 90.0, 90.0), (30, 2.0, 2.5))[0]
+    assert (server.n, server.p50, server.conditions["intervals_told"]) == (59, 2000.0, 1)
+    assert server.mean == pytest.approx(2000.0)
+
+
+def test_nothing_happened():
+    server = mount("/u02", (0, 0.0, 0.0))[0]
+    assert (server.n, server.p50, server.mean, server.minimum) == (0, None, None, None)
+
+
+def test_a_mount_that_is_not_there_or_was_made_anew():
+    one = interval("load", 9.8)
+    again = one._replace(
+        mounts={path: mount._replace(remounted=True, ops={}) for path, mount in one.mounts.items()}
+    )
+    for intervals, path in (([one], "/nowhere"), ([again], "/u01/oradata")):
+        windows, remarks = nfs_latency.windows([path], intervals, None)
+        assert windows == []
+        assert remarks == [f"{path}: is not mounted, or was mounted anew meanwhile"]

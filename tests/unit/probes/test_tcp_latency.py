@@ -1,0 +1,280 @@
+"""Round trips to servers of the test's own, on loopback. No number of microseconds is judged."""
+
+import time
+
+import pytest
+from ansible.module_utils.hostproof.latency.window import Window
+from ansible.module_utils.hostproof.parsers import tcp_info
+from ansible.module_utils.hostproof.probes import socket_stamps, tcp_latency
+from ansible.module_utils.hostproof.probes.tcp_latency import CannotMeasure, Series, Target
+from latency_server import SETTINGS, greet, pace, responder, server
+from listener_home import OracleHome, free_port
+
+
+@pytest.fixture(scope="module")
+def target():
+    with responder(SETTINGS._replace(connections=8)) as one:
+        yield tcp_latency.resolve("127.0.0.1", one.port)
+
+
+def request_response(target: Target, samples: int = 100, interval: float = 0.0, **more) -> Series:
+    return tcp_latency.request_response(target, 12, 4, pace(samples, interval), **more)
+
+
+def test_three_layers(target):
+    series = request_response(target)
+    assert {name: len(samples) for name, samples in series.layers.items()} == {
+        "kernel": 100,
+        "user": 100,
+        "host": 100,
+    }
+    for kernel, user, host in zip(*series.layers.values(), strict=True):
+        assert 0 < kernel <= user
+        assert host == user - kernel
+    assert series.remarks == []
+    conditions = series.conditions
+    assert (conditions["reply_size"], conditions["retrans"], conditions["ended"]) == (4, 0, None)
+    assert (conditions["stamps_missing"], conditions["clock_steps"]) == (0, 0)
+    assert conditions["handshake_us"] > 0
+
+
+def test_windows(target):
+    windows = tcp_latency.windows(target, request_response(target))
+    assert [(one.probe, one.layer, one.size, one.n) for one in windows] == [
+        ("tcp", "kernel", 12, 100),
+        ("tcp", "user", 12, 100),
+        ("tcp", "host", 12, 100),
+    ]
+    for one in windows:
+        assert one.subject == target.name
+        assert one.minimum <= one.p50 <= one.p90 <= one.maximum
+        assert one.p99 is None
+        assert Window.from_json(one.to_json()) == one
+
+
+@pytest.mark.parametrize(("request_size", "reply_size"), [(1, 1), (250, 4), (65536, 65536)])
+def test_any_payload(target, request_size, reply_size):
+    series = tcp_latency.request_response(target, request_size, reply_size, pace(20))
+    assert series.size == request_size
+    assert len(series.layers["user"]) == 20
+
+
+def test_busy_waiting_in_the_client_is_the_hosts(target):
+    """Each look at the clock takes 3 ms more: one after the answer, which the kernel never sees."""
+
+    def slow():
+        end = time.perf_counter_ns() + 3_000_000
+        while time.perf_counter_ns() < end:
+            pass
+        return end
+
+    series = request_response(target, 20, clock=slow)
+    assert min(series.layers["user"]) >= 3_000_000
+    assert min(series.layers["host"]) >= 2_000_000
+    assert min(series.layers["kernel"]) < 1_000_000
+
+
+def test_a_slow_server_is_not_the_hosts():
+    def serve(stream):
+        greet(stream)
+        while stream.recv(12):
+            time.sleep(0.02)
+            stream.sendall(b"xxxx")
+
+    with server(serve) as target:
+        series = request_response(target, 5)
+    assert min(series.layers["kernel"]) >= 19_000_000
+
+
+def test_without_stamps_there_are_user_times_and_a_remark(target, monkeypatch):
+    monkeypatch.setattr(socket_stamps, "switch_on", lambda _: False)
+    series = request_response(target)
+    assert set(series.layers) == {"user"}
+    assert len(series.layers["user"]) == 100
+    assert "took stamps of only 0 of 100 requests" in series.remarks[0]
+
+
+def test_a_driver_that_stamps_nothing_is_not_asked_again(target, monkeypatch):
+    asked = []
+    monkeypatch.setattr(socket_stamps, "sent", lambda *_: asked.append(1))
+    series = request_response(target)
+    assert set(series.layers) == {"user"}
+    assert len(asked) <= tcp_latency.WARM_UP
+    assert "user times alone" in series.remarks[0]
+
+
+def test_a_missing_stamp_is_no_sample(target, monkeypatch):
+    real, calls = socket_stamps.received, []
+
+    def sometimes(ancillary):
+        calls.append(1)
+        return None if len(calls) % 4 == 0 else real(ancillary)
+
+    monkeypatch.setattr(socket_stamps, "received", sometimes)
+    series = request_response(target)
+    assert len(series.layers["user"]) == 100
+    assert len(series.layers["kernel"]) == 100 - series.conditions["stamps_missing"] == 75
+
+
+@pytest.mark.parametrize("step", [-3_600_000_000_000, 3_600_000_000_000])
+def test_a_clock_that_is_set_meanwhile_gives_no_sample(target, monkeypatch, step):
+    real, calls = socket_stamps.received, []
+
+    def stepped(ancillary):
+        calls.append(1)
+        return real(ancillary) + (step if len(calls) % 10 == 0 else 0)
+
+    monkeypatch.setattr(socket_stamps, "received", stepped)
+    series = request_response(target)
+    assert series.conditions["clock_steps"] == 10
+    assert len(series.layers["kernel"]) == len(series.layers["host"]) == 90
+    assert len(series.layers["user"]) == 100
+
+
+def test_the_interval_is_stretched_for_a_long_way():
+    def serve(stream):
+        greet(stream)
+        while stream.recv(12):
+            time.sleep(0.01)
+            stream.sendall(b"xxxx")
+
+    with server(serve) as target:
+        series = request_response(target, 5, 0.001)
+    assert series.conditions["interval_us"] >= 20_000
+    assert "a request began every" in series.remarks[0]
+
+
+def test_the_interval_is_kept(target):
+    series = request_response(target, 5, 0.2)
+    assert series.conditions["interval_us"] == 200_000
+    assert series.seconds >= 0.8
+
+
+def test_no_request_begins_after_the_deadline(target):
+    wanted = pace(1000, 0.05, seconds=1.5)
+    series = tcp_latency.request_response(target, 12, 4, wanted)
+    assert 1 <= len(series.layers["user"]) <= 30
+    assert "allowed" in series.remarks[0]
+
+
+def test_a_server_that_leaves():
+    left = tcp_latency.WARM_UP + 20
+
+    def serve(stream):
+        greet(stream)
+        for _ in range(left):
+            stream.recv(12)
+            stream.sendall(b"xxxx")
+
+    with server(serve) as target:
+        series = request_response(target)
+    assert 20 <= len(series.layers["user"]) < 100
+    assert "the window ended after" in series.remarks[0]
+    assert series.conditions["ended"]
+
+
+def test_a_server_that_falls_silent():
+    def serve(stream):
+        greet(stream)
+        stream.recv(12)
+        time.sleep(0.6)
+
+    with server(serve) as target, pytest.raises(CannotMeasure, match=r"nothing within 0\.2 s"):
+        tcp_latency.request_response(target, 12, 4, pace(5)._replace(timeout=0.2))
+
+
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.0 400 Bad Request\r\n"])
+def test_something_else_listens(said):
+    def serve(stream):
+        stream.recv(64)
+        stream.sendall(said)
+
+    with server(serve) as target, pytest.raises(CannotMeasure, match="not a responder of Hostp"):
+        request_response(target)
+
+
+def test_nobody_listens():
+    target = tcp_latency.resolve("127.0.0.1", free_port())
+    with pytest.raises(CannotMeasure, match="is the responder running"):
+        request_response(target)
+    with pytest.raises(CannotMeasure, match="1 Connection refused"):
+        tcp_latency.handshake(target, pace(1))
+    with pytest.raises(CannotMeasure, match="no_connection"):
+        tcp_latency.tns_pings(target, pace(1))
+
+
+def test_a_name_that_is_none():
+    with pytest.raises(CannotMeasure, match="no-such-host.invalid has no address"):
+        tcp_latency.resolve("no-such-host.invalid", 1521)
+
+
+def test_names_of_targets():
+    assert tcp_latency.resolve("127.0.0.1", 1521).name == "127.0.0.1:1521"
+    assert tcp_latency.resolve("::1", 1521).name == "[::1]:1521"
+
+
+def test_handshakes(target):
+    series = tcp_latency.handshake(target, pace(3))
+    assert {name: len(samples) for name, samples in series.layers.items()} == {"net": 3, "user": 3}
+    # Connections to a listener have a rate, whatever the interval asked for.
+    assert series.conditions["interval_us"] == 100_000
+    assert series.seconds >= 0.2
+    assert series.size is None
+    assert series.remarks == []
+
+
+def test_without_tcp_info_there_is_connect_alone(target, monkeypatch):
+    monkeypatch.setattr(tcp_latency, "_tcp_info", lambda _: None)
+    series = tcp_latency.handshake(target, pace(2))
+    assert [one.layer for one in tcp_latency.windows(target, series)] == ["user"]
+    assert "no figure for the network alone" in series.remarks[0]
+
+
+def test_a_syn_that_was_sent_again_is_no_sample(target, monkeypatch):
+    answers = [tcp_info.TcpInfo(200, 0, None), tcp_info.TcpInfo(1000200, 1, None)]
+    monkeypatch.setattr(tcp_latency, "_tcp_info", lambda _: answers.pop(0))
+    series = tcp_latency.handshake(target, pace(2))
+    assert series.layers["net"] == [200_000]
+    assert len(series.layers["user"]) == 2
+    assert series.conditions["retrans"] == 1
+
+
+def test_a_kernel_that_counts_milliseconds_gives_no_network_figure(target, monkeypatch):
+    monkeypatch.setattr(tcp_latency, "LEAST_CONNECT_INTERVAL", 0.001)
+    monkeypatch.setattr(tcp_latency, "_tcp_info", lambda _: tcp_info.TcpInfo(1000, 0, None))
+    series = tcp_latency.handshake(target, pace(30))
+    assert series.layers["net"] == []
+    assert "whole milliseconds" in series.remarks[0]
+
+
+def test_failures_are_counted(target, monkeypatch):
+    real, calls = tcp_latency._connected, []
+
+    def sometimes(*given):
+        calls.append(1)
+        if len(calls) == 2:
+            raise TimeoutError
+        return real(*given)
+
+    monkeypatch.setattr(tcp_latency, "_connected", sometimes)
+    series = tcp_latency.handshake(target, pace(3))
+    assert len(series.layers["user"]) == 2
+    assert series.conditions["failures"] == {"nothing within 5 s": 1}
+    assert "1 of 3 connections do not count" in series.remarks[0]
+
+
+def test_pings_of_a_listener(tmp_path):
+    home = OracleHome(tmp_path / "home")
+    with home.running():
+        target = tcp_latency.resolve("127.0.0.1", home.port)
+        series = tcp_latency.tns_pings(target, pace(3))
+    assert {name: len(samples) for name, samples in series.layers.items()} == {
+        "net": 3,
+        "server": 3,
+    }
+    assert home.log.read_text().count("* ping * 0") == 3
+
+
+def test_pings_of_what_is_no_listener(target):
+    with pytest.raises(CannotMeasure, match="closed|not_tns|no_answer"):
+        tcp_latency.tns_pings(target, pace(2))

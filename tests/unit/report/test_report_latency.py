@@ -1,0 +1,620 @@
+"""Latencies in report.html: what is drawn, what the tables say, and what is no window."""
+
+import base64
+import copy
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+import zlib
+
+import pytest
+from ansible.module_utils.hostproof.latency.baseline import Baseline
+from ansible.module_utils.hostproof.latency.change_findings import judge_host
+from ansible.module_utils.hostproof.latency.comparing import compare_hosts
+from ansible.module_utils.hostproof.report import html, latency_figure
+from ansible.module_utils.hostproof.report.evidence import show_reading
+from ansible.module_utils.hostproof.report.html import render_html
+from ansible.module_utils.hostproof.report.latency_series import (
+    change_text,
+    count_text,
+    duration,
+    edge,
+    octave_with,
+    read_windows,
+    size_text,
+    span_text,
+    summary,
+)
+from ansible.module_utils.hostproof.report.store import merge
+from latency_samples import active, example, latency_line, of_fixture, passive, reading
+from report_samples import AT, finding, make_line, pack
+from test_report_html import NASTY, Page, packed_evidence
+
+NOW = "2026-11-21T04:00:00Z"
+
+
+@pytest.fixture
+def large(monkeypatch):
+    monkeypatch.setattr(html, "INLINE_FINDINGS", 0)
+    monkeypatch.setattr(html, "INLINE_EVIDENCE", 0)
+
+
+def text_of(*lines):
+    return render_html(merge(lines), NOW)
+
+
+def drawings(text):
+    """The SVG elements by their titles; each must be well-formed XML."""
+    found = [ElementTree.fromstring(svg) for svg in re.findall(r"<svg.*?</svg>", text, re.S)]
+    return {svg.find("title").text: svg for svg in found}
+
+
+def tables(text):
+    """Rows of cells of each table of latencies."""
+    return [
+        [
+            [re.sub("<.*?>", "", cell) for cell in re.split(r"<t[hd][^>]*>", row)[1:]]
+            for row in re.split(r"<tr[^>]*>", table)[1:]
+        ]
+        for table in re.findall(r"<table class=lt>(.*?)</table>", text)
+    ]
+
+
+# Words and numbers
+
+
+@pytest.mark.parametrize(
+    ("microseconds", "told"),
+    [
+        (0, "0 µs"),
+        (0.25, "0.25 µs"),
+        (78.203, "78.2 µs"),
+        (105, "105 µs"),
+        (999.4, "999 µs"),
+        (999.6, "1 ms"),
+        (1024, "1.02 ms"),
+        (30_000, "30 ms"),
+        (9_996_000, "10 s"),
+        (61_300_000, "61.3 s"),
+    ],
+)
+def test_durations_in_the_unit_that_fits(microseconds, told):
+    assert duration(microseconds) == told
+
+
+def test_the_ends_of_octaves_are_called_as_oracle_calls_them():
+    ends = [edge(octave) for octave in (0, 1, 9, 10, 15, 20, 21, 30)]
+    assert ends == ["1 µs", "2 µs", "512 µs", "1 ms", "32 ms", "1 s", "2 s", "1024 s"]
+    assert span_text(14, 14, False) == "8–16 ms"
+    assert span_text(10, 10, False) == "512 µs–1 ms"
+    assert span_text(0, 10, False) == "under 1 ms"
+    assert span_text(16, 16, True) == "from 32 ms on"
+
+
+def test_sizes_counts_and_changes():
+    assert [size_text(size) for size in (0, 12, 512, 8192, 1 << 20, 3 << 19)] == [
+        "0 B",
+        "12 B",
+        "512 B",
+        "8 KiB",
+        "1 MiB",
+        "1.5 MiB",
+    ]
+    counts = (7, 9999, 10_000, 124_246, 999_499, 999_600, 1_240_000, 10**13)
+    assert [count_text(count) for count in counts] == [
+        "7",
+        "9999",
+        "10k",
+        "124k",
+        "999k",
+        "1M",
+        "1.24M",
+        "10T",
+    ]
+    assert change_text(412.0, 431.0) == "+4.6 %"
+    assert change_text(431.0, 412.0) == "−4.4 %"
+    assert change_text(400.0, 5200.0) == "13 times"
+    assert change_text(None, 1.0) == change_text(1.0, None) == change_text(0.0, 1.0) == ""
+
+
+# Heat maps
+
+
+def test_the_heat_map_of_an_exadata_cell_holds_the_numbers_that_the_cell_printed():
+    svg = drawings(text_of(example()))["disk: CD_02_enkcel01, read"]
+    words = [text.text for text in svg.iter("text")]
+    # By hand from iolstats-seed-long.txt.
+    ends = [f"{1 << k} µs" for k in range(5, 10)] + [f"{1 << k} ms" for k in range(10)]
+    assert words[:17] == [*ends, "1 s", "all"]
+    row = words.index("8 KiB")
+    row_of_8_kib = "66 101 3189 6347 717 1826 23.2k 124k 191k 79.2k 37k 18.5k 12.8k 526 1 499k"
+    assert " ".join(words[row + 1 : row + 17]) == row_of_8_kib
+    titles = [title.text for title in svg.iter("title")]
+    assert "8 KiB, 8–16 ms: 191,169 of 498,831, 38.3 %" in titles
+    assert "8 KiB: 498,831 in all, most (191,169) took 8–16 ms" in svg.find("desc").text
+
+
+def test_a_cell_stands_between_the_ends_of_its_octave_and_its_colour_tells_its_share():
+    svg = drawings(text_of(example()))["disk: CD_02_enkcel01, read"]
+    ends = {text.text: float(text.get("x")) for text in svg.iter("text") if text.get("x")}
+    (cell,) = [g for g in svg.iter("g") if g.find("title") is not None and g[2].text == "191k"]
+    left = float(cell.find("rect").get("x"))
+    right = left + float(cell.find("rect").get("width"))
+    assert ends["8 ms"] < left < float(cell[2].get("x")) < right < ends["16 ms"]
+    assert right - left > 0.9 * (ends["16 ms"] - ends["8 ms"])
+    by_share = {g[2].text: g.get("class") for g in svg.iter("g") if len(g) == 3}
+    assert [by_share[n] for n in ("101", "12.8k", "23.2k", "124k", "191k", "1403")] == [
+        "q1",
+        "q2",
+        "q3",
+        "q4",
+        "q5",
+        "q6",
+    ]
+
+
+def test_coarse_bins_tell_between_which_times_a_percentile_lies():
+    told = tables(text_of(example()))[1]
+    assert told[0] == ["What", "Windows", "Count", "p50", "p90", "p99"]
+    # 498,831 reads of 8 KiB: 249,416 of them end in 8-16 ms, 448,948 in 32-64 ms.
+    assert told[3] == [
+        "CD_02_enkcel01, read, 8 KiB",
+        "1",
+        "498,831",
+        "8–16 ms",
+        "32–64 ms",
+        "128–256 ms",
+    ]
+    (few,) = [row for row in told if row[2] == "35"]
+    assert few[4:] == ["–", "–"], "ten of 35 are not beyond the 90th of a hundred"
+
+
+def test_a_bin_without_an_upper_end_and_one_of_several_octaves_are_drawn_as_such():
+    window = active(100, probe="database", subject="log file sync", layer="database", size=None)[0]
+    bins = {"log2": {"10": 700, "11": 250, "16": 50}, "wide": {"10": 0}, "open": 16}
+    window = window._replace(bins=bins, p50=None, p90=None, p99=None)
+    text = text_of(latency_line("db01", {"database": {"windows:awr": reading([window])}}))
+    svg = drawings(text)["database"]
+    titles = [title.text for title in svg.iter("title")]
+    assert "log file sync, under 1 ms: 700 of 1,000, 70 %" in titles
+    assert "log file sync, from 32 ms on: 50 of 1,000, 5 %" in titles
+    assert "∞" in [text.text for text in svg.iter("text")]
+    widths = [float(rect.get("width")) for rect in svg.iter("rect")][:3]
+    assert widths[0] > 10 * widths[1] == 10 * widths[2]
+    (series,) = read_windows(reading([window])).series
+    assert octave_with(series, 0.5) == "under 1 ms"
+    assert octave_with(series, 0.9) == "1–2 ms"
+
+
+def test_single_sizes_share_a_map_and_several_sizes_have_their_own():
+    several = active(100, size=8192) + active(900, size=1 << 20)
+    singles = active(100, subject="b", size=None) + active(300, subject="c", size=None)
+    text = text_of(latency_line("db01", {"x": {"windows:x": reading(several + singles)}}))
+    maps = drawings(text)
+    assert set(maps) == {"disk_read: /u02/a.dbf, user", "disk_read"}
+    words = [text.text for text in maps["disk_read: /u02/a.dbf, user"].iter("text")]
+    assert "8 KiB" in words and "1 MiB" in words
+    words = [text.text for text in maps["disk_read"].iter("text")]
+    assert "b, user" in words and "c, user" in words
+
+
+def test_without_a_distribution_a_line_reaches_from_the_least_to_the_most():
+    windows = passive(640) + passive(5200, subject="sdb")
+    text = text_of(latency_line("db01", {"disk": {"windows:disk": reading(windows)}}))
+    svg = drawings(text)["disk"]
+    marks = [float(mark.get("cx")) for mark in svg.iter("circle")]
+    lines = [
+        [float(x) for x in re.findall(r"[ML]([\d.]+) ", line.get("d"))]
+        for line in svg.iter("path")
+        if line.get("class") == "rg"
+    ]
+    assert len(marks) == len(lines) == 2
+    for mark, (start, end) in zip(marks, lines, strict=True):
+        assert start < mark < end
+    ticks = {t.text: float(t.get("x")) for t in svg.iter("text") if t.get("class") == "lb"}
+    assert marks[0] < ticks["1 ms"] < ticks["5 ms"] < marks[1] + 20
+    assert list(ticks.values()) == sorted(ticks.values())
+    assert "p50 is the median of the means of intervals" in text
+
+
+def test_labels_of_long_names_still_tell_the_rows_apart():
+    windows = [
+        one
+        for layer in ("read", "write")
+        for place in ("a", "b")
+        for one in passive(100, subject=f"/dev/mapper/{'volume' * 9}_{place}", layer=layer)
+    ]
+    text = text_of(latency_line("db01", {"disk": {"windows:disk": reading(windows)}}))
+    labels = [
+        label.text
+        for label in drawings(text)["disk"].iter("text")
+        if label.get("text-anchor") == "end"
+    ]
+    assert len(labels) == len(set(labels)) == 4
+    assert labels[0].startswith("/dev/mapper") and labels[0].endswith("_a, read")
+    assert all(len(label) == 34 for label in labels[:2])
+
+
+# Before and after
+
+
+def pair(before, after, name="disk_read"):
+    return {f"windows:before:{name}": reading(before), f"windows:after:{name}": reading(after)}
+
+
+def test_before_and_after_lie_over_one_axis_with_a_mark_for_each_window():
+    before, after = active(410), active(540)
+    svg = drawings(text_of(latency_line("db01", {"change": pair(before, after)})))[
+        "disk_read: /u02/a.dbf, user, 8 KiB"
+    ]
+    words = [text.text for text in svg.iter("text")]
+    assert {"before", "after"} <= set(words)
+    place = {}
+    for letter, windows in (("A", before), ("B", after)):
+        marks = [c for c in svg.iter("circle") if c.get("class") == "w" + letter]
+        heights = [float(mark.get("cy")) for mark in marks]
+        assert len(marks) == 10 and heights == sorted(heights)
+        # The same order along the axis as the windows' p50.
+        order = sorted(range(10), key=lambda number: windows[number].p50)
+        assert order == sorted(range(10), key=lambda n: float(marks[n].get("cx")))
+        lines = [p for p in svg.iter("path") if (p.get("class") or "").startswith("m" + letter)]
+        place[letter] = [float(line.get("d")[1:].split(" ")[0]) for line in lines]
+    assert place["A"][0] < place["B"][0], "p50 went up"
+    assert place["A"][0] < place["A"][1], "p50 is not right of p99"
+    assert words[-4:] == [word for word in words if word.startswith("p")]
+
+
+def area(svg, letter):
+    """Of a curve, in square pixels, from its steps."""
+    (path,) = [p for p in svg.iter("path") if p.get("class") == "c" + letter and "H" in p.get("d")]
+    start = re.match(r"M([\d.]+) ([\d.]+)", path.get("d"))
+    x, floor = float(start.group(1)), float(start.group(2))
+    level, total = floor, 0.0
+    for command, value in re.findall(r"([VH])([\d.]+)", path.get("d")):
+        if command == "V":
+            level = float(value)
+        else:
+            total += (floor - level) * (float(value) - x)
+            x = float(value)
+    return total
+
+
+def curve(text, letter):
+    (svg,) = drawings(text).values()
+    swatches = [p for p in svg.iter("path") if p.get("class") == "c" + letter]
+    assert len(swatches) == 2
+    svg.remove(swatches[1])
+    return area(svg, letter) if "H" in swatches[0].get("d") else 0.0
+
+
+def test_both_distributions_have_the_same_area_however_many_there_were():
+    text = text_of(latency_line("db01", {"change": pair(active(410), active(900, n=5000))}))
+    before, after = curve(text, "A"), curve(text, "B")
+    assert before > 1000
+    assert after == pytest.approx(before, rel=0.02)
+
+
+def test_fine_bins_beside_coarse_ones_are_drawn_by_octave():
+    late = [one._replace(bins={"log2": {"9": 900, "10": 300}}) for one in active(410)]
+    text = text_of(latency_line("db01", {"change": pair(active(410), late)}))
+    assert curve(text, "A") == pytest.approx(curve(text, "B"), rel=0.02)
+
+
+def test_without_distributions_the_windows_alone_are_drawn():
+    text = text_of(latency_line("db01", {"change": pair(passive(640), passive(655))}))
+    (svg,) = drawings(text).values()
+    assert len(list(svg.iter("circle"))) == 20
+    assert sum("H" in path.get("d") for path in svg.iter("path")) == 0 or not any(
+        len(path.get("d")) > 40 for path in svg.iter("path")
+    )
+
+
+def test_the_table_tells_before_after_and_change():
+    (rows,) = tables(text_of(latency_line("db01", {"change": pair(active(410), active(540))})))
+    assert rows[0] == ["What", "", "Windows", "Count", "min", "p50", "p90", "p99", "max", "mean"]
+    assert rows[1][:4] == ["disk_read: /u02/a.dbf, user, 8 KiB", "before", "10", "12,000"]
+    assert rows[2][:3] == ["after", "10", "12,000"]
+    assert [row[0] for row in rows[3:]] == ["change"]
+    # In rows of their own the name is missing, so that p50 is one place to the left.
+    before, after = (float(text.split(" ")[0]) for text in (rows[1][5], rows[2][4]))
+    change = float(re.fullmatch(r"\+([\d.]+) %", rows[3][4]).group(1))
+    assert change == pytest.approx((after / before - 1) * 100, abs=0.5), "of rounded figures"
+
+
+def test_the_window_is_the_unit_of_every_figure():
+    means = (1000.0, 100.0, 130.0)
+    windows = [
+        one._replace(n=n, mean=mean, p50=None)
+        for one, n, mean in zip(passive(100, count=3), (9, 90, 900), means, strict=True)
+    ]
+    (series,) = read_windows(reading(windows)).series
+    told = summary(series)
+    assert (told.windows, told.n, told.mean, told.p50) == (3, 999, 130.0, None)
+    assert told.minimum == min(one.minimum for one in windows)
+    assert told.maximum == max(one.maximum for one in windows)
+
+
+def test_what_was_measured_on_one_side_alone_is_said():
+    cited = pair(passive(640), passive(640) + passive(300, subject="dm-9"))
+    text = text_of(latency_line("db01", {"change": cited}))
+    (rows,) = tables(text)
+    assert rows[4][:3] == ["disk: dm-9, read", "before", "not measured"]
+    assert rows[5][:2] == ["after", "10"]
+    assert set(drawings(text)) == {"disk: sda, read"}
+
+
+def test_a_side_whose_other_one_is_not_cited_is_drawn_alone():
+    cited = {"windows:after:disk_read": reading(active(410))}
+    assert set(drawings(text_of(latency_line("db01", {"change": cited})))) == {"disk_read"}
+
+
+# What surrounds them
+
+
+def test_a_reading_is_drawn_once_and_other_findings_link_to_it():
+    told = {"windows:disk": reading(passive(640))}
+    line = latency_line("db01", {"disk": told, "host_gap": told})
+    page = Page(text_of(line))
+    assert [tag for tag, _ in page.tags].count("svg") == 1
+    assert "#h1l1" in page.links
+    assert page.ids.count("h1l1") == 1
+
+
+@pytest.mark.parametrize(("status", "is_open"), [("fail", True), ("warn", True), ("pass", False)])
+def test_what_needs_attention_is_unfolded(status, is_open):
+    page = Page(
+        text_of(latency_line("db01", {"d": {"windows:d": reading(passive(9))}}, status=status))
+    )
+    (figure,) = [told for tag, told in page.tags if tag == "details" and told.get("class") == "l"]
+    assert ("open" in figure) is is_open
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_a_page_with_drawings_is_self_contained(size, request):
+    if size == "large":
+        request.getfixturevalue("large")
+    text = text_of(example("db01"), example("db02"))
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids))
+    assert all(link[1:] in page.ids for link in page.links)
+    for tag, attributes in page.tags:
+        assert not {"src", "style", "xlink:href"} & set(attributes)
+        assert tag not in ("image", "use", "foreignobject", "animate", "iframe", "link")
+    assert "http:" not in text and "https:" not in text
+    for svg in re.findall(r"<svg.*?</svg>", text, re.S):
+        assert svg.startswith('<svg role="img"')
+        assert re.match(r"<svg[^>]*><title>[^<]+</title><desc>[^<]+</desc>", svg)
+
+
+def test_a_large_report_keeps_the_table_in_line_and_packs_the_drawing(large):
+    text = text_of(example("db01"), example("db02"))
+    assert "<svg" not in text
+    assert [row[0] for row in tables(text)[2]][1:] == ["sda, read", "sdb, read"]
+    assert "Latencies are drawn when they are unfolded" in text
+    shelf = packed_evidence(Page(text))
+    numbers = re.findall(r"<details class=l id=(h\d)l\d data-l=(\d+)>", text)
+    assert len(numbers) == 6
+    chunks = [json.loads(zlib.decompress(base64.b64decode(chunk))) for chunk in shelf["chunks"]]
+    for section, number in numbers:
+        chunk, place = shelf["hosts"][section][number]
+        assert drawings(chunks[chunk][place][1])
+        assert tables(chunks[chunk][place][1])
+    assert len({tuple(shelf["hosts"]["h1"][n]) for s, n in numbers if s == "h1"}) == 3
+
+
+def test_a_report_that_gets_too_large_leaves_tables_to_the_script_and_says_so(large, monkeypatch):
+    lines = [example(f"db{number}") for number in range(30)]
+    monkeypatch.setattr(html, "PAGE_LIMIT", 140_000)
+    text = text_of(*lines)
+    assert not tables(text)
+    assert "with JavaScript; findings.jsonl holds them." in text
+    assert text.count("<section class=h") == 30
+
+
+def test_titles_of_a_check_that_differ_by_status_are_not_mixed_up(large):
+    def told(status, subject):
+        return finding(check="latency.change", status=status, title=f"{subject}: as fast as before")
+
+    lines = [
+        make_line(f"db{number}", [told("fail", "disk"), told("warn", "tcp"), told("pass", "nfs")])
+        for number in range(3)
+    ]
+    page = Page(text_of(*lines))
+    # The check has one title, so the other two must stand with their findings.
+    own = [subject for subject in ("disk", "tcp", "nfs") if page.text.count(subject + ": as") == 3]
+    assert len(own) == 2
+    assert sum(page.text.count(s + ": as fast") for s in ("disk", "tcp", "nfs")) == 7
+
+
+def test_more_than_a_drawing_or_table_holds_is_said(monkeypatch):
+    monkeypatch.setattr(latency_figure, "ROWS_DRAWN", 3)
+    monkeypatch.setattr(latency_figure, "TABLE_ROWS", 4)
+    windows = [one for n in range(9) for one in passive(100 + n, subject=f"sd{n}", count=1 + n)]
+    text = text_of(latency_line("db01", {"disk": {"windows:disk": reading(windows)}}))
+    assert "the 3 of 9 that did the most" in text
+    assert "… and 5 more: findings.jsonl." in text
+    (rows,) = tables(text)
+    assert len(rows) == 5
+    monkeypatch.setattr(latency_figure, "DRAWINGS", 2)
+    windows = [
+        (active(100, subject=f"f{n}"), active(100 * 3**n, subject=f"f{n}")) for n in range(5)
+    ]
+    befores, afters = (
+        [one for side in sides for one in side] for sides in zip(*windows, strict=True)
+    )
+    text = text_of(latency_line("db01", {"change": pair(befores, afters)}))
+    assert "Drawn are the 2 of 5 that changed most." in text
+    assert [title.split(",")[0] for title in drawings(text)] == ["disk_read: f3", "disk_read: f4"]
+
+
+def test_evidence_of_windows_stands_as_a_table_and_not_as_numbers_of_bins():
+    note, text = show_reading(reading(active(410)[:2], ["sdc: too few I/Os to tell"]))
+    lines = text.splitlines()
+    assert lines[0].split() == ["what", "n", "min", "p50", "p90", "p99", "max", "mean"]
+    assert [line.split()[:5] for line in lines[1:3]] == [
+        ["/u02/a.dbf,", "user,", "8", "KiB", "1200"]
+    ] * 2
+    assert "how many took less than each time" in text
+    assert re.search(r"8 KiB: <512 µs \d+, <1 ms \d+", text)
+    assert lines[-1] == "sdc: too few I/Os to tell"
+    assert "counts" not in text and len(text) < 1000
+
+
+def test_every_value_of_a_window_is_escaped():
+    windows = [one._replace(probe=NASTY, subject=NASTY, layer=NASTY) for one in active(9)]
+    keys = (f"windows:{NASTY}", f"windows:before:{NASTY}", f"windows:after:{NASTY}")
+    told = {key: reading(windows, [NASTY]) for key in keys}
+    text = text_of(latency_line("db01", {"x": told}))
+    page = Page(text)
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("svg") == 2
+    assert tags.count("script") == 1 and "img" not in tags
+    assert not re.search("[\x1b\ud800-\udfff\u202e]", text)
+    assert drawings(text)
+
+
+# What is no window
+
+
+def mangled():
+    """Readings that somebody edited; each leaves one good window and one that is none."""
+
+    def change(name, value):
+        def apply(reading):
+            reading["windows"][1][name] = value
+
+        return pytest.param(apply, id=f"{name}={str(value)[:40]}")
+
+    def change_bins(name, value):
+        def apply(reading):
+            reading["windows"][1]["bins"][name] = value
+
+        return pytest.param(apply, id=f"bins.{name}={str(value)[:40]}")
+
+    def replace(value):
+        def apply(reading):
+            reading["windows"][1] = value
+
+        return pytest.param(apply, id=f"window={value!r}")
+
+    return [
+        *(replace(value) for value in (None, 7, "window", [], {}, {"probe": "disk"})),
+        *(change("n", value) for value in (-1, 1.5, "9", None, True, 10**40)),
+        *(change("p50", value) for value in (-1, "9", float("nan"), float("inf"), 10**400, [])),
+        *(change("size", value) for value in (-1, 0.5, "8k", 10**30)),
+        *(change(name, None) for name in ("probe", "subject", "layer", "conditions")),
+        *(change("bins", value) for value in (7, [], {}, "log2", {"log2": None}, {"log2": []})),
+        change("bins", {"log2": {"x": 1}}),
+        change("bins", {"log2": {"3": -1}}),
+        change("bins", {"log2": {"99": 1}}),
+        change("bins", {"log2": {"3": 1}, "wide": 3}),
+        change("bins", {"log2": {"3": 1}, "wide": {"3": "0"}}),
+        change("bins", {"log2": {"3": 1}, "open": "3"}),
+        *(change_bins("counts", v) for v in (None, 7, [7], [[1]], [["1", 1]], [[-1, 1]])),
+        *(change_bins("counts", v) for v in ([[1, 0]], [[1, -1]], [[10**18, 1]], [[1, 1, 1]])),
+        *(change_bins("lowest_ns", value) for value in (None, "1", [])),
+        *(change_bins("sum_ns", value) for value in (None, float("inf"), {})),
+        change_bins("layout", "other"),
+        change_bins("layout", None),
+    ]
+
+
+@pytest.mark.parametrize("mangle", mangled())
+def test_what_is_no_window_is_left_out_and_said(mangle):
+    told = copy.deepcopy(reading(active(410)[:2]))
+    mangle(told)
+    read = read_windows(told)
+    assert [len(series.windows) for series in read.series] == [1]
+    (problem,) = read.problems
+    assert problem.startswith("window 2: ")
+    cited = {"windows:before:x": told, "windows:after:x": told, "windows:x": told}
+    text = text_of(latency_line("db01", {"change": cited}))
+    assert text.count("<p class=lp>windows:") == 3
+    assert len(drawings(text)) == 2
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"kind": "windows"},
+        {"kind": "windows", "windows": None, "remarks": None},
+        {"kind": "windows", "windows": {}, "remarks": {}},
+        {"kind": "windows", "windows": [], "remarks": []},
+        {"kind": "windows", "error": "unanswered", "message": "no counters"},
+        {"kind": "file", "text": "not windows"},
+        7,
+    ],
+)
+def test_a_reading_without_windows_does_not_end_the_report(told):
+    cited = {"windows:before:x": told, "windows:after:x": told}
+    line = make_line("db01", [finding(evidence=list(cited))], evidence=pack(cited))
+    text = text_of(line)
+    assert "<svg" not in text
+    assert "Evidence: windows:before:x, windows:after:x" in text
+
+
+def test_windows_of_nothing_are_no_drawing():
+    empty = passive(9)[0]._replace(
+        n=0, minimum=None, mean=None, p50=None, maximum=None, bins={"log2": {"3": 0}}
+    )
+    told = {key: reading([empty]) for key in ("windows:x", "windows:before:y", "windows:after:y")}
+    text = text_of(latency_line("db01", {"x": told}))
+    for rows in tables(text):
+        assert "not told" in rows[1]
+    assert all(len(svg.findall("circle")) == 0 for svg in drawings(text).values())
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        path
+        for path in (
+            "awr-19c-made-up.txt",
+            "orion-19.3.txt",
+            "orion-12.2-read-write.txt",
+            "devio_stats-seed.txt",
+            "oratcptest-250-bytes.txt",
+            "statspack-made-up.txt",
+            "apachebench-foreground-check.txt",
+            "awr-11.2.0.1-shortened.txt",
+        )
+    ),
+)
+def test_what_tools_print_can_be_drawn(name):
+    text = text_of(latency_line("db01", {"database": {"windows:it": of_fixture(name)}}))
+    assert drawings(text)
+    assert tables(text)
+
+
+def test_what_a_comparison_says_and_what_is_drawn_are_the_same():
+    means = [
+        [one._replace(probe="nfs", layer="server", p50=None) for one in passive(middle)]
+        for middle in (640, 900)
+    ]
+    windows = {"before": active(410) + means[0], "after": active(540) + means[1]}
+    sides = [
+        Baseline(
+            host="db01",
+            taken_at=AT,
+            probes=[{"probe": "disk_read", "path": "/u02/a.dbf"}, {"probe": "nfs"}],
+            rounds=10,
+            seconds=3.0,
+            pause=0.0,
+            windows=windows[side],
+            remarks=[],
+        )
+        for side in ("before", "after")
+    ]
+    verdict = compare_hosts({"db01": (sides[0], sides[1])})["db01"]
+    judged = judge_host(verdict, AT, AT)
+    line = make_line("db01", [one.as_dict() for one in judged.findings])
+    text = text_of(dict(line, evidence=pack(judged.evidence)))
+    for subject, title, figure in (
+        ("/u02/a.dbf", "disk_read: /u02/a.dbf, user, 8 KiB", "p50"),
+        ("sda", "nfs: sda, server", "mean"),
+    ):
+        (said,) = [one for one in judged.findings if subject in one.title]
+        before, after = re.search(figure + r" (\d+) -> (\d+) us", said.running).groups()
+        words = [text.text for text in drawings(text)[title].iter("text")]
+        assert {f"{figure} {before} µs", f"{figure} {after} µs"} <= set(words)
+        assert said.status == "fail"

@@ -1,0 +1,180 @@
+"""./hostproof baseline and compare, with the real probe, against a server whose delay is raised.
+
+The delays are tens of milliseconds, so that no load of this machine turns one into the other.
+"""
+
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from latency_server import greet
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class SlowServer:
+    """Answers each request after ``delay`` seconds."""
+
+    def __init__(self) -> None:
+        self.delay = 0.02
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                stream, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(stream,), daemon=True).start()
+
+    def _serve(self, stream: socket.socket) -> None:
+        with stream, contextlib.suppress(OSError):
+            request, reply = greet(stream)
+            while stream.recv(request, socket.MSG_WAITALL):
+                time.sleep(self.delay)
+                stream.sendall(b"a" * reply)
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+@pytest.fixture(scope="module")
+def slow() -> Iterator[SlowServer]:
+    server = SlowServer()
+    yield server
+    server.close()
+
+
+class Tool:
+    """./hostproof with the virtualenv of the tests, and folders of its own."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        programs = folder / "venv/bin"
+        programs.mkdir(parents=True)
+        for name in ("python", "ansible-playbook"):
+            target = Path(sys.executable).with_name(name)
+            (programs / name).write_text(f'#!/bin/sh\nexec "{target}" "$@"\n')
+            (programs / name).chmod(0o755)
+        wanted = subprocess.run(
+            "cat requirements*.txt | cksum", shell=True, cwd=ROOT, capture_output=True, text=True
+        ).stdout.strip()
+        (folder / "venv/hostproof-stamp").write_text(f"requirements.txt {ROOT} {wanted}\n")
+        probe = {"probe": "tcp", "host": "127.0.0.1", "port": port, "mode": "request_response"}
+        here = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+            "hostproof_become": False,
+            "latency_probes": [{**probe, "samples": 10}],
+            "latency_gate_windows": 6,
+            "latency_gate_seconds": 1,
+            "latency_gate_pause": 0,
+        }
+        (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": {"here": here}}}))
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        unwanted = ("ANSIBLE_", "HOSTPROOF_", "PYTHONPATH")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+        return subprocess.run(
+            [str(ROOT / "hostproof"), *arguments, "-i", str(self.folder / "hosts.yml")],
+            env={
+                **kept,
+                "HOSTPROOF_VENV": os.path.relpath(self.folder / "venv", ROOT),
+                "HOSTPROOF_REQUIREMENTS": "requirements.txt",
+                "HOSTPROOF_REPORTS": str(self.folder / "reports"),
+                "HOSTPROOF_BASELINES": str(self.folder / "baselines"),
+            },
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+        )
+
+    def newest_report(self) -> Path:
+        return max((self.folder / "reports").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+
+    def changes(self) -> list[dict[str, Any]]:
+        document = json.loads((self.newest_report() / "report.json").read_text())
+        return [one for one in document["findings"] if one["check"] == "latency.change"]
+
+
+@pytest.fixture(scope="module")
+def tool(slow, tmp_path_factory) -> Tool:
+    return Tool(tmp_path_factory.mktemp("before_after"), slow.port)
+
+
+@pytest.fixture(scope="module")
+def baseline(tool) -> subprocess.CompletedProcess[str]:
+    return tool.run("baseline")
+
+
+def test_a_baseline_is_a_file_a_host_for_its_owner_alone(tool, baseline):
+    assert baseline.returncode == 0, baseline.stdout
+    folder = Path(re.search(r"^Baseline: (.*)$", baseline.stdout, re.MULTILINE).group(1))
+    assert [path.name for path in folder.iterdir()] == ["here.json"]
+    assert (folder / "here.json").stat().st_mode & 0o777 == 0o600
+    assert (folder.parent / "latest").resolve() == folder.resolve()
+
+
+@pytest.mark.usefixtures("baseline")
+def test_what_got_slower_fails_and_both_distributions_are_evidence(tool, slow, validate_line):
+    slow.delay = 0.06
+    done = tool.run("compare")
+    assert done.returncode == 2, done.stdout
+    slower = {one["title"].split(": ")[0]: one["status"] for one in tool.changes()}
+    port = slow.port
+    assert slower[f"tcp 127.0.0.1:{port} user 12 B"] == "fail"
+    (line,) = [
+        json.loads(text)
+        for text in (tool.newest_report() / "findings.jsonl").read_text().splitlines()
+        if '"host": "here"' in text
+    ]
+    validate_line(line)
+    keys = {key for one in line["findings"] for key in one["evidence"]}
+    assert {
+        f"windows:{side}:tcp 127.0.0.1:{port} user 12 B" for side in ("before", "after")
+    } <= keys
+
+
+@pytest.mark.usefixtures("baseline")
+def test_a_named_baseline_without_the_host_is_no_pass(tool, tmp_path):
+    done = tool.run("compare", "--baseline", str(tmp_path))
+    assert done.returncode == 3, done.stdout
+    assert "there is no baseline" in json.dumps(tool.changes())
+
+
+@pytest.mark.usefixtures("baseline")
+def test_a_server_that_is_gone_is_no_pass(tool, slow):
+    slow.close()
+    done = tool.run("compare")
+    assert done.returncode == 3, done.stdout
+    assert {one["status"] for one in tool.changes()} == {"error"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["audit", "--gate"], "--gate goes with apply and revert"),
+        (["revert", "--gate"], "no folder of a gate"),
+        (["revert", "--gate", "/"], "/ is no folder of a gate"),
+        (["audit", "--baseline", "/"], "--baseline goes with compare"),
+        (["compare", "--baseline", "/nonexistent"], "there is no /nonexistent"),
+    ],
+)
+def test_wrong_use_ends_with_1_before_anything_runs(tool, arguments, message):
+    done = tool.run(*arguments)
+    assert done.returncode == 1
+    assert message in done.stdout

@@ -1,0 +1,289 @@
+"""The gate from its playbooks to its ledger and report: whatever ends a batch, none follows.
+
+The hosts are this machine under other names; gate_runs.py says what is real. A run takes some
+seconds, so that several tests look at the same one.
+"""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from gate_runs import Fleet, Played
+
+GATE_CHECK = "latency.gate"
+
+
+def fleet(tmp_path: Path, hosts: int = 3, controls: int = 0) -> Fleet:
+    return Fleet(tmp_path, hosts, controls)
+
+
+@pytest.fixture(scope="module")
+def kept_run(tmp_path_factory) -> tuple[Fleet, Played]:
+    one = fleet(tmp_path_factory.mktemp("kept"), hosts=3, controls=1)
+    for name in one.names[1:]:
+        one.set(name, new_delay="0.0001")  # a change that costs nothing
+    options = ("-e", "latency_gate_controls=controls", "-e", '{"latency_gate_serial": [1, 2]}')
+    return one, one.play("run", "gate", *options)
+
+
+class TestKept:
+    def test_every_batch_is_kept_and_nothing_failed(self, kept_run):
+        _, played = kept_run
+        assert played.states() == ["kept", "kept"], played.output
+        assert (played.code, played.exit_code) == (0, 0), played.output
+        assert played.statuses(GATE_CHECK) == dict.fromkeys(kept_run[0].names, "pass")
+
+    def test_controls_are_measured_and_never_changed(self, kept_run):
+        one, played = kept_run
+        assert not one.open_applies("ctl01")
+        for batch in (1, 2):
+            for side in ("before", "after"):
+                assert (played.folder / f"batch-{batch}/{side}/ctl01.json").exists()
+        assert played.statuses("latency.change")["ctl01"] == "pass"
+
+    def test_hosts_of_other_batches_serve_where_controls_are_few(self, kept_run):
+        _, played = kept_run
+        before = {path.stem for path in (played.folder / "batch-1/before").iterdir()}
+        assert before == {"db01", "ctl01", "db02", "db03"}
+
+    def test_what_was_changed_is_verified_and_controls_are_not(self, kept_run):
+        one, played = kept_run
+        for name in one.names:
+            assert f"verified {name}" in played.output
+        assert "verified ctl01" not in played.output
+
+    def test_a_host_on_which_nothing_was_changed_is_said_to_be_one(self, kept_run):
+        _, played = kept_run
+        told = {
+            line["host"]: finding["running"]
+            for line in played.lines()
+            for finding in line["findings"]
+            if finding["check"] == GATE_CHECK
+        }
+        assert "nothing was changed on this host" in told["db01"]
+        assert "nothing was changed" not in told["db02"]
+
+    def test_a_host_that_stands_beside_a_batch_keeps_what_its_own_said(self, kept_run):
+        _, played = kept_run
+        assert (played.folder / "batch-2/after/db01.json").exists()
+        assert played.statuses("latency.change")["db01"] == "pass"
+
+    def test_lines_are_as_the_schema_says(self, kept_run, validate_line):
+        for line in kept_run[1].lines():
+            validate_line(line)
+
+
+@pytest.fixture(scope="module")
+def held_run(tmp_path_factory) -> tuple[Fleet, Played]:
+    one = fleet(tmp_path_factory.mktemp("held"))
+    for name in one.names:
+        one.set(name, new_delay="5")
+    return one, one.play("run", "gate")
+
+
+class TestHeld:
+    def test_the_first_batch_is_held_and_no_other_ever_began(self, held_run):
+        one, played = held_run
+        assert played.states() == ["held", "planned", "planned"], played.output
+        assert [one.delay(name) for name in one.names] == ["5", "0", "0"]
+        assert not (played.folder / "batch-2").exists()
+
+    def test_the_report_fails_and_offers_revert(self, held_run):
+        _, played = held_run
+        assert played.exit_code == 2
+        statuses = played.statuses(GATE_CHECK)
+        assert statuses == {"db01": "fail", "db02": "error", "db03": "error"}
+        assert f"./hostproof revert --gate {played.folder}" in played.output
+
+    def test_nothing_is_verified(self, held_run):
+        assert "verified" not in held_run[1].output
+
+    def test_a_new_gate_refuses_what_is_held(self, held_run):
+        """It would take its baseline of the change that was held, and find it no worse."""
+        one, _ = held_run
+        again = one.play("second", "gate", "--limit", "db01")
+        assert again.states() == ["stopped"]
+        assert "still has what gate run changed" in again.reasons()
+        assert again.exit_code != 0
+
+    def test_it_is_accepted_by_name(self, held_run):
+        one, _ = held_run
+        again = one.play(
+            "third", "gate", "--limit", "db01", "-e", "latency_gate_release=run,second"
+        )
+        assert again.states() == ["kept"], again.output
+
+    def test_revert_puts_it_back_and_notes_that(self, held_run):
+        one, played = held_run
+        done = one.play("undo", "revert_gate", "-e", f"hostproof_gate={played.folder}")
+        assert done.code == 0, done.output
+        assert one.delay("db01") == "0"
+        assert not one.open_applies("db01")
+        assert played.states()[0] == "reverted"
+
+
+@pytest.fixture(scope="module")
+def reverted_run(tmp_path_factory) -> tuple[Fleet, Played]:
+    one = fleet(tmp_path_factory.mktemp("reverted"), hosts=4)
+    # An apply of last month, which is none of the gate's business.
+    one.set("db01", new_delay="0.0002")
+    assert one.play("old", "gate", "--limit", "db01").states() == ["kept"]
+    one.set("db01", new_delay="5")
+    one.set("db02", new_delay="0.0002")
+    options = ("-e", "latency_gate_action=revert", "-e", "latency_gate_serial=2")
+    return one, one.play("run", "gate", *options)
+
+
+class TestPutBack:
+    def test_the_whole_batch_is_put_back_as_it_was_before_the_gate(self, reverted_run):
+        one, played = reverted_run
+        assert played.states() == ["reverted", "planned"], played.output
+        assert [one.delay(name) for name in one.names] == ["0.0002", "0", "0", "0"]
+
+    def test_what_was_applied_before_stays_in_the_journal(self, reverted_run):
+        one, _ = reverted_run
+        assert len(one.open_applies("db01")) == 1
+        assert not one.open_applies("db02")
+
+    def test_it_is_measured_once_more_and_told(self, reverted_run):
+        _, played = reverted_run
+        assert (played.folder / "batch-1/reverted/db01.json").exists()
+        assert played.exit_code == 2
+        text = (played.report / "findings.jsonl").read_text()
+        assert "reverted, and its change journal shows nothing of it any more" in text
+        assert played.statuses(GATE_CHECK)["db02"] == "fail"
+
+
+class TestWhatEndsABatch:
+    def held(self, played: Played) -> None:
+        assert played.states()[0] in ("held", "changing"), played.output
+        assert played.states()[1:] == ["planned"] * (len(played.states()) - 1)
+        assert played.code != 0
+
+    def test_a_change_that_fails(self, tmp_path):
+        one = fleet(tmp_path, 4)
+        one.set("db01", new_delay="0.0001", then="fail")
+        played = one.play("run", "gate", "-e", "latency_gate_serial=2")
+        self.held(played)
+        assert "db01: the change did not come to its end" in played.reasons()
+        assert "the second half was refused" in played.reasons()
+        assert [one.open_applies(name) for name in ("db03", "db04")] == [[], []]
+        assert played.exit_code == 2
+
+    @pytest.mark.parametrize("hosts", [1, 3], ids=["alone", "with others"])
+    def test_a_host_that_is_gone_after_its_change(self, tmp_path, hosts):
+        """With no host left to go on with, Ansible ends there: the ledger says the rest."""
+        one = fleet(tmp_path, hosts)
+        one.set("db01", new_delay="0.0001", then="vanish")
+        played = one.play("run", "gate")
+        self.held(played)
+        assert all(not one.open_applies(name) for name in one.names[1:])
+
+    def test_a_host_that_can_not_be_measured_after_its_change(self, tmp_path):
+        one = fleet(tmp_path, 2)
+        tasks = tmp_path / "playbooks/tasks/controls.yml"
+        port = one.variables["db01"]["delay_file"]
+        tasks.write_text(
+            tasks.read_text()
+            + f"\n- name: Lose the probe\n  ansible.builtin.file:\n    path: {port}\n"
+            "    state: absent\n  when: inventory_hostname == 'db01'\n"
+        )
+        played = one.play("run", "gate")
+        self.held(played)
+        assert "after:" in played.reasons()
+
+    def test_a_revert_that_does_not_put_everything_back_stays_held(self, tmp_path):
+        one = fleet(tmp_path, 2)
+        one.set("db01", new_delay="5")
+        tasks = tmp_path / "playbooks/tasks/controls.yml"
+        edited = one.variables["db01"]["delay_file"]
+        tasks.write_text(
+            tasks.read_text()
+            + f"\n- name: Somebody edits it too\n  ansible.builtin.copy:\n    dest: {edited}\n"
+            "    content: '6'\n    mode: '0644'\n  when: inventory_hostname == 'db01'\n"
+        )
+        played = one.play("run", "gate", "-e", "latency_gate_action=revert")
+        self.held(played)
+        assert "db01: not put back" in played.reasons()
+        assert one.delay("db01") == "6"
+
+
+class TestStoppedBeforeTheChange:
+    def stopped(self, one: Fleet, played: Played) -> None:
+        assert played.states()[0] == "stopped", played.output
+        assert played.code != 0
+        assert played.exit_code == 3
+        assert all(not one.open_applies(name) for name in one.names)
+
+    def test_a_probe_that_measures_nothing(self, tmp_path):
+        one = fleet(tmp_path, 2)
+        Path(one.variables["db01"]["delay_file"]).unlink()
+        played = one.play("run", "gate")
+        self.stopped(one, played)
+
+    def test_a_host_that_does_not_answer(self, tmp_path):
+        one = fleet(tmp_path, 2)
+        Path(one.variables["db01"]["gone_file"]).touch()
+        played = one.play("run", "gate")
+        self.stopped(one, played)
+        assert "its change journal could not be read" in played.reasons()
+
+
+class TestCheckMode:
+    def test_it_tells_the_batches_and_the_plan_and_measures_nothing(self, tmp_path):
+        one = fleet(tmp_path, 3)
+        one.set("db01", new_delay="5")
+        played = one.play("run", "gate", "--check")
+        assert played.code == 0, played.output
+        assert "batch 3 of 3: db03" in played.output
+        assert "changed: [db01]" in played.output
+        assert not played.folder.exists()
+        assert not played.report.exists()
+        assert one.delay("db01") == "0"
+
+
+@pytest.mark.parametrize("moment", ["the change", "the measurement after it"])
+def test_an_interrupted_gate_is_never_kept_and_leaves_the_journal_usable(tmp_path, moment):
+    one = fleet(tmp_path, 2)
+    one.set("db01", new_delay="5")
+    flag = tmp_path / "waiting"
+    wait = (
+        "\n- name: Wait here\n  ansible.builtin.shell:\n"
+        f"    cmd: 'touch {flag}; sleep 60'\n  changed_when: false\n  tags: [always]\n"
+    )
+    if moment == "the change":
+        tasks = tmp_path / "playbooks/tasks/controls.yml"
+        tasks.write_text(tasks.read_text() + wait)
+    else:
+        tasks = tmp_path / "playbooks/tasks/gate_judge.yml"
+        tasks.write_text(tasks.read_text().replace("---\n", "---" + wait, 1))
+    running = subprocess.Popen(
+        one.command("gate"),
+        env=one.environment("run"),
+        cwd=one.root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    for _ in range(1200):
+        if flag.exists() or running.poll() is not None:
+            break
+        time.sleep(0.1)
+    assert flag.exists()
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    played = one.played("run", 130, "")
+    assert played.states() == ["changing", "planned"]
+    assert not one.open_applies("db02")
+    if moment != "the change":
+        return
+    # What is left is known, refused by the next gate, and put back by revert.
+    assert one.play("second", "gate").states() == ["stopped", "planned"]
+    done = one.play("undo", "revert_gate", "-e", f"hostproof_gate={played.folder}")
+    assert done.code == 0, done.output
+    assert (one.delay("db01"), one.open_applies("db01")) == ("0", [])
+    assert played.states()[0] == "reverted"

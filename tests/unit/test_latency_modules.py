@@ -1,0 +1,267 @@
+"""The latency modules as Ansible runs them: one play on this host, and what each refuses."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.module_utils.hostproof.latency.window import Window
+from ansible.modules import latency_disk, latency_responder, latency_tcp
+from listener_home import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+TCP = {"host": "127.0.0.1", "mode": "request_response", "samples": 50, "interval": 0}
+
+
+def cases(folder: Path) -> dict[str, dict[str, Any]]:
+    """Name to module and arguments; those that end in _check run in check mode."""
+    port = free_port()
+    own = {"address": "127.0.0.1", "clients": ["127.0.0.1"], "seconds": 120, "port": port}
+    data = str(folder / "data")
+    read = {"probe": "disk_read", "path": data, "sizes": [8192], "reads": 20}
+    gone = {"probe": "disk_read", "path": data + "x"}
+    rounds = {"probes": [{"probe": "disk"}, read, gone], "windows": 1, "seconds": 1}
+    return {
+        "present_check": {"latency_responder": own},
+        "present": {"latency_responder": own},
+        "again": {"latency_responder": own},
+        "other": {"latency_responder": {**own, "connections": 1}},
+        "measured": {"latency_tcp": {**TCP, "port": port, "windows": 2}},
+        "measured_check": {"latency_tcp": {**TCP, "port": port}},
+        "handshake": {"latency_tcp": {"host": "127.0.0.1", "port": port, "samples": 2}},
+        "out_of_time": {
+            "latency_tcp": {**TCP, "port": port, "windows": 3, "pause": 9, "seconds": 3}
+        },
+        "too_much": {"latency_tcp": {**TCP, "port": port, "windows": 101}},
+        "absent_check": {"latency_responder": {"state": "absent", "port": port}},
+        "absent": {"latency_responder": {"state": "absent", "port": port}},
+        "absent_again": {"latency_responder": {"state": "absent", "port": port}},
+        "nobody": {"latency_tcp": {**TCP, "port": port}},
+        "rounds": {"measure_latency": {**rounds, "windows": 2}},
+        "rounds_check": {"measure_latency": rounds},
+        "no_probe": {"measure_latency": {"probes": []}},
+        "no_such_probe": {"measure_latency": {"probes": [{"probe": "ping"}]}},
+        "too_many_rounds": {"measure_latency": {"windows": 101}},
+        "nothing_told": {"measure_latency": {"probes": [{"probe": "disk_read", "path": "/none"}]}},
+        "passive": {"latency_disk": {"intervals": 2, "interval_seconds": 0.5}},
+        "active": {"latency_disk": {"mode": "active", "path": data, "windows": 2, "reads": 40}},
+        "active_check": {"latency_disk": {"mode": "active", "path": data}},
+        "no_path": {"latency_disk": {"mode": "active"}},
+        "no_file": {"latency_disk": {"mode": "active", "path": data + "x"}},
+        "no_device": {"latency_disk": {"devices": ["sdnone"]}},
+    }
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("latency")
+    (folder / "data").write_bytes(os.urandom(4 << 20))
+    names = cases(folder)
+    tasks: list[dict[str, Any]] = [
+        {"register": name, "ignore_errors": True, "check_mode": name.endswith("_check"), **task}
+        for name, task in names.items()
+    ]
+    answers = ", ".join(f"'{name}': {name}" for name in names)
+    keep = {"content": f"{{{{ {{{answers}}} | to_json }}}}", "dest": str(folder / "answers.json")}
+    play = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "connection": "local",
+        "vars": {"ansible_python_interpreter": sys.executable},
+        "tasks": [*tasks, {"ansible.builtin.copy": keep}],
+    }
+    (folder / "play.yml").write_text(yaml.safe_dump([play], sort_keys=False))
+    ran = subprocess.run(
+        [
+            Path(sys.executable).with_name("ansible-playbook"),
+            *("-i", "localhost,", str(folder / "play.yml")),
+        ],
+        env={
+            **os.environ,
+            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+            "ANSIBLE_STDOUT_CALLBACK": "default",
+            "ANSIBLE_HOME": str(folder / "home"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert (folder / "answers.json").exists(), ran.stdout + ran.stderr
+    return json.loads((folder / "answers.json").read_text())
+
+
+def test_a_responder_is_started_once(answers):
+    assert answers["present_check"]["changed"]
+    assert answers["present_check"]["pid"] is None
+    assert answers["present"]["changed"]
+    assert not answers["again"]["changed"]
+    assert answers["again"]["pid"] == answers["present"]["pid"]
+    assert "has other options" in answers["other"]["msg"]
+
+
+def test_a_responder_is_ended(answers):
+    ended = answers["absent"]["ended"]
+    assert answers["absent"]["changed"]
+    assert [one["pid"] for one in ended] == [answers["present"]["pid"]]
+    # The check before found it running.
+    assert answers["absent_check"]["changed"]
+    assert not answers["absent_again"]["changed"]
+    assert not Path(f"/proc/{ended[0]['pid']}").exists()
+    assert ended[0]["moved"] >= 5 * 50 * 16
+
+
+def test_windows_come_back(answers):
+    windows = [Window.from_json(one) for one in answers["measured"]["windows"]]
+    assert [one.n for one in windows if one.layer == "user"] == [50, 50]
+    assert all(one.p50 > 0 for one in windows)
+    assert len(answers["measured"]["table"]) == 1 + len(windows)
+    assert {one["layer"] for one in answers["handshake"]["windows"]} >= {"user"}
+
+
+def test_what_there_was_no_time_for_is_said(answers):
+    answer = answers["out_of_time"]
+    assert not answer["failed"]
+    assert "there was time for 1 of 3 windows" in answer["remarks"][-1]
+
+
+def test_check_mode_measures_nothing(answers):
+    assert answers["measured_check"]["windows"] == []
+    assert "would measure 1 windows of 50 samples" in answers["measured_check"]["msg"]
+    assert answers["active_check"]["windows"] == []
+
+
+def test_disks(answers):
+    passive = answers["passive"]
+    if not passive.get("failed"):
+        assert {one["layer"] for one in passive["windows"]} == {"read", "write"}
+    active = answers["active"]
+    if active.get("failed"):
+        assert "without direct I/O" in active["msg"]
+        pytest.skip("the test's folder takes no direct I/O")
+    users = [one for one in active["windows"] if one["layer"] == "user"]
+    assert [(one["size"], one["n"]) for one in users] == [(8192, 40), (1048576, 40)] * 2
+    assert {one["size"] for one in active["first_pass"]} == {8192, 1048576}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("too_much", "latency_tcp: windows must be from 1 to 100"),
+        ("nobody", "is the responder running"),
+        ("no_path", "path"),
+        ("no_file", "No such file"),
+        ("no_device", "sdnone is no block device of this host"),
+    ],
+)
+def test_failures_say_what_is_wrong(answers, name, words):
+    assert answers[name]["failed"]
+    assert words in answers[name]["msg"]
+
+
+def given(module: Any, **options: Any) -> dict[str, Any]:
+    values = {name: option.get("default") for name, option in module.ARGUMENT_SPEC.items()}
+    values.update(getattr(module, "DEFAULTS", {}).get(options.get("mode"), {}))
+    return {**values, **options}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"port": 0}, "port must be"),
+        ({"samples": 0}, "samples must be"),
+        ({"request_size": 65537}, "request_size must be"),
+        ({"interval": -1}, "interval must be"),
+        ({"mode": "tns_ping", "samples": 50, "interval": 1, "windows": 41}, "use request_resp"),
+        ({"windows": 100, "reply_size": 60000}, "bytes would be sent"),
+        ({"cpu": 100000}, "none that this process may use"),
+    ],
+)
+def test_a_tcp_probe_stays_a_probe(options, words):
+    wanted = {"host": "127.0.0.1", "port": 1521, "mode": "request_response", **options}
+    with pytest.raises(ValueError, match=words):
+        latency_tcp.check(given(latency_tcp, **wanted) | options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sizes": [4097]}, "multiples of 4096"),
+        ({"sizes": [0]}, "multiples of 4096"),
+        ({"sizes": [32 << 20]}, "at most 16777216"),
+        ({"sizes": []}, "one or more different"),
+        ({"sizes": [8192, 8192]}, "one or more different"),
+        ({"most_bytes": "5G"}, "most_bytes must be"),
+        ({"most_bytes": "4K"}, "most_bytes must be"),
+        ({"most_bytes": "some"}, "is not a size"),
+        ({"path": "data"}, "path must begin with /"),
+        ({"queue_depth": 65}, "queue_depth must be"),
+        ({"interval_seconds": 0.1}, "interval_seconds must be"),
+    ],
+)
+def test_a_disk_probe_stays_a_probe(options, words):
+    with pytest.raises(ValueError, match=words):
+        latency_disk.check(given(latency_disk, mode="active", **{"path": "/x", **options}))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"address": "0.0.0.0"}, "must be one of this host's own"),
+        ({"address": "::"}, "must be one of this host's own"),
+        ({"address": "db01"}, "does not appear to be"),
+        ({"clients": []}, "clients is empty"),
+        ({"clients": ["0.0.0.0/0"]}, "must not be everybody"),
+        ({"clients": ["192.0.2.1/24"]}, "has host bits set"),
+        ({"most_bytes": "9G"}, "most_bytes must be"),
+    ],
+)
+def test_a_responder_serves_few(options, words):
+    wanted = {"address": "127.0.0.1", "clients": ["127.0.0.1"], **options}
+    with pytest.raises(ValueError, match=words):
+        latency_responder.settings_of(given(latency_responder, **wanted))
+
+
+def test_a_deep_queue_needs_fio(monkeypatch):
+    monkeypatch.setattr(latency_disk.shutil, "which", lambda _: None)
+    wanted = given(latency_disk, mode="active", path="/nowhere", queue_depth=8, seconds=9)
+    with pytest.raises(ValueError, match="needs fio, which is not on this host"):
+        latency_disk.active(wanted, None)
+
+
+class TestRounds:
+    def test_windows_of_each_probe_come_back(self, answers):
+        told = answers["rounds"]
+        windows = [Window.from_json(one) for one in told["windows"]]
+        reads = [one.n for one in windows if one.layer == "user"]
+        assert reads == [20, 20] or any("O_DIRECT" in remark for remark in told["remarks"])
+        assert {one.conditions["mode"] for one in windows} <= {"passive", "active"}
+        assert len(told["table"]) == len(windows) + 1
+        assert not told["changed"]
+
+    def test_what_could_not_be_measured_is_said_once(self, answers):
+        said = [one for one in answers["rounds"]["remarks"] if "datax: No such file" in one]
+        assert len(said) == 1
+
+    def test_check_mode_measures_nothing_and_says_so(self, answers):
+        told = answers["rounds_check"]
+        assert (told["windows"], told["changed"]) == ([], False)
+        assert told["msg"].startswith(
+            "would measure 1 windows of 1 s, 0 s apart, of disk, disk_read /"
+        )
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("no_probe", "probes names none"),
+            ("no_such_probe", "probes, item 1: must be a dictionary with probe, one of disk"),
+            ("too_many_rounds", "windows must be from 1 to 100"),
+            ("nothing_told", "nothing could be measured: disk_read: /none: No such file"),
+        ],
+    )
+    def test_what_is_refused(self, answers, name, said):
+        assert answers[name]["failed"]
+        assert answers[name]["msg"].startswith("measure_latency: " + said)
