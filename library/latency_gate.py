@@ -34,8 +34,14 @@ options:
     type: list
     elements: str
     default: []
+  controls:
+    description: V(planned), the pattern of hosts that are measured and never changed.
+    type: str
+    default: ""
   unchanged:
-    description: V(planned), hosts that are measured and never changed.
+    description:
+      - V(planned), the hosts that O(controls) matches. If there is none, it fails, for they would
+        be changed.
     type: list
     elements: str
     default: []
@@ -148,6 +154,7 @@ ARGUMENT_SPEC = {
     "folder": {"type": "path", "required": True},
     "batch": {"type": "int"},
     "hosts": {"type": "list", "elements": "str", "default": []},
+    "controls": {"type": "str", "default": ""},
     "unchanged": {"type": "list", "elements": "str", "default": []},
     "serial": {"type": "raw", "default": [1, "25%"]},
     "action": {"type": "str", "choices": ["hold", "revert"], "default": "hold"},
@@ -183,6 +190,11 @@ def main():
 def planned(given, check_mode, answer):
     if given["tolerance"] < 0:
         raise ValueError("latency_gate_tolerance must not be below 0")
+    if given["controls"] and not given["unchanged"]:
+        raise ValueError(
+            "latency_gate_controls matches no host of the inventory: {0!r}; the hosts that must "
+            "not change would be changed".format(given["controls"])
+        )
     batches = gating.plan(given["hosts"], given["unchanged"], given["serial"])
     if not check_mode:
         gating.create(given["folder"], batches, gate_steps.now())

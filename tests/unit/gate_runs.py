@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible.module_utils.hostproof import apply, change, journal, writer
 
 ROOT = Path(__file__).resolve().parents[2]
 STANDINS = ROOT / "tests/standins/gate"
@@ -95,6 +96,13 @@ class Fleet:
 
     def set(self, name: str, **variables: Any) -> None:
         self.variables[name].update(variables)
+
+    def applied_before(self, name: str, delay: str) -> None:
+        """An apply that is none of a gate's business."""
+        path, own = self.variables[name]["delay_file"], writer.Writer()
+        plan = change.Plan([change.FileChange(path, delay, self.delay(name))], [], [], [])
+        kept = journal.Journal(own, self.variables[name]["journal"])
+        apply.apply_plan(plan, "standin", kept, own)
 
     def delay(self, name: str) -> str:
         return Path(self.variables[name]["delay_file"]).read_text()

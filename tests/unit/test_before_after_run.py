@@ -178,3 +178,41 @@ def test_wrong_use_ends_with_1_before_anything_runs(tool, arguments, message):
     done = tool.run(*arguments)
     assert done.returncode == 1
     assert message in done.stdout
+
+
+class TestAGateThatWasCutShort:
+    """ansible-playbook ends as it does when the last host is gone, or is interrupted."""
+
+    @pytest.fixture
+    def ended(self, tmp_path) -> Any:
+        tool = Tool(tmp_path, 1)
+        batch = {"unchanged": [], "reasons": [], "journal": {}, "changed": {}}
+        ledger = {
+            "schema": 1,
+            "started": "2026-11-21T18:00:00Z",
+            "batches": [
+                {**batch, "number": 1, "hosts": ["db01"], "state": "changing"},
+                {**batch, "number": 2, "hosts": ["db02"], "state": "planned"},
+            ],
+        }
+
+        def run(code: int) -> subprocess.CompletedProcess[str]:
+            (tmp_path / "ledger").write_text(json.dumps(ledger))
+            (tmp_path / "venv/bin/ansible-playbook").write_text(
+                f'#!/bin/sh\nmkdir -p "$HOSTPROOF_BASELINE"\n'
+                f'cp {tmp_path}/ledger "$HOSTPROOF_BASELINE/gate.json"\nexit {code}\n'
+            )
+            return tool.run("apply", "--gate")
+
+        return tool, run
+
+    @pytest.mark.parametrize(("code", "expected"), [(4, 2), (2, 2), (1, 2), (99, 130)])
+    def test_it_is_told_and_never_0(self, ended, code, expected):
+        tool, run = ended
+        done = run(code)
+        assert done.returncode == expected, done.stdout
+        document = json.loads((tool.newest_report() / "report.json").read_text())
+        told = {one["host"]: one["status"] for one in document["findings"]}
+        assert told["db01"] == "fail"
+        assert told["db02"] == "error"
+        assert re.search(r"^Gate: .*/baselines/", done.stdout, re.MULTILINE)

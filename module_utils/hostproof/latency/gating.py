@@ -107,6 +107,8 @@ def plan(hosts, unchanged, serial):
     are measured too: nothing happens to them while a batch changes.
     """
     changed = [host for host in hosts if host not in set(unchanged)]
+    # What the run was limited to excludes some of them.
+    unchanged = [host for host in unchanged if host in set(hosts)]
     if not changed:
         raise Refused("there is no host to change: every host is one of latency_gate_controls")
     divided = batches(changed, serial)

@@ -159,6 +159,10 @@ class TestBatches:
         for batch in gating.plan(self.HOSTS, ["db05"], [1, 4]):
             assert not set(batch["hosts"]) & set(batch["unchanged"])
 
+    def test_controls_that_the_run_leaves_out_are_not_measured(self):
+        (batch,) = gating.plan(["db01", "db02"], ["ctl01", "db02"], 1)
+        assert (batch["hosts"], batch["unchanged"]) == (["db01"], ["db02"])
+
     def test_all_hosts_as_controls_are_refused(self):
         with pytest.raises(Refused, match="no host to change"):
             gating.plan(["db01"], ["db01"], 1)

@@ -1,0 +1,122 @@
+"""Whatever ends a batch of the gate, in the playbooks: it is never kept, and none follows."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from gate_runs import Fleet, Played
+
+
+class TestWhatEndsABatch:
+    def held(self, played: Played) -> None:
+        assert played.states()[0] in ("held", "changing"), played.output
+        assert played.states()[1:] == ["planned"] * (len(played.states()) - 1)
+        assert played.code != 0
+
+    def test_a_change_that_fails(self, tmp_path):
+        one = Fleet(tmp_path, 4)
+        one.set("db01", new_delay="0.0001", then="fail")
+        played = one.play("run", "gate", "-e", "latency_gate_serial=2")
+        self.held(played)
+        assert "db01: the change did not come to its end" in played.reasons()
+        assert "the second half was refused" in played.reasons()
+        assert [one.open_applies(name) for name in ("db03", "db04")] == [[], []]
+        assert played.exit_code == 2
+
+    @pytest.mark.parametrize("hosts", [1, 2], ids=["alone", "with others"])
+    def test_a_host_that_is_gone_after_its_change(self, tmp_path, hosts):
+        """With no host left to go on with, Ansible ends there: the ledger says the rest."""
+        one = Fleet(tmp_path, hosts)
+        one.set("db01", new_delay="0.0001", then="vanish")
+        played = one.play("run", "gate")
+        self.held(played)
+        assert all(not one.open_applies(name) for name in one.names[1:])
+
+    def test_a_host_that_can_not_be_measured_after_its_change(self, tmp_path):
+        one = Fleet(tmp_path, 2)
+        tasks = tmp_path / "playbooks/tasks/controls.yml"
+        port = one.variables["db01"]["delay_file"]
+        tasks.write_text(
+            tasks.read_text()
+            + f"\n- name: Lose the probe\n  ansible.builtin.file:\n    path: {port}\n"
+            "    state: absent\n  when: inventory_hostname == 'db01'\n"
+        )
+        played = one.play("run", "gate")
+        self.held(played)
+        assert "after:" in played.reasons()
+
+    def test_a_revert_that_does_not_put_everything_back_stays_held(self, tmp_path):
+        one = Fleet(tmp_path, 2)
+        one.set("db01", new_delay="5")
+        tasks = tmp_path / "playbooks/tasks/controls.yml"
+        edited = one.variables["db01"]["delay_file"]
+        tasks.write_text(
+            tasks.read_text()
+            + f"\n- name: Somebody edits it too\n  ansible.builtin.copy:\n    dest: {edited}\n"
+            "    content: '6'\n    mode: '0644'\n  when: inventory_hostname == 'db01'\n"
+        )
+        played = one.play("run", "gate", "-e", "latency_gate_action=revert")
+        self.held(played)
+        assert "db01: not put back" in played.reasons()
+        assert one.delay("db01") == "6"
+
+
+class TestStoppedBeforeTheChange:
+    def stopped(self, one: Fleet, played: Played) -> None:
+        assert played.states()[0] == "stopped", played.output
+        assert played.code != 0
+        assert played.exit_code == 3
+        assert all(not one.open_applies(name) for name in one.names)
+
+    def test_a_probe_that_measures_nothing(self, tmp_path):
+        one = Fleet(tmp_path, 2)
+        Path(one.variables["db01"]["delay_file"]).unlink()
+        played = one.play("run", "gate")
+        self.stopped(one, played)
+
+    def test_a_host_that_does_not_answer(self, tmp_path):
+        one = Fleet(tmp_path, 2)
+        Path(one.variables["db01"]["gone_file"]).touch()
+        played = one.play("run", "gate")
+        self.stopped(one, played)
+        assert "its change journal could not be read" in played.reasons()
+
+
+def test_an_interrupted_gate_is_never_kept_and_leaves_the_journal_usable(tmp_path):
+    one = Fleet(tmp_path, 2)
+    one.set("db01", new_delay="5")
+    flag = tmp_path / "waiting"
+    wait = (
+        "\n- name: Wait here\n  ansible.builtin.shell:\n"
+        f"    cmd: 'touch {flag}; sleep 60'\n  changed_when: false\n  tags: [always]\n"
+    )
+    tasks = tmp_path / "playbooks/tasks/controls.yml"
+    tasks.write_text(tasks.read_text() + wait)
+    running = subprocess.Popen(
+        one.command("gate"),
+        env=one.environment("run"),
+        cwd=one.root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    for _ in range(1200):
+        if flag.exists() or running.poll() is not None:
+            break
+        time.sleep(0.1)
+    assert flag.exists()
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    played = one.played("run", 130, "")
+    assert played.states() == ["changing", "planned"]
+    assert not one.open_applies("db02")
+    # What is left is known, refused by the next gate, and put back by revert.
+    assert one.play("second", "gate").states() == ["stopped", "planned"]
+    done = one.play("undo", "revert_gate", "-e", f"hostproof_gate={played.folder}")
+    assert done.code == 0, done.output
+    assert (one.delay("db01"), one.open_applies("db01")) == ("0", [])
+    assert played.states()[0] == "reverted"
