@@ -111,7 +111,7 @@ def main() -> int:
             busy(path, least, score)
             hogs(path, least, score)
             if "veth" in paths:
-                netem(score)
+                netem(namespace, score)
     return score.exit_code()
 
 
@@ -358,12 +358,15 @@ def hogs(path: str, least: int, score: Score) -> None:
     )
 
 
-def netem(score: Score) -> None:
-    """6 ms of the kernel's own making, found by the handshake and by requests."""
+def netem(namespace: int, score: Score) -> None:
+    """6 ms of the kernel's own making, found by the handshake and by requests.
+
+    They are the server's: what a queue of the client's own host delays comes before the stamp of
+    sending, and is no part of the kernel's layer.
+    """
     before = probe("veth", IN_C, 0.02), handshakes()
-    added = subprocess.run(
-        ["tc", "qdisc", "add", "dev", "hp0", "root", "netem", "delay", "6ms"], capture_output=True
-    )
+    words = ["tc", "qdisc", "add", "dev", "hp1", "root", "netem", "delay", "6ms"]
+    added = subprocess.run([*entering(namespace), *words], capture_output=True)
     if added.returncode:
         print("SKIPPED netem: this kernel has none (sch_netem), so its 6 ms cannot be looked for")
         return
