@@ -141,7 +141,8 @@ class FlowLab(LabMachine):
         self.run(
             f"cp {TOOLS}/lab-wires.service {TOOLS}/lab-agent@.service /etc/systemd/system && "
             "mkdir -p /wires/e1000e /wires/e1000 /wires/bond0 /wires/virtio && "
-            f"cat >> /etc/fstab <<'EOF'\n{FSTAB}EOF\n"
+            # Its last line may have no end: another story put it back byte for byte.
+            f"sed -i '$a\\' /etc/fstab && cat >> /etc/fstab <<'EOF'\n{FSTAB}EOF\n"
             "systemctl daemon-reload && systemctl enable --quiet --now lab-wires && "
             "mount -a -t nfs",
             timeout=300,
