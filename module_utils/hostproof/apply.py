@@ -215,11 +215,11 @@ def _write_value(change, writer):
 
 def _run_commands(change, writer):
     # type: (CommandChange, Writer) -> None
-    for one in change.make:
+    for number, one in enumerate(change.make):
         try:
             writer.run(one)
         except command.Failed as problem:
-            if change.atomic:
+            if change.atomic and number == 0:
                 raise NotMade(change, problem) from problem
             raise
     state = writer.run(change.look)

@@ -71,8 +71,8 @@ class CommandChange(NamedTuple):
     told in advance (the time of a start): any state but ``before`` will do, and once it is undone
     any state. On revert the commands come last, when every file is as it was.
 
-    ``atomic``: a ``make`` that ends with a failure has changed nothing, and its undo would fail
-    for the same reason.
+    ``atomic``: where the first command of ``make`` ends with a failure nothing was changed, and
+    its undo would fail for the same reason.
     """
 
     name: str

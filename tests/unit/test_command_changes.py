@@ -179,6 +179,26 @@ class TestValue:
         assert service.conf.read_text() == "rate = none\n"
         assert service.journal.transactions() == []
 
+    @pytest.mark.parametrize("make", ["echo odd", "true; exit 0"])
+    def test_step_that_ends_well_with_odd_words_is_undone(self, service, make):
+        """It may have changed something all the same."""
+        undone = service.root / "undone"
+        look = shell("look", "echo alive", expected="^alive$")
+        steps = (shell("set", make, expected="^changed$"),)
+        undo = (shell("set back", f"echo changed | tee {undone}", expected="^changed$"),)
+        with pytest.raises(apply.NotGranted, match="the old state is back"):
+            service.apply(CommandChange("flag", None, None, look, steps, undo, atomic=True))
+        assert undone.exists()
+
+    def test_only_the_first_step_leaves_nothing_to_undo(self, service):
+        undone = service.root / "undone"
+        look = shell("look", "echo alive", expected="^alive$")
+        steps = (shell("one", "true"), shell("two", "exit 1"))
+        undo = (shell("back", f"touch {undone}"),)
+        with pytest.raises(apply.NotGranted, match="the old state is back"):
+            service.apply(CommandChange("flag", None, None, look, steps, undo, atomic=True))
+        assert undone.exists()
+
     def test_old_value_that_does_not_come_back(self, service):
         change = service.set("TRUE")._replace(undo=(shell("set back", "true"),))
         service.apply(change)
