@@ -128,8 +128,10 @@ def read_persisted(host, nic, own):
     # type: (Host, Nic, Tuple[str, ...]) -> Persisted
     """Look at everything that sets PAUSE of an interface. ``own`` are files that may be written."""
     properties = if_known(attempt(_read_properties, host, nic.name), {})
+    # What has no hardware was built with no address: udev compares the one that it has.
+    virtual = nic.driver is None and nic.bond is None
     device = Device(
-        mac=nic.permanent_mac,
+        mac=nic.permanent_mac or (nic.mac if virtual else None),
         path=properties.get("ID_PATH"),
         driver=properties.get("ID_NET_DRIVER", nic.driver),
         names=_boot_names(nic.name),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import nic_packs
 import pytest
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.controls import flow_control
@@ -318,6 +319,14 @@ def test_a_link_file_that_another_hides_is_ignored(judge):
     assert statuses(found, "ignored_settings") == ["warn"]
     assert "99-default.link" in found["ignored_settings"][0].why
     assert "nothing sets it" in found["persisted"][0].persisted
+
+
+def test_a_link_file_of_another_address_is_none_of_a_virtual_interface(judge):
+    """It has no permanent address (veth): its own decides."""
+    host = Host().nic("san0", driver=None, mac="52:54:00:0a:00:02", own="not set").mounts("san0")
+    host.commands["ethtool -a san0"] = nic_packs._refused()
+    text = "[Match]\nMACAddress=52:54:00:0a:00:01\n[Link]\nRxFlowControl=no\nTxFlowControl=yes\n"
+    assert statuses(judge(host.link_file(LINK, text)), "ignored_settings") == ["skip"]
 
 
 def test_a_link_file_means_nothing_to_an_old_systemd(judge):
