@@ -12,7 +12,10 @@ description:
   - What is there is compared as a whole value, never as a part of the line that C(lsattr) prints.
   - Values that C(lsattr -R) does not list are refused before anything is changed. C(chdev) must end
     with 0 and say that the device changed, and the configuration database (ODM) must then hold the
-    new values; otherwise the old ones are put back, and the task fails.
+    new values, and the kernel those that it tells (C(maxpout) and C(minpout) of C(sys0));
+    otherwise the old ones are put back, and the task fails.
+  - C(maxpout) and C(minpout) of C(sys0) go together in each layer; a pair that does not, in the
+    database or in the kernel, is refused before anything is changed.
   - What is changed goes to the change journal before, and is put back by M(revert_control) with the
     control C(aix_attributes). RV(prior) has the old values, so a task can do that, too.
 options:
@@ -24,7 +27,8 @@ options:
     description:
       - Each attribute with the value that it is to have. Numbers and truth values are taken as YAML
         writes them; AIX's own words (C(yes), C(enable)) need quotes.
-      - A value may hold blanks.
+      - A value may hold blanks, but no blank with C(name=) behind it, which C(chdev) would take for
+        another attribute.
     type: dict
   names:
     description: Attributes to read, if O(attributes) is not given.
@@ -142,7 +146,8 @@ def main():
         wanted = aix_attributes.texts(params["attributes"] or {})
         names = tuple(wanted) or tuple(params["names"] or ())
         aix_attributes.check_names(device, dict.fromkeys(names, ""), wanted)
-        before = aix_attributes.look_at(LiveHost(), device, names)
+        read = aix_attributes.with_partners(device, names)
+        before = aix_attributes.look_at(LiveHost(), device, read)
         change = aix_attributes.wanted_change(before, wanted, params["when"])
         after = before
         if change is not None:
@@ -151,14 +156,14 @@ def main():
             if not module.check_mode:
                 writer = Writer()
                 apply.apply_plan(plan, JOURNAL, Journal(writer), writer)
-                after = aix_attributes.look_at(LiveHost(), device, names)
+                after = aix_attributes.look_at(LiveHost(), device, read)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg="aix_attributes: {0}".format(problem), diff=diff)
     module.exit_json(
         changed=change is not None,
         diff=diff,
-        prior=aix_attributes.prior(before, params["when"]),
-        **aix_attributes.shown(after),
+        prior=aix_attributes.prior(aix_attributes.only(before, names), params["when"]),
+        **aix_attributes.shown(aix_attributes.only(after, names)),
     )
 
 

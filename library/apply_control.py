@@ -24,6 +24,10 @@ options:
     description: Every variable of the control's role, without the prefix.
     type: dict
     required: true
+  secrets:
+    description:
+      - What the policy keeps from sight, by control: base64 of a JSON dictionary of policy values.
+    type: dict
 attributes:
   check_mode:
     description: Returns the plan and changes nothing.
@@ -65,6 +69,7 @@ from ansible.module_utils.hostproof.writer import Writer
 ARGUMENT_SPEC = {
     "control": {"type": "str", "required": True},
     "policy": {"type": "dict", "required": True},
+    "secrets": {"type": "dict", "no_log": True},
 }
 
 
@@ -73,7 +78,7 @@ def main():
     name = module.params["control"]
     diff = []
     try:
-        policy = policies_from({name: module.params["policy"]})[name]
+        policy = policies_from({name: module.params["policy"]}, module.params["secrets"])[name]
         control = CONTROLS[name]
         plan = control.plan(control.read(LiveHost(), policy), policy)
         diff = plan.diff()

@@ -56,7 +56,7 @@ import datetime
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof.controls import CHECK_IDS
+from ansible.module_utils.hostproof.controls import check_ids
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.report.render import render_folder
 from ansible.module_utils.hostproof.report.waiver_file import load_waivers
@@ -78,7 +78,7 @@ def main():
         rendered = render_folder(
             os.path.abspath(folder),
             today=datetime.date.today(),
-            known_checks=CHECK_IDS,
+            known_checks=check_ids(),
             waivers=None if waivers is None else load_waivers(waivers),
             strict=module.params["strict"],
         )

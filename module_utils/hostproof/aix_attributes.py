@@ -32,6 +32,8 @@ SYSTEM = "sys0"
 CHDEV_TIMEOUT = 24 * 3600.0
 
 _DEVICE = re.compile(r"^[A-Za-z][A-Za-z0-9_.-]*$")
+#: chdev takes several pairs in one -a, with blanks between: this in a value may be such a pair.
+_SECOND_PAIR = re.compile(r"\s([A-Za-z][\w.%-]*)=")
 _ATTRIBUTE = re.compile(r"^[A-Za-z][A-Za-z0-9_.%-]*$")
 
 
@@ -76,6 +78,12 @@ def check_names(device, names, wanted):
     for name, value in wanted.items():
         if not value.isprintable():
             raise ValueError("the value of {0} has characters that do not print".format(name))
+        second = _SECOND_PAIR.search(value)
+        if second is not None:
+            raise ValueError(
+                "the value of {0} holds {1}=, which chdev would take for another attribute; give "
+                "that one its own entry".format(name, second.group(1))
+            )
 
 
 def look(device, names):
@@ -209,28 +217,54 @@ def chdev(device, values, when):
     )
 
 
-def change(attributes, wanted, when, undo=(), together=False):
-    # type: (Attributes, Dict[str, str], str, Tuple[Command, ...], bool) -> Optional[CommandChange]
+def change(attributes, wanted, when, running=None):
+    # type: (Attributes, Dict[str, str], str, Optional[Dict[str, str]]) -> Optional[CommandChange]
     """The change of the database (and, for BOTH, of the device); None where it holds all of it.
 
-    ``undo`` is run after the old values are back in the database. ``together`` gives chdev every
-    wanted value as soon as one differs: for attributes that are judged as a pair.
+    ``running`` is what the kernel goes by, as far as it tells: for BOTH it is read back and brought
+    back as the database is, and what differs in either is in the one chdev.
     """
     if when == NOW:
         raise ValueError("chdev -T leaves the database as it is: see change_now")
-    new = differing(attributes, wanted)
-    if not new:
+    device, there = attributes.device, attributes.values
+    if not differing(attributes, wanted):
         return None
-    new = dict(wanted) if together else new
-    old = {name: attributes.values[name] for name in new}
+    told = dict(running or {}) if when == BOTH else {}
+    late = [name for name in told if name in wanted and wanted[name] != told[name]]
+    names = together(device, list(differing(attributes, wanted)) + late, wanted)
+    new = {name: wanted[name] for name in names}
+    undo = [chdev(device, {name: there[name] for name in names}, when)]
+    # chdev makes the kernel go by the database; where it did not, that comes back, too.
+    other = [name for name in names if name in told and told[name] != there[name]]
+    if other:
+        kernel = [name for name in told if name in together(device, other, told)]
+        undo.append(chdev(device, {name: told[name] for name in kernel}, NOW))
+    shows = look(device, tuple(there))
+    before, after = attributes.text, _with_values(attributes, new)
+    if told:
+        shows = sys_parm.look_behind(shows, tuple(told))
+        before += "\n" + _lines(told)
+        after += "\n" + _lines({name: new.get(name, told[name]) for name in told})
     return CommandChange(
-        name="{0}: {1}".format(attributes.device, " ".join(new)),
-        before=attributes.text,
-        after=_with_values(attributes, new),
-        look=look(attributes.device, tuple(attributes.values)),
-        make=(chdev(attributes.device, new, when),),
-        undo=(chdev(attributes.device, old, when),) + undo,
+        name="{0}: {1}".format(device, " ".join(new)),
+        before=before,
+        after=after,
+        look=shows,
+        make=(chdev(device, new, when),),
+        undo=tuple(undo),
     )
+
+
+def together(device, names, given):
+    # type: (str, List[str], Dict[str, str]) -> List[str]
+    """The names, in the order of ``given``, with what must not be set without one of them.
+
+    The marks of the kernel go together: one that is right in the database may be wrong in it.
+    """
+    names = list(names)
+    if device == SYSTEM and any(name in sys_parm.NUMBERS for name in names):
+        names += list(sys_parm.NUMBERS)
+    return [name for name in given if name in names]
 
 
 def change_now(attributes, wanted, running, tell):
@@ -249,6 +283,7 @@ def change_now(attributes, wanted, running, tell):
         look=look(device, tuple(attributes.values)) if tell is None else tell,
         make=(chdev(device, wanted, NOW),),
         undo=(chdev(device, old, NOW),),
+        atomic=tell is None,
     )
 
 
@@ -309,27 +344,82 @@ def wanted_change(device, wanted, when):
     reasons = problems(device.odm, wanted, prior(device, when))
     if reasons:
         raise HostproofError("refused, nothing was changed: {0}".format("; ".join(reasons)))
+    made = _change_of(device, wanted, when)
+    reasons = [] if made is None else _marks_problems(device, wanted, when)
+    if reasons:
+        raise HostproofError("refused, nothing was changed: {0}".format("; ".join(reasons)))
+    return made
+
+
+def _change_of(device, wanted, when):
+    # type: (Device, Dict[str, str], str) -> Optional[CommandChange]
     if when == NEXT_BOOT:
         return change(device.odm, wanted, when)
-    running = prior(device, NOW)
     told = if_known(device.running, {})
-    late = {name: wanted[name] for name in wanted if wanted[name] != running[name]}
     if when == BOTH and differing(device.odm, wanted):
-        undo = ()  # type: Tuple[Command, ...]
-        old = {name: told[name] for name in told if told[name] != device.odm.values[name]}
-        if old:
-            undo = (chdev(device.odm.device, old, NOW),)
-        return change(device.odm, wanted, when, undo)
+        return change(device.odm, wanted, when, told)
+    running = prior(device, NOW)
+    late = [name for name in wanted if wanted[name] != running[name]]
     if when == BOTH:
         # The database holds all of it; what the kernel tells may still differ.
-        late = {name: wanted[name] for name in late if name in told}
+        late = [name for name in late if name in told]
     else:
         # Of what nobody tells, nobody knows whether the device goes by it.
-        late = {name: wanted[name] for name in wanted if name in late or name not in told}
+        late = [name for name in wanted if name in late or name not in told]
     if not late:
         return None
-    tell = sys_parm.look(tuple(told)) if told and set(late) <= set(told) else None
-    return change_now(device.odm, late, running if tell is None else told, tell)
+    new = {name: wanted[name] for name in together(device.odm.device, late, wanted)}
+    tell = sys_parm.look(tuple(told)) if told and set(new) <= set(told) else None
+    return change_now(device.odm, new, running if tell is None else told, tell)
+
+
+def _marks_problems(device, wanted, when):
+    # type: (Device, Dict[str, str], str) -> List[str]
+    """Marks that would not go together in a layer, because only one of them was given or both are
+    wrong. What chdev says to it is not public, and it sees the database, not the kernel."""
+    if device.odm.device != SYSTEM or not set(wanted) & set(sys_parm.NUMBERS):
+        return []
+    layers = []  # type: List[Tuple[str, Dict[str, str]]]
+    if when != NOW:
+        layers.append(("database", device.odm.values))
+    if when != NEXT_BOOT:
+        layers.append(("kernel", if_known(device.running, {})))
+    found = []
+    for layer, values in layers:
+        marks = dict(values, **wanted)
+        high, low = marks.get("maxpout", ""), marks.get("minpout", "")
+        if not (high.isdecimal() and low.isdecimal()) or int(high) == int(low) == 0:
+            continue
+        if int(low) >= int(high) or 0 in (int(low), int(high)):
+            found.append(
+                "maxpout {0} and minpout {1} would meet in the {2}: give both, with minpout below "
+                "maxpout, or both 0".format(high, low, layer)
+            )
+    return found
+
+
+def with_partners(device, names):
+    # type: (str, Tuple[str, ...]) -> Tuple[str, ...]
+    """The names with those that they are judged with: of the kernel's marks always both."""
+    if device == SYSTEM and set(names) & set(sys_parm.NUMBERS):
+        return names + tuple(name for name in sys_parm.NUMBERS if name not in names)
+    return names
+
+
+def only(device, names):
+    # type: (Device, Tuple[str, ...]) -> Device
+    """The same of these names alone."""
+    odm, running = device.odm, device.running
+    return Device(
+        odm._replace(
+            values={name: odm.values[name] for name in names},
+            settable={name: odm.settable[name] for name in names},
+            legal={name: odm.legal[name] for name in names},
+        ),
+        running
+        if isinstance(running, HostproofError)
+        else {name: running[name] for name in running if name in names},
+    )
 
 
 def prior(device, when):

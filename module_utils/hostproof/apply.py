@@ -42,6 +42,15 @@ class NotGranted(HostproofError):
     """The host did not take a change; what was changed before has been put back."""
 
 
+class NotMade(NotGranted):
+    """A command failed that then changes nothing: of ``change`` there is nothing to undo."""
+
+    def __init__(self, change, problem):
+        # type: (CommandChange, HostproofError) -> None
+        super().__init__(str(problem))
+        self.change = change
+
+
 def refuse(plan, prefix):
     # type: (Plan, str) -> None
     """Raise Refused with every reason, and for each the variable that takes the risk."""
@@ -165,7 +174,12 @@ def _put_back_after(problem, name, journal, writer):
     # type: (Exception, str, Journal, Writer) -> str
     """Undo a plan that failed half way, and say how that went."""
     try:
-        put_back(journal.transaction(name), writer)
+        transaction = journal.transaction(name)
+        if isinstance(problem, NotMade):
+            unmade = ("command", problem.change.name)
+            entries = [one for one in transaction.entries if (one.kind, one.path) != unmade]
+            transaction = transaction._replace(entries=entries)
+        put_back(transaction, writer)
         journal.close(name)
     except (HostproofError, OSError) as second:
         return "{0}; putting back the old state failed too: {1}; run revert".format(problem, second)
@@ -201,8 +215,13 @@ def _write_value(change, writer):
 
 def _run_commands(change, writer):
     # type: (CommandChange, Writer) -> None
-    for one in change.make:
-        writer.run(one)
+    for number, one in enumerate(change.make):
+        try:
+            writer.run(one)
+        except command.Failed as problem:
+            if change.atomic and number == 0:
+                raise NotMade(change, problem) from problem
+            raise
     state = writer.run(change.look)
     if state == change.before if change.after is None else state != change.after:
         raise NotGranted(

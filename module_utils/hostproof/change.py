@@ -70,6 +70,9 @@ class CommandChange(NamedTuple):
     its file again): it is undone in any case. ``after`` is None where the new state cannot be
     told in advance (the time of a start): any state but ``before`` will do, and once it is undone
     any state. On revert the commands come last, when every file is as it was.
+
+    ``atomic``: where the first command of ``make`` ends with a failure nothing was changed, and
+    its undo would fail for the same reason.
     """
 
     name: str
@@ -78,6 +81,7 @@ class CommandChange(NamedTuple):
     look: Command
     make: Tuple[Command, ...]
     undo: Tuple[Command, ...]
+    atomic: bool = False
 
 
 def steps_text(commands):

@@ -84,6 +84,10 @@ def from_dict(record):
     )
 
 
+class Failed(HostproofError):
+    """A command ended with an exit code that says that it failed."""
+
+
 class Output(NamedTuple):
     """What a command answered."""
 
@@ -129,14 +133,13 @@ def run(command):
 
 def state_of(command, printed):
     # type: (Command, Output) -> str
-    """What ``expected`` finds (its first group, if it has one); HostproofError if it finds nothing
-    or the command failed."""
+    """What ``expected`` finds (its first group, if it has one); HostproofError if it finds nothing,
+    and Failed if the command failed."""
     found = re.search(command.expected, printed.stdout + printed.stderr, re.MULTILINE)
     if printed.rc not in command.codes or found is None:
         said = " ".join((printed.stdout + printed.stderr).split())[-400:]
-        raise HostproofError(
-            "{0}: {1}".format(command.name, said or "ended with {0}".format(printed.rc))
-        )
+        problem = HostproofError if printed.rc in command.codes else Failed
+        raise problem("{0}: {1}".format(command.name, said or "ended with {0}".format(printed.rc)))
     state = found.group(1) if found.re.groups and found.group(1) is not None else found.group(0)
     return squeezed(state) if command.squeezed else state
 

@@ -86,7 +86,7 @@ def play(inventory: Path, playbook: str, *options: str, **variables: Any) -> Run
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=300,
+            timeout=900,
         )
         lines = report / "findings.jsonl"
         text = lines.read_text() if lines.exists() else ""

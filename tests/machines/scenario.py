@@ -84,7 +84,9 @@ def test(name: str, lock: int, *, keep: bool = False) -> int:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     if code:
-        say("".join(log.read_text().splitlines(keepends=True)[-TAIL_LINES:]))
+        # Indented: a summary among them is not to be counted beside the one below.
+        tail = log.read_text().splitlines()[-TAIL_LINES:]
+        say("\n".join(f"    {line}" for line in tail))
         say(f"everything it printed: {log}")
     if summary:
         say(summary)

@@ -113,7 +113,7 @@ def snmpsim(data: Path, folder: Path) -> Iterator[int]:
 
 
 class Relay:
-    """Stands between an asker and an agent: keeps the requests, and may delay or change replies.
+    """Stands between an asker and an agent (a port): keeps requests, may delay or change replies.
 
     ``change`` gives the reply to send, or None to send none. ``most`` is how many requests waited
     for their replies at one time.
@@ -126,7 +126,7 @@ class Relay:
         self._count = threading.Lock()
         self.change = change
         self.delay = delay
-        self._agent = agent
+        self.agent = agent
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
         self._socket.settimeout(0.2)
@@ -161,10 +161,10 @@ class Relay:
 
     def _reply(self, request: bytes, asker: tuple[str, int]) -> None:
         reply = b""
-        if self._agent:
+        if self.agent:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
                 asking.settimeout(5)
-                asking.connect(("127.0.0.1", self._agent))
+                asking.connect(("127.0.0.1", self.agent))
                 try:
                     asking.send(request)
                     reply = asking.recv(65535)

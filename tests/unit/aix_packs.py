@@ -43,6 +43,18 @@ def role_defaults() -> dict[str, Any]:
     return {name: defaults[f"io_pacing_{name}"] for name in names}
 
 
+NFS_MOUNTS = """\
+filer1   /vol/oradata     /u02/oradata     nfs3   Jul  7 13:24 rw,bg,hard,vers=3,proto=tcp
+filer1   /vol/redo        /u03/redo        nfs3   Jul  7 13:24 rw,bg,hard,vers=3,proto=tcp
+"""
+FLOW_CTRL = "lsattr -E -l {0} -a flow_ctrl"
+#: Words of lsattr's message catalogue.
+NO_ATTRIBUTE = (
+    'lsattr: 0514-528 The "flow_ctrl" attribute does not exist in the predefined\n'
+    "\tdevice configuration database.\n"
+)
+
+
 class AixMachine(packs.Machine):
     """An AIX host in a test."""
 
@@ -79,6 +91,41 @@ class AixMachine(packs.Machine):
     def marks(self, maxpout: int, minpout: int) -> "AixMachine":
         """In the database and in the kernel."""
         return self.odm(maxpout, minpout).kernel(maxpout, minpout)
+
+    def storage(self, interface: str, entstat: str, *adapters: str) -> "AixMachine":
+        """NFS mounts whose server is reached over the interface, whose adapter entstat shows.
+
+        ``adapters`` have flow control in the database.
+        """
+        self.command("mount", PLAIN_MOUNTS + NFS_MOUNTS)
+        self.route("filer1", "192.0.2.51", interface)
+        self.entstat("ent" + interface[2:], entstat)
+        self.command(
+            f"lsattr -E -l {interface} -a mtu",
+            "mtu 1500 Maximum IP Packet Size for This Device True\n",
+        )
+        for adapter in adapters:
+            self.flow_ctrl(adapter, "yes")
+        return self
+
+    def entstat(self, device: str, text: str) -> "AixMachine":
+        """What entstat prints; its counters are the same in both readings of a sample."""
+        self.sampled("pause", f"command:entstat -d {device}", text)
+        return self.command(f"entstat -d {device}", text)
+
+    def route(self, asked: str, address: str, interface: str) -> "AixMachine":
+        text = (packs.FIXTURES / "route_get/aix.txt").read_text()
+        text = text.replace("192.0.2.51", address).replace("en2", interface)
+        return self.command(f"route -n get {asked}", text)
+
+    def flow_ctrl(self, adapter: str, value: str | None) -> "AixMachine":
+        """The attribute in the database; None where the adapter has none."""
+        if value is None:
+            return self.failing(FLOW_CTRL.format(adapter), NO_ATTRIBUTE, 255)
+        return self.command(
+            FLOW_CTRL.format(adapter),
+            f"flow_ctrl {value} Enable Transmit and Receive Flow Control True\n",
+        )
 
     def powerha(self, level: str, pack: str | None = None) -> "AixMachine":
         """Installed and active; ``pack`` is what halevel adds, None where it is too old for one."""

@@ -2,8 +2,9 @@
 
 What hugepages reads was recorded from virtual machines without NFS and without Oracle
 (docs/examples/README.md). The rest is made up: here hosts without NFS mounts, and db05, which is
-db01 with some, and the limits of dirty memory; in example_oracle.py instances and listeners. When a
-control reads more than before:
+db01 with some, its network card, and the limits of dirty memory; in example_oracle.py instances and
+listeners. db06 is an AIX: nothing of it was recorded, it is made from documentation and public
+output (tests/fixtures/*/SOURCES.md). When a control reads more than before:
 HOSTPROOF_WRITE_FIXTURES=1 pytest -k example_packs tests/unit
 """
 
@@ -15,6 +16,7 @@ import example_oracle
 import latency_packs
 import listener_packs
 import nfs_packs
+import nic_packs
 import oracle_packs
 import packs
 from ansible.module_utils.hostproof import audit
@@ -28,6 +30,7 @@ FOLDER = packs.ROOT / "docs/examples/evidence"
 #: Host to the pack that its readings for hugepages are from.
 RECORDED = {f"db0{number}.example.com": f"db0{number}.example.com" for number in range(1, 5)}
 SOURCES = RECORDED | {"db05.example.com": "db01.example.com"}
+AIX = "db06.example.com"
 
 #: The words of the system for what cannot be read.
 _MESSAGES = {
@@ -40,6 +43,12 @@ MOUNTS = (
     ("/u02/oradata", 2520, 1.4, 1.5),
     ("/u03/redo", 540, 41.0, 41.1),
     ("/u04/archive", 24, 2.0, 2.1),
+)
+#: Of processes on a system that is not Linux (host.py).
+_LINUX_ONLY = "processes are known on Linux only"
+ADDRESSES = (
+    "1: lo    inet 127.0.0.1/8 scope host lo\\       valid_lft forever preferred_lft forever\n"
+    "2: {0}    inet 192.0.2.10/24 brd 192.0.2.255 scope global {0}\\       valid_lft forever\n"
 )
 _ORANFSTAB = """\
 server: filer1
@@ -109,6 +118,44 @@ def writers(machine: NfsMachine) -> NfsMachine:
     return machine.file("/sys/block/vda/queue/wbt_lat_usec", "75000\n")
 
 
+def cards(host: str) -> nic_packs.Host:
+    """The virtio card of the recorded machine; db05 has an Intel one to its filers instead."""
+    if host in RECORDED:
+        machine = nic_packs.Host().nic("ens3", driver="virtio_net", pause=None, speed=-1)
+        return machine.command("ip -o addr show", ADDRESSES.format("ens3"))
+    machine = nic_packs.Host().nic("ens4", pause=(True, True, True))
+    machine.command("ip -o addr show", ADDRESSES.format("ens4"))
+    machine.route("192.0.2.51", "ens4").route("192.0.2.61", "ens4")
+    counters = {"rx_flow_control_xoff": 12, "tx_flow_control_xoff": 8810, "rx_missed_errors": 0}
+    return machine.counted("ens4", counters, counters | {"tx_flow_control_xoff": 8994})
+
+
+def policies() -> dict[str, Any]:
+    """Of every control, as the role's defaults are."""
+    return {
+        "flow_control": nic_packs.policy(),
+        "hugepages": packs.hugepages_policy(),
+        "io_pacing": aix_packs.io_pacing_policy(),
+        "latency": latency_packs.latency_policy(),
+        "listener_rate_limit": listener_packs.listener_policy(),
+        "nfs_mounts": nfs_packs.nfs_policy(),
+        "pre_page_sga": oracle_packs.policy(),
+        "storage_type": storage_policy(),
+    }
+
+
+def aix() -> str:
+    """The text of the pack of db06: legacy marks, and flow control as AIX comes with it."""
+    machine = aix_packs.aix().marks(33, 24)
+    text = (packs.FIXTURES / "entstat/link-aggregation.txt").read_text()
+    machine.storage("en10", text, "ent4", "ent5")
+    audit.read_host(machine, policies())
+    readings = machine.evidence
+    pack = json.loads((FOLDER / "db01.example.com.json").read_text())
+    _complete(readings, {}, pack["recorded_at"])
+    return json.dumps({**pack, "host": AIX, "readings": readings}, indent=1, sort_keys=True) + "\n"
+
+
 class _Noting(RecordedHost):
     """A recording that notes which readings are asked for."""
 
@@ -136,6 +183,8 @@ def watched(host: str, machine: NfsMachine) -> NfsMachine:
 
 def complete(host: str) -> str:
     """The text of a host's pack."""
+    if host == AIX:
+        return aix()
     pack = json.loads((FOLDER / f"{SOURCES[host]}.json").read_text())
     recorded = _Noting(pack["readings"])
     audit.read_host(recorded, {"hugepages": packs.hugepages_policy()})
@@ -149,14 +198,23 @@ def complete(host: str) -> str:
     found = _read(parameters, found, {"pre_page_sga": oracle_packs.policy()})
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
+    found.pop("command:ip -o addr show", None)  # no control told what the host has
+    found = _read(cards(host), found, {"flow_control": nic_packs.policy()})
     found = _read(watched(host, nfs), found, {"latency": latency_packs.latency_policy()})
-    for key in set(found) - set(readings):
-        reading = found[key]
-        reading["at"] = pack["recorded_at"]
-        if "error" in reading:
-            reading["message"] = f"{key}: {_MESSAGES[reading['error']]}"
+    _complete(found, readings, pack["recorded_at"])
     content = {**pack, "host": host, "readings": found}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+def _complete(found: Readings, recorded: Readings, at: str) -> None:
+    """Time and message of what was made up."""
+    for key in set(found) - set(recorded):
+        found[key]["at"] = at
+        if "error" in found[key]:
+            asks_processes = key.startswith(("processes:", "open_files:"))
+            linux_only = asks_processes and found[key]["error"] == "unanswered"
+            words = _LINUX_ONLY if linux_only else _MESSAGES[found[key]["error"]]
+            found[key]["message"] = f"{key}: {words}"
 
 
 def _read(machine: packs.Machine, known: Readings, policies: dict[str, Any]) -> Readings:

@@ -3,6 +3,7 @@
 import importlib
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,77 @@ class TestBoth:
         assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
         assert host.running("sys0", "maxpout", "minpout") == ["513", "256"]
 
+    @pytest.mark.parametrize(
+        ("odm", "running", "wanted"),
+        [
+            (("8193", "24"), ("33", "24"), PACING),
+            (("513", "24"), ("33", "16"), {"maxpout": 513, "minpout": 16}),
+            (("8193", "256"), ("513", "24"), PACING),
+        ],
+    )
+    def test_a_mark_that_only_one_layer_has(self, host, run, odm, running, wanted):
+        """chdev of what the database lacks alone would leave the kernel with marks of two pairs."""
+        for at, name in enumerate(wanted):
+            host.write("sys0", name, odm=odm[at], running=running[at])
+        before = (host.odm("sys0", *wanted), host.running("sys0", *wanted))
+        values = [str(value) for value in wanted.values()]
+        done = run("sys0", attributes=wanted)
+        assert not done.failed, done.results
+        assert host.odm("sys0", *wanted) == host.running("sys0", *wanted) == values
+        assert len(host.chdevs()) == 1
+        assert run("sys0", attributes=wanted).results["changed"] is False
+        apply.revert(host.journal.transactions("aix_attributes"), host.journal, Writer())
+        assert (host.odm("sys0", *wanted), host.running("sys0", *wanted)) == before
+
+    def test_what_only_the_kernel_has_is_reverted(self, host, run):
+        run("sys0", attributes=PACING)
+        host.write("sys0", "maxpout", odm="33")  # chdev -P by hand
+        host.write("sys0", "minpout", odm="24")
+        transactions = host.journal.transactions("aix_attributes")
+        (restored,) = apply.restorations(transactions)
+        assert str(restored.now).endswith("maxpout=8193\nminpout=4096")
+        assert str(restored.before).endswith("maxpout=33\nminpout=24")
+        apply.revert(transactions, host.journal, Writer())
+        assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
+        assert host.running("sys0", "maxpout", "minpout") == ["33", "24"]
+
+    def test_chdev_that_leaves_the_kernel_as_it_was(self, host, run):
+        state = host.read()
+        state["chdev_forgets_kernel"] = True
+        host.state.write_text(json.dumps(state))
+        done = run("sys0", attributes=PACING)
+        assert done.failed
+        assert "asked for maxpout 8193" in done.results["msg"]
+        assert "the old state is back" in done.results["msg"]
+        assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
+        assert host.journal.transactions("aix_attributes") == []
+
+    @pytest.mark.parametrize(
+        ("running", "attributes", "when", "layer"),
+        [
+            (("33", "24"), {"minpout": 4096}, "both", "database"),
+            (("8193", "256"), {"maxpout": 129}, "both", "kernel"),
+            (("8193", "256"), {"maxpout": 33}, "now", "kernel"),
+            (("33", "24"), {"minpout": 36}, "next_boot", "database"),
+            (("33", "24"), {"minpout": 0}, "both", "database"),
+            (("33", "24"), {"maxpout": 33, "minpout": 36}, "both", "database"),
+        ],
+    )
+    def test_marks_that_would_not_go_together(self, host, run, running, attributes, when, layer):
+        for at, name in enumerate(PACING):
+            host.write("sys0", name, running=running[at])
+        done = run("sys0", attributes=attributes, when=when)
+        assert done.failed
+        assert f"would meet in the {layer}: give both" in done.results["msg"]
+        assert host.chdevs() == []
+
+    def test_one_mark_that_goes_with_the_other(self, host, run):
+        done = run("sys0", attributes={"maxpout": 513})
+        assert not done.failed, done.results
+        assert done.results["prior"] == {"maxpout": "33"}
+        assert done.results["running"] == done.results["values"] == {"maxpout": "513"}
+        assert host.chdevs() == ["chdev -l sys0 -a maxpout=513"]
+
 
 class TestWords:
     def test_value_with_blanks(self, host, run):
@@ -259,11 +331,6 @@ class TestFailures:
         self.refused(host, done, "modelname of sys0 cannot be changed by a user")
         assert host.chdevs() == []
 
-    def test_pair_that_the_device_refuses(self, host, run):
-        done = run("sys0", attributes={"maxpout": 33, "minpout": 36})
-        self.refused(host, done, "0514-018")
-        assert host.odm("sys0", "maxpout", "minpout") == ["33", "24"]
-
     @pytest.mark.parametrize(
         ("device", "attributes", "said"),
         [
@@ -275,6 +342,8 @@ class TestFailures:
             ("sys0", {"maxpout": [33]}, "must be one text or number"),
             ("sys0", {"maxpout": "33\n34"}, "characters that do not print"),
             ("sys0", {}, "no attribute is given"),
+            ("hdisk1", {"label": "redo queue_depth=1"}, "the value of label holds queue_depth="),
+            ("hdisk1", {"label": "redo  c%d=1"}, "the value of label holds c%d="),
         ],
     )
     def test_what_is_not_there(self, host, run, device, attributes, said):
@@ -294,6 +363,17 @@ class TestFailures:
         done = run("sys0", attributes=PACING)
         assert done.failed
         assert "No such file or directory" in done.results["msg"]
+
+
+def test_the_standin_of_ioo_is_for_root_alone(host):
+    for user, rc in ((201, 1), (0, 0)):
+        program = "import os, runpy, sys; sys.argv = ['ioo', '-a']; os.geteuid = lambda: "
+        program += f"{user}; runpy.run_path('ioo', run_name='__main__')"
+        done = subprocess.run(
+            ["/usr/bin/python3", "-c", program], cwd=host.root, capture_output=True, text=True
+        )
+        assert done.returncode == rc, done.stderr
+        assert ("You must be root" in done.stderr) == (user != 0)
 
 
 def test_kernel_that_does_not_tell_is_no_reason_to_fail(host, monkeypatch):

@@ -169,6 +169,36 @@ class TestValue:
         with pytest.raises(apply.NotGranted, match="set: ORA-01031: no; the old state is back"):
             service.apply(change)
 
+    def test_step_that_fails_before_it_changes_anything_is_not_undone(self, service):
+        """Its undo would fail as it did, and every later revert, too."""
+        refused = shell("set", "echo not supported; exit 1")
+        look = shell("look", "echo alive", expected="^alive$")
+        flag = CommandChange("flag", None, None, look, (refused,), (refused,), atomic=True)
+        with pytest.raises(apply.NotGranted, match="not supported; the old state is back"):
+            service.apply(service.file(), flag)
+        assert service.conf.read_text() == "rate = none\n"
+        assert service.journal.transactions() == []
+
+    @pytest.mark.parametrize("make", ["echo odd", "true; exit 0"])
+    def test_step_that_ends_well_with_odd_words_is_undone(self, service, make):
+        """It may have changed something all the same."""
+        undone = service.root / "undone"
+        look = shell("look", "echo alive", expected="^alive$")
+        steps = (shell("set", make, expected="^changed$"),)
+        undo = (shell("set back", f"echo changed | tee {undone}", expected="^changed$"),)
+        with pytest.raises(apply.NotGranted, match="the old state is back"):
+            service.apply(CommandChange("flag", None, None, look, steps, undo, atomic=True))
+        assert undone.exists()
+
+    def test_only_the_first_step_leaves_nothing_to_undo(self, service):
+        undone = service.root / "undone"
+        look = shell("look", "echo alive", expected="^alive$")
+        steps = (shell("one", "true"), shell("two", "exit 1"))
+        undo = (shell("back", f"touch {undone}"),)
+        with pytest.raises(apply.NotGranted, match="the old state is back"):
+            service.apply(CommandChange("flag", None, None, look, steps, undo, atomic=True))
+        assert undone.exists()
+
     def test_old_value_that_does_not_come_back(self, service):
         change = service.set("TRUE")._replace(undo=(shell("set back", "true"),))
         service.apply(change)

@@ -3,23 +3,17 @@
 import os
 import re
 
-import aix_packs
 import example_packs
-import latency_packs
-import listener_packs
-import nfs_packs
-import oracle_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof import audit, evidence
 from ansible.module_utils.hostproof.host import RecordedHost
 from ansible.module_utils.hostproof.report.verdict import host_verdict
-from snmp_agents import storage_policy
 
 PAGE = packs.ROOT / "docs/examples/README.md"
 
 
-@pytest.mark.parametrize("host", sorted(example_packs.SOURCES))
+@pytest.mark.parametrize("host", [*sorted(example_packs.SOURCES), example_packs.AIX])
 def test_example_packs_hold_what_todays_controls_read(host):
     """If they do not: HOSTPROOF_WRITE_FIXTURES=1 pytest -k example_packs tests/unit"""
     text = example_packs.complete(host)
@@ -31,17 +25,27 @@ def test_example_packs_hold_what_todays_controls_read(host):
 
 def test_the_page_tells_the_verdict_on_each():
     rows = re.findall(r"^\| `(db\S+)` \| .* \| (.*) \|$", PAGE.read_text(), re.MULTILINE)
-    policies = {
-        "hugepages": packs.hugepages_policy(),
-        "io_pacing": aix_packs.io_pacing_policy(),
-        "latency": latency_packs.latency_policy(),
-        "listener_rate_limit": listener_packs.listener_policy(),
-        "nfs_mounts": nfs_packs.nfs_policy(),
-        "pre_page_sga": oracle_packs.policy(),
-        "storage_type": storage_policy(),
-    }
+    policies = example_packs.policies()
     found = {}
     for path in sorted(example_packs.FOLDER.glob("*.json")):
         host = RecordedHost(evidence.load_pack(str(path)))
         found[path.stem] = host_verdict([f.as_dict() for f in audit.judge_host(host, policies)])
     assert dict(rows) == found
+
+
+def test_the_aix_pack_shows_both_controls_that_judge_one():
+    host = RecordedHost(evidence.load_pack(str(example_packs.FOLDER / f"{example_packs.AIX}.json")))
+    found = audit.judge_host(host, example_packs.policies())
+    statuses = {(one.check, one.status) for one in found}
+    assert ("io_pacing.running", "fail") in statuses
+    assert ("io_pacing.legacy_values", "fail") in statuses
+    assert ("flow_control.wanted", "warn") in statuses
+    assert ("flow_control.persisted", "warn") in statuses
+
+
+@pytest.mark.parametrize(
+    "path", sorted(example_packs.FOLDER.glob("*.json")), ids=lambda one: one.stem
+)
+def test_no_finding_of_an_example_asks_for_another_recording(path):
+    found = audit.judge_host(RecordedHost(evidence.load_pack(str(path))), example_packs.policies())
+    assert [one.check for one in found if "record it again" in one.why] == []

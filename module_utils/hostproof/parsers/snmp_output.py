@@ -51,8 +51,16 @@ class Value(NamedTuple):
 
 def parse(text):
     # type: (str) -> Dict[str, Optional[Value]]
-    """OID (no leading dot) to its Value, None where the agent says that it has none."""
-    return dict(parse_rows(text))
+    """OID (no leading dot) to its Value, None where the agent says that it has none.
+
+    At the end of an agent's tree the tool shows the last OID again, with "No more variables left":
+    that takes no value away.
+    """
+    found = {}  # type: Dict[str, Optional[Value]]
+    for oid, value in parse_rows(text):
+        if value is not None or oid not in found:
+            found[oid] = value
+    return found
 
 
 def parse_rows(text):

@@ -8,6 +8,7 @@ tuned/utils/global_config.py.
 
 import configparser
 import re
+from fnmatch import fnmatchcase
 from typing import Dict, List, NamedTuple
 
 from ..errors import ParseError
@@ -48,6 +49,38 @@ def parse_profile(text, path):
         raise ParseError(_WHAT, "{0} has no section".format(path))
     include = sections.get("main", {}).get("include", "")
     return Profile([name for name in re.split(r"\s*[,;]\s*", include) if name], sections)
+
+
+def device_fits(rules, device):
+    # type: (str, str) -> bool
+    """Whether the option devices of a section names the device: patterns, some with ! before.
+
+    Source: TuneD, tuned/hardware/device_matcher.py.
+    """
+    words = [word for word in re.split(r"\s|,\s*", rules) if word.strip()]
+    wanted = [word for word in words if not word.startswith("!")]
+    unwanted = [word[1:] for word in words if word.startswith("!")]
+    return any(fnmatchcase(device, word) for word in wanted or ["*"]) and not any(
+        fnmatchcase(device, word) for word in unwanted
+    )
+
+
+def parameters(text):
+    # type: (str) -> Dict[str, str]
+    """The words of an option such as pause=autoneg off rx on, in pairs.
+
+    Source: TuneD, plugin_net.py, _parse_config_parameters().
+    """
+    words = re.sub(r"(:\s*)|(\s+)|(\s*;\s*)|(\s*,\s*)", " ", text).split()
+    if len(words) % 2:
+        raise ParseError(_WHAT, "no pairs of name and value: {0!r}".format(text[:80]))
+    return dict(zip(words[::2], words[1::2]))
+
+
+def is_enabled(text):
+    # type: (str) -> bool
+    """Whether the option enabled of a section is anything but a no."""
+    return text.strip().lower() not in _FALSE
 
 
 def reapply_sysctl(text):

@@ -66,7 +66,7 @@ def read_boot(host):
         sysctl=attempt(_read_sysctl, host),
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
         tmpfiles=attempt(_read_tmpfiles, host),
-        tuned=attempt(_read_tuned, host),
+        tuned=attempt(read_tuned, host),
         rc_local=attempt(_read_rc_local, host),
     )
 
@@ -207,8 +207,9 @@ def _text_of_link(host, path):
     return None if isinstance(text, Absent) else str(known(text))
 
 
-def _read_tuned(host):
+def read_tuned(host):
     # type: (Host) -> Tuned
+    """The active profile with what it includes; none where TuneD is not started at boot."""
     active = attempt(host.read_text, "/etc/tuned/active_profile")
     if isinstance(active, Absent):
         return Tuned([], [], True)

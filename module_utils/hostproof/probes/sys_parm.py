@@ -37,6 +37,19 @@ for one in sys.argv[1:]:
     print("%s=%d" % (name, answer[0]))
 """
 
+#: The same behind what a command prints, which is told first and must succeed.
+BEHIND = (
+    """
+import subprocess, sys
+count = int(sys.argv[1])
+told = subprocess.Popen(sys.argv[2 : 2 + count])
+if told.wait() != 0:
+    sys.exit(1)
+del sys.argv[1 : 2 + count]
+"""
+    + PROGRAM
+)
+
 
 def look(names):
     # type: (Tuple[str, ...]) -> Command
@@ -48,6 +61,18 @@ def look(names):
         expected=r"\A((?:\w+=\d+\n)+)\Z",
         timeout=20.0,
         squeezed=True,
+    )
+
+
+def look_behind(first, names):
+    # type: (Command, Tuple[str, ...]) -> Command
+    """Tells what ``first`` tells, and behind it what ``look`` does: one state of both."""
+    own = look(names)
+    return own._replace(
+        name="{0}; {1}".format(first.name, own.name),
+        argv=own.argv[:1] + ("-c", BEHIND, str(len(first.argv))) + first.argv + own.argv[3:],
+        expected=r"\A(\S[\s\S]*\n(?:\w+=\d+\n)+)\Z",
+        timeout=first.timeout + own.timeout,
     )
 
 

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any, List, NoReturn, Optional
 
-from ..controls import CHECK_IDS
+from ..controls import check_ids
 from ..errors import HostproofError
 from ..waivers import Waiver
 from .document import flat_findings
@@ -90,7 +90,7 @@ def _run(options):
     rendered = render_folder(
         folder,
         today=datetime.date.today(),
-        known_checks=CHECK_IDS,
+        known_checks=check_ids(),
         waivers=waivers,
         strict=options.strict,
         color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
@@ -147,7 +147,7 @@ def _query(options, waivers):
         expression = jmespath.compile(options.query)
         results = merge(read_lines(options.reports))  # type: Results
         if waivers is not None:
-            results = with_waivers(results, waivers, datetime.date.today(), CHECK_IDS)
+            results = with_waivers(results, waivers, datetime.date.today(), check_ids())
         return expression.search(flat_findings(results))
     except jmespath.exceptions.JMESPathError as problem:
         raise HostproofError(

@@ -52,12 +52,15 @@ def test_verify_fails_with_the_cost_that_was_measured(box, untouched):
     assert (persisted["status"], persisted["persisted"]) == ("fail", "maxpout=33 minpout=24")
     running = found(verified, "running")
     assert (running["status"], running["running"]) == ("fail", "maxpout=33 minpout=24")
-    passed = ("legal", "deadman_risk", "filesystems", "not_governed", "neighbours")
+    passed = ("legal", "deadman_risk", "cpu_headroom", "filesystems", "not_governed", "neighbours")
     assert statuses(verified) == {
         **dict.fromkeys(("persisted", "running", "legacy_values"), "fail"),
         **dict.fromkeys(passed, "pass"),
         "buffered_writers": "skip",
     }
+    assert (
+        "PowerHA 7.2.3 SP1 (active); CPU headroom 53 %" in found(verified, "cpu_headroom")["in_use"]
+    )
     assert "/u02/oradata (cio)" in found(verified, "not_governed")["in_use"]
     assert "j2_maxRandomWrite=0" in found(verified, "neighbours")["running"]
 
@@ -72,12 +75,24 @@ def test_check_mode_shows_exactly_the_plan_and_changes_nothing(box, untouched):
         "+++ after: sys0: maxpout minpout",
         "-maxpout 33 HIGH water mark for pending write I/Os per file True",
         "-minpout 24 LOW water mark for pending write I/Os per file True",
+        "-maxpout=33",
+        "-minpout=24",
         "+maxpout 8193 HIGH water mark for pending write I/Os per file True",
         "+minpout 4096 LOW water mark for pending write I/Os per file True",
+        "+maxpout=8193",
+        "+minpout=4096",
     ]
     assert box.changes() == []
     assert box.layers() == untouched["layers"]
     box.run("! test -e /var/lib/hostproof")
+
+
+def test_one_mark_alone_is_refused_and_not_dropped(box, untouched):
+    box.forget_calls()
+    refused = box.play("apply", io_pacing_maxpout=513)
+    assert refused.rc == 2
+    assert "io_pacing_minpout must be given, too" in words(refused.output)
+    assert box.changes() == []
 
 
 @pytest.mark.parametrize(
@@ -92,8 +107,8 @@ def test_check_mode_shows_exactly_the_plan_and_changes_nothing(box, untouched):
 )
 def test_an_illegal_pair_is_refused_before_the_first_write(box, untouched, maxpout, minpout, said):
     box.forget_calls()
-    pair = {"io_pacing_maxpout": maxpout, "io_pacing_minpout": minpout}
-    refused = box.play("apply", io_pacing_profile="custom", **pair)
+    # Without a profile: marks that are given are the policy.
+    refused = box.play("apply", io_pacing_maxpout=maxpout, io_pacing_minpout=minpout)
     assert refused.rc == 2
     assert said in words(refused.output)
     assert box.changes() == []
@@ -191,6 +206,8 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     box.run("rm /usr/es/sbin/cluster/utilities/halevel")
     verified = box.play("verify")
     assert statuses(verified)["legacy_values"] == "pass"
+    # No finding hands out what apply refuses.
+    assert "chdev" not in found(verified, "persisted")["fix"]
     box.forget_calls()
     refused = box.play("apply")
     assert refused.rc == 2
@@ -198,6 +215,10 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     assert "CPU headroom 53 %" in words(refused.output)
     assert box.changes() == []
     assert box.layers() == untouched["layers"]
+    overruled = box.play("apply", io_pacing_powerha_version="7.2.3")
+    assert overruled.rc == 2
+    assert "says PowerHA 7.2.3, and the host has PowerHA 5.4.1.0" in words(overruled.output)
+    assert box.changes() == []
     taken = box.play("apply", io_pacing_deadman_risk_ok=True)
     assert taken.changed == 1
     assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
@@ -228,12 +249,14 @@ def test_what_chdev_refuses_fails_and_leaves_nothing_behind(box, untouched):
     assert box.play("revert").changed == 0
 
 
-def test_a_chdev_that_changes_nothing_is_a_failure(box, untouched):
-    box.put("chdev_forgets", True)
+@pytest.mark.parametrize("how", ["chdev_forgets", "chdev_forgets_kernel"])
+def test_a_chdev_that_does_not_change_every_layer_is_a_failure(box, untouched, how):
+    box.put(how, True)
     refused = box.play("apply")
     assert refused.rc == 2
+    assert "the old state is back" in words(refused.output)
     assert box.layers() == untouched["layers"]
-    box.put("chdev_forgets", False)
+    box.put(how, False)
     assert box.play("revert").changed == 0
 
 
@@ -241,6 +264,10 @@ def test_what_the_next_boot_brings_is_what_was_there(box, untouched):
     box.play("apply")
     box.run("/opt/hostproof-tests/aix/odm.py boot")
     assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
+    # Somebody was there before revert: the database is as it was, the kernel is not.
+    box.run("chdev -l sys0 -a maxpout=33 -a minpout=24 -P")
+    assert box.marks() == {"odm": LEGACY, "running": DEFAULT}
     assert box.play("revert").changed == 1
+    assert box.layers() == untouched["layers"]
     box.run("/opt/hostproof-tests/aix/odm.py boot")
     assert box.layers() == untouched["layers"]

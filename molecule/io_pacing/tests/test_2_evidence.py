@@ -21,7 +21,7 @@ INVENTORY = ROOT / "molecule/io_pacing/inventory"
 OF_AIX = {
     *("cat", "chdev", "entstat", "getconf", "hostname", "id", "ioo", "lparstat", "lsattr"),
     *("lsdev", "lslpp", "lssrc", "mount", "netstat", "nfso", "nfsstat", "no", "oslevel"),
-    *("ps", "sed", "uname", "vmo", "vmstat"),
+    *("ps", "route", "sed", "uname", "vmo", "vmstat"),
     *("/opt/freeware/bin/python3", "/usr/es/sbin/cluster/utilities/halevel"),
 }
 
@@ -66,21 +66,31 @@ def test_the_pack_judged_here_gives_the_findings_of_the_host(pack, live, monkeyp
     assert offline == live
     told = {one["check"]: one["status"] for one in offline}
     assert told["io_pacing.legacy_values"] == "fail"
+    # ent0 carries an NFS mount, and its flow control is off: now (entstat) and at boot (lsattr).
+    assert told["flow_control.wanted"] == told["flow_control.persisted"] == "pass"
+    (wanted,) = [one for one in offline if one["check"] == "flow_control.wanted"]
+    assert wanted["title"].startswith("ent0: ")
+    assert wanted["running"] == "rx off, tx off"
 
 
 def test_a_pack_of_other_marks_is_judged_otherwise(pack, monkeypatch, tmp_path):
     """Or the test above would compare nothing with nothing."""
     text = pack.read_text()
     changed = tmp_path / pack.name
-    changed.write_text(text.replace("maxpout 33 ", "maxpout 513 ").replace("=33", "=513"))
+    other = text.replace("maxpout 33 ", "maxpout 513 ").replace("=33", "=513")
+    other = other.replace("Flow Control Status: Disabled", "Flow Control Status: Enabled")
+    changed.write_text(other)
     assert changed.read_text() != text
     found = {one["check"]: one for one in judged(changed, monkeypatch).findings}
     assert found["io_pacing.legacy_values"]["status"] != "fail"
     assert found["io_pacing.persisted"]["persisted"] == "maxpout=513 minpout=24"
+    assert found["flow_control.wanted"]["status"] == "warn"
+    assert found["flow_control.persisted"]["status"] == "pass"
 
 
 def test_no_other_control_passes_what_it_cannot_know_on_aix(live):
-    others = [one for one in live if one["control"] != "io_pacing"]
+    judged_here = ("flow_control", "io_pacing")
+    others = [one for one in live if one["control"] not in judged_here]
     assert len({one["control"] for one in others}) > 4
     assert {one["status"] for one in others} <= {"skip", "error"}
     assert all(one["why"] for one in others)

@@ -44,6 +44,15 @@ def test_several_are_one_change_and_prior_is_the_way_back(box, aix_attributes, b
     assert box.layers() == before
 
 
+def test_a_mark_that_only_the_database_has_takes_the_other_with_it(box, aix_attributes, before):
+    box.run("chdev -l sys0 -a maxpout=8193 -P")
+    changed = aix_attributes(device="sys0", attributes={"maxpout": 8193, "minpout": 4096})
+    assert changed["values"] == changed["running"] == {"maxpout": "8193", "minpout": "4096"}
+    back = aix_attributes(device="sys0", attributes={"maxpout": 33, "minpout": 24})
+    assert back["changed"]
+    assert box.layers() == before
+
+
 def test_a_device_in_use_is_changed_at_the_next_boot(box, aix_attributes, before):
     busy = aix_attributes(device="ent0", attributes={"flow_ctrl": "yes"})
     assert "0514-062" in busy["msg"]
@@ -75,8 +84,7 @@ def test_values_with_blanks_and_names_that_begin_alike(box, aix_attributes, befo
         ("hdisk1", {"queue": 5}, "0514-528"),
         ("hdisk9", {"queue_depth": 5}, "0514-519"),
         ("sys0", {"modelname": "other"}, "cannot be changed"),
-        # This host refuses a low mark above the high one.
-        ("sys0", {"minpout": 4096}, "0514-018"),
+        ("sys0", {"minpout": 4096}, "would meet in the database"),
     ],
 )
 def test_what_the_device_would_not_take_fails_and_changes_nothing(
@@ -91,6 +99,7 @@ def test_a_flag_that_the_device_does_not_take_fails(box, aix_attributes):
     kept = box.layers()
     refused = aix_attributes(device="ent0", attributes={"jumbo_frames": "yes"}, when="now")
     assert "not supported" in refused["msg"]
+    assert refused["msg"].endswith("the old state is back")
     assert box.layers() == kept
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from flow_lab import FlowLab  # noqa: E402
 from lab_machine import HugePagesLab  # noqa: E402
 from machines import vm  # noqa: E402
 from nfs_lab import NfsLab  # noqa: E402
@@ -34,6 +36,12 @@ def write_policy(folder: Path) -> Path:
     return path
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Flow control comes last: it reboots, and the story of HugePages begins with a pool that
+    prepare.yml left and that no file persists."""
+    items.sort(key=lambda item: "flow_control" in item.path.name)
+
+
 @pytest.fixture(scope="session")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What the tests use on the machine is there."""
@@ -42,6 +50,10 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> None:
         ROOT / "molecule/lab/kill_at_each_step.py",
         ROOT / "molecule/lab/filer.py",
         ROOT / "molecule/lab/lab-filer.service",
+        ROOT / "molecule/lab/wires.py",
+        ROOT / "molecule/lab/lab-wires.service",
+        ROOT / "molecule/lab/lab-agent@.service",
+        ROOT / "molecule/lab/agent_table.py",
         ROOT / "molecule/lab/traffic.py",
         ROOT / "module_utils/hostproof",
         write_policy(tmp_path_factory.mktemp("policy")),
@@ -64,6 +76,21 @@ def nfs_untouched(nfs: NfsLab) -> dict[str, object]:
     nfs.start_filers()
     nfs.mount_as_an_administrator()
     return nfs.state()
+
+
+@pytest.fixture(scope="session")
+def flow(tools: None) -> Iterator[FlowLab]:
+    """The machine with a filer behind real cards, which is gone again afterwards."""
+    machine = FlowLab()
+    machine.connect()
+    yield machine
+    machine.disconnect()
+
+
+@pytest.fixture(scope="session")
+def flow_untouched(flow: FlowLab) -> dict[str, object]:
+    """The machine and its cards before Hostproof changed anything."""
+    return flow.state()
 
 
 @pytest.fixture

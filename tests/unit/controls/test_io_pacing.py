@@ -48,7 +48,9 @@ class TestPolicy:
         ],
     )
     def test_profile(self, profile, pair):
-        assert policy(profile=profile, maxpout=1, minpout=1).wanted == pair
+        assert policy(profile=profile).wanted == pair
+        given = policy(profile=profile, maxpout=str(pair[0]), minpout=str(pair[1]))
+        assert (given.profile, given.wanted) == (profile, pair)
         assert PROFILES[profile].trade
 
     def test_off_without_quotes_is_false_in_yaml(self):
@@ -59,6 +61,28 @@ class TestPolicy:
 
     def test_custom(self):
         assert policy(profile="custom", maxpout=1025, minpout=512).wanted == Pair(1025, 512)
+
+    def test_marks_that_are_given_are_the_policy(self):
+        given = policy(maxpout=513, minpout=256)
+        assert (given.profile, given.wanted) == ("custom", Pair(513, 256))
+        with pytest.raises(PolicyError, match="io_pacing_maxpout .*must be a multiple of 4 plus 1"):
+            policy(maxpout=8192, minpout=4096)
+
+    @pytest.mark.parametrize("profile", ["default", "custom", "legacy_hacmp"])
+    def test_one_mark_alone(self, profile):
+        with pytest.raises(PolicyError, match="io_pacing_minpout must be given, too"):
+            policy(profile=profile, maxpout=513)
+        with pytest.raises(PolicyError, match="io_pacing_maxpout must be given, too"):
+            policy(profile=profile, minpout=256)
+
+    def test_custom_without_marks(self):
+        with pytest.raises(PolicyError, match="io_pacing_maxpout must be given, too"):
+            policy(profile="custom")
+
+    @pytest.mark.parametrize("profile", ["intermediate", "legacy_hacmp", "off", False])
+    def test_a_profile_and_other_marks(self, profile):
+        with pytest.raises(PolicyError, match="io_pacing_profile is .* leave one of them out"):
+            policy(profile=profile, maxpout=1025, minpout=512)
 
     @pytest.mark.parametrize(
         ("maxpout", "minpout", "said"),
@@ -134,10 +158,12 @@ class TestSystems:
         statuses = {name: one.status for name, one in found.items()}
         expected = dict.fromkeys(statuses, "pass") | {
             "deadman_risk": "skip",
+            "cpu_headroom": "skip",
             "buffered_writers": "skip",
         }
         assert statuses == expected
         assert found["buffered_writers"].why == "Not a Linux host (AIX)."
+        assert "no PowerHA heartbeat" in found["deadman_risk"].why
 
     def test_linux(self, judge):
         found = judge(linux())
@@ -174,6 +200,17 @@ class TestSystems:
         machine = aix().marks(33, 24).powerha("6.1.0.0")
         live = judge(machine)
         assert judge(RecordedHost(machine.evidence)) == live
+
+
+class TestEvidence:
+    def test_what_is_cited_was_read(self, judge):
+        old = aix().marks(33, 24).powerha("6.1.0.0")
+        unknown = aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081")
+        for machine in (aix(), old, unknown, aix().powerha("7.2.3.1", "SP1")):
+            found = judge(machine, powerha_version="6.1" if machine is unknown else "auto")
+            cited = {key for one in found.values() for key in one.evidence}
+            assert cited <= set(machine.evidence)
+            assert f"command:{aix_packs.LSLPP}" in found["deadman_risk"].evidence
 
 
 class TestPersistedAndRunning:
@@ -252,6 +289,29 @@ class TestLegal:
         assert finding.status == status
         assert status == "pass" or said in finding.why
 
+    @pytest.mark.parametrize("name", ["maxpout", "minpout"])
+    def test_range_that_nobody_tells(self, judge, name):
+        machine = aix().failing(f"lsattr -R -l sys0 -a {name}", "0514-530 Cannot display")
+        finding = judge(machine)["legal"]
+        assert finding.status == "error"
+        assert "0514-530" in finding.why
+        machine = aix().failing(f"lsattr -R -l sys0 -a {name}", "0514-530").kernel(24, 32)
+        assert judge(machine)["legal"].status == "fail"
+
+    def test_level(self, judge):
+        finding = judge(aix())["legal"]
+        assert (finding.status, finding.in_use) == ("pass", "AIX 7.2 TL 5 SP 3")
+        machine = aix()
+        machine.command("oslevel -s", "5300-12-04-1119\n")
+        old = judge(machine)["legal"]
+        assert old.status == "warn"
+        assert "AIX 5.3 TL 12 SP 4 is older than AIX 6.1" in old.why
+        assert "Upgrade AIX" in str(old.fix)
+        machine = aix()
+        machine.command("oslevel -s", "7300-01-02-2320\n")
+        assert judge(machine)["legal"].status == "pass"
+        assert judge(aix().failing("oslevel -s", "no"))["legal"].status == "error"
+
     def test_in_the_kernel_alone(self, judge):
         finding = judge(aix().kernel(24, 32))["legal"]
         assert finding.status == "fail"
@@ -267,6 +327,18 @@ class TestLegacyValues:
         assert finding.status == "fail"
         assert self.COST in finding.why
         assert "no PowerHA" in finding.why
+
+    @pytest.mark.parametrize(
+        ("pair", "said", "unsaid"),
+        [
+            ((33, 24), "is what HACMP up to 5.4 asked for", "not measured"),
+            ((17, 8), "33/24 of HACMP up to 5.4, or tighter", "49 %"),
+        ],
+    )
+    def test_only_what_was_measured_is_said_to_be(self, judge, pair, said, unsaid):
+        finding = judge(aix().marks(*pair))["legacy_values"]
+        assert said in finding.why
+        assert unsaid not in finding.why
 
     def test_cost_is_what_the_article_printed(self):
         text = (packs.FIXTURES / "io_pacing/seed-orion.txt").read_text()
@@ -326,6 +398,8 @@ class TestDeadmanRisk:
         finding = judge(aix().marks(33, 24).powerha("6.1.0.0"))["deadman_risk"]
         assert finding.status == "warn"
         assert "The policy wants maxpout=8193" in finding.why
+        taken = judge(aix().marks(33, 24).powerha("6.1.0.0"), deadman_risk_ok=True)["deadman_risk"]
+        assert "The risk is taken" in taken.why
 
     @pytest.mark.parametrize(
         ("version", "status"),
@@ -338,7 +412,93 @@ class TestDeadmanRisk:
         ],
     )
     def test_which_release_is_old(self, judge, version, status):
-        assert judge(aix(), powerha_version=version)["deadman_risk"].status == status
+        machine = aix().failing(aix_packs.LSLPP, "lslpp: 0504-081 cannot open")
+        finding = judge(machine, powerha_version=version)["deadman_risk"]
+        assert finding.status == status
+        assert f"command:{aix_packs.LSLPP}" in finding.evidence
+        if version != "none":
+            assert judge(aix().powerha(version))["deadman_risk"].status == status
+
+    @pytest.mark.parametrize(
+        ("installed", "told"),
+        [("6.1.0.0", "7.2.3"), ("6.1.0.0", "none"), ("7.2.3.1", "6.1"), ("7.2.3.1", "none")],
+    )
+    @pytest.mark.parametrize("marks", [(33, 24), (8193, 4096)])
+    def test_policy_and_host_contradict(self, judge, installed, told, marks):
+        """One of them is wrong, and either may be: neither overrules the other."""
+        found = judge(aix().marks(*marks).powerha(installed), powerha_version=told)
+        finding = found["deadman_risk"]
+        assert finding.status == found["cpu_headroom"].status == "error"
+        name = "no PowerHA" if told == "none" else f"PowerHA {told}"
+        assert f"io_pacing_powerha_version says {name}, and the host has" in finding.why
+        assert f"PowerHA {installed} (active)" in finding.why
+        assert finding.evidence == (f"command:{aix_packs.LSLPP}",)
+        assert found["legacy_values"].status == ("error" if marks == (33, 24) else "pass")
+
+    def test_policy_tells_of_an_old_one_that_is_not_installed(self, judge):
+        assert judge(aix(), powerha_version="6.1")["deadman_risk"].status == "error"
+
+    def test_host_knows_its_release_better(self, judge):
+        finding = judge(aix().powerha("7.2.5.0"), powerha_version="7.1")["deadman_risk"]
+        assert (finding.status, finding.in_use) == ("pass", "PowerHA 7.2.5.0 (active)")
+        assert judge(aix(), powerha_version="7.2.3")["deadman_risk"].status == "skip"
+
+    def old(self, mount: str = "", filesystems: str = "") -> aix_packs.AixMachine:
+        """An old HACMP with the marks that it needs, and a file system with its own."""
+        machine = aix().marks(33, 24).powerha("6.1.0.0")
+        if mount:
+            machine.command("mount", aix_packs.PLAIN_MOUNTS + row("/backup", f"rw,{mount}"))
+        if filesystems:
+            machine.file("/etc/filesystems", f"/backup:\n\toptions = rw,{filesystems}\n")
+        return machine
+
+    @pytest.mark.parametrize("options", ["minpout=0,maxpout=0", "maxpout=8193,minpout=4096"])
+    @pytest.mark.parametrize("where", ["mount", "filesystems"])
+    def test_a_file_system_that_is_not_held_back(self, judge, where, options):
+        pair = {"maxpout": 0, "minpout": 0} if "=0," in options else PAIR
+        finding = judge(
+            self.old(**{where: options}),
+            profile="legacy_hacmp",
+            filesystems=[{"path": "/backup"} | pair],
+        )["deadman_risk"]
+        assert finding.status == "fail"
+        assert f"/backup: maxpout={pair['maxpout']} minpout={pair['minpout']} " in finding.why
+        assert "out of the options of /backup" in str(finding.fix)
+        assert {"command:mount", "file:/etc/filesystems"} <= set(finding.evidence)
+
+    def test_a_file_system_that_is_held_back_as_well(self, judge):
+        machine = self.old("maxpout=17,minpout=8", "maxpout=17,minpout=8")
+        finding = judge(machine, profile="legacy_hacmp", filesystems=[own("/backup", 17, 8)])
+        assert finding["deadman_risk"].status == "pass"
+
+    def test_half_an_override_is_no_protection(self, judge):
+        found = judge(self.old("minpout=0"), profile="legacy_hacmp")
+        assert found["deadman_risk"].status == "fail"
+
+    @pytest.mark.parametrize("what", ["mount", "/etc/filesystems"])
+    def test_mounts_not_known(self, judge, what):
+        for kernel, status in (((33, 24), "error"), ((8193, 4096), "fail")):
+            machine = self.old().kernel(*kernel)
+            machine = machine.failing("mount", "no") if what == "mount" else machine.deny(what)
+            assert judge(machine, profile="legacy_hacmp")["deadman_risk"].status == status
+
+    @pytest.mark.parametrize("layer", [aix_packs.SYS_PARM, aix_packs.LSATTR])
+    def test_a_layer_that_is_not_known_may_be_raised(self, judge, layer):
+        assert judge(self.old().failing(layer, "no"))["deadman_risk"].status == "error"
+
+    def test_no_finding_hands_out_what_apply_refuses(self, judge):
+        """Who pastes the chdev of a finding gets round the guard."""
+        for machine in (
+            aix().marks(33, 24).powerha("6.1.0.0"),
+            aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081"),
+            aix().odm(33, 24).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes"),
+        ):
+            found = judge(machine)
+            assert not [one.check for one in found.values() if "chdev" in str(one.fix)]
+            assert "legacy_hacmp" in str(found["persisted"].fix)
+            assert "io_pacing_deadman_risk_ok" in str(found["persisted"].fix)
+            taken = judge(machine, deadman_risk_ok=True)
+            assert "chdev -l sys0 -a maxpout=8193" in str(taken["persisted"].fix)
 
     def test_little_cpu_left(self, judge):
         finding = judge(aix().powerha("6.1.0.0"), cpu_headroom=12)["deadman_risk"]
@@ -356,6 +516,40 @@ class TestDeadmanRisk:
         finding = judge(machine)["deadman_risk"]
         assert finding.status == "error"
         assert "lslpp says PowerHA 6.1.0.0, halevel says 7.2.3" in finding.why
+
+
+PAIR = {"maxpout": 8193, "minpout": 4096}
+
+
+class TestCpuHeadroom:
+    @pytest.mark.parametrize(
+        ("level", "marks", "profile", "free", "status"),
+        [
+            ("7.2.3.1", (33, 24), "default", 12, "warn"),
+            ("7.2.3.1", (8193, 4096), "default", 12, "warn"),
+            ("7.2.3.1", (8193, 4096), "legacy_hacmp", 12, "warn"),
+            ("7.2.3.1", (33, 24), "legacy_hacmp", 12, "pass"),
+            ("7.2.3.1", (33, 24), "default", 20, "pass"),
+            ("6.1.0.0", (33, 24), "default", 12, "warn"),
+        ],
+    )
+    def test_with_powerha(self, judge, level, marks, profile, free, status):
+        machine = aix().marks(*marks).powerha(level)
+        finding = judge(machine, profile=profile, cpu_headroom=free)["cpu_headroom"]
+        assert finding.status == status
+        assert f"CPU headroom {free} % (io_pacing_cpu_headroom)" in str(finding.in_use)
+
+    def test_without_powerha_it_is_shown(self, judge):
+        finding = judge(aix(), cpu_headroom=1)["cpu_headroom"]
+        assert finding.status == "skip"
+        assert "CPU headroom 1 % (io_pacing_cpu_headroom), below" in finding.why
+
+    def test_not_known(self, judge):
+        machine = aix().powerha("7.2.3.1").failing("lparstat", "no")
+        finding = judge(machine)["cpu_headroom"]
+        assert finding.status == "error"
+        assert "give io_pacing_cpu_headroom" in finding.why
+        assert judge(machine, cpu_headroom=40)["cpu_headroom"].status == "pass"
 
 
 class TestFilesystems:
@@ -395,6 +589,24 @@ class TestFilesystems:
         finding = judge(machine, filesystems=[own("/fs", 513, 256)])["filesystems"]
         assert finding.status == "warn"
         assert finding.persisted == "none"
+
+    def test_allowed_and_not_there(self, judge):
+        """The policy allows it; nobody says that it must be."""
+        finding = judge(aix(), filesystems=[own("/fs", 513, 256)])["filesystems"]
+        assert finding.status == "pass"
+        assert finding.desired == "allowed: /fs: maxpout=513 minpout=256"
+
+    def test_options_of_the_default_stanza(self, judge):
+        machine = aix()
+        machine.file(
+            "/etc/filesystems",
+            "default:\n\tvol = AIX\n\toptions = rw,maxpout=33,minpout=24\n"
+            "/backup:\n\tdev = /dev/b\n/home:\n\toptions = rw\n",
+        )
+        finding = judge(machine)["filesystems"]
+        assert finding.status == "fail"
+        assert finding.persisted == "/backup: maxpout=33 minpout=24"
+        assert "chfs -a options=rw /backup" in str(finding.fix)
 
     def test_live_or_persisted_alone(self, judge):
         assert judge(self.override(persisted=False))["filesystems"].status == "fail"
@@ -438,7 +650,9 @@ class TestInformation:
         assert "j2_nPagesPerWriteBehindCluster=32" in str(finding.running)
 
     def test_tunables_that_nobody_tells(self, judge):
-        assert judge(aix().failing("ioo -a", "ioo: not root"))["neighbours"].status == "error"
+        refused = judge(aix().failing("ioo -a", "ioo: not root"))["neighbours"]
+        assert refused.status == "error"
+        assert "run it as root" in refused.why
         machine = aix()
         machine.command("ioo -a", "maxpgahead = 8\n")
         assert judge(machine)["neighbours"].status == "error"

@@ -9,6 +9,8 @@ from ansible.module_utils.hostproof.change import CommandChange, Plan
 from ansible.module_utils.hostproof.command import state_of
 from ansible.module_utils.hostproof.controls import io_pacing
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import Output
+from ansible.module_utils.hostproof.probes import sys_parm
 from test_io_pacing import linux
 
 
@@ -25,6 +27,14 @@ def only(made: Plan) -> CommandChange:
 
 def argv(commands: Any) -> list[str]:
     return [" ".join(one.argv) for one in commands]
+
+
+def _seen(change: CommandChange, machine: aix_packs.AixMachine) -> str:
+    """What the look, which runs both commands in one process, would tell of the machine."""
+    assert change.look.name == f"{aix_packs.LSATTR}; {aix_packs.SYS_PARM}"
+    marks = sys_parm.look(("maxpout", "minpout"))
+    text = machine.run(aix_packs.LSATTR.split()).stdout + machine.ask(marks).stdout
+    return state_of(change.look, Output(0, text, ""))
 
 
 class TestChanges:
@@ -50,18 +60,23 @@ class TestChanges:
             "maxpout {0} HIGH water mark for pending write I/Os per file True\n"
             "minpout {1} LOW water mark for pending write I/Os per file True\n"
         )
-        assert diff["before"] == text.format(33, 24)
-        assert diff["after"] == text.format(8193, 4096)
+        kernel = "maxpout={0}\nminpout={1}\n"
+        assert diff["before"] == (text + kernel).format(33, 24)
+        assert diff["after"] == (text + kernel).format(8193, 4096)
         assert diff["before_header"] == "sys0: maxpout minpout"
 
     def test_after_is_what_a_look_tells_then(self):
         """The columns of a longer value are wider; what was planned must still be found."""
         machine = aix().marks(33, 24)
         change = only(plan(machine))
-        then = aix().marks(8193, 4096)
-        assert state_of(change.look, then.run(list(change.look.argv))) == change.after
-        now = machine.run(list(change.look.argv))
-        assert state_of(change.look, now) == change.before
+        assert _seen(change, aix().marks(8193, 4096)) == change.after
+        assert _seen(change, machine) == change.before
+        # Either layer alone is another state.
+        assert _seen(change, aix().kernel(33, 24)) not in (change.after, change.before)
+        unknown = aix().odm(33, 24).failing(aix_packs.SYS_PARM, "no ctypes")
+        database = only(plan(unknown))
+        assert database.look.name == aix_packs.LSATTR
+        assert state_of(database.look, unknown.run(list(database.look.argv))) == database.before
 
     def test_applied_and_planned_again(self):
         assert only(plan(aix().marks(33, 24), profile="off")).make
@@ -150,11 +165,36 @@ class TestGuards:
 
     @pytest.mark.parametrize("version", ["7.1", "7.2.3", "none"])
     def test_newer_or_none(self, version):
+        machine = aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081")
+        assert plan(machine, powerha_version=version).refusals == []
         assert plan(aix().marks(33, 24), powerha_version=version).refusals == []
 
     def test_powerha_not_known(self):
         machine = aix().marks(33, 24).failing(aix_packs.LSLPP, "0504-081")
-        with pytest.raises(HostproofError, match="0504-081"):
-            plan(machine)
+        machine.command("lsattr -R -l sys0 -a maxpout", "0...4097 (+1)\n")
+        range_of_it, unknown = plan(machine).refusals
+        assert "it takes 0 to 4097" in range_of_it.reason
+        assert unknown.override == "deadman_risk_ok"
+        assert "0504-081" in unknown.reason
+        assert "give io_pacing_powerha_version" in unknown.reason
+        assert "maxpout=8193 minpout=4096" in unknown.reason
         assert plan(machine, profile="legacy_hacmp").refusals == []
-        assert plan(machine, powerha_version="7.2").refusals == []
+        assert len(plan(machine, deadman_risk_ok=True).refusals) == 1
+        assert len(plan(machine, powerha_version="7.2").refusals) == 1
+
+    @pytest.mark.parametrize("told", ["7.2.3", "none"])
+    def test_policy_does_not_overrule_the_host(self, told):
+        """One group_vars file may be of other hosts than this."""
+        machine = aix().marks(33, 24).powerha("6.1.0.0")
+        (refusal,) = plan(machine, powerha_version=told).refusals
+        assert refusal.override == "deadman_risk_ok"
+        assert "io_pacing_powerha_version says" in refusal.reason
+        assert "PowerHA 6.1.0.0 (active)" in refusal.reason
+
+    def test_kernel_that_does_not_tell_may_be_raised(self):
+        machine = aix().odm(16385, 8192).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no")
+        made = plan(machine)
+        assert made.changes
+        (refusal,) = made.refusals
+        assert refusal.override == "deadman_risk_ok"
+        assert "may raise the marks of the kernel, which are not known" in refusal.reason

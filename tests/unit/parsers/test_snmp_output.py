@@ -78,3 +78,16 @@ def test_no_output_is_no_value():
 
 def test_trailing_zero_bytes_are_no_text():
     assert Value("string", b"FAS3270\0\0").text == "FAS3270"
+
+
+def test_the_end_of_the_tree_takes_no_value_away():
+    """What snmpbulkwalk 5.9.3 printed for the last two rows of an agent."""
+    column = ".1.3.6.1.4.1.9.9.46.1.3.1.1.2.1."
+    text = (
+        f"{column}10 = INTEGER: 1\n{column}20 = INTEGER: 1\n{column}20 = No more variables left in "
+        "this MIB View (It is past the end of the MIB tree)\n"
+    )
+    assert snmp_output.parse(text) == {
+        f"{column[1:]}10": Value("number", 1),
+        f"{column[1:]}20": Value("number", 1),
+    }

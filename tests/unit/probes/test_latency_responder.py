@@ -71,8 +71,10 @@ def test_answers_nobody_else() -> None:
 )
 def test_answers_nothing_else(said: bytes) -> None:
     with responder() as one, connect(one) as stream:
-        stream.sendall(said)
-        stream.shutdown(socket.SHUT_WR)
+        # It may have hung up at the first bytes.
+        with contextlib.suppress(OSError):
+            stream.sendall(said)
+            stream.shutdown(socket.SHUT_WR)
         assert everything(stream) == b""
         with connect(one) as another:
             another.sendall(HELLO)

@@ -53,6 +53,15 @@ DEADMAN_RISK = Check(
     "comes late, and the deadman switch halts the node.",
     "HACMP Troubleshooting Guide, I/O pacing; " + _ARTICLE,
 )
+CPU_HEADROOM = Check(
+    "io_pacing.cpu_headroom",
+    "CPU is left for a heartbeat beside writers that nobody holds back",
+    "medium",
+    "now",
+    "A writer that is not held back works instead of sleeping: on a host that uses more than 80 % "
+    "of its CPU, what the cluster needs in time waits behind it.",
+    _ARTICLE,
+)
 FILESYSTEMS = Check(
     "io_pacing.filesystems",
     "No file system has marks of its own that nobody asked for",
@@ -96,6 +105,7 @@ CHECKS = (
     LEGAL,
     LEGACY_VALUES,
     DEADMAN_RISK,
+    CPU_HEADROOM,
     FILESYSTEMS,
     NOT_GOVERNED,
     NEIGHBOURS,

@@ -28,6 +28,7 @@ from .policy import Pair, Policy
 DEVICE = "sys0"
 NAMES = ("maxpout", "minpout")
 FILESYSTEMS = "/etc/filesystems"
+DEFAULT = "default"
 MOUNT = ["mount"]
 OSLEVEL = ["oslevel", "-s"]
 LPARSTAT = ["lparstat"]
@@ -136,7 +137,7 @@ def _read_aix(host):
         cpu=attempt(lambda: lparstat.parse(_said(host, LPARSTAT))),
         persisted_mounts=attempt(_read_filesystems, host),
         live_mounts=attempt(_read_mounts, host),
-        tunables=attempt(lambda: ioo.parse(_said(host, IOO))),
+        tunables=attempt(_read_tunables, host),
     )
 
 
@@ -160,7 +161,11 @@ def _read_running(host):
 def _read_filesystems(host):
     # type: (Host) -> Mounts
     stanzas = aix_filesystems.parse(host.read_text(FILESYSTEMS))
-    return _mounts((one.name, one.attributes.get("options", "")) for one in stanzas)
+    # What a stanza does not say itself the stanza "default" says, which is no file system.
+    default = "".join(one.attributes.get("options", "") for one in stanzas if one.name == DEFAULT)
+    return _mounts(
+        (one.name, one.attributes.get("options", default)) for one in stanzas if one.name != DEFAULT
+    )
 
 
 def _read_mounts(host):
@@ -191,6 +196,15 @@ def _mounts(pairs):
 def _value(options, name):
     # type: (Dict[str, Optional[str]], str) -> Optional[str]
     return (options[name] or "") if name in options else None
+
+
+def _read_tunables(host):
+    # type: (Host) -> Dict[str, str]
+    try:
+        return ioo.parse(_said(host, IOO))
+    except Unanswered as problem:
+        # Its manual: only root may run it, also to look.
+        raise Unanswered(problem.key, "{0}; run it as root".format(problem)) from problem
 
 
 def _said(host, argv):

@@ -2,36 +2,55 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Judge facts with a policy: every check, in the order of the report. Pure."""
 
-from typing import Callable, Dict, List, Optional, Tuple
+from collections import OrderedDict
+from typing import Callable, Dict, Iterable, List, Optional, Tuple
 
-from ...answer import known
+from ...answer import if_known, known
 from ...errors import HostError, HostproofError, Unanswered
 from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
-from ...probes import powerha as powerha_probe
 from . import checks
 from .facts import (
     DEVICE,
     FILESYSTEMS,
     IOO,
-    LPARSTAT,
     MOUNT,
     NAMES,
+    OSLEVEL,
     Aix,
     Facts,
     Mounts,
     Override,
     odm_pair,
 )
+from .heartbeat import (
+    HEADROOM,
+    LPARSTAT_KEY,
+    headroom,
+    headroom_text,
+    is_old,
+    is_tight,
+    known_layers,
+    loose_mounts,
+    need_all,
+    powerha_keys,
+    powerha_text,
+    powerha_version,
+    why_not_raise,
+)
 from .judge_linux import judge_linux
-from .policy import Pair, Policy, Version, order_problem, step_problem
+from .policy import PROFILES, Policy, order_problem, step_problem
 
 LSATTR_KEY = "command:lsattr -E -l {0} -a {1} -a {2}".format(DEVICE, *NAMES)
+RANGE_KEYS = ["command:lsattr -R -l {0} -a {1}".format(DEVICE, name) for name in NAMES]
+OSLEVEL_KEY = "command:" + " ".join(OSLEVEL)
 RUNNING_KEY = "command:sys_parm: {0} {1}".format(*NAMES)
+#: The release that came with 8193/4096 first; before, it came with no pacing.
+OLDEST = (6, 1)
 
-#: The marks of HACMP; "33/24 or 33/20", and what is tighter still.
-LEGACY = 33
-#: Per cent. Wartak: a system should not use more than 80 % of its CPUs.
-HEADROOM = 20.0
+#: The marks of an old HACMP whose cost was measured.
+MEASURED = PROFILES["legacy_hacmp"].pair
+
+MOUNTS_KEYS = ["file:" + FILESYSTEMS, "command:" + " ".join(MOUNT)]
 
 
 def judge(facts, policy):
@@ -85,7 +104,7 @@ def _persisted(aix, policy):
         why="The ODM holds {0}; wanted is {1} ({2}). {3}".format(
             pair, policy.wanted, policy.profile, policy.trade
         ).strip(),
-        fix="./hostproof apply --tags io_pacing, or: " + _chdev(policy.wanted),
+        fix=_fix(aix, policy),
         desired=str(policy.wanted),
         persisted=str(pair),
         evidence=[LSATTR_KEY],
@@ -112,7 +131,7 @@ def _running(aix, policy):
         checks.RUNNING,
         PASS if pair == policy.wanted else FAIL,
         why=why,
-        fix="./hostproof apply --tags io_pacing, or: " + _chdev(policy.wanted) + " -T",
+        fix=_fix(aix, policy, " -T"),
         desired=str(policy.wanted),
         persisted=shown,
         running=str(pair),
@@ -120,9 +139,18 @@ def _running(aix, policy):
     )
 
 
-def _chdev(pair):
-    # type: (Pair) -> str
-    return "chdev -l {0} -a maxpout={1} -a minpout={2}".format(DEVICE, *pair)
+def _fix(aix, policy, flag=""):
+    # type: (Aix, Policy, str) -> str
+    """The command only where apply would run it, too: who pastes it gets round every guard."""
+    risk = why_not_raise(aix, policy)
+    if risk is not None:
+        return (
+            "io_pacing_profile: legacy_hacmp, or take the risk with io_pacing_deadman_risk_ok: "
+            "{0}".format(risk)
+        )
+    return "./hostproof apply --tags io_pacing, or: chdev -l {0} -a {1} -a {2}{3}".format(
+        DEVICE, *(str(policy.wanted).split() + [flag])
+    )
 
 
 def _legal(aix, _policy):
@@ -138,18 +166,31 @@ def _legal(aix, _policy):
         if not isinstance(legal, HostproofError) and not legal.allows(odm.values[name]):
             broken.append(("the ODM", "{0} must be {1}".format(name, legal)))
     said = _distinct(broken) or _distinct(odd)
+    fix = "Upgrade AIX, or judge this host by the manual of its release."
+    if said:
+        fix = "Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
+        fix += "apply it."
+    level = if_known(aix.level, None)
+    if level is not None and level.version < OLDEST:
+        said.append(
+            "{0} is older than AIX 6.1, of which this control knows the rule and the marks that "
+            "it comes with".format(level)
+        )
     if not said:
-        _need_all(aix)
+        need_all(aix)
+        known(aix.level)
+        for name in NAMES:
+            known(odm.legal[name])
     return found(
         checks.LEGAL,
         FAIL if _distinct(broken) else WARN if said else PASS,
         why="{0}.".format("; ".join(said)),
-        fix="Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
-        "apply it.",
+        fix=fix,
         desired="maxpout a multiple of 4 plus 1, minpout below it",
         persisted=str(layers[0][1]),
         running=str(layers[1][1]) if len(layers) > 1 else None,
-        evidence=[LSATTR_KEY, RUNNING_KEY][: len(layers)],
+        in_use=None if level is None else str(level),
+        evidence=[LSATTR_KEY, RUNNING_KEY][: len(layers)] + RANGE_KEYS + [OSLEVEL_KEY],
     )
 
 
@@ -168,92 +209,35 @@ def _distinct(problems):
 # -- PowerHA --------------------------------------------------------------------------------------
 
 
-def powerha_version(aix, policy):
-    # type: (Aix, Policy) -> Version
-    """What the policy says, else what is installed; () for none. Raises what is unknown."""
-    if policy.powerha_version is not None:
-        return policy.powerha_version
-    there = known(aix.powerha)  # type: powerha_probe.PowerHa
-    return there.version
-
-
-def is_old(version):
-    # type: (Version) -> bool
-    """Whether the heartbeat is a process like any other."""
-    return bool(version) and version < powerha_probe.KERNEL_HEARTBEAT
-
-
-def powerha_text(aix, policy):
-    # type: (Aix, Policy) -> str
-    if policy.powerha_version is not None:
-        if not policy.powerha_version:
-            return "no PowerHA (io_pacing_powerha_version)"
-        return "PowerHA {0} (io_pacing_powerha_version)".format(_dotted(policy.powerha_version))
-    there = known(aix.powerha)
-    if not there.version:
-        return "no PowerHA"
-    active = {True: "active", False: "not active", None: "state not known"}[there.active]
-    return "PowerHA {0} ({1})".format(there.level, active)
-
-
-def _dotted(version):
-    # type: (Version) -> str
-    return ".".join(str(number) for number in version)
-
-
-def _powerha_keys(aix, policy):
-    # type: (Aix, Policy) -> List[str]
-    if policy.powerha_version is not None or isinstance(aix.powerha, HostproofError):
-        return []
-    return list(known(aix.powerha).evidence)
-
-
-def is_tight(pair):
-    # type: (Pair) -> bool
-    """Whether the marks are those of an old HACMP, or tighter."""
-    return 0 < pair.maxpout <= LEGACY
-
-
-def _known_layers(aix):
-    # type: (Aix) -> List[Pair]
-    """The marks of each layer that is known: enough to fail by, not to pass."""
-    pairs = []
-    if not isinstance(aix.odm, HostproofError):
-        pairs.append(odm_pair(aix.odm))
-    if not isinstance(aix.running, HostproofError):
-        pairs.append(aix.running)
-    return pairs
-
-
-def _need_all(aix):
-    # type: (Aix) -> None
-    """Raise the error of a layer that is not known, before a pass."""
-    known(aix.odm)
-    known(aix.running)
-
-
 def _legacy_values(aix, policy):
     # type: (Aix, Policy) -> Finding
-    tight = [pair for pair in _known_layers(aix) if is_tight(pair)]
+    tight = [pair for pair in known_layers(aix) if is_tight(pair)]
     layers = _layers(aix)
     evidence = [LSATTR_KEY, RUNNING_KEY]
     if not tight:
-        _need_all(aix)
+        need_all(aix)
         return found(checks.LEGACY_VALUES, PASS, evidence=evidence, **layers)
     version = powerha_version(aix, policy)
     there = powerha_text(aix, policy)
-    evidence += _powerha_keys(aix, policy)
+    evidence += powerha_keys(aix)
     if is_old(version):
         return found(checks.LEGACY_VALUES, PASS, evidence=evidence, **layers)
     wanted = is_tight(policy.wanted)
     return found(
         checks.LEGACY_VALUES,
         WARN if wanted else FAIL,
-        why="{0} is a value of HACMP up to 5.4, and this host has {1}, which does not need it: "
-        "{2} (49 % less).".format(tight[0], there, checks.COST),
+        why="{0} {1}, and this host has {2}, which does not need it: {3}{4}.".format(
+            tight[0],
+            "is what HACMP up to 5.4 asked for"
+            if tight[0] == MEASURED
+            else "is as tight as the 33/24 of HACMP up to 5.4, or tighter",
+            there,
+            checks.COST,
+            " (49 % less)" if tight[0] == MEASURED else "; other marks were not measured",
+        ),
         fix="io_pacing_profile: default, then ./hostproof apply --tags io_pacing"
         if wanted
-        else "./hostproof apply --tags io_pacing, or: " + _chdev(policy.wanted),
+        else _fix(aix, policy),
         desired=str(policy.wanted),
         evidence=evidence,
         **layers,
@@ -271,67 +255,107 @@ def _layers(aix):
     return {"persisted": persisted, "running": running}
 
 
-def headroom_text(aix, policy):
-    # type: (Aix, Policy) -> str
-    """How much of the CPU is free, and whether that is enough for a heartbeat."""
-    if policy.cpu_headroom is not None:
-        free, source = float(policy.cpu_headroom), "io_pacing_cpu_headroom"
-    elif isinstance(aix.cpu, HostproofError):
-        return "CPU headroom not known; give io_pacing_cpu_headroom for the busiest hour"
-    else:
-        cpu = known(aix.cpu)
-        free, source = cpu.idle + cpu.wait, "average since the start; the busiest hour has less"
-    return "CPU headroom {0:.0f} % ({1}){2}".format(
-        free, source, "" if free >= HEADROOM else ", below the {0:.0f} % to keep".format(HEADROOM)
-    )
-
-
 def _deadman_risk(aix, policy):
     # type: (Aix, Policy) -> Finding
     version = powerha_version(aix, policy)
     there = powerha_text(aix, policy)
-    evidence = _powerha_keys(aix, policy)
+    evidence = powerha_keys(aix)
     if not version:
         return found(
             checks.DEADMAN_RISK,
             SKIP,
-            why="This host has {0}: no heartbeat can come late.".format(there),
+            why="This host has {0}: no PowerHA heartbeat can come late.".format(there),
             evidence=evidence,
         )
-    raised = [pair for pair in _known_layers(aix) if not is_tight(pair)]
-    evidence += [LSATTR_KEY, RUNNING_KEY, "command:" + " ".join(LPARSTAT)]
+    evidence += [LSATTR_KEY, RUNNING_KEY]
     layers = _layers(aix)
     if not is_old(version):
-        return found(checks.DEADMAN_RISK, PASS, in_use=there, evidence=evidence[:-1], **layers)
+        return found(checks.DEADMAN_RISK, PASS, in_use=there, evidence=evidence, **layers)
+    evidence += [LPARSTAT_KEY] + MOUNTS_KEYS
     free = headroom_text(aix, policy)
-    if not raised and is_tight(policy.wanted):
-        _need_all(aix)
-        return found(
-            checks.DEADMAN_RISK,
-            PASS,
-            desired=str(policy.wanted),
-            in_use="{0}; {1}".format(there, free),
-            evidence=evidence,
-            **layers,
-        )
+    raised = _distinct_texts(str(pair) for pair in known_layers(aix) if not is_tight(pair))
+    raised += ["{0} {1}".format(one, where) for one, where in _loose_overrides(aix)]
+    if not raised:
+        # What is not known may be raised as well.
+        need_all(aix)
+        known(aix.persisted_mounts)
+        known(aix.live_mounts)
     if raised:
         why = "{0} with {1}: one writer can delay the heartbeat until the deadman switch halts "
-        why = (why + "the node; {2}.").format(raised[0], there, free)
+        why = (why + "the node; {2}.").format("; ".join(raised), there, free)
+        status = WARN if policy.deadman_risk_ok else FAIL
     else:
         why = "The policy wants {0}, which would let one writer delay the heartbeat of {1}; {2}."
         why = why.format(policy.wanted, there, free)
+        status = PASS if is_tight(policy.wanted) else WARN
     if policy.deadman_risk_ok:
         why += " The risk is taken: io_pacing_deadman_risk_ok."
     return found(
         checks.DEADMAN_RISK,
-        FAIL if raised and not policy.deadman_risk_ok else WARN,
+        status,
         why=why,
-        fix="io_pacing_profile: legacy_hacmp, and apply it; better, PowerHA 7.1 or newer, whose "
-        "heartbeat is the kernel's",
+        fix="io_pacing_profile: legacy_hacmp, and apply it{0}; better, PowerHA 7.1 or newer, whose "
+        "heartbeat is the kernel's".format(_tighten_mounts(aix)),
         desired=str(policy.wanted),
         in_use="{0}; {1}".format(there, free),
         evidence=evidence,
         **layers,
+    )
+
+
+def _loose_overrides(aix):
+    # type: (Aix) -> List[Tuple[Override, str]]
+    """Marks of single file systems that do not protect a heartbeat, and where they stand."""
+    sides = ((aix.persisted_mounts, "in " + FILESYSTEMS), (aix.live_mounts, "as mounted"))
+    return [
+        (one, where)
+        for mounts, where in sides
+        if not isinstance(mounts, HostproofError)
+        for one in loose_mounts(mounts)
+    ]
+
+
+def _tighten_mounts(aix):
+    # type: (Aix) -> str
+    paths = _distinct_texts(one.path for one, _where in _loose_overrides(aix))
+    if not paths:
+        return ""
+    return "; take maxpout and minpout out of the options of {0}, and mount it anew".format(
+        ", ".join(paths)
+    )
+
+
+def _distinct_texts(texts):
+    # type: (Iterable[str]) -> List[str]
+    return list(OrderedDict.fromkeys(texts))
+
+
+def _cpu_headroom(aix, policy):
+    # type: (Aix, Policy) -> Finding
+    version = powerha_version(aix, policy)
+    there = powerha_text(aix, policy)
+    evidence = powerha_keys(aix) + [LPARSTAT_KEY]
+    text = headroom_text(aix, policy)
+    in_use = "{0}; {1}".format(there, text)
+    if not version:
+        why = "This host has {0}: no PowerHA heartbeat needs the CPU. {1}.".format(there, text)
+        return found(checks.CPU_HEADROOM, SKIP, why=why, in_use=in_use, evidence=evidence)
+    free, _source = headroom(aix, policy)
+    loose = [pair for pair in known_layers(aix) + [policy.wanted] if not is_tight(pair)]
+    if not loose:
+        need_all(aix)
+    return found(
+        checks.CPU_HEADROOM,
+        WARN if loose and free < HEADROOM else PASS,
+        why="{0}, and this host has {1}: with {2} writers take the rest of the CPU as well.".format(
+            text, there, loose[0] if loose else policy.wanted
+        ),
+        fix="Give the partition more CPU or less to do before the marks go above 33, or keep "
+        "io_pacing_profile: legacy_hacmp",
+        desired="at least {0:.0f} % free".format(HEADROOM),
+        in_use=in_use,
+        evidence=evidence + [LSATTR_KEY, RUNNING_KEY],
+        **_layers(aix),
     )
 
 
@@ -366,7 +390,7 @@ def _filesystems(aix, policy):
         desired=_desired_overrides(policy),
         persisted=_shown(persisted),
         running=_shown(live),
-        evidence=["file:" + FILESYSTEMS, "command:" + " ".join(MOUNT)],
+        evidence=MOUNTS_KEYS,
     )
 
 
@@ -395,7 +419,7 @@ def _desired_overrides(policy):
     # type: (Policy) -> str
     if not policy.filesystems:
         return "none"
-    return "; ".join(
+    return "allowed: " + "; ".join(
         "{0}: {1}".format(path, policy.filesystems[path]) for path in sorted(policy.filesystems)
     )
 
@@ -457,6 +481,7 @@ _JUDGES = {
     checks.LEGAL: _legal,
     checks.LEGACY_VALUES: _legacy_values,
     checks.DEADMAN_RISK: _deadman_risk,
+    checks.CPU_HEADROOM: _cpu_headroom,
     checks.FILESYSTEMS: _filesystems,
     checks.NOT_GOVERNED: _not_governed,
     checks.NEIGHBOURS: _neighbours,

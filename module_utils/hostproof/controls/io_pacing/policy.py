@@ -15,6 +15,7 @@ NAME = "io_pacing"
 AUTO = "auto"
 NONE = "none"
 UNMANAGED = "unmanaged"
+DEFAULT = "default"
 CUSTOM = "custom"
 OFF = "off"
 
@@ -43,7 +44,7 @@ class Profile(NamedTuple):
 
 
 PROFILES = {
-    "default": Profile(
+    DEFAULT: Profile(
         Pair(8193, 4096),
         "AIX's own since 6.1: only a flood of writes to one file is held back, so large writes run "
         "at the speed of the storage.",
@@ -131,8 +132,7 @@ def policy_from(values):
     # type: (Dict[str, Any]) -> Policy
     """A Policy from the role's variables without their prefix; PolicyError names the variable."""
     given = PolicyValues(NAME, values, Policy._fields)
-    profile = _profile(given)
-    pair = PROFILES[profile].pair if profile in PROFILES else _custom(given)
+    profile, pair = _marks(given)
     return Policy(
         profile=profile,
         maxpout=pair.maxpout,
@@ -152,6 +152,36 @@ def _profile(given):
     if given["profile"] is False:
         return OFF  # YAML makes a truth value of an off without quotes
     return given.one_of("profile", tuple(PROFILES) + (CUSTOM,))
+
+
+def _marks(given):
+    # type: (PolicyValues) -> Tuple[str, Pair]
+    """Marks that are given are never dropped for a profile's: they are the policy, or an error."""
+    profile = _profile(given)
+    named = [name for name in ("maxpout", "minpout") if given[name] != AUTO]
+    if profile in PROFILES and not named:
+        return profile, PROFILES[profile].pair
+    for name in ("maxpout", "minpout"):
+        if name not in named:
+            raise given.error(
+                name,
+                "must be given, too: {0}".format(
+                    "{0}_{1} is, and the two go together".format(NAME, named[0])
+                    if named
+                    else "{0}_profile is custom, which takes both marks".format(NAME)
+                ),
+            )
+    pair = _custom(given)
+    if profile in PROFILES and pair == PROFILES[profile].pair:
+        return profile, pair
+    if profile not in (DEFAULT, CUSTOM):
+        raise given.error(
+            "profile",
+            "is {0} ({1}), and {2}_maxpout and {2}_minpout say {3}: leave one of them out".format(
+                profile, PROFILES[profile].pair, NAME, pair
+            ),
+        )
+    return CUSTOM, pair
 
 
 def _custom(given):

@@ -1,0 +1,45 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads the interfaces of a Linux host."""
+
+from typing import Tuple
+
+from ...answer import attempt, known
+from ...errors import Absent
+from ...host import Host
+from ...probes import network_interfaces, nic_pause
+from ...probes.network_interfaces import Nic
+from ...probes.pause_persisted import read_persisted
+from .facts import NicFacts, Platform, link_path, rule_path
+from .policy import Policy, Rule
+
+
+def look(host, policy):
+    # type: (Host, Policy) -> Platform
+    interfaces = network_interfaces.read_interfaces(
+        host, policy.interconnect, policy.names_interfaces
+    )
+    nics = interfaces.nics
+    return Platform(
+        interfaces,
+        lambda name, roles, rule: _read_nic(host, nics[name], roles, rule),
+        lambda names, seconds: nic_pause.take_sample(host, names, seconds),
+        lambda sample, name: nic_pause.traffic_of(sample, name, nics[name].driver),
+    )
+
+
+def _read_nic(host, nic, roles, rule):
+    # type: (Host, Nic, Tuple[str, ...], Rule) -> NicFacts
+    pause = attempt(nic_pause.read_pause, host, nic.name, nic.driver)
+    settings = attempt(nic_pause.read_settings, host, nic.name)
+    return NicFacts(
+        nic=nic,
+        roles=roles,
+        rule=rule,
+        pause=pause,
+        settings=settings,
+        in_force=attempt(lambda: nic_pause.in_force(known(pause), settings, nic.driver)),
+        priorities=attempt(nic_pause.read_priorities, host, nic.name),
+        persisted=read_persisted(host, nic, (link_path(nic.name), rule_path(nic.name))),
+        traffic=Absent("policy", "flow_control_sample_seconds is 0: nothing is counted"),
+    )

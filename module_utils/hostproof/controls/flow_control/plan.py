@@ -1,0 +1,437 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans flow control as the policy wants it: now with ethtool, for boots with a .link file.
+
+A .link file of our own comes first and is then the only one that counts, so it takes over the
+whole [Link] of the file that counted before: without its NamePolicy= the interface would come
+back under another name. Interfaces are changed one after the other. Before a member of a bond is
+changed the others must carry the bond, and after it the member must carry it again.
+"""
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...answer import if_known, known, unless_absent
+from ...change import Change, CommandChange, FileChange, Plan, Refusal
+from ...command import Command
+from ...errors import Absent, Unanswered
+from ...parsers import link_file
+from ...parsers.bonding import Bond
+from ...parsers.ethtool_pause import PauseSettings
+from ...parsers.nfs_options import LINUX
+from ...probes.nic_pause import (
+    NEGOTIATION_OF_LINK,
+    NEVER_NEGOTIATE,
+    OFFER_BOTH,
+    argv_pause,
+)
+from ...probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
+from . import waiting
+from .facts import Facts, NicFacts, link_path, rule_path
+from .judging import has_link, on_off, why_left_alone
+from .policy import INTERCONNECT, KEEP, OFF, ON, Policy
+from .wanted import Target, Wanted, boot_target_of, target_of, wanted_of
+
+_BOUNCE = "link_bounce_ok"
+#: What ethtool -a shows, whatever the version: the state before and after.
+_STATE = r"^(Autonegotiate:\s+\w+\s+RX:\s+\w+\s+TX:\s+\w+)\b"
+#: The same of a driver that shows what came of a negotiation, which may be another the next time.
+_STATE_IN_FORCE = r"^(Autonegotiate:\s+on|Autonegotiate:\s+off\s+RX:\s+\w+\s+TX:\s+\w+)\b"
+
+
+class _Work(NamedTuple):
+    files: List[Change]
+    commands: List[Change]
+    refusals: List[Refusal]
+    pending: List[str]
+
+
+def plan(facts, policy):
+    # type: (Facts, Policy) -> Plan
+    """The changes that make flow control as the policy says; raises what it would guess."""
+    interfaces = facts.interfaces
+    if isinstance(interfaces, Absent):
+        return Plan([], [], ["{0}: nothing is changed.".format(interfaces)], [])
+    known(interfaces)
+    if policy.wanted is None:
+        return Plan([], [], ["flow_control_wanted is auto: nothing is changed."], [])
+    if facts.system != LINUX:
+        return Plan([], _by_hand(facts), [], [])
+    work = _Work([], [], [], [])
+    for name in sorted(facts.nics):
+        _plan_one(facts.nics[name], facts, policy, work)
+    return Plan(work.files + work.commands, work.refusals, work.pending, [])
+
+
+def _by_hand(facts):
+    # type: (Facts) -> List[Refusal]
+    """What differs from the policy on a system that is judged, and not set."""
+    refusals = []
+    for name in sorted(facts.nics):
+        one = facts.nics[name]
+        if one.rule.keeps or why_left_alone(one):
+            continue
+        wanted = wanted_of(one, facts)
+        rx, tx = one.persisted.at_boot()[1:]
+        boot = wanted.rx in (None, rx) and wanted.tx in (None, tx)
+        if not boot or not wanted.met_by(known(one.in_force)):
+            refusals.append(
+                Refusal(
+                    "{0}: {1} is wanted, and flow control of {2} is not set by apply: {3}".format(
+                        name, wanted.text, one.system, one.by_hand
+                    ),
+                    None,
+                )
+            )
+    return refusals
+
+
+def _plan_one(one, facts, policy, work):
+    # type: (NicFacts, Facts, Policy, _Work) -> None
+    if one.rule.keeps:
+        return
+    alone = why_left_alone(one)
+    if alone:
+        work.pending.append("{0} is left alone. {1}".format(one.name, alone))
+        return
+    wanted = wanted_of(one, facts)
+    if not wanted.anything:
+        return
+    pause = known(one.pause)
+    if not has_link(one):
+        # What a driver shows without a link is not what it will use: for the boot alone.
+        target = _without_link(one, wanted)
+        work.pending.append(
+            "{0} has no link: it is set for the next boot, not now.".format(one.name)
+        )
+    else:
+        target = target_of(one, wanted)
+        if target != Target(pause.autoneg, pause.rx, pause.tx):
+            work.refusals.extend(_guards(one, facts, policy))
+            work.commands.append(_command(one, pause, target, facts, policy))
+            if one.nic.bond is None:
+                work.pending.append(
+                    "The link of {0} may go down for some seconds while it is set.".format(one.name)
+                )
+        target = boot_target_of(one, wanted, target)
+    if one.nic.driver in OFFER_BOTH and target.tx and not target.autoneg:
+        work.pending.append(
+            "{0}: the driver {1} works out anew what it sends (tx) whenever the link comes up; "
+            "look again after a boot.".format(one.name, one.nic.driver)
+        )
+    _plan_boot(one, target, wanted, work)
+
+
+def _without_link(one, wanted):
+    # type: (NicFacts, Wanted) -> Target
+    if wanted.rx is None or wanted.tx is None:
+        raise Unanswered(
+            "file:/sys/class/net/{0}/carrier".format(one.name),
+            "{0} has no link, so what it keeps is not known: give rx and tx both, or plug it "
+            "in".format(one.name),
+        )
+    both = wanted.rx and wanted.tx
+    if wanted.autoneg == KEEP and one.nic.driver in OFFER_BOTH and not both:
+        raise Unanswered(
+            "policy",
+            "{0}: the driver {1} offers both directions while it negotiates: autoneg: off in "
+            "flow_control_wanted sets it".format(one.name, one.nic.driver),
+        )
+    autoneg = known(one.pause).autoneg
+    if wanted.autoneg in (ON, OFF):
+        autoneg = wanted.autoneg == ON
+    elif one.nic.driver in OFFER_BOTH and not both:
+        autoneg = False
+    return Target(autoneg, wanted.rx, wanted.tx)
+
+
+# -- guards ---------------------------------------------------------------------------------------
+
+
+def _guards(one, facts, policy):
+    # type: (NicFacts, Facts, Policy) -> List[Refusal]
+    """What a link that goes down for seconds would take with it."""
+    if policy.link_bounce_ok:
+        return []
+    interfaces = known(facts.interfaces)
+    bond = None  # type: Optional[Bond]
+    if one.nic.bond is not None:
+        answer = interfaces.bonds[one.nic.bond]
+        if one.nic.team or isinstance(answer, Absent):
+            return [
+                _refusal(
+                    "{0} is a member of {1}, which is no bond of the kernel: whether its other "
+                    "members carry it cannot be waited for".format(one.name, one.nic.bond)
+                )
+            ]
+        bond = known(answer)
+    if bond is not None:
+        others = [item.name for item in bond.members if item.name != one.name]
+        working = [name for name in others if bond.works(name)]
+        if not working:
+            return [
+                _refusal(
+                    "{0} is the only member of {1} that carries it ({2} others, 0 in use): all of "
+                    "the bond would go down at once".format(one.name, one.nic.bond, len(others))
+                )
+            ]
+        if not bond.monitored:
+            return [
+                _refusal(
+                    "{0} does not notice that a member is down (neither miimon nor ARP "
+                    "monitoring): what goes over {1} would be lost meanwhile".format(
+                        one.nic.bond, one.name
+                    )
+                )
+            ]
+        if not bond.works(one.name):
+            return [
+                _refusal(
+                    "{0} is not in use by {1} now, so it cannot be waited for after the "
+                    "change".format(one.name, one.nic.bond)
+                )
+            ]
+        return []
+    refusals = []
+    logins = known(interfaces.logins)
+    if one.name in logins:
+        refusals.append(
+            _refusal(
+                "{0} is the only path of the ssh connection that this runs over".format(one.name)
+            )
+        )
+    if INTERCONNECT in one.roles:
+        refusals.append(
+            _refusal(
+                "{0} carries the interconnect without a bond: a node that is away for 30 seconds "
+                "(misscount) is evicted".format(one.name)
+            )
+        )
+    return refusals
+
+
+def _refusal(reason):
+    # type: (str) -> Refusal
+    return Refusal("the link goes down for seconds when flow control is set: " + reason, _BOUNCE)
+
+
+# -- now ------------------------------------------------------------------------------------------
+
+
+def _command(one, pause, target, facts, policy):
+    # type: (NicFacts, PauseSettings, Target, Facts, Policy) -> CommandChange
+    name = one.name
+    before = Target(pause.autoneg, pause.rx, pause.tx)
+    shows_result = one.nic.driver in OFFER_BOTH
+    look = Command(
+        "flow control of {0} now".format(name),
+        tuple(argv_pause(name)),
+        expected=_STATE_IN_FORCE if shows_result else _STATE,
+    )
+    first, last = _waits(one, facts, policy, back=False)
+    before_back, after_back = _waits(one, facts, policy, back=True)
+    return CommandChange(
+        name="flow control of {0}".format(name),
+        before=_state(before, shows_result),
+        after=_state(target, shows_result),
+        look=look,
+        make=first + (_set(name, target, before),) + last,
+        undo=before_back + (_set(name, before, target),) + after_back,
+    )
+
+
+def _state(target, shows_result):
+    # type: (Target, bool) -> str
+    """As ethtool writes it: pause.c of ethtool puts tabs there."""
+    if shows_result and target.autoneg:
+        return "Autonegotiate:\ton"
+    return "Autonegotiate:\t{0}\nRX:\t\t{1}\nTX:\t\t{2}".format(*(on_off(one) for one in target))
+
+
+def _set(name, target, now):
+    # type: (str, Target, Target) -> Command
+    """Old versions end with 78 or 79 where a value stays as it is; it is read back anyway."""
+    argv = ["ethtool", "-A", name]
+    for option, value in (("autoneg", target.autoneg), ("rx", target.rx), ("tx", target.tx)):
+        argv += [option, on_off(value)]
+    return Command(
+        "set flow control of {0} ({1}, was {2})".format(name, target.text, now.text),
+        tuple(argv),
+        codes=(0, 78, 79),
+    )
+
+
+def _waits(one, facts, policy, back):
+    # type: (NicFacts, Facts, Policy, bool) -> Tuple[Tuple[Command, ...], Tuple[Command, ...]]
+    """What must be so before the change, and after it; ``back``: of the way back."""
+    seconds = policy.link_wait_seconds
+    link = waiting.for_link(one.name, seconds)
+    interfaces = known(facts.interfaces)
+    bond = None if one.nic.bond is None else if_known(interfaces.bonds.get(one.nic.bond), None)
+    if not isinstance(bond, Bond) or one.nic.bond is None:
+        return (), (link,)
+    others = [item.name for item in bond.members if item.name != one.name and bond.works(item.name)]
+    first = (waiting.for_members(one.nic.bond, bond, others, seconds, back),) if others else ()
+    last = ()  # type: Tuple[Command, ...]
+    if bond.works(one.name):
+        last = (waiting.for_members(one.nic.bond, bond, [one.name], seconds, back),)
+    return first, (link,) + last
+
+
+# -- at boot --------------------------------------------------------------------------------------
+
+
+def _plan_boot(one, target, wanted, work):
+    # type: (NicFacts, Target, Wanted, _Work) -> None
+    contrary = _contrary(one, target, wanted)
+    if contrary:
+        work.refusals.extend(Refusal(reason, None) for reason in contrary)
+        return
+    if _is_persisted(one, target, wanted):
+        return
+    mac = one.nic.permanent_mac
+    if not mac:
+        raise Unanswered(
+            "command:ethtool -P " + one.name,
+            "ethtool -P does not tell the permanent MAC address of {0}, by which a boot would know "
+            "it".format(one.name),
+        )
+    if known(one.persisted.systemd) >= FIRST_SYSTEMD:
+        base = _base(one)
+        sections = [] if base is None else link_file.other_sections(base.units)
+        if base is not None and sections:
+            work.refusals.append(_cannot_take_over(one, base, sections, target))
+            return
+        path, content = link_path(one.name), _link_text(one, mac, base, target)
+    else:
+        path, content = rule_path(one.name), _rule_text(one, mac, target)
+    before = unless_absent(one.persisted.texts[path], None)
+    if before != content:
+        work.files.append(FileChange(path, content, before))
+
+
+def _is_persisted(one, target, wanted):
+    # type: (NicFacts, Target, Wanted) -> bool
+    """Whether a boot gives the same already, however it is said."""
+    autoneg, rx, tx = one.persisted.at_boot(certain=True)
+    pairs = ((rx, target.rx, wanted.rx), (tx, target.tx, wanted.tx))
+    for value, goal, asked in pairs:
+        if (asked is not None or value is not None) and value != goal:
+            return False
+    if autoneg is not None:
+        return autoneg == target.autoneg
+    if one.nic.driver in NEVER_NEGOTIATE or one.nic.driver in NEGOTIATION_OF_LINK:
+        return True
+    return target.autoneg and wanted.autoneg not in (ON, OFF) and one.nic.driver not in OFFER_BOTH
+
+
+def _contrary(one, target, wanted):
+    # type: (NicFacts, Target, Wanted) -> List[str]
+    """What comes after our file at boot and sets something else: somebody must take it away."""
+    reasons = []
+    asked = {"rx": wanted.rx, "tx": wanted.tx}
+    if wanted.autoneg in (ON, OFF) or target.autoneg is False:
+        asked["autoneg"] = target.autoneg
+    own = (link_path(one.name), rule_path(one.name))
+    for item in known(one.persisted.settings):
+        if item.ignored or item.kind == LINK or item.place.rpartition(":")[0] in own:
+            continue
+        old = known(one.persisted.systemd) < FIRST_SYSTEMD
+        if old and item.kind == RULE and item.place < rule_path(one.name):
+            continue  # ours is run after it
+        wrong = [
+            "{0} {1}".format(name, on_off(bool(value)))
+            for name, value in (("rx", item.rx), ("tx", item.tx), ("autoneg", item.autoneg))
+            if value is not None and asked.get(name) not in (None, value)
+        ]
+        if wrong:
+            reasons.append(
+                "{0} {1} sets {2} of {3} at boot, after any .link file: take that out first".format(
+                    item.kind, item.place, ", ".join(wrong), one.name
+                )
+            )
+    return reasons
+
+
+_HEAD = (
+    "# Flow control of {0}, written by hostproof ({1}).\n"
+    "# RxFlowControl= is what ethtool calls rx, TxFlowControl= what it calls tx: systemd.link(5)\n"
+    "# describes them the other way round.\n"
+)
+
+
+def _base(one):
+    # type: (NicFacts) -> Optional[LinkFile]
+    """The file that counts without ours, None where none does."""
+    own = link_path(one.name)
+    links = [link for link in known(one.persisted.links) if link.path != own]
+    if not links:
+        return None
+    if links[0].fits == link_file.YES:
+        return links[0]
+    winner = known(one.persisted.winner)
+    if winner is None or winner.path == own:
+        raise Unanswered(
+            "file:" + links[0].path,
+            "whether {0} is for {1} is not known, and our file would hide it".format(
+                links[0].path, one.name
+            ),
+        )
+    return winner
+
+
+def _cannot_take_over(one, base, sections, target):
+    # type: (NicFacts, LinkFile, List[str], Target) -> Refusal
+    return Refusal(
+        "{0} counts for {1} and has {2}, which no other file can take over: put {3} into [Link] of "
+        "it yourself".format(
+            base.path,
+            one.name,
+            " and ".join("[{0}]".format(name) for name in sections),
+            " ".join(_flow_control_of(one, target)),
+        ),
+        None,
+    )
+
+
+def _flow_control_of(one, target):
+    # type: (NicFacts, Target) -> List[str]
+    """For drivers whose negotiation of PAUSE is that of the link it is left out: one that differs
+    when udev sets it would make them refuse the rest too."""
+    values = [(link_file.AUTONEG, target.autoneg)]
+    if one.nic.driver in NEGOTIATION_OF_LINK:
+        values = []
+    values += [(link_file.RX, target.rx), (link_file.TX, target.tx)]
+    return ["{0}={1}".format(key, "yes" if value else "no") for key, value in values]
+
+
+def _link_text(one, mac, base, target):
+    # type: (NicFacts, str, Optional[LinkFile], Target) -> str
+    """All that the file says which counts without ours, and flow control.
+
+    The address is the permanent one: a bond or a profile may give the interface another, and
+    udev may look again then. The driver is what the kernel tells udev (mlx4_en), not the folder
+    of sysfs (mlx4_core).
+    """
+    lines = [_HEAD.format(one.name, "flow_control_wanted")]
+    if base is not None:
+        lines.append("# The rest of [Link] is that of {0}.\n".format(base.path))
+    lines += ["[Match]\n", "PermanentMACAddress={0}\n".format(mac)]
+    if one.persisted.device.driver:
+        lines.append("Driver={0}\n".format(one.persisted.device.driver))
+    lines.append("\n[Link]\n")
+    if base is not None:
+        for item in link_file.link_settings(base.units):
+            lines.append("{0}={1}\n".format(item.key, item.value))
+    return "".join(lines + [line + "\n" for line in _flow_control_of(one, target)])
+
+
+def _rule_text(one, mac, target):
+    # type: (NicFacts, str, Target) -> str
+    options = "rx {0} tx {1}".format(on_off(target.rx), on_off(target.tx))
+    if one.nic.driver not in NEGOTIATION_OF_LINK:
+        options = "autoneg {0} {1}".format(on_off(target.autoneg), options)
+    return (
+        "# Flow control, written by hostproof: this systemd's .link files do not know it.\n"
+        'ACTION=="add", SUBSYSTEM=="net", ATTR{address}=="%s", DRIVERS=="%s", '
+        'RUN+="%s -A $name %s"\n' % (mac, one.nic.driver, known(one.persisted.ethtool), options)
+    )

@@ -1,0 +1,213 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What marks and a busy CPU mean for the heartbeat of PowerHA. Pure.
+
+Before 7.1 the heartbeat is a process like any other, and low marks are what gives it its turn.
+Source: J. Wartak, AIX disk I/O pacing vs PowerHA, 2011.
+"""
+
+from typing import List, Optional, Tuple
+
+from ...answer import known
+from ...errors import HostError, HostproofError, Unanswered
+from ...probes import powerha as powerha_probe
+from .facts import LPARSTAT, Aix, Mounts, Override, odm_pair
+from .policy import Pair, Policy, Version
+
+#: The marks of HACMP; "33/24 or 33/20", and what is tighter still.
+LEGACY = 33
+#: Per cent. Wartak: a system should not use more than 80 % of its CPUs.
+HEADROOM = 20.0
+
+LSLPP_KEY = "command:" + " ".join(powerha_probe.LSLPP)
+LPARSTAT_KEY = "command:" + " ".join(LPARSTAT)
+_VARIABLE = "io_pacing_powerha_version"
+
+
+# -- the release ----------------------------------------------------------------------------------
+
+
+def powerha_version(aix, policy):
+    # type: (Aix, Policy) -> Version
+    """What is installed, and what the policy says where the host does not tell; () for none.
+
+    Raises what is unknown, and Unanswered where the two lead to different marks: one is wrong, and
+    nobody here knows which.
+    """
+    told = policy.powerha_version
+    if isinstance(aix.powerha, HostproofError):
+        if told is None:
+            raise aix.powerha
+        return told
+    installed = known(aix.powerha).version  # type: Version
+    if told is not None and (is_old(told) != is_old(installed) or (bool(installed) and not told)):
+        raise Unanswered(
+            LSLPP_KEY,
+            "{0} says {1}, and the host has {2}: correct the variable, or set it to auto".format(
+                _VARIABLE, _name(told), _installed_text(aix)
+            ),
+        )
+    return installed
+
+
+def is_old(version):
+    # type: (Version) -> bool
+    """Whether the heartbeat is a process like any other."""
+    return bool(version) and version < powerha_probe.KERNEL_HEARTBEAT
+
+
+def powerha_text(aix, policy):
+    # type: (Aix, Policy) -> str
+    """What ``powerha_version`` goes by, for people."""
+    if not isinstance(aix.powerha, HostproofError):
+        return _installed_text(aix)
+    if policy.powerha_version is None:
+        raise aix.powerha
+    return "{0} ({1})".format(_name(policy.powerha_version), _VARIABLE)
+
+
+def _installed_text(aix):
+    # type: (Aix) -> str
+    there = known(aix.powerha)  # type: powerha_probe.PowerHa
+    if not there.version:
+        return "no PowerHA"
+    active = {True: "active", False: "not active", None: "state not known"}[there.active]
+    return "PowerHA {0} ({1})".format(there.level, active)
+
+
+def _name(version):
+    # type: (Version) -> str
+    if not version:
+        return "no PowerHA"
+    return "PowerHA {0}".format(".".join(str(number) for number in version))
+
+
+def powerha_keys(aix):
+    # type: (Aix) -> List[str]
+    """What was asked for the release, also where the policy had to tell it."""
+    if isinstance(aix.powerha, HostproofError):
+        return [aix.powerha.key] if isinstance(aix.powerha, HostError) else [LSLPP_KEY]
+    return list(known(aix.powerha).evidence)
+
+
+# -- the marks ------------------------------------------------------------------------------------
+
+
+def is_tight(pair):
+    # type: (Pair) -> bool
+    """Whether the marks are those of an old HACMP, or tighter."""
+    return 0 < pair.maxpout <= LEGACY
+
+
+def is_tight_mount(override):
+    # type: (Override) -> bool
+    """The same of a mount; not where it does not say, in numbers, how much may be pending."""
+    maxpout = override.maxpout
+    return maxpout is not None and maxpout.isdecimal() and 0 < int(maxpout) <= LEGACY
+
+
+def loose_mounts(mounts):
+    # type: (Mounts) -> List[Override]
+    """File systems whose own marks do not hold a writer back as an old HACMP needs it."""
+    return [
+        mounts.overrides[path]
+        for path in sorted(mounts.overrides)
+        if not is_tight_mount(mounts.overrides[path])
+    ]
+
+
+def known_layers(aix):
+    # type: (Aix) -> List[Pair]
+    """The marks of each layer that is known: enough to fail by, not to pass."""
+    pairs = []
+    if not isinstance(aix.odm, HostproofError):
+        pairs.append(odm_pair(aix.odm))
+    if not isinstance(aix.running, HostproofError):
+        pairs.append(known(aix.running))
+    return pairs
+
+
+def need_all(aix):
+    # type: (Aix) -> None
+    """Raise the error of a layer that is not known, before a pass."""
+    known(aix.odm)
+    known(aix.running)
+
+
+def why_not_raise(aix, policy):
+    # type: (Aix, Policy) -> Optional[str]
+    """Why the wanted marks must not be set unless somebody takes the risk; None where they may."""
+    if is_tight(policy.wanted) or policy.deadman_risk_ok or not _raises(aix, policy):
+        return None
+    try:
+        if not is_old(powerha_version(aix, policy)):
+            return None
+    except HostproofError as problem:
+        told = policy.powerha_version is not None
+        return (
+            "{0} would raise the marks, and which PowerHA the host has cannot be told ({1}){2}; "
+            "{3}".format(
+                policy.wanted,
+                problem,
+                "" if told else "; give " + _VARIABLE,
+                headroom_text(aix, policy),
+            )
+        )
+    return (
+        "{0} has a heartbeat that one writer can delay until the deadman switch halts the node, "
+        "and {1} {2}; {3}".format(
+            powerha_text(aix, policy),
+            policy.wanted,
+            "may raise the marks of the kernel, which are not known"
+            if isinstance(aix.running, HostproofError)
+            else "would raise the marks from " + " and ".join(_distinct(known_layers(aix))),
+            headroom_text(aix, policy),
+        )
+    )
+
+
+def _distinct(pairs):
+    # type: (List[Pair]) -> List[str]
+    return [str(pair) for at, pair in enumerate(pairs) if pair not in pairs[:at]]
+
+
+def _raises(aix, policy):
+    # type: (Aix, Policy) -> bool
+    """Whether any layer gets looser marks than it has; one that is not known may."""
+    if isinstance(aix.odm, HostproofError) or isinstance(aix.running, HostproofError):
+        return True
+    return any(_looseness(policy.wanted) > _looseness(pair) for pair in known_layers(aix))
+
+
+def _looseness(pair):
+    # type: (Pair) -> float
+    """No pacing is the loosest."""
+    return float("inf") if pair == Pair(0, 0) else float(pair.maxpout)
+
+
+# -- the CPU --------------------------------------------------------------------------------------
+
+
+def headroom(aix, policy):
+    # type: (Aix, Policy) -> Tuple[float, str]
+    """Per cent of the CPU that nobody uses, and who says so. Raises what is unknown."""
+    if policy.cpu_headroom is not None:
+        return float(policy.cpu_headroom), "io_pacing_cpu_headroom"
+    if isinstance(aix.cpu, HostproofError):
+        raise Unanswered(
+            LPARSTAT_KEY, "{0}; give io_pacing_cpu_headroom for the busiest hour".format(aix.cpu)
+        )
+    cpu = known(aix.cpu)
+    return cpu.idle + cpu.wait, "average since the start; the busiest hour has less"
+
+
+def headroom_text(aix, policy):
+    # type: (Aix, Policy) -> str
+    """How much of the CPU is free, and whether that is enough for a heartbeat."""
+    try:
+        free, source = headroom(aix, policy)
+    except HostproofError:
+        return "CPU headroom not known; give io_pacing_cpu_headroom for the busiest hour"
+    return "CPU headroom {0:.0f} % ({1}){2}".format(
+        free, source, "" if free >= HEADROOM else ", below the {0:.0f} % to keep".format(HEADROOM)
+    )

@@ -1,0 +1,282 @@
+"""flow_control on AIX: entstat and lsattr, on output of public AIX hosts (no AIX was at hand)."""
+
+import json
+from typing import Any
+
+import aix_packs
+import pytest
+from aix_packs import AixMachine
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import flow_control
+from ansible.module_utils.hostproof.host import RecordedHost
+from nic_packs import policy
+from packs import FIXTURES
+
+CHECKS = {one.id.split(".")[1] for one in flow_control.CHECKS}
+NO_PAUSE = [{"role": "storage", "rx": "off", "tx": "off"}]
+
+
+def entstat(name: str, device: str | None = None) -> str:
+    text = (FIXTURES / f"entstat/{name}.txt").read_text()
+    if device is None:
+        return text
+    first = text.index("(") + 1
+    return text[:first] + device + text[text.index(")") :]
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(host: RecordedHost, **changes: Any):
+        found: dict[str, list[Any]] = {}
+        for one in audit.judge_host(host, {"flow_control": policy(**changes)}):
+            validate_finding(one.as_dict())
+            assert set(one.evidence) <= set(getattr(host, "evidence", one.evidence)), one
+            found.setdefault(one.check.removeprefix("flow_control."), []).append(one)
+        assert set(found) == CHECKS
+        return found
+
+    return judge_host
+
+
+def of(machine: AixMachine, name: str, *adapters: str) -> AixMachine:
+    device = "ent" + "".join(c for c in adapters[0] if c.isdigit())
+    return machine.storage("en" + device[3:], entstat(name, device), *adapters)
+
+
+def aix() -> AixMachine:
+    return aix_packs.aix()
+
+
+def only(found: dict[str, list[Any]], check: str) -> Any:
+    (one,) = found[check]
+    return one
+
+
+def test_without_storage_nothing_is_judged(judge):
+    found = judge(aix())
+    assert {one.status for findings in found.values() for one in findings} == {"skip"}
+
+
+def test_both_directions_on_is_what_the_default_warns_of(judge):
+    found = judge(of(aix(), "elxent-enabled", "ent2"))
+    one = only(found, "wanted")
+    assert (one.status, one.running) == ("warn", "rx on, tx on")
+    assert one.title.startswith("ent2: ")
+    assert one.fix == "chdev -l ent2 -a flow_ctrl=no -P, then a reboot"
+    assert only(found, "persisted").status == "warn"
+    assert only(found, "persisted").persisted == "ODM flow_ctrl of ent2: rx on, tx on"
+    assert only(found, "half_duplex").status == "pass"
+    assert only(found, "pause_frames").status == "pass"
+    assert only(found, "path_mtu").status == "pass"
+    assert only(found, "negotiated").status == "skip"
+
+
+def test_a_rule_makes_it_fail(judge):
+    found = judge(of(aix(), "elxent-enabled", "ent2"), wanted=NO_PAUSE)
+    assert only(found, "wanted").status == "fail"
+    assert only(found, "persisted").status == "fail"
+
+
+def test_off_now_and_at_boot_passes(judge):
+    machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")
+    found = judge(machine, wanted=NO_PAUSE)
+    for check in ("supported", "wanted", "persisted", "speed_duplex", "half_duplex", "drops"):
+        assert only(found, check).status in ("pass", "skip"), found[check]
+    assert only(found, "wanted").status == "pass"
+    assert only(found, "persisted").status == "pass"
+
+
+def test_off_now_and_on_at_boot_fails_for_the_boot_alone(judge):
+    found = judge(of(aix(), "goent-disabled", "ent2"), wanted=NO_PAUSE)
+    assert only(found, "wanted").status == "pass"
+    assert only(found, "persisted").status == "fail"
+    assert "A boot sets rx on, tx on" in only(found, "persisted").why
+
+
+def test_on_now_and_off_at_boot(judge):
+    machine = of(aix(), "elxent-enabled", "ent2").flow_ctrl("ent2", "no")
+    found = judge(machine, wanted=NO_PAUSE)
+    assert (only(found, "wanted").status, only(found, "persisted").status) == ("fail", "pass")
+
+
+def test_without_the_attribute_nothing_is_known_of_the_boot(judge):
+    machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", None)
+    found = judge(machine, wanted=NO_PAUSE)
+    assert only(found, "persisted").status == "warn"
+    assert "Nothing sets rx and tx at boot" in only(found, "persisted").why
+
+
+def test_a_virtual_adapter_is_left_alone(judge):
+    machine = of(aix(), "vioent", "ent2").flow_ctrl("ent2", None)
+    found = judge(machine)
+    assert only(found, "supported").status == "skip"
+    assert "Virtual I/O Server" in only(found, "wanted").why
+
+
+def test_what_nobody_tells_is_an_error(judge):
+    text = entstat("goent-disabled", "ent2").replace("Flow Control Status", "Flow State")
+    machine = aix().storage("en2", text, "ent2")
+    assert only(judge(machine), "wanted").status == "error"
+    text = text.replace("4-Port 10/100/1000 Base-TX PCI-Express Adapter (14106803)", "x (lp-hea)")
+    machine = aix().storage("en2", text).flow_ctrl("ent2", None)
+    one = only(judge(machine), "wanted")
+    assert one.status == "error"
+    assert "HMC" in one.why
+
+
+def test_a_link_that_is_down(judge):
+    found = judge(of(aix(), "shient-down", "ent2"))
+    for check in ("wanted", "half_duplex", "speed_duplex"):
+        assert only(found, check).status == "skip"
+
+
+def test_half_duplex_fails(judge):
+    text = entstat("goent-disabled", "ent2").replace("1000 Mbps Full", "100 Mbps Half")
+    assert only(judge(aix().storage("en2", text, "ent2")), "half_duplex").status == "fail"
+
+
+def test_a_forced_speed_is_a_warning(judge):
+    text = entstat("goent-disabled", "ent2").replace("Auto negotiation", "1000 Mbps Full Duplex")
+    one = only(judge(aix().storage("en2", text, "ent2")), "speed_duplex")
+    assert one.status == "warn"
+    assert "ethtool" not in (one.fix or "")
+
+
+def test_pause_frames_and_drops_are_what_the_sample_counted(judge):
+    before = entstat("elxent-enabled", "ent2")
+    after = before.replace("XOFF packets transmitted: 0", "XOFF packets transmitted: 40")
+    after = after.replace("DMA Overrun: 156783", "DMA Overrun: 156790")
+    machine = aix().storage("en2", before, "ent2")
+    machine.sampled("pause", "command:entstat -d ent2", before, after)
+    found = judge(machine)
+    assert only(found, "pause_frames").status == "warn"
+    assert "sent 40 PAUSE frames" in only(found, "pause_frames").why
+    assert only(found, "drops").status == "warn"
+    assert "DMA Overrun 7" in only(found, "drops").why
+
+
+def test_counters_that_were_set_back_tell_nothing(judge):
+    before = entstat("elxent-enabled", "ent2").replace(
+        "XOFF packets received: 0", "XOFF packets received: 9"
+    )
+    after = before.replace("DMA Overrun: 156783", "DMA Overrun: 0")
+    after = after.replace("XOFF packets received: 9", "XOFF packets received: 0")
+    machine = aix().storage("en2", before, "ent2")
+    machine.sampled("pause", "command:entstat -d ent2", before, after)
+    found = judge(machine)
+    assert only(found, "drops").status == "error"
+    assert "DMA Overrun" in only(found, "drops").why
+    assert only(found, "pause_frames").status == "error"
+
+
+def test_priority_flow_control_is_left_alone(judge):
+    text = entstat("lnc2ent-dcbx", "ent2")
+    assert only(judge(aix().storage("en2", text, "ent2")), "priority_flow_control").status == "pass"
+    text = text.replace("Priority Flow Control: Disabled", "Priority Flow Control: Enabled")
+    found = judge(aix().storage("en2", text, "ent2"))
+    assert only(found, "wanted").status == "skip"
+    assert "hands off" in only(found, "priority_flow_control").why
+
+
+def test_members_of_an_aggregation(judge):
+    machine = aix().storage("en10", entstat("link-aggregation"), "ent4", "ent5")
+    found = judge(machine)
+    assert [one.title.split(":")[0] for one in found["wanted"]] == ["ent4", "ent5"]
+    assert only(found, "bond_members_alike").status == "pass"
+    assert "/proc" not in str(found["bond_members_alike"])
+    text = entstat("link-aggregation").replace("Distributing: Enabled", "Distributing: Disabled", 1)
+    found = judge(aix().storage("en10", text, "ent4", "ent5"))
+    assert only(found, "bond_members_alike").status == "warn"
+    assert "ent4" in only(found, "bond_members_alike").why
+
+
+def test_a_backup_adapter_that_differs(judge):
+    machine = aix().storage("en20", entstat("etherchannel-backup"), "ent0", "ent5")
+    one = only(judge(machine), "bond_members_alike")
+    assert one.status == "fail"
+    assert "ent0: 10000" in one.why
+
+
+def test_below_a_vlan(judge):
+    machine = aix().storage("en13", entstat("vlan"), "ent2")
+    machine.command(
+        "lsattr -E -l ent13 -a base_adapter", "base_adapter ent2 VLAN Base Adapter True\n"
+    )
+    machine.entstat("ent2", entstat("goent-disabled"))
+    assert only(judge(machine), "wanted").title.startswith("ent2: ")
+
+
+def test_a_vlan_on_itself_is_unknown_and_does_not_hang(judge):
+    machine = aix().storage("en13", entstat("vlan"))
+    machine.command(
+        "lsattr -E -l ent13 -a base_adapter", "base_adapter ent13 VLAN Base Adapter True\n"
+    )
+    assert judge(machine)["supported"][0].status == "error"
+
+
+@pytest.mark.parametrize("missing", ["entstat -d ent2", "route -n get filer1", "mount"])
+def test_a_command_that_fails_is_an_error(judge, missing):
+    machine = of(aix(), "elxent-enabled", "ent2").failing(missing, "no", 1)
+    found = judge(machine)
+    assert "error" in {one.status for one in found["supported"]}
+    assert "pass" not in {one.status for findings in found.values() for one in findings}
+
+
+def test_the_interconnect_is_named_or_unknown_on_a_cluster(judge):
+    machine = aix().file("/etc/oracle/ocr.loc", "ocrconfig_loc=+DATA\n")
+    one = judge(machine)["supported"][0]
+    assert one.status == "error"
+    assert "flow_control_interconnect" in one.why
+    machine.entstat("ent2", entstat("goent-disabled")).flow_ctrl("ent2", "yes")
+    machine.command("lsattr -E -l en2 -a mtu", "mtu 9000 Maximum IP Packet Size True\n")
+    found = judge(machine, interconnect=["en2"])
+    assert only(found, "supported").running.endswith("interconnect")
+
+
+def test_an_interconnect_by_its_network(judge):
+    machine = aix().route("198.51.100.1", "198.51.100.1", "en2")
+    machine.entstat("ent2", entstat("goent-disabled")).flow_ctrl("ent2", "yes")
+    assert only(judge(machine, interconnect=["198.51.100.0/24"]), "supported").status == "pass"
+
+
+def test_a_rule_by_name_reads_every_adapter(judge):
+    machine = aix().command("lsdev -C -c adapter -F name", "ent2\nent4\nent5\nent10\nfcs0\n")
+    machine.entstat("ent2", entstat("goent-disabled")).flow_ctrl("ent2", "no")
+    machine.entstat("ent10", entstat("link-aggregation"))
+    machine.flow_ctrl("ent4", "no").flow_ctrl("ent5", "no")
+    found = judge(machine, wanted=[{"name": "ent[245]", "rx": "off", "tx": "off"}])
+    assert [one.title.split(":")[0] for one in found["wanted"]] == ["ent2", "ent4", "ent5"]
+    assert [one.status for one in found["wanted"]] == ["pass", "fail", "fail"]
+
+
+def test_offline_is_the_same():
+    machine = aix().storage("en10", entstat("link-aggregation"), "ent4", "ent5")
+    live = audit.judge_host(machine, {"flow_control": policy()})
+    recorded = RecordedHost(json.loads(json.dumps(machine.evidence)))
+    assert audit.judge_host(recorded, {"flow_control": policy()}) == live
+
+
+class TestPlan:
+    def plan(self, machine: AixMachine, **changes: Any) -> Any:
+        wanted = flow_control.policy_from(policy(**changes))
+        return flow_control.plan(flow_control.read(machine, wanted), wanted)
+
+    def test_the_default_changes_nothing(self):
+        found = self.plan(of(aix(), "elxent-enabled", "ent2"))
+        assert (found.changes, found.refusals) == ([], [])
+
+    def test_what_differs_is_refused_with_what_to_do(self):
+        found = self.plan(of(aix(), "elxent-enabled", "ent2"), wanted=NO_PAUSE)
+        (one,) = found.refusals
+        assert found.changes == []
+        assert one.override is None
+        assert "chdev -l ent2 -a flow_ctrl=no -P" in one.reason
+
+    def test_what_is_so_already_is_not(self):
+        machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")
+        assert self.plan(machine, wanted=NO_PAUSE).refusals == []
+
+    def test_directions_that_differ_cannot_be_had(self):
+        rule = [{"role": "storage", "rx": "on", "tx": "off"}]
+        (one,) = self.plan(of(aix(), "elxent-enabled", "ent2"), wanted=rule).refusals
+        assert "both directions with one attribute" in one.reason

@@ -1,0 +1,507 @@
+"""Switch port, filer port and every cable of a path, as findings with the chain in one line."""
+
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof.controls.flow_control import judge_links as judge_module
+from ansible.module_utils.hostproof.controls.flow_control.facts import Facts
+from ansible.module_utils.hostproof.controls.flow_control.judge_nic import (
+    judge_half_duplex,
+    judge_speed_duplex,
+)
+from ansible.module_utils.hostproof.controls.flow_control.judge_path import judge_path_mtu
+from ansible.module_utils.hostproof.controls.flow_control.policy import Policy, Rule
+from ansible.module_utils.hostproof.controls.flow_control.wanted import ports_of
+from ansible.module_utils.hostproof.errors import Absent, Unanswered
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
+from ansible.module_utils.hostproof.probes import snmp
+from ansible.module_utils.hostproof.probes.ethernet_port import Pause
+from path_facts import (
+    ADDRESS,
+    OFF,
+    ON,
+    RX,
+    SECOND,
+    TX,
+    bond,
+    counted,
+    facts,
+    filer,
+    member,
+    nic,
+    policy,
+    port,
+    switch,
+    switch_port,
+    way,
+)
+from switch_agents import HOST
+
+SILENT = snmp.NoAnswer("snmp:sw1 network opening", snmp.SILENT, "sw1 does not answer")
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_facts(seen: Facts, wanted: Policy | None = None) -> list[Finding]:
+        findings = judge_module.judge_links(seen, wanted or policy())
+        assert {one.check for one in findings} == {
+            "flow_control.switch_port", "flow_control.filer_port", "flow_control.link",
+        }  # fmt: skip
+        for one in findings:
+            validate_finding(one.as_dict())
+        return findings
+
+    return judge_facts
+
+
+def of(findings: list[Finding], check: str) -> list[Finding]:
+    return [one for one in findings if one.check == f"flow_control.{check}"]
+
+
+def path(
+    host: Any = OFF,
+    near: Any = OFF,
+    far: Any = OFF,
+    end: Any = OFF,
+    **changes: Any,
+) -> Facts:
+    """eth1 <-> Gi1 ... Gi24 <-> n1:e0a, each with its mode; host_port={…} changes a side."""
+    one = nic("eth1", host, traffic=counted(), **changes.get("host_side", {}))
+    return facts(
+        one,
+        switches={
+            "sw1": switch(
+                host=[switch_port(port("Gi1", near, **changes.get("host_port", {})))],
+                filer=[switch_port(port("Gi24", far, **changes.get("filer_port", {})))],
+            )
+        },
+        filers={ADDRESS: filer(port("n1:e0a", end, **changes.get("filer_side", {})))},
+    )
+
+
+class TestSixCases:
+    """The verdict of a whole path, as it is shown."""
+
+    def links(self, judge: Any, seen: Facts) -> list[tuple[str, str]]:
+        found = of(judge(seen), "link")
+        assert len({one.running for one in found}) == 1
+        return [(one.title.partition(": ")[0], one.status) for one in found]
+
+    def test_all_off(self, judge):
+        assert self.links(judge, path()) == [
+            ("eth1 <-> core Gi1", PASS),
+            ("core Gi24 <-> na1 n1:e0a", PASS),
+        ]
+
+    def test_all_on(self, judge):
+        seen = path(ON, ON, ON, ON)
+        assert [status for _name, status in self.links(judge, seen)] == [PASS, PASS]
+        first = of(judge(seen), "link")[0]
+        assert first.in_use == "core Gi1 obeys what eth1 sends. eth1 obeys what core Gi1 sends."
+
+    def test_one_sided(self, judge):
+        seen = path(OFF, ON, ON, ON)
+        assert self.links(judge, seen) == [
+            ("eth1 <-> core Gi1", FAIL),
+            ("core Gi24 <-> na1 n1:e0a", PASS),
+        ]
+        assert "core Gi1 sends PAUSE that eth1 does not obey" in of(judge(seen), "link")[0].why
+
+    def test_half_duplex(self, judge):
+        seen = path(ON, ON, host_port={"duplex": "half"})
+        assert self.links(judge, seen)[0] == ("eth1 <-> core Gi1", FAIL)
+        assert "core Gi1 is half duplex and eth1 is full" in of(judge(seen), "link")[0].why
+
+    def test_speed_mismatch_with_discards_rising(self, judge):
+        seen = path(
+            OFF, OFF, OFF, RX,
+            host_side={"speed": 100}, host_port={"speed": 100, "lost": (0, 1532)},
+        )  # fmt: skip
+        first, second = of(judge(seen), "link")
+        assert (first.status, second.status) == (FAIL, PASS)
+        assert first.why == (
+            "core Gi1 discarded 1532 frames toward eth1 within 5.0 s (Out-Discards): traffic "
+            "pushed from the 1000 Mb/s end of the connection (na1 n1:e0a) is overrunning the port "
+            "buffers at the 100 Mb/s end, and no PAUSE slows it down."
+        )
+        assert "snmp:na1 network opening" in first.evidence
+
+    def test_mode_unknown_counters_only(self, judge):
+        seen = path(RX, None, host_port={"paused": (3, 0)})
+        first = of(judge(seen), "link")[0]
+        assert first.status == ERROR
+        assert first.why == (
+            "The PAUSE mode of core Gi1 is unknown; counted: 3 frames received and 0 sent within "
+            "5.0 s, 100 received and 200 sent since it counts. eth1 has rx on tx off."
+        )
+
+    def test_the_chain_is_one_line(self, judge):
+        one = of(judge(path(RX, TX, OFF, RX)), "link")[0]
+        assert one.running == (
+            "eth1 [rx on tx off, 1000 Mb/s full] <-> core Gi1 [rx off tx on, 1000 Mb/s full] ... "
+            "core Gi24 [rx off tx off, 1000 Mb/s full] <-> "
+            "na1 n1:e0a [rx on tx off, 1000 Mb/s full]"
+        )
+
+
+class TestLink:
+    def test_without_switches_it_is_skipped(self, judge):
+        seen = path()._replace(switches={})
+        for one in of(judge(seen, policy(switches=[])), "link"):
+            assert one.status == SKIP
+            assert one.why == "flow_control_switches is empty: no switch was asked."
+            assert one.running.startswith("eth1 [rx off tx off, 1000 Mb/s full] ... na1 n1:e0a")
+
+    def test_a_silent_switch_is_unknown(self, judge):
+        seen = path()._replace(switches={"sw1": SILENT})
+        findings = judge(seen)
+        assert [one.status for one in of(findings, "link")] == [ERROR, ERROR]
+        assert "sw1 does not answer" in of(findings, "link")[0].why
+        assert "switch port unknown" in of(findings, "link")[0].running
+
+    def test_an_address_that_no_switch_has(self, judge):
+        why = "the switch has learned it on no port"
+        seen = path()._replace(switches={"sw1": switch({HOST: why})})
+        first = of(judge(seen), "link")[0]
+        assert first.status == ERROR
+        assert f"sw1: {why}" in first.why
+
+    def test_without_a_filer_to_ask_its_cable_is_left_out(self, judge):
+        seen = path()._replace(filers={}, switches={"sw1": switch(host=[switch_port(port("Gi1"))])})
+        (one,) = of(judge(seen, policy(filers=[])), "link")
+        assert one.status == PASS
+        assert one.running.endswith("switch port unknown <-> filer unknown")
+
+    def test_a_filer_that_is_silent_is_unknown(self, judge):
+        seen = path()._replace(filers={ADDRESS: SILENT})
+        second = of(judge(seen), "link")[1]
+        assert second.status == ERROR
+        assert "The filer's port is unknown: sw1 does not answer." in second.why
+
+    def test_no_carrier(self, judge):
+        findings = judge(path(host_side={"carrier": False}))
+        assert of(findings, "link")[0].status == SKIP
+        assert of(findings, "switch_port")[0].status == SKIP
+
+    def test_a_virtual_interface_is_skipped(self, judge):
+        seen = path()
+        virtual = seen.nics["eth1"]._replace(pause=Absent("k", "the driver has no flow control"))
+        one = of(judge(seen._replace(nics={"eth1": virtual})), "link")[0]
+        assert (one.status, one.why) == (SKIP, "eth1: the driver has no flow control.")
+
+    def test_but_what_the_switch_loses_before_it_is_not(self, judge):
+        """The case study's card had no flow control at all."""
+        seen = path(host_side={"speed": 100}, host_port={"speed": 100, "lost": (0, 9)})
+        virtual = seen.nics["eth1"]._replace(
+            pause=Absent("k", "the driver has no flow control"),
+            in_force=Absent("k", "the driver has no flow control"),
+        )
+        one = of(judge(seen._replace(nics={"eth1": virtual})), "link")[0]
+        assert one.status == FAIL
+        assert "discarded 9 frames" in one.why
+
+    def test_priority_flow_control_is_left_alone(self, judge):
+        seen = path(ON, OFF)
+        dcb = seen.nics["eth1"]._replace(priorities=[3])
+        one = of(judge(seen._replace(nics={"eth1": dcb})), "link")[0]
+        assert (one.status, one.why) == (
+            SKIP, "Priority flow control is in use (priority 3): hands off.",
+        )  # fmt: skip
+
+    def test_unknown_priority_flow_control_is_unknown(self, judge):
+        seen = path()
+        dcb = seen.nics["eth1"]._replace(priorities=Unanswered("k", "dcb ends with 1"))
+        one = of(judge(seen._replace(nics={"eth1": dcb})), "link")[0]
+        assert one.status == ERROR
+
+    def test_the_limit_is_the_policys(self, judge):
+        seen = path(host_port={"lost": (0, 9)})
+        assert of(judge(seen), "link")[0].status == WARN
+        assert of(judge(seen, policy(drops_limit=9)), "link")[0].status == PASS
+
+    def test_discards_before_the_filer(self, judge):
+        seen = path(filer_port={"speed": 100, "lost": (0, 9)}, filer_side={"speed": 100})
+        first, second = of(judge(seen), "link")
+        assert (first.status, second.status) == (PASS, FAIL)
+        assert "from the 1000 Mb/s end of the connection (eth1)" in second.why
+
+    def test_an_interconnect_has_no_filer(self, judge):
+        one = nic("eth2")
+        ways = [way("eth2", role="interconnect", address="10.0.0.0/24", mac="")]
+        seen = facts(one, switches=path().switches, paths=ways)
+        (only,) = of(judge(seen), "link")
+        assert only.status == PASS
+        assert only.running.count("<->") == 1
+
+    def test_no_interface_at_all(self, judge):
+        assert {one.status for one in judge(facts())} == {SKIP}
+
+    def test_no_linux(self, judge):
+        seen = facts()._replace(interfaces=Absent("command:uname -s", "AIX is not judged"))
+        assert {one.status for one in judge(seen)} == {SKIP}
+
+    def test_unknown_interfaces(self, judge):
+        seen = facts()._replace(interfaces=Unanswered("dir:/sys/class/net", "it failed"))
+        assert {one.status for one in judge(seen)} == {ERROR}
+
+
+class TestUplink:
+    def test_a_port_to_another_switch_is_not_the_hosts(self, judge):
+        uplink = switch_port(port("Te1", ON), uplink="access-3")
+        seen = path()._replace(switches={"sw1": switch(host=[uplink])})
+        findings = judge(seen)
+        assert of(findings, "link")[0].status == ERROR
+        assert "core Te1 leads to access-3" in of(findings, "link")[0].why
+        assert of(findings, "switch_port")[0].status == ERROR
+
+    def test_the_switch_behind_it_is_taken(self, judge):
+        uplink = switch_port(port("Te1", ON), uplink="access-3")
+        seen = path()
+        both = {"sw0": switch(host=[uplink]), "sw1": seen.switches["sw1"]}
+        assert of(judge(seen._replace(switches=both)), "link")[0].status == PASS
+
+    def test_another_speed_is_another_cable(self, judge):
+        one = of(judge(path(ON, ON, host_port={"speed": 10000})), "link")[0]
+        assert one.status == ERROR
+        assert "not the two ends of one cable" in one.why
+
+    def test_and_speed_duplex_says_no_other_thing_of_it(self):
+        seen = path(ON, ON, host_port={"speed": 10000})
+        one = judge_speed_duplex(seen.nics["eth1"], seen, policy())
+        assert one.status == ERROR
+        assert "not the two ends of one cable" in one.why
+        assert "flow_control_switches" in (one.fix or "")
+
+    def test_another_duplex_at_the_same_speed_is_one_cable_that_is_wrong(self):
+        seen = path(ON, ON, host_port={"duplex": "half"})
+        assert judge_speed_duplex(seen.nics["eth1"], seen, policy()).status == FAIL
+
+
+class TestBond:
+    def lacp(self, first: Any = OFF, second: Any = OFF, *, numbers: bool = True) -> Facts:
+        """Two members with one address; the switch has it behind an aggregate of two."""
+        ports = [
+            switch_port(
+                port("Gi1", first, number=1), aggregate="Po1", partner=1 if numbers else None
+            ),
+            switch_port(
+                port("Gi2", second, number=2), aggregate="Po1", partner=2 if numbers else None
+            ),
+        ]
+        nics = [
+            nic("eth1", OFF, bond="bond0"),
+            nic("eth2", OFF, bond="bond0", permanent=SECOND),
+        ]
+        return facts(
+            *nics,
+            switches={"sw1": switch(host=ports)},
+            bonds={"bond0": bond(member("eth1", 1), member("eth2", 2))},
+        )
+
+    def test_each_member_with_its_own_port(self, judge):
+        found = of(judge(self.lacp(OFF, TX), policy(filers=[])), "link")
+        assert [(one.title.partition(": ")[0], one.status) for one in found] == [
+            ("eth1 <-> core Gi1", PASS),
+            ("eth2 <-> core Gi2", FAIL),
+        ]
+
+    def test_where_nobody_can_tell_which_alike_ports_are_judged(self, judge):
+        found = of(judge(self.lacp(TX, TX, numbers=False), policy(filers=[])), "link")
+        assert [one.status for one in found] == [FAIL, FAIL]
+        assert found[0].title.startswith("eth1 <-> core Gi1 + core Gi2: ")
+
+    def test_and_different_ones_are_unknown(self, judge):
+        found = of(judge(self.lacp(OFF, TX, numbers=False), policy(filers=[])), "link")
+        assert [one.status for one in found] == [ERROR, ERROR]
+
+    def test_of_active_and_backup_only_the_active_member_is_seen(self, judge):
+        nics = [nic("eth1", bond="bond0"), nic("eth2", bond="bond0", permanent=SECOND)]
+        seen = facts(
+            *nics,
+            switches={"sw1": switch(host=[switch_port(port("Gi2", OFF))])},
+            bonds={"bond0": bond(member("eth1"), member("eth2"), active="eth2")},
+        )
+        first, second = of(judge(seen, policy(filers=[])), "link")
+        assert first.status == ERROR
+        assert "only eth2 sends while it is the active member of bond0" in first.why
+        assert (second.status, second.title.partition(": ")[0]) == (PASS, "eth2 <-> core Gi2")
+
+    def active_backup(self, mode: Pause = OFF, **changes: Any) -> Facts:
+        """eth1 lent the bond its address, and eth2 carries it: the switch has it behind eth2."""
+        nics = [nic("eth1", bond="bond0"), nic("eth2", bond="bond0", permanent=SECOND)]
+        return facts(
+            *nics,
+            switches={"sw1": switch(host=[switch_port(port("Gi2", mode, **changes))])},
+            bonds={"bond0": bond(member("eth1"), member("eth2"), active="eth2")},
+        )
+
+    def test_the_port_of_the_active_member_is_not_that_of_the_one_that_lent_its_address(self):
+        seen = self.active_backup()
+        assert ports_of(seen.nics["eth1"], seen) == []
+        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
+
+    def test_an_address_that_the_switch_has_not_forgotten_is_not_the_active_members(self):
+        """Behind the permanent address of eth2 stands an old entry: the bond's own counts."""
+        seen = self.active_backup()
+        answer = seen.switches["sw1"]
+        old = {**answer.ports, SECOND: (switch_port(port("Gi7", OFF)),)}
+        seen = seen._replace(switches={"sw1": answer._replace(ports=old)})
+        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
+
+    def test_half_duplex_of_that_port_is_not_the_other_members(self):
+        seen = self.active_backup(duplex="half")
+        found = [judge_half_duplex(one, seen, policy()) for one in seen.nics.values()]
+        assert [one.status for one in found] == [PASS, FAIL]
+        assert found[1].why.startswith("Core Gi")
+
+    def test_a_port_whose_partner_is_the_other_member_is_not_this_ones(self):
+        """Only one port of the aggregate is left, and LACP tells whose it is."""
+        seen = self.lacp()
+        ports = {HOST: seen.switches["sw1"].ports[HOST][1:]}
+        seen = seen._replace(switches={"sw1": seen.switches["sw1"]._replace(ports=ports)})
+        assert ports_of(seen.nics["eth1"], seen) == []
+        assert [one.port.name for one in ports_of(seen.nics["eth2"], seen)] == ["Gi2"]
+
+    def test_one_cable_of_the_filer_is_one_finding(self, judge):
+        seen = self.lacp()
+        ports = dict(seen.switches["sw1"].ports)
+        ports.update(path().switches["sw1"].ports)
+        ports[HOST] = seen.switches["sw1"].ports[HOST]
+        whole = seen._replace(
+            switches={"sw1": seen.switches["sw1"]._replace(ports=ports)}, filers=path().filers
+        )
+        titles = [one.title.partition(": ")[0] for one in of(judge(whole), "link")]
+        assert titles == ["eth1 <-> core Gi1", "core Gi24 <-> na1 n1:e0a", "eth2 <-> core Gi2"]
+
+
+class TestSwitchPort:
+    def finding(self, judge: Any, **changes: Any) -> Finding:
+        (one,) = of(judge(path(host_port=changes)), "switch_port")
+        return one
+
+    def test_as_it_is_set(self, judge):
+        one = self.finding(judge)
+        assert one.status == PASS
+        assert one.running == (
+            "core Gi1 [rx off tx off, 1000 Mb/s full], found by Q-BRIDGE, set to rx off tx off, "
+            "PAUSE received 0, PAUSE sent 0, In-Discards 0, Out-Discards 0 within 5.0 s"
+        )
+
+    def test_set_and_not_in_force(self, judge):
+        one = self.finding(judge, admin=ON)
+        assert one.status == WARN
+        assert "core Gi1 is set to rx on tx on, and rx off tx off is in force" in one.why
+
+    def test_a_setting_that_is_unknown_is_no_difference(self, judge):
+        assert self.finding(judge, admin=None).status == PASS
+
+    def test_unknown_mode(self, judge):
+        one = self.finding(judge, oper=None, admin=ON)
+        assert one.status == ERROR
+        assert "core Gi1: PAUSE unknown; set to rx on tx on" in one.why
+
+    def test_down(self, judge):
+        assert self.finding(judge, up=False).status == SKIP
+
+
+class TestFilerPort:
+    def finding(self, judge: Any, seen: Facts, wanted: Policy | None = None) -> Finding:
+        (one,) = of(judge(seen, wanted), "filer_port")
+        return one
+
+    def test_sends_and_obeys_nothing(self, judge):
+        assert self.finding(judge, path()).status == PASS
+
+    def test_obeys(self, judge):
+        one = self.finding(judge, path(end=RX))
+        assert one.status == WARN
+        assert "na1 n1:e0a obeys PAUSE (rx on)" in one.why
+
+    def test_as_in_2002(self, judge):
+        """Who wants the host to send PAUSE wants the filer to obey it."""
+        seen = path(end=ON)
+        rule = Rule("storage", None, None, None, "on", "on", "auto")
+        nics = {"eth1": seen.nics["eth1"]._replace(rule=rule)}
+        assert self.finding(judge, seen._replace(nics=nics)).status == PASS
+
+    def test_to_send_harms_nobody_but_itself(self, judge):
+        assert self.finding(judge, path(end=TX)).status == PASS
+
+    def test_unknown(self, judge):
+        assert self.finding(judge, path(end=None)).status == ERROR
+
+    def test_silent(self, judge):
+        one = self.finding(judge, path()._replace(filers={ADDRESS: SILENT}))
+        assert (one.status, one.title) == (
+            ERROR, f"{ADDRESS}: The filer's port uses flow control as it is set",
+        )  # fmt: skip
+
+    def test_not_asked(self, judge):
+        one = self.finding(judge, path()._replace(filers={}), policy(filers=[]))
+        assert (one.status, one.why) == (SKIP, "flow_control_filers is empty: no filer was asked.")
+
+
+class TestMtu:
+    """A jumbo path is only as long as its shortest port, and one that nobody asked is unknown."""
+
+    def seen(self, near: Any = None, far: Any = None, **changes: Any) -> Facts:
+        jumbo: dict[str, Any] = {"host_side": {"mtu": 9000}, "filer_side": {"mtu": 9000}}
+        whole = path(OFF, OFF, OFF, OFF, host_port={"mtu": near}, filer_port={"mtu": far}, **jumbo)
+        ways = [way("eth1")._replace(mtu=9000, **changes)]
+        return whole._replace(interfaces=whole.interfaces._replace(paths=ways))
+
+    def test_all_take_it(self):
+        (found,) = of(judge_path_mtu(self.seen(9216, 9216), policy()), "path_mtu")
+        assert found.status == PASS
+
+    @pytest.mark.parametrize(
+        ("near", "far", "words"),
+        [(None, 9216, "the switch port of eth1"), (9216, None, f"the switch port of {ADDRESS}")],
+    )
+    def test_a_port_that_tells_none(self, near, far, words):
+        (found,) = of(judge_path_mtu(self.seen(near, far), policy()), "path_mtu")
+        assert (found.status, words in found.why) == (SKIP, True)
+
+    def test_a_router(self):
+        (found,) = of(
+            judge_path_mtu(self.seen(9216, 9216, gateway="192.0.2.1"), policy()), "path_mtu"
+        )
+        assert (found.status, "the router 192.0.2.1" in found.why) == (SKIP, True)
+
+    def test_the_port_of_the_filer_takes_less(self):
+        (found,) = of(judge_path_mtu(self.seen(9216, 1500), policy()), "path_mtu")
+        assert (found.status, "Gi24 takes only 1500" in found.why) == (FAIL, True)
+
+
+class TestUncountedDiscards:
+    """The case study's finding is discards: without them nothing says that there is none."""
+
+    def uncounted(self, speed: int) -> Facts:
+        seen = path(OFF, OFF, OFF, OFF, host_side={"speed": speed}, host_port={"speed": speed})
+        switched = seen.switches["sw1"]
+        (one,) = switched.ports[HOST]
+        after = one.port.after._replace(out_discards=None)
+        one = one._replace(port=one.port._replace(after=after))
+        ports = {**switched.ports, HOST: (one,)}
+        return seen._replace(switches={"sw1": switched._replace(ports=ports)})
+
+    def test_on_a_speed_mismatch_it_is_no_pass(self, judge):
+        first = of(judge(self.uncounted(100)), "link")[0]
+        assert first.status == ERROR
+        assert "What core Gi1 discards was not counted" in first.why
+
+    def test_else_it_is_said(self, judge):
+        first = of(judge(self.uncounted(1000)), "link")[0]
+        assert first.status == PASS
+        assert "What core Gi1 discards was not counted." in first.in_use
+
+    def test_without_a_sample_nothing_is_expected(self):
+        wanted = policy(sample_seconds=0)
+        findings = judge_module.judge_links(self.uncounted(1000), wanted)
+        first = [one for one in findings if one.check == "flow_control.link"][0]
+        assert "not counted" not in (first.in_use or "")
+
+
+def test_the_paths_are_there_for_who_prints_them():
+    (one,) = judge_module.paths(path(), policy())
+    assert one.chain.count("<->") == 2

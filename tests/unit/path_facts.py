@@ -1,0 +1,138 @@
+"""A host, a switch and a filer as facts of flow_control, with nothing read from any machine."""
+
+from typing import Any
+
+from ansible.module_utils.hostproof.controls.flow_control.facts import Facts, NicFacts
+from ansible.module_utils.hostproof.controls.flow_control.policy import (
+    KEEP_ALL,
+    Policy,
+    policy_from,
+)
+from ansible.module_utils.hostproof.errors import Absent
+from ansible.module_utils.hostproof.parsers.bonding import Bond, Member
+from ansible.module_utils.hostproof.parsers.ethtool_pause import Direction, PauseSettings
+from ansible.module_utils.hostproof.probes.ethernet_port import Counters, Pause, Port
+from ansible.module_utils.hostproof.probes.filer_port import Filer, FilerPort
+from ansible.module_utils.hostproof.probes.network_interfaces import Interfaces, Nic, Path
+from ansible.module_utils.hostproof.probes.nic_pause import Traffic
+from ansible.module_utils.hostproof.probes.switch_port import Switch, SwitchPort
+from switch_agents import FILER, HOST
+
+OFF, ON = Pause(False, False), Pause(True, True)
+RX, TX = Pause(True, False), Pause(False, True)
+ADDRESS = "192.0.2.20"
+#: The other member of a bond.
+SECOND = "00:1b:21:0a:0b:0d"
+
+NO_TRAFFIC = Absent("policy", "flow_control_sample_seconds is 0: nothing is counted")
+NOTHING: Any = None
+
+
+def policy(**changes: Any) -> Policy:
+    """One switch and one filer to ask."""
+    values: dict[str, Any] = {
+        "wanted": "auto",
+        "interconnect": "auto",
+        "switches": [{"address": "sw1"}],
+        "filers": [{"address": ADDRESS}],
+        "port": 161,
+        "timeout": 1,
+        "retries": 0,
+        "sample_seconds": 5,
+        "pause_frames_limit": 0,
+        "drops_limit": 0,
+        "link_wait_seconds": 30,
+        "link_bounce_ok": False,
+        "credentials": {"default": {"community": "s3cret community"}},
+    }
+    return policy_from({**values, **changes})
+
+
+def nic(
+    name: str = "eth1",
+    mode: Pause | None = OFF,
+    *,
+    mac: str = HOST,
+    permanent: str = "",
+    bond: str | None = None,
+    traffic: Any = NO_TRAFFIC,
+    **changes: Any,
+) -> NicFacts:
+    facts = {"speed": 1000, "duplex": "full", "mtu": 1500, "carrier": True, **changes}
+    pause: Any = PauseSettings(False, *(mode or OFF), None, None, None)
+    force: Any = Direction(*mode) if mode else Absent("command:ethtool -a", "nobody tells")
+    one = Nic(
+        name=name, driver="e1000e", mac=mac, permanent_mac=permanent or mac, bond=bond, team=False,
+        evidence=(f"link:/sys/class/net/{name}",), **facts,
+    )  # fmt: skip
+    return NicFacts(
+        nic=one,
+        roles=("storage",),
+        rule=KEEP_ALL,
+        pause=pause,
+        settings=Absent("command:ethtool", "not asked here"),
+        in_force=force,
+        priorities=Absent("command:dcb", "the driver has no DCB"),
+        persisted=NOTHING,
+        traffic=traffic,
+    )
+
+
+def counted(seconds: float = 5.0, rx: int | None = 0, tx: int | None = 0) -> Traffic:
+    return Traffic(seconds, rx, tx, {}, None, ("sample:pause",))
+
+
+def port(name: str, mode: Pause | None = OFF, **changes: Any) -> Port:
+    """``pause`` and ``lost`` are (received, sent) within the five seconds of the sample."""
+    paused, lost = changes.pop("paused", (0, 0)), changes.pop("lost", (0, 0))
+    facts: dict[str, Any] = {
+        "number": 34, "name": name, "description": "", "alias": "", "aggregate": False,
+        "etherlike": True, "up": True, "speed": 1000, "duplex": "full", "mtu": 1500,
+        "admin": mode, "oper": mode,
+    }  # fmt: skip
+    before = Counters(100, 200, 300, 400, 1000, 0)
+    after = Counters(100 + paused[0], 200 + paused[1], 300 + lost[0], 400 + lost[1], 1500, 0)
+    return Port(**{**facts, **changes}, before=before, after=after, evidence=(f"snmp:sw1 {name}",))
+
+
+def switch_port(one: Port, *, aggregate: str = "", partner: int | None = None, uplink: str = ""):
+    return SwitchPort("sw1", "core", one, "Q-BRIDGE", aggregate, partner, uplink)
+
+
+def switch(missing: dict[str, str] | None = None, **behind: list[SwitchPort]) -> Switch:
+    """host=…, filer=… or second=…: the ports that each is behind."""
+    macs = {"host": HOST, "filer": FILER, "second": SECOND}
+    ports = {macs[name]: tuple(found) for name, found in behind.items()}
+    return Switch("sw1", "core", ports, missing or {}, ("snmp:sw1 network opening",))
+
+
+def filer(*ports: Port) -> Filer:
+    """With the ports of ONTAP."""
+    found = tuple(FilerPort("na1", ADDRESS, FILER, one, "ONTAP", "") for one in ports)
+    return Filer("na1", ADDRESS, found, ("snmp:na1 network opening",))
+
+
+def way(*names: str, address: str = ADDRESS, role: str = "storage", mac: str = FILER) -> Path:
+    return Path(role, f"NFS from {address}", address, names[0], None, mac, 1500, None, names, ())
+
+
+def facts(
+    *nics: NicFacts,
+    switches: dict[str, Any] | None = None,
+    filers: dict[str, Any] | None = None,
+    paths: list[Path] | None = None,
+    bonds: dict[str, Any] | None = None,
+) -> Facts:
+    """A host whose interfaces all lead to the filer, unless ``paths`` say something else."""
+    ways = [way(*(one.name for one in nics))] if paths is None and nics else paths or []
+    interfaces = Interfaces({one.name: one.nic for one in nics}, bonds or {}, ways, [], ())
+    return Facts("Linux", interfaces, {one.name: one for one in nics}, switches or {}, filers or {})
+
+
+def member(name: str, number: int | None = None) -> Member:
+    return Member(name, True, 1000, "full", 0, HOST, 1, number, None)
+
+
+def bond(*members: Member, active: str = "") -> Bond:
+    mode = "fault-tolerance" if active else "IEEE"
+    return Bond(mode, active, True, True, 1, "00:00:00:00:00:01", members)
