@@ -1,4 +1,4 @@
-"""The lab's machine with a way and disks of known delay (molecule/lab/latency_paths.py)."""
+"""The lab's machine with a way of known length (tests/delays/way.py), and the gate run on it."""
 
 import json
 import os
@@ -80,30 +80,27 @@ class Gated(NamedTuple):
         return statistics.median(figures)
 
 
-class LatencyLab(LabMachine):
+class GateLab(LabMachine):
     control = "hugepages"
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.folder = folder
         self.way = QUIET
-        self.send(ROOT / "molecule/lab/latency_paths.py", ROOT / "module_utils/hostproof")
+        self.send(ROOT / "tests/delays/way.py", ROOT / "module_utils/hostproof")
 
-    def tool(self, *arguments: object, timeout: float = 300) -> str:
-        """Run molecule/lab/latency_paths.py on the machine."""
-        words = " ".join(f"'{argument}'" for argument in arguments)
-        return self.run(f"python3 {TOOLS}/latency_paths.py {words}", timeout=timeout)
-
-    def measured(self, *arguments: object) -> Any:
-        return json.loads(self.tool(*arguments))
-
-    def choose_way(self) -> None:
+    def make_way(self) -> None:
         """As long as the noise of this machine allows."""
+        self.tool("start")
         self.tool("delay", f"{QUIET.usual}ms")
-        noise = self.measured("noise")
+        noise = json.loads(self.tool("noise"))
         self.way = QUIET if noise["range"] <= MOST_NOISE_US else NOISY
         print(f"medians of the way's windows: {noise['p50']} us, so it takes {self.way.usual} ms")
         self.tool("delay", f"{self.way.usual}ms")
+
+    def tool(self, *arguments: str) -> str:
+        """Run way.py on the machine."""
+        return self.run(f"python3 {TOOLS}/way.py {' '.join(arguments)}", timeout=300)
 
     # -- the hidden change ------------------------------------------------------------------------
 

@@ -1,13 +1,13 @@
 """The story of a gated change: a harmless one, and one that somebody left a delay behind.
 
 Both batches are the same machine under two names, so that the second has nothing of its own to
-hide. What the gate measures is a way to a network namespace on it (molecule/lab/latency_paths.py).
+hide. What the gate measures is a way to a network namespace on it (tests/delays/way.py).
 """
 
 from collections.abc import Iterator
 
 import pytest
-from latency_lab import DROP_IN, SECOND, Gated, LatencyLab
+from gate_lab import DROP_IN, SECOND, Gated, GateLab
 
 #: 256 MiB and 128 MiB in pages of 2 MiB, and 4 more for each instance.
 POOL = 132 + 68
@@ -16,32 +16,31 @@ TRAP = {"hugepages_instances": [{"sid": "LAB1", "sga": "512M"}]}
 
 
 @pytest.fixture(scope="module")
-def lab(tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LatencyLab]:
-    machine = LatencyLab(tmp_path_factory.mktemp("latency"))
-    machine.tool("start")
-    machine.choose_way()
+def lab(tools: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GateLab]:
+    machine = GateLab(tmp_path_factory.mktemp("latency"))
+    machine.make_way()
     yield machine
     machine.clean()
     machine.tool("stop")
 
 
 @pytest.fixture(scope="module")
-def untouched(lab: LatencyLab) -> dict[str, object]:
+def untouched(lab: GateLab) -> dict[str, object]:
     return state(lab)
 
 
 @pytest.fixture(scope="module")
-def hidden(lab: LatencyLab, untouched: dict[str, object]) -> None:
+def hidden(lab: GateLab, untouched: dict[str, object]) -> None:
     """From now on the change makes the host slower, although it does nothing of that kind."""
     lab.hide()
 
 
 @pytest.fixture(scope="module")
-def held(lab: LatencyLab, hidden: None) -> Gated:
+def held(lab: GateLab, hidden: None) -> Gated:
     return lab.gate("held", TRAP)
 
 
-def state(lab: LatencyLab) -> dict[str, object]:
+def state(lab: GateLab) -> dict[str, object]:
     return {"files": lab.files(), "values": lab.values()}
 
 
