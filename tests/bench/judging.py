@@ -104,5 +104,10 @@ class Score:
         worst = next((word for word in (NOT_MET, NOISY) if word in words), MET)
         self.expect(what, worst)
 
+    def summary(self) -> str:
+        """The line that ./hostproof test counts by."""
+        count = self._words.count
+        return f"{count(MET)} passed, {count(NOT_MET)} failed, {count(NOISY)} skipped"
+
     def exit_code(self) -> int:
         return 1 if NOT_MET in self._words else 0

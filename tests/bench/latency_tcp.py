@@ -368,7 +368,7 @@ def netem(namespace: int, score: Score) -> None:
     words = ["tc", "qdisc", "add", "dev", "hp1", "root", "netem", "delay", "6ms"]
     added = subprocess.run([*entering(namespace), *words], capture_output=True)
     if added.returncode:
-        print("SKIPPED netem: this kernel has none (sch_netem), so its 6 ms cannot be looked for")
+        print("SKIPPED netem: this kernel has none (sch_netem); ./hostproof test delays has one")
         return
     after = probe("veth", IN_C, 0.02), handshakes()
     print("\nnetem's 6 ms; p50 in us, less that without netem")

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""A way of known length: a cable to a network namespace in which Hostproof's responder answers.
+
+netem delays what comes back from there. Needs root, the package hostproof beside it, and nothing
+else but the standard library.
+
+    way.py start        10.9.9.2, port 7500
+    way.py delay TEXT   netem's words for the way back (6ms 1ms), or 0
+    way.py noise        JSON: medians of windows of the way as it is, and their range; us
+    way.py stop
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+from hostproof.probes import latency_hello, latency_responder, pacing
+
+SPACE, LINK = "latency-far", "lat0"
+NEAR, FAR, PORT = "10.9.9.1", "10.9.9.2", 7500
+REQUEST, REPLY = 12, 4
+
+#: The client has the first processor, and the responder the last.
+CPUS = sorted(os.sched_getaffinity(0))
+WARM_UP = 20
+
+
+def run(*command: str) -> str:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def start() -> None:
+    run("modprobe", "--all", "veth", "sch_netem")
+    run("ip", "netns", "add", SPACE)
+    run("ip", "link", "add", LINK, "type", "veth", "peer", "name", "eth0", "netns", SPACE)
+    run("ip", "address", "add", f"{NEAR}/24", "dev", LINK)
+    run("ip", "link", "set", LINK, "up")
+    run("ip", "-n", SPACE, "address", "add", f"{FAR}/24", "dev", "eth0")
+    for device in ("eth0", "lo"):
+        run("ip", "-n", SPACE, "link", "set", device, "up")
+    run("ip", "netns", "exec", SPACE, sys.executable, __file__, "respond")
+
+
+def respond() -> None:
+    os.sched_setaffinity(0, {CPUS[-1]})
+    # The far side is another machine: nothing that runs here makes it wait.
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(30))
+    wanted = latency_responder.Settings(FAR, PORT, [f"{NEAR}/32"], 3600, 8, 1 << 30)
+    latency_responder.start(wanted)
+
+
+def delay(*words: str) -> None:
+    """Disturb what the responder sends, from now on."""
+    device = ("dev", "eth0", "root")
+    if words == ("0",):
+        subprocess.run(["tc", "-n", SPACE, "qdisc", "del", *device], capture_output=True)
+    else:
+        netem = [part for word in words for part in word.split()]
+        run("tc", "-n", SPACE, "qdisc", "replace", *device, "netem", "delay", *netem)
+
+
+def stop() -> None:
+    for one in latency_responder.running(PORT):
+        latency_responder.stop(one)
+    run("ip", "link", "del", LINK)
+    run("ip", "netns", "del", SPACE)
+
+
+def by_hand(samples: int, interval: float) -> float:
+    """The p50 of requests as anybody would write them; microseconds."""
+    took = []
+    with socket.create_connection((FAR, PORT), 10) as stream, pacing.steady(CPUS[0]):
+        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        stream.sendall(latency_hello.hello(REQUEST, REPLY))
+        stream.recv(64)
+        for number in range(-WARM_UP, samples):
+            time.sleep(interval / 2 if number > 0 else 0)
+            begin = time.monotonic()
+            stream.sendall(b"\x55" * REQUEST)
+            stream.recv(REPLY)
+            if number >= 0:
+                took.append((time.monotonic() - begin) * 1e6)
+    return sorted(took)[len(took) // 2]
+
+
+def noise() -> None:
+    """How much the medians of windows differ by themselves."""
+    found = [round(by_hand(15, 0.1)) for _ in range(6)]
+    print(json.dumps({"p50": found, "range": max(found) - min(found)}))
+
+
+ACTIONS = (start, respond, delay, noise, stop)
+
+if __name__ == "__main__":
+    name, *given = sys.argv[1:]
+    {action.__name__: action for action in ACTIONS}[name](*given)
