@@ -32,8 +32,8 @@ NO_QUEUE = "{0} has no request queue of its own, so the kernel counts its time "
 OLD_KERNEL = "a Linux before 4.18 counts the time of {0} " + IN_TICKS + " {1}"
 #: The condition ``counted_in`` of a window of such a device.
 TICKS = "ticks"
-#: The first release that may count nanoseconds: 4.18 counted whole ticks, and its stable and its
-#: vendors' kernels, which bear the same number, got the change of 4.19.
+#: The first release that may count nanoseconds: 4.18 counted whole ticks, but the change of 4.19
+#: went to its stable releases, and may have gone to vendors' kernels of that number.
 _NANOSECONDS = (4, 18)
 
 _READ = ("read", "reads", "read_ms", "sectors_read")
@@ -184,7 +184,8 @@ def in_ticks(host, names):
     that keep step with the tick each mean, is up to one tick too long or too short. What the host
     does not tell is not said. Sources: the kernel's bdev_end_io_acct() (block/blk-core.c), which
     accounts what has no request queue (device mapper, md, NVMe multipath) in jiffies, and commit
-    b57e99b4b8b0 of Linux 4.19, which made nanoseconds of the jiffies of all others.
+    b57e99b4b8b0 of Linux 4.19, which made nanoseconds of the jiffies of all others. The old kind of
+    queue, of one list, which ended with 4.20, is taken for none: it has no "mq" either.
     """
     try:
         release = kernel_release.parse(host.read_text(_OSRELEASE))

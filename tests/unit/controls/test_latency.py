@@ -374,7 +374,7 @@ class TestReads:
 
 
 class TestHostGap:
-    @pytest.mark.parametrize(("gap", "status"), [(0.06, "pass"), (0.5, "pass"), (0.51, "warn")])
+    @pytest.mark.parametrize(("gap", "status"), [(0.0, "pass"), (0.5, "pass"), (0.51, "warn")])
     def test_what_the_host_adds(self, judge, gap, status):
         windows = [samples("user", *[0.4] * 1000), mean_only("device", 0.3), mean_only("host", gap)]
         one = only(judge(read_host(*windows), probes=[READ])["host_gap"])
