@@ -119,6 +119,8 @@ windows:
     - V(active), C(layer) is C(user) (what the process waited for), C(device) (the block layer's
       mean for all requests) or C(host) (the difference of the means, which is no storage).
     - Durations are microseconds. C(conditions) has the queue, the request size and more.
+    - C(conditions.counted_in) is V(ticks) for a device that the kernel counts so; its means are
+      up to C(conditions.resolution_us) too long or too short.
   returned: success
   type: list
   elements: dict
@@ -251,10 +253,11 @@ def passive(given):
         names = disk_counters.choose(host, given["layer"])
     if not names:
         raise ValueError("there is no disk to look at; name one with devices")
+    ticks, tick = disk_counters.in_ticks(host, names), conditions.tick_us()
     deadline = time.monotonic() + given["seconds"]
     one = given["intervals"] * given["interval_seconds"]
     windows = []
-    remarks = []
+    remarks = disk_counters.tick_remarks(ticks, tick)
     for number in range(given["windows"]):
         if not time_is_left(number, given, deadline - one, remarks):
             break
@@ -264,7 +267,9 @@ def passive(given):
         )
         # What this host does meanwhile, and what looking cost it.
         around = conditions.since(before)
-        found, missing = disk_counters.windows(names, intervals, started)
+        found, missing = disk_counters.windows(
+            names, intervals, started, dict.fromkeys(ticks, tick)
+        )
         for window in found:
             window.conditions.update(around)
         windows += found

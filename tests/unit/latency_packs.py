@@ -74,15 +74,22 @@ def real_host() -> Machine:
 
 
 def disk(
-    name: str, *intervals: tuple[int, int], write: Sequence[tuple[int, int]] = ()
+    name: str,
+    *intervals: tuple[int, int],
+    write: Sequence[tuple[int, int]] = (),
+    tick_us: float | None = None,
 ) -> list[Window]:
-    """Windows of a disk: reads of each interval of 3 seconds and their milliseconds, and writes."""
+    """Windows of a disk: reads of each interval of 3 seconds and their milliseconds, and writes.
+
+    ``tick_us`` for one that is counted in ticks.
+    """
     writes = list(write) or [(0, 0)] * len(intervals)
     moved = [
         disk_counters.Interval(3.0, {name: _difference(*one, *other)})
         for one, other in zip(intervals, writes, strict=True)
     ]
-    return disk_counters.windows([name], moved, 1.0)[0]
+    ticks = None if tick_us is None else {name: tick_us}
+    return disk_counters.windows([name], moved, 1.0, ticks)[0]
 
 
 def _difference(reads: int, read_ms: int, writes: int, write_ms: int) -> diskstats.Difference:

@@ -12,6 +12,7 @@ import yaml
 from ansible.module_utils.hostproof.latency.window import Window
 from ansible.modules import latency_disk, latency_responder, latency_tcp
 from listener_home import free_port
+from packs import Machine
 
 ROOT = Path(__file__).resolve().parents[2]
 TCP = {"host": "127.0.0.1", "mode": "request_response", "samples": 50, "interval": 0}
@@ -265,3 +266,26 @@ class TestRounds:
     def test_what_is_refused(self, answers, name, said):
         assert answers[name]["failed"]
         assert answers[name]["msg"].startswith("measure_latency: " + said)
+
+
+def test_a_passive_probe_says_which_device_is_counted_in_ticks(monkeypatch):
+    """One remark for the device, however many windows there are."""
+    row = "253 0 dm-0 {0} 0 0 {1} 0 0 0 0 0 0 0\n8 0 sda {0} 0 0 {1} 0 0 0 0 0 0 0\n"
+    machine = Machine().folder("/sys/block/dm-0/slaves", "/sys/block/sda/mq/0")
+    machine.file("/proc/diskstats", row.format(0, 0))
+    machine.link("/dev/mapper/slow", "/dev/dm-0").file("/dev/dm-0", "").file("/dev/sda", "")
+    for number in range(2):
+        texts = [row.format(100 * count, 1200 * count) for count in (number, number + 1)]
+        machine.sampled(f"diskstats_{number}", "file:/proc/diskstats", *texts)
+    monkeypatch.setattr(latency_disk, "LiveHost", lambda: machine)
+    monkeypatch.setattr(latency_disk.conditions, "tick_us", lambda: 4000.0)
+    wanted = {"devices": ["/dev/mapper/slow", "sda"], "windows": 2, "intervals": 1, "seconds": 9}
+    found = latency_disk.passive(given(latency_disk, **wanted))
+    reads = [one for one in found["windows"] if one.layer == "read"]
+    assert [(one.subject, one.p50) for one in reads] == [("dm-0", 12000.0), ("sda", 12000.0)] * 2
+    told = {(one.subject, one.conditions.get("counted_in")) for one in found["windows"]}
+    assert told == {("dm-0", "ticks"), ("sda", None)}
+    assert [remark for remark in found["remarks"] if "ticks" in remark] == [
+        "dm-0 has no request queue of its own, so the kernel counts its time in ticks of 4 ms: a "
+        "mean can be up to 4 ms too long or too short"
+    ]

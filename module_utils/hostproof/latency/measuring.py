@@ -117,6 +117,8 @@ class _Chosen:
     def __init__(self, host, probes, remarks):
         # type: (Host, List[Probe], List[str]) -> None
         self.devices = []  # type: List[str]
+        #: Those that are counted in ticks, with how many microseconds a tick has.
+        self.ticks = {}  # type: Dict[str, float]
         self.every_mount = any(
             probe.kind == NFS and probe.options["mounts"] is None for probe in probes
         )
@@ -131,6 +133,12 @@ class _Chosen:
                         _remark(remarks, NO_DISK)
                 except HostproofError as problem:
                     _remark(remarks, "{0}: {1}".format(probe.name, problem))
+        ticks = disk_counters.in_ticks(host, self.devices) if self.devices else {}
+        if ticks:
+            tick = conditions.tick_us()
+            self.ticks = dict.fromkeys(ticks, tick)
+            # One for each device, though dm-1 differs from dm-2 in a number alone.
+            remarks += ["disk: " + text for text in disk_counters.tick_remarks(ticks, tick)]
 
     @property
     def nfs(self):
@@ -180,7 +188,7 @@ def _passive(host, chosen, number, seconds, remarks):
     around = conditions.since(before)
     found = []  # type: List[Window]
     if disks:
-        told, _ = disk_counters.windows(chosen.devices, disks, started)
+        told, _ = disk_counters.windows(chosen.devices, disks, started, chosen.ticks)
         found += told
         for name in chosen.devices:
             if all(window.subject != name for window in told):

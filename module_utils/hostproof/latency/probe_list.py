@@ -33,6 +33,8 @@ NO_NFS = "nfs: no NFS file system is mounted here"
 NO_DISK = "disk: this host has no disk"
 #: What a remark on too few requests holds.
 TOO_FEW = "too few to tell"
+#: What a remark on a device holds whose time the kernel counts in no finer unit.
+IN_TICKS = "in ticks of"
 
 MOST_READS = 20000
 MOST_SAMPLES = 20000

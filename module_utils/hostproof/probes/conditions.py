@@ -7,6 +7,7 @@ Two windows compare only where these are alike. What the host does not tell is N
 
 import os
 import resource
+import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
 _CPUFREQ = "/sys/devices/system/cpu/cpu{0}/cpufreq/scaling_governor"
@@ -14,6 +15,10 @@ _CLOCK = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #: user nice system idle iowait irq softirq steal: proc(5). guest is counted in user already.
 _CPU_COLUMNS = 8
 _STEAL = 7
+#: CLOCK_MONOTONIC_COARSE, which moves with the kernel's tick: its resolution is that tick.
+_COARSE_CLOCK = 6
+#: Microseconds of the longest tick that a kernel of a server is built with (HZ 100).
+_LONGEST_TICK = 10000.0
 
 
 class Before(NamedTuple):
@@ -53,6 +58,20 @@ def since(before, cpu=None):
         "nivcsw": usage.ru_nivcsw - before.preempted,
         "cpu_ms": round((usage.ru_utime + usage.ru_stime - before.cpu_seconds) * 1000, 1),
     }
+
+
+def tick_us():
+    # type: () -> float
+    """Microseconds of a tick of this kernel, by its HZ; the longest there is if it does not tell.
+
+    Source: posix_get_coarse_res() of the kernel's kernel/time/posix-timers.c.
+    """
+    try:
+        tick = time.clock_getres(_COARSE_CLOCK) * 1e6
+    except OSError:
+        return _LONGEST_TICK
+    # A clock of another kind behind that number is no tick.
+    return round(tick, 1) if 500 <= tick <= _LONGEST_TICK else _LONGEST_TICK
 
 
 def _load():

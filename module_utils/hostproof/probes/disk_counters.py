@@ -12,18 +12,29 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import Absent, HostproofError, Unanswered
 from ..host import Host, Sample
+from ..latency.probe_list import IN_TICKS
 from ..latency.window import Window
-from ..parsers import diskstats
+from ..parsers import diskstats, kernel_release
 
 SAMPLE = "diskstats_{0}"
 DISKSTATS = "/proc/diskstats"
 _BLOCK = "/sys/block"
+_OSRELEASE = "/proc/sys/kernel/osrelease"
 
 #: The counters tell whole milliseconds, so that fewer I/Os tell less than 33 microseconds.
 FEWEST = 30
 
 #: The layers of a stack that can be told.
 DEVICES, PATHS = "devices", "paths"
+
+#: Why the time of a device is counted in ticks: {0} is the device, {1} how long a tick is.
+NO_QUEUE = "{0} has no request queue of its own, so the kernel counts its time " + IN_TICKS + " {1}"
+OLD_KERNEL = "a Linux before 4.18 counts the time of {0} " + IN_TICKS + " {1}"
+#: The condition ``counted_in`` of a window of such a device.
+TICKS = "ticks"
+#: The first release that may count nanoseconds: 4.18 counted whole ticks, but the change of 4.19
+#: went to its stable releases, and may have gone to vendors' kernels of that number.
+_NANOSECONDS = (4, 18)
 
 _READ = ("read", "reads", "read_ms", "sectors_read")
 _WRITE = ("write", "writes", "write_ms", "sectors_written")
@@ -75,8 +86,11 @@ def named(host, names):
             real = host.real_path(name if name.startswith("/") else "/dev/" + name)
         except Absent:
             real = name
-        kernel_name = real.split("/")[-1]
-        if kernel_name not in known:
+        kernel_name = real.split("/")[-1]  # type: Optional[str]
+        if kernel_name not in known or real not in (kernel_name, "/dev/" + kernel_name):
+            # A special file of its own: made by hand, or by a device mapper without udev.
+            kernel_name = _by_number(host, real, known)
+        if kernel_name is None:
             raise NoSuchDevice(
                 "{0} is no block device of this host; {1} has {2}".format(
                     name, DISKSTATS, ", ".join(sorted(known)[:20])
@@ -93,6 +107,26 @@ def named(host, names):
                 )
             )
     return found
+
+
+def _by_number(host, path, known):
+    # type: (Host, str, Dict[str, diskstats.Counters]) -> Optional[str]
+    """The kernel's name of the device that a special file stands for; None where it is none."""
+    if not path.startswith("/"):
+        return None
+    try:
+        told = host.run(["stat", "-L", "-c", "%t:%T:%F", path])
+    except HostproofError:
+        return None
+    major, _, rest = told.stdout.strip().partition(":")
+    minor, _, kind = rest.partition(":")
+    if told.rc != 0 or kind != "block special file":
+        return None
+    try:
+        number = (int(major, 16), int(minor, 16))
+    except ValueError:
+        return None
+    return next((one.name for one in known.values() if (one.major, one.minor) == number), None)
 
 
 def _stacks(host):
@@ -139,6 +173,65 @@ def _is_multipath(host, name):
         return False
 
 
+# -- how their time is counted --------------------------------------------------------------------
+
+
+def in_ticks(host, names):
+    # type: (Host, Sequence[str]) -> Dict[str, str]
+    """Devices whose time the kernel counts in ticks, with NO_QUEUE or OLD_KERNEL for why.
+
+    Begin and end of a request are then the numbers of a tick, so that each time, and with requests
+    that keep step with the tick each mean, is up to one tick too long or too short. What the host
+    does not tell is not said. Sources: the kernel's bdev_end_io_acct() (block/blk-core.c), which
+    accounts what has no request queue (device mapper, md, NVMe multipath) in jiffies, and commit
+    b57e99b4b8b0 of Linux 4.19, which made nanoseconds of the jiffies of all others. The old kind of
+    queue, of one list, which ended with 4.20, is taken for none: it has no "mq" either.
+    """
+    try:
+        release = kernel_release.parse(host.read_text(_OSRELEASE))
+        if (release.major, release.minor) < _NANOSECONDS:
+            return dict.fromkeys(names, OLD_KERNEL)
+    except HostproofError:
+        pass
+    return {name: NO_QUEUE for name in names if _has_queue(host, name) is False}
+
+
+def _has_queue(host, name):
+    # type: (Host, str) -> Optional[bool]
+    """Whether a device, or the disk that it is a partition of, has one; None for unknown."""
+    try:
+        disks = host.list_dir(_BLOCK)
+    except HostproofError:
+        return None
+    disk = _disk_of(name, disks)
+    if disk not in disks:
+        return None
+    try:
+        host.list_dir("{0}/{1}/mq".format(_BLOCK, disk))
+    except Absent:
+        return False
+    except HostproofError:
+        return None
+    return True
+
+
+def tick_text(tick_us):
+    # type: (float) -> str
+    """Microseconds of a tick for people: "4 ms"."""
+    return "{0:.3g} ms".format(tick_us / 1000.0)
+
+
+def tick_remarks(ticks, tick_us):
+    # type: (Dict[str, str], float) -> List[str]
+    """What to mind of devices that in_ticks() names: a sentence for each, one for an old kernel."""
+    tick = tick_text(tick_us)
+    told = ": a mean can be up to {0} too long or too short".format(tick)
+    remarks = [NO_QUEUE.format(name, tick) for name, why in ticks.items() if why == NO_QUEUE]
+    if OLD_KERNEL in ticks.values():
+        remarks.append(OLD_KERNEL.format("every device", tick))
+    return [remark + told for remark in remarks]
+
+
 # -- what they did --------------------------------------------------------------------------------
 
 
@@ -167,12 +260,19 @@ def interval_of(key, sample):
     return Interval(sample.seconds, devices)
 
 
-def windows(names, intervals, started):
-    # type: (Sequence[str], Sequence[Interval], Optional[float]) -> Tuple[List[Window], List[str]]
+def windows(
+    names,  # type: Sequence[str]
+    intervals,  # type: Sequence[Interval]
+    started,  # type: Optional[float]
+    ticks=None,  # type: Optional[Dict[str, float]]
+):
+    # type: (...) -> Tuple[List[Window], List[str]]
     """A window for the reads and one for the writes of each device, and what cannot be told.
 
     ``p50`` is the median of the intervals' means, ``minimum`` and ``maximum`` the least and the
-    largest of them, ``mean`` the quotient of all. They are None with too few I/Os.
+    largest of them, ``mean`` the quotient of all. They are None with too few I/Os. ``ticks`` has
+    the tick (microseconds) for devices that are counted in ticks: ``counted_in`` of their windows
+    says so, and ``resolution_us`` is that tick.
     """
     found = []  # type: List[Window]
     remarks = []  # type: List[str]
@@ -189,6 +289,8 @@ def windows(names, intervals, started):
             )
         for direction in (_READ, _WRITE):
             window = _window(name, direction, seen, started)
+            if ticks and name in ticks:
+                window.conditions.update(counted_in=TICKS, resolution_us=ticks[name])
             found.append(window)
             if window.p50 is None:
                 remarks.append(

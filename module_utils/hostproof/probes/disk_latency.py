@@ -9,14 +9,15 @@ over a fast ``device`` is no storage problem.
 
 import mmap
 import time
-from typing import Callable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..errors import ParseError
+from ..host import LiveHost
 from ..latency.window import Window, window_from_samples
 from ..parsers import diskstats
-from . import conditions, direct_file, fio, pacing
+from . import conditions, direct_file, disk_counters, fio, pacing
 from .direct_file import CannotRead, DirectFile
-from .disk_counters import DISKSTATS, FEWEST
+from .disk_counters import DISKSTATS, FEWEST, TICKS
 
 #: What the kernel's queue of a disk says, and that of the disk that a partition is on.
 _QUEUES = ("/sys/dev/block/{0}:{1}/queue/{2}", "/sys/dev/block/{0}:{1}/../queue/{2}")
@@ -106,7 +107,7 @@ def one_at_a_time(file, size, pace, seed, cpu=None, clock=pacing.now_ns):
                 file.path, len(samples), pace.reads
             )
         )
-    return _with_device(file, user, counted, remarks)
+    return _with_device(file, user, counted, _ticks(counters), remarks)
 
 
 def _read(file, read, size, offset):
@@ -177,7 +178,7 @@ def many_at_a_time(run, file, size, depth, pace, seed):
         fio.samples(job),
         found,
     )
-    return _with_device(file, user, counted, [])
+    return _with_device(file, user, counted, _ticks(counters), [])
 
 
 def _probe(file):
@@ -185,9 +186,18 @@ def _probe(file):
     return "nfs" if (file.fstype or "").startswith("nfs") else "disk"
 
 
-def _with_device(file, user, counted, remarks):
-    # type: (DirectFile, Window, Optional[Counted], List[str]) -> Measured
-    """The window of the process, those of the device and of the host, and what they lack."""
+def _with_device(
+    file,  # type: DirectFile
+    user,  # type: Window
+    counted,  # type: Optional[Counted]
+    ticks,  # type: Dict[str, str]
+    remarks,  # type: List[str]
+):
+    # type: (...) -> Measured
+    """The window of the process, those of the device and of the host, and what they lack.
+
+    ``ticks`` is what disk_counters.in_ticks() says of the device.
+    """
     windows = [user]
     size = user.size or 0
     if counted is None:
@@ -209,7 +219,14 @@ def _with_device(file, user, counted, remarks):
     if counted.requests < FEWEST:
         remarks.append("{0}: too few I/Os for a figure of the device".format(file.path))
         return Measured(windows, remarks)
-    windows.append(_mean_only(user, "device", counted.requests, counted.mean))
+    # The counter is whole milliseconds, so that their sum is off by less than one.
+    resolution = 1000.0 / counted.requests
+    kernel = {"resolution_us": round(resolution, 1)}  # type: Dict[str, Any]
+    if ticks:
+        tick = conditions.tick_us()
+        kernel = {"counted_in": TICKS, "resolution_us": tick}
+        remarks += [_tick_remark(file, ticks, disk_counters.tick_text(tick))]
+    windows.append(_mean_only(user, "device", counted.requests, counted.mean, kernel))
     if counted.requests > (1 + _FOREIGN) * expected:
         remarks.append(
             "{0}: {1} of the device's {2} reads were not ours, so its mean is no part of "
@@ -220,18 +237,36 @@ def _with_device(file, user, counted, remarks):
             "{0}: the kernel makes {1} requests of each read of {2} bytes, and its mean is of a "
             "request, so the host's part is not told".format(file.path, pieces, size)
         )
-    elif user.mean is not None and user.mean < counted.mean:
+    elif ticks or user.mean is None:
+        pass
+    elif counted.mean - user.mean > resolution:
         remarks.append(
             "{0}: the device's mean is longer than that of our reads, so slow ones of others are "
             "in it, and the host's part is not told".format(file.path)
         )
-    elif user.mean is not None:
-        windows.append(_mean_only(user, "host", user.n, user.mean - counted.mean))
+    else:
+        gap = max(0.0, user.mean - counted.mean)
+        windows.append(_mean_only(user, "host", user.n, gap, kernel))
     return Measured(windows, remarks)
 
 
-def _mean_only(user, layer, count, mean):
-    # type: (Window, str, int, float) -> Window
+def _tick_remark(file, ticks, tick):
+    # type: (DirectFile, Dict[str, str], str) -> str
+    ((name, why),) = ticks.items()
+    return (
+        "{0}: {1}: the device's mean can be up to {2} too long or too short, and the host's part "
+        "is not told".format(file.path, why.format(name, tick), tick)
+    )
+
+
+def _ticks(counters):
+    # type: (Optional[diskstats.Counters]) -> Dict[str, str]
+    """What disk_counters.in_ticks() says of the device of these counters."""
+    return {} if counters is None else disk_counters.in_ticks(LiveHost(), [counters.name])
+
+
+def _mean_only(user, layer, count, mean, kernel):
+    # type: (Window, str, int, float, Dict[str, Any]) -> Window
     """A window of which the kernel tells the mean and nothing else."""
     return user._replace(
         layer=layer,
@@ -243,6 +278,7 @@ def _mean_only(user, layer, count, mean):
         p99=None,
         maximum=None,
         bins=None,
+        conditions=dict(user.conditions, **kernel),
     )
 
 

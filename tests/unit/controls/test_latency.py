@@ -9,6 +9,7 @@ from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.controls import latency
 from ansible.module_utils.hostproof.finding import Finding, worst
 from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.probes import disk_counters
 from latency_packs import (
     FILE,
     HANDSHAKE,
@@ -186,6 +187,29 @@ class TestDisk:
         remark = "disk sda write: too few to tell in 1 of 1 windows (at most 0; it needs 30)"
         assert only(judge(watched(*windows, remarks=[NO_NFS, remark]))["disk"]).status == "pass"
 
+    @pytest.mark.parametrize(
+        ("milliseconds", "status"), [(400, "pass"), (1200, "warn"), (2300, "warn"), (2500, "fail")]
+    )
+    def test_what_is_counted_in_ticks_fails_a_tick_later(self, judge, milliseconds, status):
+        """Of 23 ms, counted in ticks of 4, it is not proven that they are above 20."""
+        remark = "disk: " + disk_counters.tick_remarks({"sda": disk_counters.NO_QUEUE}, 4000.0)[0]
+        windows = disk("sda", *[(100, milliseconds)] * 3, tick_us=4000.0)
+        one = only(judge(watched(*windows, remarks=[NO_NFS, remark]))["disk"])
+        assert one.status == status
+        if status != "pass":
+            said = "The kernel counts its time in ticks: a mean can be up to 4 ms too long or too"
+            assert said in one.why
+        told = milliseconds / 100
+        assert f"p50 {told:g} ms ({told - 4:g} ms to {told + 4:g} ms)" in one.in_use
+
+    def test_a_device_that_is_counted_finely_fails_at_the_limit(self, judge):
+        one = only(judge(watched(*disk("sda", *[(100, 2300)] * 3)))["disk"])
+        assert one.status == "fail" and "ticks" not in one.why
+
+    def test_a_mean_below_a_tick_may_be_nothing(self, judge):
+        windows = disk("sda", *[(100, 100)] * 3, tick_us=4000.0)
+        assert "p50 1 ms (0 ms to 5 ms)" in only(judge(watched(*windows))["disk"]).in_use
+
     def test_a_host_without_a_disk(self, judge):
         host = watched(remarks=[NO_NFS, "disk: this host has no disk"])
         assert only(judge(host)["disk"]).status == "skip"
@@ -350,7 +374,7 @@ class TestReads:
 
 
 class TestHostGap:
-    @pytest.mark.parametrize(("gap", "status"), [(0.06, "pass"), (0.5, "pass"), (0.51, "warn")])
+    @pytest.mark.parametrize(("gap", "status"), [(0.0, "pass"), (0.5, "pass"), (0.51, "warn")])
     def test_what_the_host_adds(self, judge, gap, status):
         windows = [samples("user", *[0.4] * 1000), mean_only("device", 0.3), mean_only("host", gap)]
         one = only(judge(read_host(*windows), probes=[READ])["host_gap"])

@@ -7,6 +7,7 @@ from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.latency import measuring
 from ansible.module_utils.hostproof.latency.measuring import check_probes, measure
+from ansible.module_utils.hostproof.latency.probe_list import IN_TICKS
 from ansible.module_utils.hostproof.latency.window import Measured, window_from_samples
 from ansible.module_utils.hostproof.probes import direct_file, disk_latency
 from latency_server import responder
@@ -23,7 +24,8 @@ FIRST, SECOND = [
 
 def host(rounds: int, mounts: tuple[str, str] = (NO_MOUNTS, NO_MOUNTS)) -> Machine:
     """A host with the disk vda, of which each sample is the same."""
-    machine = Machine().folder("/sys/block/vda/slaves").file(DISKSTATS, FIRST)
+    machine = Machine().folder("/sys/block/vda/slaves", "/sys/block/vda/mq/0")
+    machine.file(DISKSTATS, FIRST)
     for number in range(rounds):
         machine.sampled(f"latency_{number}", f"file:{DISKSTATS}", FIRST, SECOND)
         machine.sampled(f"latency_{number}", f"file:{MOUNTSTATS}", *mounts)
@@ -50,6 +52,23 @@ def test_a_disk_without_counters_is_none():
     measured = measure(machine, BOTH, 1, 3, 0)
     assert {window.subject for window in measured.windows} == {"vda"}
     assert not [remark for remark in measured.remarks if "nvme0c0n1" in remark]
+
+
+def test_each_device_that_is_counted_in_ticks_is_said_once(monkeypatch):
+    """dm-1 and dm-2 differ in a number alone, and are two all the same."""
+    monkeypatch.setattr(measuring.conditions, "tick_us", lambda: 1000.0)
+    machine = Machine().folder("/sys/block/dm-1/slaves", "/sys/block/dm-2/slaves")
+    texts = [
+        text.replace(" vda ", " dm-1 ").replace(" zram0 ", " dm-2 ") for text in (FIRST, SECOND)
+    ]
+    machine.file(DISKSTATS, texts[0])
+    for number in range(2):
+        machine.sampled(f"latency_{number}", f"file:{DISKSTATS}", *texts)
+    measured = measure(machine, check_probes([{"probe": "disk"}]), 2, 3, 0)
+    said = [remark for remark in measured.remarks if IN_TICKS in remark]
+    assert [remark.split(" has ")[0] for remark in said] == ["disk: dm-1", "disk: dm-2"]
+    told = {(one.conditions["counted_in"], one.conditions["resolution_us"]) for one in measured[0]}
+    assert told == {("ticks", 1000.0)}
 
 
 def test_seconds_are_divided_into_intervals():

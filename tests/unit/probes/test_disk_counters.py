@@ -1,5 +1,6 @@
 """Which devices stand for a host's storage, and what intervals of counters say."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -34,6 +35,10 @@ def row(name: str, **counted: int) -> str:
     return ROW.format(major=8, minor=0, name=name, **{**zero, **counted}) + "\n"
 
 
+#: Those with a request queue of their own: what is made of bios alone has none.
+QUEUES = ["sda", "sdb", "sdc", "dm-0", "nvme0n1", "loop0", "sr0"]
+
+
 def host(links: dict[str, str] | None = None, **evidence: Any) -> RecordedHost:
     known: dict[str, Any] = {"dir:/sys/block": {"kind": "dir", "names": sorted(STACK)}}
     absent = {"kind": "file", "error": "absent", "message": "No such file"}
@@ -42,6 +47,10 @@ def host(links: dict[str, str] | None = None, **evidence: Any) -> RecordedHost:
         known[f"file:/sys/block/{name}/dm/uuid"] = (
             {"kind": "file", "text": UUIDS[name] + "\n"} if name in UUIDS else absent
         )
+        queues = (
+            {"kind": "dir", "names": ["0", "1"]} if name in QUEUES else {**absent, "kind": "dir"}
+        )
+        known[f"dir:/sys/block/{name}/mq"] = queues
         known[f"link:/dev/{name}"] = {"kind": "link", "target": f"/dev/{name}"}
     for name, target in (links or {}).items():
         known[f"link:{name}"] = {"kind": "link", "target": target}
@@ -170,3 +179,97 @@ def test_a_device_that_was_made_anew() -> None:
     windows, remarks = disk_counters.windows(["sda"], [gone], None)
     assert windows == []
     assert "has no counters" in remarks[0]
+
+
+def test_what_has_no_request_queue_is_counted_in_ticks() -> None:
+    """Volumes, md and NVMe's own multipath; multipath of requests (dm-0) has a queue."""
+    named = ["sdc", "sdc2", "dm-0", "dm-1", "md0", "md0p1", "nvme0n1", "nvme1n1"]
+    ticks = disk_counters.in_ticks(host(), named)
+    assert list(ticks) == ["dm-1", "md0", "md0p1", "nvme1n1"]
+    assert disk_counters.tick_remarks(ticks, 4000.0)[0] == (
+        "dm-1 has no request queue of its own, so the kernel counts its time in ticks of 4 ms: a "
+        "mean can be up to 4 ms too long or too short"
+    )
+    assert len(disk_counters.tick_remarks(ticks, 4000.0)) == 4
+
+
+def test_an_old_kernel_counts_all_in_ticks() -> None:
+    def by(release: str) -> dict[str, str]:
+        told = {"file:/proc/sys/kernel/osrelease": {"kind": "file", "text": release + "\n"}}
+        return disk_counters.in_ticks(host(**told), ["sda", "sdb", "dm-1"])
+
+    for release in ("3.10.0-1160.el7.x86_64", "4.14.35-2047.el7uek.x86_64"):
+        assert list(by(release)) == ["sda", "sdb", "dm-1"]
+    (remark,) = disk_counters.tick_remarks(by("3.10.0-1160.el7.x86_64"), 1000.0)
+    assert remark.startswith("a Linux before 4.18 counts the time of every device in ticks of 1 ms")
+    for release in ("4.18.0-553.el8_10.x86_64", "6.1.0-18-amd64"):
+        assert list(by(release)) == ["dm-1"]
+
+
+@pytest.mark.parametrize("error", ["absent", "denied", "unanswered", None])
+def test_what_the_host_does_not_tell_is_not_said(error: str | None) -> None:
+    """A record from before this was read has no such reading, and keeps its answer."""
+    evidence = dict(host().evidence)
+    for key in ("dir:/sys/block", "dir:/sys/block/dm-1/mq"):
+        changed = {key: {"kind": "dir", "error": error, "message": "x"}} if error else {}
+        known = {name: one for name, one in evidence.items() if name != key}
+        ticks = disk_counters.in_ticks(RecordedHost({**known, **changed}), ["sda", "dm-1"])
+        assert list(ticks) == (["dm-1"] if error == "absent" and key.endswith("mq") else [])
+
+
+def test_this_host_tells_which_devices_have_a_queue() -> None:
+    names = [path.name for path in Path("/sys/block").iterdir()]
+    if not names:
+        pytest.skip("no block device here")
+    ticks = disk_counters.in_ticks(LiveHost(), names)
+    if disk_counters.OLD_KERNEL not in ticks.values():
+        assert sorted(ticks) == sorted(
+            name for name in names if not Path("/sys/block", name, "mq").is_dir()
+        )
+
+
+def test_windows_of_a_device_that_is_counted_in_ticks() -> None:
+    windows, remarks = disk_counters.windows(["sda"], [interval(100, 20)], None, {"sda": 4000.0})
+    told = [(one.conditions["counted_in"], one.conditions["resolution_us"]) for one in windows]
+    assert told == [("ticks", 4000.0)] * 2
+    windows, _ = disk_counters.windows(["sda"], [interval(100, 20)], None, {"dm-1": 4000.0})
+    assert "counted_in" not in windows[0].conditions
+    assert windows[0].conditions["resolution_us"] == 10.0
+
+
+def special(path: str, told: str, rc: int = 0) -> dict[str, Any]:
+    """A special file that is no link, and what stat says of it."""
+    key = f"command:stat -L -c %t:%T:%F {path}"
+    argv = key.split(":", 1)[1].split(" ")
+    return {
+        f"link:{path}": {"kind": "link", "target": path},
+        key: {"kind": "command", "argv": argv, "rc": rc, "stdout": told, "stderr": ""},
+        "file:/proc/diskstats": {
+            "kind": "file",
+            "text": row("sda") + row("dm-1").replace("8 0", "253 17", 1),
+        },
+    }
+
+
+@pytest.mark.parametrize("path", ["/dev/mapper/redo", "/dev/mapper/sda", "/tmp/disk"])
+def test_a_special_file_that_is_no_link(path: str) -> None:
+    """Made by mknod, or by a device mapper without udev: 253 is fd, 17 is 11 to stat."""
+    made = host(**special(path, "fd:11:block special file\n"))
+    assert disk_counters.named(made, [path]) == ["dm-1"]
+
+
+@pytest.mark.parametrize(
+    ("told", "rc"),
+    [
+        ("fd:12:block special file\n", 0),
+        ("fd:11:character special file\n", 0),
+        ("0:0:regular file\n", 0),
+        ("zz:11:block special file\n", 0),
+        ("fd:11:block special file\n", 1),
+        ("", 0),
+    ],
+)
+def test_a_file_that_is_no_device_of_this_host(told: str, rc: int) -> None:
+    path = "/tmp/sda"
+    with pytest.raises(NoSuchDevice, match=f"{path} is no block device"):
+        disk_counters.named(host(**special(path, told, rc)), [path])

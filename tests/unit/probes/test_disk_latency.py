@@ -1,12 +1,22 @@
 """Reads of a file of the test's own, what the device counted meanwhile, and fio as it is called."""
 
+import itertools
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.probes import direct_file, disk_latency, fio
+from ansible.module_utils.hostproof.latency.window import Window
+from ansible.module_utils.hostproof.parsers import diskstats
+from ansible.module_utils.hostproof.probes import (
+    conditions,
+    direct_file,
+    disk_counters,
+    disk_latency,
+    fio,
+)
 from ansible.module_utils.hostproof.probes.direct_file import CannotRead, DirectFile
 from ansible.module_utils.hostproof.probes.disk_latency import Counted, Pace
 from test_direct_file import MIB, folder, made
@@ -29,9 +39,10 @@ def file(folder):
 def counted(monkeypatch):
     """Sets what the device counts while reads are made."""
 
-    def say(answer, pieces=1):
+    def say(answer, pieces=1, ticks=None):
         monkeypatch.setattr(disk_latency, "_difference", lambda *_: answer)
         monkeypatch.setattr(disk_latency, "_pieces", lambda *_: pieces)
+        monkeypatch.setattr(disk_latency, "_ticks", lambda *_: ticks or {})
 
     return say
 
@@ -85,6 +96,68 @@ def test_a_device_slower_than_our_own_reads_tells_nothing_of_the_host(file, coun
     measured = disk_latency.one_at_a_time(file, 8192, pace(50), seed=1)
     assert layers(measured) == ["user", "device"]
     assert "slow ones of others" in measured.remarks[0]
+
+
+def reads_of(microseconds: int) -> Callable[[], int]:
+    """A clock by which every read takes that long."""
+    return itertools.count(0, microseconds * 1000).__next__
+
+
+def test_a_device_mean_that_is_longer_by_rounding_alone_is_nobody_elses(file, counted):
+    """A disk of 5 ms on a quiet machine: 151 whole milliseconds in 30 reads of 5028 us."""
+    counted(Counted(30, 1000.0 * 151 / 30))
+    measured = disk_latency.one_at_a_time(file, 8192, pace(30), 1, clock=reads_of(5028))
+    user, device, host = measured.windows
+    assert measured.remarks == []
+    assert user.mean == pytest.approx(5028.0)
+    assert (host.layer, host.mean) == ("host", 0.0)
+    assert device.conditions["resolution_us"] == host.conditions["resolution_us"] == 33.3
+    assert "resolution_us" not in user.conditions
+    assert Window.from_json(host.to_json()) == host
+
+
+@pytest.mark.parametrize(("ms", "said"), [(150, False), (151, False), (152, True), (200, True)])
+def test_more_than_the_rounding_is_somebody_elses(file, counted, ms, said):
+    counted(Counted(30, 1000.0 * ms / 30))
+    measured = disk_latency.one_at_a_time(file, 8192, pace(30), 1, clock=reads_of(5028))
+    assert any("slow ones of others" in remark for remark in measured.remarks) is said
+
+
+@pytest.mark.parametrize("mean", [12000.0, 10050.0, 8000.0])
+def test_a_device_that_is_counted_in_ticks_has_no_host_part(file, counted, monkeypatch, mean):
+    """dm-delay at HZ 250: reads of 10 ms, counted as 12, and nobody else read."""
+    counted(Counted(30, mean), ticks={"dm-0": disk_counters.NO_QUEUE})
+    monkeypatch.setattr(disk_latency.conditions, "tick_us", lambda: 4000.0)
+    measured = disk_latency.one_at_a_time(file, 8192, pace(30), 1, clock=reads_of(10050))
+    user, device = measured.windows
+    assert (device.layer, device.mean) == ("device", mean)
+    assert (device.conditions["counted_in"], device.conditions["resolution_us"]) == ("ticks", 4000)
+    assert "counted_in" not in user.conditions
+    assert measured.remarks == [
+        f"{file.path}: dm-0 has no request queue of its own, so the kernel counts its time in "
+        "ticks of 4 ms: the device's mean can be up to 4 ms too long or too short, and the host's "
+        "part is not told"
+    ]
+
+
+def test_the_device_is_asked_how_it_is_counted(file, monkeypatch):
+    asked = []
+    row = diskstats.Counters(253, 0, "dm-7", *[0] * 11)
+    monkeypatch.setattr(disk_latency, "_counters", lambda _: row)
+    monkeypatch.setattr(
+        disk_counters, "in_ticks", lambda _, names: asked.append(names) or {names[0]: "{0} {1}"}
+    )
+    monkeypatch.setattr(disk_latency, "_difference", lambda *_: Counted(40, 1.0))
+    assert layers(disk_latency.one_at_a_time(file, 8192, pace(40), seed=1)) == ["user", "device"]
+    assert asked == [["dm-7"]]
+    assert disk_latency._ticks(None) == {}
+
+
+def test_a_tick_is_what_the_kernel_says(monkeypatch):
+    assert 500 <= conditions.tick_us() <= 10000
+    for seconds, tick in ((0.004, 4000.0), (1 / 300, 3333.3), (1e-9, 10000.0)):
+        monkeypatch.setattr(conditions.time, "clock_getres", lambda _, told=seconds: told)
+        assert conditions.tick_us() == tick
 
 
 def test_a_read_in_pieces_has_no_host_part(file, counted):

@@ -42,7 +42,13 @@ def figure_of(window, name):
     if window.conditions.get("mode") == "passive":
         told = window.conditions.get("intervals_told")
         if name == "p50" and isinstance(told, int) and told >= ENOUGH_INTERVALS:
-            return Figure(name, value, window.minimum, window.maximum, "intervals")
+            low, high = window.minimum, window.maximum
+            off = window.conditions.get("resolution_us")
+            in_ticks = window.conditions.get("counted_in") == "ticks"
+            if in_ticks and isinstance(off, (int, float)) and low is not None and high is not None:
+                # Requests that keep step with the tick are all off by the same.
+                return Figure(name, value, max(0.0, low - off), high + off, "intervals and ticks")
+            return Figure(name, value, low, high, "intervals")
         return Figure(name, value, None, None, "too few intervals for bounds")
     if name == "mean":
         left_open = window.conditions.get("uncertainty_us")

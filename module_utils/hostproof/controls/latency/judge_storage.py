@@ -7,7 +7,16 @@ from typing import Callable, Dict, List, Optional, Sequence, Tuple
 from ...answer import Answer
 from ...errors import HostproofError, Unanswered
 from ...finding import PASS, SKIP, Check, Finding, found
-from ...latency.probe_list import DISK, DISK_READ, NFS, NO_DISK, NO_NFS, TOO_FEW, Probe
+from ...latency.probe_list import (
+    DISK,
+    DISK_READ,
+    IN_TICKS,
+    NFS,
+    NO_DISK,
+    NO_NFS,
+    TOO_FEW,
+    Probe,
+)
 from ...latency.window import Measured, Window
 from ...parsers.nfs_options import LINUX
 from ...parsers.size import human
@@ -15,6 +24,7 @@ from ...probes.block_storage import Storage
 from ...probes.disk_counters import FEWEST
 from . import checks
 from .facts import EVIDENCE, PASSIVE_NAME, Facts
+from .figures import milliseconds
 from .grading import (
     Graded,
     around,
@@ -92,7 +102,8 @@ def judge_disk(facts, policy):
         else:
             told = "{0} ({1})".format(name, storage.kind)
             evidence = (_KEY,) + storage.evidence
-            findings.append(finding_of(check, graded, told, _DISK_FIX, evidence, around(windows)))
+            remarks = _in_ticks(windows) + around(windows)
+            findings.append(finding_of(check, graded, told, _DISK_FIX, evidence, remarks))
     findings += [_beyond(check, remark) for remark in _failed(measured, "disk")]
     if within:
         findings.append(_within(check, within, facts.storage))
@@ -165,9 +176,22 @@ def _by_subject(measured, probe):
     return found_by
 
 
+def _in_ticks(windows):
+    # type: (Sequence[Window]) -> List[str]
+    """What to mind of a device whose time the kernel counts in ticks."""
+    for window in windows:
+        tick = window.conditions.get("resolution_us")
+        if window.conditions.get("counted_in") == "ticks" and isinstance(tick, (int, float)):
+            told = (
+                "The kernel counts its time in ticks: a mean can be up to {0} too long or too short"
+            )
+            return [told.format(milliseconds(tick))]
+    return []
+
+
 def _failed(measured, kind):
     # type: (Measured, str) -> List[str]
-    """Remarks of a probe on what could not be measured at all, not on what was idle."""
+    """Remarks of a probe on what could not be measured at all, not on what was idle or inexact."""
     harmless = (NO_DISK, NO_NFS)
     return [
         remark
@@ -175,6 +199,7 @@ def _failed(measured, kind):
         if remark.startswith((kind + ":", kind + " "))
         and remark not in harmless
         and TOO_FEW not in remark
+        and IN_TICKS not in remark
     ]
 
 
