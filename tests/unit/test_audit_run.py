@@ -198,7 +198,7 @@ class TestThisMachine:
 
 class TestRecord:
     def test_pack_is_what_audit_takes(self, hostproof, validate_line):
-        recorded = hostproof("record")
+        recorded = hostproof("record", "-e", "latency_seconds=1")
         assert recorded.code == 0, recorded.output
         (pack,) = recorded.folder.iterdir()
         assert f"Evidence: {recorded.folder}" in recorded.output
@@ -260,7 +260,7 @@ class TestHostsThatDoNotAnswer:
         }
         hosts = {"gone": UNREACHABLE, "here": local}
         (tmp_path / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": hosts}}))
-        run = hostproof("audit", "-i", str(tmp_path / "hosts.yml"))
+        run = hostproof("audit", "-i", str(tmp_path / "hosts.yml"), "-e", "latency_seconds=1")
         outcomes = {line["host"]: line["outcome"] for line in run.lines}
         assert outcomes == {"gone": "unreachable", "here": "judged"}
         found = {one["status"] for line in run.lines for one in line["findings"]}
