@@ -42,11 +42,11 @@ class Way(NamedTuple):
     seconds: float
 
 
-#: A ratio is judged with a margin of 5 %: noise of 2 ms is not seen as a change, and 3 ms do not
-#: hide one.
-QUIET = Way(40, 5, 10, 1.0)
+#: A ratio is judged with a margin of 5 %, and the hidden change is three times that: noise of a
+#: millisecond neither makes a change nor hides one.
+QUIET = Way(30, 5, 10, 1.0)
 #: Where other processes keep the machine's processors busy, nobody could tell 5 ms.
-NOISY = Way(320, 40, 4, 3.0)
+NOISY = Way(240, 40, 4, 3.0)
 MOST_NOISE_US = 1000
 
 
