@@ -4,11 +4,9 @@ A run takes more than a second, so that several tests look at the same one.
 """
 
 import json
-import os
 import shutil
 import stat
 import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +14,13 @@ from typing import Any, NamedTuple
 
 import packs
 import pytest
+import wrapper
 import yaml
 from ansible.module_utils.hostproof import evidence
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = packs.FIXTURES / "hugepages"
 FILES = {"findings.jsonl", "report.json", "report.xml", "report.prom", "report.html"}
-REQUIREMENTS = "requirements.txt"
 
 #: Answers at once that nothing listens there.
 UNREACHABLE = {
@@ -61,28 +59,8 @@ class Run(NamedTuple):
 def environment(tmp_path_factory) -> dict[str, str]:
     """That of a user whose virtualenv is made already, and whose home is empty."""
     folder = tmp_path_factory.mktemp("hostproof")
-    programs = folder / "venv/bin"
-    programs.mkdir(parents=True)
-    here = Path(sys.executable).parent
-    for name, target in (
-        ("python", sys.executable),
-        ("ansible-playbook", str(here / "ansible-playbook")),
-    ):
-        (programs / name).write_text(f'#!/bin/sh\nexec "{target}" "$@"\n')
-        (programs / name).chmod(0o755)
-    wanted = subprocess.run(
-        "cat requirements*.txt | cksum", shell=True, cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
-    (folder / "venv/hostproof-stamp").write_text(f"{REQUIREMENTS} {ROOT} {wanted}\n")
     (folder / "home").mkdir()
-    unwanted = ("ANSIBLE_", "HOSTPROOF_", "FORCE_COLOR", "PYTHONPATH")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
-    return {
-        **kept,
-        "HOME": str(folder / "home"),
-        "HOSTPROOF_VENV": os.path.relpath(folder / "venv", ROOT),
-        "HOSTPROOF_REQUIREMENTS": REQUIREMENTS,
-    }
+    return {**wrapper.environment(folder), "HOME": str(folder / "home")}
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +70,7 @@ def hostproof(environment, tmp_path_factory) -> Callable[..., Run]:
     def run(*arguments: str) -> Run:
         reports = tmp_path_factory.mktemp("run") / "reports"
         ran = subprocess.run(
-            [str(ROOT / "hostproof"), *arguments],
+            [wrapper.HOSTPROOF, *arguments],
             env={
                 **environment,
                 "HOSTPROOF_REPORTS": str(reports),

@@ -1,14 +1,13 @@
 """The lab's machine with a way of known length (tests/delays/way.py), and the gate run on it."""
 
 import json
-import os
 import re
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import wrapper
 import yaml
 from lab_machine import LabMachine
 from machines import vm
@@ -86,6 +85,7 @@ class GateLab(LabMachine):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.folder = folder
+        self.environment = wrapper.environment(folder)
         self.way = QUIET
         self.send(ROOT / "tests/delays/way.py", ROOT / "module_utils/hostproof")
 
@@ -195,24 +195,11 @@ class GateLab(LabMachine):
     def hostproof(self, *arguments: str, name: str) -> subprocess.CompletedProcess[str]:
         """The command itself, with the programs that the tests run with."""
         folder = self.folder / name
-        programs = self.folder / "venv/bin"
-        programs.mkdir(parents=True, exist_ok=True)
-        for program in ("python", "ansible-playbook"):
-            target = Path(sys.executable).with_name(program)
-            (programs / program).write_text(f'#!/bin/sh\nexec "{target}" "$@"\n')
-            (programs / program).chmod(0o755)
-        command = "cat requirements*.txt | cksum"
-        wanted = subprocess.check_output(command, shell=True, cwd=ROOT, text=True).strip()
-        stamp = f"requirements.txt {ROOT} {wanted}\n"
-        (self.folder / "venv/hostproof-stamp").write_text(stamp)
-        unwanted = ("ANSIBLE_", "HOSTPROOF_", "MOLECULE_", "PYTHONPATH")
-        kept = {name: text for name, text in os.environ.items() if not name.startswith(unwanted)}
         ran = subprocess.run(
-            [str(ROOT / "hostproof"), *arguments],
+            [wrapper.HOSTPROOF, *arguments],
             env={
-                **kept,
+                **self.environment,
                 "ANSIBLE_NOCOLOR": "1",
-                "HOSTPROOF_VENV": os.path.relpath(self.folder / "venv", ROOT),
                 "HOSTPROOF_REPORTS": str(folder / "reports"),
                 "HOSTPROOF_BASELINES": str(folder / "baselines"),
             },
