@@ -251,9 +251,10 @@ def decided(given, ledger, answer):
     answer["proceed"] = answer["kept"] = decision.keep
     answer["revert"] = not decision.keep and given["action"] == gating.REVERT
     answer["judged"] = packed(judged)
-    answer["lines"] = [
-        "batch {0} is {1}".format(number, "kept" if decision.keep else "held")
-    ] + ledger.batch(number)["reasons"]
+    # Said first: another path may be all of the difference, or the very change that is tested.
+    answer["lines"] = gate_steps.lines_by_host(decision.other_paths)
+    answer["lines"].append("batch {0} is {1}".format(number, "kept" if decision.keep else "held"))
+    answer["lines"] += ledger.batch(number)["reasons"]
     if not decision.keep and not answer["revert"]:
         answer["lines"].append(
             "to put it back: ./hostproof revert --gate {0}".format(given["folder"])

@@ -4,6 +4,8 @@ The hosts are this machine under other names; gate_runs.py says what is real. A 
 seconds, so that several tests look at the same one.
 """
 
+from pathlib import Path
+
 import pytest
 from gate_runs import Fleet, Played
 
@@ -18,6 +20,9 @@ def kept_run(tmp_path_factory) -> tuple[Fleet, Played]:
     options = ("-e", "latency_gate_controls=controls", "-e", '{"latency_gate_serial": [1, 2]}')
     return one, one.play("run", "gate", *options)
 
+    # One of them is a change of the MTU.
+    Path(one.variables["db03"]["delay_file"]).write_text("0 1500")
+    one.set("db03", new_delay="0.0001 9000")
 
 class TestKept:
     def test_every_batch_is_kept_and_nothing_failed(self, kept_run):
@@ -29,6 +34,23 @@ class TestKept:
     def test_controls_are_measured_and_never_changed(self, kept_run):
         one, played = kept_run
         assert not one.open_applies("ctl01")
+    def test_another_path_is_said_before_the_verdict_and_keeps_nothing_from_being_kept(
+        self, kept_run
+    ):
+        _, played = kept_run
+        said = "another path than before (MTU: 1500 before, 9000 after)"
+        lines = played.output.splitlines()
+        at = lines.index(f"db03: tcp 198.51.100.1:7003: {said}")
+        assert lines[at + 1] == "batch 2 is kept"
+        told = [
+            (line["host"], finding["running"])
+            for line in played.lines()
+            for finding in line["findings"]
+            if "another path" in (finding["running"] or "")
+        ]
+        assert [host for host, _ in told] == ["db03"]
+        assert told[0][1].startswith(f"{said}; p50 ")
+
         for batch in (1, 2):
             for side in ("before", "after"):
                 assert (played.folder / f"batch-{batch}/{side}/ctl01.json").exists()

@@ -59,12 +59,14 @@ class Limits(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """``reasons`` are sentences, by host; those about all hosts are under None."""
+    """``reasons`` are sentences, by host; those about all hosts are under None. ``other_paths`` say
+    by host what was measured by another path than before: no reason, but to be known."""
 
     keep: bool
     reasons: List[Tuple[Optional[str], str]]
 
 
+    other_paths: List[Tuple[Optional[str], str]]
 # -- who changes together -------------------------------------------------------------------------
 
 
@@ -305,7 +307,10 @@ def decide(hosts, applied, verdicts, fleet_verdicts, limits):
         if fleet.comparison.verdict == WORSE:
             text = "all changed hosts together got worse: {0}".format(fleet.name)
             reasons.append((None, text))
-    return Decision(not reasons, reasons)
+    other_paths = [
+        (host, text) for host in hosts if host in verdicts for text in verdicts[host].other_paths
+    ]  # type: List[Tuple[Optional[str], str]]
+    return Decision(not reasons, reasons, other_paths)
 
 
 def is_restless(found):

@@ -41,7 +41,7 @@ def compared(verdict: str, **others: Any) -> Comparison:
 
 def host(*figures: Figure, layer: str = "user", **others: Any) -> HostVerdict:
     series = SeriesVerdict(
-        Series("tcp", "192.0.2.1:1521", layer, 12), [], [], list(figures), None, None, []
+        Series("tcp", "192.0.2.1:1521", layer, 12), [], [], list(figures), None, None, [], []
     )
     return HostVerdict("db01", [series._replace(**others)], [], [])
 
@@ -56,7 +56,17 @@ def decide(
 class TestDecision:
     @pytest.mark.parametrize("verdict", [BETTER, NO_DIFFERENT, INCONCLUSIVE])
     def test_no_sign_of_harm_is_kept(self, verdict):
-        assert decide(host(Figure("p50", compared(verdict)))) == gating.Decision(True, [])
+        assert decide(host(Figure("p50", compared(verdict)))) == gating.Decision(True, [], [])
+
+    @pytest.mark.parametrize(("verdict", "kept"), [(NO_DIFFERENT, True), (WORSE, False)])
+    def test_another_path_is_said_and_is_no_reason(self, verdict, kept):
+        """It may be the very change that is tested."""
+        figure = Figure("p50", compared(verdict))
+        found = decide(host(figure, path=["MTU: 1500 before, 9000 after"]))
+        assert found.keep == kept
+        text = "another path than before (MTU: 1500 before, 9000 after)"
+        assert found.other_paths == [("db01", f"tcp 192.0.2.1:1521: {text}")]
+        assert not any("path" in reason for _, reason in found.reasons)
 
     @pytest.mark.parametrize("figure", ["p50", "p99", "mean"])
     def test_worse_is_held_whatever_the_figure(self, figure):
