@@ -199,10 +199,11 @@ class TestCheckMode:
         assert not played.report.exists()
         assert one.delay("db01") == "0"
 
-    def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path):
+    @pytest.mark.parametrize("pattern", ["contorls", "ctl01,contorls"])
+    def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path, pattern):
         """Whoever mistypes it must not see the hosts changed that shall never be."""
         one = Fleet(tmp_path, 2, 1)
-        played = one.play("run", "gate", "-e", "latency_gate_controls=contorls")
+        played = one.play("run", "gate", "-e", f"latency_gate_controls={pattern}")
         assert "latency_gate_controls matches no host of the inventory" in played.output
         assert played.code != 0
         assert not played.folder.exists()

@@ -9,7 +9,7 @@ host that went away stops the change without anybody having to notice.
 
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import HostproofError
 from . import baseline
@@ -44,6 +44,8 @@ _CONTROLS = 4
 _UNSTABLE_SHARE = 0.2
 
 _PERCENT = re.compile(r"^([0-9]{1,3})%$")
+#: Names in full, with colons between them: a part of a pattern of hosts.
+_PLAIN = re.compile(r"[!&]?[\w.-]+(?::[!&]?[\w.-]+)*\Z")
 
 
 class Refused(HostproofError):
@@ -64,10 +66,34 @@ class Decision(NamedTuple):
 
     keep: bool
     reasons: List[Tuple[Optional[str], str]]
-
-
     other_paths: List[Tuple[Optional[str], str]]
+
+
 # -- who changes together -------------------------------------------------------------------------
+
+
+def check_controls(pattern, matched, groups):
+    # type: (str, Sequence[str], Mapping[str, Sequence[str]]) -> None
+    """Refused where a pattern of hosts that stay unchanged, or a name in it, matches no host: those
+    would be changed, or be judged as if they were. ``groups`` are those of the inventory."""
+    if not pattern.strip():
+        return
+    known = set(groups.get("all", ())) | {name for name in groups if groups[name]}
+    lost = [name for name in _names(pattern) if name not in known]
+    if lost or not matched:
+        raise Refused(
+            "latency_gate_controls matches no host of the inventory: {0!r}; hosts that must not "
+            "change would count as changed: correct it, or leave it out (ansible-inventory --graph "
+            "lists hosts and groups)".format(", ".join(lost) or pattern)
+        )
+
+
+def _names(pattern):
+    # type: (str) -> List[str]
+    """The hosts and groups that a pattern names in full. What wildcards, ranges and regular
+    expressions match, Ansible alone knows."""
+    plain = [part.strip() for part in pattern.split(",") if _PLAIN.match(part.strip())]
+    return [name.lstrip("!&") for part in plain for name in part.split(":")]
 
 
 def batches(hosts, serial, where="latency_gate_serial"):
