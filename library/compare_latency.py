@@ -11,6 +11,13 @@ description:
   - Each figure gets one of four verdicts, worse, better, no different or inconclusive, from windows
     and with a margin. What is missing on a side is an error, never "no different".
 options:
+  state:
+    description:
+      - V(compared) compares. V(planned) looks whether what is asked can be compared, before
+        anything is measured for it, and fails if it cannot.
+    type: str
+    choices: [compared, planned]
+    default: compared
   before:
     description: The folder of what was measured before the change.
     type: path
@@ -29,6 +36,16 @@ options:
     type: list
     elements: str
     default: []
+  controls:
+    description:
+      - V(planned), the pattern that O(unchanged) are the hosts of. If it, or a name in it, matches
+        none, it fails, for they would count as changed.
+    type: str
+    default: ""
+  groups:
+    description: V(planned), the groups of the inventory with their hosts, as Ansible's C(groups).
+    type: dict
+    default: {}
 attributes:
   check_mode:
     description: Never changes anything.
@@ -64,13 +81,16 @@ lines:
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.latency import gate_steps
+from ansible.module_utils.hostproof.latency import gate_steps, gating
 
 ARGUMENT_SPEC = {
+    "state": {"type": "str", "choices": ["compared", "planned"], "default": "compared"},
     "before": {"type": "path", "required": True},
     "after": {"type": "path", "required": True},
     "hosts": {"type": "list", "elements": "str", "required": True},
     "unchanged": {"type": "list", "elements": "str", "default": []},
+    "controls": {"type": "str", "default": ""},
+    "groups": {"type": "dict", "default": {}},
 }
 
 
@@ -78,9 +98,12 @@ def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     given = module.params
     changed = [host for host in given["hosts"] if host not in given["unchanged"]]
-    if not changed:
-        module.fail_json(msg="compare_latency: hosts names none that was changed")
     try:
+        gating.check_controls(given["controls"], given["unchanged"], given["groups"])
+        if not changed:
+            raise ValueError("every host is one of latency_gate_controls, so none was changed")
+        if given["state"] == "planned":
+            module.exit_json(changed=False, judged=[], lines=[])
         compared = gate_steps.compare(given["before"], given["after"], changed, given["unchanged"])
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg="compare_latency: {0}".format(problem))

@@ -45,6 +45,12 @@ options:
     type: list
     elements: str
     default: []
+  groups:
+    description:
+      - V(planned), the groups of the inventory with their hosts, as Ansible's C(groups). It fails
+        for a name in O(controls) that is none of theirs.
+    type: dict
+    default: {}
   serial:
     description:
       - V(planned), how many hosts a batch has, as Ansible's C(serial), a number, a share such as
@@ -156,6 +162,7 @@ ARGUMENT_SPEC = {
     "hosts": {"type": "list", "elements": "str", "default": []},
     "controls": {"type": "str", "default": ""},
     "unchanged": {"type": "list", "elements": "str", "default": []},
+    "groups": {"type": "dict", "default": {}},
     "serial": {"type": "raw", "default": [1, "25%"]},
     "action": {"type": "str", "choices": ["hold", "revert"], "default": "hold"},
     "inconclusive": {"type": "str", "choices": ["keep", "hold"], "default": "keep"},
@@ -190,11 +197,7 @@ def main():
 def planned(given, check_mode, answer):
     if given["tolerance"] < 0:
         raise ValueError("latency_gate_tolerance must not be below 0")
-    if given["controls"] and not given["unchanged"]:
-        raise ValueError(
-            "latency_gate_controls matches no host of the inventory: {0!r}; the hosts that must "
-            "not change would be changed".format(given["controls"])
-        )
+    gating.check_controls(given["controls"], given["unchanged"], given["groups"])
     batches = gating.plan(given["hosts"], given["unchanged"], given["serial"])
     if not check_mode:
         gating.create(given["folder"], batches, gate_steps.now())
@@ -251,9 +254,10 @@ def decided(given, ledger, answer):
     answer["proceed"] = answer["kept"] = decision.keep
     answer["revert"] = not decision.keep and given["action"] == gating.REVERT
     answer["judged"] = packed(judged)
-    answer["lines"] = [
-        "batch {0} is {1}".format(number, "kept" if decision.keep else "held")
-    ] + ledger.batch(number)["reasons"]
+    # Said first: another path may be all of the difference, or the very change that is tested.
+    answer["lines"] = gate_steps.lines_by_host(decision.other_paths)
+    answer["lines"].append("batch {0} is {1}".format(number, "kept" if decision.keep else "held"))
+    answer["lines"] += ledger.batch(number)["reasons"]
     if not decision.keep and not answer["revert"]:
         answer["lines"].append(
             "to put it back: ./hostproof revert --gate {0}".format(given["folder"])

@@ -118,6 +118,7 @@ def _traffic(path: str, ops: int, rtt: float, execute: float) -> MountTraffic:
     )
     values: dict[str, Any] = dict.fromkeys(MountTraffic._fields)
     values.update(path=path, source="filer:/vol", version="3", connections=1, remounted=False)
+    values.update(protos=("tcp",))
     return MountTraffic(**{**values, "ops": {"READ": rates}})
 
 

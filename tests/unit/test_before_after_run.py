@@ -28,6 +28,7 @@ class SlowServer:
 
     def __init__(self) -> None:
         self.delay = 0.02
+        self.connections = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
@@ -36,6 +37,7 @@ class SlowServer:
         with contextlib.suppress(OSError):
             while True:
                 stream, _ = self._listener.accept()
+                self.connections += 1
                 threading.Thread(target=self._serve, args=(stream,), daemon=True).start()
 
     def _serve(self, stream: socket.socket) -> None:
@@ -154,6 +156,22 @@ def test_a_named_baseline_without_the_host_is_no_pass(tool, tmp_path):
     done = tool.run("compare", "--baseline", str(tmp_path))
     assert done.returncode == 3, done.stdout
     assert "there is no baseline" in json.dumps(tool.changes())
+
+
+@pytest.mark.usefixtures("baseline")
+@pytest.mark.parametrize("pattern", ["contorls", "here,contorls"])
+def test_controls_that_match_no_host_are_refused_before_anything_is_measured(tool, slow, pattern):
+    """They would be judged as if they had been changed."""
+    reports = sorted((tool.folder / "reports").glob("*"))
+    asked = slow.connections
+    done = tool.run("compare", "-e", f"latency_gate_controls={pattern}")
+    assert done.returncode == 1, done.stdout
+    assert (
+        "latency_gate_controls matches no host of the inventory: 'contorls'; hosts that must not "
+        "change would count as changed: correct it, or leave it out"
+    ) in done.stdout
+    assert slow.connections == asked
+    assert sorted((tool.folder / "reports").glob("*")) == reports
 
 
 @pytest.mark.usefixtures("baseline")

@@ -4,6 +4,9 @@ The hosts are this machine under other names; gate_runs.py says what is real. A 
 seconds, so that several tests look at the same one.
 """
 
+import json
+from pathlib import Path
+
 import pytest
 from gate_runs import Fleet, Played
 
@@ -15,6 +18,9 @@ def kept_run(tmp_path_factory) -> tuple[Fleet, Played]:
     one = Fleet(tmp_path_factory.mktemp("kept"), hosts=3, controls=1)
     for name in one.names[1:]:
         one.set(name, new_delay="0.0001")  # a change that costs nothing
+    # One of them is a change of the MTU.
+    Path(one.variables["db03"]["delay_file"]).write_text("0 1500")
+    one.set("db03", new_delay="0.0001 9000")
     options = ("-e", "latency_gate_controls=controls", "-e", '{"latency_gate_serial": [1, 2]}')
     return one, one.play("run", "gate", *options)
 
@@ -25,6 +31,23 @@ class TestKept:
         assert played.states() == ["kept", "kept"], played.output
         assert (played.code, played.exit_code) == (0, 0), played.output
         assert played.statuses(GATE_CHECK) == dict.fromkeys(kept_run[0].names, "pass")
+
+    def test_another_path_is_said_before_the_verdict_and_keeps_nothing_from_being_kept(
+        self, kept_run
+    ):
+        _, played = kept_run
+        said = "another path than before (MTU: 1500 before, 9000 after)"
+        lines = played.output.splitlines()
+        at = lines.index(f"db03: tcp 198.51.100.1:7003: {said}")
+        assert lines[at + 1] == "batch 2 is kept"
+        told = [
+            (line["host"], finding["running"])
+            for line in played.lines()
+            for finding in line["findings"]
+            if "another path" in (finding["running"] or "")
+        ]
+        assert [host for host, _ in told] == ["db03"]
+        assert told[0][1].startswith(f"{said}; p50 ")
 
     def test_controls_are_measured_and_never_changed(self, kept_run):
         one, played = kept_run
@@ -145,6 +168,24 @@ class TestPutBack:
         assert "reverted, and its change journal shows nothing of it any more" in text
         assert played.statuses(GATE_CHECK)["db02"] == "fail"
 
+    def test_the_reports_tell_the_end_alone(self, reverted_run):
+        """findings.jsonl is a log and keeps that it was held; a reader of the reports sees a host
+        once, as it is in the end."""
+        _, played = reverted_run
+        held, put_back = "held: changed, and not kept", "reverted, and its change journal"
+        assert (played.report / "findings.jsonl").read_text().count(held) == 2
+        for name in ("report.json", "report.xml", "report.html"):
+            text = (played.report / name).read_text()
+            assert held not in text, name
+            assert put_back in text, name
+        document = json.loads((played.report / "report.json").read_text())
+        gates = [one["host"] for one in document["findings"] if one["check"] == GATE_CHECK]
+        assert sorted(gates) == ["db01", "db02", "db03", "db04"]
+        metrics = (played.report / "report.prom").read_text().splitlines()
+        mine = [line for line in metrics if 'host="db01"' in line and f'"{GATE_CHECK}"' in line]
+        assert len(mine) == 1
+        assert mine[0].endswith(" 1")
+
 
 class TestCheckMode:
     def test_it_tells_the_batches_and_the_plan_and_measures_nothing(self, tmp_path):
@@ -158,10 +199,11 @@ class TestCheckMode:
         assert not played.report.exists()
         assert one.delay("db01") == "0"
 
-    def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path):
+    @pytest.mark.parametrize("pattern", ["contorls", "ctl01,contorls"])
+    def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path, pattern):
         """Whoever mistypes it must not see the hosts changed that shall never be."""
         one = Fleet(tmp_path, 2, 1)
-        played = one.play("run", "gate", "-e", "latency_gate_controls=contorls")
+        played = one.play("run", "gate", "-e", f"latency_gate_controls={pattern}")
         assert "latency_gate_controls matches no host of the inventory" in played.output
         assert played.code != 0
         assert not played.folder.exists()

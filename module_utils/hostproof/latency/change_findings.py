@@ -11,7 +11,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 from ..finding import ERROR, FAIL, PASS, SKIP, WARN, Finding, found, worst
 from . import verdict
 from .change_checks import CHANGE, FLEET_CHANGE
-from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict
+from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, another_path
 from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
 from .window import Window
 
@@ -126,6 +126,8 @@ def _judge_series(one, host, keys, unchanged, undo):
     # type: (SeriesVerdict, HostVerdict, List[str], bool, str) -> Finding
     title = "{0}: {1}".format(one.series.name, CHANGE.title)
     remarks = "; ".join(one.remarks)
+    # Said first: it may be all of the difference, or the very change that is tested.
+    path = [another_path(one.path)] if one.path else []
     if not one.figures:
         whole = host.whole_of(one)
         if one.problem and whole is None:
@@ -138,7 +140,8 @@ def _judge_series(one, host, keys, unchanged, undo):
                 "latency_gate_seconds",
                 evidence=keys,
                 desired="a figure before and after",
-                running="not compared" + (" ({0})".format(remarks) if remarks else ""),
+                running="; ".join(path + ["not compared"])
+                + (" ({0})".format(remarks) if remarks else ""),
             )
         return found(
             CHANGE,
@@ -160,7 +163,7 @@ def _judge_series(one, host, keys, unchanged, undo):
         why = "This host was {0}.".format(_UNCHANGED)
     if why is None and status == WARN:
         why = "That the change made this slower can be neither shown nor ruled out."
-    sentences = [
+    sentences = path + [
         "{0} {1}".format(figure.name, verdict.sentence(figure.comparison)) for figure in one.figures
     ]
     if remarks:

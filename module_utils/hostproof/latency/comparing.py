@@ -29,11 +29,21 @@ _SAME = (
     ("kernel", "kernel"),
     ("clocksource", "clock source"),
     ("governor", "CPU frequency governor"),
+    ("interval_us", "interval between samples (us)"),
+)
+
+#: The way to the other side: what else changed may be all of a difference, or the change itself.
+_PATH = (
     ("peer", "address of the other side"),
     ("interface", "network interface"),
     ("route", "route"),
+    ("source_address", "own address"),
     ("mtu", "MTU"),
-    ("interval_us", "interval between samples (us)"),
+    ("mss", "largest segment"),
+    ("source", "export"),
+    ("version", "NFS version"),
+    ("proto", "transport"),
+    ("connections", "connections"),
 )
 
 #: Beyond these a window tells of the host's load rather than of what was changed.
@@ -72,7 +82,8 @@ class Figure(NamedTuple):
 class SeriesVerdict(NamedTuple):
     """``problem`` says why there is no figure; ``idle`` that there was nothing on either side.
 
-    ``remarks`` are what else differs between before and after.
+    ``path`` is what differs of the way to the other side between before and after, ``remarks`` what
+    else does.
     """
 
     series: Series
@@ -81,6 +92,7 @@ class SeriesVerdict(NamedTuple):
     figures: List[Figure]
     problem: Optional[str]
     idle: Optional[str]
+    path: List[str]
     remarks: List[str]
 
 
@@ -100,6 +112,19 @@ class HostVerdict(NamedTuple):
         # type: () -> bool
         """Whether anything at all was compared."""
         return any(one.figures for one in self.series)
+
+    @property
+    def other_paths(self):
+        # type: () -> List[str]
+        """A sentence for each subject that was reached by another path than before."""
+        found = []  # type: List[str]
+        for one in self.series:
+            text = "{0} {1}: {2}".format(
+                one.series.probe, one.series.subject, another_path(one.path)
+            )
+            if one.path and text not in found:
+                found.append(text)
+        return found
 
     def whole_of(self, one):
         # type: (SeriesVerdict) -> Optional[SeriesVerdict]
@@ -134,6 +159,12 @@ class FleetVerdict(NamedTuple):
         # type: () -> bool
         """Whether there were hosts enough for an interval."""
         return self.comparison.interval.low > 0.0
+
+
+def another_path(differences):
+    # type: (Sequence[str]) -> str
+    """What differs of a path, in words."""
+    return "another path than before ({0})".format("; ".join(differences))
 
 
 class _Pair(NamedTuple):
@@ -327,21 +358,31 @@ def _judge(pair, figures, comparisons):
     nothing = told < FEWEST_WINDOWS
     problem = None if nothing else short
     idle = short if nothing else None
+    path = _differences(pair, _PATH)
+    remarks = _changed_conditions(pair)
     return SeriesVerdict(
-        pair.series, pair.before, pair.after, compared, problem, idle, _changed_conditions(pair)
+        pair.series, pair.before, pair.after, compared, problem, idle, path, remarks
     )
+
+
+def _differences(pair, conditions):
+    # type: (_Pair, Sequence[Tuple[str, str]]) -> List[str]
+    """Of the conditions that both sides tell those that differ. What one side does not tell, as a
+    baseline of an older Hostproof, is not known to differ."""
+    found = []
+    for name, words in conditions:
+        sides = [_told(side, name) for side in (pair.before, pair.after)]
+        if all(sides) and sides[0] != sides[1]:
+            texts = ["/".join(side) for side in sides]
+            found.append("{0}: {1} before, {2} after".format(words, *texts))
+    return found
 
 
 def _changed_conditions(pair):
     # type: (_Pair) -> List[str]
     if not pair.before or not pair.after:
         return []
-    found = []
-    for name, words in _SAME:
-        sides = [_told(side, name) for side in (pair.before, pair.after)]
-        if all(sides) and sides[0] != sides[1]:
-            texts = ["/".join(side) for side in sides]
-            found.append("{0}: {1} before, {2} after".format(words, *texts))
+    found = _differences(pair, _SAME)
     rates = [_numbers(side, "per_second") for side in (pair.before, pair.after)]
     if all(rates):
         first, second = [verdict.median(rate) for rate in rates]

@@ -132,7 +132,7 @@ def decide(ledger, number, applied, journal, limits):
         for host in batch["hosts"]
         if host in journal
     }
-    lines = _lines(decision.reasons)
+    lines = lines_by_host(decision.reasons)
     state = gating.KEPT if decision.keep else gating.HELD
     ledger.move(number, state, lines, expected=(gating.CHANGING,))
     findings = {
@@ -287,7 +287,7 @@ def _after_revert(one):
         for series in one.series
         for figure in series.figures
     ]
-    return "latency measured again: " + ", ".join(texts)
+    return "; ".join(one.other_paths + ["latency measured again: " + ", ".join(texts)])
 
 
 def _held(ledger, batch, host, decision):
@@ -328,7 +328,7 @@ def _revert_command(ledger):
     return "./hostproof revert --gate {0}".format(ledger.folder)
 
 
-def _lines(reasons):
+def lines_by_host(reasons):
     # type: (Sequence[Tuple[Optional[str], str]]) -> List[str]
     return [text if host is None else "{0}: {1}".format(host, text) for host, text in reasons]
 

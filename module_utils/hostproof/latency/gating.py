@@ -9,7 +9,7 @@ host that went away stops the change without anybody having to notice.
 
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import HostproofError
 from . import baseline
@@ -44,6 +44,8 @@ _CONTROLS = 4
 _UNSTABLE_SHARE = 0.2
 
 _PERCENT = re.compile(r"^([0-9]{1,3})%$")
+#: Names in full, with colons between them: a part of a pattern of hosts.
+_PLAIN = re.compile(r"[!&]?[\w.-]+(?::[!&]?[\w.-]+)*\Z")
 
 
 class Refused(HostproofError):
@@ -59,13 +61,39 @@ class Limits(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """``reasons`` are sentences, by host; those about all hosts are under None."""
+    """``reasons`` are sentences, by host; those about all hosts are under None. ``other_paths`` say
+    by host what was measured by another path than before: no reason, but to be known."""
 
     keep: bool
     reasons: List[Tuple[Optional[str], str]]
+    other_paths: List[Tuple[Optional[str], str]]
 
 
 # -- who changes together -------------------------------------------------------------------------
+
+
+def check_controls(pattern, matched, groups):
+    # type: (str, Sequence[str], Mapping[str, Sequence[str]]) -> None
+    """Refused where a pattern of hosts that stay unchanged, or a name in it, matches no host: those
+    would be changed, or be judged as if they were. ``groups`` are those of the inventory."""
+    if not pattern.strip():
+        return
+    known = set(groups.get("all", ())) | {name for name in groups if groups[name]}
+    lost = [name for name in _names(pattern) if name not in known]
+    if lost or not matched:
+        raise Refused(
+            "latency_gate_controls matches no host of the inventory: {0!r}; hosts that must not "
+            "change would count as changed: correct it, or leave it out (ansible-inventory --graph "
+            "lists hosts and groups)".format(", ".join(lost) or pattern)
+        )
+
+
+def _names(pattern):
+    # type: (str) -> List[str]
+    """The hosts and groups that a pattern names in full. What wildcards, ranges and regular
+    expressions match, Ansible alone knows."""
+    plain = [part.strip() for part in pattern.split(",") if _PLAIN.match(part.strip())]
+    return [name.lstrip("!&") for part in plain for name in part.split(":")]
 
 
 def batches(hosts, serial, where="latency_gate_serial"):
@@ -305,7 +333,10 @@ def decide(hosts, applied, verdicts, fleet_verdicts, limits):
         if fleet.comparison.verdict == WORSE:
             text = "all changed hosts together got worse: {0}".format(fleet.name)
             reasons.append((None, text))
-    return Decision(not reasons, reasons)
+    other_paths = [
+        (host, text) for host in hosts if host in verdicts for text in verdicts[host].other_paths
+    ]  # type: List[Tuple[Optional[str], str]]
+    return Decision(not reasons, reasons, other_paths)
 
 
 def is_restless(found):

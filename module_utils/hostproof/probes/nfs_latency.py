@@ -56,6 +56,7 @@ def _windows(path, operation, rates, mount, started):
         "operation": operation,
         "source": mount.source,
         "version": mount.version,
+        "proto": "/".join(mount.protos) or None,
         "connections": mount.connections,
         "intervals": len(rates),
         "interval_s": round(seconds / len(rates), 3),

@@ -22,7 +22,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 from ..errors import HostproofError, ParseError
 from ..latency.window import Window, window_from_samples
 from ..parsers import tcp_info
-from . import conditions, latency_hello, pacing, socket_stamps, tns_ping
+from . import conditions, latency_hello, pacing, socket_stamps, tcp_path, tns_ping
 
 #: A listener logs each connection, and may limit their rate: no more than ten a second.
 LEAST_CONNECT_INTERVAL = 0.1
@@ -122,6 +122,7 @@ def handshake(target, pace, cpu=None, clock=pacing.now_ns):
     net = []  # type: List[int]
     user = []  # type: List[int]
     failures = {}  # type: Dict[str, int]
+    path = {}  # type: Dict[str, Any]
     unmeasured = 0
 
     def once(begin):
@@ -131,6 +132,8 @@ def handshake(target, pace, cpu=None, clock=pacing.now_ns):
             with _connected(target, pace.timeout) as stream:
                 end = clock()
                 rtt = _handshake_rtt(stream)
+                if not path:
+                    path.update(tcp_path.of(stream))
         except OSError as problem:
             _count(failures, _reason(problem, pace.timeout))
             return
@@ -140,7 +143,8 @@ def handshake(target, pace, cpu=None, clock=pacing.now_ns):
         else:
             net.append(rtt)
 
-    return _one_by_one(target, pace, cpu, clock, once, net, {"user": user}, failures, "handshake")
+    others = {"user": user}
+    return _one_by_one(target, pace, cpu, clock, once, net, others, failures, path, "handshake")
 
 
 def tns_pings(target, pace, cpu=None, clock=pacing.now_ns):
@@ -152,12 +156,15 @@ def tns_pings(target, pace, cpu=None, clock=pacing.now_ns):
     net = []  # type: List[int]
     server = []  # type: List[int]
     failures = {}  # type: Dict[str, int]
+    path = {}  # type: Dict[str, Any]
 
     def observe(stream):
         # type: (socket.socket) -> None
         rtt = _handshake_rtt(stream)
         if rtt is not None:
             net.append(rtt)
+        if not path:
+            path.update(tcp_path.of(stream))
 
     def once(_begin):
         # type: (int) -> None
@@ -170,9 +177,8 @@ def tns_pings(target, pace, cpu=None, clock=pacing.now_ns):
         else:
             server.append(int((one.seconds - one.connected) * 1e9))
 
-    return _one_by_one(
-        target, pace, cpu, clock, once, net, {"server": server}, failures, "tns_ping"
-    )
+    others = {"server": server}
+    return _one_by_one(target, pace, cpu, clock, once, net, others, failures, path, "tns_ping")
 
 
 def _one_by_one(
@@ -184,10 +190,14 @@ def _one_by_one(
     net,  # type: List[int]
     others,  # type: Dict[str, List[int]]
     failures,  # type: Dict[str, int]
+    path,  # type: Dict[str, Any]
     mode,  # type: str
 ):
     # type: (...) -> Series
-    """Call ``once`` at the times of the schedule, and sum up what it collected."""
+    """Call ``once`` at the times of the schedule, and sum up what it collected.
+
+    ``path``: what tcp_path told of the first connection.
+    """
     interval = max(pace.interval, LEAST_CONNECT_INTERVAL)
     schedule = pacing.Schedule(interval, clock)
     before, started, began = conditions.start(), time.time(), time.monotonic()
@@ -228,6 +238,7 @@ def _one_by_one(
         failures=dict(failures),
         retrans=max(0, answered - len(net)) if net else None,
         peer=str(target.address[0]),
+        **path,
     )
     layers = {"net": net}
     layers.update(others)
@@ -294,9 +305,10 @@ def request_response(target, request_size, reply_size, pace, cpu=None, clock=pac
             ) from problem
         with stream:
             handshake_rtt = _handshake_rtt(stream)
+            path = tcp_path.of(stream)
             exchange = _Exchange(target, stream, request_size, reply_size, pace.timeout, clock)
             exchange.greet()
-            return _measure(target, exchange, pace, cpu, handshake_rtt)
+            return _measure(target, exchange, pace, cpu, handshake_rtt, path)
 
 
 class _Exchange:
@@ -374,8 +386,8 @@ class _Exchange:
         return data
 
 
-def _measure(target, exchange, pace, cpu, handshake_rtt):
-    # type: (Target, _Exchange, Pace, Optional[int], Optional[int]) -> Series
+def _measure(target, exchange, pace, cpu, handshake_rtt, path):
+    # type: (Target, _Exchange, Pace, Optional[int], Optional[int], Dict[str, Any]) -> Series
     """Warm up, then take the samples of a window."""
     remarks = []  # type: List[str]
     interval = _warm_up(exchange, pace, remarks)
@@ -442,6 +454,7 @@ def _measure(target, exchange, pace, cpu, handshake_rtt):
         clock_steps=steps,
         ended=ended,
         peer=str(target.address[0]),
+        **path,
     )
     return Series(len(exchange.request), started, seconds, layers, found, remarks)
 

@@ -2,8 +2,9 @@
 """Stands in for the module measure_latency: windows of a network whose delay a file tells.
 
 Every probe is of mode request_response; the file PORT in the folder that the environment variable
-GATE_DELAYS names holds milliseconds. The windows scatter by 1 %, the same way in each run, so that
-a verdict rests on no clock. A file that is missing is a probe that could not be measured.
+GATE_DELAYS names holds milliseconds, and behind them the MTU of the path if it is to be told. The
+windows scatter by 1 %, the same way in each run, so that a verdict rests on no clock. A file that
+is missing is a probe that could not be measured.
 """
 
 import os
@@ -33,13 +34,15 @@ def main():
             remarks.append("tcp: no answer from {0}".format(name))
             continue
         with open(path) as stream:
-            delay = float(stream.read())
+            delay, mtu = (stream.read().split() + [None])[:2]
         for number in range(module.params["windows"]):
             # In steps of half a per cent: 0, 2, -1, 1, -2 and again. Neighbours are not alike.
             scatter = 1 + 0.005 * ((number * 2 + 2) % 5 - 2)
-            level = (300000 + delay * 1000000) * scatter
+            level = (300000 + float(delay) * 1000000) * scatter
             samples = [int(level * (0.9 + one / 500.0)) for one in range(100)]
             conditions = {"mode": "request_response", "cpus": 4, "load": 0.5}
+            if mtu:
+                conditions["mtu"] = int(mtu)
             window = window_from_samples(
                 "tcp", name, "user", 12, 1000.0 + 3 * number, 3.0, samples, conditions
             )

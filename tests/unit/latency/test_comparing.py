@@ -155,6 +155,90 @@ class TestOneHost:
         assert "to mind: CPUs: 4 before, 2 after" in finding.running
 
 
+PATH = {
+    "peer": "192.0.2.1",
+    "interface": "eth0",
+    "route": "via 192.0.2.254",
+    "source_address": "192.0.2.9",
+    "mtu": 1500,
+    "mss": 1448,
+}
+
+
+class TestAnotherPath:
+    """Route, MTU and interface may be the change that is tested: said first, and no refusal."""
+
+    def compare(self, level: float = 400, **after: Any) -> comparing.HostVerdict:
+        path = {name: value for name, value in {**PATH, **after}.items() if value is not None}
+        return verdict_of(
+            measured(tcp_windows(400, **PATH)), measured(tcp_windows(level, seed="b", **path))
+        )
+
+    @pytest.mark.parametrize(
+        ("name", "after", "said"),
+        [
+            ("peer", "192.0.2.2", "address of the other side: 192.0.2.1 before, 192.0.2.2 after"),
+            ("interface", "bond0", "network interface: eth0 before, bond0 after"),
+            ("route", "on link", "route: via 192.0.2.254 before, on link after"),
+            ("source_address", "192.0.2.8", "own address: 192.0.2.9 before, 192.0.2.8 after"),
+            ("mtu", 9000, "MTU: 1500 before, 9000 after"),
+            ("mss", 8948, "largest segment: 1448 before, 8948 after"),
+        ],
+    )
+    @pytest.mark.parametrize(("level", "status"), [(400, "pass"), (480, "fail")])
+    def test_it_stands_before_the_verdict_and_changes_none(self, level, status, name, after, said):
+        one = self.compare(level, **{name: after})
+        (finding,) = change_findings.judge_host(one, None, None).findings
+        assert finding.status == status
+        assert finding.running.startswith(f"another path than before ({said}); p50 ")
+        assert one.other_paths == [f"tcp 192.0.2.1:1521: another path than before ({said})"]
+
+    def test_the_same_path_is_nothing_to_say(self):
+        one = self.compare()
+        assert one.other_paths == []
+        (finding,) = change_findings.judge_host(one, None, None).findings
+        assert "path" not in finding.running
+
+    def test_a_baseline_that_does_not_tell_it_is_nothing_to_say(self):
+        """Of an older Hostproof, or of a system that does not tell."""
+        one = self.compare(**dict.fromkeys(PATH))
+        assert one.other_paths == []
+
+    def test_each_target_is_said_once(self):
+        layers = [("user", 400), ("kernel", 300)]
+        sides = [
+            measured([w for layer, n in layers for w in tcp_windows(n, layer=layer, mtu=mtu)])
+            for mtu in (1500, 9000)
+        ]
+        assert len(verdict_of(*sides).other_paths) == 1
+
+    def test_what_could_not_be_compared_says_it_too(self):
+        after = measured(tcp_windows(400, 3, mtu=9000))
+        one = verdict_of(measured(tcp_windows(400, mtu=1500)), after)
+        found = change_findings.judge_host(one, None, None).findings
+        assert "another path than before (MTU: 1500 before, 9000 after); not compared" in [
+            finding.running for finding in found
+        ]
+
+    def test_an_nfs_mount_from_another_server(self):
+        sides = []
+        for source, connections in (("filer1:/vol", 1), ("filer2:/vol", 8)):
+            windows = [
+                one._replace(
+                    probe="nfs",
+                    subject="/u02 READ",
+                    layer="server",
+                    conditions={**one.conditions, "source": source, "connections": connections},
+                )
+                for one in disk_windows("x", [300.0] * 10)
+            ]
+            sides.append(measured(windows, [{"probe": "nfs"}]))
+        text = "export: filer1:/vol before, filer2:/vol after; connections: 1 before, 8 after"
+        assert verdict_of(*sides).other_paths == [
+            f"nfs /u02 READ: another path than before ({text})"
+        ]
+
+
 class TestWhatIsMissing:
     """A figure on one side alone must never look like no difference."""
 

@@ -41,7 +41,7 @@ def compared(verdict: str, **others: Any) -> Comparison:
 
 def host(*figures: Figure, layer: str = "user", **others: Any) -> HostVerdict:
     series = SeriesVerdict(
-        Series("tcp", "192.0.2.1:1521", layer, 12), [], [], list(figures), None, None, []
+        Series("tcp", "192.0.2.1:1521", layer, 12), [], [], list(figures), None, None, [], []
     )
     return HostVerdict("db01", [series._replace(**others)], [], [])
 
@@ -53,10 +53,60 @@ def decide(
     return gating.decide(["db01"], OK if applied is None else applied, verdicts, [], limits)
 
 
+class TestControls:
+    GROUPS = {
+        "all": ["db01", "db02", "ctl01", "ctl02"],
+        "controls": ["ctl01", "ctl02"],
+        "empty": [],
+        "ungrouped": [],
+    }
+
+    @pytest.mark.parametrize(
+        "pattern",
+        ["", " ", "controls", "ctl01", "ctl01,ctl02", "ctl01, ctl02", "ctl01:ctl02", "all:!db01"],
+    )
+    def test_names_that_there_are(self, pattern):
+        gating.check_controls(pattern, ["ctl01"], self.GROUPS)
+
+    @pytest.mark.parametrize(
+        "pattern", ["ctl*", "~ctl0[12]", "ctl0[1:2]", "controls[0]", "2001:db8::1"]
+    )
+    def test_what_ansible_alone_knows_is_not_judged(self, pattern):
+        gating.check_controls(pattern, ["ctl01"], self.GROUPS)
+        with pytest.raises(gating.Refused, match="matches no host of the inventory"):
+            gating.check_controls(pattern, [], self.GROUPS)
+
+    @pytest.mark.parametrize(
+        ("pattern", "lost"),
+        [
+            ("contorls", "contorls"),
+            ("ctl01,ctl03", "ctl03"),
+            ("ctl01:ctl03:ctl04", "ctl03, ctl04"),
+            ("controls:!clt01", "clt01"),
+            ("empty", "empty"),
+            ("ctl01,empty", "empty"),
+            ("localhost", "localhost"),
+        ],
+    )
+    def test_a_name_that_there_is_not_is_refused_though_others_match(self, pattern, lost):
+        with pytest.raises(gating.Refused, match=f"of the inventory: '{lost}'; .* correct it"):
+            gating.check_controls(pattern, ["ctl01"], self.GROUPS)
+
+
 class TestDecision:
     @pytest.mark.parametrize("verdict", [BETTER, NO_DIFFERENT, INCONCLUSIVE])
     def test_no_sign_of_harm_is_kept(self, verdict):
-        assert decide(host(Figure("p50", compared(verdict)))) == gating.Decision(True, [])
+        assert decide(host(Figure("p50", compared(verdict)))) == gating.Decision(True, [], [])
+
+    @pytest.mark.parametrize(("verdict", "kept"), [(NO_DIFFERENT, True), (WORSE, False)])
+    def test_another_path_is_said_and_is_no_reason(self, verdict, kept):
+        """It may be the very change that is tested."""
+        figure = Figure("p50", compared(verdict))
+        found = decide(host(figure, path=["MTU: 1500 before, 9000 after"]))
+        assert found.keep == kept
+        text = "another path than before (MTU: 1500 before, 9000 after)"
+        assert found.other_paths == [("db01", f"tcp 192.0.2.1:1521: {text}")]
+        assert not any("path" in reason for _, reason in found.reasons)
 
     @pytest.mark.parametrize("figure", ["p50", "p99", "mean"])
     def test_worse_is_held_whatever_the_figure(self, figure):

@@ -76,6 +76,7 @@ from ansible.module_utils.hostproof.parsers import (
     proc_net_snmp,
     proc_net_tcp,
     route_get,
+    rtnetlink,
     slob,
     smaps,
     snmp_output,
@@ -274,6 +275,11 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (
         lambda text: tmpfiles_d.writes(tmpfiles_d.parse(text, "x"), "/a"),
         "w /a - - - - \\x41\nw+ /[a] - - - - b\n",
+    ),
+    (
+        lambda text: rtnetlink.parse(text.encode("utf-8", "surrogateescape"), 1),
+        "H\0\0\0\x18\0\0\0\1\0\0\0\0\0\0\0\2 \0\0\0\2\0\1\0\0\0\0\x08\0\4\0\2\0\0\0"
+        "\x08\0\5\0\x0a\1\1\1\x0a\0\x12\0\2\0AAAA\0\0\x10\0\x09\0\x0c\0\0\0\2\0\0\0\0\0\0\0",
     ),
     (
         lambda text: tns_packet.answer(

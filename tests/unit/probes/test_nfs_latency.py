@@ -27,6 +27,13 @@ def test_the_figures_are_those_of_the_counters():
     assert told["host"].p50 == pytest.approx((rates.execute_ms - rates.rtt_ms) * 1000)
     assert {window.n for window in told.values()} == {rates.ops}
     assert told["server"].conditions["mode"] == "passive"
+    path = {name: told["server"].conditions[name] for name in ("source", "proto", "connections")}
+    mounted = one.mounts["/u01/oradata"]
+    assert path == {
+        "source": mounted.source,
+        "proto": mounted.protos[0],
+        "connections": len(mounted.transports),
+    }
     assert (told["server"].started, told["server"].seconds) == (7.0, 8.5)
 
 

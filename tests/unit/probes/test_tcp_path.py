@@ -1,0 +1,126 @@
+"""The way of real connections on loopback, and what is left out where it is not certain."""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from ansible.module_utils.hostproof.parsers import rtnetlink
+from ansible.module_utils.hostproof.probes import tcp_latency, tcp_path
+from latency_server import SETTINGS, pace, responder
+from listener_home import OracleHome
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the path")
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/rtnetlink"
+
+
+@pytest.fixture(params=["127.0.0.1", "::1"])
+def stream(request):
+    family = socket.AF_INET6 if ":" in request.param else socket.AF_INET
+    try:
+        listener = socket.create_server((request.param, 0), family=family)
+    except OSError:
+        pytest.skip(f"this machine has no {request.param}")
+    with listener, socket.create_connection(listener.getsockname()[:2]) as one:
+        yield one
+
+
+def new_enough() -> bool:
+    return tuple(int(part) for part in os.uname().release.split(".")[:2]) >= (4, 13)
+
+
+@needs_linux
+def test_loopback(stream):
+    found = tcp_path.of(stream)
+    assert found["source_address"] == stream.getsockname()[0]
+    # What an IPv4 packet can hold is a byte less than the interface's 65536.
+    assert found["mtu"] in (int(Path("/sys/class/net/lo/mtu").read_text()), 65535)
+    assert 0 < found["mss"] < found["mtu"]
+    if new_enough():
+        assert (found["interface"], found["route"]) == ("lo", "this host")
+
+
+def answers(monkeypatch, name: str) -> None:
+    """What the kernel of the recordings said, whatever is asked."""
+
+    def recorded(_kernel, _flow, sequence, as_it_stands):
+        text = (FIXTURES / f"{name}-{'entry' if as_it_stands else 'taken'}.hex").read_text()
+        return rtnetlink.parse(bytes.fromhex(text), sequence)
+
+    monkeypatch.setattr(tcp_path, "_ask", recorded)
+    monkeypatch.setattr(socket, "if_indextoname", {2: "e0", 3: "e1"}.__getitem__)
+
+
+@needs_linux
+@pytest.mark.parametrize(
+    ("name", "route"),
+    [("on-link", "on link"), ("gateway", "via 192.0.2.2"), ("gateway-ipv6", "via 2001:db8::2")],
+)
+@pytest.mark.usefixtures("a_new_kernel")
+def test_the_way_in_words(stream, monkeypatch, name, route):
+    answers(monkeypatch, name)
+    found = tcp_path.of(stream)
+    assert (found["interface"], found["route"]) == ("e0", route)
+
+
+def without_route(stream) -> bool:
+    found = tcp_path.of(stream)
+    assert {"source_address", "mtu", "mss"} <= set(found)
+    return not {"interface", "route"} & set(found)
+
+
+@pytest.fixture
+def a_new_kernel(monkeypatch):
+    real = os.uname()
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result((*real[:2], "6.1.0", *real[3:])))
+
+
+@needs_linux
+@pytest.mark.usefixtures("a_new_kernel")
+@pytest.mark.parametrize("name", ["several-ways", "several-ways-ipv6"])
+def test_of_several_ways_none_is_told(stream, monkeypatch, name):
+    answers(monkeypatch, name)
+    assert without_route(stream)
+
+
+@needs_linux
+def test_a_kernel_that_does_not_tell_all_ways(stream, monkeypatch):
+    real = os.uname()
+    release = "3.10.0-1160.el7.x86_64"
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result((*real[:2], release, *real[3:])))
+    monkeypatch.setattr(tcp_path, "_ask", lambda *_: pytest.fail("it was asked"))
+    assert without_route(stream)
+
+
+@needs_linux
+@pytest.mark.usefixtures("a_new_kernel")
+def test_a_kernel_that_does_not_answer(stream, monkeypatch):
+    def refused(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(tcp_path, "_ask", refused)
+    assert without_route(stream)
+
+
+def test_another_system(stream, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "aix")
+    assert tcp_path.of(stream) == {}
+
+
+@needs_linux
+def test_every_mode_keeps_it_in_its_windows(tmp_path):
+    told = []
+    with responder(SETTINGS._replace(connections=2)) as one:
+        target = tcp_latency.resolve("127.0.0.1", one.port)
+        told.append(tcp_latency.request_response(target, 12, 4, pace(5)))
+        told.append(tcp_latency.handshake(target, pace(2)))
+    home = OracleHome(tmp_path / "home")
+    with home.running():
+        target = tcp_latency.resolve("127.0.0.1", home.port)
+        told.append(tcp_latency.tns_pings(target, pace(2)))
+    for series in told:
+        for window in tcp_latency.windows(target, series):
+            assert window.conditions["source_address"] == "127.0.0.1"
+            assert window.conditions["mtu"] > 0
+            assert window.conditions["peer"] == "127.0.0.1"
