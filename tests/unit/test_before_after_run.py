@@ -5,11 +5,9 @@ The delays are tens of milliseconds, so that no load of this machine turns one i
 
 import contextlib
 import json
-import os
 import re
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import wrapper
 import yaml
 from latency_server import greet
 
@@ -63,16 +62,7 @@ class Tool:
 
     def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
-        programs = folder / "venv/bin"
-        programs.mkdir(parents=True)
-        for name in ("python", "ansible-playbook"):
-            target = Path(sys.executable).with_name(name)
-            (programs / name).write_text(f'#!/bin/sh\nexec "{target}" "$@"\n')
-            (programs / name).chmod(0o755)
-        wanted = subprocess.run(
-            "cat requirements*.txt | cksum", shell=True, cwd=ROOT, capture_output=True, text=True
-        ).stdout.strip()
-        (folder / "venv/hostproof-stamp").write_text(f"requirements.txt {ROOT} {wanted}\n")
+        self._environment = wrapper.environment(folder)
         probe = {"probe": "tcp", "host": "127.0.0.1", "port": port, "mode": "request_response"}
         here = {
             "ansible_connection": "local",
@@ -86,14 +76,10 @@ class Tool:
         (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": {"here": here}}}))
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        unwanted = ("ANSIBLE_", "HOSTPROOF_", "PYTHONPATH")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
         return subprocess.run(
-            [str(ROOT / "hostproof"), *arguments, "-i", str(self.folder / "hosts.yml")],
+            [wrapper.HOSTPROOF, *arguments, "-i", str(self.folder / "hosts.yml")],
             env={
-                **kept,
-                "HOSTPROOF_VENV": os.path.relpath(self.folder / "venv", ROOT),
-                "HOSTPROOF_REQUIREMENTS": "requirements.txt",
+                **self._environment,
                 "HOSTPROOF_REPORTS": str(self.folder / "reports"),
                 "HOSTPROOF_BASELINES": str(self.folder / "baselines"),
             },
