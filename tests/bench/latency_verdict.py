@@ -52,7 +52,18 @@ BUCKETS = (0.05, 0.10, 0.15, 0.25, math.inf)
 SIMULATED, RECORDED, DISTURBED = "simulated", "recorded", "load came and went"
 #: A server that works longer, and the one that it is like before.
 CHANGED = {"slower": "tcp", "farther": "far"}
+#: "host" is the part of this host itself: the difference of what a process felt and of the rest.
+WHAT = {
+    "disk": "reads",
+    "far": "requests 0.4 ms away",
+    "farther": "requests 0.4 ms away",
+    "responder": "requests over loopback",
+    "slower": "requests over loopback",
+    "tcp": "requests over loopback",
+}
 HOW = {"first": "before other processes", "beside": "beside other load"}
+#: The recorded windows that are as steady as a network's are, so that a change must be found.
+STEADY = f"{WHAT['far']}, {HOW['first']}, p50"
 HOSTS = 20
 FLEETS = 1000
 #: A rate near its bound needs more draws: of 1000, 5 % is known to 1.4 % alone.
@@ -169,12 +180,13 @@ def groups_of(source: str, pattern: str) -> Iterator[Group]:
             words = name.split()
             if words[-1] not in MARGINS:
                 continue
-            probe = "reads" if words[1] == "disk" else "requests"
-            pairs = kinds.setdefault((f"{probe} {HOW[words[0]]}", words[-1]), [])
+            what = WHAT[words[1]] + (", host" if words[-2] == "host" else "")
+            pairs = kinds.setdefault((f"{what}, {HOW[words[0]]}", words[-1]), [])
             pairs += blocks(values, values)
     for (kind, figure), pairs in sorted(kinds.items()):
         if pairs:
-            yield Group(source, f"{kind}, {figure}", MARGINS[figure], pairs)
+            name = f"{kind}, {figure}"
+            yield Group(source, name, MARGINS[figure], pairs, name == STEADY)
 
 
 def recordings(pattern: str = "aa-*.json") -> list[Recording]:
@@ -331,8 +343,8 @@ def fleets(tables: Tables, groups: list[Group]) -> None:
     tables.head("hosts", "spread of a host's ratio", "false", *titles)
     pools: dict[str, list[float]] = {}
     for group in groups:
-        if group.source == RECORDED and group.name.endswith("p50"):
-            how = group.name.split(" ", 1)[1].split(",")[0]
+        *_, how, figure = group.name.split(", ")
+        if group.source == RECORDED and figure == "p50" and "host" not in group.name:
             pools.setdefault(f"recorded: requests and reads {how}", []).extend(ratios(group))
         elif group.source == SIMULATED and group.name in FLEETS_OF:
             pools[f"simulated: {group.name}"] = ratios(group)
