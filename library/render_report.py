@@ -78,7 +78,7 @@ def main():
         rendered = render_folder(
             os.path.abspath(folder),
             today=datetime.date.today(),
-            known_checks=check_ids(),
+            known_checks=check_ids,
             waivers=None if waivers is None else load_waivers(waivers),
             strict=module.params["strict"],
         )

@@ -90,7 +90,7 @@ def _run(options):
     rendered = render_folder(
         folder,
         today=datetime.date.today(),
-        known_checks=check_ids(),
+        known_checks=check_ids,
         waivers=waivers,
         strict=options.strict,
         color=sys.stdout.isatty() and "NO_COLOR" not in os.environ,

@@ -7,7 +7,7 @@ import json
 import os
 import tempfile
 import time
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional
 
 from ..errors import HostproofError
 from ..waivers import WAIVERS_HOST, Waiver, apply_waivers
@@ -43,7 +43,7 @@ def render_folder(
     folder,  # type: str
     *,
     today,  # type: datetime.date
-    known_checks,  # type: Iterable[str]
+    known_checks,  # type: Callable[[], Iterable[str]]
     waivers=None,  # type: Optional[List[Waiver]]
     strict=False,  # type: bool
     generated=None,  # type: Optional[str]
@@ -55,6 +55,7 @@ def render_folder(
 
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
     ``today`` and findings.jsonl is rewritten to agree; without, it stays as the run recorded it.
+    ``known_checks`` is asked with waivers alone: every control must be imported to tell them.
     Every file is replaced atomically. A folder without findings.jsonl is a run without results.
     """
     notes = []  # type: List[str]
@@ -64,7 +65,7 @@ def render_folder(
     contents = {}  # type: Dict[str, str]
     if waivers is not None:
         before = list(merged_lines(results))
-        results = with_waivers(results, waivers, today, known_checks)
+        results = with_waivers(results, waivers, today, known_checks())
         after = list(merged_lines(results))
         if after != before:
             contents[FINDINGS_FILE] = render_lines(after)

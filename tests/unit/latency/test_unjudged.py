@@ -39,7 +39,7 @@ def test_a_batch_in_the_middle_of_its_change_fails_and_those_after_it_are_not_kn
 def test_a_gate_that_never_began_is_no_pass(gate, tmp_path):
     told(gate, tmp_path / "report")
     rendered = render_folder(
-        str(tmp_path / "report"), today=datetime.date(2026, 11, 21), known_checks=()
+        str(tmp_path / "report"), today=datetime.date(2026, 11, 21), known_checks=frozenset
     )
     assert rendered.exit_code == 3
 
