@@ -10,7 +10,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 
 from . import fleet, verdict
 from .baseline import Baseline
-from .probe_list import ACTIVE, DISK, DISK_READ, NFS, TCP, Probe, check_probes
+from .probe_list import ACTIVE, DISK, DISK_READ, IN_TICKS, NFS, TCP, Probe, check_probes
 from .window import Window
 
 #: Figures of a distribution, and of a series that has nothing but means.
@@ -470,4 +470,6 @@ def _remarks(before, after):
 
 def _because(remarks):
     # type: (Sequence[str]) -> str
-    return " ({0})".format("; ".join(remarks)) if remarks else ""
+    # That a figure is inexact is no reason for its absence.
+    reasons = [remark for remark in remarks if IN_TICKS not in remark]
+    return " ({0})".format("; ".join(reasons)) if reasons else ""

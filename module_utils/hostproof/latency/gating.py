@@ -9,7 +9,7 @@ host that went away stops the change without anybody having to notice.
 
 import os
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ..errors import HostproofError
 from . import baseline
@@ -44,8 +44,11 @@ _CONTROLS = 4
 _UNSTABLE_SHARE = 0.2
 
 _PERCENT = re.compile(r"^([0-9]{1,3})%$")
-#: Names in full, with colons between them: a part of a pattern of hosts.
-_PLAIN = re.compile(r"[!&]?[\w.-]+(?::[!&]?[\w.-]+)*\Z")
+#: A host or group that is named in full. What wildcards, ranges, subscripts and regular expressions
+#: match, Ansible alone knows.
+_PLAIN = re.compile(r"[\w.:-]+\Z")
+#: What Ansible splits a pattern without a comma by: colons and blanks that are not in brackets.
+_PIECE = re.compile(r"(?:[^\s:\[\]]|\[[^\]]*\])+")
 
 
 class Refused(HostproofError):
@@ -78,8 +81,23 @@ def check_controls(pattern, matched, groups):
     would be changed, or be judged as if they were. ``groups`` are those of the inventory."""
     if not pattern.strip():
         return
-    known = set(groups.get("all", ())) | {name for name in groups if groups[name]}
-    lost = [name for name in _names(pattern) if name not in known]
+    hosts = set(groups.get("all", ()))
+    filled = hosts | {name for name in groups if groups[name]}
+    lost = []
+    for part in _parts(pattern, filled):
+        excludes, name = part.startswith("!"), part.lstrip("!&")
+        if not _PLAIN.match(name):
+            continue
+        if excludes and name not in hosts and name not in groups:
+            raise Refused(
+                "{0!r} in latency_gate_controls is no host and no group of the inventory: correct "
+                "it, or leave it out (ansible-inventory --graph lists hosts and groups)".format(
+                    part
+                )
+            )
+        # To exclude a group in which nobody is takes nothing away.
+        if not excludes and name not in filled:
+            lost.append(name)
     if lost or not matched:
         raise Refused(
             "latency_gate_controls matches no host of the inventory: {0!r}; hosts that must not "
@@ -88,12 +106,16 @@ def check_controls(pattern, matched, groups):
         )
 
 
-def _names(pattern):
-    # type: (str) -> List[str]
-    """The hosts and groups that a pattern names in full. What wildcards, ranges and regular
-    expressions match, Ansible alone knows."""
-    plain = [part.strip() for part in pattern.split(",") if _PLAIN.match(part.strip())]
-    return [name.lstrip("!&") for part in plain for name in part.split(":")]
+def _parts(pattern, known):
+    # type: (str, Set[str]) -> List[str]
+    """The patterns of which a pattern consists, split as Ansible does: at commas where there is
+    one, else at colons, which an address of IPv6 has too."""
+    if "," in pattern:
+        return [part.strip() for part in pattern.split(",") if part.strip()]
+    whole = pattern.strip()
+    if whole in known or whole.startswith("~"):
+        return [whole]
+    return _PIECE.findall(whole)
 
 
 def batches(hosts, serial, where="latency_gate_serial"):

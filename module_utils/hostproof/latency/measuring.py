@@ -137,7 +137,6 @@ class _Chosen:
         if ticks:
             tick = conditions.tick_us()
             self.ticks = dict.fromkeys(ticks, tick)
-            # One for each device, though dm-1 differs from dm-2 in a number alone.
             remarks += ["disk: " + text for text in disk_counters.tick_remarks(ticks, tick)]
 
     @property

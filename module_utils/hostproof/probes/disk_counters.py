@@ -28,10 +28,12 @@ FEWEST = 30
 DEVICES, PATHS = "devices", "paths"
 
 #: Why the time of a device is counted in ticks: {0} is the device, {1} how long a tick is.
-NO_QUEUE = "{0} has no request queue of its own, so the kernel counts its time " + IN_TICKS + " {1}"
+NO_QUEUE = "the kernel counts the time of {0} " + IN_TICKS + " {1}, for want of a request queue"
 OLD_KERNEL = "a Linux before 4.18 counts the time of {0} " + IN_TICKS + " {1}"
 #: The condition ``counted_in`` of a window of such a device.
 TICKS = "ticks"
+#: How many devices a remark names: hosts have hundreds.
+_NAMED = 20
 #: The first release that may count nanoseconds: 4.18 counted whole ticks, but the change of 4.19
 #: went to its stable releases, and may have gone to vendors' kernels of that number.
 _NANOSECONDS = (4, 18)
@@ -223,10 +225,15 @@ def tick_text(tick_us):
 
 def tick_remarks(ticks, tick_us):
     # type: (Dict[str, str], float) -> List[str]
-    """What to mind of devices that in_ticks() names: a sentence for each, one for an old kernel."""
+    """What to mind of the devices that in_ticks() names: a sentence for each reason."""
     tick = tick_text(tick_us)
     told = ": a mean can be up to {0} too long or too short".format(tick)
-    remarks = [NO_QUEUE.format(name, tick) for name, why in ticks.items() if why == NO_QUEUE]
+    remarks = []
+    names = [name for name, why in ticks.items() if why == NO_QUEUE]
+    if names:
+        more = len(names) - _NAMED
+        listed = ", ".join(names[:_NAMED]) + (" and {0} more".format(more) if more > 0 else "")
+        remarks.append(NO_QUEUE.format(listed, tick))
     if OLD_KERNEL in ticks.values():
         remarks.append(OLD_KERNEL.format("every device", tick))
     return [remark + told for remark in remarks]

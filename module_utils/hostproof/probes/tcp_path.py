@@ -10,6 +10,7 @@ several), a socket that is bound to a device, a system that is not Linux.
 
 import os
 import socket
+import struct
 import sys
 from typing import Any, Dict, Optional
 
@@ -43,8 +44,8 @@ def of(stream):
         found["mss"] = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)
         found["mtu"] = _mtu(stream)
         found.update(_route(stream))
-    except (OSError, ParseError):
-        # Whatever is in the way, what was told before stays.
+    except (OSError, ParseError, ValueError, struct.error):
+        # Whatever is in the way, what was told before stays, and the measurement goes on.
         pass
     return {name: value for name, value in found.items() if value}
 
@@ -77,7 +78,8 @@ def _route(stream):
         source_port=here[1],
         destination_port=there[1],
         uid=os.geteuid(),
-        mark=stream.getsockopt(socket.SOL_SOCKET, _SO_MARK),
+        # A number without a sign that Python takes for one with.
+        mark=stream.getsockopt(socket.SOL_SOCKET, _SO_MARK) & 0xFFFFFFFF,
     )
     if flow.destination.startswith(_MAPPED):
         return {}

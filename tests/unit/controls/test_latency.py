@@ -200,7 +200,8 @@ class TestDisk:
             said = "The kernel counts its time in ticks: a mean can be up to 4 ms too long or too"
             assert said in one.why
         told = milliseconds / 100
-        assert f"p50 {told:g} ms ({told - 4:g} ms to {told + 4:g} ms)" in one.in_use
+        bounds = f"({told - 4:g} ms to {told + 4:g} ms)"
+        assert f"p50 {told:g} ms {bounds} of 300, in ticks of 4 ms" in one.in_use
 
     def test_a_device_that_is_counted_finely_fails_at_the_limit(self, judge):
         one = only(judge(watched(*disk("sda", *[(100, 2300)] * 3)))["disk"])
@@ -209,6 +210,14 @@ class TestDisk:
     def test_a_mean_below_a_tick_may_be_nothing(self, judge):
         windows = disk("sda", *[(100, 100)] * 3, tick_us=4000.0)
         assert "p50 1 ms (0 ms to 5 ms)" in only(judge(watched(*windows))["disk"]).in_use
+
+    @pytest.mark.parametrize(("tick", "status"), [(4000.0, "skip"), (1000.0, "pass")])
+    def test_a_tick_that_is_longer_than_the_limit_hides_what_is_in_it(self, judge, tick, status):
+        """Of an NVMe device, whose limit is below 4 ms."""
+        windows = disk("nvme0n1", *[(120, 0)] * 3, tick_us=tick)
+        one = only(judge(watched(*windows, disks=("nvme0n1",)))["disk"])
+        assert one.status == status
+        assert "p50 0 ms" in one.in_use
 
     def test_a_host_without_a_disk(self, judge):
         host = watched(remarks=[NO_NFS, "disk: this host has no disk"])
@@ -358,6 +367,13 @@ class TestReads:
         found = judge(read_host(*windows, remarks=[remark]), probes=[READ])
         assert only(found["disk_read"]).status == "error"
         assert remark in only(found["disk_read"]).why
+
+    def test_what_a_process_waited_for_is_exact_where_the_device_counts_in_ticks(self, judge):
+        told = disk_counters.NO_QUEUE.format("dm-1", "4 ms")
+        remark = f"disk_read: {FILE}: {told}: the host's part is not told"
+        host = read_host(samples("user", *[25.0] * 1000), remarks=[remark])
+        one = only(judge(host, probes=[READ])["disk_read"])
+        assert one.status == "fail" and "ticks" not in one.why
 
     def test_a_file_on_nfs_has_the_limits_of_nfs(self, judge):
         host = read_host(samples("user", *[15.0] * 1000, probe="nfs"))

@@ -15,6 +15,7 @@ from ansible.module_utils.hostproof.latency import baseline, change_findings, co
 from ansible.module_utils.hostproof.latency.baseline import Baseline, NoBaseline
 from ansible.module_utils.hostproof.latency.verdict import INCONCLUSIVE, NO_DIFFERENT, WORSE
 from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
+from ansible.module_utils.hostproof.probes import disk_counters
 
 TCP = {"probe": "tcp", "host": "192.0.2.1", "port": 1521, "mode": "request_response"}
 CONDITIONS = {"cpus": 4, "kernel": "6.1", "load": 0.5}
@@ -290,6 +291,12 @@ class TestWhatIsMissing:
         assert not one.measured
         assert "error" in statuses(one)
         assert comparing.unmeasured(sides[0])
+
+    def test_that_a_figure_is_inexact_is_no_reason_for_another_that_is_missing(self):
+        ticks = disk_counters.tick_remarks({"dm-1": disk_counters.NO_QUEUE}, 4000.0)[0]
+        side = measured([])._replace(remarks=["disk: " + ticks, "tcp: nobody answers"])
+        said = self.error(side, side)
+        assert "nobody answers" in said and "ticks" not in said
 
     def test_a_disk_that_went_idle_is_an_error(self):
         probes = [{"probe": "disk"}]

@@ -55,7 +55,7 @@ def decide(
 
 class TestControls:
     GROUPS = {
-        "all": ["db01", "db02", "ctl01", "ctl02"],
+        "all": ["db01", "db02", "ctl01", "ctl02", "2001:db8::1", "2001:db8:1:2:3:4:5:6"],
         "controls": ["ctl01", "ctl02"],
         "empty": [],
         "ungrouped": [],
@@ -63,13 +63,17 @@ class TestControls:
 
     @pytest.mark.parametrize(
         "pattern",
-        ["", " ", "controls", "ctl01", "ctl01,ctl02", "ctl01, ctl02", "ctl01:ctl02", "all:!db01"],
+        [
+            *("", " ", "controls", "ctl01", "ctl01,ctl02", "ctl01, ctl02", "ctl01:ctl02"),
+            *("all:!db01", "all:!ungrouped", "controls:!empty", "controls,!empty", "ctl01 ctl02"),
+            *("2001:db8::1", "2001:db8:1:2:3:4:5:6", "2001:db8::1,ctl01"),
+        ],
     )
     def test_names_that_there_are(self, pattern):
         gating.check_controls(pattern, ["ctl01"], self.GROUPS)
 
     @pytest.mark.parametrize(
-        "pattern", ["ctl*", "~ctl0[12]", "ctl0[1:2]", "controls[0]", "2001:db8::1"]
+        "pattern", ["ctl*", "~ctl0[12]", "~(ctl|db):?01", "ctl0[1:2]", "controls[0]", "ctl*:ctl01"]
     )
     def test_what_ansible_alone_knows_is_not_judged(self, pattern):
         gating.check_controls(pattern, ["ctl01"], self.GROUPS)
@@ -82,14 +86,23 @@ class TestControls:
             ("contorls", "contorls"),
             ("ctl01,ctl03", "ctl03"),
             ("ctl01:ctl03:ctl04", "ctl03, ctl04"),
-            ("controls:!clt01", "clt01"),
             ("empty", "empty"),
             ("ctl01,empty", "empty"),
             ("localhost", "localhost"),
+            # Where there is a comma, Ansible splits at nothing else.
+            ("ctl01:ctl02,db01", "ctl01:ctl02"),
+            ("ctl0*:contorls", "contorls"),
+            ("controls[0]:contorls", "contorls"),
+            ("controls contorls", "contorls"),
         ],
     )
     def test_a_name_that_there_is_not_is_refused_though_others_match(self, pattern, lost):
         with pytest.raises(gating.Refused, match=f"of the inventory: '{lost}'; .* correct it"):
+            gating.check_controls(pattern, ["ctl01"], self.GROUPS)
+
+    @pytest.mark.parametrize("pattern", ["controls:!clt01", "controls,!clt01"])
+    def test_what_is_excluded_must_be_there(self, pattern):
+        with pytest.raises(gating.Refused, match="'!clt01' in latency_gate_controls is no host"):
             gating.check_controls(pattern, ["ctl01"], self.GROUPS)
 
 

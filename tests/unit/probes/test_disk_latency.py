@@ -134,9 +134,9 @@ def test_a_device_that_is_counted_in_ticks_has_no_host_part(file, counted, monke
     assert (device.conditions["counted_in"], device.conditions["resolution_us"]) == ("ticks", 4000)
     assert "counted_in" not in user.conditions
     assert measured.remarks == [
-        f"{file.path}: dm-0 has no request queue of its own, so the kernel counts its time in "
-        "ticks of 4 ms: the device's mean can be up to 4 ms too long or too short, and the host's "
-        "part is not told"
+        f"{file.path}: the kernel counts the time of dm-0 in ticks of 4 ms, for want of a request "
+        "queue: the device's mean can be up to 4 ms too long or too short, and the host's part is "
+        "not told"
     ]
 
 

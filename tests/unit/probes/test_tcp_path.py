@@ -2,6 +2,7 @@
 
 import os
 import socket
+import struct
 import sys
 from pathlib import Path
 
@@ -100,6 +101,45 @@ def test_a_kernel_that_does_not_answer(stream, monkeypatch):
         raise PermissionError
 
     monkeypatch.setattr(tcp_path, "_ask", refused)
+    assert without_route(stream)
+
+
+class Marked:
+    """A connection that the kernel marked as container networks do: with all 32 bits."""
+
+    def __init__(self, stream):
+        self._stream = stream
+
+    def __getattr__(self, name):
+        return getattr(self._stream, name)
+
+    def getsockopt(self, level, name, *length):
+        if (level, name) == (socket.SOL_SOCKET, tcp_path._SO_MARK):
+            return -(2**31)
+        return self._stream.getsockopt(level, name, *length)
+
+
+@needs_linux
+@pytest.mark.usefixtures("a_new_kernel")
+def test_a_mark_of_32_bits(stream, monkeypatch):
+    asked = []
+
+    def ask(_kernel, flow, sequence, as_it_stands):
+        asked.append(flow.mark)
+        rtnetlink.request(flow, sequence, as_it_stands)
+
+    monkeypatch.setattr(tcp_path, "_ask", ask)
+    assert without_route(Marked(stream))
+    assert asked == [2**31] * 2
+
+
+@needs_linux
+@pytest.mark.usefixtures("a_new_kernel")
+def test_what_the_question_can_not_hold_costs_no_measurement(stream, monkeypatch):
+    def wrong(*_):
+        raise struct.error
+
+    monkeypatch.setattr(tcp_path, "_ask", wrong)
     assert without_route(stream)
 
 

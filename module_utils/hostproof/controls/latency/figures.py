@@ -29,6 +29,14 @@ class Figure(NamedTuple):
     of: str
 
 
+def tick_of(window):
+    # type: (Window) -> Optional[float]
+    """Microseconds of the tick in which the kernel counted; None where it counts finely."""
+    tick = window.conditions.get("resolution_us")
+    in_ticks = window.conditions.get("counted_in") == "ticks"
+    return float(tick) if in_ticks and isinstance(tick, (int, float)) else None
+
+
 def figure_of(window, name):
     # type: (Window, str) -> Optional[Figure]
     """The figure ("p50", "mean") of a window; None where the window does not tell it.
@@ -42,12 +50,10 @@ def figure_of(window, name):
     if window.conditions.get("mode") == "passive":
         told = window.conditions.get("intervals_told")
         if name == "p50" and isinstance(told, int) and told >= ENOUGH_INTERVALS:
-            low, high = window.minimum, window.maximum
-            off = window.conditions.get("resolution_us")
-            in_ticks = window.conditions.get("counted_in") == "ticks"
-            if in_ticks and isinstance(off, (int, float)) and low is not None and high is not None:
+            low, high, tick = window.minimum, window.maximum, tick_of(window)
+            if tick is not None and low is not None and high is not None:
                 # Requests that keep step with the tick are all off by the same.
-                return Figure(name, value, max(0.0, low - off), high + off, "intervals and ticks")
+                return Figure(name, value, max(0.0, low - tick), high + tick, "intervals and ticks")
             return Figure(name, value, low, high, "intervals")
         return Figure(name, value, None, None, "too few intervals for bounds")
     if name == "mean":

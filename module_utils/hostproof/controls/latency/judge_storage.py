@@ -24,7 +24,7 @@ from ...probes.block_storage import Storage
 from ...probes.disk_counters import FEWEST
 from . import checks
 from .facts import EVIDENCE, PASSIVE_NAME, Facts
-from .figures import milliseconds
+from .figures import milliseconds, tick_of
 from .grading import (
     Graded,
     around,
@@ -179,14 +179,9 @@ def _by_subject(measured, probe):
 def _in_ticks(windows):
     # type: (Sequence[Window]) -> List[str]
     """What to mind of a device whose time the kernel counts in ticks."""
-    for window in windows:
-        tick = window.conditions.get("resolution_us")
-        if window.conditions.get("counted_in") == "ticks" and isinstance(tick, (int, float)):
-            told = (
-                "The kernel counts its time in ticks: a mean can be up to {0} too long or too short"
-            )
-            return [told.format(milliseconds(tick))]
-    return []
+    ticks = [tick_of(window) for window in windows]
+    told = "The kernel counts its time in ticks: a mean can be up to {0} too long or too short"
+    return [told.format(milliseconds(tick)) for tick in ticks if tick is not None][:1]
 
 
 def _failed(measured, kind):
@@ -324,7 +319,12 @@ def _judge_reads(probe, measured, storage, policy):
     if cached:
         # What did not reach the device is no figure of it, however good.
         return unknown(checks.DISK_READ, Unanswered(key, cached[0]), path, (key,))
-    remarks = [remark for remark in measured.remarks if remark.startswith(DISK_READ)]
+    # What a process waited for is exact where the device's own time is not: host_gap tells that.
+    remarks = [
+        remark
+        for remark in measured.remarks
+        if remark.startswith(DISK_READ) and IN_TICKS not in remark
+    ]
     return finding_of(
         checks.DISK_READ,
         graded,
