@@ -286,6 +286,6 @@ def test_a_passive_probe_says_which_device_is_counted_in_ticks(monkeypatch):
     told = {(one.subject, one.conditions.get("counted_in")) for one in found["windows"]}
     assert told == {("dm-0", "ticks"), ("sda", None)}
     assert [remark for remark in found["remarks"] if "ticks" in remark] == [
-        "dm-0 has no request queue of its own, so the kernel counts its time in ticks of 4 ms: a "
-        "mean can be up to 4 ms too long or too short"
+        "the kernel counts the time of dm-0 in ticks of 4 ms, for want of a request queue: a mean "
+        "can be up to 4 ms too long or too short"
     ]
