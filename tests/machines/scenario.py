@@ -19,7 +19,9 @@ LOGS = ROOT / ".cache" / "logs"
 
 #: What of molecule's and pytest's output is worth a line.
 ACTION = re.compile(r" > (?P<name>\w+)\] (?P<what>Executing|Executed)")
-STEP = re.compile(r"::test_(?P<name>\w+)\S* (?P<result>PASSED|FAILED|ERROR|SKIPPED)")
+STEP = re.compile(
+    r"::test_(?P<name>\w+)\S* (?P<result>PASSED|FAILED|ERROR|SKIPPED)(?: \((?P<why>.+)\))?"
+)
 SUMMARY = re.compile(r"^=+ (?P<text>(?:\d+ \w+(?:, )?)+ in [\d.]+s)")
 TAIL_LINES = 120
 
@@ -106,6 +108,9 @@ def follow(lines: IO[str], log: IO[str]) -> str:
         if step:
             words = step["name"].replace("_", " ")
             say(f"  {step['result'].lower()} {time.monotonic() - began:5.1f} s  {words}")
+            if step["why"]:
+                # As pytest's own line on a skip, which ./hostproof test repeats at its end.
+                say(f"SKIPPED {words}: {step['why']}")
         if action or step:
             began = time.monotonic()
         if end:
