@@ -74,9 +74,10 @@ def test_a_change_with_a_hidden_delay_is_held_at_the_first_batch(lab, held):
     found = held.gate("lab-vm")
     assert found["status"] == "fail"
     assert "tcp 10.9.9.2:7500 user 12 B p50: worse" in found["why"]
-    # What was hidden is what was found, give or take the margin.
-    grown = held.p50("after") - held.p50("before")
-    assert abs(grown - 1000 * lab.way.hidden) < 0.05 * 1000 * lab.way.usual
+    # What was hidden is what was found; an emulated machine adds what its timers cost. How exact
+    # the probes are is told where no machine's noise is in the figures (tests/run_delays).
+    grown = (held.p50("after") - held.p50("before")) / 1000
+    assert 0.5 * lab.way.hidden < grown < 2 * lab.way.hidden
     assert f"./hostproof revert --gate {held.folder}" in held.output
 
 
