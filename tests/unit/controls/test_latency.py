@@ -211,10 +211,11 @@ class TestDisk:
         windows = disk("sda", *[(100, 100)] * 3, tick_us=4000.0)
         assert "p50 1 ms (0 ms to 5 ms)" in only(judge(watched(*windows))["disk"]).in_use
 
-    @pytest.mark.parametrize(("tick", "status"), [(4000.0, "skip"), (1000.0, "pass")])
+    @pytest.mark.parametrize(("tick", "status"), [(4000.0, "error"), (1000.0, "pass")])
     def test_a_tick_that_is_longer_than_the_limit_hides_what_is_in_it(self, judge, tick, status):
         """Of an NVMe device, whose limit is below 4 ms."""
-        windows = disk("nvme0n1", *[(120, 0)] * 3, tick_us=tick)
+        writes = [(120, 120)] * 3
+        windows = disk("nvme0n1", *[(120, 0)] * 3, write=writes, tick_us=tick)
         one = only(judge(watched(*windows, disks=("nvme0n1",)))["disk"])
         assert one.status == status
         assert "p50 0 ms" in one.in_use

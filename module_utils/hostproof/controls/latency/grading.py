@@ -15,7 +15,8 @@ class Graded(NamedTuple):
     """One figure: ``told`` is its text, ``limit`` its limit, None where there is none.
 
     ``status`` is SKIP where it has no limit or the window does not tell it, and ERROR where too
-    few samples were taken to tell. ``label`` names its window among others.
+    few samples were taken to tell, or all was over within a tick that is longer than the limit.
+    ``label`` names its window among others.
     """
 
     status: str
@@ -53,7 +54,7 @@ def grade_window(window, subject, thresholds, label):
                 told += ", in ticks of {0}".format(figures.milliseconds(tick))
                 # Each request began and ended in the same tick, which is longer than the limit.
                 hidden = figure.value == 0 and tick > threshold.warn_ms * 1000.0
-                status = SKIP if hidden else grade(figure, threshold)
+                status = ERROR if hidden else grade(figure, threshold)
             graded.append(Graded(status, label, told.strip(), threshold))
     return graded or [_ungraded(window, label)]
 
