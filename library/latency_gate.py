@@ -127,8 +127,8 @@ hosts:
   type: list
   elements: str
 batches:
-  description: V(planned) and V(open), the batches, each with C(number), C(hosts), C(unchanged), and
-    the applies to C(keep) by host.
+  description: V(planned) and V(open), the batches, each with C(number), C(hosts), C(unchanged),
+    and by host the applies to C(keep) and those that it C(changed), where it noted them.
   returned: success
   type: list
   elements: dict
@@ -225,6 +225,7 @@ def shown(batch):
         "hosts": batch["hosts"],
         "unchanged": batch["unchanged"],
         "keep": batch["journal"],
+        "changed": batch["changed"],
     }
 
 

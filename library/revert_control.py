@@ -29,6 +29,12 @@ options:
     type: list
     elements: str
     default: []
+  only:
+    description:
+      - The applies to put back, by the names that M(change_journal) gives, and no others. Refused
+        where a later one would stay.
+    type: list
+    elements: str
 attributes:
   check_mode:
     description: Returns what would be put back and changes nothing.
@@ -64,6 +70,7 @@ ARGUMENT_SPEC = {
     "control": {"type": "str"},
     "overwrite": {"type": "bool", "default": False},
     "keep": {"type": "list", "elements": "str", "default": []},
+    "only": {"type": "list", "elements": "str"},
 }
 
 
@@ -74,7 +81,9 @@ def main():
     diff = []
     try:
         transactions = apply.without(
-            journal.transactions(module.params["control"]), module.params["keep"]
+            journal.transactions(module.params["control"]),
+            module.params["keep"],
+            module.params["only"],
         )
         diff = [as_diff(one.path, one.now, one.before) for one in apply.restorations(transactions)]
         apply.refuse_lost_edits(transactions, module.params["overwrite"])

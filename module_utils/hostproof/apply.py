@@ -246,18 +246,21 @@ class Restored(NamedTuple):
     before: Optional[str]
 
 
-def without(transactions, keep):
-    # type: (List[Transaction], List[str]) -> List[Transaction]
-    """The transactions (newest first) but those named; Refused where one of these is newer than
-    any that is put back, for it may rest on that."""
+def without(transactions, keep, only=None):
+    # type: (List[Transaction], List[str], Optional[List[str]]) -> List[Transaction]
+    """The transactions (newest first) but those named in ``keep``; with ``only`` no others than
+    those. Refused where one that stays is newer than any that is put back: it may rest on that."""
     left = [one for one in transactions if one.name not in keep]
-    newer = [
-        one.name for one in transactions if one.name in keep and left and one.name > left[-1].name
-    ]
+    if only is not None:
+        left = [one for one in left if one.name in only]
+    staying = {one.name for one in transactions} - {one.name for one in left}
+    newer = sorted(name for name in staying if left and name > left[-1].name)
     if newer:
         raise Refused(
             "refused, nothing was changed: {0} came after {1}, so that this cannot be put back "
-            "alone".format(", ".join(newer), left[-1].name)
+            "alone; put that back first, or with latency_gate_revert_later: true all of it".format(
+                ", ".join(newer), left[-1].name
+            )
         )
     return left
 

@@ -176,7 +176,8 @@ class Played:
 
     def reasons(self) -> str:
         ledger = json.loads((self.folder / "gate.json").read_text())
-        return "; ".join(reason for batch in ledger["batches"] for reason in batch["reasons"])
+        told = [batch["reasons"] + batch.get("left", []) for batch in ledger["batches"]]
+        return "; ".join(reason for reasons in told for reason in reasons)
 
     def lines(self) -> list[dict[str, Any]]:
         text = (self.report / "findings.jsonl").read_text()

@@ -164,8 +164,9 @@ def test_controls_that_match_no_host_are_refused_before_anything_is_measured(too
 def test_a_server_that_is_gone_is_no_pass(tool, slow):
     slow.close()
     done = tool.run("compare")
-    assert done.returncode == 3, done.stdout
-    assert {one["status"] for one in tool.changes()} == {"error"}
+    # A connection that it took in its last moment makes this a failure: five of six are lost.
+    assert done.returncode in (2, 3), done.stdout
+    assert "error" in {one["status"] for one in tool.changes()} <= {"error", "fail"}
 
 
 @pytest.mark.parametrize(

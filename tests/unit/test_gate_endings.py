@@ -1,5 +1,6 @@
 """Whatever ends a batch of the gate, in the playbooks: it is never kept, and none follows."""
 
+import json
 import os
 import signal
 import subprocess
@@ -76,6 +77,17 @@ class TestStoppedBeforeTheChange:
         Path(one.variables["db01"]["delay_file"]).unlink()
         played = one.play("run", "gate")
         self.stopped(one, played)
+
+    def test_fewer_windows_than_any_verdict_takes(self, tmp_path):
+        """However good the change were, it could not be kept."""
+        one = Fleet(tmp_path, 2)
+        played = one.play("run", "gate", "-e", "latency_gate_windows=4")
+        self.stopped(one, played)
+        assert (
+            "4 windows a side bound no interval where 2 figures of 1 hosts are judged at once"
+            in (played.reasons())
+        )
+        assert "it takes 5 (latency_gate_windows)" in played.reasons()
 
     def test_a_host_that_does_not_answer(self, tmp_path):
         one = Fleet(tmp_path, 2)

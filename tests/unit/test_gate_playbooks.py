@@ -129,10 +129,22 @@ class TestHeld:
         )
         assert again.states() == ["kept"], again.output
 
+    def test_a_later_apply_does_not_go_unasked(self, held_run):
+        one, played = held_run
+        one.applied_before("db01", "7")
+        undo = ("revert_gate", "-e", f"hostproof_gate={played.folder}")
+        refused = one.play("refused", *undo)
+        assert refused.code != 0
+        assert "came after" in refused.output
+        assert (one.delay("db01"), played.states()[0]) == ("7", "held")
+        assert len(one.open_applies("db01")) == 2
+
     def test_revert_puts_it_back_and_notes_that(self, held_run):
         one, played = held_run
-        done = one.play("undo", "revert_gate", "-e", f"hostproof_gate={played.folder}")
+        options = ("-e", f"hostproof_gate={played.folder}", "-e", "latency_gate_revert_later=true")
+        done = one.play("undo", "revert_gate", *options)
         assert done.code == 0, done.output
+        assert "not put back" not in played.reasons()
         assert one.delay("db01") == "0"
         assert not one.open_applies("db01")
         assert played.states()[0] == "reverted"
@@ -199,11 +211,11 @@ class TestCheckMode:
         assert not played.report.exists()
         assert one.delay("db01") == "0"
 
-    @pytest.mark.parametrize("pattern", ["contorls", "ctl01,contorls"])
+    @pytest.mark.parametrize("pattern", ["contorls", "ctl01,contorls", ["ctl01", "contorls"]])
     def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path, pattern):
         """Whoever mistypes it must not see the hosts changed that shall never be."""
         one = Fleet(tmp_path, 2, 1)
-        played = one.play("run", "gate", "-e", f"latency_gate_controls={pattern}")
+        played = one.play("run", "gate", "-e", json.dumps({"latency_gate_controls": pattern}))
         assert "latency_gate_controls matches no host of the inventory" in played.output
         assert played.code != 0
         assert not played.folder.exists()

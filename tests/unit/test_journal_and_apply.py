@@ -459,6 +459,16 @@ class TestKeep:
         with pytest.raises(apply.Refused, match=f"{newest.name} came after {oldest.name}"):
             apply.without([newest, oldest], [newest.name])
 
+    def test_only_some_go_while_none_newer_stays(self, host):
+        for number in (1, 2, 3):
+            host.apply(plan_of(host.change_file(host.new, f"ours = {number}\n")))
+        third, second, first = host.journal.transactions()
+        every = [third, second, first]
+        assert apply.without(every, [first.name], [third.name]) == [third]
+        assert apply.without(every, [first.name], []) == []
+        with pytest.raises(apply.Refused, match=f"{third.name} came after {second.name}"):
+            apply.without(every, [first.name], [second.name])
+
     def test_nothing_to_keep_and_nothing_left(self, host):
         host.apply(host.plan())
         transactions = host.journal.transactions()

@@ -8,6 +8,7 @@
 
 import errno
 import json
+import math
 import os
 import tempfile
 from typing import Any, Dict, List, NamedTuple
@@ -76,7 +77,10 @@ def load(folder, host):
             pause=float(made.pause),
             remarks=[str(remark) for remark in made.remarks],
         )
-    except (KeyError, TypeError, ValueError) as problem:
+        if not (math.isfinite(made.seconds) and math.isfinite(made.pause)):
+            raise ValueError("seconds and pause must be numbers")
+    # OverflowError: JSON's numbers may be infinite, or too long for any float.
+    except (KeyError, OverflowError, TypeError, ValueError) as problem:
         raise NoBaseline(
             "{0} is not a whole baseline ({1}): take it again".format(path, problem)
         ) from problem

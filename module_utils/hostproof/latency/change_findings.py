@@ -9,9 +9,10 @@ hosts, ``latency.gate`` what became of a change that ran through the gate.
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 from ..finding import ERROR, FAIL, PASS, SKIP, WARN, Finding, found, worst
-from . import verdict
+from . import fleet, verdict
 from .change_checks import CHANGE, FLEET_CHANGE
 from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, another_path
+from .losses import Loss
 from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
 from .window import Window
 
@@ -45,6 +46,7 @@ def judge_host(one, at_before, at_after, unchanged=False, undo=None):
         )
         for problem in one.problems
     ]
+    findings += [_judge_loss(loss, unchanged, command) for loss in one.lost]
     evidence = {}  # type: Dict[str, Dict[str, Any]]
     for series in one.series:
         keys = _keep(evidence, series, one.remarks, (at_before, at_after))
@@ -78,6 +80,7 @@ def judge_fleet(verdicts, undo=None):
     # type: (Sequence[FleetVerdict], Optional[str]) -> List[Finding]
     """A finding for each figure over all changed hosts."""
     findings = []
+    deciding = sum(one.whole is None for one in verdicts)
     for one in verdicts:
         title = "{0}: {1}".format(one.name, FLEET_CHANGE.title)
         hosts = "{0} changed hosts, less {1} unchanged ones".format(
@@ -90,18 +93,26 @@ def judge_fleet(verdicts, undo=None):
                     FLEET_CHANGE,
                     SKIP,
                     title=title,
-                    why="Too few hosts for a verdict on all of them: it takes 6, or 4 beside 4 "
-                    "that were left unchanged.",
+                    why="Too few hosts for a verdict on all of them: for {0} figures at once it "
+                    "takes {1}{2}.".format(
+                        deciding,
+                        fleet.fewest_hosts(one.comparison.controls, deciding),
+                        _beside(one.comparison.controls),
+                    ),
                     running="{0} ({1})".format(percent(interval.ratio), hosts),
                 )
             )
             continue
         statuses = {WORSE: FAIL, INCONCLUSIVE: WARN, BETTER: PASS, NO_DIFFERENT: PASS}
+        status = statuses[one.comparison.verdict]
+        if one.whole is not None and status == FAIL:
+            status = WARN
         findings.append(
             found(
                 FLEET_CHANGE,
-                statuses[one.comparison.verdict],
+                status,
                 title=title,
+                why=_part_of(one.whole) if status == WARN else None,
                 fix=undo or "./hostproof revert --limit HOSTS",
                 desired="not worse",
                 running="{0} (95 % interval {1} to {2}) over {3}: {4}".format(
@@ -116,10 +127,42 @@ def judge_fleet(verdicts, undo=None):
     return findings
 
 
+def _beside(controls):
+    # type: (int) -> str
+    enough = fleet.ENOUGH_CONTROLS
+    if controls:
+        return " beside these {0} unchanged ones".format(controls)
+    return ", or fewer beside {0} and more that are left unchanged".format(enough)
+
+
+def _part_of(whole):
+    # type: (Optional[str]) -> Optional[str]
+    return None if whole is None else "This is a part of {0}, which decides.".format(whole)
+
+
 def percent(ratio):
     # type: (float) -> str
     """A ratio after / before as people read it: +4.6 %."""
     return "{0:+.1f} %".format((ratio - 1.0) * 100)
+
+
+def _judge_loss(loss, unchanged, undo):
+    # type: (Loss, bool, str) -> Finding
+    status = FAIL if loss.worse and not unchanged else WARN
+    why = "An answer that never comes is in no figure of those that do."
+    if not loss.worse:
+        why += " So few may be chance."
+    if unchanged:
+        why += " This host was {0}.".format(_UNCHANGED)
+    return found(
+        CHANGE,
+        status,
+        title="{0}: {1}".format(loss.name, CHANGE.title),
+        why=why,
+        fix=_fix(status, undo, unchanged),
+        desired="no more lost than before",
+        running=loss.text,
+    )
 
 
 def _judge_series(one, host, keys, unchanged, undo):
@@ -154,18 +197,23 @@ def _judge_series(one, host, keys, unchanged, undo):
             evidence=keys,
         )
     part = host.whole_of(one) if one.series.layer == "host" else None
-    status = worst([_status(figure) for figure in one.figures])
+    gone = one.gone if host.whole_of(one) is None else None
+    status = worst([_status(figure) for figure in one.figures] + [ERROR] * bool(gone))
     why = None
     if status == FAIL and (unchanged or part is not None):
         status = WARN
-        why = "This is a part of {0}, which decides.".format(part.series.name) if part else None
+        why = _part_of(part.series.name if part else None)
     if unchanged and status != PASS:
         why = "This host was {0}.".format(_UNCHANGED)
+    if why is None and status == ERROR:
+        why = "Whether the change made this slower is not known: {0}.".format(gone)
     if why is None and status == WARN:
         why = "That the change made this slower can be neither shown nor ruled out."
     sentences = path + [
         "{0} {1}".format(figure.name, verdict.sentence(figure.comparison)) for figure in one.figures
     ]
+    if gone:
+        sentences.append(gone)
     if remarks:
         sentences.append("to mind: " + remarks)
     return found(
@@ -200,6 +248,8 @@ def _fix(status, undo, unchanged):
         return undo
     if unchanged:
         return "find out what else changed, and compare again"
+    if status == ERROR:
+        return "measure longer (latency_gate_seconds), or take more samples (latency_probes)"
     return "compare again with more windows (latency_gate_windows), or at a quieter time"
 
 

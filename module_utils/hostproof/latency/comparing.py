@@ -6,22 +6,27 @@ A series is what one probe measured of one subject, layer and size; its figures 
 verdict.py. A series that has figures on one side alone is a problem, never "no different".
 """
 
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from ..errors import PolicyError
 from . import fleet, verdict
+from .asked import because, is_asked, without_answer
 from .baseline import Baseline
-from .probe_list import ACTIVE, DISK, DISK_READ, IN_TICKS, NFS, TCP, Probe, check_probes
+from .losses import Loss, losses
+from .probe_list import check_probes
+from .series import (
+    FEWEST_WINDOWS,
+    Series,
+    is_cached,
+    is_coarse,
+    series_of,
+    told_windows,
+    values_of,
+)
 from .window import Window
 
-#: Figures of a distribution, and of a series that has nothing but means.
-_FIGURES = ("p50", "p99")
-_MEAN = "mean"
-
 #: Layers that are a part of ``user`` where a probe has that.
-_PARTS = ("host", "kernel", "device")
-
-#: Fewer windows than this on a side bound no interval at all, whatever they say.
-FEWEST_WINDOWS = 4
+PARTS = ("host", "kernel", "device")
 
 #: What should be the same before and after; a difference is said, for it may be the reason.
 _SAME = (
@@ -51,21 +56,6 @@ _MOST_STEAL = 2.0
 _MUCH_LOAD = 2.0
 
 
-class Series(NamedTuple):
-    """``size`` is bytes of a request, None where a probe has no such thing."""
-
-    probe: str
-    subject: str
-    layer: str
-    size: Optional[int]
-
-    @property
-    def name(self):
-        # type: () -> str
-        size = "" if self.size is None else " {0} B".format(self.size)
-        return "{0} {1} {2}{3}".format(self.probe, self.subject, self.layer, size)
-
-
 class Figure(NamedTuple):
     """One figure of a series (p50, p99, mean) and its four-way verdict."""
 
@@ -83,7 +73,8 @@ class SeriesVerdict(NamedTuple):
     """``problem`` says why there is no figure; ``idle`` that there was nothing on either side.
 
     ``path`` is what differs of the way to the other side between before and after, ``remarks`` what
-    else does.
+    else does. ``asked`` is whether the user named it, ``gone`` says which figure there was before
+    and is no more, ``coarse`` that some windows were over within one unit of the source.
     """
 
     series: Series
@@ -94,18 +85,23 @@ class SeriesVerdict(NamedTuple):
     idle: Optional[str]
     path: List[str]
     remarks: List[str]
+    asked: bool = True
+    gone: Optional[str] = None
+    coarse: bool = False
 
 
 class HostVerdict(NamedTuple):
     """``problems`` are about the host as a whole: a side that is missing, a probe without a window.
 
-    ``remarks`` are what the measurements themselves remarked, with the side.
+    ``remarks`` are what the measurements themselves remarked, with the side; ``lost`` is what was
+    not answered any more.
     """
 
     host: str
     series: List[SeriesVerdict]
     problems: List[str]
     remarks: List[str]
+    lost: Sequence[Loss] = ()
 
     @property
     def measured(self):
@@ -130,7 +126,7 @@ class HostVerdict(NamedTuple):
         # type: (SeriesVerdict) -> Optional[SeriesVerdict]
         """What a process felt, which was compared, where ``one`` is a part of it: its ``user``
         series. What a part lacks, the whole tells."""
-        if one.series.layer not in _PARTS:
+        if one.series.layer not in PARTS:
             return None
         whole = one.series._replace(layer="user")
         found = [other for other in self.series if other.series == whole and other.figures]
@@ -138,21 +134,14 @@ class HostVerdict(NamedTuple):
 
 
 class FleetVerdict(NamedTuple):
-    """One figure of one kind of series over all hosts. ``hosts`` are those that have it."""
+    """One figure of one kind of series over all hosts. ``hosts`` are those that have it, ``whole``
+    is the name of what this is a part of, which decides."""
 
-    probe: str
-    layer: str
-    size: Optional[int]
-    figure: str
+    name: str
     hosts: List[str]
     unchanged: List[str]
     comparison: fleet.FleetComparison
-
-    @property
-    def name(self):
-        # type: () -> str
-        size = "" if self.size is None else " {0} B".format(self.size)
-        return "{0} {1}{2} {3}".format(self.probe, self.layer, size, self.figure)
+    whole: Optional[str] = None
 
     @property
     def bounded(self):
@@ -171,6 +160,8 @@ class _Pair(NamedTuple):
     series: Series
     before: List[Window]
     after: List[Window]
+    rounds: int
+    asked: bool
 
 
 def compare_hosts(pairs):
@@ -179,14 +170,15 @@ def compare_hosts(pairs):
     there is none. The error is shared by all figures of all hosts (Bonferroni)."""
     problems = {host: _problems(*pairs[host]) for host in pairs}
     found = {host: [] if problems[host] else _pairs(*pairs[host]) for host in pairs}
-    figures = {(host, pair.series): _figures_of(pair) for host in found for pair in found[host]}
-    comparisons = max(1, sum(len(ready) for ready, _ in figures.values()))
+    figures = {(host, pair.series): _ready(pair) for host in found for pair in found[host]}
+    comparisons = max(1, sum(len(ready) for ready in figures.values()))
     verdicts = {}
     for host in pairs:
         judged = [_judge(pair, figures[host, pair.series], comparisons) for pair in found[host]]
         missing = [] if problems[host] else _missing_probes(pairs[host][0], judged)
         remarks = [] if problems[host] else _remarks(*pairs[host])
-        verdicts[host] = HostVerdict(host, judged, problems[host] + missing, remarks)
+        lost = [] if problems[host] else losses(*pairs[host])
+        verdicts[host] = HostVerdict(host, judged, problems[host] + missing, remarks, lost)
     return verdicts
 
 
@@ -203,7 +195,7 @@ def stability(baseline):
     names = []
     figures = 0
     for series, windows in series_of(baseline.windows).items():
-        for figure, values in _values(windows):
+        for figure, values in values_of(windows):
             if figure == "p99" or series.layer == "host" or not values:
                 continue
             steady = verdict.is_stable(values, verdict.MARGINS[figure])
@@ -217,27 +209,30 @@ def unmeasured(baseline):
     # type: (Baseline) -> List[str]
     """Why this baseline is none to compare with: no figure at all, or a probe without one."""
     counts = {
-        series: _told_windows(windows) for series, windows in series_of(baseline.windows).items()
+        series: told_windows(windows) for series, windows in series_of(baseline.windows).items()
     }
     found = []
     if not any(count >= FEWEST_WINDOWS for count in counts.values()):
         found.append(
             "no figure was measured in {0} windows or more{1}".format(
-                FEWEST_WINDOWS, _because(baseline.remarks)
+                FEWEST_WINDOWS, because(baseline.remarks)
             )
         )
     measured = [series for series, count in counts.items() if count >= FEWEST_WINDOWS]
-    return found or _without_series(baseline, measured)
+    return found or without_answer(baseline, measured)
 
 
-def series_of(windows):
-    # type: (Iterable[Window]) -> Dict[Series, List[Window]]
-    """The windows by what they are of, each list in order of time."""
-    found = {}  # type: Dict[Series, List[Window]]
-    for window in windows:
-        key = Series(window.probe, window.subject, window.layer, window.size)
-        found.setdefault(key, []).append(window)
-    return found
+def windows_needed(baselines):
+    # type: (Sequence[Baseline]) -> Tuple[int, int]
+    """How many windows a side bound an interval of each figure, and how many figures share the
+    error, where these are compared together."""
+    figures = sum(
+        len(values) >= FEWEST_WINDOWS
+        for one in baselines
+        for windows in series_of(one.windows).values()
+        for _, values in values_of(windows)
+    )
+    return verdict.fewest_windows(verdict.ALPHA / max(1, figures)), figures
 
 
 def compare_fleet(verdicts, changed, unchanged):
@@ -246,27 +241,55 @@ def compare_fleet(verdicts, changed, unchanged):
 
     A host is one observation: the median of the ratios of its subjects (its disks, its mounts).
     """
-    ratios = {}  # type: Dict[Tuple[str, str, Optional[int], str], Dict[str, List[float]]]
+    ratios = {}  # type: Dict[Tuple[Series, str], Dict[str, List[float]]]
     for host in list(changed) + list(unchanged):
         for one in verdicts[host].series if host in verdicts else []:
             for figure in one.figures:
-                kind = (one.series.probe, one.series.layer, one.series.size, figure.name)
+                # Every subject of a host counts for its one observation.
+                kind = (one.series._replace(subject=""), figure.name)
                 by_host = ratios.setdefault(kind, {})
                 by_host.setdefault(host, []).append(figure.comparison.interval.ratio)
+    ours = {kind: [host for host in changed if host in ratios[kind]] for kind in ratios}
+    kinds = [kind for kind in sorted(ratios, key=str) if ours[kind]]
+    wholes = {kind: _whole_of(kind, kinds) for kind in kinds}
+    deciding = sum(whole is None for whole in wholes.values())
     found = []
-    for kind in sorted(ratios, key=str):
+    for kind in kinds:
         by_host = ratios[kind]
-        ours = [host for host in changed if host in by_host]
         others = [host for host in unchanged if host in by_host]
-        if not ours:
-            continue
         comparison = fleet.compare_fleet(
-            [verdict.median(by_host[host]) for host in ours],
+            [verdict.median(by_host[host]) for host in ours[kind]],
             [verdict.median(by_host[host]) for host in others],
-            verdict.MARGINS[kind[3]],
+            verdict.MARGINS[kind[1]],
+            deciding,
         )
-        found.append(FleetVerdict(*kind + (ours, others, comparison)))
+        whole = wholes[kind]
+        found.append(
+            FleetVerdict(
+                _fleet_name(kind),
+                ours[kind],
+                others,
+                comparison,
+                None if whole is None else _fleet_name(whole),
+            )
+        )
     return found
+
+
+_Kind = Tuple[Series, str]
+
+
+def _whole_of(kind, kinds):
+    # type: (_Kind, Sequence[_Kind]) -> Optional[_Kind]
+    """The figure of which this is a part, where all hosts have that too."""
+    series, figure = kind
+    whole = (series._replace(layer="user"), figure)
+    return whole if series.layer in PARTS and whole in kinds else None
+
+
+def _fleet_name(kind):
+    # type: (_Kind) -> str
+    return "{0} {1} {2}".format(kind[0].probe, kind[0].kind, kind[1])
 
 
 # -- one host -------------------------------------------------------------------------------------
@@ -279,7 +302,10 @@ def _problems(before, after):
     missing = ["{0}: {1}".format(name, side) for name, side in sides if isinstance(side, str)]
     if missing:
         return missing
-    asked = [(_by_name(side.probes), float(side.seconds)) for side in (before, after)]  # type: List[Tuple[Dict[str, Any], float]]
+    try:
+        asked = [(_by_name(side.probes), float(side.seconds)) for side in (before, after)]
+    except PolicyError as problem:
+        return ["the baseline asks for what cannot be measured: {0}".format(problem)]
     if asked[0] != asked[1]:
         return [
             "before and after were not measured alike ({0}): measure both with the same probes "
@@ -307,62 +333,94 @@ def _pairs(before, after):
     # type: (Baseline, Baseline) -> List[_Pair]
     first, second = series_of(before.windows), series_of(after.windows)
     keys = list(first) + [series for series in second if series not in first]
-    return [_Pair(series, first.get(series, []), second.get(series, [])) for series in keys]
+    return [
+        _Pair(
+            series,
+            first.get(series, []),
+            second.get(series, []),
+            before.rounds,
+            is_asked(series, before),
+        )
+        for series in keys
+    ]
 
 
 _Ready = List[Tuple[str, List[float], List[float]]]
 
 
-def _figures_of(pair):
-    # type: (_Pair) -> Tuple[_Ready, Optional[str]]
-    """The figures that both sides have, or what is in the way."""
-    before, after = dict(_values(pair.before)), dict(_values(pair.after))
-    ready = []
-    for name in list(before) + [name for name in after if name not in before]:
-        sides = (before.get(name, []), after.get(name, []))
-        if min(len(side) for side in sides) >= FEWEST_WINDOWS:
-            ready.append((name,) + sides)
-    if ready:
-        return ready, None
-    return [], "it has a figure in {0} windows before and in {1} after, and {2} are needed".format(
-        _told_windows(pair.before), _told_windows(pair.after), FEWEST_WINDOWS
-    )
+def _ready(pair):
+    # type: (_Pair) -> _Ready
+    """The figures that both sides tell in windows enough."""
+    before, after = dict(values_of(pair.before)), dict(values_of(pair.after))
+    sides = [(name, before[name], after[name]) for name in before if name in after]
+    return [one for one in sides if min(len(one[1]), len(one[2])) >= FEWEST_WINDOWS]
 
 
-def _told_windows(windows):
-    # type: (Sequence[Window]) -> int
-    """In how many windows there is any figure."""
-    return max(len(values) for _, values in _values(windows))
-
-
-def _values(windows):
-    # type: (Sequence[Window]) -> List[Tuple[str, List[float]]]
-    """Figure to its values in order of time, of the windows that have it and are above 0."""
-    has_middle = any(window.p50 is not None for window in windows)
-    names = _FIGURES if has_middle else (_MEAN,)
-    found = []
-    for name in names:
-        values = [getattr(window, name) for window in windows]
-        found.append((name, [value for value in values if value is not None and value > 0]))
-    return found
-
-
-def _judge(pair, figures, comparisons):
-    # type: (_Pair, Tuple[_Ready, Optional[str]], int) -> SeriesVerdict
-    ready, short = figures
+def _judge(pair, ready, comparisons):
+    # type: (_Pair, _Ready, int) -> SeriesVerdict
     compared = [
         Figure(name, verdict.compare(before, after, verdict.MARGINS[name], comparisons))
         for name, before, after in ready
     ]
-    told = max(_told_windows(pair.before), _told_windows(pair.after))
-    nothing = told < FEWEST_WINDOWS
-    problem = None if nothing else short
-    idle = short if nothing else None
-    path = _differences(pair, _PATH)
-    remarks = _changed_conditions(pair)
+    problem = idle = None
+    if not compared and _is_idle(pair):
+        idle = _short(pair)
+    elif not compared:
+        problem = _short(pair)
     return SeriesVerdict(
-        pair.series, pair.before, pair.after, compared, problem, idle, path, remarks
+        pair.series,
+        pair.before,
+        pair.after,
+        compared,
+        problem,
+        idle,
+        _differences(pair, _PATH),
+        _changed_conditions(pair),
+        pair.asked,
+        _gone(pair, ready) if compared and pair.asked else None,
+        is_coarse(pair.before + pair.after),
     )
+
+
+def _is_idle(pair):
+    # type: (_Pair) -> bool
+    """Whether it is only that there was too little to do.
+
+    What nobody named may be busy in a few windows more or less by chance; but a disk that was busy
+    in most of them, and of which nothing at all is told after, may be one that hangs.
+    """
+    before, after = told_windows(pair.before), told_windows(pair.after)
+    if pair.asked:
+        return max(before, after) < FEWEST_WINDOWS
+    return before < FEWEST_WINDOWS or after > 0 or 2 * before < pair.rounds
+
+
+def _short(pair):
+    # type: (_Pair) -> str
+    text = "it has a figure in {0} windows before and in {1} after, and {2} are needed".format(
+        told_windows(pair.before), told_windows(pair.after), FEWEST_WINDOWS
+    )
+    cached = sum(is_cached(window) for window in pair.before + pair.after)
+    return text + ("; a cache answered {0} windows".format(cached) if cached else "")
+
+
+def _gone(pair, ready):
+    # type: (_Pair, _Ready) -> Optional[str]
+    """Of the figures that only one side tells, those that there were before: the tail of a window
+    that was cut short is not the same as before, it is not known."""
+    after = dict(values_of(pair.after))
+    names = [name for name, _, _ in ready]
+    for name, values in values_of(pair.before):
+        if name not in names and len(values) >= FEWEST_WINDOWS:
+            return "{0} is told in {1} windows before and in {2} after{3}".format(
+                name,
+                len(values),
+                len(after.get(name, [])),
+                ", whose samples are too few ({0})".format(max(one.n for one in pair.after))
+                if pair.after
+                else "",
+            )
+    return None
 
 
 def _differences(pair, conditions):
@@ -407,8 +465,8 @@ def _changed_conditions(pair):
 
 def _told(windows, name):
     # type: (Sequence[Window], str) -> List[str]
-    values = {window.conditions.get(name) for window in windows}
-    return sorted(str(value) for value in values if value is not None)
+    values = [window.conditions.get(name) for window in windows]
+    return sorted({str(value) for value in values if value is not None})
 
 
 def _numbers(windows, name):
@@ -417,46 +475,11 @@ def _numbers(windows, name):
     return [value for value in values if isinstance(value, (int, float))]
 
 
-# -- probes that gave nothing ---------------------------------------------------------------------
-
-
 def _missing_probes(before, judged):
     # type: (Baseline, List[SeriesVerdict]) -> List[str]
     """What was asked for by name and has no series that was compared, or a problem of its own."""
     told = [one.series for one in judged if one.figures or one.problem]
-    return _without_series(before, told)
-
-
-def _without_series(baseline, measured):
-    # type: (Baseline, Sequence[Series]) -> List[str]
-    found = []
-    for probe in check_probes(baseline.probes):
-        for wanted in _wanted(probe):
-            if not any(_serves(series, probe, wanted) for series in measured):
-                found.append("{0} was not measured{1}".format(wanted, _because(baseline.remarks)))
-    return found
-
-
-def _wanted(probe):
-    # type: (Probe) -> List[str]
-    """The names of what the user asked for; what happens to be there is not asked for."""
-    if probe.kind in ACTIVE:
-        return [probe.name]
-    named = probe.options.get("devices") or probe.options.get("mounts") or []
-    return ["{0} {1}".format(probe.kind, name) for name in named]
-
-
-def _serves(series, probe, wanted):
-    # type: (Series, Probe, str) -> bool
-    if probe.kind == TCP:
-        return series.probe == TCP and probe.name.split(" ")[1] == series.subject
-    if probe.kind == DISK_READ:
-        return series.size is not None and series.subject == probe.options["path"]
-    name = wanted.split(" ", 1)[1]
-    if probe.kind == NFS:
-        return series.probe == NFS and (series.subject + " ").startswith(name + " ")
-    # A device that was named by a link has the kernel's name in its windows: any disk serves.
-    return series.probe == DISK and (series.subject == name or "/" in name)
+    return without_answer(before, told)
 
 
 def _remarks(before, after):
@@ -466,10 +489,3 @@ def _remarks(before, after):
         for name, side in (("before", before), ("after", after))
         for remark in side.remarks
     ]
-
-
-def _because(remarks):
-    # type: (Sequence[str]) -> str
-    # That a figure is inexact is no reason for its absence.
-    reasons = [remark for remark in remarks if IN_TICKS not in remark]
-    return " ({0})".format("; ".join(reasons)) if reasons else ""

@@ -19,6 +19,7 @@ from .verdict import (
     NO_DIFFERENT,
     WORSE,
     Interval,
+    fewest_beside,
     median,
     ratio_interval,
     tail_rank,
@@ -38,24 +39,26 @@ class FleetComparison(NamedTuple):
     controls: int
 
 
-def compare_fleet(changed, unchanged, margin):
-    # type: (Sequence[float], Sequence[float], float) -> FleetComparison
+def compare_fleet(changed, unchanged, margin, comparisons=1):
+    # type: (Sequence[float], Sequence[float], float, int) -> FleetComparison
     """Ratios after / before of the changed hosts and of those left alone, all above 0.
 
     Worse or better: the interval leaves "the same" out and does not lie within the margin. With
-    the host as the unit that is already rare by chance. ValueError without a changed host.
+    the host as the unit that is already rare by chance. ``comparisons`` is how many such verdicts
+    are given at once: each gets its part of the error. ValueError without a changed host.
     """
+    alpha = ALPHA / max(1, comparisons)
     controls = list(unchanged) if len(unchanged) >= ENOUGH_CONTROLS else []
     if controls:
         # Hosts have no order in time: nothing to widen for neighbours.
-        interval = ratio_interval(controls, changed, ALPHA, ordered=False)
+        interval = ratio_interval(controls, changed, alpha, ordered=False)
     else:
-        interval = signed_rank_interval(changed)
+        interval = signed_rank_interval(changed, alpha)
     return FleetComparison(_decide(interval, margin), interval, margin, len(changed), len(controls))
 
 
-def signed_rank_interval(ratios):
-    # type: (Sequence[float]) -> Interval
+def signed_rank_interval(ratios, alpha=ALPHA):
+    # type: (Sequence[float], float) -> Interval
     """The median of all pairs' geometric means, and the interval that Wilcoxon's ranks give."""
     if not ratios or min(ratios) <= 0:
         raise ValueError("a fleet needs at least one ratio, and all above 0")
@@ -64,7 +67,7 @@ def signed_rank_interval(ratios):
         (first + second) / 2.0 for number, first in enumerate(logs) for second in logs[number:]
     )
     middle = median(pairs)
-    rank = tail_rank(_signed_ranks(len(logs)), ALPHA)
+    rank = tail_rank(_signed_ranks(len(logs)), alpha)
     if rank == 0:
         return Interval(math.exp(middle), 0.0, math.inf)
     return Interval(math.exp(middle), math.exp(pairs[rank - 1]), math.exp(pairs[-rank]))
@@ -89,6 +92,19 @@ def _signed_ranks(hosts):
         for total in range(len(counts) - 1, rank - 1, -1):
             counts[total] += counts[total - rank]
     return counts
+
+
+def fewest_hosts(controls, comparisons):
+    # type: (int, int) -> int
+    """How many changed hosts bound an interval for each of so many verdicts, beside ``controls``
+    unchanged ones if these are enough."""
+    alpha = ALPHA / max(1, comparisons)
+    if controls >= ENOUGH_CONTROLS:
+        return fewest_beside(controls, alpha)
+    hosts = 1
+    while tail_rank(_signed_ranks(hosts), alpha) == 0:
+        hosts += 1
+    return hosts
 
 
 def needed_hosts(spread, change):

@@ -100,6 +100,7 @@ def allow_change(ledger, number):
     batch = ledger.batch(number)
     reasons = []
     steady = []
+    sides = []
     for host in batch["hosts"]:
         side = _load(ledger.folder_of(number, BEFORE), host)
         if not isinstance(side, Baseline):
@@ -107,6 +108,8 @@ def allow_change(ledger, number):
             continue
         reasons += ["{0}: {1}".format(host, text) for text in comparing.unmeasured(side)]
         steady.append((host, comparing.stability(side)))
+        sides.append(side)
+    reasons += _too_few_windows(sides)
     if gating.is_restless([one for _, one in steady]):
         reasons += [
             "{0}: the baseline is not stable: {1}".format(host, ", ".join(one.unstable))
@@ -154,16 +157,16 @@ def after_revert(ledger, number, journal):
     batch = ledger.batch(number)
     left = _left(batch, journal)
     reasons = list(batch["reasons"])
+    # Beside the reasons: a later try may leave nothing.
+    batch["left"] = left
     again = comparing.compare_hosts(
         {
             host: tuple(_load(ledger.folder_of(number, side), host) for side in (BEFORE, REVERTED))
             for host in batch["hosts"]
         }
     )
-    if left:
-        ledger.move(number, gating.HELD, reasons + left, expected=(gating.HELD, gating.CHANGING))
-    else:
-        ledger.move(number, gating.REVERTED, reasons, expected=(gating.HELD, gating.CHANGING))
+    state = gating.HELD if left else gating.REVERTED
+    ledger.move(number, state, reasons, expected=(gating.HELD, gating.CHANGING))
     findings = {}
     for host in batch["hosts"]:
         told = [text for text in left if text.startswith(host + ": ")]
@@ -245,6 +248,20 @@ def _load(folder, host):
         return str(problem)
 
 
+def _too_few_windows(sides):
+    # type: (Sequence[Baseline]) -> List[str]
+    """Why no comparison with these could keep a change, however good it is."""
+    needed, figures = comparing.windows_needed(sides)
+    rounds = min([side.rounds for side in sides] or [needed])
+    if rounds >= needed:
+        return []
+    text = (
+        "{0} windows a side bound no interval where {1} figures of {2} hosts are judged at once: "
+        "it takes {3} (latency_gate_windows), or fewer hosts in a batch (latency_gate_serial)"
+    )
+    return [text.format(rounds, figures, len(sides), needed)]
+
+
 def _compare_batch(ledger, batch, side, undo):
     # type: (Ledger, Dict[str, Any], str, str) -> Comparison
     """A host that only stood beside this batch is judged with its own, and by nothing else."""
@@ -268,7 +285,7 @@ def _left(batch, journal):
         if host not in journal:
             left.append("{0}: whether it was put back is not known".format(host))
             continue
-        more = [name for name in journal[host] if name not in batch["journal"].get(host, [])]
+        more = gating.own_applies(batch, host, journal[host])
         if more:
             left.append("{0}: not put back: {1}".format(host, ", ".join(more)))
     return left

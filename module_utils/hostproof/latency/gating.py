@@ -13,8 +13,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set
 
 from ..errors import HostproofError
 from . import baseline
-from .comparing import Figure, FleetVerdict, HostVerdict, Stability
-from .verdict import INCONCLUSIVE, WORSE
+from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, Stability
+from .verdict import INCONCLUSIVE, WORSE, median
 
 LEDGER = "gate.json"
 SCHEMA = 1
@@ -304,8 +304,7 @@ def others_open(parent, own, open_now, released):
             if batch["state"] not in _OPEN:
                 continue
             for host in batch["hosts"]:
-                left = set(open_now.get(host, [])) - set(batch["journal"].get(host, []))
-                if left:
+                if own_applies(batch, host, open_now.get(host, [])):
                     found.append(
                         "{0} still has what gate {1} changed and did not keep ({2}): "
                         "./hostproof revert --gate {3}, or accept it with -e "
@@ -314,6 +313,16 @@ def others_open(parent, own, open_now, released):
                         )
                     )
     return found
+
+
+def own_applies(batch, host, applies):
+    # type: (Dict[str, Any], str, Sequence[str]) -> List[str]
+    """Those of a host's applies that are the gate's: what it noted as changed, or where it ended
+    before it could note that, all that were not there before it."""
+    noted = batch["changed"].get(host)
+    if noted is not None:
+        return [name for name in applies if name in noted]
+    return [name for name in applies if name not in batch["journal"].get(host, [])]
 
 
 def _state_in_words(batch):
@@ -327,7 +336,7 @@ def _state_in_words(batch):
         REVERTED: "it was reverted",
         KEPT: "it was kept",
     }[batch["state"]]
-    return "; ".join([words] + [str(reason) for reason in batch["reasons"]])
+    return "; ".join([words] + [str(one) for one in batch["reasons"] + batch.get("left", [])])
 
 
 # -- the decision ---------------------------------------------------------------------------------
@@ -350,9 +359,10 @@ def decide(hosts, applied, verdicts, fleet_verdicts, limits):
         if one is None:
             reasons.append((host, "its latency was not compared"))
             continue
-        reasons += [(host, reason) for reason in _host_reasons(one, limits, restless)]
+        others = [verdicts[name] for name in verdicts if name not in hosts]
+        reasons += [(host, reason) for reason in _host_reasons(one, others, limits, restless)]
     for fleet in fleet_verdicts:
-        if fleet.comparison.verdict == WORSE:
+        if fleet.comparison.verdict == WORSE and fleet.whole is None:
             text = "all changed hosts together got worse: {0}".format(fleet.name)
             reasons.append((None, text))
     other_paths = [
@@ -380,9 +390,10 @@ def _stability(one):
     return Stability([name for name, one in known if one.comparison.stable is False], len(known))
 
 
-def _host_reasons(one, limits, restless):
-    # type: (HostVerdict, Limits, bool) -> List[str]
+def _host_reasons(one, others, limits, restless):
+    # type: (HostVerdict, Sequence[HostVerdict], Limits, bool) -> List[str]
     reasons = list(one.problems)
+    reasons += ["{0}: {1}".format(loss.name, loss.text) for loss in one.lost if loss.worse]
     if not one.problems and not one.measured:
         reasons.append("not a single figure could be compared")
     for series in one.series:
@@ -391,17 +402,22 @@ def _host_reasons(one, limits, restless):
             reasons.append("{0}: {1}".format(series.series.name, series.problem))
         if series.series.layer == "host" and whole is not None:
             continue  # a part of what decides
+        if series.gone and whole is None:
+            reasons.append("{0}: {1}".format(series.series.name, series.gone))
         for figure in series.figures:
-            said = _figure_reason(figure, limits, restless)
+            said = _figure_reason(series, figure, limits, restless)
             if said:
-                reasons.append("{0} {1}: {2}".format(series.series.name, figure.name, said))
+                beside = _beside(others, series, figure)
+                reasons.append(
+                    "{0} {1}: {2}{3}".format(series.series.name, figure.name, said, beside)
+                )
     return reasons
 
 
-def _figure_reason(figure, limits, restless):
-    # type: (Figure, Limits, bool) -> Optional[str]
+def _figure_reason(series, figure, limits, restless):
+    # type: (SeriesVerdict, Figure, Limits, bool) -> Optional[str]
     comparison = figure.comparison
-    ratio = "{0:+.1f} %".format((comparison.interval.ratio - 1.0) * 100)
+    ratio = _percent(comparison.interval.ratio)
     if comparison.verdict == WORSE:
         return "worse ({0})".format(ratio)
     if comparison.verdict != INCONCLUSIVE:
@@ -412,10 +428,34 @@ def _figure_reason(figure, limits, restless):
         return None  # the tail moves by itself; it is held for what it shows, not for what it may
     if comparison.stable is False and restless:
         return "the baseline was not stable, so that no verdict is due"
-    if comparison.interval.low <= 0.0:
+    bounded = comparison.interval.low > 0.0
+    if not series.asked and (series.coarse or not bounded):
+        return None  # nobody asked for it, and chance decides in how many windows it is told
+    if not bounded:
         return "too few windows to tell, it needs about {0}".format(comparison.needed)
     if comparison.interval.high > 1.0 + limits.tolerance:
         return "inconclusive, and could be {0:.1f} times as slow".format(comparison.interval.high)
     if limits.inconclusive == HOLD:
         return "inconclusive ({0})".format(ratio)
     return None
+
+
+def _beside(others, series, figure):
+    # type: (Sequence[HostVerdict], SeriesVerdict, Figure) -> str
+    """What the same figure did on hosts that nothing was done to; empty where none has it."""
+    ratios = [
+        beside.comparison.interval.ratio
+        for host in others
+        for one in host.series
+        if one.series._replace(subject="") == series.series._replace(subject="")
+        for beside in one.figures
+        if beside.name == figure.name
+    ]
+    if not ratios:
+        return ""
+    return "; beside it on unchanged hosts: {0}".format(_percent(median(ratios)))
+
+
+def _percent(ratio):
+    # type: (float) -> str
+    return "{0:+.1f} %".format((ratio - 1.0) * 100)

@@ -35,6 +35,8 @@ NO_DISK = "disk: this host has no disk"
 TOO_FEW = "too few to tell"
 #: What a remark on a device holds whose time the kernel counts in no finer unit.
 IN_TICKS = "in ticks of"
+#: The condition ``counted_in`` of a window of such a device.
+TICKS = "ticks"
 
 MOST_READS = 20000
 MOST_SAMPLES = 20000

@@ -92,7 +92,7 @@ def is_stable(before, margin):
     # type: (Sequence[float], float) -> Optional[bool]
     """Whether a baseline's second half is not worse or better than its first; None if too short."""
     half = len(before) // 2
-    if half < _fewest(ALPHA):
+    if half < fewest_windows(ALPHA):
         return None
     interval = ratio_interval(before[:half], before[-half:], ALPHA)
     return _decide(interval, margin) not in (WORSE, BETTER)
@@ -146,7 +146,7 @@ def _needed(interval, margin, windows, alpha):
     # type: (Interval, float, int, float) -> Optional[int]
     """The interval shrinks with the root of the windows; until it leaves the nearest bound out."""
     if interval.low <= 0.0 or math.isinf(interval.high):
-        return _fewest(alpha)
+        return fewest_windows(alpha)
     bound, ratio = math.log(1.0 + margin), math.log(interval.ratio)
     distance = abs(abs(ratio) - bound)
     if distance == 0.0:
@@ -156,13 +156,22 @@ def _needed(interval, margin, windows, alpha):
     return max(windows + 1, needed) if needed <= _MOST_WINDOWS else None
 
 
-def _fewest(alpha):
+def fewest_windows(alpha):
     # type: (float) -> int
     """Windows a side below which no interval of that error is bounded."""
     windows = 1
     while _rank(windows, windows, alpha) == 0:
         windows += 1
     return windows
+
+
+def fewest_beside(others, alpha):
+    # type: (int, float) -> int
+    """As fewest_windows, for one side alone where the other one has so many."""
+    number = 1
+    while _rank(number, others, alpha) == 0:
+        number += 1
+    return number
 
 
 def _widening(before, after):
@@ -254,6 +263,8 @@ def _margin_and_verdict(comparison):
         text += ", but suspect"
     if comparison.verdict == INCONCLUSIVE and comparison.needed is not None:
         text += ", needs about {0} windows a side".format(comparison.needed)
+    elif comparison.verdict == INCONCLUSIVE and comparison.stable is not False:
+        text += ", and no number of windows up to {0} would tell".format(_MOST_WINDOWS)
     return text
 
 

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import Absent, HostproofError, Unanswered
 from ..host import Host, Sample
-from ..latency.probe_list import IN_TICKS
+from ..latency.probe_list import IN_TICKS, TICKS
 from ..latency.window import Window
 from ..parsers import diskstats, kernel_release
 
@@ -30,8 +30,6 @@ DEVICES, PATHS = "devices", "paths"
 #: Why the time of a device is counted in ticks: {0} is the device, {1} how long a tick is.
 NO_QUEUE = "the kernel counts the time of {0} " + IN_TICKS + " {1}, for want of a request queue"
 OLD_KERNEL = "a Linux before 4.18 counts the time of {0} " + IN_TICKS + " {1}"
-#: The condition ``counted_in`` of a window of such a device.
-TICKS = "ticks"
 #: How many devices a remark names: hosts have hundreds.
 _NAMED = 20
 #: The first release that may count nanoseconds: 4.18 counted whole ticks, but the change of 4.19

@@ -11,7 +11,13 @@ import pytest
 from ansible.module_utils.hostproof import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.latency import baseline, change_findings, comparing
+from ansible.module_utils.hostproof.latency import (
+    baseline,
+    change_findings,
+    comparing,
+    fleet,
+    gating,
+)
 from ansible.module_utils.hostproof.latency.baseline import Baseline, NoBaseline
 from ansible.module_utils.hostproof.latency.verdict import INCONCLUSIVE, NO_DIFFERENT, WORSE
 from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
@@ -305,6 +311,95 @@ class TestWhatIsMissing:
             busy, measured(disk_windows("sda", [None] * 10), probes)
         )
 
+    def test_a_nearly_idle_disk_that_nobody_named_is_no_fault(self):
+        """In how many windows it has requests enough is chance."""
+        probes = [{"probe": "disk"}]
+        busy = [300.0 + n for n in range(10)]
+        few: list[float | None] = [300.0] * 3 + [None] * 7
+        more: list[float | None] = [300.0] * 4 + [None] * 6
+        for one, other in ((few, more), (more, few)):
+            sides = [
+                measured(disk_windows("sda", list(busy)) + disk_windows("sdb", figures), probes)
+                for figures in (one, other)
+            ]
+            assert statuses(verdict_of(*sides)) == ["pass", "skip"]
+
+    def test_a_disk_that_was_named_by_a_link_must_be_measured_itself(self):
+        probes = [{"probe": "disk", "devices": ["sda", "/dev/mapper/data"]}]
+        windows = disk_windows("sda", [300.0] * 10)
+        assert comparing.unmeasured(measured(windows, probes)) == [
+            "disk /dev/mapper/data was not measured"
+        ]
+        windows += [
+            one._replace(conditions=dict(one.conditions, named=["/dev/mapper/data"]))
+            for one in disk_windows("dm-3", [300.0] * 10)
+        ]
+        assert comparing.unmeasured(measured(windows, probes)) == []
+
+    def test_a_mode_does_not_answer_for_another(self):
+        """A listener that refuses is no less refused for a port that accepts connections."""
+        probes = [dict(TCP, mode=mode) for mode in ("handshake", "tns_ping")]
+        windows = [one._replace(size=None) for one in tcp_windows(400, mode="handshake")]
+        assert comparing.unmeasured(measured(windows, probes)) == [
+            "tcp 192.0.2.1:1521 tns_ping was not measured"
+        ]
+
+    def test_modes_are_series_of_their_own(self):
+        probes = [dict(TCP, mode=mode) for mode in ("handshake", "tns_ping")]
+        windows = [
+            one._replace(size=None)
+            for mode in ("handshake", "tns_ping")
+            for one in tcp_windows(400, layer="net", mode=mode)
+        ]
+        side = measured(windows, probes)
+        assert [one.series.name for one in verdict_of(side, side).series] == [
+            "tcp 192.0.2.1:1521 handshake net",
+            "tcp 192.0.2.1:1521 tns_ping net",
+        ]
+
+    def test_what_a_cache_answered_is_no_figure_of_the_disk(self):
+        probe = {"probe": "disk_read", "path": "/u02/x", "sizes": [8192]}
+        sides = []
+        for level, cached in ((500.0, False), (20.0, True)):
+            windows = [
+                one._replace(
+                    subject="/u02/x",
+                    size=8192,
+                    layer="user",
+                    conditions={**one.conditions, "cached": cached},
+                )
+                for one in disk_windows("x", [level] * 10)
+            ]
+            sides.append(measured(windows, [probe]))
+        assert "a cache answered 10 windows" in self.error(*sides)
+
+    def test_windows_within_a_tick_are_not_left_out(self):
+        """Those that are slow enough to be told would speak for all."""
+        probes = [{"probe": "disk", "devices": ["dm-0"]}]
+        tick = {"counted_in": "ticks", "resolution_us": 4000.0}
+        before, after = (
+            measured(
+                [
+                    one._replace(n=100, conditions={**one.conditions, **tick})
+                    for one in disk_windows("dm-0", figures)
+                ],
+                probes,
+            )
+            for figures in ([0.0, 1000.0, 0.0] * 3 + [0.0], [1000.0] * 10)
+        )
+        (series,) = verdict_of(before, after).series
+        (figure,) = series.figures
+        assert figure.comparison.before == 20.0
+        assert figure.comparison.verdict != NO_DIFFERENT
+        assert series.coarse
+
+    def test_a_baseline_of_another_version_stops_nobody_else(self):
+        side = measured(tcp_windows(400))
+        strange = side._replace(probes=[dict(TCP, colour="blue")])
+        found = comparing.compare_hosts({"db01": (side, side), "db02": (strange, side)})
+        assert found["db01"].measured
+        assert "has no colour" in found["db02"].problems[0]
+
     def test_a_disk_that_was_named_must_be_measured(self):
         probes = [{"probe": "disk", "devices": ["sdb"]}]
         one = measured(disk_windows("sda", [300.0] * 10), probes)
@@ -343,8 +438,8 @@ class TestFleet:
     def test_five_per_cent_that_no_host_shows_is_shown_by_twenty(self):
         verdicts = self.verdicts(1.05, 20)
         found = comparing.compare_fleet(verdicts, list(verdicts), [])
-        by_name = {one.figure: one for one in found}
-        assert by_name["p50"].comparison.verdict == WORSE
+        by_name = {one.name: one for one in found}
+        assert by_name["tcp user 12 B p50"].comparison.verdict == WORSE
         findings = change_findings.judge_fleet(found)
         assert "fail" in {finding.status for finding in findings}
 
@@ -354,7 +449,7 @@ class TestFleet:
         (p50,) = [
             one
             for one in comparing.compare_fleet(verdicts, list(changed), list(unchanged))
-            if one.figure == "p50"
+            if one.name == "tcp user 12 B p50"
         ]
         assert p50.comparison.controls == 8
         assert p50.comparison.verdict != WORSE
@@ -365,6 +460,41 @@ class TestFleet:
             comparing.compare_fleet(verdicts, list(verdicts), [])
         )
         assert {finding.status for finding in findings} == {"skip"}
+        assert "for 2 figures at once it takes 7, or fewer beside 4 and more" in findings[0].why
+
+    def test_what_a_part_shows_decides_nothing_beside_the_whole(self):
+        """The host's part of a round trip is microseconds; ten per cent of it is nothing."""
+        pairs = {}
+        for number in range(8):
+            levels = ((400, 10 + number / 10), (400, 12 + number / 10))
+            pairs[f"db{number}"] = tuple(
+                measured(
+                    tcp_windows(whole, seed=f"{number} {part}")
+                    + tcp_windows(part, layer="host", seed=f"{number}")
+                )
+                for whole, part in levels
+            )
+        verdicts = comparing.compare_hosts(pairs)
+        found = comparing.compare_fleet(verdicts, list(verdicts), [])
+        by_name = {one.name: one for one in found}
+        part = by_name["tcp host 12 B p50"]
+        assert (part.comparison.verdict, part.whole) == (WORSE, "tcp user 12 B p50")
+        assert "fail" not in {finding.status for finding in change_findings.judge_fleet(found)}
+        decision = gating.decide(
+            list(pairs), dict.fromkeys(pairs, "ok"), verdicts, found, gating.Limits("keep", 1.0)
+        )
+        assert decision.keep
+
+    def test_the_error_is_shared_by_all_that_decides(self):
+        """Eight figures of which one moves by chance in twenty must not hold every third batch."""
+        verdicts = self.verdicts(1.0, 8)
+        (p50, _) = comparing.compare_fleet(verdicts, list(verdicts), [])
+        by_one = fleet.compare_fleet(
+            [one.series[0].figures[0].comparison.interval.ratio for one in verdicts.values()],
+            [],
+            0.05,
+        )
+        assert p50.comparison.interval.high > by_one.interval.high
 
 
 class TestFindings:
@@ -412,6 +542,19 @@ class TestKeeping:
     def test_what_is_no_baseline_is_one_sentence(self, tmp_path, text):
         (tmp_path / "db01.json").write_text(text)
         with pytest.raises(NoBaseline, match=r"db01\.json"):
+            baseline.load(str(tmp_path), "db01")
+
+    @pytest.mark.parametrize("number", ["Infinity", "1" + "0" * 400])
+    @pytest.mark.parametrize("name", ["rounds", "seconds"])
+    def test_a_number_that_is_none_is_refused(self, tmp_path, name, number):
+        path = Path(baseline.save(str(tmp_path), measured([])))
+        content = json.loads(path.read_text())
+        content[name] = "NUMBER"
+        path.write_text(json.dumps(content).replace('"NUMBER"', number))
+        if (name, number[:1]) == ("rounds", "1"):
+            assert baseline.load(str(tmp_path), "db01").rounds > 0
+            return
+        with pytest.raises(NoBaseline, match="not a whole baseline"):
             baseline.load(str(tmp_path), "db01")
 
     def test_a_baseline_of_another_host_is_refused(self, tmp_path):

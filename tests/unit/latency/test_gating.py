@@ -158,6 +158,28 @@ class TestDecision:
         assert not decide(one).keep
         assert decide(one, limits=Limits("keep", 2.0)).keep
 
+    def test_what_nobody_asked_for_decides_by_what_it_shows(self):
+        """A disk that is told in six of ten windows, or in ticks, is no reason to hold."""
+        open_end = compared(INCONCLUSIVE, interval=Interval(1.0, 0.0, float("inf")))
+        wide = compared(INCONCLUSIVE, interval=Interval(1.0, 0.1, 9.0))
+        worse = compared(WORSE)
+        assert decide(host(Figure("p50", open_end), asked=False)).keep
+        assert decide(host(Figure("p50", wide), asked=False, coarse=True)).keep
+        assert not decide(host(Figure("p50", wide), asked=True, coarse=True)).keep
+        assert not decide(host(Figure("p50", wide), asked=False)).keep
+        assert not decide(host(Figure("p50", worse), asked=False, coarse=True)).keep
+
+    def test_what_unchanged_hosts_saw_is_said_beside_it(self):
+        verdicts = {
+            name: host(Figure("p50", compared(WORSE)))._replace(host=name)
+            for name in ("db01", "db02", "db03")
+        }
+        found = gating.decide(["db01"], OK, verdicts, [], LIMITS)
+        assert [reason for _, reason in found.reasons] == [
+            "tcp 192.0.2.1:1521 user 12 B p50: worse (+30.0 %); beside it on unchanged hosts: "
+            "+30.0 %"
+        ]
+
     def test_what_the_host_adds_decides_nothing_beside_the_whole(self):
         whole = host(Figure("p50", compared(NO_DIFFERENT)))
         part = host(Figure("p50", compared(WORSE)), layer="host")
@@ -302,6 +324,13 @@ class TestEarlierGates:
     def test_what_was_put_back_is_not(self, parent):
         assert self.left(parent, ["old"]) == []
         assert self.left(parent, []) == []
+
+    def test_what_came_later_is_not_the_gates(self, parent):
+        ledger = gating.load(str(parent / "first"))
+        ledger.batch(1)["changed"] = {"db01": ["new"]}
+        ledger.save()
+        assert self.left(parent, ["later", "old"]) == []
+        assert self.left(parent, ["later", "new", "old"])
 
     def test_what_was_accepted_by_name_is_not(self, parent):
         assert self.left(parent, ["new", "old"], ("first",)) == []

@@ -1,0 +1,87 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a user asked to be measured by name, and which series answer that.
+
+Disks and mounts that merely happen to be there were not asked for: that they are idle is no fault.
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set
+
+from .baseline import Baseline
+from .probe_list import ACTIVE, DISK, DISK_READ, IN_TICKS, NFS, TCP, Probe, check_probes
+from .series import Series
+
+
+class Asked(NamedTuple):
+    """``name`` is the user's for it: a probe, or a disk or mount of a probe that only looks."""
+
+    name: str
+    probe: Probe
+    item: Optional[str]
+
+
+def asked_of(baseline):
+    # type: (Baseline) -> List[Asked]
+    """Everything that was asked for by name."""
+    found = []
+    for probe in check_probes(baseline.probes):
+        if probe.kind in ACTIVE:
+            found.append(Asked(probe.name, probe, None))
+        items = probe.options.get("devices") or probe.options.get("mounts") or []
+        found += [Asked("{0} {1}".format(probe.kind, item), probe, item) for item in items]
+    return found
+
+
+def names_of(baseline):
+    # type: (Baseline) -> Dict[str, Set[str]]
+    """The kernel's name of a disk to the links by which it was asked for (/dev/mapper/data)."""
+    found = {}  # type: Dict[str, Set[str]]
+    for window in baseline.windows:
+        named = window.conditions.get("named")
+        if isinstance(named, list):
+            found.setdefault(window.subject, set()).update(str(name) for name in named)
+    return found
+
+
+def serves(series, one, names):
+    # type: (Series, Asked, Dict[str, Set[str]]) -> bool
+    """Whether a series is of what was asked for. ``names`` as names_of() gives them."""
+    options = one.probe.options
+    if one.probe.kind == TCP:
+        target = one.probe.name.split(" ")[1]
+        same_mode = series.mode in (None, options["mode"])
+        return series.probe == TCP and target == series.subject and same_mode
+    if one.probe.kind == DISK_READ:
+        return series.size is not None and series.subject == options["path"]
+    if one.item is None:
+        return False
+    if one.probe.kind == NFS:
+        return series.probe == NFS and (series.subject + " ").startswith(one.item + " ")
+    same = series.subject == one.item or one.item in names.get(series.subject, ())
+    return series.probe == DISK and same
+
+
+def is_asked(series, baseline):
+    # type: (Series, Baseline) -> bool
+    """Whether a series answers anything that was asked for by name."""
+    names = names_of(baseline)
+    return any(serves(series, one, names) for one in asked_of(baseline))
+
+
+def without_answer(baseline, measured):
+    # type: (Baseline, Sequence[Series]) -> List[str]
+    """A sentence for each that was asked for and that none of the ``measured`` series answers."""
+    names = names_of(baseline)
+    return [
+        "{0} was not measured{1}".format(one.name, because(baseline.remarks))
+        for one in asked_of(baseline)
+        if not any(serves(series, one, names) for series in measured)
+    ]
+
+
+def because(remarks):
+    # type: (Sequence[str]) -> str
+    """The remarks in brackets, but for those that say that a figure is inexact: that is no reason
+    for its absence."""
+    reasons = [remark for remark in remarks if IN_TICKS not in remark]
+    return " ({0})".format("; ".join(reasons)) if reasons else ""

@@ -1,0 +1,129 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Answers that never came, before and after a change.
+
+No figure of a window tells of them: the answers that did come may be as quick as ever.
+"""
+
+import math
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from .baseline import Baseline
+from .probe_list import DISK_READ, REQUEST_RESPONSE, TCP
+from .series import Series, series_of
+from .window import Window
+
+#: More lost answers than chance explains: so many standard errors, or a difference of such a share.
+_ERRORS = 2.0
+_CLEAR_SHARE = 0.05
+
+#: The layer that has every answer of a probe.
+_WHOLE = ("user", "server")
+
+
+class Loss(NamedTuple):
+    """``worse``: more than chance explains; else it is merely to be known."""
+
+    name: str
+    text: str
+    worse: bool
+
+
+class _Count(NamedTuple):
+    """``asked`` in answers, or in windows where one connection carries all of a window."""
+
+    lost: int
+    asked: int
+    reasons: Dict[str, int]
+
+
+def losses(before, after):
+    # type: (Baseline, Baseline) -> List[Loss]
+    """What was lost after the change beyond what was lost before it, a probe each.
+
+    A probe without any window on a side is for the caller to name.
+    """
+    sides = [_asking(side) for side in (before, after)]
+    found = []
+    for series in sides[0]:
+        if series not in sides[1]:
+            continue
+        counts = [
+            _count(series, side[series], rounds)
+            for side, rounds in zip(sides, (before.rounds, after.rounds))
+        ]
+        one = _judge(series, counts[0], counts[1])
+        if one is not None:
+            found.append(one)
+    return found
+
+
+def _asking(baseline):
+    # type: (Baseline) -> Dict[Series, List[Window]]
+    """The series of probes that ask by themselves, each by the layer that has every answer."""
+    return {
+        series: windows
+        for series, windows in series_of(baseline.windows).items()
+        if series.layer in _WHOLE and (series.probe == TCP or series.size is not None)
+    }
+
+
+def _count(series, windows, rounds):
+    # type: (Series, Sequence[Window], int) -> _Count
+    missing = max(0, rounds - len(windows))
+    reasons = {}  # type: Dict[str, int]
+    if series.size is not None:
+        cut = [str(one.conditions["ended"]) for one in windows if one.conditions.get("ended")]
+        for reason in cut:
+            reasons[reason] = reasons.get(reason, 0) + 1
+        return _Count(missing + len(cut), len(windows) + missing, reasons)
+    lost = answered = 0
+    for window in windows:
+        failures = _failures(window)
+        lost += sum(failures.values())
+        answered += window.n
+        for reason, number in failures.items():
+            reasons[reason] = reasons.get(reason, 0) + number
+    # A window that is missing had as many questions as the others.
+    unanswered = int(round(missing * (lost + answered) / float(len(windows))))
+    return _Count(lost + unanswered, lost + answered + unanswered, reasons)
+
+
+def _failures(window):
+    # type: (Window) -> Dict[str, int]
+    given = window.conditions.get("failures")  # type: Any
+    if not isinstance(given, dict):
+        return {}
+    return {str(key): number for key, number in given.items() if isinstance(number, int)}
+
+
+def _judge(series, before, after):
+    # type: (Series, _Count, _Count) -> Optional[Loss]
+    shares = [one.lost / float(max(1, one.asked)) for one in (before, after)]
+    difference = shares[1] - shares[0]
+    if difference <= 0.0:
+        return None
+    pooled = (before.lost + after.lost) / float(before.asked + after.asked)
+    error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / before.asked + 1.0 / after.asked))
+    worse = difference >= _CLEAR_SHARE or difference >= _ERRORS * error
+    what = "windows were cut off or are missing" if series.size is not None else "answers were lost"
+    text = "{0} of {1} {2} after, {3} of {4} before".format(
+        after.lost, after.asked, what, before.lost or "none", before.asked
+    )
+    if after.reasons:
+        said = sorted(after.reasons.items(), key=_by_number)
+        text += " ({0})".format(", ".join("{0}: {1}".format(*one) for one in said))
+    return Loss(_name(series), text, worse)
+
+
+def _by_number(item):
+    # type: (Tuple[str, int]) -> Tuple[int, str]
+    return -item[1], item[0]
+
+
+def _name(series):
+    # type: (Series) -> str
+    if series.probe == TCP:
+        mode = series.mode or REQUEST_RESPONSE
+        return "{0} {1} {2}".format(series.probe, series.subject, mode)
+    return "{0} {1} {2} B".format(DISK_READ, series.subject, series.size)
