@@ -442,6 +442,16 @@ def test_oratcptest(name, payload, throughput, latency, interval):
     assert one.throughput == pytest.approx(interval[1] * 2**20)
 
 
+@pytest.mark.parametrize(
+    ("printed", "payload"),
+    [("1 byte", 1), ("1 Kbyte", 1024), ("1 Mbyte", 2**20), ("2 Mbytes", 2**21), ("8,192 bytes", 8192)],
+)
+def test_a_payload_of_one(printed, payload):
+    text = fixture("oratcptest-250-bytes.txt").replace("= 250 bytes", "= " + printed)
+    (test,) = oratcptest.parse(text)
+    assert test.payload == payload
+
+
 def test_several_runs_of_oratcptest():
     text = fixture("oratcptest-0-bytes.txt") + fixture("oratcptest-250-bytes.txt")
     assert [(one.server, one.latency) for one in oratcptest.parse(text)] == [
