@@ -31,6 +31,8 @@ _ALIKE = (
     "two reports"
 )
 
+_OVERFLOWED = "left out, as the number did not fit its column: "
+
 #: Put to the name of an event that foreground sessions wait for as well.
 _BACKGROUND = " (background)"
 
@@ -61,9 +63,7 @@ def from_awr(text, release=None, multitenant=None):
         for name, one in told.statistics.items()
     }
     if told.overflowed:
-        report.remarks.append(
-            "left out, as the number did not fit its column: {0}".format(_some(told.overflowed))
-        )
+        report.remarks.append(_OVERFLOWED + _some(told.overflowed))
     if told.shortened:
         report.remarks.append("somebody left lines out where a mark like [..] stands")
     return report
@@ -84,10 +84,14 @@ def from_awr_global(text, release=None, multitenant=None):
     told = awr_global.parse(text)
     windows = []
     remarks = [] if told.whole else [_PIECE]
-    for event in told.events:
-        if event.instance != awr_global.ALL_INSTANCES or event.waits is None:
-            continue
-        if event.average is None:
+    # The snapshots of a cluster are taken together.
+    begin, end = (
+        (told.instances[0].begin, told.instances[0].end) if told.instances else (None, None)
+    )
+    cluster = [one for one in told.events if one.instance == awr_global.ALL_INSTANCES]
+    alike = [one.name for one in cluster]
+    for event in cluster:
+        if event.average is None or alike.count(event.name) > 1:
             continue
         spread = None if event.instances is None else event.instances._asdict()
         windows.append(
@@ -95,22 +99,34 @@ def from_awr_global(text, release=None, multitenant=None):
                 "database",
                 event.name,
                 "database",
-                event.waits,
+                event.waits or 0,
                 event.average,
                 {
                     "database": told.database,
+                    "begin": begin,
+                    "end": end,
                     "sessions": "all instances",
                     "wait_class": event.wait_class,
                     "average_from": event.by,
                     "uncertainty_us": _rounded(event.uncertainty),
                     "name_may_go_on": event.cut or None,
                     "averages_of_instances_us": None if spread is None else dict(spread),
+                    "n_from": "not told" if event.waits is None else None,
                 },
+                seconds=told.seconds,
             )
         )
-    windows = _log_write_marked(windows, release, multitenant, remarks)
+    windows = _log_write_marked(windows, told.release or release, multitenant, remarks)
+    twice = sorted({name for name in alike if alike.count(name) > 1})
+    if twice:
+        remarks.append(_without_window(_ALIKE, twice))
+    if told.overflowed:
+        remarks.append(_OVERFLOWED + _some(told.overflowed))
     figures = {
         "database": told.database,
+        "release": told.release or release,
+        "seconds": told.seconds,
+        "instances": [dict(one._asdict()) for one in told.instances],
         "rates": told.rates,
         "events": [
             {
@@ -140,8 +156,7 @@ def _report(kind, told, release, multitenant):
     windows, unknown = _windows(told.events, told.histograms, base, head.seconds)
     windows = _log_write_marked(windows, release, multitenant, remarks)
     for reason, names in unknown.items():
-        how_many = "1 event has" if len(names) == 1 else "{0} events have".format(len(names))
-        remarks.append("{0} no window, {1}: {2}".format(how_many, reason, _some(names)))
+        remarks.append(_without_window(reason, names))
     remarks += _problems(told.events)
     figures = {
         "generation": told.generation,
@@ -299,6 +314,12 @@ def _problems(events):
         if one.average is not None or one.name in NO_WAITS:
             names.setdefault(one.problem, []).append(one.name)
     return ["{0} and is left out: {1}".format(what, _some(who)) for what, who in names.items()]
+
+
+def _without_window(reason, names):
+    # type: (str, Sequence[str]) -> str
+    how_many = "1 event has" if len(names) == 1 else "{0} events have".format(len(names))
+    return "{0} no window, {1}: {2}".format(how_many, reason, _some(names))
 
 
 def _some(names):

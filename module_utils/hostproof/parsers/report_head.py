@@ -81,7 +81,7 @@ def parse(lines):
         database=values.get("DB Name") or values.get("Database"),
         instance=values.get("Instance"),
         host=values.get("Host Name") or values.get("Host") or values.get("Name"),
-        release=_release(values.get("Release")),
+        release=release(values.get("Release")),
         rac=_yes(values.get("RAC") or values.get("Cluster")),
         multitenant=_yes(values.get("CDB")),
         begin=snaps.get("Begin"),
@@ -115,8 +115,9 @@ def _row(lines, at, spans, values):
             values.setdefault(name, row[place])
 
 
-def _release(text):
+def release(text):
     # type: (Optional[str]) -> Optional[str]
+    """The text if it is numbers with dots between, as releases are."""
     return text if text and re.match(r"^[0-9]{1,3}(\.[0-9]{1,9})+$", text) else None
 
 

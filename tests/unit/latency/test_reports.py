@@ -51,6 +51,17 @@ def test_line_ends_of_windows_and_a_mark_of_utf_8_change_nothing(name):
     assert reports.read("\ufeff" + text.replace("\n", "\r\n")) == reports.read(text)
 
 
+CLUSTER = """WORKLOAD REPOSITORY REPORT (RAC)
+
+Database Instances Included In Report
+
+  I# Instance  Begin Snap Time End Snap Time   Release    Elapsed Time(min)
+---- --------- --------------- --------------- ---------- -----------------
+   1 exa1      19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0             30.00
+
+"""
+
+
 class TestLogFileParallelWrite:
     def test_is_no_io_latency_on_a_multitenant_database(self):
         report = reports.read(fixture("awr-19c-made-up.txt"))
@@ -101,6 +112,23 @@ class TestLogFileParallelWrite:
     def test_a_piece_of_an_old_layout_is_of_an_old_release(self):
         report = reports.read(fixture("awr-11.2-rac-waits.txt"))
         assert window_of(report, "log file parallel write").conditions["io_latency"] == "yes"
+
+
+def test_a_cluster_tells_its_release_and_interval():
+    text = CLUSTER + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n"
+    report = reports.read(text)
+    write = window_of(report, "log file parallel write")
+    assert (write.seconds, write.conditions["io_latency"]) == (1800.0, "yes")
+    assert write.conditions["begin"] == "19-Feb-14 17:30"
+    assert report.remarks == []
+    with pytest.raises(ParseError, match="a second report begins here"):
+        reports.read(text + text[:400])
+    report = reports.read(text.replace("  11,416,579  ", "############  "))
+    lists = window_of(report, "cell list of blocks physical read")
+    assert (lists.n, lists.mean, lists.conditions["n_from"]) == (0, 3100, "not told")
+    assert report.remarks == [
+        "left out, as the number did not fit its column: cell list of blocks physical read"
+    ]
 
 
 def test_the_full_tables_count_and_idle_events_do_not():

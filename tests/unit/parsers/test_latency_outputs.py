@@ -385,6 +385,74 @@ def test_the_report_of_a_cluster():
     assert spread["DB CPU"] is None
 
 
+#: The first page of a cluster's report, as its headings are known; made up.
+CLUSTER = """WORKLOAD REPOSITORY REPORT (RAC)
+
+Database Summary
+~~~~~~~~~~~~~~~~
+Database Instances Included In Report
+-> Listed in order of instance number, I#
+
+                                                                                     Elapsed
+  I# Instance  Host       Startup         Begin Snap Time End Snap Time   Release    Time(min) DB
+---- --------- ---------- --------------- --------------- --------------- ---------- --------- ----
+   1 exa1      example1   16-Feb-14 17:08 19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0     30.03 0.15
+   2 exa2      example2   16-Feb-14 17:08 19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0     30.05 0.25
+
+"""
+
+
+def test_the_first_page_of_a_cluster():
+    report = awr_global.parse(CLUSTER + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n")
+    assert [(one.number, one.name, one.seconds) for one in report.instances] == [
+        ("1", "exa1", 1801.8),
+        ("2", "exa2", 1803.0),
+    ]
+    assert (report.release, report.seconds) == ("11.2.0.3.0", 1802.4)
+    assert report.instances[0].begin == "19-Feb-14 17:30"
+    assert len(report.events) == 10
+    one_line = CLUSTER.replace("    Elapsed\n", "\n").replace(
+        "Release    Time(min) DB", "Release    Elapsed T DB"
+    )
+    text = one_line + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n"
+    assert awr_global.parse(text).seconds == 1802.4
+
+
+def test_instances_that_differ_have_no_one_release():
+    text = CLUSTER.replace("11.2.0.3.0     30.05", "12.1.0.2.0     12.00")
+    report = awr_global.parse(text + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n")
+    assert (report.release, report.seconds, len(report.instances)) == (None, None, 2)
+
+
+def test_time_on_the_cpu_of_a_cluster_has_no_waits():
+    text = fixture("awr-global-11.2-top.txt")
+    row = "DB CPU                                              N/A "
+    assert row in text
+    report = awr_global.parse(
+        text.replace(row, row.replace("DB CPU" + " " * 13, "background cpu time"))
+    )
+    one = report.events[2]
+    assert (one.name, one.waits, one.seconds, one.average) == (
+        "background cpu time",
+        None,
+        24707.27,
+        None,
+    )
+
+
+def test_numbers_of_a_cluster_that_do_not_fit():
+    text = fixture("awr-global-11.2-top.txt")
+    report = awr_global.parse(
+        text.replace("  11,416,579  ", "############  ").replace(
+            "     4.9     0.06", " #######     0.06"
+        )
+    )
+    lists = report.events[0]
+    assert (lists.waits, lists.average, lists.by) == (None, 3100, "column")
+    assert report.events[4].average == pytest.approx(46.95e6 / 9559)
+    assert report.overflowed == ["cell list of blocks physical read", "log file parallel write"]
+
+
 def test_the_rates_of_a_cluster():
     rates = awr_global.parse(fixture("awr-global-11.2-system.txt")).rates
     assert list(rates) == ["1", "2", "3", "4", "5", "6", "7", "8", "Sum", "Avg", "Std"]
