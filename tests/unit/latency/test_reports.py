@@ -366,6 +366,39 @@ def test_too_few_ios_are_no_mean():
     assert report.remarks[0] == "/dev/sda: too few I/Os, no interval has 30"
 
 
+def test_a_dump_with_fewer_intervals_than_it_says():
+    text = fixture("devio_stats-seed.txt").replace("etc.\n", "")
+    sda = text[text.index("[IOSTAT] Device") :]
+    report = reports.read(text + sda.replace("sda", "sdb"))
+    assert report.remarks[-1] == (
+        "only 6 of 599 intervals are there, the dump was cut off or the cell had just begun: "
+        "/dev/sda, /dev/sdb"
+    )
+    whole = text.replace("last 1800 seconds", "last 21 seconds")
+    assert reports.read(whole).remarks == []
+
+
+def test_a_run_of_orion_that_was_cut_off_says_so():
+    text = fixture("orion-11.1-two-disks.txt")
+    whole = reports.read(text)
+    assert (len(whole.windows), whole.remarks) == (2, [])
+    second = text.index("ORION VERSION", 10)
+    for end, missing in (
+        (second + 40, "Maximum Large MBPS=', 'Maximum Small IOPS=', 'Minimum Small Latency="),
+        (text.index("Maximum", second), None),
+        (text.index("Maximum Small", second), "Maximum Small IOPS=', 'Minimum Small Latency="),
+        (text.index("Minimum", second), "Minimum Small Latency="),
+    ):
+        report = reports.read(text[:end])
+        assert len(report.windows) == 1
+        (remark,) = report.remarks
+        assert remark.startswith("orion run 2 was cut off, it has no line '")
+        assert missing is None or missing in remark
+    # The head of such a run names both types of I/O, and only one is done.
+    small = text[: text.index("Maximum Large")].replace("-run simple", "-run oltp")
+    assert reports.read(small + text[text.index("Maximum Small") : second]).remarks == []
+
+
 def test_a_trace_with_two_dumps_says_so():
     text = fixture("iolstats-seed-smartscan.txt") + "\n\n" + fixture("devio_stats-seed.txt")
     report = reports.read(text)
