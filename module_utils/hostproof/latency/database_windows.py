@@ -311,9 +311,12 @@ def _problems(events):
     for one in events:
         if one.problem is None or one.problem == CONTRADICTORY or one.idle:
             continue
-        if one.average is not None or one.name in NO_WAITS:
-            names.setdefault(one.problem, []).append(one.name)
-    return ["{0} and is left out: {1}".format(what, _some(who)) for what, who in names.items()]
+        known = names.setdefault(one.problem, [])
+        if (one.average is not None or one.name in NO_WAITS) and one.name not in known:
+            known.append(one.name)
+    return [
+        "{0} and is left out: {1}".format(what, _some(who)) for what, who in names.items() if who
+    ]
 
 
 def _without_window(reason, names):

@@ -143,7 +143,7 @@ def _load(lines):
             told = dashed_table.number(match.group(4)) if match else None
             if match and told is not None:
                 load.setdefault(match.group(1), told.value)
-            elif load and line.strip():
-                # A blank line may only be the end of a page.
+            elif load and line.strip() and "####" not in line:
+                # A blank line may only be the end of a page; a number may not fit its column.
                 break
     return load

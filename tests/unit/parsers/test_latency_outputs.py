@@ -222,6 +222,13 @@ def test_statistics_beside_the_top_events():
     assert cached["physical write bytes"] == (234405888, 1292076.2)
 
 
+def test_a_load_profile_goes_on_below_a_number_that_does_not_fit():
+    text = fixture("awr-10.2-slob.txt").replace("1,845,683.68 ", "############ ")
+    load = awr.parse(text).head.load
+    assert "Logical reads" not in load
+    assert len(load) == 11
+
+
 def test_load_profile_of_10g():
     load = awr.parse(fixture("awr-10.2-slob.txt")).head.load
     assert load["Logical reads"] == 1845683.68
