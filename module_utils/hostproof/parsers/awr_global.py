@@ -18,6 +18,10 @@ from .wait_events import NO_WAITS, Average, best_average, full_name, is_overflow
 
 _WHAT = "AWR report of a cluster"
 _TITLE = re.compile(r"^\s*WORKLOAD REPOSITORY REPORT \(RAC\)", re.IGNORECASE)
+#: A report of one instance in the same text would go unseen.
+_TITLES = re.compile(
+    r"^\s*WORKLOAD REPOSITORY (?:REPORT \(RAC\)|report for|PDB report)", re.IGNORECASE
+)
 _END = re.compile(r"^\s*End of Report", re.IGNORECASE)
 _EVENTS = re.compile(r"^\f?Top Timed Events\b")
 _INSTANCES = re.compile(r"^\f?Database Instances Included In Report")
@@ -114,7 +118,8 @@ def parse(text):
     # type: (str) -> Report
     """ParseError where the report is cut off or two, has neither table, or one is scrambled."""
     lines = without_page_headings(text)
-    whole = report_head.one_report(_WHAT, lines, _TITLE)
+    report_head.one_report(_WHAT, lines, _TITLES)
+    whole = any(_TITLE.match(line) for line in lines)
     if whole and not any(_END.match(line) for line in lines):
         raise ParseError(_WHAT, "it has no line 'End of Report': it is cut off", len(lines))
     events = []  # type: List[ClusterEvent]

@@ -123,6 +123,8 @@ def test_a_cluster_tells_its_release_and_interval():
     assert report.remarks == []
     with pytest.raises(ParseError, match="a second report begins here"):
         reports.read(text + text[:400])
+    with pytest.raises(ParseError, match="a second report begins here"):
+        reports.read(text + fixture("awr-11.2.0.1-shortened.txt"))
     report = reports.read(text.replace("  11,416,579  ", "############  "))
     lists = window_of(report, "cell list of blocks physical read")
     assert (lists.n, lists.mean, lists.conditions["n_from"]) == (0, 3100, "not told")
