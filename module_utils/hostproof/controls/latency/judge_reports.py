@@ -167,7 +167,7 @@ def _log_write_text(window):
     figure = figures.figure_of(window, "mean")
     value = "not told" if figure is None else figures.text(figure)
     return "{0} of {1} waits, I/O latency: {2}".format(
-        value, window.n, window.conditions.get("io_latency", "unknown")
+        value, figures.count(window), window.conditions.get("io_latency", "unknown")
     )
 
 
