@@ -237,6 +237,9 @@ def _event(instance, cells, spans, line):
     waits, _, seconds, milliseconds, percent = [_number(cell, line) for cell in cells[3:8]]
     if waits is None and cells[2] not in NO_WAITS and not is_overflow(cells[3]):
         raise ParseError(_WHAT, "the event {0!r} has no waits".format(cells[2]), line)
+    # No row of the cluster lacks its last column, and none of an instance its share.
+    if not cells[12 if instance == ALL_INSTANCES else 7]:
+        raise ParseError(_WHAT, "the row of {0!r} is cut off".format(cells[2]), line)
     column = None
     if milliseconds is not None:
         column = Printed(milliseconds.value * 1000, milliseconds.step * 1000)

@@ -167,14 +167,19 @@ def _summary(run):
         small_latency=best.get("small_latency"),
         latencies=latencies,
         line=run[0][0],
-        missing=_missing(command, best),
+        missing=_missing(command, best, begun),
     )
 
 
-def _missing(command, best):
-    # type: (Optional[str], Dict[str, Best]) -> List[str]
-    """The lines that such a run ends with, and this one has not; all where it has none."""
+def _missing(command, best, begun):
+    # type: (Optional[str], Dict[str, Best], bool) -> List[str]
+    """The lines that such a run ends with, and this one has not; all where it has none.
+
+    Below a head the rate of small I/Os is never without their latency.
+    """
     names = _ENDS.get(command or "", () if best else tuple(_LINES))
+    if begun and "small_iops" in best:
+        names += ("small_latency",) if "small_latency" not in names else ()
     return [_LINES[name] for name in names if name not in best]
 
 
