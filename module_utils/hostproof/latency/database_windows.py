@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ..parsers import awr, awr_global, awr_layouts, statspack
 from ..parsers.event_histogram import EventHistogram
-from ..parsers.wait_events import WaitEvent
+from ..parsers.wait_events import CONTRADICTORY, NO_WAITS, WaitEvent
 from .report import LOG_WRITE, Report, octaves, window
 from .window import Window
 
@@ -24,6 +24,20 @@ _PIECE = (
     "the text is a piece of a report: events may be missing, and the interval is not known unless "
     "its first page is there"
 )
+
+_TOO_SHORT = "the time is too short for the digits printed"
+_ALIKE = (
+    "a table has the name more than once, as its column cuts several off alike or the text is of "
+    "two reports"
+)
+
+_OVERFLOWED = "left out, as the number did not fit its column: "
+
+#: Put to the name of an event that foreground sessions wait for as well.
+_BACKGROUND = " (background)"
+
+#: Characters of the narrowest column of events.
+_NARROWEST = 26
 
 #: Where most of an event's waits must be for the histogram of all sessions to describe them.
 _NEARLY_ALL = 0.9
@@ -48,6 +62,8 @@ def from_awr(text, release=None, multitenant=None):
         name: {"total": one.total, "per_second": one.per_second}
         for name, one in told.statistics.items()
     }
+    if told.overflowed:
+        report.remarks.append(_OVERFLOWED + _some(told.overflowed))
     if told.shortened:
         report.remarks.append("somebody left lines out where a mark like [..] stands")
     return report
@@ -58,9 +74,8 @@ def from_statspack(text, release=None, multitenant=None):
     """As from_awr."""
     told = statspack.parse(text)
     head = told.head
-    return _report(
-        "statspack", told, head.release or release, _first(head.multitenant, multitenant)
-    )
+    known = _known_release(told.generation, head.release or release)
+    return _report("statspack", told, known, _first(head.multitenant, multitenant))
 
 
 def from_awr_global(text, release=None, multitenant=None):
@@ -69,10 +84,14 @@ def from_awr_global(text, release=None, multitenant=None):
     told = awr_global.parse(text)
     windows = []
     remarks = [] if told.whole else [_PIECE]
-    for event in told.events:
-        if event.instance != awr_global.ALL_INSTANCES or event.waits is None:
-            continue
-        if event.average is None:
+    # The snapshots of a cluster are taken together.
+    begin, end = (
+        (told.instances[0].begin, told.instances[0].end) if told.instances else (None, None)
+    )
+    cluster = [one for one in told.events if one.instance == awr_global.ALL_INSTANCES]
+    alike = [one.name for one in cluster]
+    for event in cluster:
+        if event.average is None or alike.count(event.name) > 1:
             continue
         spread = None if event.instances is None else event.instances._asdict()
         windows.append(
@@ -80,22 +99,34 @@ def from_awr_global(text, release=None, multitenant=None):
                 "database",
                 event.name,
                 "database",
-                event.waits,
+                event.waits or 0,
                 event.average,
                 {
                     "database": told.database,
+                    "begin": begin,
+                    "end": end,
                     "sessions": "all instances",
                     "wait_class": event.wait_class,
                     "average_from": event.by,
                     "uncertainty_us": _rounded(event.uncertainty),
                     "name_may_go_on": event.cut or None,
                     "averages_of_instances_us": None if spread is None else dict(spread),
+                    "n_from": "not told" if event.waits is None else None,
                 },
+                seconds=told.seconds,
             )
         )
-    windows = _log_write_marked(windows, release, multitenant, remarks)
+    windows = _log_write_marked(windows, told.release or release, multitenant, remarks)
+    twice = sorted({name for name in alike if alike.count(name) > 1})
+    if twice:
+        remarks.append(_without_window(_ALIKE, twice))
+    if told.overflowed:
+        remarks.append(_OVERFLOWED + _some(told.overflowed))
     figures = {
         "database": told.database,
+        "release": told.release or release,
+        "seconds": told.seconds,
+        "instances": [dict(one._asdict()) for one in told.instances],
         "rates": told.rates,
         "events": [
             {
@@ -124,11 +155,9 @@ def _report(kind, told, release, multitenant):
     }
     windows, unknown = _windows(told.events, told.histograms, base, head.seconds)
     windows = _log_write_marked(windows, release, multitenant, remarks)
-    if unknown:
-        remarks.append(
-            "{0} events have no window, their times are too short for the digits printed: "
-            "{1}".format(len(unknown), ", ".join(unknown[:5]) + (", …" if unknown[5:] else ""))
-        )
+    for reason, names in unknown.items():
+        remarks.append(_without_window(reason, names))
+    remarks += _problems(told.events)
     figures = {
         "generation": told.generation,
         "database": head.database,
@@ -160,30 +189,40 @@ def _report(kind, told, release, multitenant):
 
 
 def _windows(events, histograms, base, seconds):
-    # type: (Sequence[WaitEvent], Sequence[EventHistogram], Dict[str, Any], Optional[float]) -> Tuple[List[Window], List[str]]  # noqa: E501
-    """A window for each event that is not idle, and the names of those too short to tell."""
-    chosen = _chosen(events)
+    # type: (Sequence[WaitEvent], Sequence[EventHistogram], Dict[str, Any], Optional[float]) -> Tuple[List[Window], Dict[str, List[str]]]  # noqa: E501
+    """A window for each event that is not idle; why to the names of those that have none."""
+    chosen = _chosen([one for one in events if not one.idle])
     by_name = {}  # type: Dict[str, List[WaitEvent]]
     for event in chosen:
         by_name.setdefault(event.name, []).append(event)
     distributions = {one.name: one for one in histograms if one.counts}
     windows = []
-    unknown = []
+    unknown = {}  # type: Dict[str, List[str]]
     for event in chosen:
-        if event.waits is None or not event.waits or _is_idle(event):
+        if event.waits == 0 or event.name in NO_WAITS:
             continue
         same = by_name[event.name]
-        waits_of_all = sum(one.waits or 0 for one in same)
         bins = None
         distribution = distributions.get(event.name)
-        if distribution is not None and event.waits >= _NEARLY_ALL * waits_of_all:
-            bins = octaves(distribution.counts, distribution.wide, distribution.open)
-        if event.average is None and bins is None:
-            unknown.append(event.name)
+        if distribution is not None and event.waits is not None:
+            waits_of_all = max(_waits_of_all(same), distribution.waits or 0)
+            if event.waits >= _NEARLY_ALL * waits_of_all:
+                bins = octaves(distribution.counts, distribution.wide, distribution.open)
+        reason = None
+        if [one.section for one in same].count(event.section) > 1:
+            reason = _ALIKE
+        elif event.problem == CONTRADICTORY:
+            reason = CONTRADICTORY
+        elif event.average is None and bins is None:
+            reason = event.problem or _TOO_SHORT
+        if reason is not None:
+            names = unknown.setdefault(reason, [])
+            if event.name not in names:
+                names.append(event.name)
             continue
         subject = event.name
         if len(same) > 1 and event.section == awr_layouts.BACKGROUND:
-            subject += " (background)"
+            subject += _BACKGROUND
         conditions = dict(
             base,
             sessions=_SESSIONS[event.section],
@@ -192,13 +231,14 @@ def _windows(events, histograms, base, seconds):
             uncertainty_us=_rounded(event.uncertainty),
             name_may_go_on=event.cut or None,
             bins_of="all sessions" if bins is not None else None,
+            n_from="not told" if event.waits is None else None,
         )
         windows.append(
             window(
                 "database",
                 subject,
                 "database",
-                event.waits,
+                event.waits or 0,
                 event.average,
                 conditions,
                 seconds=seconds,
@@ -228,35 +268,73 @@ def _windows(events, histograms, base, seconds):
 
 def _chosen(events):
     # type: (Sequence[WaitEvent]) -> List[WaitEvent]
-    """The full tables where there are some, else the table at the head."""
-    full = [
-        one for one in events if one.section in (awr_layouts.FOREGROUND, awr_layouts.BACKGROUND)
-    ]
-    if not full:
-        full = [one for one in events if one.section == awr_layouts.ALL]
-    return full or list(events)
+    """The full tables where there are some, else the table at the head; each wait once.
 
-
-def _is_idle(event):
-    # type: (WaitEvent) -> bool
-    """The full tables print no share for idle events; the table at the head leaves them out.
-
-    Statspack's list of idle events is older than its events, so that newer ones slip through.
+    The waits of foreground sessions come from their own table or, up to 10g and in a piece, from
+    one that counts all sessions.
     """
-    if event.name.endswith((" idle", " idle wait", " timer")):
-        return True
-    in_full_table = event.section in (
-        awr_layouts.FOREGROUND,
-        awr_layouts.BACKGROUND,
-        awr_layouts.ALL,
-    )
-    return in_full_table and event.percent is None
+    by_section = {}  # type: Dict[str, List[WaitEvent]]
+    for one in events:
+        by_section.setdefault(one.section, []).append(one)
+    background = by_section.get(awr_layouts.BACKGROUND, [])
+    of_all = by_section.get(awr_layouts.ALL, []) or by_section.get(awr_layouts.TOP, [])
+    foreground = by_section.get(awr_layouts.FOREGROUND, [])
+    if foreground and not background:
+        # A piece: what only background processes wait for is in the tables of all, if anywhere.
+        known = [one.name for one in foreground]
+        return foreground + [one for one in of_all if not _is_among(one.name, known)]
+    foreground = foreground or by_section.get(awr_layouts.TOP_FOREGROUND, [])
+    if foreground:
+        return foreground + background
+    # Where nobody but background processes waited, both tables have the same waits.
+    told = {(one.name, one.waits) for one in of_all}
+    return of_all + [one for one in background if (one.name, one.waits) not in told]
+
+
+def _is_among(name, names):
+    # type: (str, Sequence[str]) -> bool
+    """Whether it is one of them, which a narrower column may have cut off."""
+    return any(name == one or (len(one) >= _NARROWEST and name.startswith(one)) for one in names)
+
+
+def _waits_of_all(same):
+    # type: (Sequence[WaitEvent]) -> int
+    """Of the rows of one event: what all sessions waited, as far as they tell."""
+    of_all = [one.waits or 0 for one in same if _SESSIONS[one.section] == "all"]
+    return max(of_all) if of_all else sum(one.waits or 0 for one in same)
+
+
+def _problems(events):
+    # type: (Sequence[WaitEvent]) -> List[str]
+    """What is left out of rows that have a window for all that."""
+    names = {}  # type: Dict[str, List[str]]
+    for one in events:
+        if one.problem is None or one.problem == CONTRADICTORY or one.idle:
+            continue
+        known = names.setdefault(one.problem, [])
+        if (one.average is not None or one.name in NO_WAITS) and one.name not in known:
+            known.append(one.name)
+    return [
+        "{0} and is left out: {1}".format(what, _some(who)) for what, who in names.items() if who
+    ]
+
+
+def _without_window(reason, names):
+    # type: (str, Sequence[str]) -> str
+    how_many = "1 event has" if len(names) == 1 else "{0} events have".format(len(names))
+    return "{0} no window, {1}: {2}".format(how_many, reason, _some(names))
+
+
+def _some(names):
+    # type: (Sequence[str]) -> str
+    return ", ".join(names[:5]) + (", …" if names[5:] else "")
 
 
 def _log_write_marked(windows, release, multitenant, remarks):
     # type: (List[Window], Optional[str], Optional[bool], List[str]) -> List[Window]
     """Windows of log file parallel write say whether they are an I/O latency."""
-    if not any(one.subject == LOG_WRITE for one in windows):
+    names = (LOG_WRITE, LOG_WRITE + _BACKGROUND)
+    if not any(one.subject in names for one in windows):
         return windows
     is_io = log_write_is_io(release, multitenant)
     if is_io is not True:
@@ -264,7 +342,7 @@ def _log_write_marked(windows, release, multitenant, remarks):
     told = {True: "yes", False: "no", None: "unknown"}[is_io]
     return [
         one._replace(conditions=dict(one.conditions, io_latency=told))
-        if one.subject == LOG_WRITE
+        if one.subject in names
         else one
         for one in windows
     ]
@@ -287,10 +365,12 @@ def _known_release(generation, release):
     if release is not None or generation is None:
         return release
     return {
+        "9i": "9.0",
         "10g": "10.1",
         "11.1-11.2.0.3": "11.1",
         "11.2.0.4-12.1": "11.2.0.4",
         "11.1-12.1": "11.1",
+        "12.1": "12.1",
         "12.2-19c": "12.2",
     }.get(generation)
 

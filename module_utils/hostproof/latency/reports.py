@@ -19,7 +19,8 @@ _AWR_GLOBAL = re.compile(
 )
 _STATSPACK = re.compile(
     r"^\f?STATSPACK |^\f?Wait Events \(fg and bg\)|^Event +Waits +Time \(s\) +\(ms\) +Time$"
-    r"|^Event +Waits +Time \(s\) +Ela Time$",
+    r"|^Event +Waits +Time \(s\) +Ela Time$|^\f?(?:Background )?Wait Events for DB:"
+    r"|^Event +Waits +Timeouts +Time \(s\) +\(ms\) +/txn$",
     re.MULTILINE,
 )
 _AWR = re.compile(

@@ -89,6 +89,10 @@ def from_orion(text):
                 "small_latency_us": _best(run.small_latency),
             }
         )
+        if run.missing:
+            remarks.append(
+                "{0} was cut off, it has no line '{1}='".format(name, "=', '".join(run.missing))
+            )
         before = len(windows)
         for one in run.latencies:
             windows.append(
@@ -129,7 +133,7 @@ def from_orion(text):
                     size=run.small_size,
                 )
             )
-        if len(windows) == before:
+        if len(windows) == before and not run.missing:
             remarks.append("{0} prints rates and no latency".format(name))
     return Report("orion", windows, {"runs": figures}, remarks)
 
@@ -178,6 +182,7 @@ def from_devio_stats(text):
     """A window a device, as the passive probe of this host's disks gives."""
     windows = []
     remarks = []
+    fewer = {}  # type: Dict[str, List[str]]
     for device in devio_stats.parse(text):
         counts = [one.reads + one.writes for one in device.intervals]
         total = sum(counts)
@@ -211,6 +216,14 @@ def from_devio_stats(text):
             remarks.append("{0}: too few I/Os, no interval has {1}".format(device.name, FEWEST))
         if device.shortened:
             remarks.append("{0}: {1}".format(device.name, _SHORTENED))
+        elif len(device.intervals) < device.expected:
+            has = "{0} of {1}".format(len(device.intervals), device.expected)
+            fewer.setdefault(has, []).append(device.name)
+    for has, names in fewer.items():
+        remarks.append(
+            "only {0} intervals are there, the dump was cut off or the cell had just begun: "
+            "{1}".format(has, ", ".join(names))
+        )
     return Report("devio_stats", windows, {}, remarks)
 
 

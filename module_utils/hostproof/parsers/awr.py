@@ -19,11 +19,10 @@ from .wait_events import WaitEvent
 
 _WHAT = "AWR report"
 _TITLE = re.compile(r"^\s*WORKLOAD REPOSITORY (report for|PDB report)", re.IGNORECASE)
+#: Only where a text begins, or has no table: SQL in a report may hold any markup.
+_HTML = re.compile(r"<html\b|<head\b|<!DOCTYPE html", re.IGNORECASE)
+_IS_HTML = "it is the HTML form: write the report as text"
 _FOREIGN = (
-    (
-        re.compile(r"<html|<head|<!DOCTYPE html", re.IGNORECASE),
-        "it is the HTML form: write the report as text",
-    ),
     (
         re.compile(r"^[ \t]*WORKLOAD REPOSITORY COMPARE PERIOD", re.IGNORECASE | re.MULTILINE),
         "it compares two periods: write a report for each",
@@ -54,7 +53,8 @@ class Statistic(NamedTuple):
 class Report(NamedTuple):
     """``whole`` is false for a piece. ``generation`` is by the layout of its tables.
 
-    ``shortened``: somebody put "[..]" where lines stood.
+    ``shortened``: somebody put "[..]" where lines stood. ``overflowed``: statistics left out, as
+    they did not fit their columns.
     """
 
     whole: bool
@@ -64,20 +64,27 @@ class Report(NamedTuple):
     histograms: List[EventHistogram]
     statistics: Dict[str, Statistic]
     shortened: bool
+    overflowed: List[str]
 
 
 def parse(text):
     # type: (str) -> Report
-    """ParseError where the report is cut off or has no table of wait events or statistics."""
+    """ParseError where the report is cut off or has no table of wait events or statistics.
+
+    Also where the text holds more than one report.
+    """
+    if _HTML.match(text.lstrip()):
+        raise ParseError(_WHAT, _IS_HTML)
     for pattern, problem in _FOREIGN:
         if pattern.search(text):
             raise ParseError(_WHAT, problem)
     lines = without_page_headings(text)
-    whole = any(_TITLE.match(line) for line in lines)
+    whole = report_head.one_report(_WHAT, lines, _TITLE)
     if whole and not any(_END.match(line) for line in lines):
         raise ParseError(_WHAT, "it has no line 'End of Report': it is cut off", len(lines))
     events = []  # type: List[WaitEvent]
     statistics = {}  # type: Dict[str, Statistic]
+    overflowed = []  # type: List[str]
     generations = []  # type: List[str]
     at = 0
     while at < len(lines):
@@ -97,7 +104,7 @@ def parse(text):
         spans = dashed_table.columns(lines[at])
         headings = dashed_table.cells(lines[at - 1], spans) if spans and at else None
         if headings == list(_STATISTICS):
-            at = _statistics(lines, at + 1, spans, statistics)
+            at = _statistics(lines, at + 1, spans, statistics, overflowed)
             continue
         if headings and awr_layouts.layout_of(headings, awr_layouts.TOP_TABLES):
             # A table whose heading was not copied along.
@@ -111,6 +118,8 @@ def parse(text):
         at += 1
     histograms = event_histogram.parse(_WHAT, lines)
     if not events and not statistics and not histograms:
+        if _HTML.search(text):
+            raise ParseError(_WHAT, _IS_HTML)
         raise ParseError(_WHAT, "it has no table of wait events, of statistics or of histograms")
     return Report(
         whole=whole,
@@ -120,6 +129,7 @@ def parse(text):
         histograms=histograms,
         statistics=statistics,
         shortened=any(is_mark(line) for line in lines),
+        overflowed=overflowed,
     )
 
 
@@ -157,13 +167,21 @@ def _rule(lines, at):
     return None
 
 
-def _statistics(lines, at, spans, found):
-    # type: (Sequence[str], int, List[Tuple[int, int]], Dict[str, Statistic]) -> int
+def _statistics(
+    lines,  # type: Sequence[str]
+    at,  # type: int
+    spans,  # type: List[Tuple[int, int]]
+    found,  # type: Dict[str, Statistic]
+    overflowed,  # type: List[str]
+):
+    # type: (...) -> int
     while at < len(lines) and lines[at].strip() and not lines[at].startswith(("\f", "      ")):
         cells = dashed_table.cells(lines[at], spans)
         values = [dashed_table.number(cell) for cell in (cells or [])[1:3]]
         if is_mark(lines[at]):
             pass
+        elif cells and any(wait_events.is_overflow(cell) for cell in cells[1:3]):
+            overflowed.append(cells[0])
         elif cells is None or len(values) < 2 or values[0] is None or values[1] is None:
             raise ParseError(
                 _WHAT, "it is no row of statistics: {0!r}".format(lines[at][:80]), at + 1

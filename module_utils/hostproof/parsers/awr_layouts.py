@@ -51,6 +51,7 @@ TOP_TABLES = (
     Layout(
         "11.2.0.4-12.1", ("Event", "Waits", "Time", "Avg(ms)", "time", "Wait Class"), _TOP, cut=True
     ),
+    Layout("12.1", ("Event", "Waits", "Time (sec)", "Avg(ms)", "time", "Class"), _TOP),
     Layout("12.2-19c", ("Event", "Waits", "Time (sec)", "Wait", "time", "Class"), _TOP_WITH_UNIT),
 )
 
@@ -71,7 +72,9 @@ STATSPACK_TOP_TABLES = (
     Layout("10g-19c", ("Event", "Waits", "Time (s)", "(ms)", "Time"), _TOP[:-1]),
 )
 STATSPACK_WAIT_TABLES = (
-    Layout("10g-19c", ("Event", "Waits", "out", "Time (s)", "(ms)", "/txn", "Time"), _WAITS),
+    Layout("9i", ("Event", "Waits", "Timeouts", "Time (s)", "(ms)", "/txn"), _WAITS[:-1]),
+    Layout("10g", ("Event", "Waits", "-outs", "Time (s)", "(ms)", "/txn"), _WAITS[:-1]),
+    Layout("11g-19c", ("Event", "Waits", "out", "Time (s)", "(ms)", "/txn", "Time"), _WAITS),
 )
 
 

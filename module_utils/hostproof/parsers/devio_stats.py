@@ -46,12 +46,16 @@ class Interval(NamedTuple):
 
 
 class Device(NamedTuple):
-    """``intervals`` are oldest first. ``shortened``: somebody left lines out."""
+    """``intervals`` are oldest first. ``shortened``: somebody left lines out.
+
+    ``expected``: how many intervals there are in the seconds that the dump says it is of.
+    """
 
     name: str
     intervals: List[Interval]
     shortened: bool
     line: int
+    expected: int
 
 
 def parse(text):
@@ -59,13 +63,17 @@ def parse(text):
     """Every device of the last dump in the text. ParseError for none, or for a row cut off."""
     devices = []  # type: List[Device]
     begun = headed = False
+    expected = 0
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         device = _DEVICE.match(line)
-        if _BEGIN.match(line):
+        begin = _BEGIN.match(line)
+        if begin:
             devices, begun, headed = [], True, False
+            # A reading at either end of each difference: one difference less than steps.
+            expected = int(begin.group(1)) // STEP_SECONDS - 1
         elif device:
-            devices.append(Device(device.group(1), [], False, number))
+            devices.append(Device(device.group(1), [], False, number, expected))
             headed = False
         elif not line or _TRACE.match(line):
             # The trace goes on with something else, until the next device.

@@ -17,12 +17,13 @@ _SETTING = re.compile(r"^\s+([A-Z][A-Za-z ]*?)\s*= (.*\S)\s*$")
 _INTERVAL = re.compile(r"^\((\d\d:\d\d:\d\d)\)\s+([\d.]+) Mbytes/s(?:\s+([\d.]+) ms)?\s*$")
 _THROUGHPUT = re.compile(r"^([\d.]+) Mbytes/s$")
 _LATENCY = re.compile(r"^([\d.]+) ms$")
-_PAYLOAD = re.compile(r"^([\d,]{1,15}) (bytes|Kbytes|Mbytes)$")
+#: "1 Mbyte", but "2 Mbytes".
+_PAYLOAD = re.compile(r"^([\d,]{1,15}) (bytes?|Kbytes?|Mbytes?)$")
 _TIME = re.compile(r"^(\d{1,7}) (second|minute|hour)s?$")
 _COMMAND = re.compile(r"\boratcptest\.jar\s+(\S+)(.*)$")
 _PORT = re.compile(r"(?:^|\s)-port=(\d{1,5})\b")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600}
-_BYTES = {"bytes": 1, "Kbytes": 1024, "Mbytes": 1024 * 1024}
+_BYTES = {"byte": 1, "Kbyte": 1024, "Mbyte": 1024 * 1024}
 
 
 class Interval(NamedTuple):
@@ -118,7 +119,7 @@ def _test(lines, start, end, before):
         server=server,
         port=port,
         mode=mode,
-        payload=int(payload.group(1).replace(",", "")) * _BYTES[payload.group(2)],
+        payload=int(payload.group(1).replace(",", "")) * _BYTES[payload.group(2).rstrip("s")],
         connections=int(connections),
         duration=int(time.group(1)) * _SECONDS[time.group(2)] if time else None,
         disk_write=settings.get("Disk write", "NO") != "NO",

@@ -26,7 +26,23 @@ _BINS = re.compile(r"^(Small|Large) Read / Write Latency Histogram" + _AT)
 _BIN = re.compile(r"^(\d+) - (\d+) +us: +(\d+) \([^)]*\) +(\d+) \([^)]*\)$")
 _SMALL_SIZE = re.compile(r"^Small IO size: (\d{1,6}) KB$")
 _LARGE_SIZE = re.compile(r"^Large IO size: (\d{1,6}) KB$")
+_COMMAND = re.compile(r"(?:^|\s)-run (simple|normal|oltp|dss)(?:\s|$)")
 _RUN_BEGINS = re.compile(r"^(?:ORION VERSION|ORION: ORacle IO Numbers)")
+
+
+#: The figures that a summary ends with, by our names.
+_LINES = {
+    "large_mbps": "Maximum Large MBPS",
+    "small_iops": "Maximum Small IOPS",
+    "small_latency": "Minimum Small Latency",
+}
+#: Which of them a run of this kind has; others may have any.
+_ENDS = {
+    "simple": tuple(_LINES),
+    "normal": tuple(_LINES),
+    "oltp": ("small_iops", "small_latency"),
+    "dss": ("large_mbps",),
+}
 
 
 class Best(NamedTuple):
@@ -58,6 +74,7 @@ class Summary(NamedTuple):
     """One run. ``large_mbps``: megabytes a second; ``small_latency``: microseconds; sizes: bytes.
 
     ``file`` is the name before each line where grep put one. What was not measured is None.
+    ``missing``: what its head promises and the text does not have; then the run was cut off.
     """
 
     file: Optional[str]
@@ -68,11 +85,15 @@ class Summary(NamedTuple):
     small_latency: Optional[Best]
     latencies: List[Latency]
     line: int
+    missing: List[str]
 
 
 def parse(text):
     # type: (str) -> List[Summary]
-    """Every run in the text. ParseError where none has a figure, or a figure is scrambled."""
+    """Every run in the text. ParseError where none has a figure, or a figure is scrambled.
+
+    A run that has its head and no figure, as it was cut off, is among them.
+    """
     runs = []  # type: List[List[tuple]]
     file = None  # type: Optional[str]
     for number, line in enumerate(text.split("\n"), 1):
@@ -87,7 +108,7 @@ def parse(text):
             runs[-1].append((number, name, line))
     found = [_summary(run) for run in runs if run]
     told = [one for one in found if one is not None]
-    if not told:
+    if not any(one.large_mbps or one.small_iops or one.small_latency for one in told):
         raise ParseError(_WHAT, "it has no line 'Maximum Large MBPS=' or 'Maximum Small IOPS='")
     return told
 
@@ -99,7 +120,11 @@ def _summary(run):
     latencies = []  # type: List[Latency]
     bins_of = None  # type: Optional[tuple]
     bins_begun = 0
+    command = None  # type: Optional[str]
     for number, _, line in run:
+        match = _COMMAND.search(line)
+        if match:
+            command = match.group(1)
         for size, pattern in (("small", _SMALL_SIZE), ("large", _LARGE_SIZE)):
             match = pattern.match(line)
             if match:
@@ -130,7 +155,8 @@ def _summary(run):
             raise ParseError(_WHAT, "it is no line of figures: {0!r}".format(line[:80]), number)
     if bins_begun:
         raise ParseError(_WHAT, "the histogram has no last bin: it is cut off", bins_begun)
-    if not best:
+    begun = _RUN_BEGINS.match(run[0][2]) is not None
+    if not best and not begun:
         return None
     return Summary(
         file=run[0][1],
@@ -141,7 +167,20 @@ def _summary(run):
         small_latency=best.get("small_latency"),
         latencies=latencies,
         line=run[0][0],
+        missing=_missing(command, best, begun),
     )
+
+
+def _missing(command, best, begun):
+    # type: (Optional[str], Dict[str, Best], bool) -> List[str]
+    """The lines that such a run ends with, and this one has not; all where it has none.
+
+    Below a head the rate of small I/Os is never without their latency.
+    """
+    names = _ENDS.get(command or "", () if best else tuple(_LINES))
+    if begun and "small_iops" in best:
+        names += ("small_latency",) if "small_latency" not in names else ()
+    return [_LINES[name] for name in names if name not in best]
 
 
 def _point(latency):

@@ -6,8 +6,9 @@ Sources: tests/fixtures/latency/SOURCES.md; Statspack: $ORACLE_HOME/rdbms/admin/
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Pattern, Sequence, Tuple
 
+from ..errors import ParseError
 from . import dashed_table
 
 _SNAP = re.compile(
@@ -41,6 +42,23 @@ class Head(NamedTuple):
     load: Dict[str, float]
 
 
+def one_report(what, lines, title):
+    # type: (str, Sequence[str], Pattern[str]) -> bool
+    """Whether the title stands in the text. ParseError where two do, or two intervals begin."""
+    titles = [at for at, line in enumerate(lines) if title.match(line)]
+    begins = {}  # type: Dict[Tuple[str, str], int]
+    for at, line in enumerate(lines):
+        match = _SNAP.match(line)
+        if match and match.group(1) == "Begin":
+            begins.setdefault((match.group(2), match.group(3)), at)
+    second = titles[1:2] or sorted(begins.values())[1:2]
+    if second:
+        raise ParseError(
+            what, "a second report begins here: put each into a file of its own", second[0] + 1
+        )
+    return bool(titles)
+
+
 def parse(lines):
     # type: (Sequence[str]) -> Head
     """What of it there is; a part of a report has less, or nothing."""
@@ -63,8 +81,8 @@ def parse(lines):
         database=values.get("DB Name") or values.get("Database"),
         instance=values.get("Instance"),
         host=values.get("Host Name") or values.get("Host") or values.get("Name"),
-        release=_release(values.get("Release")),
-        rac=_yes(values.get("RAC")),
+        release=release(values.get("Release")),
+        rac=_yes(values.get("RAC") or values.get("Cluster")),
         multitenant=_yes(values.get("CDB")),
         begin=snaps.get("Begin"),
         end=snaps.get("End"),
@@ -97,8 +115,9 @@ def _row(lines, at, spans, values):
             values.setdefault(name, row[place])
 
 
-def _release(text):
+def release(text):
     # type: (Optional[str]) -> Optional[str]
+    """The text if it is numbers with dots between, as releases are."""
     return text if text and re.match(r"^[0-9]{1,3}(\.[0-9]{1,9})+$", text) else None
 
 
@@ -124,7 +143,7 @@ def _load(lines):
             told = dashed_table.number(match.group(4)) if match else None
             if match and told is not None:
                 load.setdefault(match.group(1), told.value)
-            elif load and line.strip():
-                # A blank line may only be the end of a page.
+            elif load and line.strip() and "####" not in line:
+                # A blank line may only be the end of a page; a number may not fit its column.
                 break
     return load

@@ -22,12 +22,16 @@ _TOP = re.compile(r"^\f?Top \d{1,2} Timed Events\b")
 _SECTIONS = (
     (re.compile(r"^\f?Foreground Wait Events\b"), awr_layouts.FOREGROUND),
     (re.compile(r"^\f?Background Wait Events\b"), awr_layouts.BACKGROUND),
-    (re.compile(r"^\f?Wait Events \(fg and bg\)"), awr_layouts.ALL),
+    # 9i: "Wait Events for DB: X"; 10g: "Wait Events  DB/Inst: X/x"; since: "(fg and bg)".
+    (re.compile(r"^\f?Wait Events(?: \(fg and bg\)| for DB:|  +DB/Inst:|$)"), awr_layouts.ALL),
 )
 
 
 class Report(NamedTuple):
-    """``whole`` is false for a piece. ``generation`` is by the layout of its tables."""
+    """``whole`` is false for a piece. ``generation`` is by the layout of its tables.
+
+    The full tables changed more often than the one at the head, so that they tell more.
+    """
 
     whole: bool
     generation: Optional[str]
@@ -38,9 +42,9 @@ class Report(NamedTuple):
 
 def parse(text):
     # type: (str) -> Report
-    """ParseError where the report is cut off or has no table of wait events."""
+    """ParseError where the report is cut off, is two, or has no table of wait events."""
     lines = [line.rstrip() for line in text.split("\n")]
-    whole = any(_TITLE.match(line) for line in lines)
+    whole = report_head.one_report(_WHAT, lines, _TITLE)
     if whole and not any(_END.match(line) for line in lines):
         raise ParseError(_WHAT, "it has no line 'End of Report': it is cut off", len(lines))
     events = []  # type: List[WaitEvent]
@@ -56,7 +60,8 @@ def parse(text):
             raise ParseError(_WHAT, "no table stands below this heading", at + 1)
         table = wait_events.read_table(_WHAT, section, lines, rule, layouts)
         events += table.events
-        generation = generation or table.layout.generation
+        if generation is None or section != awr_layouts.TOP:
+            generation = table.layout.generation
         at = table.end
     histograms = event_histogram.parse(_WHAT, lines)
     if not events and not histograms:

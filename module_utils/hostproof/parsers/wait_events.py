@@ -11,7 +11,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import ParseError
-from . import awr_layouts, dashed_table
+from . import awr_layouts, dashed_table, idle_events
 from .awr_layouts import Layout
 from .dashed_table import Printed
 
@@ -20,7 +20,13 @@ _MICROSECONDS = {"ns": 0.001, "us": 1.0, "ms": 1000.0, "s": 1e6, "m": 6e7, "h": 
 _OVERFLOW = re.compile(r"^#+$")
 _FOOTER = re.compile(r"^ {4,}-{20,}$")
 #: Rows of a table that are not waits: time on the CPU.
-NO_WAITS = ("CPU time", "DB CPU")
+NO_WAITS = ("CPU time", "DB CPU", "background cpu time")
+
+#: What may be wrong with a row whose other figures stand; see ``WaitEvent.problem``.
+WAITS_OVERFLOWED = "the number of waits did not fit its column"
+TIME_OVERFLOWED = "the time did not fit its column"
+TIME_CUT = "the time is cut off after four characters, and nothing tells whether it is in thousands"
+CONTRADICTORY = "the time, divided by the waits, is not the average printed beside it"
 
 #: Lines that may follow a table without a blank line between.
 _NEXT = (
@@ -87,8 +93,9 @@ class WaitEvent(NamedTuple):
     ``average`` is right within ``uncertainty`` (microseconds, what the printed digits leave open),
     and ``by`` says what it was taken from: "seconds" (divided by the waits) or "column". All
     three are None where neither tells. ``waits`` is None for time on the CPU. ``cut`` is true
-    where the name fills its column and is none that is known: it may go on. ``percent`` is None
-    where the report leaves it empty, as it does for idle events.
+    where the name fills its column and is none that is known: it may go on. ``idle`` is by the
+    share, which a table leaves empty for such events, or by the name if it has no shares.
+    ``problem`` is one of the constants above; the figure that it speaks of is None.
     """
 
     section: str
@@ -102,6 +109,18 @@ class WaitEvent(NamedTuple):
     by: Optional[str]
     percent: Optional[float]
     line: int
+    idle: bool
+    problem: Optional[str]
+
+
+class _Row(NamedTuple):
+    """A row as printed. ``scales``: what the time may have to be multiplied by; () for nothing."""
+
+    event: WaitEvent
+    waits: Optional[Printed]
+    seconds: Optional[Printed]
+    column: Optional[Printed]
+    scales: Tuple[int, ...]
 
 
 class Average(NamedTuple):
@@ -134,7 +153,7 @@ def read_table(what, section, lines, at, layouts):
         raise ParseError(
             what, "no release is known to print these headings: {0}".format(told[:100]), at
         )
-    events = []  # type: List[WaitEvent]
+    rows = []  # type: List[_Row]
     index = at + 1
     while index < len(lines):
         line = lines[index]
@@ -148,11 +167,18 @@ def read_table(what, section, lines, at, layouts):
             continue
         if _FOOTER.match(line) or line.startswith("\f") or line.startswith(_NEXT):
             break
-        events.append(_row(what, section, line, index + 1, spans, layout))
+        rows.append(_row(what, section, line, index + 1, spans, layout))
         index += 1
-    if not events:
+    if not rows:
         raise ParseError(what, "the table of wait events has no row", at + 1)
-    return Table(layout, events, index)
+    share = _second_of_a_percent(rows)
+    return Table(layout, [_settled(row, layout, share) for row in rows], index)
+
+
+def is_overflow(cell):
+    # type: (str) -> bool
+    """Whether SQL*Plus printed "####" for a number that did not fit its column."""
+    return _OVERFLOW.match(cell) is not None
 
 
 def full_name(printed, width):
@@ -183,7 +209,7 @@ def _is_row(line, spans, layout):
 
 
 def _row(what, section, line, number, spans, layout):
-    # type: (str, str, str, int, List[Tuple[int, int]], Layout) -> WaitEvent
+    # type: (str, str, str, int, List[Tuple[int, int]], Layout) -> _Row
     found = dashed_table.cells(line, spans)
     if found is None:
         raise ParseError(
@@ -199,36 +225,128 @@ def _row(what, section, line, number, spans, layout):
     for column in (awr_layouts.TIMEOUTS, awr_layouts.PER_TRANSACTION):
         _number(what, by_column, column, number)
     column_average = _average(what, by_column, number)
+    problem = None
     if waits is None and printed not in NO_WAITS:
-        raise ParseError(what, "the event {0!r} has no waits".format(printed), number)
+        if not by_column[awr_layouts.WAITS]:
+            raise ParseError(what, "the event {0!r} has no waits".format(printed), number)
+        problem = WAITS_OVERFLOWED
     # Of the columns after the average this one is never empty: a row without it was cut off.
     last = awr_layouts.PER_TRANSACTION
     if last not in by_column:
         last = awr_layouts.PERCENT
     if not by_column[last]:
         raise ParseError(what, "the row of {0!r} is cut off".format(printed), number)
-    average = best_average(waits, seconds, layout.cut, column_average)
     begin, stop = spans[layout.columns.index(awr_layouts.EVENT)]
     name, cut = full_name(printed, stop - begin)
-    return WaitEvent(
+    event = WaitEvent(
         section=section,
         name=name,
         cut=cut,
         wait_class=by_column.get(awr_layouts.CLASS) or None,
         waits=None if waits is None else int(waits.value),
+        seconds=None,
+        average=None,
+        uncertainty=None,
+        by=None,
+        percent=None if percent is None else percent.value,
+        line=number,
+        idle=_is_idle(section, printed, stop - begin, by_column),
+        problem=TIME_OVERFLOWED
+        if problem is None and is_overflow(by_column[awr_layouts.SECONDS])
+        else problem,
+    )
+    scales = _scales(waits, seconds, by_column[awr_layouts.SECONDS], layout.cut, column_average)
+    return _Row(event, waits, seconds, column_average, scales)
+
+
+def _is_idle(section, printed, width, by_column):
+    # type: (str, str, int, Dict[str, str]) -> bool
+    """The full tables print no share for idle events; the table at the head leaves them out.
+
+    Statspack's list of idle events is older than its events, so that newer ones slip through.
+    """
+    if printed.endswith(idle_events.ENDINGS):
+        return True
+    if section.startswith(awr_layouts.TOP):
+        return False
+    if awr_layouts.PERCENT in by_column:
+        return not by_column[awr_layouts.PERCENT]
+    return idle_events.is_idle(printed, width)
+
+
+def _scales(waits, seconds, text, cut, column):
+    # type: (Optional[Printed], Optional[Printed], str, bool, Optional[Printed]) -> Tuple[int, ...]
+    """What the seconds may stand for: themselves, or thousands or millions whose letter is cut off.
+
+    None of them where the average beside them is another than each of them gives.
+    """
+    possible = (1,)  # type: Tuple[int, ...]
+    if cut and seconds is not None and "." in text and text[-1:] in ".0123456789":
+        # Four characters of "16.8K" are those of 16.8 seconds.
+        possible = (1, 1000, 1000000) if seconds.value >= 1 else (1,)
+    if waits is None or not waits.value or seconds is None or column is None:
+        return possible
+    return tuple(scale for scale in possible if _agree(waits, seconds, scale, cut, column))
+
+
+def _agree(waits, seconds, scale, cut, column):
+    # type: (Printed, Printed, int, bool, Printed) -> bool
+    """Whether the quotient can be the average, each being known to its digits alone.
+
+    The average may be rounded or cut off, and so may a number of waits in thousands.
+    """
+    blur = waits.step if waits.step > 1 else 0
+    least = (seconds.value - (0 if cut else seconds.step)) * scale * 1e6
+    most = (seconds.value + seconds.step) * scale * 1e6
+    most_waits = waits.value + blur
+    least_waits = max(waits.value - blur, 1)
+    return (
+        least / most_waits <= column.value + column.step
+        and column.value - column.step <= most / least_waits
+    )
+
+
+def _second_of_a_percent(rows):
+    # type: (Sequence[_Row]) -> Optional[float]
+    """How many seconds one percent is, by the row with the largest share whose time is sure."""
+    sure = [
+        (row.event.percent, row.seconds.value * row.scales[0] / row.event.percent)
+        for row in rows
+        if len(row.scales) == 1 and row.seconds is not None and row.event.percent
+    ]
+    return max(sure)[1] if sure else None
+
+
+def _settled(row, layout, share):
+    # type: (_Row, Layout, Optional[float]) -> WaitEvent
+    """The event with its time, and the average that follows."""
+    event, seconds, scales = row.event, row.seconds, row.scales
+    if not scales:
+        return event._replace(problem=CONTRADICTORY)
+    if len(scales) > 1 and seconds is not None and share and event.percent:
+        told = seconds.value / share / event.percent
+        # Thousands apart: a share of one digit is enough to tell them from each other.
+        scales = tuple(scale for scale in scales if 1 / 3.0 < told * scale < 3) or scales
+    if len(scales) > 1 and seconds is not None:
+        seconds = None
+        event = event._replace(problem=event.problem or TIME_CUT)
+    if seconds is not None:
+        seconds = Printed(seconds.value * scales[0], seconds.step * scales[0])
+    average = best_average(row.waits, seconds, layout.cut, row.column)
+    if event.problem == WAITS_OVERFLOWED and row.column is not None and row.column.value:
+        average = Average(row.column.value, row.column.step / 2, "column")
+    return event._replace(
         seconds=None if seconds is None else seconds.value,
         average=None if average is None else average.value,
         uncertainty=None if average is None else average.uncertainty,
         by=None if average is None else average.by,
-        percent=None if percent is None else percent.value,
-        line=number,
     )
 
 
 def _number(what, by_column, column, line):
     # type: (str, Dict[str, str], str, int) -> Optional[Printed]
     text = by_column.get(column, "")
-    if not text or _OVERFLOW.match(text):
+    if not text or is_overflow(text):
         return None
     value = dashed_table.number(text)
     if value is None:
@@ -243,7 +361,7 @@ def _average(what, by_column, line):
         value = _number(what, by_column, awr_layouts.AVERAGE_MS, line)
         return None if value is None else Printed(value.value * 1000, value.step * 1000)
     text = by_column[awr_layouts.AVERAGE]
-    if not text or _OVERFLOW.match(text):
+    if not text or is_overflow(text):
         return None
     match = _AVERAGE.match(text)
     value = dashed_table.number(match.group(1)) if match else None

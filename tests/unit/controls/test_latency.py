@@ -526,6 +526,19 @@ class TestReports:
     def test_each_status(self, judge, name, mean, left_open, status):
         assert self.told(judge, event(name, 5000, mean, left_open)).status == status
 
+    def test_waits_that_are_not_told_are_not_none(self, judge):
+        one = event("db file sequential read", 0, 12.0, 0.5, n_from="not told")
+        told = self.told(judge, one)
+        assert told.status == "warn"
+        assert "of an unknown number" in told.in_use
+
+    def test_a_remark_that_names_the_log_write_is_no_reason(self, judge):
+        write = event("log file parallel write", 88001, 1.0, 0.1, io_latency="unknown")
+        remark = "1 event has no window, the time is too short: log file parallel write"
+        host = machine("sda").windows_of(REPORT_NAME, write, remarks=[remark])
+        found = only(judge(host, probes=[REPORT])["log_file_parallel_write"])
+        assert found.why == "'log file parallel write' may not be an I/O latency."
+
     def test_a_name_that_was_cut_is_known(self, judge):
         cut = event("cell single block physical", 5000, 25.0, 0.1, name_may_go_on=True)
         assert self.told(judge, cut).status == "fail"

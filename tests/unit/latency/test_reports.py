@@ -51,6 +51,17 @@ def test_line_ends_of_windows_and_a_mark_of_utf_8_change_nothing(name):
     assert reports.read("\ufeff" + text.replace("\n", "\r\n")) == reports.read(text)
 
 
+CLUSTER = """WORKLOAD REPOSITORY REPORT (RAC)
+
+Database Instances Included In Report
+
+  I# Instance  Begin Snap Time End Snap Time   Release    Elapsed Time(min)
+---- --------- --------------- --------------- ---------- -----------------
+   1 exa1      19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0             30.00
+
+"""
+
+
 class TestLogFileParallelWrite:
     def test_is_no_io_latency_on_a_multitenant_database(self):
         report = reports.read(fixture("awr-19c-made-up.txt"))
@@ -103,6 +114,25 @@ class TestLogFileParallelWrite:
         assert window_of(report, "log file parallel write").conditions["io_latency"] == "yes"
 
 
+def test_a_cluster_tells_its_release_and_interval():
+    text = CLUSTER + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n"
+    report = reports.read(text)
+    write = window_of(report, "log file parallel write")
+    assert (write.seconds, write.conditions["io_latency"]) == (1800.0, "yes")
+    assert write.conditions["begin"] == "19-Feb-14 17:30"
+    assert report.remarks == []
+    with pytest.raises(ParseError, match="a second report begins here"):
+        reports.read(text + text[:400])
+    with pytest.raises(ParseError, match="a second report begins here"):
+        reports.read(text + fixture("awr-11.2.0.1-shortened.txt"))
+    report = reports.read(text.replace("  11,416,579  ", "############  "))
+    lists = window_of(report, "cell list of blocks physical read")
+    assert (lists.n, lists.mean, lists.conditions["n_from"]) == (0, 3100, "not told")
+    assert report.remarks == [
+        "left out, as the number did not fit its column: cell list of blocks physical read"
+    ]
+
+
 def test_the_full_tables_count_and_idle_events_do_not():
     report = reports.read(fixture("awr-11.2.0.1-shortened.txt"))
     assert [one.subject for one in report.windows] == [
@@ -127,9 +157,175 @@ def test_the_full_tables_count_and_idle_events_do_not():
     assert sum(read.log2_bins().values()) == pytest.approx(35900, rel=0.01)
     assert window_of(report, "db file sequential read (background)").bins is None
     assert report.remarks == [
-        "2 events have no window, their times are too short for the digits printed: "
+        "2 events have no window, the time is too short for the digits printed: "
         "SQL*Net message to client, asynch descriptor resize"
     ]
+
+
+#: Every event but the idle ones, and those of background processes that others wait for too.
+OLD = {
+    "awr-10.2-made-up.txt": [
+        ("db file sequential read", "all", 1402113),
+        ("log file sync", "all", 90214),
+        ("log file parallel write", "all", 88001),
+        ("db file scattered read", "all", 41207),
+        ("control file sequential read", "all", 10480),
+        ("SQL*Net message to client", "all", 2204117),
+        ("latch free", "all", 4),
+        ("control file parallel write", "background", 1204),
+        ("db file sequential read (background)", "background", 212),
+    ],
+    "statspack-9.2-made-up.txt": [
+        ("db file sequential read", "all", 568948),
+        ("log file sync", "all", 70530),
+        ("log file parallel write", "all", 68001),
+        ("db file scattered read", "all", 12007),
+        ("latch free", "all", 52),
+        ("control file parallel write", "background", 586),
+        ("db file sequential read (background)", "background", 106),
+    ],
+    "statspack-10.2-made-up.txt": [
+        ("db file sequential read", "all", 1402113),
+        ("log file sync", "all", 90214),
+        ("log file parallel write", "all", 88001),
+        ("db file scattered read", "all", 41207),
+        ("control file parallel write", "background", 1204),
+        ("db file sequential read (background)", "background", 212),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_a_table_of_all_sessions_counts_beside_that_of_the_background(name):
+    report = reports.read(fixture(name))
+    told_of = [(one.subject, one.conditions["sessions"], one.n) for one in report.windows]
+    assert told_of == OLD[name]
+    assert window_of(report, "log file parallel write").conditions["io_latency"] == "yes"
+    assert report.remarks == []
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_so_it_does_in_a_piece(name):
+    text = fixture(name)
+    report = reports.read(text[text.index("\fWait Events") :].replace("End of Report", ""))
+    assert [(one.subject, one.n) for one in report.windows] == [
+        (subject, count) for subject, _, count in OLD[name]
+    ]
+
+
+def test_top_events_stay_beside_a_background_table():
+    text = fixture("awr-11.2.0.1-shortened.txt")
+    top = text[text.index("Top 5 Timed") : text.index("Host CPU")]
+    background = text[text.index("Background Wait Events") : text.index("Wait Event Histogram")]
+    report = reports.read(top + "\n" + background)
+    assert [(one.subject, one.conditions["sessions"]) for one in report.windows] == [
+        ("db file sequential read", "foreground"),
+        ("log file sync", "foreground"),
+        ("db file parallel read", "foreground"),
+        ("db file scattered read", "foreground"),
+        ("resmgr:cpu quantum", "foreground"),
+        ("log file parallel write", "background"),
+        ("db file async I/O submit", "background"),
+        ("os thread startup", "background"),
+        ("db file sequential read (background)", "background"),
+        ("control file parallel write", "background"),
+    ]
+
+
+def test_a_piece_without_its_background_table_has_the_events_of_all_sessions():
+    text = fixture("statspack-made-up.txt")
+    report = reports.read(text[text.index("Top 5 Timed") : text.index("Background Wait")])
+    assert [(one.subject, one.conditions["sessions"]) for one in report.windows] == [
+        ("db file sequential read", "foreground"),
+        ("log file sync", "foreground"),
+        ("direct path read", "foreground"),
+        ("log file parallel write", "all"),
+    ]
+
+
+def test_a_histogram_of_all_is_not_that_of_few():
+    """Of a piece with one table the histogram alone tells how many waits there were."""
+    text = fixture("awr-11.2.0.1-shortened.txt")
+    piece = text[text.index("Background Wait Events") :].replace("End of Report", "")
+    assert window_of(reports.read(piece), "db file sequential read").bins is None
+
+
+HASH = "############"
+
+
+def test_figures_that_did_not_fit_are_left_out_with_a_remark():
+    text = fixture("awr-11.2.0.1-shortened.txt")
+    text = text.replace(
+        "db file parallel read               545  ", "db file parallel read      " + HASH + "  "
+    )
+    report = reports.read(
+        text.replace(
+            "log file sync                     3,825     0      1,495",
+            "log file sync                     3,825     0 ##########",
+        )
+    )
+    read = window_of(report, "db file parallel read")
+    assert (read.n, read.mean, read.conditions["n_from"]) == (0, 304000, "not told")
+    assert (window_of(report, "log file sync").mean, len(report.windows)) == (391000, 12)
+    assert report.remarks[1:] == [
+        "the time did not fit its column and is left out: log file sync",
+        "the number of waits did not fit its column and is left out: db file parallel read",
+    ]
+    text = fixture("awr-11.2.0.3-statistics-nocache.txt").replace("           315,000", "#" * 18)
+    assert (
+        "left out, as the number did not fit its column: lob writes" in reports.read(text).remarks
+    )
+
+
+def test_a_time_that_contradicts_its_average_is_no_window():
+    text = fixture("awr-11.2.0.1-shortened.txt").replace(
+        "3,825     0      1,495     391", "3,825     0      1,495     931"
+    )
+    report = reports.read(text)
+    assert "log file sync" not in [one.subject for one in report.windows]
+    assert report.remarks[0] == (
+        "1 event has no window, the time, divided by the waits, is not the average printed beside "
+        "it: log file sync"
+    )
+
+
+def test_events_cut_off_alike_have_no_window():
+    text = fixture("awr-11.2.0.1-shortened.txt")
+    row = "log file sync                     3,825     0      1,495     391      0.4   17.6"
+    cut_off = row.replace("log file sync             ", "cell single block physical")
+    report = reports.read(text.replace(row, row + "\n" + cut_off + "\n" + cut_off))
+    assert len(report.windows) == 12
+    assert report.remarks[0].startswith("1 event has no window, a table has the name more than")
+    assert report.remarks[0].endswith(": cell single block physical read")
+
+
+def test_markup_in_sql_does_not_make_a_report_html():
+    text = fixture("awr-11.2.0.1-shortened.txt")
+    sql = "select '<html><head></head>' || name || '<header>' from t\n\nEnd of Report"
+    assert reports.read(text.replace("End of Report", sql)) == reports.read(text)
+
+
+def second_hour(text):
+    return text.replace("       37 12-Feb-17 12:16:04", "       38 12-Feb-17 12:22:06")
+
+
+@pytest.mark.parametrize(
+    ("name", "second"),
+    [
+        ("awr-11.2.0.1-shortened.txt", lambda text: text),
+        ("awr-11.2.0.1-shortened.txt", second_hour),
+        ("awr-11.2.0.1-shortened.txt", lambda text: text[:3500]),
+        ("awr-11.2.0.1-shortened.txt", lambda text: second_hour(text)[text.index("DB Name") :]),
+        ("statspack-9.2-made-up.txt", lambda text: text),
+        ("statspack-9.2-made-up.txt", lambda text: text[:900]),
+    ],
+)
+def test_two_reports_in_one_text_are_one_clear_error(name, second):
+    text = fixture(name)
+    with pytest.raises(ParseError, match="a second report begins here: put each into a file"):
+        reports.read(text + second(text))
+    with pytest.raises(ParseError, match="a second report begins here: put each into a file"):
+        reports.read(text[:-20] + "\n" + text)
 
 
 def test_idle_events_that_statspack_does_not_know_are_idle():
@@ -170,6 +366,44 @@ def test_too_few_ios_are_no_mean():
     (disk,) = report.windows
     assert (disk.mean, disk.p50) == (None, None)
     assert report.remarks[0] == "/dev/sda: too few I/Os, no interval has 30"
+
+
+def test_a_dump_with_fewer_intervals_than_it_says():
+    text = fixture("devio_stats-seed.txt").replace("etc.\n", "")
+    sda = text[text.index("[IOSTAT] Device") :]
+    report = reports.read(text + sda.replace("sda", "sdb"))
+    assert report.remarks[-1] == (
+        "only 6 of 599 intervals are there, the dump was cut off or the cell had just begun: "
+        "/dev/sda, /dev/sdb"
+    )
+    whole = text.replace("last 1800 seconds", "last 21 seconds")
+    assert reports.read(whole).remarks == []
+
+
+def test_a_run_of_orion_that_was_cut_off_says_so():
+    text = fixture("orion-11.1-two-disks.txt")
+    whole = reports.read(text)
+    assert (len(whole.windows), whole.remarks) == (2, [])
+    second = text.index("ORION VERSION", 10)
+    for end, missing in (
+        (second + 40, "Maximum Large MBPS=', 'Maximum Small IOPS=', 'Minimum Small Latency="),
+        (text.index("Maximum", second), None),
+        (text.index("Maximum Small", second), "Maximum Small IOPS=', 'Minimum Small Latency="),
+        (text.index("Minimum", second), "Minimum Small Latency="),
+    ):
+        report = reports.read(text[:end])
+        assert len(report.windows) == 1
+        (remark,) = report.remarks
+        assert remark.startswith("orion run 2 was cut off, it has no line '")
+        assert missing is None or missing in remark
+    text = fixture("orion-19.3.txt")
+    assert reports.read(text[: text.index("Minimum")]).remarks == [
+        "orion was cut off, it has no line 'Minimum Small Latency='"
+    ]
+    text = fixture("orion-11.1-two-disks.txt")
+    # The head of such a run names both types of I/O, and only one is done.
+    small = text[: text.index("Maximum Large")].replace("-run simple", "-run oltp")
+    assert reports.read(small + text[text.index("Maximum Small") : second]).remarks == []
 
 
 def test_a_trace_with_two_dumps_says_so():
@@ -272,7 +506,9 @@ def test_a_character_lost_from_the_end_never_passes_as_another_number(name):
             part = reports.read(text[:-cut])
         except ParseError:
             continue
-        if name.startswith(("awr-global", "slob", "devio_stats", "oratcptest", "orion")):
+        if name.startswith(
+            ("awr-global-11.2-system", "slob", "devio_stats", "oratcptest", "orion")
+        ):
             # A number at the very end may lose digits where nothing follows it.
             continue
         assert told(part) <= whole

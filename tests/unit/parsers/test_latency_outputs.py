@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.parsers import (
     orion,
     slob,
     statspack,
+    wait_events,
 )
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
@@ -102,6 +103,12 @@ TOP_FIVES = {
         ("DB CPU", None, 558, None),
         ("direct path read", 27988, 272, 9.718),
     ],
+    # 1.5 s of 578 waits are 2.595 ms give or take 3 %; the column says more.
+    "awr-12.1-top-slob.txt": [
+        ("DB CPU", None, 1775.1, None),
+        ("db file sequential read", 578, 1.5, 2.640),
+        ("latch free", 213, 1, 4.800),
+    ],
 }
 
 
@@ -133,12 +140,74 @@ def test_classes_and_shares_of_a_top_table():
     [
         ("awr-10.2-slob.txt", "10g"),
         ("awr-11.2.0.3-top-enq-hw.txt", "11.1-11.2.0.3"),
+        ("awr-10.2-made-up.txt", "10g"),
         ("awr-11.2.0.4-top.txt", "11.2.0.4-12.1"),
+        ("awr-12.1-top-slob.txt", "12.1"),
         ("awr-19c-pdb-shortened.txt", "12.2-19c"),
     ],
 )
 def test_the_generation_is_told_by_the_headings(name, generation):
     assert awr.parse(fixture(name)).generation == generation
+
+
+class TestASecondsColumnOfFourCharacters:
+    """11.2.0.4 prints 16.8K for 10,000 s and more, and the column cuts the letter off."""
+
+    def rows(self, *lines):
+        """Event, waits, time, average in ms and share, below those of the real table."""
+        added = ["{:<30} {:>12} {:>4} {:>7} {:>6} Other".format(*line) for line in lines]
+        text = fixture("awr-11.2.0.4-top.txt").rstrip("\n")
+        return awr.parse("\n".join([text, *added, ""])).events[3:]
+
+    def test_thousands_and_millions_are_told_by_the_average(self):
+        found = self.rows(
+            ("db file sequential read", "1,121,208", "16.8", "15", "15.0"),
+            ("db file scattered read", "1,121,208", "16.8", "15001", "15.0"),
+        )
+        assert [one.seconds for one in found] == [16800, 16.8e6]
+        assert found[0].average == pytest.approx(16800e6 / 1121208)
+        assert found[0].uncertainty == pytest.approx(100e6 / 1121208)
+        assert (found[1].average, found[1].by) == (15001e3, "column")
+
+    def test_an_average_of_0_tells_with_the_share_only(self):
+        # 16.8 s and 16.8K s are both 0 ms; of 1,024 s being 52.6 %, 16.8 s are 0.9 %.
+        found = self.rows(
+            ("latch: cache buffers chains", "99,121,208", "16.8", "0", ".9"),
+            ("buffer busy waits", "99,121,208", "16.8", "0", ".0"),
+        )
+        assert (found[0].seconds, found[0].problem) == (16.8, None)
+        assert (found[1].seconds, found[1].average) == (None, None)
+        assert found[1].problem == wait_events.TIME_CUT
+
+    def test_time_on_the_cpu_is_told_by_the_share(self):
+        text = fixture("awr-11.2.0.4-top.txt").replace("1024       5   52.6", "16.8      86   52.6")
+        text = text.replace("558.           28.7", "9.16           28.7")
+        assert [one.seconds for one in awr.parse(text).events] == [16800, 9160, 272]
+
+    def test_what_cannot_be_is_no_number(self):
+        (found,) = self.rows(("db file sequential read", "1,121,208", "16.8", "400", "15.0"))
+        assert (found.seconds, found.average) == (None, None)
+        assert found.problem == wait_events.CONTRADICTORY
+
+
+def test_a_number_that_does_not_fit_is_left_out_alone():
+    text = fixture("awr-11.2.0.1-shortened.txt")
+    row = "db file parallel read               545     0        166     304"
+    assert row in text
+    report = awr.parse(text.replace(row, row.replace("         545", "############")))
+    one = next(one for one in report.events if one.problem)
+    assert (one.name, one.waits, one.average, one.by) == (
+        "db file parallel read",
+        None,
+        304000,
+        "column",
+    )
+    assert one.problem == wait_events.WAITS_OVERFLOWED
+    text = fixture("awr-11.2.0.3-statistics-nocache.txt")
+    report = awr.parse(text.replace("           315,000", "##################"))
+    assert report.overflowed == ["lob writes"]
+    assert "lob writes" not in report.statistics
+    assert len(report.statistics) == 22
 
 
 def test_statistics_beside_the_top_events():
@@ -151,6 +220,13 @@ def test_statistics_beside_the_top_events():
     cached = awr.parse(fixture("awr-11.2.0.3-top-and-statistics-cache.txt")).statistics
     assert cached["physical writes direct (lob)"] == (0, 0.0)
     assert cached["physical write bytes"] == (234405888, 1292076.2)
+
+
+def test_a_load_profile_goes_on_below_a_number_that_does_not_fit():
+    text = fixture("awr-10.2-slob.txt").replace("1,845,683.68 ", "############ ")
+    load = awr.parse(text).head.load
+    assert "Logical reads" not in load
+    assert len(load) == 11
 
 
 def test_load_profile_of_10g():
@@ -316,6 +392,74 @@ def test_the_report_of_a_cluster():
     assert spread["DB CPU"] is None
 
 
+#: The first page of a cluster's report, as its headings are known; made up.
+CLUSTER = """WORKLOAD REPOSITORY REPORT (RAC)
+
+Database Summary
+~~~~~~~~~~~~~~~~
+Database Instances Included In Report
+-> Listed in order of instance number, I#
+
+                                                                                     Elapsed
+  I# Instance  Host       Startup         Begin Snap Time End Snap Time   Release    Time(min) DB
+---- --------- ---------- --------------- --------------- --------------- ---------- --------- ----
+   1 exa1      example1   16-Feb-14 17:08 19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0     30.03 0.15
+   2 exa2      example2   16-Feb-14 17:08 19-Feb-14 17:30 19-Feb-14 18:00 11.2.0.3.0     30.05 0.25
+
+"""
+
+
+def test_the_first_page_of_a_cluster():
+    report = awr_global.parse(CLUSTER + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n")
+    assert [(one.number, one.name, one.seconds) for one in report.instances] == [
+        ("1", "exa1", 1801.8),
+        ("2", "exa2", 1803.0),
+    ]
+    assert (report.release, report.seconds) == ("11.2.0.3.0", 1802.4)
+    assert report.instances[0].begin == "19-Feb-14 17:30"
+    assert len(report.events) == 10
+    one_line = CLUSTER.replace("    Elapsed\n", "\n").replace(
+        "Release    Time(min) DB", "Release    Elapsed T DB"
+    )
+    text = one_line + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n"
+    assert awr_global.parse(text).seconds == 1802.4
+
+
+def test_instances_that_differ_have_no_one_release():
+    text = CLUSTER.replace("11.2.0.3.0     30.05", "12.1.0.2.0     12.00")
+    report = awr_global.parse(text + fixture("awr-global-11.2-top.txt") + "\nEnd of Report\n")
+    assert (report.release, report.seconds, len(report.instances)) == (None, None, 2)
+
+
+def test_time_on_the_cpu_of_a_cluster_has_no_waits():
+    text = fixture("awr-global-11.2-top.txt")
+    row = "DB CPU                                              N/A "
+    assert row in text
+    report = awr_global.parse(
+        text.replace(row, row.replace("DB CPU" + " " * 13, "background cpu time"))
+    )
+    one = report.events[2]
+    assert (one.name, one.waits, one.seconds, one.average) == (
+        "background cpu time",
+        None,
+        24707.27,
+        None,
+    )
+
+
+def test_numbers_of_a_cluster_that_do_not_fit():
+    text = fixture("awr-global-11.2-top.txt")
+    report = awr_global.parse(
+        text.replace("  11,416,579  ", "############  ").replace(
+            "     4.9     0.06", " #######     0.06"
+        )
+    )
+    lists = report.events[0]
+    assert (lists.waits, lists.average, lists.by) == (None, 3100, "column")
+    assert report.events[4].average == pytest.approx(46.95e6 / 9559)
+    assert report.overflowed == ["cell list of blocks physical read", "log file parallel write"]
+
+
 def test_the_rates_of_a_cluster():
     rates = awr_global.parse(fixture("awr-global-11.2-system.txt")).rates
     assert list(rates) == ["1", "2", "3", "4", "5", "6", "7", "8", "Sum", "Avg", "Std"]
@@ -333,6 +477,44 @@ def test_statspack():
     assert rows(report, "top")[1] == ("db file sequential read", 1402113, 913)
     assert rows(report, "background") == [("log file parallel write", 88001, 61)]
     assert report.histograms[1].counts == {10: 80080, 11: 5280, 12: 1760, 13: 792, 14: 88}
+
+
+@pytest.mark.parametrize(
+    ("name", "generation", "release", "seconds", "read"),
+    [
+        ("statspack-9.2-made-up.txt", "9i", "9.2.0.6.0", 1800, (568948, 4375)),
+        ("statspack-10.2-made-up.txt", "10g", "10.2.0.4.0", 3600, (1402113, 9815)),
+    ],
+)
+def test_statspack_of_old_releases(name, generation, release, seconds, read):
+    report = statspack.parse(fixture(name))
+    assert (report.generation, report.head.release) == (generation, release)
+    assert (report.head.seconds, report.head.rac) == (seconds, False)
+    assert rows(report, "top")[0] == ("db file sequential read", *read)
+    assert rows(report, "all")[0] == ("db file sequential read", *read)
+    assert rows(report, "background")[1][0] == "control file parallel write"
+    named = {one.name for one in report.events if one.idle}
+    assert {"SQL*Net message from client", "rdbms ipc message", "smon timer"} <= named
+    assert not {one.name for one in report.events if not one.idle} & {
+        "jobq slave wait",
+        "pmon timer",
+    }
+
+
+def test_events_of_10g_are_idle_by_their_names():
+    report = awr.parse(fixture("awr-10.2-made-up.txt"))
+    # The column cuts names off at 28 characters.
+    assert [one.name for one in report.events if one.idle] == [
+        "SQL*Net message from client",
+        "Streams AQ: qmn slave idle w",
+        "Streams AQ: qmn coordinator",
+        "PL/SQL lock timer",
+        "wait for unread message on b",
+        "class slave wait",
+        "rdbms ipc message",
+        "pmon timer",
+        "smon timer",
+    ]
 
 
 def test_an_average_that_does_not_fit_its_column():
@@ -440,6 +622,22 @@ def test_oratcptest(name, payload, throughput, latency, interval):
     (one,) = test.intervals
     assert (one.at, one.latency) == (interval[0], interval[2])
     assert one.throughput == pytest.approx(interval[1] * 2**20)
+
+
+@pytest.mark.parametrize(
+    ("printed", "payload"),
+    [
+        ("1 byte", 1),
+        ("1 Kbyte", 1024),
+        ("1 Mbyte", 2**20),
+        ("2 Mbytes", 2**21),
+        ("8,192 bytes", 8192),
+    ],
+)
+def test_a_payload_of_one(printed, payload):
+    text = fixture("oratcptest-250-bytes.txt").replace("= 250 bytes", "= " + printed)
+    (test,) = oratcptest.parse(text)
+    assert test.payload == payload
 
 
 def test_several_runs_of_oratcptest():

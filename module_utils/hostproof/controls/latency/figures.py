@@ -94,3 +94,11 @@ def text(figure):
     if figure.low is None or figure.high is None:
         return told
     return "{0} ({1} to {2})".format(told, milliseconds(figure.low), milliseconds(figure.high))
+
+
+def count(window):
+    # type: (Window) -> str
+    """How many the figure is of; some reports do not tell."""
+    if not window.n and window.conditions.get("n_from") == "not told":
+        return "an unknown number"
+    return str(window.n)

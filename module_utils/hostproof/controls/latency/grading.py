@@ -46,7 +46,7 @@ def grade_window(window, subject, thresholds, label):
             why = "{0} {1} of {2} samples alone".format(label, name, window.n)
             graded.append(Graded(ERROR, label, why.strip(), threshold))
         else:
-            told = "{0} {1} of {2}".format(label, figures.text(figure), window.n)
+            told = "{0} {1} of {2}".format(label, figures.text(figure), figures.count(window))
             tick = figures.tick_of(window)
             if tick is None:
                 status = grade(figure, threshold)
@@ -74,7 +74,9 @@ def _ungraded(window, label):
     for name in ("p50", "mean"):
         figure = figures.figure_of(window, name)
         if figure is not None:
-            told = "{0} {1} of {2}, no limit".format(label, figures.text(figure), window.n)
+            told = "{0} {1} of {2}, no limit".format(
+                label, figures.text(figure), figures.count(window)
+            )
             return Graded(SKIP, label, told.strip(), None)
     return Graded(SKIP, label, "{0} not told".format(label).strip(), None)
 

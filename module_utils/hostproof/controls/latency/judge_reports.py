@@ -76,7 +76,7 @@ def _judge_report(check, probe, measured, policy):
         "find who is late: storage (latency.disk), the log (redo on its own disk, fewer commits), "
         "the network to a standby (latency.tcp) or CPUs",
         (key,),
-        [remark for remark in measured.remarks if LOG_WRITE not in remark],
+        [remark for remark in measured.remarks if not _is_of_log_write(remark)],
     )
 
 
@@ -151,9 +151,15 @@ def _is_io(windows, measured):
     told = {str(window.conditions.get("io_latency", "unknown")) for window in windows}
     if told == {"yes"}:
         return PASS, None
-    remarks = [remark for remark in measured.remarks if LOG_WRITE in remark]
+    remarks = [remark for remark in measured.remarks if _is_of_log_write(remark)]
     why = remarks[0] if remarks else "'{0}' may not be an I/O latency".format(LOG_WRITE)
     return WARN, why[:1].upper() + why[1:] + "."
+
+
+def _is_of_log_write(remark):
+    # type: (str) -> bool
+    """Whether it is the remark on what the event is; others may only name it."""
+    return remark.startswith("'{0}'".format(LOG_WRITE))
 
 
 def _log_write_text(window):
@@ -161,7 +167,7 @@ def _log_write_text(window):
     figure = figures.figure_of(window, "mean")
     value = "not told" if figure is None else figures.text(figure)
     return "{0} of {1} waits, I/O latency: {2}".format(
-        value, window.n, window.conditions.get("io_latency", "unknown")
+        value, figures.count(window), window.conditions.get("io_latency", "unknown")
     )
 
 
