@@ -81,13 +81,13 @@ class TestStoppedBeforeTheChange:
     def test_fewer_windows_than_any_verdict_takes(self, tmp_path):
         """However good the change were, it could not be kept."""
         one = Fleet(tmp_path, 2)
-        played = one.play("run", "gate", "-e", "latency_gate_windows=4")
+        few = json.dumps({"latency_gate_windows": 4, "latency_gate_serial": 2})
+        played = one.play("run", "gate", "-e", few)
         self.stopped(one, played)
         assert (
-            "4 windows a side bound no interval where 2 figures of 1 hosts are judged at once"
-            in (played.reasons())
-        )
-        assert "it takes 5 (latency_gate_windows)" in played.reasons()
+            "4 windows a side bound no interval where 2 figures of 2 hosts are judged at once: it "
+            "takes 5 (latency_gate_windows)"
+        ) in played.reasons()
 
     def test_a_host_that_does_not_answer(self, tmp_path):
         one = Fleet(tmp_path, 2)

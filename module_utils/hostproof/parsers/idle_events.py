@@ -6,8 +6,8 @@ From 11g on a report leaves the share of such events empty. Tables of 10g and 9i
 shares and list them among the others, so that only their names tell them. "SQL*Net message to
 client" and "SQL*Net more data from client" are in Statspack's own list, and not in this one: later
 releases count both as network.
-Sources: Statspack's table STATS$IDLE_EVENT as spctab.sql and the upgrade scripts spup*.sql of 9.2
-to 11.2 fill it; class Idle of V$EVENT_NAME.
+Sources: Statspack's table STATS$IDLE_EVENT as the upgrade scripts spup*.sql up to 11.2 fill it;
+class Idle of V$EVENT_NAME. What 9.2 and 10.2 began with (spctab.sql) was not at hand to check.
 """
 
 #: What the names of the others end in.
