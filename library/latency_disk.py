@@ -121,6 +121,8 @@ windows:
     - Durations are microseconds. C(conditions) has the queue, the request size and more.
     - C(conditions.counted_in) is V(ticks) for a device that the kernel counts so; its means are
       up to C(conditions.resolution_us) too long or too short.
+    - C(conditions.named) is the name in O(devices), where it is not the kernel's. In windows that a
+      cache answered instead of the disk, C(conditions.cached) is V(true).
   returned: success
   type: list
   elements: dict
@@ -247,8 +249,10 @@ def check(given):
 
 def passive(given):
     host = LiveHost()
+    called = {}
     if given["devices"] is not None:
-        names = disk_counters.named(host, given["devices"])
+        called = disk_counters.names_given(host, given["devices"])
+        names = list(called)
     else:
         names = disk_counters.choose(host, given["layer"])
     if not names:
@@ -268,7 +272,7 @@ def passive(given):
         # What this host does meanwhile, and what looking cost it.
         around = conditions.since(before)
         found, missing = disk_counters.windows(
-            names, intervals, started, dict.fromkeys(ticks, tick)
+            names, intervals, started, dict.fromkeys(ticks, tick), called
         )
         for window in found:
             window.conditions.update(around)

@@ -109,6 +109,9 @@ windows:
       listener's answer).
     - C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds; C(bins) is the
       histogram; C(conditions) what else was true, with C(retrans) segments that were sent again.
+    - C(conditions.asked) is how many samples were tried or, with V(request_response), wanted;
+      C(conditions.failures) how many connections failed, by reason; C(conditions.ended) why a
+      connection to a responder ended before the window, or null.
     - On Linux C(conditions) has the path of the connection as far as it is certain, C(interface),
       C(route) (on link, via a gateway, this host), C(source_address), C(mtu) and C(mss), the
       largest segment (bytes).

@@ -117,6 +117,8 @@ class _Chosen:
     def __init__(self, host, probes, remarks):
         # type: (Host, List[Probe], List[str]) -> None
         self.devices = []  # type: List[str]
+        #: By what name the user called those of them that are named in the list.
+        self.given = {}  # type: Dict[str, str]
         #: Those that are counted in ticks, with how many microseconds a tick has.
         self.ticks = {}  # type: Dict[str, float]
         self.every_mount = any(
@@ -128,7 +130,7 @@ class _Chosen:
                 self.mounts += probe.options["mounts"] or []
             if probe.kind == DISK:
                 try:
-                    self.devices += _devices_of(host, probe)
+                    self.devices += _devices_of(host, probe, self.given)
                     if not self.devices:
                         _remark(remarks, NO_DISK)
                 except HostproofError as problem:
@@ -150,11 +152,13 @@ class _Chosen:
         return self.mounts + sorted(found - set(self.mounts))
 
 
-def _devices_of(host, probe):
-    # type: (Host, Probe) -> List[str]
-    """The kernel's names of the disks that a ``disk`` probe is about."""
+def _devices_of(host, probe, given):
+    # type: (Host, Probe, Dict[str, str]) -> List[str]
+    """The kernel's names of the disks that a ``disk`` probe is about; fills ``given``."""
     if probe.options["devices"] is not None:
-        return disk_counters.named(host, probe.options["devices"])
+        found = disk_counters.names_given(host, probe.options["devices"])
+        given.update(found)
+        return list(found)
     # The paths of NVMe below its own multipath are in /sys/block, and have no counters.
     counted = diskstats.parse(host.read_text(disk_counters.DISKSTATS))
     return [name for name in disk_counters.choose(host, probe.options["layer"]) if name in counted]
@@ -187,7 +191,7 @@ def _passive(host, chosen, number, seconds, remarks):
     around = conditions.since(before)
     found = []  # type: List[Window]
     if disks:
-        told, _ = disk_counters.windows(chosen.devices, disks, started, chosen.ticks)
+        told, _ = disk_counters.windows(chosen.devices, disks, started, chosen.ticks, chosen.given)
         found += told
         for name in chosen.devices:
             if all(window.subject != name for window in told):

@@ -196,6 +196,7 @@ def _with_device(
     # type: (...) -> Measured
     """The window of the process, those of the device and of the host, and what they lack.
 
+    ``cached`` is a condition of what a cache answered, and of nothing else.
     ``ticks`` is what disk_counters.in_ticks() says of the device.
     """
     windows = [user]
@@ -211,6 +212,7 @@ def _with_device(
     expected = user.n * pieces
     user.conditions.update(requests=counted.requests, requests_expected=expected)
     if counted.requests < (1 - _CACHED) * user.n:
+        user.conditions["cached"] = True
         remarks.append(
             "{0}: of {1} reads only {2} reached the device: a cache answered the others, and the "
             "figures are not the disk's".format(file.path, user.n, counted.requests)

@@ -235,6 +235,7 @@ def _one_by_one(
     found.update(
         mode=mode,
         interval_us=int(interval * 1e6),
+        asked=tried,
         failures=dict(failures),
         retrans=max(0, answered - len(net)) if net else None,
         peer=str(target.address[0]),
@@ -444,6 +445,7 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
     found.update(
         mode="request_response",
         interval_us=int(round(interval * 1e6)),
+        asked=pace.samples,
         reply_size=exchange.reply_size,
         handshake_us=None if handshake_rtt is None else handshake_rtt / 1000.0,
         min_rtt_us=None if after is None else after.min_rtt,

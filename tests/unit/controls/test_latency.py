@@ -364,10 +364,19 @@ class TestReads:
         ],
     )
     def test_what_the_disk_did_not_answer_is_an_error(self, judge, remark):
-        windows = [samples("user", *[0.1] * 1000)] if "cache" in remark else []
+        windows = [samples("user", *[0.1] * 1000, cached=True)] if "cache" in remark else []
         found = judge(read_host(*windows, remarks=[remark]), probes=[READ])
         assert only(found["disk_read"]).status == "error"
         assert remark in only(found["disk_read"]).why
+
+    def test_a_window_says_itself_that_a_cache_answered(self, judge):
+        """Remarks of several rounds are one; each window has its own condition."""
+        one = only(
+            judge(read_host(samples("user", *[0.1] * 1000, cached=True)), probes=[READ])[
+                "disk_read"
+            ]
+        )
+        assert one.status == "error" and "a cache answered reads of 8.0 KiB" in one.why
 
     def test_what_a_process_waited_for_is_exact_where_the_device_counts_in_ticks(self, judge):
         told = disk_counters.NO_QUEUE.format("dm-1", "4 ms")

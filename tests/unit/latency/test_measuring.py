@@ -71,6 +71,14 @@ def test_devices_that_are_counted_in_ticks_are_said_once(monkeypatch):
     assert told == {("ticks", 1000.0)}
 
 
+def test_a_device_that_was_named_by_a_link_keeps_that_name():
+    machine = host(1).file("/dev/vda", "").link("/dev/mapper/data", "/dev/vda")
+    probes = check_probes([{"probe": "disk", "devices": ["/dev/mapper/data"]}])
+    measured = measure(machine, probes, 1, 3, 0)
+    assert [one.subject for one in measured.windows] == ["vda", "vda"]
+    assert {one.conditions["named"] for one in measured.windows} == {"/dev/mapper/data"}
+
+
 def test_seconds_are_divided_into_intervals():
     measured = measure(host(3), BOTH, 1, 9, 0)
     assert {window.conditions["intervals"] for window in measured.windows} == {3}

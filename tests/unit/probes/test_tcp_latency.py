@@ -35,6 +35,7 @@ def test_three_layers(target):
     conditions = series.conditions
     assert (conditions["reply_size"], conditions["retrans"], conditions["ended"]) == (4, 0, None)
     assert (conditions["stamps_missing"], conditions["clock_steps"]) == (0, 0)
+    assert conditions["asked"] == 100
     assert conditions["handshake_us"] > 0
 
 
@@ -171,6 +172,7 @@ def test_a_server_that_leaves():
     assert 20 <= len(series.layers["user"]) < 100
     assert "the window ended after" in series.remarks[0]
     assert series.conditions["ended"]
+    assert series.conditions["asked"] == 100
 
 
 def test_a_server_that_falls_silent():
@@ -260,6 +262,7 @@ def test_failures_are_counted(target, monkeypatch):
     series = tcp_latency.handshake(target, pace(3))
     assert len(series.layers["user"]) == 2
     assert series.conditions["failures"] == {"nothing within 5 s": 1}
+    assert series.conditions["asked"] == 3
     assert "1 of 3 connections do not count" in series.remarks[0]
 
 
@@ -273,6 +276,7 @@ def test_pings_of_a_listener(tmp_path):
         "server": 3,
     }
     assert home.log.read_text().count("* ping * 0") == 3
+    assert (series.conditions["asked"], series.conditions["failures"]) == (3, {})
 
 
 def test_pings_of_what_is_no_listener(target):
