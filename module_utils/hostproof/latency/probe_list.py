@@ -36,6 +36,12 @@ TOO_FEW = "too few to tell"
 #: What a remark on a device holds whose time the kernel counts in no finer unit.
 IN_TICKS = "in ticks of"
 
+#: What remarks on lost answers hold; the windows tell the same as conditions.
+NOT_COUNTED = "connections do not count"
+ENDED_AFTER = "the window ended after"
+#: The one reason of ``failures`` that is an answer.
+ELSEWHERE = "answered elsewhere or on the second request"
+
 MOST_READS = 20000
 MOST_SAMPLES = 20000
 LARGEST_MESSAGE = 1 << 20

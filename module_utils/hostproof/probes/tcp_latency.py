@@ -20,6 +20,7 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..errors import HostproofError, ParseError
+from ..latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED
 from ..latency.window import Window, window_from_samples
 from ..parsers import tcp_info
 from . import conditions, latency_hello, pacing, socket_stamps, tcp_path, tns_ping
@@ -173,7 +174,7 @@ def tns_pings(target, pace, cpu=None, clock=pacing.now_ns):
         if one.outcome != tns_ping.ANSWERED or one.connected is None:
             _count(failures, "{0} ({1})".format(one.outcome, one.said[:80]))
         elif one.resends or one.redirects:
-            _count(failures, "answered elsewhere or on the second request")
+            _count(failures, ELSEWHERE)
         else:
             server.append(int((one.seconds - one.connected) * 1e9))
 
@@ -213,8 +214,8 @@ def _one_by_one(
     remarks = []  # type: List[str]
     if failures:
         remarks.append(
-            "{0}: {1} of {2} connections do not count: {3}".format(
-                target.name, sum(failures.values()), tried, _listed(failures)
+            "{0}: {1} of {2} {3}: {4}".format(
+                target.name, sum(failures.values()), tried, NOT_COUNTED, _listed(failures)
             )
         )
     if tried < pace.samples:
@@ -426,8 +427,8 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
         raise CannotMeasure("no answer from {0}: {1}".format(target.name, ended or "no time left"))
     if ended is not None:
         remarks.append(
-            "{0}: the window ended after {1} of {2} requests: {3}".format(
-                target.name, len(user), pace.samples, ended
+            "{0}: {1} {2} of {3} requests: {4}".format(
+                target.name, ENDED_AFTER, len(user), pace.samples, ended
             )
         )
     layers = {"user": user}

@@ -2,21 +2,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Judges round trips: the network, what this host adds, and what transactions have left."""
 
-from typing import List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ...errors import HostproofError, Unanswered
-from ...finding import PASS, SKIP, WARN, Check, Finding, found
+from ...finding import FAIL, PASS, SKIP, WARN, Check, Finding, found
 from ...latency import budget
-from ...latency.probe_list import REQUEST_RESPONSE, TCP, Probe
+from ...latency.probe_list import (
+    ELSEWHERE,
+    ENDED_AFTER,
+    NOT_COUNTED,
+    REQUEST_RESPONSE,
+    TCP,
+    Probe,
+)
 from ...latency.window import Measured, Window
 from . import checks, figures
 from .facts import EVIDENCE, Facts
-from .grading import Graded, around, finding_of, grade_window, unknown
+from .grading import Graded, around, finding_of, grade_window, status_of, unknown
 from .policy import Policy
 from .thresholds import Subject
 
 #: The network without this host comes first; ``user`` stands for it where nothing better is told.
 _NETWORK = ("net", "kernel")
+
+#: Of lost answers, more than this share fails.
+_MOST_LOST = 0.05
 
 _WORDS = {
     "net": "handshake",
@@ -53,7 +63,14 @@ def judge_tcp(facts, policy):
         for window in windows:
             subject = Subject(TCP, "any", window.layer, window.size)
             graded += grade_window(window, subject, policy.thresholds, _WORDS[window.layer])
-        remarks = [remark for remark in measured.remarks if remark.startswith(TCP)]
+        lost = _lost_answers(measured.windows)
+        graded += lost
+        remarks = [
+            remark
+            for remark in measured.remarks
+            if remark.startswith(TCP) and NOT_COUNTED not in remark and ENDED_AFTER not in remark
+        ]
+        remarks += [one.told for one in lost if one.status != status_of(graded)]
         findings.append(
             finding_of(
                 check,
@@ -62,13 +79,77 @@ def judge_tcp(facts, policy):
                 "measure from another host of the same network, and look at retransmissions "
                 "(nstat -az TcpRetransSegs) and the path; latency.scheduling_delay tells this host",
                 (key,),
-                remarks + _lost(windows) + around(windows),
+                remarks + _sent_again(windows) + around(windows),
             )
         )
     return findings
 
 
-def _lost(windows):
+def _lost_answers(windows):
+    # type: (Sequence[Window]) -> List[Graded]
+    """What the figures do not hold, for it never came: each kind once for each measurement.
+
+    The layers of a measurement have their conditions in common.
+    """
+    measurements = {}  # type: Dict[Any, List[Window]]
+    for window in windows:
+        measurements.setdefault((window.started, window.size), []).append(window)
+    found = []  # type: List[Graded]
+    for layers in measurements.values():
+        known = layers[0].conditions
+        count = max(window.n for window in layers)
+        for one in (_failed(known, count), _second_syn(known, count), _ended(known, count)):
+            if one is not None:
+                found.append(one)
+    return found
+
+
+def _failed(known, count):
+    # type: (Dict[str, Any], int) -> Optional[Graded]
+    failures = known.get("failures")
+    if not isinstance(failures, dict) or not failures:
+        return None
+    several = sum(failures.values())
+    asked = _count_of(known, "asked") or count + several
+    lost = several - failures.get(ELSEWHERE, 0)
+    told = "{0} of {1} {2}: {3}".format(
+        several,
+        asked,
+        NOT_COUNTED,
+        ", ".join("{1} ({0})".format(number, why) for why, number in sorted(failures.items())),
+    )
+    return Graded(FAIL if lost > _MOST_LOST * asked else WARN, "", told, None)
+
+
+def _second_syn(known, count):
+    # type: (Dict[str, Any], int) -> Optional[Graded]
+    again = _count_of(known, "retrans")
+    if known.get("mode") == REQUEST_RESPONSE or not again:
+        # What is sent again on a connection is part of its times.
+        return None
+    told = "{0} of {1} handshakes needed a second SYN, and are not in the figure of the network"
+    return Graded(WARN, "", told.format(again, count), None)
+
+
+def _ended(known, count):
+    # type: (Dict[str, Any], int) -> Optional[Graded]
+    if known.get("ended") is None:
+        return None
+    asked = _count_of(known, "asked")
+    told = "{0} {1}{2} requests: {3}".format(
+        ENDED_AFTER, count, " of {0}".format(asked) if asked else "", known["ended"]
+    )
+    return Graded(WARN, "", told, None)
+
+
+def _count_of(known, name):
+    # type: (Dict[str, Any], str) -> int
+    """A count among the conditions; 0 where it is not told."""
+    value = known.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _sent_again(windows):
     # type: (List[Window]) -> List[str]
     counts = [window.conditions.get("retrans") for window in windows]
     lost = max((count for count in counts if isinstance(count, int)), default=0)
