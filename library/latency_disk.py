@@ -303,15 +303,22 @@ def active(given, run_command):
             if number > -1 and not time_is_left(number, given, deadline, remarks):
                 break
             for size in given["sizes"]:
-                if time.monotonic() >= deadline:
-                    continue
                 measured = once(given, file, size, deadline, run_command)
                 (windows if number > -1 else first_pass).extend(measured.windows)
                 remarks += [one for one in measured.remarks if one not in remarks]
+    except disk_latency.NoTime:
+        # What was read in time is worth the same without the rest.
+        remarks.append(
+            "there was time for {0} of {1} windows of {2} bytes".format(
+                max(0, number), given["windows"], size
+            )
+        )
     finally:
         os.close(file.descriptor)
     if not windows:
-        raise ValueError("the first pass took all of the time; give more seconds")
+        raise ValueError(
+            "the first pass took all of the time; give more seconds or a shorter interval"
+        )
     return {"windows": windows, "first_pass": first_pass, "remarks": remarks}
 
 
@@ -326,6 +333,8 @@ def time_is_left(number, given, deadline, remarks):
 
 
 def once(given, file, size, deadline, run_command):
+    if time.monotonic() >= deadline:
+        raise disk_latency.NoTime(file.path)
     reads = max(1, min(given["reads"], given["most_bytes"] // size))
     pace = disk_latency.Pace(reads, given["interval"], deadline)
     if given["queue_depth"] == 1:

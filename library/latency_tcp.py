@@ -237,14 +237,20 @@ def measure(given):
     for number in range(given["windows"]):
         if number:
             time.sleep(max(0.0, min(given["pause"], deadline - time.monotonic())))
-        if time.monotonic() >= deadline:
+        try:
+            if number and time.monotonic() >= deadline:
+                raise tcp_latency.NoTime(target.name)
+            series = once(given, target, pace)
+        except tcp_latency.NoTime:
+            if not windows:
+                raise
+            # What was measured in time is worth the same without the rest.
             remarks.append(
                 "{0}: there was time for {1} of {2} windows".format(
                     target.name, number, given["windows"]
                 )
             )
             break
-        series = once(given, target, pace)
         windows += tcp_latency.windows(target, series)
         remarks += [remark for remark in series.remarks if remark not in remarks]
     return windows, remarks

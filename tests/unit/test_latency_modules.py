@@ -2,14 +2,17 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.latency.window import Window
+from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
+from ansible.module_utils.hostproof.probes import direct_file, disk_latency, tcp_latency
 from ansible.modules import latency_disk, latency_responder, latency_tcp
 from listener_home import free_port
 from packs import Machine
@@ -289,3 +292,83 @@ def test_a_passive_probe_says_which_device_is_counted_in_ticks(monkeypatch):
         "the kernel counts the time of dm-0 in ticks of 4 ms, for want of a request queue: a mean "
         "can be up to 4 ms too long or too short"
     ]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """time.monotonic() and time.sleep() of a clock that only sleeping moves."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    return now
+
+
+class TestTheEndOfTheTime:
+    """Windows that were measured in time are worth the same without the rest."""
+
+    def tcp(self, monkeypatch, clock, mode: str, took: float, **options: Any) -> Any:
+        def once(_given, target, pace):
+            if clock[0] + took > pace.deadline:
+                raise tcp_latency.NoTime("no answer: there was no time for one")
+            clock[0] += took
+            return tcp_latency.Series(None, 1.0, took, {"user": [1000] * 9}, {"mode": mode}, [])
+
+        monkeypatch.setattr(latency_tcp, "once", once)
+        wanted = given(latency_tcp, host="127.0.0.1", port=9, mode=mode, **options)
+        return latency_tcp.measure(wanted)
+
+    @pytest.mark.parametrize("mode", ["handshake", "tns_ping", "request_response"])
+    def test_the_next_window_has_none_left(self, monkeypatch, clock, mode):
+        options = {"windows": 3, "seconds": 1.0, "pause": 0.0}
+        windows, remarks = self.tcp(monkeypatch, clock, mode, 0.4, **options)
+        assert len(windows) == 2
+        assert remarks == ["127.0.0.1:9: there was time for 2 of 3 windows"]
+
+    def test_no_window_at_all(self, monkeypatch, clock):
+        with pytest.raises(tcp_latency.NoTime, match="no time for one"):
+            self.tcp(monkeypatch, clock, "handshake", 2.0, windows=3, seconds=1.0)
+
+    def test_connections_for_real(self):
+        """The second window has room for some samples, the third for none."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            wanted = {"port": listener.getsockname()[1], "samples": 7, "interval": 0.1}
+            wanted.update(host="127.0.0.1", mode="handshake", windows=3, seconds=1.0)
+            windows, remarks = latency_tcp.measure(given(latency_tcp, **wanted))
+        assert {one.n for one in windows if one.layer == "user"} < set(range(1, 8))
+        assert "there was time for 2 of 3 windows" in remarks[-1]
+
+    def disk(self, monkeypatch, tmp_path, clock, took: float, **options: Any) -> dict[str, Any]:
+        def read(file, size, pace, _seed, _cpu):
+            if clock[0] + took > pace.deadline:
+                raise disk_latency.NoTime(f"{file.path}: there was no time for one read")
+            clock[0] += took
+            window = window_from_samples("disk", file.path, "user", size, 1.0, 1.0, [1000], {})
+            return disk_latency.Measured([window], [])
+
+        monkeypatch.setattr(disk_latency, "one_at_a_time", read)
+        monkeypatch.setattr(direct_file, "_open", lambda name: os.open(name, os.O_RDONLY))
+        (tmp_path / "data").write_bytes(bytes(1 << 16))
+        wanted = given(latency_disk, mode="active", path=str(tmp_path / "data"), **options)
+        wanted["most_bytes"] = latency_disk.check(wanted)
+        return latency_disk.active(wanted, None)
+
+    @pytest.mark.parametrize(
+        ("seconds", "sizes", "remark"),
+        [
+            (4.0, [8192], "there was time for 0 of 3 windows of 1048576 bytes"),
+            (6.5, [8192, 1048576, 8192], "there was time for 1 of 3 windows of 1048576 bytes"),
+            (5.0, [8192, 1048576], "there was time for 1 of 3 windows of 8192 bytes"),
+        ],
+    )
+    def test_the_next_reads_have_none_left(
+        self, monkeypatch, tmp_path, clock, seconds, sizes, remark
+    ):
+        """Each series takes 1.1 s: the first pass has two."""
+        found = self.disk(monkeypatch, tmp_path, clock, 1.1, windows=3, seconds=seconds)
+        assert [one.size for one in found["windows"]] == sizes
+        assert len(found["first_pass"]) == 2
+        assert found["remarks"] == [remark]
+
+    def test_the_first_pass_alone(self, monkeypatch, tmp_path, clock):
+        with pytest.raises(ValueError, match="the first pass took all of the time"):
+            self.disk(monkeypatch, tmp_path, clock, 1.1, windows=3, seconds=3)

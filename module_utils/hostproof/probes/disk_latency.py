@@ -33,6 +33,10 @@ _FOREIGN = 0.02
 _CACHED = 0.1
 
 
+class NoTime(CannotRead):
+    """The deadline came before the first read."""
+
+
 class Pace(NamedTuple):
     """How many reads and how often. ``interval`` (seconds) 0 is back to back.
 
@@ -95,7 +99,7 @@ def one_at_a_time(file, size, pace, seed, cpu=None, clock=pacing.now_ns):
         seconds = time.monotonic() - began
         counted = _difference(counters, _counters(file))
     if not samples:
-        raise CannotRead("{0}: there was no time for one read".format(file.path))
+        raise NoTime("{0}: there was no time for one read".format(file.path))
     found = conditions.since(before, cpu)
     found.update(mode="active", interval_us=int(interval * 1e6), queue_depth=1, seed=seed)
     user = window_from_samples(
@@ -160,7 +164,7 @@ def many_at_a_time(run, file, size, depth, pace, seed):
     """Read with ``depth`` reads under way, by fio, as fast as they are answered."""
     seconds = int(pace.deadline - time.monotonic())
     if seconds < 1:
-        raise CannotRead("{0}: there was no time for fio".format(file.path))
+        raise NoTime("{0}: there was no time for fio".format(file.path))
     before, started = conditions.start(), time.time()
     counters = _counters(file)
     job = fio.read(run, file, size, depth, pace.reads, seconds, seed)

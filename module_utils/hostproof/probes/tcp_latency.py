@@ -49,6 +49,10 @@ class CannotMeasure(HostproofError):
     """There is no sample at all; the message says why."""
 
 
+class NoTime(CannotMeasure):
+    """The deadline came before the first sample."""
+
+
 class Target(NamedTuple):
     """The other side. ``name`` is what the user called it, ``address`` what it resolved to."""
 
@@ -209,8 +213,9 @@ def _one_by_one(
             tried += 1
     seconds = time.monotonic() - began
     if not any(others.values()):
-        why = _listed(failures) or "there was no time for one"
-        raise CannotMeasure("no answer from {0}: {1}".format(target.name, why))
+        if not failures:
+            raise NoTime("no answer from {0}: there was no time for one".format(target.name))
+        raise CannotMeasure("no answer from {0}: {1}".format(target.name, _listed(failures)))
     remarks = []  # type: List[str]
     if failures:
         remarks.append(
@@ -424,7 +429,9 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
             host.append(max(0, whole - stamped))
     seconds = time.monotonic() - began
     if not user:
-        raise CannotMeasure("no answer from {0}: {1}".format(target.name, ended or "no time left"))
+        if ended is None:
+            raise NoTime("no answer from {0}: no time left".format(target.name))
+        raise CannotMeasure("no answer from {0}: {1}".format(target.name, ended))
     if ended is not None:
         remarks.append(
             "{0}: {1} {2} of {3} requests: {4}".format(
