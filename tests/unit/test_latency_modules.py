@@ -27,6 +27,7 @@ def cases(folder: Path) -> dict[str, dict[str, Any]]:
     own = {"address": "127.0.0.1", "clients": ["127.0.0.1"], "seconds": 120, "port": port}
     data = str(folder / "data")
     read = {"probe": "disk_read", "path": data, "sizes": [8192], "reads": 20}
+    pings = {"probe": "tcp", "host": "db02", "port": 1521, "mode": "tns_ping", "samples": 20000}
     gone = {"probe": "disk_read", "path": data + "x"}
     rounds = {"probes": [{"probe": "disk"}, read, gone], "windows": 1, "seconds": 1}
     return {
@@ -49,6 +50,7 @@ def cases(folder: Path) -> dict[str, dict[str, Any]]:
         "rounds_check": {"measure_latency": rounds},
         "no_probe": {"measure_latency": {"probes": []}},
         "no_such_probe": {"measure_latency": {"probes": [{"probe": "ping"}]}},
+        "too_many_pings_check": {"measure_latency": {**rounds, "probes": [pings]}},
         "too_many_rounds": {"measure_latency": {"windows": 101}},
         "nothing_told": {"measure_latency": {"probes": [{"probe": "disk_read", "path": "/none"}]}},
         "passive": {"latency_disk": {"intervals": 2, "interval_seconds": 0.5}},
@@ -179,7 +181,7 @@ def given(module: Any, **options: Any) -> dict[str, Any]:
         ({"samples": 0}, "samples must be"),
         ({"request_size": 65537}, "request_size must be"),
         ({"interval": -1}, "interval must be"),
-        ({"mode": "tns_ping", "samples": 50, "interval": 1, "windows": 41}, "use request_resp"),
+        ({"mode": "tns_ping", "samples": 50, "interval": 1, "windows": 41}, "or request_resp"),
         ({"windows": 100, "reply_size": 60000}, "bytes would be sent"),
         ({"cpu": 100000}, "none that this process may use"),
     ],
@@ -262,6 +264,7 @@ class TestRounds:
         [
             ("no_probe", "probes names none"),
             ("no_such_probe", "probes, item 1: must be a dictionary with probe, one of disk"),
+            ("too_many_pings_check", "probes, tcp db02:1521 tns_ping: 20000 connections take 20"),
             ("too_many_rounds", "windows must be from 1 to 100"),
             ("nothing_told", "nothing could be measured: disk_read: /none: No such file"),
         ],

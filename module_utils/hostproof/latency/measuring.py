@@ -16,6 +16,7 @@ from ..errors import HostproofError, PolicyError, Unanswered
 from ..host import Host, LiveHost
 from ..parsers import diskstats, mountstats
 from ..probes import conditions, disk_counters, nfs_latency, nfs_traffic
+from . import traffic
 from .probe_list import (
     ACTIVE,
     DISK,
@@ -43,9 +44,7 @@ MOST_PAUSE = 3600
 #: Exadata's cells count in intervals of this many seconds; a window holds as many as it has room.
 _INTERVAL = 3.0
 
-#: Seconds from one connection, request or read to the next where the list does not say how many.
-_CONNECT_INTERVAL = 0.2
-_REQUEST_INTERVAL = 0.002
+#: Seconds from one read to the next where the list does not say how many.
 _READ_INTERVAL = 0.001
 _TIMEOUT = 5.0
 _MOST_READS = 2000
@@ -62,6 +61,7 @@ def measure(host, probes, windows, seconds, pause):
     window at all is for the caller to judge. PolicyError for numbers out of range.
     """
     check_rounds(windows, seconds, pause)
+    traffic.check_probes(probes, windows, seconds)
     found = []  # type: List[Window]
     remarks = []  # type: List[str]
     for probe in probes:
@@ -258,11 +258,10 @@ def _tcp(options, seconds, remarks):
     from ..probes import tcp_latency
 
     mode = options["mode"]
-    usual = _REQUEST_INTERVAL if mode == REQUEST_RESPONSE else _CONNECT_INTERVAL
-    samples = options["samples"] or max(1, int(seconds / usual))
+    samples = traffic.samples_of(options, seconds)
     interval = seconds / samples
     if mode != REQUEST_RESPONSE:
-        interval = max(interval, tcp_latency.LEAST_CONNECT_INTERVAL)
+        interval = max(interval, traffic.LEAST_CONNECT_INTERVAL)
     target = tcp_latency.resolve(options["host"], options["port"])
     # A network that got slower may take longer, but not for ever.
     deadline = time.monotonic() + 2 * max(seconds, samples * interval) + _TIMEOUT

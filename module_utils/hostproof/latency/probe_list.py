@@ -19,6 +19,7 @@ Each item is a dictionary with ``probe`` and the options of that probe:
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from ..errors import PolicyError
+from ..probes.latency_hello import LONGEST
 
 DISK, NFS, DISK_READ, TCP, REPORT = "disk", "nfs", "disk_read", "tcp", "report"
 
@@ -44,7 +45,6 @@ ELSEWHERE = "answered elsewhere or on the second request"
 
 MOST_READS = 20000
 MOST_SAMPLES = 20000
-LARGEST_MESSAGE = 1 << 20
 LARGEST_READ = 16 << 20
 ALIGNMENT = 4096
 
@@ -220,8 +220,8 @@ _OPTIONS = {
         "port": _must(_number(1, 65535)),
         "mode": _may(_one_of(HANDSHAKE, TNS_PING, REQUEST_RESPONSE), HANDSHAKE),
         "samples": _may(_number(1, MOST_SAMPLES)),
-        "request_size": _may(_number(1, LARGEST_MESSAGE), 12),
-        "reply_size": _may(_number(1, LARGEST_MESSAGE), 4),
+        "request_size": _may(_number(1, LONGEST), 12),
+        "reply_size": _may(_number(1, LONGEST), 4),
     },
     REPORT: {"path": _must(_path), "events": _may(_list_of(_word))},
 }  # type: Dict[str, Dict[str, _Option]]

@@ -21,18 +21,13 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..errors import HostproofError, ParseError
 from ..latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED
+from ..latency.traffic import LEAST_CONNECT_INTERVAL, LEAST_WARM_UP, WARM_UP, warm_up_requests
 from ..latency.window import Window, window_from_samples
 from ..parsers import tcp_info
 from . import conditions, latency_hello, pacing, socket_stamps, tcp_path, tns_ping
 
-#: A listener logs each connection, and may limit their rate: no more than ten a second.
-LEAST_CONNECT_INTERVAL = 0.1
-
-#: Requests before the first that counts, and the longest time and the most bytes they may take.
-WARM_UP = 500
+#: The longest time that the requests before the first that counts may take.
 WARM_UP_SECONDS = 1.0
-WARM_UP_BYTES = 1 << 20
-_LEAST_WARM_UP = 3
 
 #: A request can only begin on time if the one before has been answered by then.
 _ROUND_TRIPS_PER_INTERVAL = 2
@@ -469,12 +464,6 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
     return Series(len(exchange.request), started, seconds, layers, found, remarks)
 
 
-def warm_up_requests(request_size, reply_size):
-    # type: (int, int) -> int
-    """The most requests that precede a window."""
-    return max(_LEAST_WARM_UP, min(WARM_UP, WARM_UP_BYTES // (request_size + reply_size)))
-
-
 def _warm_up(exchange, pace, remarks):
     # type: (_Exchange, Pace, List[str]) -> float
     """Wake up caches, windows and stamps; the interval at which the window can be measured."""
@@ -483,7 +472,7 @@ def _warm_up(exchange, pace, remarks):
     most = warm_up_requests(len(exchange.request), exchange.reply_size)
     stamps = 0
     try:
-        while len(times) < most and (len(times) < _LEAST_WARM_UP or time.monotonic() < limit):
+        while len(times) < most and (len(times) < LEAST_WARM_UP or time.monotonic() < limit):
             user, kernel = exchange.once(exchange.clock())
             times.append(user)
             stamps += kernel is not None

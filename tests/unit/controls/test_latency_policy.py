@@ -10,6 +10,9 @@ from ansible.module_utils.hostproof.latency.probe_list import check_probes
 from latency_packs import latency_policy, role_defaults
 
 LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 5}
+TCP = {"probe": "tcp", "host": "db02", "port": 1521}
+RESPONDER = {**TCP, "mode": "request_response"}
+LARGE = {"request_size": 65536, "reply_size": 65536}
 
 
 def test_the_defaults_only_look():
@@ -18,6 +21,17 @@ def test_the_defaults_only_look():
     assert {probe.kind for probe in policy.probes} <= set(probe_list.PASSIVE)
     assert policy.seconds == 9
     assert (policy.budget, policy.release, policy.multitenant) == (None, None, None)
+
+
+def test_as_many_round_trips_as_fit_into_the_seconds():
+    probes = [{**TCP, "samples": 90}, {**RESPONDER, "samples": 20000}, {**RESPONDER, **LARGE}]
+    policy = latency.policy_from(latency_policy(probes=probes[:2]))
+    assert [probe.options["samples"] for probe in policy.probes] == [90, 20000]
+    latency.policy_from(latency_policy(probes=probes[2:]))
+    # 0.3 has no exact float, nor has 0.1: 23 connections need 2.3 seconds.
+    latency.policy_from(latency_policy(probes=[{**TCP, "samples": 23}], seconds=2.3))
+    # Nothing is measured, so that nothing can be too much.
+    latency.policy_from(latency_policy(probes=[{**TCP, "samples": 91}], seconds=0))
 
 
 def test_every_limit_of_the_table_names_its_source():
@@ -63,6 +77,14 @@ def test_own_limits_come_last():
         ({"probes": [{"probe": "tcp", "host": "x", "port": True}]}, "from 1 to 65535"),
         ({"probes": [{"probe": "tcp", "host": "x\n", "port": 1}]}, "a text in one line"),
         ({"probes": [{"probe": "tcp", "host": "x", "port": 1, "mode": "ping"}]}, "handshake"),
+        ({"probes": [{**TCP, "mode": "tns_ping", "samples": 91}]}, "take at most 90 samples"),
+        ({"probes": [{**TCP, "samples": 20000}]}, "20000 connections take 2000 s at 10 a second"),
+        ({"probes": [TCP, {**RESPONDER, "request_size": 65537}]}, "from 1 to 65536, not 65537"),
+        ({"probes": [{**RESPONDER, "reply_size": 1 << 20}]}, "from 1 to 65536, not 1048576"),
+        (
+            {"probes": [{**RESPONDER, **LARGE, "samples": 20000}]},
+            "latency_probes, tcp db02:1521 request_response: 2622488576 bytes would be sent and",
+        ),
         ({"probes": [{"probe": "report"}]}, "report needs path"),
         ({"seconds": -1}, "latency_seconds must be"),
         ({"seconds": 0.5}, "latency_seconds must be 0 or from 1 to 60"),

@@ -189,6 +189,28 @@ def test_numbers_out_of_range(rounds, said):
         measure(host(1), BOTH, *rounds)
 
 
+@pytest.mark.parametrize(
+    ("options", "windows", "seconds", "said"),
+    [
+        ({"mode": "tns_ping", "samples": 20000}, 10, 3, "at most 30 samples"),
+        ({"samples": 30}, 67, 3, "2010 connections are more than 2000: take at most 29 samples"),
+        ({}, 10, 60, "3000 connections are more than 2000: take at most 200 samples in each of 10"),
+        (
+            {"mode": "request_response", "request_size": 65536, "reply_size": 65536},
+            10,
+            3,
+            "bytes would be sent and received, more than 1073741824: take fewer samples",
+        ),
+    ],
+)
+def test_a_list_that_asks_for_too_much_traffic(options, windows, seconds, said):
+    """As latency_tcp refuses it: a listener logs each connection."""
+    probes = check_probes([{"probe": "tcp", "host": "127.0.0.1", "port": 9, **options}])
+    with pytest.raises(PolicyError, match="^probes, tcp 127.0.0.1:9 ") as caught:
+        measure(Machine(), probes, windows, seconds, 0)
+    assert said in str(caught.value)
+
+
 def test_the_machine_that_runs_this(tmp_path):
     """Every probe for real, in one round: counters, reads of a file, and a responder."""
     path = tmp_path / "data"

@@ -5,7 +5,7 @@
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ...errors import PolicyError
-from ...latency import probe_list
+from ...latency import probe_list, traffic
 from ...latency.probe_list import Probe
 from ...policy import PolicyValues
 from .thresholds import Threshold, threshold_from
@@ -55,7 +55,7 @@ def policy_from(values):
     if 0 < seconds < 1:
         raise given.error("seconds", "must be 0 or from 1 to {0}".format(MOST_SECONDS))
     return Policy(
-        probes=tuple(_probes(given)),
+        probes=tuple(_probes(given, seconds)),
         seconds=seconds,
         thresholds=tuple(_thresholds(given, "thresholds") + more),
         more_thresholds=tuple(more),
@@ -65,9 +65,12 @@ def policy_from(values):
     )
 
 
-def _probes(given):
-    # type: (PolicyValues) -> List[Probe]
-    return probe_list.check_probes(given["probes"], "latency_probes")
+def _probes(given, seconds):
+    # type: (PolicyValues, float) -> List[Probe]
+    probes = probe_list.check_probes(given["probes"], "latency_probes")
+    if seconds:
+        traffic.check_probes(probes, 1, seconds, "latency_probes")
+    return probes
 
 
 def _thresholds(given, name):
