@@ -13,6 +13,7 @@ import pytest
 import yaml
 from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
 from ansible.module_utils.hostproof.probes import direct_file, disk_latency, tcp_latency
+from ansible.module_utils.hostproof.probes import latency_responder as latency_responder_probe
 from ansible.modules import latency_disk, latency_responder, latency_tcp
 from listener_home import free_port
 from packs import Machine
@@ -116,7 +117,7 @@ def test_a_responder_is_ended(answers):
     # The check before found it running.
     assert answers["absent_check"]["changed"]
     assert not answers["absent_again"]["changed"]
-    assert not Path(f"/proc/{ended[0]['pid']}").exists()
+    assert not latency_responder_probe._runs(ended[0]["pid"])
     assert ended[0]["moved"] >= 5 * 50 * 16
 
 
