@@ -591,6 +591,51 @@ class TestBudget:
         assert one.status == "pass"
         assert f"at most {told} transactions a second" in one.in_use
 
+    def room(self, judge, rtt: float, **given: float) -> Finding:
+        host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[rtt] * 45))
+        budget = {"round_trips": 1, **given}
+        return only(judge(host, probes=[HANDSHAKE], budget=budget)["round_trip_budget"])
+
+    @pytest.mark.parametrize(
+        ("rtt", "rate", "elsewhere"),
+        [(0.021, 2356, "0.403"), (0.161, 1567, "0.477"), (0.685, 854, "0.486")],
+    )
+    def test_a_measured_rate_stands_for_the_time_elsewhere(self, judge, rtt, rate, elsewhere):
+        """The article's rates; it prints 0.40, 0.48 and 0.49 ms for what they leave."""
+        one = self.room(judge, rtt, measured_per_second=rate, measured_round_trip_ms=rtt)
+        assert one.status == "pass"
+        assert f"at most {rate} transactions a second of one session" in one.in_use
+        told = f"1 round trips and {elsewhere} ms elsewhere (what {rate} a second at {rtt:.3g} ms"
+        assert one.desired.startswith(told)
+        # Measured at the round trip of now, where none is given.
+        again = self.room(judge, rtt, measured_per_second=rate)
+        assert f"at most {rate} transactions a second" in again.in_use
+
+    @pytest.mark.parametrize(
+        ("rtt", "rate", "far", "told"), [(0.161, 1567, 0.685, "860"), (0.685, 854, 0.021, "1973")]
+    )
+    def test_a_rate_that_was_measured_elsewhere(self, judge, rtt, rate, far, told):
+        one = self.room(judge, far, measured_per_second=rate, measured_round_trip_ms=rtt)
+        assert f"at most {told} transactions a second" in one.in_use
+
+    def test_a_rate_that_no_session_can_have_is_an_error(self, judge):
+        one = self.room(judge, 6.0, measured_per_second=854)
+        assert one.status == "error"
+        assert "854 a second with 1 round trips of 6" in one.why
+
+    def test_the_article_s_pool(self, judge):
+        """One INSERT a page at 6 ms: 17.867 ms with a query that validates first, 9.927 without.
+
+        The query takes 7.94 ms: one round trip, and 1.94 ms of its own.
+        """
+        rate = 1000 / 9.927
+        one = self.room(judge, 6.0, measured_per_second=rate, validation_ms=1.94)
+        assert one.running == (
+            "a pool that validates at each request adds 7.94 ms to each: 17.9 ms instead of 9.93 ms"
+        )
+        one = self.room(judge, 6.0, think_time_ms=3.927, validation_round_trips=2)
+        assert "adds 12 ms to each: 21.9 ms instead of 9.93 ms" in one.running
+
     @pytest.mark.parametrize(("wanted", "status"), [(1500, "pass"), (1600, "warn")])
     def test_what_is_wanted(self, judge, wanted, status):
         host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.161] * 45))

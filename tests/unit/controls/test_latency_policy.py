@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.controls import latency
+from ansible.module_utils.hostproof.controls.latency.policy import Budget, Rate
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.latency import probe_list
 from ansible.module_utils.hostproof.latency.probe_list import check_probes
@@ -13,6 +14,9 @@ LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 5}
 TCP = {"probe": "tcp", "host": "db02", "port": 1521}
 RESPONDER = {**TCP, "mode": "request_response"}
 LARGE = {"request_size": 65536, "reply_size": 65536}
+
+
+RATE = {"round_trips": 1, "measured_per_second": 854, "measured_round_trip_ms": 0.685}
 
 
 def test_the_defaults_only_look():
@@ -110,6 +114,22 @@ def test_own_limits_come_last():
         ({"budget": {"round_trips": 0, "think_time_ms": 1}}, "round_trips must be a number above"),
         ({"budget": {"round_trips": 1, "think_time_ms": -1}}, "think_time_ms must be a number of"),
         ({"budget": {"round_trips": 1, "think_time_ms": 0, "per_second": 0}}, "per_second must be"),
+        (
+            {"budget": {"round_trips": 1, "think_time_ms": 1, "measured_per_second": 9}},
+            "instead of it, measured_per_second: one of both",
+        ),
+        (
+            {"budget": {"round_trips": 1, "think_time_ms": 1, "measured_round_trip_ms": 9}},
+            "measured_round_trip_ms belongs to measured_per_second",
+        ),
+        (
+            {"budget": {**RATE, "round_trips": 10}},
+            "measured_per_second: 854 a second with 10 round trips of 0.685 ms: one session cannot",
+        ),
+        ({"budget": {**RATE, "measured_per_second": 0}}, "measured_per_second must be a number"),
+        ({"budget": {**RATE, "measured_round_trip_ms": "x"}}, "measured_round_trip_ms must be"),
+        ({"budget": {**RATE, "validation_round_trips": -1}}, "validation_round_trips must be"),
+        ({"budget": {**RATE, "validation_ms": True}}, "validation_ms must be a number of 0 or"),
         ({"release": "19c"}, "latency_release must be auto or a release"),
         ({"multitenant": "maybe"}, "latency_multitenant must be auto, yes or no"),
     ],
@@ -120,6 +140,14 @@ def test_a_mistake_is_one_sentence_that_names_the_variable(changes: Any, said: s
     assert said in str(caught.value)
     assert str(caught.value).startswith("latency_")
     assert "\n" not in str(caught.value)
+
+
+def test_a_budget():
+    given = latency.policy_from(latency_policy(budget={"round_trips": 2, "think_time_ms": 0.5}))
+    assert given.budget == Budget(2.0, 0.5, None, None, 1.0, 0.0)
+    more = {"validation_round_trips": 0, "validation_ms": "1.94", "per_second": None}
+    given = latency.policy_from(latency_policy(budget={**RATE, **more}))
+    assert given.budget == Budget(1.0, None, Rate(854.0, 0.685), None, 0.0, 1.94)
 
 
 @pytest.mark.parametrize(

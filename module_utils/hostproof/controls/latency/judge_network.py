@@ -19,7 +19,7 @@ from ...latency.window import Measured, Window
 from . import checks, figures
 from .facts import EVIDENCE, Facts
 from .grading import Graded, around, finding_of, grade_window, status_of, unknown
-from .policy import Policy
+from .policy import Budget, Policy
 from .thresholds import Subject
 
 #: The network without this host comes first; ``user`` stands for it where nothing better is told.
@@ -255,7 +255,11 @@ def _judge_room(policy, target, key, told):
     assert given is not None
     window, microseconds = told
     round_trip = microseconds / 1000.0
-    room = budget.budget(round_trip, given.round_trips, given.think_time_ms)
+    try:
+        elsewhere, source = _elsewhere(given, round_trip)
+    except ValueError as problem:
+        return unknown(check, Unanswered(key, str(problem)), target, (key,))
+    room = budget.budget(round_trip, given.round_trips, elsewhere)
     wanted = given.per_second
     enough = wanted is None or room.per_second >= wanted
     allowed = (
@@ -267,7 +271,9 @@ def _judge_room(policy, target, key, told):
             room.network_share * 100,
         )
     )
-    validation = budget.validation_cost(round_trip)
+    validation = budget.validation_cost(
+        round_trip, given.validation_round_trips, given.validation_ms
+    )
     return found(
         check,
         PASS if enough else WARN,
@@ -275,16 +281,36 @@ def _judge_room(policy, target, key, told):
         fix="fewer round trips (array fetches and binds, statements in one block, no validation of "
         "a connection at each request), or a shorter way; more sessions do not make one faster",
         title="{0}: {1}".format(target, check.title),
-        desired="{0:g} round trips and {1:g} ms elsewhere for each{2}".format(
+        desired="{0:g} round trips and {1:.3g} ms elsewhere{2} for each{3}".format(
             given.round_trips,
-            given.think_time_ms,
+            elsewhere,
+            source,
             "" if wanted is None else ", {0} a second".format(_rate(wanted)),
         ),
-        running="a pool that validates at each request adds {0} to each".format(
-            figures.milliseconds(validation * 1000.0)
+        running="a pool that validates at each request adds {0} to each: {1} instead of {2}".format(
+            *[
+                figures.milliseconds(one * 1000.0)
+                for one in (validation, room.transaction + validation, room.transaction)
+            ]
         ),
         in_use=allowed,
         evidence=(key,),
+    )
+
+
+def _elsewhere(given, round_trip):
+    # type: (Budget, float) -> Tuple[float, str]
+    """Milliseconds of a transaction that are not on the way, and where they are from in words.
+
+    ValueError where one session cannot have the rate that was measured.
+    """
+    rate = given.measured
+    if rate is None:
+        return given.think_time_ms or 0.0, ""
+    at = round_trip if rate.round_trip_ms is None else rate.round_trip_ms
+    left = budget.think_time(rate.per_second, at, given.round_trips)
+    return left, " (what {0} a second at {1} leave)".format(
+        _rate(rate.per_second), figures.milliseconds(at * 1000.0)
     )
 
 
