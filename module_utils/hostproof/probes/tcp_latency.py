@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..errors import HostproofError, ParseError
 from ..latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED
-from ..latency.traffic import LEAST_CONNECT_INTERVAL, LEAST_WARM_UP, WARM_UP, warm_up_requests
+from ..latency.traffic import LEAST_CONNECT_INTERVAL, LEAST_WARM_UP, warm_up_requests
 from ..latency.window import Window, window_from_samples
 from ..parsers import tcp_info
 from . import conditions, latency_hello, pacing, socket_stamps, tcp_path, tns_ping

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from ansible.module_utils.hostproof.latency import traffic
 from ansible.module_utils.hostproof.latency.window import Window
 from ansible.module_utils.hostproof.parsers import tcp_info
 from ansible.module_utils.hostproof.probes import socket_stamps, tcp_latency
@@ -100,7 +101,7 @@ def test_a_driver_that_stamps_nothing_is_not_asked_again(target, monkeypatch):
     monkeypatch.setattr(socket_stamps, "sent", lambda *_: asked.append(1))
     series = request_response(target)
     assert set(series.layers) == {"user"}
-    assert len(asked) <= tcp_latency.WARM_UP
+    assert len(asked) <= traffic.WARM_UP
     assert "user times alone" in series.remarks[0]
 
 
@@ -159,7 +160,7 @@ def test_no_request_begins_after_the_deadline(target):
 
 
 def test_a_server_that_leaves():
-    left = tcp_latency.WARM_UP + 20
+    left = traffic.WARM_UP + 20
 
     def serve(stream):
         greet(stream)

@@ -27,6 +27,7 @@ _NETWORK = ("net", "kernel")
 
 #: Of lost answers, more than this share fails.
 _MOST_LOST = 0.05
+_WANTED = "an answer to each, more than 5 % without one fails"
 
 _WORDS = {
     "net": "handshake",
@@ -71,17 +72,19 @@ def judge_tcp(facts, policy):
             if remark.startswith(TCP) and NOT_COUNTED not in remark and ENDED_AFTER not in remark
         ]
         remarks += [one.told for one in lost if one.status != status_of(graded)]
-        findings.append(
-            finding_of(
-                check,
-                graded,
-                target,
-                "measure from another host of the same network, and look at retransmissions "
-                "(nstat -az TcpRetransSegs) and the path; latency.scheduling_delay tells this host",
-                (key,),
-                remarks + _sent_again(windows) + around(windows),
-            )
+        finding = finding_of(
+            check,
+            graded,
+            target,
+            "measure from another host of the same network, and look at retransmissions "
+            "(nstat -az TcpRetransSegs) and the path; latency.scheduling_delay tells this host",
+            (key,),
+            remarks + _sent_again(windows) + around(windows),
         )
+        if lost:
+            wanted = [finding.desired] if finding.desired else []
+            finding = finding._replace(desired="; ".join(wanted + [_WANTED]))
+        findings.append(finding)
     return findings
 
 
@@ -151,7 +154,12 @@ def _count_of(known, name):
 
 def _sent_again(windows):
     # type: (List[Window]) -> List[str]
-    counts = [window.conditions.get("retrans") for window in windows]
+    # Of handshakes, _second_syn() tells it.
+    counts = [
+        window.conditions.get("retrans")
+        for window in windows
+        if window.conditions.get("mode") == REQUEST_RESPONSE
+    ]
     lost = max((count for count in counts if isinstance(count, int)), default=0)
     return ["{0} segments were sent again".format(lost)] if lost else []
 
