@@ -121,6 +121,8 @@ windows:
     - Durations are microseconds. C(conditions) has the queue, the request size and more.
     - C(conditions.counted_in) is V(ticks) for a device that the kernel counts so; its means are
       up to C(conditions.resolution_us) too long or too short.
+    - C(conditions.named) is the name in O(devices), where it is not the kernel's. In windows that a
+      cache answered instead of the disk, C(conditions.cached) is V(true).
   returned: success
   type: list
   elements: dict
@@ -247,8 +249,10 @@ def check(given):
 
 def passive(given):
     host = LiveHost()
+    called = {}
     if given["devices"] is not None:
-        names = disk_counters.named(host, given["devices"])
+        called = disk_counters.names_given(host, given["devices"])
+        names = list(called)
     else:
         names = disk_counters.choose(host, given["layer"])
     if not names:
@@ -268,7 +272,7 @@ def passive(given):
         # What this host does meanwhile, and what looking cost it.
         around = conditions.since(before)
         found, missing = disk_counters.windows(
-            names, intervals, started, dict.fromkeys(ticks, tick)
+            names, intervals, started, dict.fromkeys(ticks, tick), called
         )
         for window in found:
             window.conditions.update(around)
@@ -299,15 +303,22 @@ def active(given, run_command):
             if number > -1 and not time_is_left(number, given, deadline, remarks):
                 break
             for size in given["sizes"]:
-                if time.monotonic() >= deadline:
-                    continue
                 measured = once(given, file, size, deadline, run_command)
                 (windows if number > -1 else first_pass).extend(measured.windows)
                 remarks += [one for one in measured.remarks if one not in remarks]
+    except disk_latency.NoTime:
+        # What was read in time is worth the same without the rest.
+        remarks.append(
+            "there was time for {0} of {1} windows of {2} bytes".format(
+                max(0, number), given["windows"], size
+            )
+        )
     finally:
         os.close(file.descriptor)
     if not windows:
-        raise ValueError("the first pass took all of the time; give more seconds")
+        raise ValueError(
+            "the first pass took all of the time; give more seconds or a shorter interval"
+        )
     return {"windows": windows, "first_pass": first_pass, "remarks": remarks}
 
 
@@ -322,6 +333,8 @@ def time_is_left(number, given, deadline, remarks):
 
 
 def once(given, file, size, deadline, run_command):
+    if time.monotonic() >= deadline:
+        raise disk_latency.NoTime(file.path)
     reads = max(1, min(given["reads"], given["most_bytes"] // size))
     pace = disk_latency.Pace(reads, given["interval"], deadline)
     if given["queue_depth"] == 1:

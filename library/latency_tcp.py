@@ -37,6 +37,7 @@ options:
     description:
       - How many in each window. Without O(samples) 50, and 2000 with V(request_response). Fewer
         than 1000 do not give a 99th percentile.
+      - All windows together may have 2000 connections, or requests and answers of 1 GiB.
     type: int
   windows:
     description: How many windows to measure.
@@ -109,6 +110,9 @@ windows:
       listener's answer).
     - C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds; C(bins) is the
       histogram; C(conditions) what else was true, with C(retrans) segments that were sent again.
+    - C(conditions.asked) is how many samples were tried or, with V(request_response), wanted;
+      C(conditions.failures) how many connections failed, by reason; C(conditions.ended) why a
+      connection to a responder ended before the window, or null.
     - On Linux C(conditions) has the path of the connection as far as it is certain, C(interface),
       C(route) (on link, via a gateway, this host), C(source_address), C(mtu) and C(mss), the
       largest segment (bytes).
@@ -132,6 +136,7 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.latency import traffic
 from ansible.module_utils.hostproof.probes import latency_hello, tcp_latency, window_table
 
 ARGUMENT_SPEC = {
@@ -165,8 +170,6 @@ BOUNDS = {
     "timeout": (0.1, 60),
     "seconds": (1, 7200),
 }
-MOST_CONNECTIONS = 2000
-MOST_BYTES = 1 << 30
 DEFAULTS = {
     "handshake": {"samples": 50, "interval": 0.2},
     "tns_ping": {"samples": 50, "interval": 0.2},
@@ -209,20 +212,8 @@ def check(given):
             raise ValueError("{0} must be from {1} to {2}".format(name, low, high))
     if given["cpu"] is not None and given["cpu"] not in os.sched_getaffinity(0):
         raise ValueError("cpu {0} is none that this process may use".format(given["cpu"]))
-    wanted = given["windows"] * given["samples"]
-    if given["mode"] != "request_response" and wanted > MOST_CONNECTIONS:
-        raise ValueError(
-            "{0} connections are more than {1}; use request_response for many samples".format(
-                wanted, MOST_CONNECTIONS
-            )
-        )
     sizes = (given["request_size"], given["reply_size"])
-    moved = (wanted + given["windows"] * tcp_latency.warm_up_requests(*sizes)) * sum(sizes)
-    if given["mode"] == "request_response" and moved > MOST_BYTES:
-        raise ValueError(
-            "{0} bytes would be sent and received, more than {1}; take fewer samples or smaller "
-            "requests".format(moved, MOST_BYTES)
-        )
+    traffic.check(given["mode"], given["windows"], given["samples"], *sizes)
 
 
 def measure(given):
@@ -234,14 +225,20 @@ def measure(given):
     for number in range(given["windows"]):
         if number:
             time.sleep(max(0.0, min(given["pause"], deadline - time.monotonic())))
-        if time.monotonic() >= deadline:
+        try:
+            if number and time.monotonic() >= deadline:
+                raise tcp_latency.NoTime(target.name)
+            series = once(given, target, pace)
+        except tcp_latency.NoTime:
+            if not windows:
+                raise
+            # What was measured in time is worth the same without the rest.
             remarks.append(
                 "{0}: there was time for {1} of {2} windows".format(
                     target.name, number, given["windows"]
                 )
             )
             break
-        series = once(given, target, pace)
         windows += tcp_latency.windows(target, series)
         remarks += [remark for remark in series.remarks if remark not in remarks]
     return windows, remarks

@@ -25,7 +25,8 @@ options:
         (8192 and 1048576), C(reads) how many of each size in a window. It never writes.
       - C(tcp) measures round trips to C(host) and C(port). C(mode) is V(handshake), V(tns_ping) of
         a listener, or V(request_response) with a responder (M(latency_responder)); C(samples) are
-        in each window, C(request_size) and C(reply_size) bytes.
+        in each window, C(request_size) and C(reply_size) bytes up to 65536. At most 10 connections
+        a second and 2000 in all windows go to a target, and at most 1 GiB of requests and answers.
       - The defaults only look. C(disk_read) makes I/O, C(tcp) traffic.
     type: list
     elements: dict
@@ -95,7 +96,7 @@ table:
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.latency import measuring
+from ansible.module_utils.hostproof.latency import measuring, traffic
 from ansible.module_utils.hostproof.probes import window_table
 
 ARGUMENT_SPEC = {
@@ -118,6 +119,7 @@ def main():
     try:
         probes = measuring.check_probes(given["probes"])
         measuring.check_rounds(*rounds)
+        traffic.check_probes(probes, given["windows"], given["seconds"])
         if not probes:
             raise ValueError("probes names none: name at least one, such as {probe: disk}")
         if module.check_mode:

@@ -2,14 +2,18 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.latency.window import Window
+from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
+from ansible.module_utils.hostproof.probes import direct_file, disk_latency, tcp_latency
+from ansible.module_utils.hostproof.probes import latency_responder as latency_responder_probe
 from ansible.modules import latency_disk, latency_responder, latency_tcp
 from listener_home import free_port
 from packs import Machine
@@ -24,6 +28,7 @@ def cases(folder: Path) -> dict[str, dict[str, Any]]:
     own = {"address": "127.0.0.1", "clients": ["127.0.0.1"], "seconds": 120, "port": port}
     data = str(folder / "data")
     read = {"probe": "disk_read", "path": data, "sizes": [8192], "reads": 20}
+    pings = {"probe": "tcp", "host": "db02", "port": 1521, "mode": "tns_ping", "samples": 20000}
     gone = {"probe": "disk_read", "path": data + "x"}
     rounds = {"probes": [{"probe": "disk"}, read, gone], "windows": 1, "seconds": 1}
     return {
@@ -46,6 +51,7 @@ def cases(folder: Path) -> dict[str, dict[str, Any]]:
         "rounds_check": {"measure_latency": rounds},
         "no_probe": {"measure_latency": {"probes": []}},
         "no_such_probe": {"measure_latency": {"probes": [{"probe": "ping"}]}},
+        "too_many_pings_check": {"measure_latency": {**rounds, "probes": [pings]}},
         "too_many_rounds": {"measure_latency": {"windows": 101}},
         "nothing_told": {"measure_latency": {"probes": [{"probe": "disk_read", "path": "/none"}]}},
         "passive": {"latency_disk": {"intervals": 2, "interval_seconds": 0.5}},
@@ -111,7 +117,7 @@ def test_a_responder_is_ended(answers):
     # The check before found it running.
     assert answers["absent_check"]["changed"]
     assert not answers["absent_again"]["changed"]
-    assert not Path(f"/proc/{ended[0]['pid']}").exists()
+    assert not latency_responder_probe._runs(ended[0]["pid"])
     assert ended[0]["moved"] >= 5 * 50 * 16
 
 
@@ -176,7 +182,7 @@ def given(module: Any, **options: Any) -> dict[str, Any]:
         ({"samples": 0}, "samples must be"),
         ({"request_size": 65537}, "request_size must be"),
         ({"interval": -1}, "interval must be"),
-        ({"mode": "tns_ping", "samples": 50, "interval": 1, "windows": 41}, "use request_resp"),
+        ({"mode": "tns_ping", "samples": 50, "interval": 1, "windows": 41}, "or request_resp"),
         ({"windows": 100, "reply_size": 60000}, "bytes would be sent"),
         ({"cpu": 100000}, "none that this process may use"),
     ],
@@ -259,6 +265,7 @@ class TestRounds:
         [
             ("no_probe", "probes names none"),
             ("no_such_probe", "probes, item 1: must be a dictionary with probe, one of disk"),
+            ("too_many_pings_check", "probes, tcp db02:1521 tns_ping: 20000 connections take 20"),
             ("too_many_rounds", "windows must be from 1 to 100"),
             ("nothing_told", "nothing could be measured: disk_read: /none: No such file"),
         ],
@@ -289,3 +296,83 @@ def test_a_passive_probe_says_which_device_is_counted_in_ticks(monkeypatch):
         "the kernel counts the time of dm-0 in ticks of 4 ms, for want of a request queue: a mean "
         "can be up to 4 ms too long or too short"
     ]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """time.monotonic() and time.sleep() of a clock that only sleeping moves."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    return now
+
+
+class TestTheEndOfTheTime:
+    """Windows that were measured in time are worth the same without the rest."""
+
+    def tcp(self, monkeypatch, clock, mode: str, took: float, **options: Any) -> Any:
+        def once(_given, target, pace):
+            if clock[0] + took > pace.deadline:
+                raise tcp_latency.NoTime("no answer: there was no time for one")
+            clock[0] += took
+            return tcp_latency.Series(None, 1.0, took, {"user": [1000] * 9}, {"mode": mode}, [])
+
+        monkeypatch.setattr(latency_tcp, "once", once)
+        wanted = given(latency_tcp, host="127.0.0.1", port=9, mode=mode, **options)
+        return latency_tcp.measure(wanted)
+
+    @pytest.mark.parametrize("mode", ["handshake", "tns_ping", "request_response"])
+    def test_the_next_window_has_none_left(self, monkeypatch, clock, mode):
+        options = {"windows": 3, "seconds": 1.0, "pause": 0.0}
+        windows, remarks = self.tcp(monkeypatch, clock, mode, 0.4, **options)
+        assert len(windows) == 2
+        assert remarks == ["127.0.0.1:9: there was time for 2 of 3 windows"]
+
+    def test_no_window_at_all(self, monkeypatch, clock):
+        with pytest.raises(tcp_latency.NoTime, match="no time for one"):
+            self.tcp(monkeypatch, clock, "handshake", 2.0, windows=3, seconds=1.0)
+
+    def test_connections_for_real(self):
+        """The second window has room for some samples, the third for none."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            wanted = {"port": listener.getsockname()[1], "samples": 7, "interval": 0.1}
+            wanted.update(host="127.0.0.1", mode="handshake", windows=3, seconds=1.0)
+            windows, remarks = latency_tcp.measure(given(latency_tcp, **wanted))
+        assert {one.n for one in windows if one.layer == "user"} < set(range(1, 8))
+        assert "there was time for 2 of 3 windows" in remarks[-1]
+
+    def disk(self, monkeypatch, tmp_path, clock, took: float, **options: Any) -> dict[str, Any]:
+        def read(file, size, pace, _seed, _cpu):
+            if clock[0] + took > pace.deadline:
+                raise disk_latency.NoTime(f"{file.path}: there was no time for one read")
+            clock[0] += took
+            window = window_from_samples("disk", file.path, "user", size, 1.0, 1.0, [1000], {})
+            return disk_latency.Measured([window], [])
+
+        monkeypatch.setattr(disk_latency, "one_at_a_time", read)
+        monkeypatch.setattr(direct_file, "_open", lambda name: os.open(name, os.O_RDONLY))
+        (tmp_path / "data").write_bytes(bytes(1 << 16))
+        wanted = given(latency_disk, mode="active", path=str(tmp_path / "data"), **options)
+        wanted["most_bytes"] = latency_disk.check(wanted)
+        return latency_disk.active(wanted, None)
+
+    @pytest.mark.parametrize(
+        ("seconds", "sizes", "remark"),
+        [
+            (4.0, [8192], "there was time for 0 of 3 windows of 1048576 bytes"),
+            (6.5, [8192, 1048576, 8192], "there was time for 1 of 3 windows of 1048576 bytes"),
+            (5.0, [8192, 1048576], "there was time for 1 of 3 windows of 8192 bytes"),
+        ],
+    )
+    def test_the_next_reads_have_none_left(
+        self, monkeypatch, tmp_path, clock, seconds, sizes, remark
+    ):
+        """Each series takes 1.1 s: the first pass has two."""
+        found = self.disk(monkeypatch, tmp_path, clock, 1.1, windows=3, seconds=seconds)
+        assert [one.size for one in found["windows"]] == sizes
+        assert len(found["first_pass"]) == 2
+        assert found["remarks"] == [remark]
+
+    def test_the_first_pass_alone(self, monkeypatch, tmp_path, clock):
+        with pytest.raises(ValueError, match="the first pass took all of the time"):
+            self.disk(monkeypatch, tmp_path, clock, 1.1, windows=3, seconds=3)

@@ -98,6 +98,12 @@ class Histogram:
                 return min(max(middle, self._lowest / 1000.0), self._highest / 1000.0)
         raise AssertionError("the bins hold fewer than were counted")
 
+    def above(self, microseconds):
+        # type: (float) -> int
+        """How many were certainly not shorter: those of the bins that begin there or later."""
+        limit = microseconds * _SUB_BINS
+        return sum(number for index, number in self.counts.items() if _bin(index)[0] >= limit)
+
     def log2_bins(self):
         # type: () -> Dict[int, int]
         """Exponent k to how many durations were under 2**k and not under 2**(k-1) microseconds.

@@ -16,6 +16,7 @@ from ..errors import HostproofError, PolicyError, Unanswered
 from ..host import Host, LiveHost
 from ..parsers import diskstats, mountstats
 from ..probes import conditions, disk_counters, nfs_latency, nfs_traffic
+from . import traffic
 from .probe_list import (
     ACTIVE,
     DISK,
@@ -43,9 +44,7 @@ MOST_PAUSE = 3600
 #: Exadata's cells count in intervals of this many seconds; a window holds as many as it has room.
 _INTERVAL = 3.0
 
-#: Seconds from one connection, request or read to the next where the list does not say how many.
-_CONNECT_INTERVAL = 0.2
-_REQUEST_INTERVAL = 0.002
+#: Seconds from one read to the next where the list does not say how many.
 _READ_INTERVAL = 0.001
 _TIMEOUT = 5.0
 _MOST_READS = 2000
@@ -62,6 +61,7 @@ def measure(host, probes, windows, seconds, pause):
     window at all is for the caller to judge. PolicyError for numbers out of range.
     """
     check_rounds(windows, seconds, pause)
+    traffic.check_probes(probes, windows, seconds)
     found = []  # type: List[Window]
     remarks = []  # type: List[str]
     for probe in probes:
@@ -117,6 +117,8 @@ class _Chosen:
     def __init__(self, host, probes, remarks):
         # type: (Host, List[Probe], List[str]) -> None
         self.devices = []  # type: List[str]
+        #: By what name the user called those of them that are named in the list.
+        self.given = {}  # type: Dict[str, str]
         #: Those that are counted in ticks, with how many microseconds a tick has.
         self.ticks = {}  # type: Dict[str, float]
         self.every_mount = any(
@@ -128,7 +130,7 @@ class _Chosen:
                 self.mounts += probe.options["mounts"] or []
             if probe.kind == DISK:
                 try:
-                    self.devices += _devices_of(host, probe)
+                    self.devices += _devices_of(host, probe, self.given)
                     if not self.devices:
                         _remark(remarks, NO_DISK)
                 except HostproofError as problem:
@@ -150,11 +152,13 @@ class _Chosen:
         return self.mounts + sorted(found - set(self.mounts))
 
 
-def _devices_of(host, probe):
-    # type: (Host, Probe) -> List[str]
-    """The kernel's names of the disks that a ``disk`` probe is about."""
+def _devices_of(host, probe, given):
+    # type: (Host, Probe, Dict[str, str]) -> List[str]
+    """The kernel's names of the disks that a ``disk`` probe is about; fills ``given``."""
     if probe.options["devices"] is not None:
-        return disk_counters.named(host, probe.options["devices"])
+        found = disk_counters.names_given(host, probe.options["devices"])
+        given.update(found)
+        return list(found)
     # The paths of NVMe below its own multipath are in /sys/block, and have no counters.
     counted = diskstats.parse(host.read_text(disk_counters.DISKSTATS))
     return [name for name in disk_counters.choose(host, probe.options["layer"]) if name in counted]
@@ -187,7 +191,7 @@ def _passive(host, chosen, number, seconds, remarks):
     around = conditions.since(before)
     found = []  # type: List[Window]
     if disks:
-        told, _ = disk_counters.windows(chosen.devices, disks, started, chosen.ticks)
+        told, _ = disk_counters.windows(chosen.devices, disks, started, chosen.ticks, chosen.given)
         found += told
         for name in chosen.devices:
             if all(window.subject != name for window in told):
@@ -254,11 +258,10 @@ def _tcp(options, seconds, remarks):
     from ..probes import tcp_latency
 
     mode = options["mode"]
-    usual = _REQUEST_INTERVAL if mode == REQUEST_RESPONSE else _CONNECT_INTERVAL
-    samples = options["samples"] or max(1, int(seconds / usual))
+    samples = traffic.samples_of(options, seconds)
     interval = seconds / samples
     if mode != REQUEST_RESPONSE:
-        interval = max(interval, tcp_latency.LEAST_CONNECT_INTERVAL)
+        interval = max(interval, traffic.LEAST_CONNECT_INTERVAL)
     target = tcp_latency.resolve(options["host"], options["port"])
     # A network that got slower may take longer, but not for ever.
     deadline = time.monotonic() + 2 * max(seconds, samples * interval) + _TIMEOUT

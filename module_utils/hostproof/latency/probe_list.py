@@ -19,6 +19,7 @@ Each item is a dictionary with ``probe`` and the options of that probe:
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from ..errors import PolicyError
+from ..probes.latency_hello import LONGEST
 
 DISK, NFS, DISK_READ, TCP, REPORT = "disk", "nfs", "disk_read", "tcp", "report"
 
@@ -38,9 +39,14 @@ IN_TICKS = "in ticks of"
 #: The condition ``counted_in`` of a window of such a device.
 TICKS = "ticks"
 
+#: What remarks on lost answers hold; the windows tell the same as conditions.
+NOT_COUNTED = "connections do not count"
+ENDED_AFTER = "the window ended after"
+#: The one reason of ``failures`` that is an answer.
+ELSEWHERE = "answered elsewhere or on the second request"
+
 MOST_READS = 20000
 MOST_SAMPLES = 20000
-LARGEST_MESSAGE = 1 << 20
 LARGEST_READ = 16 << 20
 ALIGNMENT = 4096
 
@@ -216,8 +222,8 @@ _OPTIONS = {
         "port": _must(_number(1, 65535)),
         "mode": _may(_one_of(HANDSHAKE, TNS_PING, REQUEST_RESPONSE), HANDSHAKE),
         "samples": _may(_number(1, MOST_SAMPLES)),
-        "request_size": _may(_number(1, LARGEST_MESSAGE), 12),
-        "reply_size": _may(_number(1, LARGEST_MESSAGE), 4),
+        "request_size": _may(_number(1, LONGEST), 12),
+        "reply_size": _may(_number(1, LONGEST), 4),
     },
     REPORT: {"path": _must(_path), "events": _may(_list_of(_word))},
 }  # type: Dict[str, Dict[str, _Option]]

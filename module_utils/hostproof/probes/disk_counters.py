@@ -78,9 +78,15 @@ def named(host, names):
 
     NoSuchDevice where one is none, or where one stands on another.
     """
+    return list(names_given(host, names))
+
+
+def names_given(host, names):
+    # type: (Host, Sequence[str]) -> Dict[str, str]
+    """``named``, each with the name by which the user called it: the first, where by several."""
     known = diskstats.parse(host.read_text(DISKSTATS))
     below = _stacks(host)
-    found = []  # type: List[str]
+    found = {}  # type: Dict[str, str]
     for name in names:
         try:
             real = host.real_path(name if name.startswith("/") else "/dev/" + name)
@@ -96,8 +102,7 @@ def named(host, names):
                     name, DISKSTATS, ", ".join(sorted(known)[:20])
                 )
             )
-        if kernel_name not in found:
-            found.append(kernel_name)
+        found.setdefault(kernel_name, name)
     for one in found:
         stands_on = [other for other in found if other != one and other in _all_below(below, one)]
         if stands_on:
@@ -270,6 +275,7 @@ def windows(
     intervals,  # type: Sequence[Interval]
     started,  # type: Optional[float]
     ticks=None,  # type: Optional[Dict[str, float]]
+    given=None,  # type: Optional[Dict[str, str]]
 ):
     # type: (...) -> Tuple[List[Window], List[str]]
     """A window for the reads and one for the writes of each device, and what cannot be told.
@@ -277,7 +283,8 @@ def windows(
     ``p50`` is the median of the intervals' means, ``minimum`` and ``maximum`` the least and the
     largest of them, ``mean`` the quotient of all. They are None with too few I/Os. ``ticks`` has
     the tick (microseconds) for devices that are counted in ticks: ``counted_in`` of their windows
-    says so, and ``resolution_us`` is that tick.
+    says so, and ``resolution_us`` is that tick. ``given`` is what names_given() found: where the
+    user's name is not the kernel's, it is the condition ``named``.
     """
     found = []  # type: List[Window]
     remarks = []  # type: List[str]
@@ -296,6 +303,8 @@ def windows(
             window = _window(name, direction, seen, started)
             if ticks and name in ticks:
                 window.conditions.update(counted_in=TICKS, resolution_us=ticks[name])
+            if given and given.get(name, name) != name:
+                window.conditions["named"] = given[name]
             found.append(window)
             if window.p50 is None:
                 remarks.append(

@@ -33,6 +33,10 @@ _FOREIGN = 0.02
 _CACHED = 0.1
 
 
+class NoTime(CannotRead):
+    """The deadline came before the first read."""
+
+
 class Pace(NamedTuple):
     """How many reads and how often. ``interval`` (seconds) 0 is back to back.
 
@@ -95,7 +99,7 @@ def one_at_a_time(file, size, pace, seed, cpu=None, clock=pacing.now_ns):
         seconds = time.monotonic() - began
         counted = _difference(counters, _counters(file))
     if not samples:
-        raise CannotRead("{0}: there was no time for one read".format(file.path))
+        raise NoTime("{0}: there was no time for one read".format(file.path))
     found = conditions.since(before, cpu)
     found.update(mode="active", interval_us=int(interval * 1e6), queue_depth=1, seed=seed)
     user = window_from_samples(
@@ -160,7 +164,7 @@ def many_at_a_time(run, file, size, depth, pace, seed):
     """Read with ``depth`` reads under way, by fio, as fast as they are answered."""
     seconds = int(pace.deadline - time.monotonic())
     if seconds < 1:
-        raise CannotRead("{0}: there was no time for fio".format(file.path))
+        raise NoTime("{0}: there was no time for fio".format(file.path))
     before, started = conditions.start(), time.time()
     counters = _counters(file)
     job = fio.read(run, file, size, depth, pace.reads, seconds, seed)
@@ -196,6 +200,7 @@ def _with_device(
     # type: (...) -> Measured
     """The window of the process, those of the device and of the host, and what they lack.
 
+    ``cached`` is a condition of what a cache answered, and of nothing else.
     ``ticks`` is what disk_counters.in_ticks() says of the device.
     """
     windows = [user]
@@ -211,6 +216,7 @@ def _with_device(
     expected = user.n * pieces
     user.conditions.update(requests=counted.requests, requests_expected=expected)
     if counted.requests < (1 - _CACHED) * user.n:
+        user.conditions["cached"] = True
         remarks.append(
             "{0}: of {1} reads only {2} reached the device: a cache answered the others, and the "
             "figures are not the disk's".format(file.path, user.n, counted.requests)

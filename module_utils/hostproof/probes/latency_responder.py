@@ -108,12 +108,27 @@ def stop(responder):
     """End it, and wait until it has."""
     _ask(responder.port, "end")
     patience = _Patience()
-    while os.path.exists("/proc/{0}".format(responder.pid)):
+    while _runs(responder.pid):
         patience.wait(
             "the responder on port {0} does not end (process {1})".format(
                 responder.port, responder.pid
             )
         )
+
+
+def _runs(pid):
+    # type: (int) -> bool
+    """Whether a process has not ended. One that nobody has waited for has, and keeps its number.
+
+    So does every orphan in a container whose first process is no init.
+    """
+    try:
+        with open("/proc/{0}/stat".format(pid), errors="replace") as stream:
+            # The name before the state may hold anything, blanks and brackets too: proc(5).
+            state = stream.read().rpartition(")")[2].split()[:1]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in (["Z"], ["X"])
 
 
 class _Nobody(CannotRespond):

@@ -20,18 +20,14 @@ import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..errors import HostproofError, ParseError
+from ..latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED
+from ..latency.traffic import LEAST_CONNECT_INTERVAL, LEAST_WARM_UP, warm_up_requests
 from ..latency.window import Window, window_from_samples
 from ..parsers import tcp_info
 from . import conditions, latency_hello, pacing, socket_stamps, tcp_path, tns_ping
 
-#: A listener logs each connection, and may limit their rate: no more than ten a second.
-LEAST_CONNECT_INTERVAL = 0.1
-
-#: Requests before the first that counts, and the longest time and the most bytes they may take.
-WARM_UP = 500
+#: The longest time that the requests before the first that counts may take.
 WARM_UP_SECONDS = 1.0
-WARM_UP_BYTES = 1 << 20
-_LEAST_WARM_UP = 3
 
 #: A request can only begin on time if the one before has been answered by then.
 _ROUND_TRIPS_PER_INTERVAL = 2
@@ -46,6 +42,10 @@ _ROUNDING_NS = 2000
 
 class CannotMeasure(HostproofError):
     """There is no sample at all; the message says why."""
+
+
+class NoTime(CannotMeasure):
+    """The deadline came before the first sample."""
 
 
 class Target(NamedTuple):
@@ -173,7 +173,7 @@ def tns_pings(target, pace, cpu=None, clock=pacing.now_ns):
         if one.outcome != tns_ping.ANSWERED or one.connected is None:
             _count(failures, "{0} ({1})".format(one.outcome, one.said[:80]))
         elif one.resends or one.redirects:
-            _count(failures, "answered elsewhere or on the second request")
+            _count(failures, ELSEWHERE)
         else:
             server.append(int((one.seconds - one.connected) * 1e9))
 
@@ -208,13 +208,14 @@ def _one_by_one(
             tried += 1
     seconds = time.monotonic() - began
     if not any(others.values()):
-        why = _listed(failures) or "there was no time for one"
-        raise CannotMeasure("no answer from {0}: {1}".format(target.name, why))
+        if not failures:
+            raise NoTime("no answer from {0}: there was no time for one".format(target.name))
+        raise CannotMeasure("no answer from {0}: {1}".format(target.name, _listed(failures)))
     remarks = []  # type: List[str]
     if failures:
         remarks.append(
-            "{0}: {1} of {2} connections do not count: {3}".format(
-                target.name, sum(failures.values()), tried, _listed(failures)
+            "{0}: {1} of {2} {3}: {4}".format(
+                target.name, sum(failures.values()), tried, NOT_COUNTED, _listed(failures)
             )
         )
     if tried < pace.samples:
@@ -235,6 +236,7 @@ def _one_by_one(
     found.update(
         mode=mode,
         interval_us=int(interval * 1e6),
+        asked=tried,
         failures=dict(failures),
         retrans=max(0, answered - len(net)) if net else None,
         peer=str(target.address[0]),
@@ -422,11 +424,13 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
             host.append(max(0, whole - stamped))
     seconds = time.monotonic() - began
     if not user:
-        raise CannotMeasure("no answer from {0}: {1}".format(target.name, ended or "no time left"))
+        if ended is None:
+            raise NoTime("no answer from {0}: no time left".format(target.name))
+        raise CannotMeasure("no answer from {0}: {1}".format(target.name, ended))
     if ended is not None:
         remarks.append(
-            "{0}: the window ended after {1} of {2} requests: {3}".format(
-                target.name, len(user), pace.samples, ended
+            "{0}: {1} {2} of {3} requests: {4}".format(
+                target.name, ENDED_AFTER, len(user), pace.samples, ended
             )
         )
     layers = {"user": user}
@@ -444,6 +448,7 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
     found.update(
         mode="request_response",
         interval_us=int(round(interval * 1e6)),
+        asked=pace.samples,
         reply_size=exchange.reply_size,
         handshake_us=None if handshake_rtt is None else handshake_rtt / 1000.0,
         min_rtt_us=None if after is None else after.min_rtt,
@@ -459,12 +464,6 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
     return Series(len(exchange.request), started, seconds, layers, found, remarks)
 
 
-def warm_up_requests(request_size, reply_size):
-    # type: (int, int) -> int
-    """The most requests that precede a window."""
-    return max(_LEAST_WARM_UP, min(WARM_UP, WARM_UP_BYTES // (request_size + reply_size)))
-
-
 def _warm_up(exchange, pace, remarks):
     # type: (_Exchange, Pace, List[str]) -> float
     """Wake up caches, windows and stamps; the interval at which the window can be measured."""
@@ -473,7 +472,7 @@ def _warm_up(exchange, pace, remarks):
     most = warm_up_requests(len(exchange.request), exchange.reply_size)
     stamps = 0
     try:
-        while len(times) < most and (len(times) < _LEAST_WARM_UP or time.monotonic() < limit):
+        while len(times) < most and (len(times) < LEAST_WARM_UP or time.monotonic() < limit):
             user, kernel = exchange.once(exchange.clock())
             times.append(user)
             stamps += kernel is not None

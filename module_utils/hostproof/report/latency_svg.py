@@ -10,7 +10,7 @@ has a title and a description for those who do not see it.
 import html
 import math
 from functools import partial
-from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..latency.histogram import Histogram
 from ..latency.window import Window
@@ -227,6 +227,7 @@ def _shapes(before, after):
     table: a single stall would press all else into a corner.
     """
     merged = [_merged(one) for one in (before, after)]
+    found = []  # type: Sequence[Sequence[Tuple[float, float, float]]]
     if all(isinstance(one, Histogram) and one.count for one in merged):
         few = min(one.count for one in merged if one is not None) < 2000
         found = [one.parts(4 if few else 8) for one in merged if one is not None]
@@ -237,7 +238,7 @@ def _shapes(before, after):
         total = sum(count for _, _, count in parts)
         if not total:
             return []
-        kept, passed = [], 0
+        kept, passed = [], 0.0
         for low, high, count in parts:
             if passed + count > 0.001 * total and passed < 0.999 * total:
                 kept.append((max(low, high / 2, _LEAST), high, count / total))
@@ -260,9 +261,17 @@ def _merged(series):
 
 
 def _octave_parts(series):
-    # type: (Series) -> List[Tuple[float, float, int]]
-    cells = cells_of([series])
-    return [(2.0 ** (low - 1), 2.0**high, count) for low, high, count in cells]
+    # type: (Series) -> List[Tuple[float, float, float]]
+    """What spans several octaves is spread over all of them: where in there it lies is unknown.
+
+    Window by window, for another report may divide the same octaves.
+    """
+    counts = {}  # type: Dict[int, float]
+    for window in series.windows:
+        for low, high, count in cells_of([series._replace(windows=(window,))]):
+            for octave in range(low, high + 1):
+                counts[octave] = counts.get(octave, 0.0) + float(count) / (high - low + 1)
+    return [(2.0 ** (octave - 1), 2.0**octave, counts[octave]) for octave in sorted(counts)]
 
 
 def _height(part):

@@ -344,10 +344,41 @@ class TestReads:
         assert one.title.startswith(f"{FILE} (ssd): ")
 
     def test_the_tail_needs_a_thousand_samples(self, judge):
-        host = read_host(samples("user", *[0.4] * 900, *[60.0] * 99))
+        host = read_host(samples("user", *[0.4] * 984, *[60.0] * 15))
         one = only(judge(host, probes=[READ])["disk_read"])
         assert one.status == "pass"
         assert "p99 is not told by 999 samples, it needs 1000" in one.in_use
+
+    @pytest.mark.parametrize(
+        ("slow", "status", "told"),
+        [
+            (15, "pass", "p99 is not told by 999 samples"),
+            (18, "warn", "8.0 KiB p99 beyond 50 ms (at least 1.1 % of 999 took longer), above"),
+            (99, "warn", "8.0 KiB p99 beyond 50 ms (at least 8.1 % of 999 took longer), above"),
+        ],
+    )
+    def test_a_tail_that_is_beyond_the_limit_without_doubt(self, judge, slow, status, told):
+        """A slow disk has no 1000 reads in the time, and must not escape the limit by that."""
+        host = read_host(samples("user", *[0.4] * (999 - slow), *[60.0] * slow))
+        one = only(judge(host, probes=[READ])["disk_read"])
+        assert one.status == status
+        assert told in (one.in_use if status == "pass" else one.why)
+
+    def test_a_tail_beyond_what_fails(self, judge):
+        limit = {**READ_P99, "warn_ms": 20, "fail_ms": 50}
+        host = read_host(samples("user", *[0.4] * 900, *[60.0] * 60))
+        one = only(judge(host, probes=[READ], more_thresholds=[limit])["disk_read"])
+        assert one.status == "fail"
+        assert "p99 beyond 50 ms (at least 4.8 % of 960 took longer), wholly above" in one.why
+        host = read_host(samples("user", *[0.4] * 900, *[30.0] * 60))
+        one = only(judge(host, probes=[READ], more_thresholds=[limit])["disk_read"])
+        assert one.status == "warn"
+        assert "p99 beyond 20 ms" in one.why
+
+    def test_a_few_reads_prove_nothing_of_the_tail(self, judge):
+        one = only(judge(read_host(samples("user", *[60.0] * 5)), probes=[READ])["disk_read"])
+        assert one.status == "error"
+        assert "p99 is not told by 5 samples" in one.in_use
 
     def test_a_size_without_a_limit_is_shown(self, judge):
         windows = [samples("user", *[0.4] * 1000), samples("user", *[90.0] * 50, size=1 << 20)]
@@ -364,10 +395,19 @@ class TestReads:
         ],
     )
     def test_what_the_disk_did_not_answer_is_an_error(self, judge, remark):
-        windows = [samples("user", *[0.1] * 1000)] if "cache" in remark else []
+        windows = [samples("user", *[0.1] * 1000, cached=True)] if "cache" in remark else []
         found = judge(read_host(*windows, remarks=[remark]), probes=[READ])
         assert only(found["disk_read"]).status == "error"
         assert remark in only(found["disk_read"]).why
+
+    def test_a_window_says_itself_that_a_cache_answered(self, judge):
+        """Remarks of several rounds are one; each window has its own condition."""
+        one = only(
+            judge(read_host(samples("user", *[0.1] * 1000, cached=True)), probes=[READ])[
+                "disk_read"
+            ]
+        )
+        assert one.status == "error" and "a cache answered reads of 8.0 KiB" in one.why
 
     def test_what_a_process_waited_for_is_exact_where_the_device_counts_in_ticks(self, judge):
         told = disk_counters.NO_QUEUE.format("dm-1", "4 ms")
@@ -416,6 +456,10 @@ class TestHostGap:
         assert one.status == "skip" and "were not ours" in one.why
 
 
+READ_P99 = {"probe": "disk_read", "layer": "user", "size": 8192, "figure": "p99"}
+LOST_36 = {"failures": {"nothing within 5 s": 36}, "asked": 45}
+
+
 def network(layer: str, *times: float, **conditions: Any) -> Any:
     conditions.setdefault("mode", "request_response" if layer != "net" else "handshake")
     return samples(layer, *times, probe="tcp", subject="127.0.0.1:4100", size=12, **conditions)
@@ -452,9 +496,80 @@ class TestTcp:
         one = only(judge(host, probes=[HANDSHAKE])["tcp"])
         assert one.status == "error" and remark in one.why
 
+    @pytest.mark.parametrize(
+        ("answered", "failures", "status"),
+        [
+            (45, {}, "pass"),
+            (44, {"nothing within 5 s": 1}, "warn"),
+            (43, {"nothing within 5 s": 1, "Connection refused": 1}, "warn"),
+            (42, {"nothing within 5 s": 2, "Connection refused": 1}, "fail"),
+            (9, {"nothing within 5 s": 36}, "fail"),
+            # Those did come, in a time that is of something else.
+            (30, {"answered elsewhere or on the second request": 15}, "warn"),
+        ],
+    )
+    def test_answers_that_never_came_are_no_pass(self, judge, answered, failures, status):
+        asked = {"failures": failures, "asked": 45}
+        windows = [network(layer, *[0.4] * answered, **asked) for layer in ("net", "user")]
+        host = machine("sda").windows_of(HANDSHAKE_NAME, *windows)
+        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert one.status == status
+        for why, number in failures.items():
+            lost = f"{45 - answered} of 45 connections do not count: "
+            assert one.why.count(lost) == one.in_use.count(lost) == 1
+            assert f"{why} ({number})" in one.why
+            assert one.desired.startswith("handshake p50 at most 5 ms; an answer to each")
+
+    def test_what_was_lost_is_said_beside_what_is_slow(self, judge):
+        slow = network("server", *[1200.0] * 9, **LOST_36)
+        remark = "tcp: 127.0.0.1:4100: 36 of 45 connections do not count: 36 nothing within 5 s"
+        host = machine("sda").windows_of(HANDSHAKE_NAME, slow, remarks=[remark])
+        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert one.status == "fail"
+        assert "wholly above the limit; 36 of 45 connections do not count" in one.why
+        assert one.why.count("do not count") == 1
+        lost = {"failures": {"nothing within 5 s": 1}, "asked": 46}
+        slow = network("server", *[1200.0] * 45, **lost)
+        host = machine("sda").windows_of(HANDSHAKE_NAME, slow)
+        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert one.status == "fail"
+        assert one.why.endswith("1 of 46 connections do not count: nothing within 5 s (1).")
+
+    def test_a_connection_that_was_reset_is_no_pass(self, judge):
+        known = {"ended": "Connection reset by peer", "asked": 4500}
+        windows = [network(layer, *[0.4] * 960, **known) for layer in ("kernel", "user")]
+        host = machine("sda").windows_of(RESPONDER_NAME, *windows)
+        one = only(judge(host, probes=[RESPONDER])["tcp"])
+        assert one.status == "warn"
+        told = "the window ended after 960 of 4500 requests: Connection reset by peer"
+        assert one.why.count(told) == 1
+
+    def test_the_tail_of_a_connection_that_was_reset(self, judge):
+        """960 samples do not tell a p99, and 6 % of them at 50 ms are no p99 below 1 ms."""
+        limit = {"probe": "tcp", "layer": "kernel", "figure": "p99", "warn_ms": 1, "fail_ms": 1}
+        known = {"ended": "Connection reset by peer", "asked": 4500}
+        window = network("kernel", *[0.4] * 900, *[50.0] * 60, **known)
+        host = machine("sda").windows_of(RESPONDER_NAME, window)
+        one = only(judge(host, probes=[RESPONDER], more_thresholds=[limit])["tcp"])
+        assert one.status == "fail"
+        assert "network p99 beyond 1 ms (at least 4.8 % of 960 took longer), wholly" in one.why
+        assert "ended after 960 of 4500 requests" in one.why
+
+    def test_a_syn_that_was_lost_is_no_pass(self, judge):
+        """What needed a second one is left out of the network's figure, which stays as it was."""
+        host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[0.3] * 45, retrans=3))
+        one = only(judge(host, probes=[HANDSHAKE])["tcp"])
+        assert one.status == "warn"
+        assert "3 of 45 handshakes needed a second SYN" in one.why
+        assert "segments" not in one.why
+        again = network("kernel", *[0.3] * 2000, retrans=3)
+        host = machine("sda").windows_of(RESPONDER_NAME, again)
+        assert only(judge(host, probes=[RESPONDER])["tcp"]).status == "pass"
+
     def test_what_was_sent_again_is_said(self, judge):
-        host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[9.0] * 45, retrans=3))
-        assert "3 segments were sent again" in only(judge(host, probes=[HANDSHAKE])["tcp"]).why
+        window = network("kernel", *[9.0] * 2000, retrans=3)
+        host = machine("sda").windows_of(RESPONDER_NAME, window)
+        assert "3 segments were sent again" in only(judge(host, probes=[RESPONDER])["tcp"]).why
 
     @pytest.mark.parametrize(
         ("times", "status"), [([0.04] * 2000, "pass"), ([0.04] * 1900 + [5.0] * 100, "warn")]
@@ -478,6 +593,51 @@ class TestBudget:
         one = only(judge(host, probes=[HANDSHAKE], budget=self.BUDGET)["round_trip_budget"])
         assert one.status == "pass"
         assert f"at most {told} transactions a second" in one.in_use
+
+    def room(self, judge, rtt: float, **given: float) -> Finding:
+        host = machine("sda").windows_of(HANDSHAKE_NAME, network("net", *[rtt] * 45))
+        budget = {"round_trips": 1, **given}
+        return only(judge(host, probes=[HANDSHAKE], budget=budget)["round_trip_budget"])
+
+    @pytest.mark.parametrize(
+        ("rtt", "rate", "elsewhere"),
+        [(0.021, 2356, "0.403"), (0.161, 1567, "0.477"), (0.685, 854, "0.486")],
+    )
+    def test_a_measured_rate_stands_for_the_time_elsewhere(self, judge, rtt, rate, elsewhere):
+        """The article's rates; it prints 0.40, 0.48 and 0.49 ms for what they leave."""
+        one = self.room(judge, rtt, measured_per_second=rate, measured_round_trip_ms=rtt)
+        assert one.status == "pass"
+        assert f"at most {rate} transactions a second of one session" in one.in_use
+        told = f"1 round trips and {elsewhere} ms elsewhere (what {rate} a second at {rtt:.3g} ms"
+        assert one.desired.startswith(told)
+        # Measured at the round trip of now, where none is given.
+        again = self.room(judge, rtt, measured_per_second=rate)
+        assert f"at most {rate} transactions a second" in again.in_use
+
+    @pytest.mark.parametrize(
+        ("rtt", "rate", "far", "told"), [(0.161, 1567, 0.685, "860"), (0.685, 854, 0.021, "1973")]
+    )
+    def test_a_rate_that_was_measured_elsewhere(self, judge, rtt, rate, far, told):
+        one = self.room(judge, far, measured_per_second=rate, measured_round_trip_ms=rtt)
+        assert f"at most {told} transactions a second" in one.in_use
+
+    def test_a_rate_that_no_session_can_have_is_an_error(self, judge):
+        one = self.room(judge, 6.0, measured_per_second=854)
+        assert one.status == "error"
+        assert "854 a second with 1 round trips of 6" in one.why
+
+    def test_the_article_s_pool(self, judge):
+        """One INSERT a page at 6 ms: 17.867 ms with a query that validates first, 9.927 without.
+
+        The query takes 7.94 ms: one round trip, and 1.94 ms of its own.
+        """
+        rate = 1000 / 9.927
+        one = self.room(judge, 6.0, measured_per_second=rate, validation_ms=1.94)
+        assert one.running == (
+            "a pool that validates at each request adds 7.94 ms to each: 17.9 ms instead of 9.93 ms"
+        )
+        one = self.room(judge, 6.0, think_time_ms=3.927, validation_round_trips=2)
+        assert "adds 12 ms to each: 21.9 ms instead of 9.93 ms" in one.running
 
     @pytest.mark.parametrize(("wanted", "status"), [(1500, "pass"), (1600, "warn")])
     def test_what_is_wanted(self, judge, wanted, status):

@@ -4,12 +4,19 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.controls import latency
+from ansible.module_utils.hostproof.controls.latency.policy import Budget, Rate
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.latency import probe_list
 from ansible.module_utils.hostproof.latency.probe_list import check_probes
 from latency_packs import latency_policy, role_defaults
 
 LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 5}
+TCP = {"probe": "tcp", "host": "db02", "port": 1521}
+RESPONDER = {**TCP, "mode": "request_response"}
+LARGE = {"request_size": 65536, "reply_size": 65536}
+
+
+RATE = {"round_trips": 1, "measured_per_second": 854, "measured_round_trip_ms": 0.685}
 
 
 def test_the_defaults_only_look():
@@ -18,6 +25,17 @@ def test_the_defaults_only_look():
     assert {probe.kind for probe in policy.probes} <= set(probe_list.PASSIVE)
     assert policy.seconds == 9
     assert (policy.budget, policy.release, policy.multitenant) == (None, None, None)
+
+
+def test_as_many_round_trips_as_fit_into_the_seconds():
+    probes = [{**TCP, "samples": 90}, {**RESPONDER, "samples": 20000}, {**RESPONDER, **LARGE}]
+    policy = latency.policy_from(latency_policy(probes=probes[:2]))
+    assert [probe.options["samples"] for probe in policy.probes] == [90, 20000]
+    latency.policy_from(latency_policy(probes=probes[2:]))
+    # 0.3 has no exact float, nor has 0.1: 23 connections need 2.3 seconds.
+    latency.policy_from(latency_policy(probes=[{**TCP, "samples": 23}], seconds=2.3))
+    # Nothing is measured, so that nothing can be too much.
+    latency.policy_from(latency_policy(probes=[{**TCP, "samples": 91}], seconds=0))
 
 
 def test_every_limit_of_the_table_names_its_source():
@@ -63,6 +81,14 @@ def test_own_limits_come_last():
         ({"probes": [{"probe": "tcp", "host": "x", "port": True}]}, "from 1 to 65535"),
         ({"probes": [{"probe": "tcp", "host": "x\n", "port": 1}]}, "a text in one line"),
         ({"probes": [{"probe": "tcp", "host": "x", "port": 1, "mode": "ping"}]}, "handshake"),
+        ({"probes": [{**TCP, "mode": "tns_ping", "samples": 91}]}, "take at most 90 samples"),
+        ({"probes": [{**TCP, "samples": 20000}]}, "20000 connections take 2000 s at 10 a second"),
+        ({"probes": [TCP, {**RESPONDER, "request_size": 65537}]}, "from 1 to 65536, not 65537"),
+        ({"probes": [{**RESPONDER, "reply_size": 1 << 20}]}, "from 1 to 65536, not 1048576"),
+        (
+            {"probes": [{**RESPONDER, **LARGE, "samples": 20000}]},
+            "latency_probes, tcp db02:1521 request_response: 2622488576 bytes would be sent and",
+        ),
         ({"probes": [{"probe": "report"}]}, "report needs path"),
         ({"seconds": -1}, "latency_seconds must be"),
         ({"seconds": 0.5}, "latency_seconds must be 0 or from 1 to 60"),
@@ -88,6 +114,22 @@ def test_own_limits_come_last():
         ({"budget": {"round_trips": 0, "think_time_ms": 1}}, "round_trips must be a number above"),
         ({"budget": {"round_trips": 1, "think_time_ms": -1}}, "think_time_ms must be a number of"),
         ({"budget": {"round_trips": 1, "think_time_ms": 0, "per_second": 0}}, "per_second must be"),
+        (
+            {"budget": {"round_trips": 1, "think_time_ms": 1, "measured_per_second": 9}},
+            "instead of it, measured_per_second: one of both",
+        ),
+        (
+            {"budget": {"round_trips": 1, "think_time_ms": 1, "measured_round_trip_ms": 9}},
+            "measured_round_trip_ms belongs to measured_per_second",
+        ),
+        (
+            {"budget": {**RATE, "round_trips": 10}},
+            "measured_per_second: 854 a second with 10 round trips of 0.685 ms: one session cannot",
+        ),
+        ({"budget": {**RATE, "measured_per_second": 0}}, "measured_per_second must be a number"),
+        ({"budget": {**RATE, "measured_round_trip_ms": "x"}}, "measured_round_trip_ms must be"),
+        ({"budget": {**RATE, "validation_round_trips": -1}}, "validation_round_trips must be"),
+        ({"budget": {**RATE, "validation_ms": True}}, "validation_ms must be a number of 0 or"),
         ({"release": "19c"}, "latency_release must be auto or a release"),
         ({"multitenant": "maybe"}, "latency_multitenant must be auto, yes or no"),
     ],
@@ -98,6 +140,14 @@ def test_a_mistake_is_one_sentence_that_names_the_variable(changes: Any, said: s
     assert said in str(caught.value)
     assert str(caught.value).startswith("latency_")
     assert "\n" not in str(caught.value)
+
+
+def test_a_budget():
+    given = latency.policy_from(latency_policy(budget={"round_trips": 2, "think_time_ms": 0.5}))
+    assert given.budget == Budget(2.0, 0.5, None, None, 1.0, 0.0)
+    more = {"validation_round_trips": 0, "validation_ms": "1.94", "per_second": None}
+    given = latency.policy_from(latency_policy(budget={**RATE, **more}))
+    assert given.budget == Budget(1.0, None, Rate(854.0, 0.685), None, 0.0, 1.94)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,15 @@ def test_a_percentile_is_right_within_a_bin(share: float, scale: int) -> None:
     assert filled(durations).quantile(share) == pytest.approx(truth, rel=1 / 128, abs=1 / 64)
 
 
+@pytest.mark.parametrize(
+    ("limit", "count"), [(0, 6), (0.9, 5), (49_000, 3), (50_000, 2), (51_000, 1), (61_000, 0)]
+)
+def test_what_is_above_a_limit_without_doubt(limit: float, count: int) -> None:
+    """A bin that the limit cuts is not counted: what it holds may be below."""
+    made = filled([500, 1000, 2000, 50_100_000, 50_900_000, 60_000_000])
+    assert made.above(limit) == count
+
+
 def test_the_ends_and_the_mean_are_exact() -> None:
     histogram = filled([78_203, 1, 999_999_999])
     assert (histogram.minimum, histogram.maximum) == (0.001, 999_999.999)

@@ -71,6 +71,14 @@ def test_devices_that_are_counted_in_ticks_are_said_once(monkeypatch):
     assert told == {("ticks", 1000.0)}
 
 
+def test_a_device_that_was_named_by_a_link_keeps_that_name():
+    machine = host(1).file("/dev/vda", "").link("/dev/mapper/data", "/dev/vda")
+    probes = check_probes([{"probe": "disk", "devices": ["/dev/mapper/data"]}])
+    measured = measure(machine, probes, 1, 3, 0)
+    assert [one.subject for one in measured.windows] == ["vda", "vda"]
+    assert {one.conditions["named"] for one in measured.windows} == {"/dev/mapper/data"}
+
+
 def test_seconds_are_divided_into_intervals():
     measured = measure(host(3), BOTH, 1, 9, 0)
     assert {window.conditions["intervals"] for window in measured.windows} == {3}
@@ -179,6 +187,28 @@ def test_what_no_cache_has_yet_is_read_once_before_the_first_window(tmp_path, mo
 def test_numbers_out_of_range(rounds, said):
     with pytest.raises(PolicyError, match=said):
         measure(host(1), BOTH, *rounds)
+
+
+@pytest.mark.parametrize(
+    ("options", "windows", "seconds", "said"),
+    [
+        ({"mode": "tns_ping", "samples": 20000}, 10, 3, "at most 30 samples"),
+        ({"samples": 30}, 67, 3, "2010 connections are more than 2000: take at most 29 samples"),
+        ({}, 10, 60, "3000 connections are more than 2000: take at most 200 samples in each of 10"),
+        (
+            {"mode": "request_response", "request_size": 65536, "reply_size": 65536},
+            10,
+            3,
+            "bytes would be sent and received, more than 1073741824: take fewer samples",
+        ),
+    ],
+)
+def test_a_list_that_asks_for_too_much_traffic(options, windows, seconds, said):
+    """As latency_tcp refuses it: a listener logs each connection."""
+    probes = check_probes([{"probe": "tcp", "host": "127.0.0.1", "port": 9, **options}])
+    with pytest.raises(PolicyError, match="^probes, tcp 127.0.0.1:9 ") as caught:
+        measure(Machine(), probes, windows, seconds, 0)
+    assert said in str(caught.value)
 
 
 def test_the_machine_that_runs_this(tmp_path):

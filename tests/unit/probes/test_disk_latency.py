@@ -82,6 +82,10 @@ def test_reads_that_a_cache_answered_are_no_disk(file, counted):
     measured = disk_latency.one_at_a_time(file, 8192, pace(50), seed=1)
     assert layers(measured) == ["user"]
     assert "of 50 reads only 40 reached the device" in measured.remarks[0]
+    assert measured.windows[0].conditions["cached"] is True
+    counted(Counted(50, 1.0))
+    measured = disk_latency.one_at_a_time(file, 8192, pace(50), seed=1)
+    assert all("cached" not in one.conditions for one in measured.windows)
 
 
 def test_others_reads_are_not_taken_for_ours(file, counted):

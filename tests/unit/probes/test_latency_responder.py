@@ -3,6 +3,8 @@
 import contextlib
 import os
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from ansible.module_utils.hostproof.probes.latency_responder import CannotRespon
 from latency_server import SETTINGS, responder
 
 HELLO = latency_hello.hello(12, 4)
+MODULE_UTILS = Path(__file__).resolve().parents[3] / "module_utils"
 
 
 def connect(one: Responder, source: str = "127.0.0.1") -> socket.socket:
@@ -126,9 +129,42 @@ def test_is_found_and_ended() -> None:
         found = latency_responder.running()
         assert {one.port, another.port} <= {each.port for each in found}
         latency_responder.stop(one)
-        assert not os.path.exists(f"/proc/{one.pid}")
+        assert not latency_responder._runs(one.pid)
         assert latency_responder.running(one.port) == []
         assert latency_responder.running(another.port) != []
+
+
+ORPHANED = """
+import ctypes, os, sys
+sys.path.insert(0, sys.argv[1])
+from hostproof.probes import latency_responder
+# PR_SET_CHILD_SUBREAPER: orphans come to this process, which waits for none of them, as the first
+# process of a container that is no init.
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0
+one = latency_responder.start(
+    latency_responder.Settings("127.0.0.1", 0, ["127.0.0.1/32"], 20, 2, 1000000)
+)
+latency_responder.stop(one)
+with open("/proc/{0}/status".format(one.pid)) as stream:
+    print([line.split()[1] for line in stream if line.startswith("State:")][0])
+"""
+
+
+def test_one_that_nobody_waits_for_has_ended_too() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", ORPHANED, str(MODULE_UTILS)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ran.stdout, ran.stderr) == ("Z\n", "")
+
+
+def test_a_process_that_is_gone_or_not() -> None:
+    assert latency_responder._runs(os.getpid())
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    assert not latency_responder._runs(gone.pid)
 
 
 def test_a_port_in_use() -> None:

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from ansible.module_utils.hostproof.latency import traffic
 from ansible.module_utils.hostproof.latency.window import Window
 from ansible.module_utils.hostproof.parsers import tcp_info
 from ansible.module_utils.hostproof.probes import socket_stamps, tcp_latency
@@ -35,6 +36,7 @@ def test_three_layers(target):
     conditions = series.conditions
     assert (conditions["reply_size"], conditions["retrans"], conditions["ended"]) == (4, 0, None)
     assert (conditions["stamps_missing"], conditions["clock_steps"]) == (0, 0)
+    assert conditions["asked"] == 100
     assert conditions["handshake_us"] > 0
 
 
@@ -99,7 +101,7 @@ def test_a_driver_that_stamps_nothing_is_not_asked_again(target, monkeypatch):
     monkeypatch.setattr(socket_stamps, "sent", lambda *_: asked.append(1))
     series = request_response(target)
     assert set(series.layers) == {"user"}
-    assert len(asked) <= tcp_latency.WARM_UP
+    assert len(asked) <= traffic.WARM_UP
     assert "user times alone" in series.remarks[0]
 
 
@@ -158,7 +160,7 @@ def test_no_request_begins_after_the_deadline(target):
 
 
 def test_a_server_that_leaves():
-    left = tcp_latency.WARM_UP + 20
+    left = traffic.WARM_UP + 20
 
     def serve(stream):
         greet(stream)
@@ -171,6 +173,7 @@ def test_a_server_that_leaves():
     assert 20 <= len(series.layers["user"]) < 100
     assert "the window ended after" in series.remarks[0]
     assert series.conditions["ended"]
+    assert series.conditions["asked"] == 100
 
 
 def test_a_server_that_falls_silent():
@@ -260,6 +263,7 @@ def test_failures_are_counted(target, monkeypatch):
     series = tcp_latency.handshake(target, pace(3))
     assert len(series.layers["user"]) == 2
     assert series.conditions["failures"] == {"nothing within 5 s": 1}
+    assert series.conditions["asked"] == 3
     assert "1 of 3 connections do not count" in series.remarks[0]
 
 
@@ -273,6 +277,7 @@ def test_pings_of_a_listener(tmp_path):
         "server": 3,
     }
     assert home.log.read_text().count("* ping * 0") == 3
+    assert (series.conditions["asked"], series.conditions["failures"]) == (3, {})
 
 
 def test_pings_of_what_is_no_listener(target):

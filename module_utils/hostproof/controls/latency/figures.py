@@ -10,6 +10,8 @@ from ...latency.window import Window
 
 #: As many intervals of a passive window must have been told for the least of them to bound it.
 ENOUGH_INTERVALS = 3
+#: More than half of what a 95 % interval leaves out is on neither side of it.
+_OUTSIDE = 0.025
 #: Of fewer samples no rank bounds a median with 95 % confidence.
 FEWEST_SAMPLES = 6
 _SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
@@ -78,6 +80,49 @@ def _bounds(window, share):
     low = histogram.quantile(float(lower) / count) if lower >= 1 else None
     high = histogram.quantile(float(upper) / count) if upper <= count else None
     return low, high
+
+
+def certain_share(window, limit_us):
+    # type: (Window, float) -> float
+    """The least share (0 to 1) of all round trips or reads that take longer than the limit.
+
+    That is the lower end of the 95 % interval by Clopper and Pearson, for what the histogram of
+    the window shows. 0 where the window has none of single samples, or too few of them.
+    """
+    if window.bins is None or "layout" not in window.bins or window.n < FEWEST_SAMPLES:
+        return 0.0
+    histogram = Histogram.from_json(window.bins)
+    return least_share(histogram.above(limit_us), histogram.count)
+
+
+def least_share(above, count):
+    # type: (int, int) -> float
+    """The share under which ``above`` or more of ``count`` would be seen in 2.5 of 100 cases."""
+    if not above:
+        return 0.0
+    low, high = 0.0, float(above) / count
+    for _ in range(40):
+        middle = (low + high) / 2.0
+        if _tail(above, count, middle) > _OUTSIDE:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def _tail(least, count, share):
+    # type: (int, int, float) -> float
+    """How probable ``least`` or more of ``count`` are, where each is one with that probability."""
+    if least <= count // 2:
+        return 1.0 - sum(_probable(number, count, share) for number in range(least))
+    return sum(_probable(number, count, share) for number in range(least, count + 1))
+
+
+def _probable(number, count, share):
+    # type: (int, int, float) -> float
+    """The binomial probability, by logarithms: its factors are beyond what a float can hold."""
+    ways = math.lgamma(count + 1) - math.lgamma(number + 1) - math.lgamma(count - number + 1)
+    return math.exp(ways + number * math.log(share) + (count - number) * math.log1p(-share))
 
 
 def milliseconds(microseconds):

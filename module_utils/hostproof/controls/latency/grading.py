@@ -14,7 +14,8 @@ from .thresholds import FIGURES, Subject, Threshold, choose, grade
 class Graded(NamedTuple):
     """One figure: ``told`` is its text, ``limit`` its limit, None where there is none.
 
-    ``status`` is SKIP where it has no limit or the window does not tell it, and ERROR where too
+    ``status`` is SKIP where it has no limit or the window does not tell it; FAIL or WARN without a
+    limit is of answers that were lost; ERROR where too
     few samples were taken to tell, or all was over within a tick that is longer than the limit.
     ``label`` names its window among others.
     """
@@ -38,6 +39,10 @@ def grade_window(window, subject, thresholds, label):
             continue
         figure = figures.figure_of(window, name)
         if figure is None:
+            sure = _surely_above(window, name, threshold, label)
+            if sure is not None:
+                graded.append(sure)
+                continue
             why = "{0} {1} is not told by {2}{3}".format(
                 label, name, window.n, _needs(window, name)
             )
@@ -60,6 +65,24 @@ def grade_window(window, subject, thresholds, label):
 
 
 _FEWEST = figures.FEWEST_SAMPLES
+
+
+def _surely_above(window, name, threshold, label):
+    # type: (Window, str, Threshold, str) -> Optional[Graded]
+    """What too few samples for a p99 show nevertheless: that it is beyond a limit; None for not.
+
+    A slow disk is read less often: just its tail would never be told.
+    """
+    if name != "p99":
+        return None
+    for status, limit in ((FAIL, threshold.fail_ms), (WARN, threshold.warn_ms)):
+        share = 0.0 if limit is None else figures.certain_share(window, limit * 1000.0)
+        if limit is not None and share > 0.01:
+            told = "{0} p99 beyond {1} (at least {2:.1f} % of {3} took longer)".format(
+                label, figures.milliseconds(limit * 1000.0), share * 100, window.n
+            )
+            return Graded(status, label, told.strip(), threshold)
+    return None
 
 
 def _needs(window, name):
@@ -98,12 +121,10 @@ def finding_of(check, graded, name, fix, evidence, remarks=()):
     bad = [one.told for one in graded if one.status == status]
     told = bad + [one.told for one in graded if one.status != status]
     why = {
-        FAIL: "{0}: {1}, wholly above the limit.",
-        WARN: "{0}: {1}, above the limit.",
         ERROR: "Could not be determined: {0}: {1}.",
         SKIP: "{0}: {1}.",
         PASS: "",
-    }[status].format(name, ", ".join(bad))
+    }.get(status, "{0}: {2}.").format(name, ", ".join(bad), _beyond(graded, status))
     if remarks and status != PASS:
         why += " " + " ".join(_sentence(one) for one in remarks)
     finding = found(
@@ -117,6 +138,17 @@ def finding_of(check, graded, name, fix, evidence, remarks=()):
         evidence=evidence,
     )
     return finding._replace(reference=reference_of(check, graded))
+
+
+def _beyond(graded, status):
+    # type: (Sequence[Graded], str) -> str
+    """What fails or warns: first the figures above their limit, then the answers that are lost."""
+    above = [one.told for one in graded if one.status == status and one.limit is not None]
+    wholly = "wholly above" if status == FAIL else "above"
+    told = ["{0}, {1} the limit".format(", ".join(above), wholly)] if above else []
+    return "; ".join(
+        told + [one.told for one in graded if one.status == status and one.limit is None]
+    )
 
 
 def limits_of(graded):

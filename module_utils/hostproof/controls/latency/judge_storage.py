@@ -315,10 +315,12 @@ def _judge_reads(probe, measured, storage, policy):
     for window in windows:
         subject = Subject(DISK_READ, storage.kind, window.layer, window.size)
         graded += grade_window(window, subject, policy.thresholds, _label(window))
-    cached = [remark for remark in measured.remarks if "a cache answered" in remark]
+    cached = [_label(window) for window in windows if window.conditions.get("cached")]
     if cached:
         # What did not reach the device is no figure of it, however good.
-        return unknown(checks.DISK_READ, Unanswered(key, cached[0]), path, (key,))
+        said = [remark for remark in measured.remarks if "a cache answered" in remark]
+        why = "; ".join(said) or "a cache answered reads of {0}".format(", ".join(cached))
+        return unknown(checks.DISK_READ, Unanswered(key, why), path, (key,))
     # What a process waited for is exact where the device's own time is not: host_gap tells that.
     remarks = [
         remark

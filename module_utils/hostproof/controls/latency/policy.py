@@ -5,7 +5,7 @@
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ...errors import PolicyError
-from ...latency import probe_list
+from ...latency import budget, probe_list, traffic
 from ...latency.probe_list import Probe
 from ...policy import PolicyValues
 from .thresholds import Threshold, threshold_from
@@ -15,18 +15,43 @@ NAME = "latency"
 #: An audit must stay short: how long it may watch.
 MOST_SECONDS = 60
 
-_BUDGET = ("round_trips", "think_time_ms", "per_second")
+
+class Rate(NamedTuple):
+    """Transactions a second that one session was measured to do, without a pool that validates.
+
+    ``round_trip_ms`` is the round trip that it had then; None for the one that is measured now.
+    """
+
+    per_second: float
+    round_trip_ms: Optional[float]
 
 
 class Budget(NamedTuple):
     """A transaction: how often it waits for an answer, and what else takes its time.
 
-    ``per_second`` is what one session must reach, None where nothing is wanted.
+    What else is ``think_time_ms``, or what ``measured`` leaves beside the round trips: one of both
+    is None. ``per_second`` is what one session must reach, None where nothing is wanted. A pool
+    that validates waits ``validation_round_trips`` times, and ``validation_ms`` for the statement.
     """
 
     round_trips: float
-    think_time_ms: float
+    think_time_ms: Optional[float]
+    measured: Optional[Rate]
     per_second: Optional[float]
+    validation_round_trips: float
+    validation_ms: float
+
+
+#: The keys of the variable, as the documentation names them.
+_BUDGET = (
+    "round_trips",
+    "think_time_ms",
+    "measured_per_second",
+    "measured_round_trip_ms",
+    "per_second",
+    "validation_round_trips",
+    "validation_ms",
+)
 
 
 class Policy(NamedTuple):
@@ -55,7 +80,7 @@ def policy_from(values):
     if 0 < seconds < 1:
         raise given.error("seconds", "must be 0 or from 1 to {0}".format(MOST_SECONDS))
     return Policy(
-        probes=tuple(_probes(given)),
+        probes=tuple(_probes(given, seconds)),
         seconds=seconds,
         thresholds=tuple(_thresholds(given, "thresholds") + more),
         more_thresholds=tuple(more),
@@ -65,9 +90,12 @@ def policy_from(values):
     )
 
 
-def _probes(given):
-    # type: (PolicyValues) -> List[Probe]
-    return probe_list.check_probes(given["probes"], "latency_probes")
+def _probes(given, seconds):
+    # type: (PolicyValues, float) -> List[Probe]
+    probes = probe_list.check_probes(given["probes"], "latency_probes")
+    if seconds:
+        traffic.check_probes(probes, 1, seconds, "latency_probes")
+    return probes
 
 
 def _thresholds(given, name):
@@ -95,16 +123,39 @@ def _budget(given):
         raise given.error(
             "budget", "must be a dictionary of {0}, not {1!r}".format(", ".join(_BUDGET), value)
         )
-    for name in _BUDGET[:2]:
-        if name not in value:
-            raise given.error("budget", "needs {0}".format(name))
-    round_trips = _positive(given, value, "round_trips", 0)
-    think_time = _positive(given, value, "think_time_ms", None)
-    wanted = value.get("per_second")
+    known = {name: one for name, one in value.items() if one is not None}
+    if "round_trips" not in known:
+        raise given.error("budget", "needs round_trips")
+    if ("think_time_ms" in known) == ("measured_per_second" in known):
+        raise given.error(
+            "budget", "needs think_time_ms or, instead of it, measured_per_second: one of both"
+        )
+    if "measured_round_trip_ms" in known and "measured_per_second" not in known:
+        raise given.error("budget", "measured_round_trip_ms belongs to measured_per_second")
+
+    def number(name, above):
+        # type: (str, Optional[int]) -> Optional[float]
+        return _positive(given, known, name, above) if name in known else None
+
+    round_trips = _positive(given, known, "round_trips", 0)
+    rate = None  # type: Optional[Rate]
+    if "measured_per_second" in known:
+        rate = Rate(
+            _positive(given, known, "measured_per_second", 0), number("measured_round_trip_ms", 0)
+        )
+        if rate.round_trip_ms is not None:
+            try:
+                budget.think_time(rate.per_second, rate.round_trip_ms, round_trips)
+            except ValueError as problem:
+                raise given.error("budget", "measured_per_second: {0}".format(problem)) from problem
+    trips = number("validation_round_trips", None)
     return Budget(
-        round_trips or 0.0,
-        think_time or 0.0,
-        None if wanted is None else _positive(given, value, "per_second", 0),
+        round_trips,
+        number("think_time_ms", None),
+        rate,
+        number("per_second", 0),
+        1.0 if trips is None else trips,
+        number("validation_ms", None) or 0.0,
     )
 
 

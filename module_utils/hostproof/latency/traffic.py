@@ -1,0 +1,91 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much traffic round trips may make: a probe must stay one, wherever it is asked for."""
+
+from typing import Any, Dict, Sequence
+
+from ..errors import PolicyError
+from .probe_list import REQUEST_RESPONSE, TCP, Probe
+
+#: A listener logs each connection, and may limit their rate: no more than ten a second.
+LEAST_CONNECT_INTERVAL = 0.1
+
+#: Seconds from one connection or request to the next where a list of probes does not say how many.
+_CONNECT_INTERVAL = 0.2
+_REQUEST_INTERVAL = 0.002
+
+#: Connections and bytes to one target in all windows together.
+MOST_CONNECTIONS = 2000
+MOST_BYTES = 1 << 30
+
+#: Requests before the first that counts, and the most bytes they may take.
+WARM_UP = 500
+WARM_UP_BYTES = 1 << 20
+LEAST_WARM_UP = 3
+
+
+def check_probes(probes, windows, seconds, where="probes"):
+    # type: (Sequence[Probe], int, float, str) -> None
+    """PolicyError for round trips that do not fit into a window, or are too many in all of them."""
+    for probe in probes:
+        if probe.kind != TCP:
+            continue
+        options = probe.options
+        samples = samples_of(options, seconds)
+        try:
+            check_time(options["mode"], samples, seconds)
+            check(options["mode"], windows, samples, options["request_size"], options["reply_size"])
+        except ValueError as problem:
+            raise PolicyError("{0}, {1}: {2}".format(where, probe.name, problem)) from problem
+
+
+def samples_of(options, seconds):
+    # type: (Dict[str, Any], float) -> int
+    """How many round trips a window of a ``tcp`` probe with these options shall have."""
+    usual = _REQUEST_INTERVAL if options["mode"] == REQUEST_RESPONSE else _CONNECT_INTERVAL
+    return options["samples"] or max(1, int(seconds / usual))
+
+
+def warm_up_requests(request_size, reply_size):
+    # type: (int, int) -> int
+    """The most requests that precede a window."""
+    return max(LEAST_WARM_UP, min(WARM_UP, WARM_UP_BYTES // (request_size + reply_size)))
+
+
+def check(mode, windows, samples, request_size, reply_size):
+    # type: (str, int, int, int, int) -> None
+    """ValueError where all windows together are more connections or bytes than a probe may make."""
+    if mode != REQUEST_RESPONSE:
+        if windows * samples > MOST_CONNECTIONS:
+            raise ValueError(
+                "{0} connections are more than {1}: take at most {2} samples in each of {3} "
+                "windows, or request_response for many".format(
+                    windows * samples, MOST_CONNECTIONS, MOST_CONNECTIONS // windows, windows
+                )
+            )
+        return
+    requests = windows * (samples + warm_up_requests(request_size, reply_size))
+    moved = requests * (request_size + reply_size)
+    if moved > MOST_BYTES:
+        raise ValueError(
+            "{0} bytes would be sent and received, more than {1}: take fewer samples or smaller "
+            "requests".format(moved, MOST_BYTES)
+        )
+
+
+def check_time(mode, samples, seconds):
+    # type: (str, int, float) -> None
+    """ValueError where a window has no room for its connections at the rate they may have."""
+    # What is a tenth has no exact float: 0.3 / 0.1 is less than 3.
+    most = max(1, int(seconds / LEAST_CONNECT_INTERVAL + 1e-6))
+    if mode != REQUEST_RESPONSE and samples > most:
+        raise ValueError(
+            "{0} connections take {1:g} s at {2:g} a second, and a window has {3:g} s: take at "
+            "most {4} samples, or request_response for many".format(
+                samples,
+                samples * LEAST_CONNECT_INTERVAL,
+                1 / LEAST_CONNECT_INTERVAL,
+                seconds,
+                most,
+            )
+        )
