@@ -80,7 +80,6 @@ def judge_fleet(verdicts, undo=None):
     # type: (Sequence[FleetVerdict], Optional[str]) -> List[Finding]
     """A finding for each figure over all changed hosts."""
     findings = []
-    deciding = sum(one.whole is None for one in verdicts)
     for one in verdicts:
         title = "{0}: {1}".format(one.name, FLEET_CHANGE.title)
         hosts = "{0} changed hosts, less {1} unchanged ones".format(
@@ -93,10 +92,10 @@ def judge_fleet(verdicts, undo=None):
                     FLEET_CHANGE,
                     SKIP,
                     title=title,
-                    why="Too few hosts for a verdict on all of them: for {0} figures at once it "
-                    "takes {1}{2}.".format(
-                        deciding,
-                        fleet.fewest_hosts(one.comparison.controls, deciding),
+                    why="Too few hosts for a verdict on all of them: with {0} to be told at once "
+                    "it takes {1}{2}.".format(
+                        "1 figure" if one.figures == 1 else "{0} figures".format(one.figures),
+                        fleet.fewest_hosts(one.comparison.controls, one.figures),
                         _beside(one.comparison.controls),
                     ),
                     running="{0} ({1})".format(percent(interval.ratio), hosts),

@@ -134,13 +134,16 @@ class HostVerdict(NamedTuple):
 
 
 class FleetVerdict(NamedTuple):
-    """One figure of one kind of series over all hosts. ``hosts`` are those that have it, ``whole``
-    is the name of what this is a part of, which decides."""
+    """One figure of one kind of series over all hosts, ``hosts`` those that have it.
+
+    ``figures`` is how many share the error, ``whole`` the name of what this is a part of.
+    """
 
     name: str
     hosts: List[str]
     unchanged: List[str]
     comparison: fleet.FleetComparison
+    figures: int = 1
     whole: Optional[str] = None
 
     @property
@@ -252,7 +255,6 @@ def compare_fleet(verdicts, changed, unchanged):
     ours = {kind: [host for host in changed if host in ratios[kind]] for kind in ratios}
     kinds = [kind for kind in sorted(ratios, key=str) if ours[kind]]
     wholes = {kind: _whole_of(kind, kinds) for kind in kinds}
-    deciding = sum(whole is None for whole in wholes.values())
     found = []
     for kind in kinds:
         by_host = ratios[kind]
@@ -261,7 +263,7 @@ def compare_fleet(verdicts, changed, unchanged):
             [verdict.median(by_host[host]) for host in ours[kind]],
             [verdict.median(by_host[host]) for host in others],
             verdict.MARGINS[kind[1]],
-            deciding,
+            _sharing(kind, wholes),
         )
         whole = wholes[kind]
         found.append(
@@ -270,6 +272,7 @@ def compare_fleet(verdicts, changed, unchanged):
                 ours[kind],
                 others,
                 comparison,
+                _sharing(kind, wholes),
                 None if whole is None else _fleet_name(whole),
             )
         )
@@ -285,6 +288,14 @@ def _whole_of(kind, kinds):
     series, figure = kind
     whole = (series._replace(layer="user"), figure)
     return whole if series.layer in PARTS and whole in kinds else None
+
+
+def _sharing(kind, wholes):
+    # type: (_Kind, Dict[_Kind, Optional[_Kind]]) -> int
+    """How many figures share the error with this: those that decide, the tails apart from the
+    middles, so that the noise of the ones costs nothing of the power of the others."""
+    is_tail = kind[1] == "p99"
+    return sum(whole is None for one, whole in wholes.items() if (one[1] == "p99") == is_tail)
 
 
 def _fleet_name(kind):

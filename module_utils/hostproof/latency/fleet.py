@@ -39,15 +39,16 @@ class FleetComparison(NamedTuple):
     controls: int
 
 
-def compare_fleet(changed, unchanged, margin, comparisons=1):
+def compare_fleet(changed, unchanged, margin, figures=1):
     # type: (Sequence[float], Sequence[float], float, int) -> FleetComparison
     """Ratios after / before of the changed hosts and of those left alone, all above 0.
 
     Worse or better: the interval leaves "the same" out and does not lie within the margin. With
-    the host as the unit that is already rare by chance. ``comparisons`` is how many such verdicts
-    are given at once: each gets its part of the error. ValueError without a changed host.
+    the host as the unit that is already rare by chance. ``figures`` is how many share the error:
+    whatever their number, at most one in twenty batches has one that is falsely called worse.
+    ValueError without a changed host.
     """
-    alpha = ALPHA / max(1, comparisons)
+    alpha = _error_of(figures)
     controls = list(unchanged) if len(unchanged) >= ENOUGH_CONTROLS else []
     if controls:
         # Hosts have no order in time: nothing to widen for neighbours.
@@ -94,11 +95,17 @@ def _signed_ranks(hosts):
     return counts
 
 
-def fewest_hosts(controls, comparisons):
+def _error_of(figures):
+    # type: (int) -> float
+    """The part of one figure. Of two sides only "worse" holds a change, so two share it in full."""
+    return ALPHA / max(1.0, figures / 2.0)
+
+
+def fewest_hosts(controls, figures):
     # type: (int, int) -> int
-    """How many changed hosts bound an interval for each of so many verdicts, beside ``controls``
+    """How many changed hosts bound an interval for each of so many figures, beside ``controls``
     unchanged ones if these are enough."""
-    alpha = ALPHA / max(1, comparisons)
+    alpha = _error_of(figures)
     if controls >= ENOUGH_CONTROLS:
         return fewest_beside(controls, alpha)
     hosts = 1

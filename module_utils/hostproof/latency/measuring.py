@@ -117,8 +117,8 @@ class _Chosen:
     def __init__(self, host, probes, remarks):
         # type: (Host, List[Probe], List[str]) -> None
         self.devices = []  # type: List[str]
-        #: By what name the user called those of them that are named in the list.
-        self.given = {}  # type: Dict[str, str]
+        #: By what names the user called those of them that are named in the list.
+        self.given = {}  # type: Dict[str, List[str]]
         #: Those that are counted in ticks, with how many microseconds a tick has.
         self.ticks = {}  # type: Dict[str, float]
         self.every_mount = any(
@@ -153,7 +153,7 @@ class _Chosen:
 
 
 def _devices_of(host, probe, given):
-    # type: (Host, Probe, Dict[str, str]) -> List[str]
+    # type: (Host, Probe, Dict[str, List[str]]) -> List[str]
     """The kernel's names of the disks that a ``disk`` probe is about; fills ``given``."""
     if probe.options["devices"] is not None:
         found = disk_counters.names_given(host, probe.options["devices"])

@@ -82,11 +82,11 @@ def named(host, names):
 
 
 def names_given(host, names):
-    # type: (Host, Sequence[str]) -> Dict[str, str]
-    """``named``, each with the name by which the user called it: the first, where by several."""
+    # type: (Host, Sequence[str]) -> Dict[str, List[str]]
+    """``named``, each with the names by which the user called it."""
     known = diskstats.parse(host.read_text(DISKSTATS))
     below = _stacks(host)
-    found = {}  # type: Dict[str, str]
+    found = {}  # type: Dict[str, List[str]]
     for name in names:
         try:
             real = host.real_path(name if name.startswith("/") else "/dev/" + name)
@@ -102,7 +102,7 @@ def names_given(host, names):
                     name, DISKSTATS, ", ".join(sorted(known)[:20])
                 )
             )
-        found.setdefault(kernel_name, name)
+        found.setdefault(kernel_name, []).append(name)
     for one in found:
         stands_on = [other for other in found if other != one and other in _all_below(below, one)]
         if stands_on:
@@ -275,7 +275,7 @@ def windows(
     intervals,  # type: Sequence[Interval]
     started,  # type: Optional[float]
     ticks=None,  # type: Optional[Dict[str, float]]
-    given=None,  # type: Optional[Dict[str, str]]
+    given=None,  # type: Optional[Dict[str, List[str]]]
 ):
     # type: (...) -> Tuple[List[Window], List[str]]
     """A window for the reads and one for the writes of each device, and what cannot be told.
@@ -283,8 +283,8 @@ def windows(
     ``p50`` is the median of the intervals' means, ``minimum`` and ``maximum`` the least and the
     largest of them, ``mean`` the quotient of all. They are None with too few I/Os. ``ticks`` has
     the tick (microseconds) for devices that are counted in ticks: ``counted_in`` of their windows
-    says so, and ``resolution_us`` is that tick. ``given`` is what names_given() found: where the
-    user's name is not the kernel's, it is the condition ``named``.
+    says so, and ``resolution_us`` is that tick. ``given`` is what names_given() found: those
+    of the user's names that are not the kernel's are the condition ``named``.
     """
     found = []  # type: List[Window]
     remarks = []  # type: List[str]
@@ -303,8 +303,9 @@ def windows(
             window = _window(name, direction, seen, started)
             if ticks and name in ticks:
                 window.conditions.update(counted_in=TICKS, resolution_us=ticks[name])
-            if given and given.get(name, name) != name:
-                window.conditions["named"] = given[name]
+            others = [one for one in (given or {}).get(name, []) if one != name]
+            if others:
+                window.conditions["named"] = others
             found.append(window)
             if window.p50 is None:
                 remarks.append(

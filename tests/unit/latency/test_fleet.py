@@ -65,3 +65,26 @@ def test_hosts_needed_grow_with_their_spread() -> None:
     assert fleet.needed_hosts(0.07, 0.05) == pytest.approx(17, abs=4)
     assert fleet.needed_hosts(0.01, 0.05) == 6
     assert fleet.needed_hosts(0.07, 0.0) is None
+
+
+@pytest.mark.parametrize(("controls", "figures"), [(0, 1), (0, 2), (0, 8), (4, 1), (4, 8), (12, 8)])
+def test_the_fewest_hosts_bound_an_interval_and_one_less_does_not(controls, figures) -> None:
+    hosts = fleet.fewest_hosts(controls, figures)
+    unchanged = ratios(controls, 1.0, 7)
+    bounded = [
+        compare_fleet(ratios(number, 1.3, 8), unchanged, 0.05, figures).interval.high < math.inf
+        for number in (hosts - 1, hosts)
+    ]
+    assert bounded == [False, True]
+
+
+def test_figures_that_share_the_error_are_rarely_called_worse_by_chance() -> None:
+    """Of 300 batches in which nothing happened at most one in twenty is held, and a bit."""
+    held = 0
+    for batch in range(300):
+        words = [
+            compare_fleet(ratios(8, 1.0, 1000 * batch + number), [], 0.05, 8).verdict
+            for number in range(8)
+        ]
+        held += WORSE in words
+    assert held <= 15 + 3 * math.sqrt(15)

@@ -89,12 +89,16 @@ def test_a_device_keeps_the_name_by_which_the_user_called_it() -> None:
     links = {"/dev/mapper/redo": "/dev/dm-1", "/dev/sdc2": "/dev/sdc2"}
     names = ["/dev/mapper/redo", "/dev/dm-1", "/dev/sdc2", "md0"]
     given = disk_counters.names_given(host(links), names)
-    assert given == {"dm-1": "/dev/mapper/redo", "sdc2": "/dev/sdc2", "md0": "md0"}
+    assert given == {
+        "dm-1": ["/dev/mapper/redo", "/dev/dm-1"],
+        "sdc2": ["/dev/sdc2"],
+        "md0": ["md0"],
+    }
     seen = [disk_counters.Interval(3.0, dict.fromkeys(given, interval(100, 20).devices["sda"]))]
     told, _ = disk_counters.windows(list(given), seen, None, None, given)
     assert {one.subject: one.conditions.get("named") for one in told} == {
-        "dm-1": "/dev/mapper/redo",
-        "sdc2": "/dev/sdc2",
+        "dm-1": ["/dev/mapper/redo", "/dev/dm-1"],
+        "sdc2": ["/dev/sdc2"],
         "md0": None,
     }
     assert all("named" not in one.conditions for one in told if one.subject == "md0")
