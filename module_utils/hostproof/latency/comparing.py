@@ -51,6 +51,8 @@ _PATH = (
     ("connections", "connections"),
 )
 
+_COARSE = "in many windows all was over within one unit of what the kernel counts"
+
 #: Beyond these a window tells of the host's load rather than of what was changed.
 _MOST_STEAL = 2.0
 _MUCH_LOAD = 2.0
@@ -74,7 +76,7 @@ class SeriesVerdict(NamedTuple):
 
     ``path`` is what differs of the way to the other side between before and after, ``remarks`` what
     else does. ``asked`` is whether the user named it, ``gone`` says which figure there was before
-    and is no more, ``coarse`` that some windows were over within one unit of the source.
+    and is no more.
     """
 
     series: Series
@@ -87,7 +89,6 @@ class SeriesVerdict(NamedTuple):
     remarks: List[str]
     asked: bool = True
     gone: Optional[str] = None
-    coarse: bool = False
 
 
 class HostVerdict(NamedTuple):
@@ -198,8 +199,10 @@ def stability(baseline):
     names = []
     figures = 0
     for series, windows in series_of(baseline.windows).items():
+        if series.layer == "host" or is_coarse(windows):
+            continue
         for figure, values in values_of(windows):
-            if figure == "p99" or series.layer == "host" or not values:
+            if figure == "p99" or not values:
                 continue
             steady = verdict.is_stable(values, verdict.MARGINS[figure])
             figures += steady is not None
@@ -212,7 +215,8 @@ def unmeasured(baseline):
     # type: (Baseline) -> List[str]
     """Why this baseline is none to compare with: no figure at all, or a probe without one."""
     counts = {
-        series: told_windows(windows) for series, windows in series_of(baseline.windows).items()
+        series: 0 if is_coarse(windows) else told_windows(windows)
+        for series, windows in series_of(baseline.windows).items()
     }
     found = []
     if not any(count >= FEWEST_WINDOWS for count in counts.values()):
@@ -373,24 +377,30 @@ def _judge(pair, ready, comparisons):
         Figure(name, verdict.compare(before, after, verdict.MARGINS[name], comparisons))
         for name, before, after in ready
     ]
-    problem = idle = None
-    if not compared and _is_idle(pair):
-        idle = _short(pair)
-    elif not compared:
-        problem = _short(pair)
+    coarse = is_coarse(pair.before) or is_coarse(pair.after)
+    if coarse:
+        compared = [one for one in compared if _shows_harm(one)]
+    why = None if compared else _COARSE if coarse else _short(pair)
+    idle = not pair.asked if coarse else _is_idle(pair)
     return SeriesVerdict(
         pair.series,
         pair.before,
         pair.after,
         compared,
-        problem,
-        idle,
+        None if idle else why,
+        why if idle else None,
         _differences(pair, _PATH),
         _changed_conditions(pair),
         pair.asked,
         _gone(pair, ready) if compared and pair.asked else None,
-        is_coarse(pair.before + pair.after),
     )
+
+
+def _shows_harm(figure):
+    # type: (Figure) -> bool
+    comparison = figure.comparison
+    suspect = comparison.suspect and comparison.interval.ratio > 1.0
+    return comparison.verdict == verdict.WORSE or suspect
 
 
 def _is_idle(pair):

@@ -428,10 +428,9 @@ def _figure_reason(series, figure, limits, restless):
         return None  # the tail moves by itself; it is held for what it shows, not for what it may
     if comparison.stable is False and restless:
         return "the baseline was not stable, so that no verdict is due"
-    bounded = comparison.interval.low > 0.0
-    if not series.asked and (series.coarse or not bounded):
-        return None  # nobody asked for it, and chance decides in how many windows it is told
-    if not bounded:
+    if comparison.interval.low <= 0.0 and not series.asked:
+        return None  # nobody named it, and chance decides in how many windows it is told
+    if comparison.interval.low <= 0.0:
         return "too few windows to tell, it needs about {0}".format(comparison.needed)
     if comparison.interval.high > 1.0 + limits.tolerance:
         return "inconclusive, and could be {0:.1f} times as slow".format(comparison.interval.high)

@@ -14,6 +14,9 @@ FEWEST_WINDOWS = 4
 _FIGURES = ("p50", "p99")
 _MEAN = "mean"
 
+#: As few windows of a series below the unit of its source leave the middle of all as it is.
+_FEW = 0.2
+
 #: Half of the microsecond in which latencies are told, where a window does not tell its unit.
 _HALF_A_UNIT = 0.5
 
@@ -91,9 +94,12 @@ def is_cached(window):
 
 
 def is_coarse(windows):
-    # type: (Iterable[Window]) -> bool
-    """Whether all that some window counted was over within one unit of the source (a tick)."""
-    return any(0.0 in (window.p50, window.mean) for window in windows)
+    # type: (Sequence[Window]) -> bool
+    """Whether in many windows all that was counted was over within one unit of the source (a tick):
+    they show what is slow, and never that something is as quick as it was."""
+    values = [one.mean if one.p50 is None else one.p50 for one in windows if not is_cached(one)]
+    told = [value for value in values if value is not None]
+    return told.count(0.0) > _FEW * len(told)
 
 
 def _below_unit(window):

@@ -373,25 +373,41 @@ class TestWhatIsMissing:
             sides.append(measured(windows, [probe]))
         assert "a cache answered 10 windows" in self.error(*sides)
 
-    def test_windows_within_a_tick_are_not_left_out(self):
-        """Those that are slow enough to be told would speak for all."""
-        probes = [{"probe": "disk", "devices": ["dm-0"]}]
+    FEW_TICKS = ([1000.0] * 4 + [0.0]) * 2
+    MANY_TICKS = [1000.0, 0.0, 0.0, 1000.0, 0.0] * 2
+
+    def in_ticks(self, before: list[float], after: list[float], *names: str) -> tuple[Any, ...]:
+        probes = [{"probe": "disk", "devices": list(names)} if names else {"probe": "disk"}]
         tick = {"counted_in": "ticks", "resolution_us": 4000.0}
-        before, after = (
+        return tuple(
             measured(
                 [
                     one._replace(n=100, conditions={**one.conditions, **tick})
-                    for one in disk_windows("dm-0", figures)
+                    for one in disk_windows("dm-0", list(figures))
                 ],
                 probes,
             )
-            for figures in ([0.0, 1000.0, 0.0] * 3 + [0.0], [1000.0] * 10)
+            for figures in (before, after)
         )
-        (series,) = verdict_of(before, after).series
+
+    @pytest.mark.parametrize("after", [MANY_TICKS, [1000.0] * 10, [0.0] * 10])
+    def test_windows_within_a_tick_show_no_sameness(self, after):
+        """Those that are slow enough to be told would speak for all, and zeros are all alike."""
+        one = verdict_of(*self.in_ticks(self.MANY_TICKS, after))
+        assert [series.figures for series in one.series] == [[]]
+        assert statuses(one) == ["skip", "error"]
+        named = self.in_ticks(self.MANY_TICKS, after, "dm-0")
+        assert statuses(verdict_of(*named)) == ["error", "error"]
+        assert comparing.unmeasured(named[0])
+
+    def test_they_show_what_became_slow(self):
+        one = verdict_of(*self.in_ticks([0.0] * 9 + [40.0], [8000.0 + n for n in range(10)]))
+        assert statuses(one) == ["fail"]
+
+    def test_few_of_them_leave_the_middle_as_it_is(self):
+        (series,) = verdict_of(*self.in_ticks(self.FEW_TICKS, self.FEW_TICKS)).series
         (figure,) = series.figures
-        assert figure.comparison.before == 20.0
-        assert figure.comparison.verdict != NO_DIFFERENT
-        assert series.coarse
+        assert figure.comparison.before == 1000.0
 
     def test_a_baseline_of_another_version_stops_nobody_else(self):
         side = measured(tcp_windows(400))

@@ -159,15 +159,13 @@ class TestDecision:
         assert decide(one, limits=Limits("keep", 2.0)).keep
 
     def test_what_nobody_asked_for_decides_by_what_it_shows(self):
-        """A disk that is told in six of ten windows, or in ticks, is no reason to hold."""
+        """A disk that is told in six of ten windows is no reason to hold."""
         open_end = compared(INCONCLUSIVE, interval=Interval(1.0, 0.0, float("inf")))
         wide = compared(INCONCLUSIVE, interval=Interval(1.0, 0.1, 9.0))
-        worse = compared(WORSE)
         assert decide(host(Figure("p50", open_end), asked=False)).keep
-        assert decide(host(Figure("p50", wide), asked=False, coarse=True)).keep
-        assert not decide(host(Figure("p50", wide), asked=True, coarse=True)).keep
+        assert not decide(host(Figure("p50", open_end), asked=True)).keep
         assert not decide(host(Figure("p50", wide), asked=False)).keep
-        assert not decide(host(Figure("p50", worse), asked=False, coarse=True)).keep
+        assert not decide(host(Figure("p50", compared(WORSE)), asked=False)).keep
 
     def test_what_unchanged_hosts_saw_is_said_beside_it(self):
         verdicts = {
