@@ -38,9 +38,9 @@ options:
     default: []
   controls:
     description:
-      - V(planned), the pattern that O(unchanged) are the hosts of. If it, or a name in it, matches
-        none, it fails, for they would count as changed.
-    type: str
+      - V(planned), the pattern, or patterns, that O(unchanged) are the hosts of. If it, or a name
+        in it, matches none, it fails, for they would count as changed.
+    type: raw
     default: ""
   groups:
     description: V(planned), the groups of the inventory with their hosts, as Ansible's C(groups).
@@ -89,7 +89,7 @@ ARGUMENT_SPEC = {
     "after": {"type": "path", "required": True},
     "hosts": {"type": "list", "elements": "str", "required": True},
     "unchanged": {"type": "list", "elements": "str", "default": []},
-    "controls": {"type": "str", "default": ""},
+    "controls": {"type": "raw", "default": ""},
     "groups": {"type": "dict", "default": {}},
 }
 

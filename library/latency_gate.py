@@ -35,8 +35,8 @@ options:
     elements: str
     default: []
   controls:
-    description: V(planned), the pattern of hosts that are measured and never changed.
-    type: str
+    description: V(planned), the pattern, or patterns, of hosts that are measured and never changed.
+    type: raw
     default: ""
   unchanged:
     description:
@@ -160,7 +160,7 @@ ARGUMENT_SPEC = {
     "folder": {"type": "path", "required": True},
     "batch": {"type": "int"},
     "hosts": {"type": "list", "elements": "str", "default": []},
-    "controls": {"type": "str", "default": ""},
+    "controls": {"type": "raw", "default": ""},
     "unchanged": {"type": "list", "elements": "str", "default": []},
     "groups": {"type": "dict", "default": {}},
     "serial": {"type": "raw", "default": [1, "25%"]},

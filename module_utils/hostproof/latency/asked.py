@@ -5,11 +5,15 @@
 Disks and mounts that merely happen to be there were not asked for: that they are idle is no fault.
 """
 
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set
 
 from .baseline import Baseline
 from .probe_list import ACTIVE, DISK, DISK_READ, IN_TICKS, NFS, TCP, Probe, check_probes
 from .series import Series
+from .window import Window
+
+#: Why there is no figure of what was counted in units that are longer than it takes.
+COARSE = "in many windows all was over within one unit of what the kernel counts"
 
 
 class Asked(NamedTuple):
@@ -32,11 +36,11 @@ def asked_of(baseline):
     return found
 
 
-def names_of(baseline):
-    # type: (Baseline) -> Dict[str, Set[str]]
+def names_of(windows):
+    # type: (Iterable[Window]) -> Dict[str, Set[str]]
     """The kernel's name of a disk to the links by which it was asked for (/dev/mapper/data)."""
     found = {}  # type: Dict[str, Set[str]]
-    for window in baseline.windows:
+    for window in windows:
         named = window.conditions.get("named")
         if isinstance(named, list):
             found.setdefault(window.subject, set()).update(str(name) for name in named)
@@ -61,22 +65,20 @@ def serves(series, one, names):
     return series.probe == DISK and same
 
 
-def is_asked(series, baseline):
-    # type: (Series, Baseline) -> bool
-    """Whether a series answers anything that was asked for by name."""
-    names = names_of(baseline)
-    return any(serves(series, one, names) for one in asked_of(baseline))
+def without_answer(baseline, measured, names, coarse=()):
+    # type: (Baseline, Sequence[Series], Dict[str, Set[str]], Sequence[Series]) -> List[str]
+    """A sentence for each that was asked for and that none of the ``measured`` series answers.
 
-
-def without_answer(baseline, measured):
-    # type: (Baseline, Sequence[Series]) -> List[str]
-    """A sentence for each that was asked for and that none of the ``measured`` series answers."""
-    names = names_of(baseline)
-    return [
-        "{0} was not measured{1}".format(one.name, because(baseline.remarks))
-        for one in asked_of(baseline)
-        if not any(serves(series, one, names) for series in measured)
-    ]
+    ``coarse`` are those that the kernel counted in units that are too long.
+    """
+    found = []
+    for one in asked_of(baseline):
+        if any(serves(series, one, names) for series in measured):
+            continue
+        ticks = any(serves(series, one, names) for series in coarse)
+        reason = " ({0})".format(COARSE) if ticks else because(baseline.remarks)
+        found.append("{0} was not measured{1}".format(one.name, reason))
+    return found
 
 
 def because(remarks):

@@ -10,17 +10,20 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import PolicyError
 from . import fleet, verdict
-from .asked import because, is_asked, without_answer
+from .asked import COARSE, asked_of, because, names_of, serves, without_answer
 from .baseline import Baseline
 from .losses import Loss, losses
-from .probe_list import check_probes
+from .probe_list import TCP, check_probes
 from .series import (
+    FEWER,
     FEWEST_WINDOWS,
+    LEAST,
     Series,
     is_cached,
     is_coarse,
     series_of,
     told_windows,
+    unit_of,
     values_of,
 )
 from .window import Window
@@ -51,7 +54,8 @@ _PATH = (
     ("connections", "connections"),
 )
 
-_COARSE = "in many windows all was over within one unit of what the kernel counts"
+#: A tail that fewer windows told than this share comes and goes with the number of samples.
+_NEARLY_ALL = 0.8
 
 #: Beyond these a window tells of the host's load rather than of what was changed.
 _MOST_STEAL = 2.0
@@ -167,6 +171,11 @@ class _Pair(NamedTuple):
     rounds: int
     asked: bool
 
+    @property
+    def coarse(self):
+        # type: () -> bool
+        return is_coarse(self.before + self.after)
+
 
 def compare_hosts(pairs):
     # type: (Dict[str, Tuple[Any, Any]]) -> Dict[str, HostVerdict]
@@ -179,7 +188,7 @@ def compare_hosts(pairs):
     verdicts = {}
     for host in pairs:
         judged = [_judge(pair, figures[host, pair.series], comparisons) for pair in found[host]]
-        missing = [] if problems[host] else _missing_probes(pairs[host][0], judged)
+        missing = [] if problems[host] else _missing_probes(*pairs[host], judged)
         remarks = [] if problems[host] else _remarks(*pairs[host])
         lost = [] if problems[host] else losses(*pairs[host])
         verdicts[host] = HostVerdict(host, judged, problems[host] + missing, remarks, lost)
@@ -214,9 +223,11 @@ def stability(baseline):
 def unmeasured(baseline):
     # type: (Baseline) -> List[str]
     """Why this baseline is none to compare with: no figure at all, or a probe without one."""
+    every = series_of(baseline.windows)
+    coarse = [series for series, windows in every.items() if is_coarse(windows, FEWER)]
     counts = {
-        series: 0 if is_coarse(windows) else told_windows(windows)
-        for series, windows in series_of(baseline.windows).items()
+        series: 0 if series in coarse else told_windows(windows)
+        for series, windows in every.items()
     }
     found = []
     if not any(count >= FEWEST_WINDOWS for count in counts.values()):
@@ -226,7 +237,7 @@ def unmeasured(baseline):
             )
         )
     measured = [series for series, count in counts.items() if count >= FEWEST_WINDOWS]
-    return found or without_answer(baseline, measured)
+    return found or without_answer(baseline, measured, names_of(baseline.windows), coarse)
 
 
 def windows_needed(baselines):
@@ -251,6 +262,8 @@ def compare_fleet(verdicts, changed, unchanged):
     ratios = {}  # type: Dict[Tuple[Series, str], Dict[str, List[float]]]
     for host in list(changed) + list(unchanged):
         for one in verdicts[host].series if host in verdicts else []:
+            if is_coarse(one.before + one.after):
+                continue  # of such only harm is told: they would speak for the others
             for figure in one.figures:
                 # Every subject of a host counts for its one observation.
                 kind = (one.series._replace(subject=""), figure.name)
@@ -288,10 +301,12 @@ _Kind = Tuple[Series, str]
 
 def _whole_of(kind, kinds):
     # type: (_Kind, Sequence[_Kind]) -> Optional[_Kind]
-    """The figure of which this is a part, where all hosts have that too."""
-    series, figure = kind
-    whole = (series._replace(layer="user"), figure)
-    return whole if series.layer in PARTS and whole in kinds else None
+    """A figure of what this is a part of."""
+    if kind[0].layer not in PARTS:
+        return None
+    whole = kind[0]._replace(layer="user")
+    found = [one for one in kinds if one[0] == whole]
+    return found[0] if found else None
 
 
 def _sharing(kind, wholes):
@@ -348,13 +363,14 @@ def _pairs(before, after):
     # type: (Baseline, Baseline) -> List[_Pair]
     first, second = series_of(before.windows), series_of(after.windows)
     keys = list(first) + [series for series in second if series not in first]
+    names, asked = names_of(before.windows + after.windows), asked_of(before)
     return [
         _Pair(
             series,
             first.get(series, []),
             second.get(series, []),
             before.rounds,
-            is_asked(series, before),
+            any(serves(series, one, names) for one in asked),
         )
         for series in keys
     ]
@@ -366,7 +382,8 @@ _Ready = List[Tuple[str, List[float], List[float]]]
 def _ready(pair):
     # type: (_Pair) -> _Ready
     """The figures that both sides tell in windows enough."""
-    before, after = dict(values_of(pair.before)), dict(values_of(pair.after))
+    least = unit_of(pair.before + pair.after) if pair.coarse else LEAST
+    before, after = dict(values_of(pair.before, least)), dict(values_of(pair.after, least))
     sides = [(name, before[name], after[name]) for name in before if name in after]
     return [one for one in sides if min(len(one[1]), len(one[2])) >= FEWEST_WINDOWS]
 
@@ -377,11 +394,10 @@ def _judge(pair, ready, comparisons):
         Figure(name, verdict.compare(before, after, verdict.MARGINS[name], comparisons))
         for name, before, after in ready
     ]
-    coarse = is_coarse(pair.before) or is_coarse(pair.after)
-    if coarse:
+    if pair.coarse:
         compared = [one for one in compared if _shows_harm(one)]
-    why = None if compared else _COARSE if coarse else _short(pair)
-    idle = not pair.asked if coarse else _is_idle(pair)
+    why = None if compared else COARSE if pair.coarse else _short(pair)
+    idle = pair.coarse or _is_idle(pair)
     return SeriesVerdict(
         pair.series,
         pair.before,
@@ -407,11 +423,12 @@ def _is_idle(pair):
     # type: (_Pair) -> bool
     """Whether it is only that there was too little to do.
 
-    What nobody named may be busy in a few windows more or less by chance; but a disk that was busy
-    in most of them, and of which nothing at all is told after, may be one that hangs.
+    What a probe merely looks at may be busy in a few windows more or less by chance; but a disk
+    that was busy in most of them, and of which nothing at all is told after, may be one that hangs.
+    Of what was named something must be told for all that: _missing_probes() sees to it.
     """
     before, after = told_windows(pair.before), told_windows(pair.after)
-    if pair.asked:
+    if pair.series.probe == TCP or pair.series.size is not None:
         return max(before, after) < FEWEST_WINDOWS
     return before < FEWEST_WINDOWS or after > 0 or 2 * before < pair.rounds
 
@@ -427,19 +444,18 @@ def _short(pair):
 
 def _gone(pair, ready):
     # type: (_Pair, _Ready) -> Optional[str]
-    """Of the figures that only one side tells, those that there were before: the tail of a window
-    that was cut short is not the same as before, it is not known."""
+    """Of the figures that only one side tells, those that nearly each window told before: the tail
+    of a window that was cut short is not the same as before, it is not known."""
     after = dict(values_of(pair.after))
     names = [name for name, _, _ in ready]
     for name, values in values_of(pair.before):
-        if name not in names and len(values) >= FEWEST_WINDOWS:
-            return "{0} is told in {1} windows before and in {2} after{3}".format(
-                name,
-                len(values),
-                len(after.get(name, [])),
-                ", whose samples are too few ({0})".format(max(one.n for one in pair.after))
-                if pair.after
-                else "",
+        if name not in names and len(values) > _NEARLY_ALL * told_windows(pair.before):
+            without = [one.n for one in pair.after if getattr(one, name) is None]
+            return (
+                "{0} is told in {1} windows before and in {2} after, where others have too few "
+                "samples for it ({3} at most)".format(
+                    name, len(values), len(after.get(name, [])), max(without or [0])
+                )
             )
     return None
 
@@ -496,11 +512,12 @@ def _numbers(windows, name):
     return [value for value in values if isinstance(value, (int, float))]
 
 
-def _missing_probes(before, judged):
-    # type: (Baseline, List[SeriesVerdict]) -> List[str]
+def _missing_probes(before, after, judged):
+    # type: (Baseline, Baseline, List[SeriesVerdict]) -> List[str]
     """What was asked for by name and has no series that was compared, or a problem of its own."""
     told = [one.series for one in judged if one.figures or one.problem]
-    return without_answer(before, told)
+    coarse = [one.series for one in judged if one.idle == COARSE]
+    return without_answer(before, told, names_of(before.windows + after.windows), coarse)
 
 
 def _remarks(before, after):

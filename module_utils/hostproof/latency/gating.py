@@ -48,6 +48,7 @@ _PERCENT = re.compile(r"^([0-9]{1,3})%$")
 #: match, Ansible alone knows.
 _PLAIN = re.compile(r"[\w.:-]+\Z")
 #: What Ansible splits a pattern without a comma by: colons and blanks that are not in brackets.
+_BRACKETS = re.compile(r"\[[^\]]*\]")
 _PIECE = re.compile(r"(?:[^\s:\[\]]|\[[^\]]*\])+")
 
 
@@ -76,17 +77,26 @@ class Decision(NamedTuple):
 
 
 def check_controls(pattern, matched, groups):
-    # type: (str, Sequence[str], Mapping[str, Sequence[str]]) -> None
-    """Refused where a pattern of hosts that stay unchanged, or a name in it, matches no host: those
-    would be changed, or be judged as if they were. ``groups`` are those of the inventory."""
-    if not pattern.strip():
+    # type: (Any, Sequence[str], Mapping[str, Sequence[str]]) -> None
+    """Refused where a pattern of hosts that stay unchanged, one of a list of such, or a name in it
+    matches no host: those would be changed, or be judged as if they were. ``groups`` are those of
+    the inventory."""
+    given = pattern if isinstance(pattern, (list, tuple)) else [pattern]
+    if not all(isinstance(one, str) for one in given):
+        raise Refused(
+            "latency_gate_controls must be a pattern of hosts or a list of them, not {0!r}".format(
+                pattern
+            )
+        )
+    patterns = [one for one in given if one.strip()]
+    if not patterns:
         return
     hosts = set(groups.get("all", ()))
     filled = hosts | {name for name in groups if groups[name]}
     lost = []
-    for part in _parts(pattern, filled):
+    for part in [part for one in patterns for part in _parts(one, filled)]:
         excludes, name = part.startswith("!"), part.lstrip("!&")
-        if not _PLAIN.match(name):
+        if not _PLAIN.match(name) and not _is_split_no_more(part):
             continue
         if excludes and name not in hosts and name not in groups:
             raise Refused(
@@ -102,7 +112,7 @@ def check_controls(pattern, matched, groups):
         raise Refused(
             "latency_gate_controls matches no host of the inventory: {0!r}; hosts that must not "
             "change would count as changed: correct it, or leave it out (ansible-inventory --graph "
-            "lists hosts and groups)".format(", ".join(lost) or pattern)
+            "lists hosts and groups)".format(", ".join(lost or patterns))
         )
 
 
@@ -116,6 +126,12 @@ def _parts(pattern, known):
     if whole in known or whole.startswith("~"):
         return [whole]
     return _PIECE.findall(whole)
+
+
+def _is_split_no_more(part):
+    # type: (str) -> bool
+    """Whether a part has a colon of which Ansible makes nothing: it stood beside a comma."""
+    return not part.startswith("~") and ":" in _BRACKETS.sub("", part)
 
 
 def batches(hosts, serial, where="latency_gate_serial"):

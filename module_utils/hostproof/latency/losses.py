@@ -123,7 +123,9 @@ def _sent_again(windows):
 
 def _judge(series, what, before, after, errors):
     # type: (Series, str, _Count, _Count, Tuple[float, float]) -> Optional[Loss]
-    shares = [one.lost / float(max(1, one.asked)) for one in (before, after)]
+    if not before.asked or not after.asked:
+        return None
+    shares = [one.lost / float(one.asked) for one in (before, after)]
     difference = shares[1] - shares[0]
     if difference <= 0.0:
         return None

@@ -74,7 +74,7 @@ def measure(host, probes, windows, seconds, pause):
         found += _passive(host, choices, number, seconds, remarks)
         for probe in probes:
             if probe.kind in ACTIVE:
-                found += _active(probe, seconds, number == 0, remarks)
+                found += _active(probe, (windows, number), seconds, remarks)
     remarks += _too_few(found, windows)
     return Measured(found, remarks)
 
@@ -242,23 +242,24 @@ def _too_few(found, rounds):
 # Their probes are imported where they are used: most audits only look, and pay for each import.
 
 
-def _active(probe, seconds, first, remarks):
-    # type: (Probe, float, bool, List[str]) -> List[Window]
+def _active(probe, turn, seconds, remarks):
+    # type: (Probe, Tuple[int, int], float, List[str]) -> List[Window]
+    """``turn`` is how many rounds there are, and which this is."""
     try:
         if probe.kind == TCP:
-            return _tcp(probe.options, seconds, remarks)
-        return _disk_read(probe.options, seconds, first, remarks)
+            return _tcp(probe.options, turn[0], seconds, remarks)
+        return _disk_read(probe.options, seconds, turn[1] == 0, remarks)
     except (HostproofError, OSError) as problem:
         _remark(remarks, "{0}: {1}".format(probe.kind, problem))
         return []
 
 
-def _tcp(options, seconds, remarks):
-    # type: (Dict[str, Any], float, List[str]) -> List[Window]
+def _tcp(options, windows, seconds, remarks):
+    # type: (Dict[str, Any], int, float, List[str]) -> List[Window]
     from ..probes import tcp_latency
 
     mode = options["mode"]
-    samples = traffic.samples_of(options, seconds)
+    samples = traffic.samples_of(options, windows, seconds)
     interval = seconds / samples
     if mode != REQUEST_RESPONSE:
         interval = max(interval, traffic.LEAST_CONNECT_INTERVAL)

@@ -14,11 +14,15 @@ FEWEST_WINDOWS = 4
 _FIGURES = ("p50", "p99")
 _MEAN = "mean"
 
-#: As few windows of a series below the unit of its source leave the middle of all as it is.
-_FEW = 0.2
+#: As few windows of a series below the unit of its source leave the middle of all as it is. What is
+#: compared later must have some room, or chance decides on which side of the line it is.
+FEW = 0.3
+FEWER = 0.1
 
-#: Half of the microsecond in which latencies are told, where a window does not tell its unit.
-_HALF_A_UNIT = 0.5
+#: A nanosecond: every duration is above 0, and ratios are taken of them.
+LEAST = 0.001
+
+_MILLISECOND = 1000.0
 
 
 class Series(NamedTuple):
@@ -62,22 +66,20 @@ def series_of(windows):
     return found
 
 
-def values_of(windows):
-    # type: (Sequence[Window]) -> List[Tuple[str, List[float]]]
+def values_of(windows, least=LEAST):
+    # type: (Sequence[Window], float) -> List[Tuple[str, List[float]]]
     """Figure to its values (microseconds) in order of time, of the windows that tell it.
 
-    Every value is above 0: what took no whole unit of the source took something, and windows that
-    were left out for being quick would leave the slow ones to speak for all.
+    What took no whole unit of the source took something: no value is below ``least``, which is
+    above 0. Windows that were left out for being quick would leave the slow ones to speak for all.
     """
     told = [window for window in windows if not is_cached(window)]
     has_middle = any(window.p50 is not None for window in told)
     names = _FIGURES if has_middle else (_MEAN,)
     found = []
     for name in names:
-        pairs = [(getattr(window, name), window) for window in told]
-        found.append(
-            (name, [value or _below_unit(window) for value, window in pairs if value is not None])
-        )
+        values = [getattr(window, name) for window in told]
+        found.append((name, [max(value, least) for value in values if value is not None]))
     return found
 
 
@@ -93,21 +95,23 @@ def is_cached(window):
     return bool(window.conditions.get("cached"))
 
 
-def is_coarse(windows):
-    # type: (Sequence[Window]) -> bool
-    """Whether in many windows all that was counted was over within one unit of the source (a tick):
-    they show what is slow, and never that something is as quick as it was."""
+def is_coarse(windows, few=FEW):
+    # type: (Sequence[Window], float) -> bool
+    """Whether in more than ``few`` of the windows (a share) all that was counted was over within
+    one unit of the source (a tick): such show what takes longer than a unit, and nothing else."""
     values = [one.mean if one.p50 is None else one.p50 for one in windows if not is_cached(one)]
     told = [value for value in values if value is not None]
-    return told.count(0.0) > _FEW * len(told)
+    return told.count(0.0) > few * len(told)
 
 
-def _below_unit(window):
-    # type: (Window) -> float
-    """Half of the least that a window of so many requests could have told."""
-    unit = window.conditions.get("resolution_us")
-    if not isinstance(unit, (int, float)) or unit <= 0:
-        return _HALF_A_UNIT
-    # Of a device that is counted in ticks it is the tick, of others what one request more changes.
-    ticks = window.conditions.get("counted_in") == TICKS
-    return float(unit) / (2.0 * (max(1, window.n) if ticks else 1))
+def unit_of(windows):
+    # type: (Sequence[Window]) -> float
+    """The unit in which the source of coarse windows counts (microseconds): a tick, or the
+    millisecond of the kernel's other counters."""
+    ticks = [
+        float(one.conditions["resolution_us"])
+        for one in windows
+        if one.conditions.get("counted_in") == TICKS
+        and isinstance(one.conditions.get("resolution_us"), (int, float))
+    ]
+    return max(ticks + [_MILLISECOND])

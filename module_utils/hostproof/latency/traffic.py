@@ -31,7 +31,7 @@ def check_probes(probes, windows, seconds, where="probes"):
         if probe.kind != TCP:
             continue
         options = probe.options
-        samples = samples_of(options, seconds)
+        samples = samples_of(options, windows, seconds)
         try:
             check_time(options["mode"], samples, seconds)
             check(options["mode"], windows, samples, options["request_size"], options["reply_size"])
@@ -39,11 +39,17 @@ def check_probes(probes, windows, seconds, where="probes"):
             raise PolicyError("{0}, {1}: {2}".format(where, probe.name, problem)) from problem
 
 
-def samples_of(options, seconds):
-    # type: (Dict[str, Any], float) -> int
-    """How many round trips a window of a ``tcp`` probe with these options shall have."""
-    usual = _REQUEST_INTERVAL if options["mode"] == REQUEST_RESPONSE else _CONNECT_INTERVAL
-    return options["samples"] or max(1, int(seconds / usual))
+def samples_of(options, windows, seconds):
+    # type: (Dict[str, Any], int, float) -> int
+    """How many round trips a window of a ``tcp`` probe with these options shall have: what the list
+    says, else what is usual in so many seconds and is not too much in so many windows."""
+    if options["samples"]:
+        return int(options["samples"])
+    if options["mode"] != REQUEST_RESPONSE:
+        return max(1, min(int(seconds / _CONNECT_INTERVAL), MOST_CONNECTIONS // windows))
+    sizes = options["request_size"], options["reply_size"]
+    most = MOST_BYTES // (windows * sum(sizes)) - warm_up_requests(*sizes)
+    return max(1, min(int(seconds / _REQUEST_INTERVAL), most))
 
 
 def warm_up_requests(request_size, reply_size):

@@ -330,11 +330,15 @@ class TestWhatIsMissing:
         assert comparing.unmeasured(measured(windows, probes)) == [
             "disk /dev/mapper/data was not measured"
         ]
+        unnamed = windows + disk_windows("dm-3", [300.0] * 10)
         windows += [
             one._replace(conditions=dict(one.conditions, named=["/dev/mapper/data"]))
             for one in disk_windows("dm-3", [300.0] * 10)
         ]
         assert comparing.unmeasured(measured(windows, probes)) == []
+        # One side tells it: the name is the same disk's on the other.
+        sides = (measured(unnamed, probes), measured(windows, probes))
+        assert verdict_of(*sides).problems == []
 
     def test_a_mode_does_not_answer_for_another(self):
         """A listener that refuses is no less refused for a port that accepts connections."""
@@ -393,16 +397,36 @@ class TestWhatIsMissing:
     @pytest.mark.parametrize("after", [MANY_TICKS, [1000.0] * 10, [0.0] * 10])
     def test_windows_within_a_tick_show_no_sameness(self, after):
         """Those that are slow enough to be told would speak for all, and zeros are all alike."""
-        one = verdict_of(*self.in_ticks(self.MANY_TICKS, after))
+        one = verdict_of(*self.in_ticks([0.0] * 10, after))
         assert [series.figures for series in one.series] == [[]]
         assert statuses(one) == ["skip", "error"]
-        named = self.in_ticks(self.MANY_TICKS, after, "dm-0")
-        assert statuses(verdict_of(*named)) == ["error", "error"]
-        assert comparing.unmeasured(named[0])
+        named = self.in_ticks([0.0] * 10, after, "dm-0")
+        said = "disk dm-0 was not measured (in many windows all was over within one unit"
+        assert verdict_of(*named).problems[0].startswith(said)
+        assert comparing.unmeasured(self.in_ticks(self.MANY_TICKS, after, "dm-0")[0])
 
-    def test_they_show_what_became_slow(self):
+    def test_a_direction_within_a_tick_leaves_the_other_to_tell(self):
+        quick, told = self.in_ticks([0.0] * 10, [5000.0 + n for n in range(10)], "dm-0")
+        writes = [one._replace(layer="write") for one in quick.windows]
+        side = told._replace(windows=told.windows + writes)
+        assert comparing.unmeasured(side) == []
+        assert statuses(verdict_of(side, side)) == ["pass", "skip"]
+
+    def test_they_show_what_takes_longer_than_a_tick(self):
         one = verdict_of(*self.in_ticks([0.0] * 9 + [40.0], [8000.0 + n for n in range(10)]))
         assert statuses(one) == ["fail"]
+
+    @pytest.mark.parametrize(("before", "after"), [(120, 60), (60, 120)])
+    def test_how_many_requests_there_are_is_no_latency(self, before, after):
+        """20 us on a disk that counts in ticks of 4 ms, as many ticks as chance has it."""
+        chance = random.Random(before)
+        sides = [
+            [4000.0 * sum(chance.random() < 0.005 for _ in range(count)) / count for _ in range(10)]
+            for count in (before, after)
+        ]
+        assert all(0.0 in side for side in sides)
+        one = verdict_of(*self.in_ticks(*sides))
+        assert statuses(one) == ["skip", "error"]
 
     def test_few_of_them_leave_the_middle_as_it_is(self):
         (series,) = verdict_of(*self.in_ticks(self.FEW_TICKS, self.FEW_TICKS)).series
@@ -500,6 +524,25 @@ class TestFleet:
             list(pairs), dict.fromkeys(pairs, "ok"), verdicts, found, gating.Limits("keep", 1.0)
         )
         assert decision.keep
+
+    def test_a_part_that_tells_other_figures_is_one_all_the_same(self):
+        """Of reads the device tells a mean alone."""
+        pairs = {}
+        for number in range(8):
+            sides = []
+            for part in (5.0, 6.0):
+                windows = tcp_windows(400, seed=f"{number} {part}") + [
+                    one._replace(probe="tcp", subject="192.0.2.1:1521", size=12, p50=None)
+                    for one in disk_windows("x", [part] * 10, "host")
+                ]
+                sides.append(measured(windows))
+            pairs[f"db{number}"] = tuple(sides)
+        verdicts = comparing.compare_hosts(pairs)
+        by_name = {one.name: one for one in comparing.compare_fleet(verdicts, list(verdicts), [])}
+        part = by_name["tcp host 12 B mean"]
+        assert part.comparison.verdict == WORSE
+        assert part.whole == "tcp user 12 B p50"
+        assert by_name["tcp user 12 B p50"].figures == 1
 
     def test_the_error_is_shared_by_all_that_decides(self):
         """Eight figures of which one moves by chance in twenty must not hold every third batch."""

@@ -1,6 +1,7 @@
 """The gate's decisions and its ledger: what is not known to be kept stops everything after it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ class TestControls:
             *("", " ", "controls", "ctl01", "ctl01,ctl02", "ctl01, ctl02", "ctl01:ctl02"),
             *("all:!db01", "all:!ungrouped", "controls:!empty", "controls,!empty", "ctl01 ctl02"),
             *("2001:db8::1", "2001:db8:1:2:3:4:5:6", "2001:db8::1,ctl01"),
+            *([], [""], ["ctl01", "ctl02"], ["all:!db01", "controls:&all"], ["ctl0[1:2],ctl01"]),
         ],
     )
     def test_names_that_there_are(self, pattern):
@@ -94,10 +96,20 @@ class TestControls:
             ("ctl0*:contorls", "contorls"),
             ("controls[0]:contorls", "contorls"),
             ("controls contorls", "contorls"),
+            ("ctl01,ctl*:&controls", "ctl*:&controls"),
+            (["ctl01", "contorls"], "contorls"),
+            (["ctl01", "ctl01,controls:!ctl02"], "controls:!ctl02"),
         ],
     )
     def test_a_name_that_there_is_not_is_refused_though_others_match(self, pattern, lost):
-        with pytest.raises(gating.Refused, match=f"of the inventory: '{lost}'; .* correct it"):
+        with pytest.raises(
+            gating.Refused, match=f"of the inventory: '{re.escape(lost)}'; .* correct it"
+        ):
+            gating.check_controls(pattern, ["ctl01"], self.GROUPS)
+
+    @pytest.mark.parametrize("pattern", [7, {"a": 1}, ["ctl01", 7], [["ctl01"]]])
+    def test_what_is_no_pattern_is_refused(self, pattern):
+        with pytest.raises(gating.Refused, match="must be a pattern of hosts or a list of them"):
             gating.check_controls(pattern, ["ctl01"], self.GROUPS)
 
     @pytest.mark.parametrize("pattern", ["controls:!clt01", "controls,!clt01"])

@@ -5,7 +5,7 @@ import os
 import pytest
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.latency import measuring
+from ansible.module_utils.hostproof.latency import measuring, traffic
 from ansible.module_utils.hostproof.latency.measuring import check_probes, measure
 from ansible.module_utils.hostproof.latency.probe_list import IN_TICKS
 from ansible.module_utils.hostproof.latency.window import Measured, window_from_samples
@@ -194,9 +194,9 @@ def test_numbers_out_of_range(rounds, said):
     [
         ({"mode": "tns_ping", "samples": 20000}, 10, 3, "at most 30 samples"),
         ({"samples": 30}, 67, 3, "2010 connections are more than 2000: take at most 29 samples"),
-        ({}, 10, 60, "3000 connections are more than 2000: take at most 200 samples in each of 10"),
         (
-            {"mode": "request_response", "request_size": 65536, "reply_size": 65536},
+            {"mode": "request_response", "samples": 1500, "request_size": 65536}
+            | {"reply_size": 65536},
             10,
             3,
             "bytes would be sent and received, more than 1073741824: take fewer samples",
@@ -209,6 +209,23 @@ def test_a_list_that_asks_for_too_much_traffic(options, windows, seconds, said):
     with pytest.raises(PolicyError, match="^probes, tcp 127.0.0.1:9 ") as caught:
         measure(Machine(), probes, windows, seconds, 0)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "windows", "seconds", "samples"),
+    [
+        ({}, 10, 3, 15),
+        ({"mode": "tns_ping"}, 60, 10, 33),
+        ({"mode": "tns_ping"}, 10, 60, 200),
+        ({"mode": "request_response"}, 10, 3, 1500),
+        ({"mode": "request_response", "request_size": 65536, "reply_size": 65536}, 10, 3, 811),
+        ({"samples": 7}, 10, 3, 7),
+    ],
+)
+def test_what_a_list_leaves_open_is_never_too_much(options, windows, seconds, samples):
+    probes = check_probes([{"probe": "tcp", "host": "127.0.0.1", "port": 9, **options}])
+    assert traffic.samples_of(probes[0].options, windows, seconds) == samples
+    traffic.check_probes(probes, windows, seconds)
 
 
 def test_the_machine_that_runs_this(tmp_path):
