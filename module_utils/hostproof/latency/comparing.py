@@ -396,8 +396,10 @@ def _judge(pair, ready, comparisons):
     ]
     if pair.coarse:
         compared = [one for one in compared if _shows_harm(one)]
-    why = None if compared else COARSE if pair.coarse else _short(pair)
-    idle = pair.coarse or _is_idle(pair)
+    # Of a disk that is told no more, how finely it was counted is no excuse.
+    coarse = pair.coarse and told_windows(pair.after) > 0
+    why = None if compared else COARSE if coarse else _short(pair)
+    idle = coarse or _is_idle(pair)
     return SeriesVerdict(
         pair.series,
         pair.before,

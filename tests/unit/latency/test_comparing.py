@@ -428,6 +428,12 @@ class TestWhatIsMissing:
         one = verdict_of(*self.in_ticks(*sides))
         assert statuses(one) == ["skip", "error"]
 
+    def test_a_disk_that_hangs_is_told_though_it_was_counted_in_ticks(self):
+        before, after = self.in_ticks([0.0] * 10, [0.0] * 10)
+        silent = after._replace(windows=disk_windows("dm-0", [None] * 10))
+        (series,) = verdict_of(before, silent).series
+        assert "10 windows before and in 0 after" in series.problem
+
     def test_few_of_them_leave_the_middle_as_it_is(self):
         (series,) = verdict_of(*self.in_ticks(self.FEW_TICKS, self.FEW_TICKS)).series
         (figure,) = series.figures
