@@ -35,8 +35,9 @@ options:
     default: handshake
   samples:
     description:
-      - How many in each window. Without O(samples) 50, and 2000 with V(request_response). Fewer
-        than 1000 do not give a 99th percentile.
+      - How many in each window. Without O(samples) 50, and 4000 with V(request_response). Fewer
+        than 1000 do not give a 99th percentile. Of V(request_response) one half tells C(user) and
+        the other C(kernel) and C(host), so that it takes 2000.
       - All windows together may have 2000 connections, or requests and answers of 1 GiB.
     type: int
   windows:
@@ -50,7 +51,7 @@ options:
   interval:
     description:
       - Seconds from the begin of one sample to the begin of the next. Each is timed from when it
-        was to begin. Without O(interval) 0.2, and 0.002 with V(request_response).
+        was to begin. Without O(interval) 0.2, and 0.001 with V(request_response).
       - Connections begin at least 0.1 seconds apart, whatever O(interval) says. For
         V(request_response), 0 means back to back, which under-counts stalls.
       - Compare only windows of the same interval, for a host that sleeps longer wakes up later.
@@ -89,7 +90,7 @@ EXAMPLES = r"""
     mode: tns_ping
   register: listener
 
-- name: Ten windows of 2000 requests, as a log writer's network has them
+- name: Ten windows of 4000 requests, as a log writer's network has them
   latency_tcp:
     host: 192.0.2.12
     port: 7521
@@ -105,14 +106,15 @@ RETURN = r"""
 windows:
   description:
     - One for each window and layer. C(layer) is C(net) (SYN to SYN/ACK), C(kernel) (from the time
-      stamp of sending to that of receiving), C(user) (what this process saw), C(host) (C(user) less
-      C(kernel), what this host's scheduler took) or C(server) (from the CONNECT packet to the
+      stamp of sending to that of receiving), C(user) (what this process saw), C(host) (what this
+      host's scheduler took of a request with stamps) or C(server) (from the CONNECT packet to the
       listener's answer).
     - C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds; C(bins) is the
       histogram; C(conditions) what else was true, with C(retrans) segments that were sent again.
     - C(conditions.asked) is how many samples were tried or, with V(request_response), wanted;
-      C(conditions.failures) how many connections failed, by reason; C(conditions.ended) why a
-      connection to a responder ended before the window, or null.
+      C(conditions.answered) how many requests had an answer; C(conditions.failures) how many
+      connections failed, by reason; C(conditions.ended) why a connection to a responder ended
+      before the window, or null.
     - On Linux C(conditions) has the path of the connection as far as it is certain, C(interface),
       C(route) (on link, via a gateway, this host), C(source_address), C(mtu) and C(mss), the
       largest segment (bytes).
@@ -173,7 +175,7 @@ BOUNDS = {
 DEFAULTS = {
     "handshake": {"samples": 50, "interval": 0.2},
     "tns_ping": {"samples": 50, "interval": 0.2},
-    "request_response": {"samples": 2000, "interval": 0.002},
+    "request_response": {"samples": 4000, "interval": 0.001},
 }
 
 

@@ -23,7 +23,7 @@ import way
 from hostproof.latency import measuring
 from hostproof.probes import direct_file, disk_latency, pacing, tcp_latency
 
-#: netem's words to samples, and the seconds from one to the next.
+#: netem's words to samples, and the seconds from one to the next. Each layer has half of them.
 WAYS = {
     "0": (200, 0.004),
     "1ms": (200, 0.006),

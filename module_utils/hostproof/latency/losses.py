@@ -20,7 +20,7 @@ _LOST = (0.0, 2.0)
 _AGAIN = (2.0, 3.0)
 _CLEAR_SHARE = 0.05
 
-#: The layer that has every answer of a probe.
+#: The layer that a probe always has.
 _WHOLE = ("user", "server")
 
 
@@ -115,10 +115,17 @@ def _sent_again(windows):
     told = [one for one in windows if isinstance(one.conditions.get("retrans"), int)]
     if not told:
         return None
-    asked = sum(one.n for one in told)
+    asked = sum(_answered(one) for one in told)
     # A request may be sent again more than once.
     again = min(asked, sum(one.conditions["retrans"] for one in told))
     return _Count(again, asked, {}) if asked else None
+
+
+def _answered(window):
+    # type: (Window) -> int
+    """Of requests, only those without time stamps are in the layer that a user sees."""
+    answered = window.conditions.get("answered")
+    return answered if isinstance(answered, int) else window.n
 
 
 def _judge(series, what, before, after, errors):

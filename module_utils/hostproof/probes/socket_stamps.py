@@ -14,10 +14,14 @@ import socket
 import struct
 import sys
 import time
-from typing import Optional, Tuple
+from typing import Dict, Optional, Tuple
 
 SO_TIMESTAMPING = 37
 _TX_SOFTWARE, _RX_SOFTWARE, _SOFTWARE, _OPT_ID, _OPT_TSONLY = 2, 8, 16, 128, 2048
+
+#: Bytes are numbered and the kernel reads the clock for what it receives, but nothing has a stamp:
+#: that clock is switched on for the whole kernel, which is not to be done again and again.
+_READY = _RX_SOFTWARE | _OPT_ID | _OPT_TSONLY
 
 #: Sent with a transmit stamp: where it comes from, and that it is of the driver's sending.
 _ORIGIN_TIMESTAMPING = 4
@@ -37,19 +41,29 @@ ROOM = 256
 #: Receive stamps are switched on by a worker of the kernel: it needs a moment.
 _SWITCH_ON = 0.02
 
+#: Numbers of bytes begin again after this one.
+LARGEST = 0xFFFFFFFF
 
-def switch_on(stream):
+
+def prepare(stream):
     # type: (socket.socket) -> bool
-    """Ask for stamps, at a moment when nothing was sent yet; False where the kernel refuses."""
+    """Make stamps possible, at a moment when all that was sent is acknowledged; False where the
+    kernel refuses. Only ask() makes any."""
     if not sys.platform.startswith("linux"):
         return False
-    wanted = _TX_SOFTWARE | _RX_SOFTWARE | _SOFTWARE | _OPT_ID | _OPT_TSONLY
     try:
-        stream.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, wanted)
+        stream.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, _READY)
     except OSError:
         return False
     time.sleep(_SWITCH_ON)
     return True
+
+
+def ask(stream, wanted):
+    # type: (socket.socket, bool) -> None
+    """Whether what is sent and received from now on has stamps."""
+    flags = _READY | _TX_SOFTWARE | _SOFTWARE if wanted else _READY
+    stream.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, flags)
 
 
 def received(ancillary):
@@ -61,22 +75,22 @@ def received(ancillary):
     return None
 
 
-def sent(stream, last_byte):
-    # type: (socket.socket, int) -> Optional[int]
-    """The transmit stamp of the byte with that number, of all that were sent since switch_on.
+def sent(stream):
+    # type: (socket.socket) -> Dict[int, int]
+    """The transmit stamps that the kernel has ready: the number of the last byte of what was sent,
+    of all that were sent since prepare() and up to LARGEST, to nanoseconds since 1970.
 
-    Older stamps are thrown away. Where the kernel sent the byte twice, the first time counts.
-    Nanoseconds since 1970; None where there is none.
+    Where the kernel sent a byte twice, the first time counts.
     """
-    wanted = last_byte & 0xFFFFFFFF
+    found = {}  # type: Dict[int, int]
     while True:
         try:
             _, ancillary, _, _ = stream.recvmsg(1, ROOM, _MSG_ERRQUEUE | socket.MSG_DONTWAIT)
         except OSError:
-            return None
+            return found
         stamp, number = _of_error_queue(ancillary)
-        if number == wanted and stamp is not None:
-            return stamp
+        if number is not None and stamp is not None:
+            found.setdefault(number, stamp)
 
 
 def _of_error_queue(ancillary):

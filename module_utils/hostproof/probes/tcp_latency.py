@@ -7,7 +7,9 @@
 - ``tns_ping``: the same with a ping of the listener, which answers the connection as it is meant.
 - ``request_response``: requests on one connection to our own responder. ``kernel`` is between the
   time stamps of sending and receiving, ``user`` from when the request was to begin until this
-  process had the answer, ``host`` the difference: what this host's scheduler and Python took.
+  process had the answer, ``host`` what this host's scheduler and Python took. Half of the requests
+  have stamps and tell ``kernel`` and, of the same request, ``host``; the others tell ``user``, for
+  stamps cost some microseconds.
 
 No read of a host: each sends traffic to another machine, bounded by samples, bytes and seconds.
 """
@@ -24,7 +26,8 @@ from ..latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED
 from ..latency.traffic import LEAST_CONNECT_INTERVAL, LEAST_WARM_UP, warm_up_requests
 from ..latency.window import Window, window_from_samples
 from ..parsers import tcp_info
-from . import conditions, latency_hello, pacing, socket_stamps, tcp_path, tns_ping
+from . import conditions, latency_hello, pacing, tcp_path, tns_ping
+from .tcp_exchange import Exchange
 
 #: The longest time that the requests before the first that counts may take.
 WARM_UP_SECONDS = 1.0
@@ -38,6 +41,16 @@ _FEWEST = 30
 
 #: A stamped time that is longer than the user's is a set clock; less than this is rounding.
 _ROUNDING_NS = 2000
+
+#: So many requests without stamps, then so many with them: the first after a change of kind is no
+#: typical one. Few samples change more often.
+_TURN = 8
+
+#: Longer than any warm-up (nanoseconds).
+_NEVER = 1 << 60
+
+#: User's and kernel's time of one request with stamps, nanoseconds; None where a stamp is missing.
+_Stamped = Tuple[int, Optional[int]]
 
 
 class CannotMeasure(HostproofError):
@@ -308,147 +321,71 @@ def request_response(target, request_size, reply_size, pace, cpu=None, clock=pac
         with stream:
             handshake_rtt = _handshake_rtt(stream)
             path = tcp_path.of(stream)
-            exchange = _Exchange(target, stream, request_size, reply_size, pace.timeout, clock)
-            exchange.greet()
+            exchange = Exchange(stream, request_size, reply_size, clock)
+            _greet(target, exchange, pace.timeout)
             return _measure(target, exchange, pace, cpu, handshake_rtt, path)
 
 
-class _Exchange:
-    """One connection to a responder, and what was sent on it."""
-
-    def __init__(self, target, stream, request_size, reply_size, timeout, clock):
-        # type: (Target, socket.socket, int, int, float, Callable[[], int]) -> None
-        self.target = target
-        self.stream = stream
-        self.request = b"\x55" * request_size
-        self.reply_size = reply_size
-        self.timeout = timeout
-        self.clock = clock
-        self.stamped = False
-        self._sent = 0
-        # Looked up once: this is the timed part.
-        self._send, self._receive = stream.sendall, stream.recv
-        self._receive_stamped = getattr(stream, "recvmsg", None)  # type: Any
-        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def greet(self):
-        # type: () -> None
-        """Agree on the sizes; CannotMeasure where something else listens there."""
-        said = b""
-        try:
-            self.stream.sendall(latency_hello.hello(len(self.request), self.reply_size))
-            while len(said) < len(latency_hello.WELCOME):
-                piece = self.stream.recv(len(latency_hello.WELCOME) - len(said))
-                if not piece:
-                    break
-                said += piece
-        except OSError as problem:
-            raise CannotMeasure(
-                "{0} does not answer: {1}".format(self.target.name, _reason(problem, self.timeout))
-            ) from problem
-        if said != latency_hello.WELCOME:
-            raise CannotMeasure(
-                "{0} is not a responder of Hostproof, or does not answer this client, or has sent "
-                "all the bytes that it may (it said {1!r})".format(self.target.name, said)
-            )
-        # The welcome acknowledged all that was sent: stamps count bytes from here.
-        self.stamped = socket_stamps.switch_on(self.stream)
-
-    def once(self, begin):
-        # type: (int) -> Tuple[int, Optional[int]]
-        """User and kernel time of one request; OSError where no answer came."""
-        reply_size = self.reply_size
-        self._send(self.request)
-        if not self.stamped:
-            data = self._receive(reply_size)
-            end = self.clock()
-            missing = reply_size - len(self._received(data))
-            while missing:
-                missing -= len(self._received(self._receive(missing)))
-                end = self.clock()
-            return end - begin, None
-        data, ancillary, _, _ = self._receive_stamped(reply_size, socket_stamps.ROOM)
-        end = self.clock()
-        missing = reply_size - len(self._received(data))
-        while missing:
-            data, ancillary, _, _ = self._receive_stamped(missing, socket_stamps.ROOM)
-            end = self.clock()
-            missing -= len(self._received(data))
-        user = end - begin
-        self._sent += len(self.request)
-        sent = socket_stamps.sent(self.stream, self._sent - 1)
-        received = socket_stamps.received(ancillary)
-        return user, None if sent is None or received is None else received - sent
-
-    @staticmethod
-    def _received(data):
-        # type: (bytes) -> bytes
-        if not data:
-            raise OSError(errno.ECONNRESET, "the responder closed the connection")
-        return data
+def _greet(target, exchange, timeout):
+    # type: (Target, Exchange, float) -> None
+    """CannotMeasure where something else listens there."""
+    try:
+        said = exchange.greet()
+    except OSError as problem:
+        raise CannotMeasure(
+            "{0} does not answer: {1}".format(target.name, _reason(problem, timeout))
+        ) from problem
+    if said != latency_hello.WELCOME:
+        raise CannotMeasure(
+            "{0} is not a responder of Hostproof, or does not answer this client, or has sent "
+            "all the bytes that it may (it said {1!r})".format(target.name, said)
+        )
 
 
 def _measure(target, exchange, pace, cpu, handshake_rtt, path):
-    # type: (Target, _Exchange, Pace, Optional[int], Optional[int], Dict[str, Any]) -> Series
+    # type: (Target, Exchange, Pace, Optional[int], Optional[int], Dict[str, Any]) -> Series
     """Warm up, then take the samples of a window."""
     remarks = []  # type: List[str]
-    interval = _warm_up(exchange, pace, remarks)
-    schedule = pacing.Schedule(interval, exchange.clock)
-    user = []  # type: List[int]
-    kernel = []  # type: List[int]
-    host = []  # type: List[int]
-    missing = steps = 0
-    ended = None  # type: Optional[str]
+    interval = _warm_up(target, exchange, pace, remarks)
     info = _tcp_info(exchange.stream)
     before, started, began = conditions.start(), time.time(), time.monotonic()
-    # In the clock of the samples, which costs nothing more to compare.
-    last = exchange.clock() + int((pace.deadline - began) * 1e9)
-    while len(user) < pace.samples:
-        begin = schedule.wait()
-        if begin >= last:
-            remarks.append(_short_of(target, len(user), pace))
-            break
-        try:
-            whole, stamped = exchange.once(begin)
-        except OSError as problem:
-            ended = _reason(problem, pace.timeout)
-            break
-        user.append(whole)
-        if stamped is None:
-            missing += 1
-        elif stamped <= 0 or stamped > whole + _ROUNDING_NS:
-            # The stamps are of the clock that tells the time, and somebody set it meanwhile.
-            steps += 1
-        else:
-            kernel.append(stamped)
-            host.append(max(0, whole - stamped))
+    plain, stamped, ended = _requests(exchange, pace, interval)
     seconds = time.monotonic() - began
-    if not user:
+    answered = len(plain) + len(stamped)
+    if not plain:
         if ended is None:
             raise NoTime("no answer from {0}: no time left".format(target.name))
         raise CannotMeasure("no answer from {0}: {1}".format(target.name, ended))
     if ended is not None:
         remarks.append(
             "{0}: {1} {2} of {3} requests: {4}".format(
-                target.name, ENDED_AFTER, len(user), pace.samples, ended
+                target.name, ENDED_AFTER, answered, pace.samples, ended
             )
         )
-    layers = {"user": user}
-    if len(kernel) < max(1, _LEAST_STAMPED * len(user)):
+    elif answered < pace.samples:
+        remarks.append(_short_of(target, answered, pace))
+    kernel, host, missing, steps = _apart(stamped)
+    layers = {"user": plain}
+    if not exchange.stamps:
+        remarks.append(
+            "{0}: the kernel or the driver of the network card takes no stamps, so there are user "
+            "times alone (ethtool -T shows what it can)".format(target.name)
+        )
+    elif len(kernel) < max(1, _LEAST_STAMPED * len(stamped)):
         remarks.append(
             "{0}: the kernel or the driver of the network card took stamps of only {1} of {2} "
-            "requests, so there are user times alone (ethtool -T shows what it can)".format(
-                target.name, len(kernel), len(user)
-            )
+            "requests that were to have them, so there are user times alone (ethtool -T shows what "
+            "it can)".format(target.name, len(kernel), len(stamped))
         )
     else:
-        layers = {"kernel": kernel, "user": user, "host": host}
+        layers = {"kernel": kernel, "user": plain, "host": host}
     after = _tcp_info(exchange.stream)
     found = conditions.since(before, cpu)
     found.update(
         mode="request_response",
         interval_us=int(round(interval * 1e6)),
         asked=pace.samples,
+        answered=answered,
         reply_size=exchange.reply_size,
         handshake_us=None if handshake_rtt is None else handshake_rtt / 1000.0,
         min_rtt_us=None if after is None else after.min_rtt,
@@ -461,39 +398,91 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
         peer=str(target.address[0]),
         **path,
     )
-    return Series(len(exchange.request), started, seconds, layers, found, remarks)
+    return Series(exchange.request_size, started, seconds, layers, found, remarks)
 
 
-def _warm_up(exchange, pace, remarks):
-    # type: (_Exchange, Pace, List[str]) -> float
-    """Wake up caches, windows and stamps; the interval at which the window can be measured."""
-    times = []  # type: List[int]
-    limit = min(time.monotonic() + WARM_UP_SECONDS, pace.deadline)
-    most = warm_up_requests(len(exchange.request), exchange.reply_size)
-    stamps = 0
+def _requests(exchange, pace, interval):
+    # type: (Exchange, Pace, float) -> Tuple[List[int], List[_Stamped], Optional[str]]
+    """Requests without stamps and with them, in turn, and why no more answers came.
+
+    In turn, so that both are of the same time; the first are without.
+    """
+    plain = []  # type: List[int]
+    stamped = []  # type: List[_Stamped]
+    # Back to back, a request is to begin when the clock is looked at.
+    wait = pacing.Schedule(interval, exchange.clock).wait if interval else exchange.clock
+    # In the clock of the samples, which costs nothing more to compare.
+    last = exchange.clock() + int((pace.deadline - time.monotonic()) * 1e9)
+    turn = max(1, min(_TURN, pace.samples // 4)) if exchange.stamps else pace.samples
+    left = pace.samples
     try:
-        while len(times) < most and (len(times) < LEAST_WARM_UP or time.monotonic() < limit):
-            user, kernel = exchange.once(exchange.clock())
-            times.append(user)
-            stamps += kernel is not None
+        while left > 0:
+            count = min(turn, left)
+            left -= count
+            exchange.without_stamps(count, wait, last, plain)
+            if exchange.stamps and left > 0:
+                count = min(turn, left)
+                left -= count
+                exchange.with_stamps(count, wait, last, stamped)
+            if exchange.clock() >= last:
+                break
+    except OSError as problem:
+        return plain, stamped, _reason(problem, pace.timeout)
+    return plain, stamped, None
+
+
+def _apart(stamped):
+    # type: (List[_Stamped]) -> Tuple[List[int], List[int], int, int]
+    """The kernel's times and the host's, how many stamps are missing, and how often a clock was
+    set."""
+    kernel = []  # type: List[int]
+    host = []  # type: List[int]
+    missing = steps = 0
+    for user, between in stamped:
+        if between is None:
+            missing += 1
+        elif between <= 0 or between > user + _ROUNDING_NS:
+            # The stamps are of the clock that tells the time, and somebody set it meanwhile.
+            steps += 1
+        else:
+            kernel.append(between)
+            host.append(max(0, user - between))
+    return kernel, host, missing, steps
+
+
+def _warm_up(target, exchange, pace, remarks):
+    # type: (Target, Exchange, Pace, List[str]) -> float
+    """Wake up caches, windows and stamps; the interval at which the window can be measured."""
+    plain = []  # type: List[int]
+    stamped = []  # type: List[_Stamped]
+    limit = min(time.monotonic() + WARM_UP_SECONDS, pace.deadline)
+    never = exchange.clock() + _NEVER
+    most = warm_up_requests(exchange.request_size, exchange.reply_size)
+    count = 0
+    try:
+        while count < most and (count < LEAST_WARM_UP or time.monotonic() < limit):
+            if exchange.stamps and count % 2:
+                exchange.with_stamps(1, exchange.clock, never, stamped)
+            else:
+                exchange.without_stamps(1, exchange.clock, never, plain)
+            count += 1
     except OSError as problem:
         raise CannotMeasure(
-            "no answer from {0}: {1}".format(
-                exchange.target.name, _reason(problem, exchange.timeout)
-            )
+            "no answer from {0}: {1}".format(target.name, _reason(problem, pace.timeout))
         ) from problem
-    if exchange.stamped and not stamps:
+    if not any(between for _, between in stamped):
         # Asking for them costs time for each request, and none will come.
-        exchange.stamped = False
+        exchange.stamps = False
     if not pace.interval:
         return 0.0
-    typical = sorted(times)[len(times) * 9 // 10] / 1e9
+    times = sorted(plain + [user for user, _ in stamped])
+    typical = times[len(times) * 9 // 10] / 1e9
     least = _ROUND_TRIPS_PER_INTERVAL * typical
     if pace.interval >= least:
         return pace.interval
     remarks.append(
         "{0}: a round trip takes {1:.3f} ms, so a request began every {2:.3f} ms instead of every "
-        "{3:.3f} ms".format(exchange.target.name, typical * 1e3, least * 1e3, pace.interval * 1e3)
+        "{3:.3f} ms".format(target.name, typical * 1e3, least * 1e3, pace.interval * 1e3)
     )
     return least
 

@@ -536,8 +536,8 @@ class TestTcp:
         assert one.why.endswith("1 of 46 connections do not count: nothing within 5 s (1).")
 
     def test_a_connection_that_was_reset_is_no_pass(self, judge):
-        known = {"ended": "Connection reset by peer", "asked": 4500}
-        windows = [network(layer, *[0.4] * 960, **known) for layer in ("kernel", "user")]
+        known = {"ended": "Connection reset by peer", "asked": 4500, "answered": 960}
+        windows = [network(layer, *[0.4] * 480, **known) for layer in ("kernel", "user")]
         host = machine("sda").windows_of(RESPONDER_NAME, *windows)
         one = only(judge(host, probes=[RESPONDER])["tcp"])
         assert one.status == "warn"

@@ -173,6 +173,19 @@ def test_what_is_sent_again_is_in_no_percentile(before, after, kept):
         assert findings[0].running == said
 
 
+def test_what_is_sent_again_is_counted_among_all_answers():
+    """The window of the user's layer has half of them: the others had time stamps."""
+    before = [
+        one._replace(conditions={**one.conditions, "retrans": 0, "answered": 3000})
+        for one in requests()
+    ]
+    after = [one._replace(conditions={**one.conditions, "retrans": 15}) for one in before]
+    _, findings = judged(REQUESTS, before, after)
+    assert "150 of 30000 requests were sent again after, none of 30000 before" in [
+        finding.running for finding in findings
+    ]
+
+
 def test_an_answer_from_elsewhere_is_no_lost_one():
     elsewhere = [
         one._replace(conditions={**one.conditions, "failures": {probe_list.ELSEWHERE: 5}})

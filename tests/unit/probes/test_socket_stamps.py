@@ -8,6 +8,7 @@ import pytest
 from ansible.module_utils.hostproof.probes import socket_stamps
 
 STAMP = struct.pack("@llllll", 1700000000, 5, 0, 0, 0, 0)
+LATER = struct.pack("@llllll", 1700000000, 6, 0, 0, 0, 0)
 
 
 def beside(data, level=socket.SOL_SOCKET, kind=socket_stamps.SO_TIMESTAMPING):
@@ -49,21 +50,20 @@ def test_no_stamp_is_none(ancillary):
     assert socket_stamps.received(ancillary) is None
 
 
-def test_the_stamp_of_the_byte_that_was_asked_for():
-    queue = Queue([*beside(STAMP), error(11)], [*beside(STAMP), error(23)])
-    assert socket_stamps.sent(queue, 23) == 1700000000000000005
+def test_stamps_of_what_was_sent():
+    queue = Queue([*beside(STAMP), error(11)], [*beside(LATER), error(23)])
+    assert socket_stamps.sent(queue) == {11: 1700000000000000005, 23: 1700000000000000006}
     assert queue.messages == []
 
 
-def test_numbers_of_bytes_wrap():
-    queue = Queue([*beside(STAMP), error(4)])
-    assert socket_stamps.sent(queue, 2**32 + 4) is not None
+def test_what_was_sent_twice_has_the_first_stamp():
+    queue = Queue([*beside(STAMP), error(11)], [*beside(LATER), error(11)])
+    assert socket_stamps.sent(queue) == {11: 1700000000000000005}
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        [*beside(STAMP), error(11)],
         [*beside(STAMP), error(23, origin=2)],
         [*beside(STAMP), error(23, info=1)],
         [error(23)],
@@ -71,8 +71,8 @@ def test_numbers_of_bytes_wrap():
         [*beside(b"\0" * 48), error(23)],
     ],
 )
-def test_no_stamp_of_that_byte(message):
-    assert socket_stamps.sent(Queue(message), 23) is None
+def test_no_stamp_of_what_was_sent(message):
+    assert socket_stamps.sent(Queue(message)) == {}
 
 
 def test_stamps_of_this_kernel():
@@ -81,16 +81,22 @@ def test_stamps_of_this_kernel():
         other, _ = listener.accept()
     with client, other:
         other.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if not socket_stamps.switch_on(client):
+        if not socket_stamps.prepare(client):
             pytest.skip("this kernel has no SO_TIMESTAMPING")
         total = 0
         for size in (12, 250, 1):
-            began = time.time_ns()
-            client.sendall(b"x" * size)
-            total += size
-            other.sendall(other.recv(size))
-            _, ancillary, _, _ = client.recvmsg(size, socket_stamps.ROOM)
-            sent = socket_stamps.sent(client, total - 1)
-            received = socket_stamps.received(ancillary)
-            assert sent is not None and received is not None
-            assert began < sent < received < time.time_ns()
+            for wanted in (True, False):
+                socket_stamps.ask(client, wanted)
+                began = time.time_ns()
+                client.sendall(b"x" * size)
+                total += size
+                other.sendall(other.recv(size))
+                _, ancillary, _, _ = client.recvmsg(size, socket_stamps.ROOM)
+                sent, received = socket_stamps.sent(client), socket_stamps.received(ancillary)
+                if wanted:
+                    # What was sent without a stamp is numbered as well.
+                    assert list(sent) == [total - 1]
+                    assert received is not None
+                    assert began < sent[total - 1] < received < time.time_ns()
+                else:
+                    assert (sent, received) == ({}, None)
