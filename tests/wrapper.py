@@ -21,7 +21,7 @@ def environment(folder: Path) -> dict[str, str]:
     command = "cat requirements*.txt | cksum"
     wanted = subprocess.check_output(command, shell=True, cwd=ROOT, text=True).strip()
     (folder / "venv/hostproof-stamp").write_text(f"{REQUIREMENTS} {ROOT} {wanted}\n")
-    unwanted = ("ANSIBLE_", "HOSTPROOF_", "MOLECULE_", "FORCE_COLOR", "PYTHONPATH")
+    unwanted = ("ANSIBLE_", "HOSTPROOF_", "MOLECULE_", "FORCE_COLOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     return {
         **kept,

@@ -13,7 +13,7 @@ LEAST_CONNECT_INTERVAL = 0.1
 #: Seconds from one connection or request to the next where a list of probes does not say how many.
 _CONNECT_INTERVAL = 0.2
 #: Half of all requests have time stamps: 3 seconds are to give either half a 99th percentile.
-_REQUEST_INTERVAL = 0.001
+_REQUEST_INTERVAL = 0.00125
 
 #: Connections and bytes to one target in all windows together.
 MOST_CONNECTIONS = 2000

@@ -217,7 +217,7 @@ def test_a_list_that_asks_for_too_much_traffic(options, windows, seconds, said):
         ({}, 10, 3, 15),
         ({"mode": "tns_ping"}, 60, 10, 33),
         ({"mode": "tns_ping"}, 10, 60, 200),
-        ({"mode": "request_response"}, 10, 3, 3000),
+        ({"mode": "request_response"}, 10, 3, 2400),
         ({"mode": "request_response", "request_size": 65536, "reply_size": 65536}, 10, 3, 811),
         ({"samples": 7}, 10, 3, 7),
     ],

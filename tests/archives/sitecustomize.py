@@ -1,0 +1,77 @@
+"""Lets the plays of all tests share the archives that Ansible packs its modules into.
+
+ansible-playbook packs a module with all that it imports anew in each run, which is half of what a
+short play costs, and the tests run hundreds with the same modules. Nothing else is changed: what a
+run finds is what it would have packed, for a share is of one state of all that may go into it.
+
+Python imports a file of this name by itself where its folder is in PYTHONPATH, which tests/run
+sees to. Every Python of the tests does so, and 3.6 as well: what is no ansible-playbook of 3.11 or
+newer must not notice.
+"""
+
+import sys
+
+
+def share():
+    """Bring the archives of earlier runs into this one's folder, and its own to theirs at its end.
+
+    Copies, for only a part of Ansible's releases lock them against other runs.
+    """
+    import os
+    import shutil
+    import tempfile
+
+    make, remove = tempfile.mkdtemp, shutil.rmtree
+    folders = {}
+
+    def mkdtemp(suffix=None, prefix=None, dir=None):  # noqa: A002 - as the one it stands for
+        made = make(suffix, prefix, dir)
+        if prefix and str(prefix).startswith("ansible-local-"):
+            folders[made] = shared = folder_of_this_state()
+            os.mkdir(os.path.join(made, "ansiballz_cache"))
+            for name in os.listdir(shared):
+                shutil.copyfile(
+                    os.path.join(shared, name), os.path.join(made, "ansiballz_cache", name)
+                )
+        return made
+
+    def rmtree(path, *arguments, **options):
+        shared = folders.pop(path, None)
+        if shared is not None:
+            own = os.path.join(path, "ansiballz_cache")
+            for name in set(os.listdir(own)) - set(os.listdir(shared)):
+                if not name.endswith((".lock", "-part")):
+                    partial = f"{shared}.{name}.{os.getpid()}"
+                    shutil.copyfile(os.path.join(own, name), partial)
+                    os.replace(partial, os.path.join(shared, name))
+        remove(path, *arguments, **options)
+
+    tempfile.mkdtemp, shutil.rmtree = mkdtemp, rmtree
+
+
+def folder_of_this_state():
+    """The share of this Ansible, this Python and these sources of modules."""
+    import glob
+    import hashlib
+    import os
+
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    packages = os.path.join(sys.prefix, "lib", "python{}.{}".format(*sys.version_info))
+    state = hashlib.sha256(sys.version.encode())
+    for release in sorted(glob.glob(packages + "/site-packages/ansible_core-*")):
+        state.update(release.encode())
+    modules = os.environ.get("ANSIBLE_LIBRARY", os.path.join(root, "library")).split(":")
+    for folder in [*modules, os.path.join(root, "module_utils")]:
+        for base, folders, names in os.walk(folder):
+            folders.sort()
+            for name in sorted(name for name in names if name.endswith(".py")):
+                with open(os.path.join(base, name), "rb") as source:
+                    state.update(os.path.relpath(source.name, folder).encode() + b"\0")
+                    state.update(source.read())
+    found = os.path.join(root, ".cache", "archives", state.hexdigest()[:32])
+    os.makedirs(found, exist_ok=True)
+    return found
+
+
+if any(word.endswith("/ansible-playbook") for word in getattr(sys, "orig_argv", ())[:3]):
+    share()
