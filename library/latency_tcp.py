@@ -35,9 +35,12 @@ options:
     default: handshake
   samples:
     description:
-      - How many in each window. Without O(samples) 50, and 4000 with V(request_response). Fewer
-        than 1000 do not give a 99th percentile. Of V(request_response) one half tells C(user) and
-        the other C(kernel) and C(host), so that it takes 2000.
+      - How many in each window. Without O(samples) 50, and 2000 with V(request_response). Fewer
+        than 1000 do not give a 99th percentile.
+      - With V(request_response) a sample takes two requests where request and answer have at most
+        4096 bytes together. Of round trips below 0.3 milliseconds one of both is without time
+        stamps and tells C(user), for stamps take a part of so short a time; longer ones have up to
+        twice as many samples in the same time.
       - All windows together may have 2000 connections, or requests and answers of 1 GiB.
     type: int
   windows:
@@ -50,8 +53,9 @@ options:
     default: 0.0
   interval:
     description:
-      - Seconds from the begin of one sample to the begin of the next. Each is timed from when it
-        was to begin. Without O(interval) 0.2, and 0.001 with V(request_response).
+      - Seconds from the begin of one connection or request to the next. Each is timed from when it
+        was to begin. Without O(interval) 0.2, with V(request_response) 0.001, and 0.002
+        where a sample takes one request.
       - Connections begin at least 0.1 seconds apart, whatever O(interval) says. For
         V(request_response), 0 means back to back, which under-counts stalls.
       - Compare only windows of the same interval, for a host that sleeps longer wakes up later.
@@ -90,7 +94,7 @@ EXAMPLES = r"""
     mode: tns_ping
   register: listener
 
-- name: Ten windows of 4000 requests, as a log writer's network has them
+- name: Ten windows of 2000 requests, as a log writer's network has them
   latency_tcp:
     host: 192.0.2.12
     port: 7521
@@ -106,12 +110,12 @@ RETURN = r"""
 windows:
   description:
     - One for each window and layer. C(layer) is C(net) (SYN to SYN/ACK), C(kernel) (from the time
-      stamp of sending to that of receiving), C(user) (what this process saw), C(host) (what this
-      host's scheduler took of a request with stamps) or C(server) (from the CONNECT packet to the
-      listener's answer).
+      stamp of sending to that of receiving), C(user) (what this process saw), C(host) (C(user) less
+      C(kernel) of one request, what this host's scheduler took) or C(server) (from the CONNECT
+      packet to the listener's answer).
     - C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds; C(bins) is the
       histogram; C(conditions) what else was true, with C(retrans) segments that were sent again.
-    - C(conditions.asked) is how many samples were tried or, with V(request_response), wanted;
+    - C(conditions.asked) is how many connections were tried or requests wanted;
       C(conditions.answered) how many requests had an answer; C(conditions.failures) how many
       connections failed, by reason; C(conditions.ended) why a connection to a responder ended
       before the window, or null.
@@ -175,13 +179,17 @@ BOUNDS = {
 DEFAULTS = {
     "handshake": {"samples": 50, "interval": 0.2},
     "tns_ping": {"samples": 50, "interval": 0.2},
-    "request_response": {"samples": 4000, "interval": 0.001},
+    # Requests with or without time stamps share it: traffic.requests_a_sample().
+    "request_response": {"samples": 2000, "interval": 0.002},
 }
 
 
 def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     given = dict(module.params)
+    if given["mode"] == "request_response" and given["interval"] is None:
+        each = traffic.requests_a_sample(given["request_size"], given["reply_size"])
+        given["interval"] = DEFAULTS["request_response"]["interval"] / each
     for name, value in DEFAULTS[given["mode"]].items():
         given[name] = value if given[name] is None else given[name]
     try:

@@ -17,6 +17,7 @@ def share():
 
     Copies, for only a part of Ansible's releases lock them against other runs.
     """
+    import contextlib
     import os
     import shutil
     import tempfile
@@ -27,24 +28,32 @@ def share():
     def mkdtemp(suffix=None, prefix=None, dir=None):  # noqa: A002 - as the one it stands for
         made = make(suffix, prefix, dir)
         if prefix and str(prefix).startswith("ansible-local-"):
-            folders[made] = shared = folder_of_this_state()
-            os.mkdir(os.path.join(made, "ansiballz_cache"))
-            for name in os.listdir(shared):
-                shutil.copyfile(
-                    os.path.join(shared, name), os.path.join(made, "ansiballz_cache", name)
-                )
+            own = os.path.join(made, "ansiballz_cache")
+            os.mkdir(own)
+            # Somebody may begin anew meanwhile, or there may be no room: then it is packed here.
+            with contextlib.suppress(OSError):
+                folders[made] = shared = folder_of_this_state()
+                for name in whole(shared):
+                    bring(os.path.join(shared, name), os.path.join(own, name))
         return made
 
     def rmtree(path, *arguments, **options):
         shared = folders.pop(path, None)
         if shared is not None:
             own = os.path.join(path, "ansiballz_cache")
-            for name in set(os.listdir(own)) - set(os.listdir(shared)):
-                if not name.endswith((".lock", "-part")):
-                    partial = f"{shared}.{name}.{os.getpid()}"
-                    shutil.copyfile(os.path.join(own, name), partial)
-                    os.replace(partial, os.path.join(shared, name))
+            with contextlib.suppress(OSError):
+                for name in whole(own) - whole(shared):
+                    bring(os.path.join(own, name), os.path.join(shared, name))
         remove(path, *arguments, **options)
+
+    def whole(folder):
+        return {name for name in os.listdir(folder) if not name.endswith((".lock", "-part"))}
+
+    def bring(source, target):
+        """Under its name a file is whole, or it is not there. Ansible does the same."""
+        partial = f"{target}.{os.getpid()}-part"
+        shutil.copyfile(source, partial)
+        os.replace(partial, target)
 
     tempfile.mkdtemp, shutil.rmtree = mkdtemp, rmtree
 

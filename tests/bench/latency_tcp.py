@@ -55,8 +55,8 @@ CPUS = sorted(os.sched_getaffinity(0))
 CLIENT, SERVER = "10.255.77.1", "10.255.77.2"
 IN_C, OURS, SLOW = 7401, 7402, 7403
 SAMPLES = 2000
-#: On a schedule, for a p50 and for a p99: each layer has half of them, and a p99 needs 1000.
-PACED, PACED_TAIL = 1000, 2000
+#: On a schedule, for a p50 and for a p99. A sample takes two requests.
+PACED, PACED_TAIL = 500, 1000
 #: How long the rounds of one comparison may take.
 SECONDS = 60.0
 INTERVAL = 0.001

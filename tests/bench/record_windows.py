@@ -39,10 +39,10 @@ PERIOD = 5.2
 PRIORITY = 45
 #: Port, and nanoseconds that the server works before each answer.
 SERVERS = {"tcp": (7412, 0), "far": (7413, 400_000), "farther": (7414, 490_000)}
-#: Which server, samples of a window, and seconds between them.
+#: Which server, samples of a window, and seconds from one request to the next. A sample takes two.
 TCP = {
-    "first": [("tcp", 500, 0.001), ("far", 300, 0.002), ("farther", 300, 0.002)],
-    "beside": [("tcp", 500, 0.001), ("far", 300, 0.002)],
+    "first": [("tcp", 250, 0.001), ("far", 150, 0.002), ("farther", 150, 0.002)],
+    "beside": [("tcp", 250, 0.001), ("far", 150, 0.002)],
 }
 READS = {
     "first": [(8192, 600, 0.001), (1 << 20, 60, 0.005)],

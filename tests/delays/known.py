@@ -23,15 +23,15 @@ import way
 from hostproof.latency import measuring
 from hostproof.probes import direct_file, disk_latency, pacing, tcp_latency
 
-#: netem's words to samples, and the seconds from one to the next. Each layer has half of them.
+#: netem's words to samples, and the seconds from one request to the next. A sample takes two.
 WAYS = {
-    "0": (200, 0.004),
-    "1ms": (200, 0.006),
-    "6ms": (200, 0.016),
-    "6ms 1ms": (200, 0.016),
-    "6ms loss 8%": (200, 0.016),
+    "0": (100, 0.004),
+    "1ms": (100, 0.006),
+    "6ms": (100, 0.016),
+    "6ms 1ms": (100, 0.016),
+    "6ms loss 8%": (100, 0.016),
 }
-BURDENED = (400, 0.008)
+BURDENED = (200, 0.008)
 BUSY_NS = 200_000
 #: In real time, as Oracle's LMS and VKTM: others wait until it waits. 3 ms of 10.
 HOG = """

@@ -123,9 +123,7 @@ def test_a_responder_is_ended(answers):
 
 def test_windows_come_back(answers):
     windows = [Window.from_json(one) for one in answers["measured"]["windows"]]
-    counts = {one.layer: one.n for one in windows}
-    assert counts["user"] == 50 - counts["kernel"] == 26
-    assert len(windows) == 6
+    assert [one.n for one in windows] == [50] * 6
     assert all(one.p50 > 0 for one in windows)
     assert len(answers["measured"]["table"]) == 1 + len(windows)
     assert {one["layer"] for one in answers["handshake"]["windows"]} >= {"user"}

@@ -67,7 +67,7 @@ def losses(before, after):
 
 def _asking(baseline):
     # type: (Baseline) -> Dict[Series, List[Window]]
-    """The series of probes that ask by themselves, each by the layer that has every answer."""
+    """The series of probes that ask by themselves, each by the layer that it always has."""
     return {
         series: windows
         for series, windows in series_of(baseline.windows).items()
@@ -123,7 +123,7 @@ def _sent_again(windows):
 
 def _answered(window):
     # type: (Window) -> int
-    """Of requests, only those without time stamps are in the layer that a user sees."""
+    """Of requests, those with time stamps may be in another layer than the user's."""
     answered = window.conditions.get("answered")
     return answered if isinstance(answered, int) else window.n
 

@@ -261,7 +261,9 @@ def _tcp(options, windows, seconds, remarks):
     mode = options["mode"]
     samples = traffic.samples_of(options, windows, seconds)
     interval = seconds / samples
-    if mode != REQUEST_RESPONSE:
+    if mode == REQUEST_RESPONSE:
+        interval /= traffic.requests_a_sample(options["request_size"], options["reply_size"])
+    else:
         interval = max(interval, traffic.LEAST_CONNECT_INTERVAL)
     target = tcp_latency.resolve(options["host"], options["port"])
     # A network that got slower may take longer, but not for ever.

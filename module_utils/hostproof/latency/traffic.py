@@ -12,8 +12,7 @@ LEAST_CONNECT_INTERVAL = 0.1
 
 #: Seconds from one connection or request to the next where a list of probes does not say how many.
 _CONNECT_INTERVAL = 0.2
-#: Half of all requests have time stamps: 3 seconds are to give either half a 99th percentile.
-_REQUEST_INTERVAL = 0.00125
+_REQUEST_INTERVAL = 0.002
 
 #: Connections and bytes to one target in all windows together.
 MOST_CONNECTIONS = 2000
@@ -23,6 +22,10 @@ MOST_BYTES = 1 << 30
 WARM_UP = 500
 WARM_UP_BYTES = 1 << 20
 LEAST_WARM_UP = 3
+
+#: Bytes of a request and its answer up to which there may be two requests a sample, one of them
+#: without time stamps.
+SMALL_EXCHANGE = 4096
 
 
 def check_probes(probes, windows, seconds, where="probes"):
@@ -50,13 +53,19 @@ def samples_of(options, windows, seconds):
         return max(1, min(int(seconds / _CONNECT_INTERVAL), MOST_CONNECTIONS // windows))
     sizes = options["request_size"], options["reply_size"]
     most = MOST_BYTES // (windows * sum(sizes)) - warm_up_requests(*sizes)
-    return max(1, min(int(seconds / _REQUEST_INTERVAL), most))
+    return max(1, min(int(seconds / _REQUEST_INTERVAL), most // requests_a_sample(*sizes)))
 
 
 def warm_up_requests(request_size, reply_size):
     # type: (int, int) -> int
     """The most requests that precede a window."""
     return max(LEAST_WARM_UP, min(WARM_UP, WARM_UP_BYTES // (request_size + reply_size)))
+
+
+def requests_a_sample(request_size, reply_size):
+    # type: (int, int) -> int
+    """The most requests that a sample takes."""
+    return 2 if request_size + reply_size <= SMALL_EXCHANGE else 1
 
 
 def check(mode, windows, samples, request_size, reply_size):
@@ -71,7 +80,8 @@ def check(mode, windows, samples, request_size, reply_size):
                 )
             )
         return
-    requests = windows * (samples + warm_up_requests(request_size, reply_size))
+    sizes = request_size, reply_size
+    requests = windows * (samples * requests_a_sample(*sizes) + warm_up_requests(*sizes))
     moved = requests * (request_size + reply_size)
     if moved > MOST_BYTES:
         raise ValueError(

@@ -7,9 +7,8 @@
 - ``tns_ping``: the same with a ping of the listener, which answers the connection as it is meant.
 - ``request_response``: requests on one connection to our own responder. ``kernel`` is between the
   time stamps of sending and receiving, ``user`` from when the request was to begin until this
-  process had the answer, ``host`` what this host's scheduler and Python took. Half of the requests
-  have stamps and tell ``kernel`` and, of the same request, ``host``; the others tell ``user``, for
-  stamps cost some microseconds.
+  process had the answer, ``host`` the difference: what this host's scheduler and Python took.
+  Short round trips are told to the user by requests without stamps, for stamps take a part of them.
 
 No read of a host: each sends traffic to another machine, bounded by samples, bytes and seconds.
 """
@@ -23,7 +22,12 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ..errors import HostproofError, ParseError
 from ..latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED
-from ..latency.traffic import LEAST_CONNECT_INTERVAL, LEAST_WARM_UP, warm_up_requests
+from ..latency.traffic import (
+    LEAST_CONNECT_INTERVAL,
+    LEAST_WARM_UP,
+    requests_a_sample,
+    warm_up_requests,
+)
 from ..latency.window import Window, window_from_samples
 from ..parsers import tcp_info
 from . import conditions, latency_hello, pacing, tcp_path, tns_ping
@@ -42,9 +46,13 @@ _FEWEST = 30
 #: A stamped time that is longer than the user's is a set clock; less than this is rounding.
 _ROUNDING_NS = 2000
 
-#: So many requests without stamps, then so many with them: the first after a change of kind is no
-#: typical one. Few samples change more often.
-_TURN = 8
+#: Round trips shorter than this (seconds) are told to the user without the time that stamps take,
+#: some 3 microseconds: of longer ones that is less than a per cent.
+_SHORT = 0.0003
+
+#: So many requests without stamps, then so many with them: the first after a change is no typical
+#: one, and must not be the p90.
+_TURN = 16
 
 #: Longer than any warm-up (nanoseconds).
 _NEVER = 1 << 60
@@ -84,7 +92,10 @@ class Series(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How often and how long. ``interval`` (seconds) 0 is back to back.
+    """How many samples of each layer, how often and how long.
+
+    ``interval`` is seconds from one request or connection to the next, 0 back to back. A sample may
+    take two requests (traffic.requests_a_sample).
 
     ``timeout`` is how long one answer may take. Nothing begins after ``deadline``
     (time.monotonic()).
@@ -232,7 +243,7 @@ def _one_by_one(
             )
         )
     if tried < pace.samples:
-        remarks.append(_short_of(target, tried, pace))
+        remarks.append(_short_of(target, tried, pace.samples, "connections"))
     answered = max(len(samples) for samples in others.values())
     if not net:
         remarks.append(
@@ -346,45 +357,42 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
     # type: (Target, Exchange, Pace, Optional[int], Optional[int], Dict[str, Any]) -> Series
     """Warm up, then take the samples of a window."""
     remarks = []  # type: List[str]
-    interval = _warm_up(target, exchange, pace, remarks)
+    plan = _warm_up(target, exchange, pace, remarks)
     info = _tcp_info(exchange.stream)
     before, started, began = conditions.start(), time.time(), time.monotonic()
-    plain, stamped, ended = _requests(exchange, pace, interval)
+    plain, stamped, ended = _requests(exchange, pace, plan)
     seconds = time.monotonic() - began
+    wanted = plan.plain + plan.stamped
     answered = len(plain) + len(stamped)
-    if not plain:
+    if not answered:
         if ended is None:
             raise NoTime("no answer from {0}: no time left".format(target.name))
         raise CannotMeasure("no answer from {0}: {1}".format(target.name, ended))
     if ended is not None:
         remarks.append(
             "{0}: {1} {2} of {3} requests: {4}".format(
-                target.name, ENDED_AFTER, answered, pace.samples, ended
+                target.name, ENDED_AFTER, answered, wanted, ended
             )
         )
-    elif answered < pace.samples:
-        remarks.append(_short_of(target, answered, pace))
+    elif answered < wanted:
+        remarks.append(_short_of(target, answered, wanted, "requests"))
     kernel, host, missing, steps = _apart(stamped)
-    layers = {"user": plain}
-    if not exchange.stamps:
-        remarks.append(
-            "{0}: the kernel or the driver of the network card takes no stamps, so there are user "
-            "times alone (ethtool -T shows what it can)".format(target.name)
-        )
-    elif len(kernel) < max(1, _LEAST_STAMPED * len(stamped)):
+    layers = {"user": plain if plan.plain else [user for user, _ in stamped]}
+    if len(kernel) >= max(1, _LEAST_STAMPED * len(stamped)):
+        layers = {"kernel": kernel, "user": layers["user"], "host": host}
+    elif stamped or not plan.stamped:
         remarks.append(
             "{0}: the kernel or the driver of the network card took stamps of only {1} of {2} "
-            "requests that were to have them, so there are user times alone (ethtool -T shows what "
-            "it can)".format(target.name, len(kernel), len(stamped))
+            "requests, so there are user times alone (ethtool -T shows what it can)".format(
+                target.name, len(kernel), len(stamped) or answered
+            )
         )
-    else:
-        layers = {"kernel": kernel, "user": plain, "host": host}
     after = _tcp_info(exchange.stream)
     found = conditions.since(before, cpu)
     found.update(
         mode="request_response",
-        interval_us=int(round(interval * 1e6)),
-        asked=pace.samples,
+        interval_us=int(round(plan.interval * 1e6)),
+        asked=wanted,
         answered=answered,
         reply_size=exchange.reply_size,
         handshake_us=None if handshake_rtt is None else handshake_rtt / 1000.0,
@@ -401,31 +409,34 @@ def _measure(target, exchange, pace, cpu, handshake_rtt, path):
     return Series(exchange.request_size, started, seconds, layers, found, remarks)
 
 
-def _requests(exchange, pace, interval):
-    # type: (Exchange, Pace, float) -> Tuple[List[int], List[_Stamped], Optional[str]]
-    """Requests without stamps and with them, in turn, and why no more answers came.
+def _requests(exchange, pace, plan):
+    # type: (Exchange, Pace, _Plan) -> Tuple[List[int], List[_Stamped], Optional[str]]
+    """Requests without stamps and with them, and why no more answers came.
 
-    In turn, so that both are of the same time; the first are without.
+    In turn, so that both are of the same time.
     """
     plain = []  # type: List[int]
     stamped = []  # type: List[_Stamped]
     # Back to back, a request is to begin when the clock is looked at.
-    wait = pacing.Schedule(interval, exchange.clock).wait if interval else exchange.clock
+    schedule = pacing.Schedule(plan.interval, exchange.clock)
+    wait = schedule.wait if plan.interval else exchange.clock
     # In the clock of the samples, which costs nothing more to compare.
     last = exchange.clock() + int((pace.deadline - time.monotonic()) * 1e9)
-    turn = max(1, min(_TURN, pace.samples // 4)) if exchange.stamps else pace.samples
-    left = pace.samples
+    wanted = max(plan.plain, plan.stamped)
+    turn = _TURN if plan.plain and plan.stamped else wanted
+    kinds = []  # type: List[Tuple[Callable[..., None], List[Any]]]
+    if plan.plain:
+        kinds.append((exchange.without_stamps, plain))
+    if plan.stamped:
+        kinds.append((exchange.with_stamps, stamped))
     try:
-        while left > 0:
-            count = min(turn, left)
-            left -= count
-            exchange.without_stamps(count, wait, last, plain)
-            if exchange.stamps and left > 0:
-                count = min(turn, left)
-                left -= count
-                exchange.with_stamps(count, wait, last, stamped)
-            if exchange.clock() >= last:
-                break
+        for begun in range(0, wanted, turn):
+            until = min(begun + turn, wanted)
+            for take, took in kinds:
+                take(until - begun, wait, last, took)
+                if len(took) < until:
+                    # The time is over.
+                    return plain, stamped, None
     except OSError as problem:
         return plain, stamped, _reason(problem, pace.timeout)
     return plain, stamped, None
@@ -450,14 +461,26 @@ def _apart(stamped):
     return kernel, host, missing, steps
 
 
+class _Plan(NamedTuple):
+    """How many requests of each kind a window takes, and ``interval`` seconds apart.
+
+    With both kinds, they are as many. ``plain`` are without time stamps.
+    """
+
+    interval: float
+    plain: int
+    stamped: int
+
+
 def _warm_up(target, exchange, pace, remarks):
-    # type: (Target, Exchange, Pace, List[str]) -> float
-    """Wake up caches, windows and stamps; the interval at which the window can be measured."""
+    # type: (Target, Exchange, Pace, List[str]) -> _Plan
+    """Wake up caches, windows and stamps, and see how the window can be measured."""
     plain = []  # type: List[int]
     stamped = []  # type: List[_Stamped]
     limit = min(time.monotonic() + WARM_UP_SECONDS, pace.deadline)
     never = exchange.clock() + _NEVER
-    most = warm_up_requests(exchange.request_size, exchange.reply_size)
+    sizes = (exchange.request_size, exchange.reply_size)
+    most = warm_up_requests(*sizes)
     count = 0
     try:
         while count < most and (count < LEAST_WARM_UP or time.monotonic() < limit):
@@ -470,30 +493,42 @@ def _warm_up(target, exchange, pace, remarks):
         raise CannotMeasure(
             "no answer from {0}: {1}".format(target.name, _reason(problem, pace.timeout))
         ) from problem
-    if not any(between for _, between in stamped):
-        # Asking for them costs time for each request, and none will come.
-        exchange.stamps = False
-    if not pace.interval:
-        return 0.0
     times = sorted(plain + [user for user, _ in stamped])
     typical = times[len(times) * 9 // 10] / 1e9
     least = _ROUND_TRIPS_PER_INTERVAL * typical
-    if pace.interval >= least:
-        return pace.interval
-    remarks.append(
-        "{0}: a round trip takes {1:.3f} ms, so a request began every {2:.3f} ms instead of every "
-        "{3:.3f} ms".format(target.name, typical * 1e3, least * 1e3, pace.interval * 1e3)
-    )
-    return least
+    interval = pace.interval
+    if interval and interval < least:
+        remarks.append(
+            "{0}: a round trip takes {1:.3f} ms, so a request began every {2:.3f} ms instead of "
+            "every {3:.3f} ms".format(target.name, typical * 1e3, least * 1e3, interval * 1e3)
+        )
+        interval = least
+    each = requests_a_sample(*sizes)
+    # Asking for stamps costs time for each request, and it may be that none will come.
+    if any(kernel is not None for _, kernel in stamped):
+        if each == 2 and times[len(times) // 2] < _SHORT * 1e9:
+            return _Plan(interval, pace.samples, pace.samples)
+        return _Plan(interval, 0, _in_the_same_time(pace, each, interval))
+    return _Plan(interval, _in_the_same_time(pace, each, interval), 0)
+
+
+def _in_the_same_time(pace, each, interval):
+    # type: (Pace, int, float) -> int
+    """As many requests of one kind as leave a window as long as both kinds make it, but no fewer
+    than there shall be samples: the interval must not hang on the kinds, for a host that sleeps
+    longer wakes up later."""
+    if not interval:
+        return pace.samples
+    return max(pace.samples, int(each * pace.samples * pace.interval / interval))
 
 
 # -- telling it -----------------------------------------------------------------------------------
 
 
-def _short_of(target, count, pace):
-    # type: (Target, int, Pace) -> str
-    return "{0}: the time that was given allowed {1} of {2} samples".format(
-        target.name, count, pace.samples
+def _short_of(target, count, wanted, what):
+    # type: (Target, int, int, str) -> str
+    return "{0}: the time that was given allowed {1} of {2} {3}".format(
+        target.name, count, wanted, what
     )
 
 

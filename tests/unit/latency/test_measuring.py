@@ -217,7 +217,7 @@ def test_a_list_that_asks_for_too_much_traffic(options, windows, seconds, said):
         ({}, 10, 3, 15),
         ({"mode": "tns_ping"}, 60, 10, 33),
         ({"mode": "tns_ping"}, 10, 60, 200),
-        ({"mode": "request_response"}, 10, 3, 2400),
+        ({"mode": "request_response"}, 10, 3, 1500),
         ({"mode": "request_response", "request_size": 65536, "reply_size": 65536}, 10, 3, 811),
         ({"samples": 7}, 10, 3, 7),
     ],
@@ -251,8 +251,8 @@ def test_the_machine_that_runs_this(tmp_path):
     connects = [w for w in measured.windows if w.conditions.get("mode") == "handshake"]
     if not any("O_DIRECT" in remark for remark in measured.remarks):
         assert [window.n for window in reads if window.layer == "user"] == [40, 40]
-    # Half of the requests have time stamps, and tell the other layers.
-    assert [window.conditions["answered"] for window in exchanges] == [60] * 6
-    assert [window.n for window in exchanges if window.layer == "user"] == [32, 32]
+    assert [window.n for window in exchanges if window.layer == "user"] >= [60, 60]
+    # Two requests a sample, in a second.
+    assert {window.conditions["interval_us"] for window in exchanges} == {8333}
     assert {window.conditions["interval_us"] for window in connects} == {333333}
     assert [window.started for window in measured.windows if window.started is None] == []

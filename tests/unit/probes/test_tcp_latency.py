@@ -25,9 +25,9 @@ def request_response(target: Target, samples: int = 100, interval: float = 0.0, 
 def test_three_layers(target):
     series = request_response(target)
     assert {name: len(samples) for name, samples in series.layers.items()} == {
-        "kernel": 48,
-        "user": 52,
-        "host": 48,
+        "kernel": 100,
+        "user": 100,
+        "host": 100,
     }
     assert min(series.layers["kernel"]) > 0
     assert min(series.layers["host"]) >= 0
@@ -35,40 +35,92 @@ def test_three_layers(target):
     conditions = series.conditions
     assert (conditions["reply_size"], conditions["retrans"], conditions["ended"]) == (4, 0, None)
     assert (conditions["stamps_missing"], conditions["clock_steps"]) == (0, 0)
-    assert (conditions["asked"], conditions["answered"]) == (100, 100)
+    assert conditions["asked"] == conditions["answered"]
     assert conditions["handshake_us"] > 0
 
 
-def test_half_of_the_requests_have_stamps_in_turn_with_the_others(target, monkeypatch):
-    """What a process sees is timed without stamps, which cost time; both are of the same time."""
-    real, asked = socket_stamps.ask, []
+@pytest.fixture
+def short(monkeypatch):
+    """Whatever this machine does beside, round trips are short."""
+    monkeypatch.setattr(tcp_latency, "_SHORT", 60.0)
+
+
+@pytest.fixture
+def long(monkeypatch):
+    monkeypatch.setattr(tcp_latency, "_SHORT", 0.0)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """When stamps were asked for; only after the warm-up."""
+    real, found = socket_stamps.ask, []
 
     def watched(stream, wanted):
-        asked.append(wanted)
+        found.append(wanted)
         real(stream, wanted)
 
+    def warm(target, exchange, pace, remarks):
+        plan = warm_up(target, exchange, pace, remarks)
+        found.clear()
+        return plan
+
+    warm_up = tcp_latency._warm_up
     monkeypatch.setattr(socket_stamps, "ask", watched)
-    monkeypatch.setattr(tcp_latency, "_warm_up", lambda *_: 0.0)
-    series = request_response(target, 64)
-    assert asked == [True, False] * 4
-    assert {len(samples) for samples in series.layers.values()} == {32}
+    monkeypatch.setattr(tcp_latency, "_warm_up", warm)
+    return found
 
 
-@pytest.mark.parametrize(("samples", "stamped"), [(2, 1), (3, 1), (5, 2), (20, 10), (33, 16)])
-def test_few_requests_have_stamps_too(target, samples, stamped):
+def test_what_is_short_is_told_to_the_user_without_stamps(target, short, asked):
+    """Stamps cost time. Requests with and without take turns, so that both are of one time."""
+    series = request_response(target, 40)
+    assert asked == [True, False] * 3
+    assert {len(samples) for samples in series.layers.values()} == {40}
+    assert (series.conditions["asked"], series.conditions["answered"]) == (80, 80)
+
+
+def test_what_is_long_has_stamps_for_all_layers(target, long, asked):
+    series = request_response(target, 40)
+    assert asked == [True, False]
+    for kernel, user, host in zip(*series.layers.values(), strict=True):
+        assert 0 < kernel <= user
+        assert host == user - kernel
+    assert (series.conditions["asked"], series.conditions["answered"]) == (40, 40)
+
+
+def test_large_requests_have_stamps(target, short):
+    """Twice as many of them would be too much traffic."""
+    series = tcp_latency.request_response(target, 4096, 1, pace(20))
+    assert (series.conditions["asked"], series.conditions["answered"]) == (20, 20)
+    assert {len(samples) for samples in series.layers.values()} == {20}
+
+
+@pytest.mark.parametrize(("size", "requests"), [(12, 20), (4096, 10)])
+def test_one_kind_of_requests_takes_as_long_as_both(target, long, size, requests):
+    """The interval does not hang on the kinds: a host that sleeps longer wakes up later."""
+    series = tcp_latency.request_response(target, size, 4, pace(10, 0.02))
+    assert series.conditions["interval_us"] == 20_000
+    assert len(series.layers["user"]) == series.conditions["answered"] == requests
+    assert series.seconds >= 0.02 * (requests - 1)
+
+
+def test_both_kinds_share_the_interval(target, short):
+    series = request_response(target, 10, 0.02)
+    assert series.conditions["interval_us"] == 20_000
+    assert series.seconds >= 0.38
+    assert len(series.layers["user"]) == 10
+
+
+@pytest.mark.parametrize("samples", [1, 2, 17])
+def test_few_samples(target, short, samples):
     series = request_response(target, samples)
-    assert len(series.layers["kernel"]) == len(series.layers["host"]) == stamped
-    assert len(series.layers["user"]) == samples - stamped
+    assert {layer: len(times) for layer, times in series.layers.items()} == {
+        "kernel": samples,
+        "user": samples,
+        "host": samples,
+    }
 
 
-def test_a_single_request_has_no_stamps(target):
-    series = request_response(target, 1)
-    assert set(series.layers) == {"user"}
-    assert "stamps of only 0 of 0 requests that were to have them" in series.remarks[0]
-
-
-def test_user_kernel_and_host_are_of_one_request(target, monkeypatch):
-    """The host's part is what is left of the same request, never of another."""
+def test_the_host_is_what_is_left_of_the_same_request(target, monkeypatch):
     real, whole = tcp_latency._apart, []
 
     def watched(stamped):
@@ -84,9 +136,9 @@ def test_user_kernel_and_host_are_of_one_request(target, monkeypatch):
 def test_windows(target):
     windows = tcp_latency.windows(target, request_response(target))
     assert [(one.probe, one.layer, one.size, one.n) for one in windows] == [
-        ("tcp", "kernel", 12, 48),
-        ("tcp", "user", 12, 52),
-        ("tcp", "host", 12, 48),
+        ("tcp", "kernel", 12, 100),
+        ("tcp", "user", 12, 100),
+        ("tcp", "host", 12, 100),
     ]
     for one in windows:
         assert one.subject == target.name
@@ -100,9 +152,9 @@ def test_any_payload(target, request_size, reply_size):
     series = tcp_latency.request_response(target, request_size, reply_size, pace(20))
     assert series.size == request_size
     assert {layer: len(samples) for layer, samples in series.layers.items()} == {
-        "user": 10,
-        "kernel": 10,
-        "host": 10,
+        "user": 20,
+        "kernel": 20,
+        "host": 20,
     }
 
 
@@ -138,7 +190,7 @@ def test_without_stamps_there_are_user_times_and_a_remark(target, monkeypatch):
     series = request_response(target)
     assert set(series.layers) == {"user"}
     assert len(series.layers["user"]) == 100
-    assert "takes no stamps" in series.remarks[0]
+    assert "took stamps of only 0 of 100 requests" in series.remarks[0]
 
 
 def test_a_driver_that_stamps_nothing_is_not_asked_again(target, monkeypatch):
@@ -160,8 +212,8 @@ def test_a_missing_stamp_is_no_sample(target, monkeypatch):
 
     monkeypatch.setattr(socket_stamps, "received", sometimes)
     series = request_response(target)
-    assert len(series.layers["user"]) == 52
-    assert len(series.layers["kernel"]) == 48 - series.conditions["stamps_missing"] == 36
+    assert len(series.layers["user"]) == 100
+    assert len(series.layers["kernel"]) == 100 - series.conditions["stamps_missing"] == 75
 
 
 @pytest.mark.parametrize("step", [-3_600_000_000_000, 3_600_000_000_000])
@@ -174,10 +226,9 @@ def test_a_clock_that_is_set_meanwhile_gives_no_sample(target, monkeypatch, step
 
     monkeypatch.setattr(socket_stamps, "received", stepped)
     series = request_response(target)
-    steps = series.conditions["clock_steps"]
-    assert 4 <= steps <= 5
-    assert len(series.layers["kernel"]) == len(series.layers["host"]) == 48 - steps
-    assert len(series.layers["user"]) == 52
+    assert series.conditions["clock_steps"] == 10
+    assert len(series.layers["kernel"]) == len(series.layers["host"]) == 90
+    assert len(series.layers["user"]) == 100
 
 
 def test_the_interval_is_stretched_for_a_long_way():
@@ -196,7 +247,7 @@ def test_the_interval_is_stretched_for_a_long_way():
 def test_the_interval_is_kept(target):
     series = request_response(target, 5, 0.2)
     assert series.conditions["interval_us"] == 200_000
-    assert series.seconds >= 0.8
+    assert series.seconds >= 1.8
 
 
 def test_no_request_begins_after_the_deadline(target):
@@ -204,7 +255,14 @@ def test_no_request_begins_after_the_deadline(target):
     series = tcp_latency.request_response(target, 12, 4, wanted)
     answered = series.conditions["answered"]
     assert 1 <= answered <= 30
-    assert f"allowed {answered} of 1000 samples" in series.remarks[0]
+    assert f"allowed {answered} of 2000 requests" in series.remarks[0]
+
+
+def test_the_deadline_is_one_for_both_kinds(target, short):
+    """The second request would begin too late, and nobody waits for a third."""
+    series = tcp_latency.request_response(target, 12, 4, pace(20, 1.0, seconds=1.9))
+    assert series.conditions["answered"] == 1
+    assert series.seconds < 2.9
 
 
 def test_a_server_that_leaves():
@@ -218,10 +276,26 @@ def test_a_server_that_leaves():
 
     with server(serve) as target:
         series = request_response(target)
-    assert 20 <= series.conditions["answered"] < 100
-    assert "the window ended after" in series.remarks[0]
-    assert series.conditions["ended"]
-    assert series.conditions["asked"] == 100
+    known = series.conditions
+    assert 20 <= known["answered"] < known["asked"]
+    assert f"the window ended after {known['answered']} of" in series.remarks[0]
+    assert known["ended"]
+
+
+def test_a_server_that_leaves_at_once(short):
+    """Before any request had stamps, the driver is not to blame for there being none."""
+    left = traffic.WARM_UP + 5
+
+    def serve(stream):
+        greet(stream)
+        for _ in range(left):
+            stream.recv(12)
+            stream.sendall(b"xxxx")
+
+    with server(serve) as target:
+        series = request_response(target)
+    assert set(series.layers) == {"user"}
+    assert ["the window ended after" in remark for remark in series.remarks] == [True]
 
 
 def test_a_server_that_falls_silent():

@@ -100,7 +100,7 @@ def _lost_answers(windows):
     found = []  # type: List[Graded]
     for layers in measurements.values():
         known = layers[0].conditions
-        # Of requests, no layer has them all.
+        # Of requests, there may be no layer that has them all.
         count = _count_of(known, "answered") or max(window.n for window in layers)
         for one in (_failed(known, count), _second_syn(known, count), _ended(known, count)):
             if one is not None:
