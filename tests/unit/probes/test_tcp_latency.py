@@ -80,11 +80,17 @@ def test_what_is_short_is_told_to_the_user_without_stamps(target, short, asked):
 
 def test_what_is_long_has_stamps_for_all_layers(target, long, asked):
     series = request_response(target, 40)
-    assert asked == [True, False]
+    assert asked == [True, False] * 3
     for kernel, user, host in zip(*series.layers.values(), strict=True):
         assert 0 < kernel <= user
         assert host == user - kernel
     assert (series.conditions["asked"], series.conditions["answered"]) == (40, 40)
+
+
+def test_the_kernel_keeps_few_stamps(target, long):
+    series = request_response(target, 600)
+    assert {len(samples) for samples in series.layers.values()} == {600}
+    assert series.conditions["stamps_missing"] == 0
 
 
 def test_large_requests_have_stamps(target, short):
