@@ -496,14 +496,16 @@ def _warm_up(target, exchange, pace, remarks):
     times = sorted(plain + [user for user, _ in stamped])
     typical = times[len(times) * 9 // 10] / 1e9
     least = _ROUND_TRIPS_PER_INTERVAL * typical
-    interval = pace.interval
-    if interval and interval < least:
+    interval = max(pace.interval, least) if pace.interval else 0.0
+    each = requests_a_sample(*sizes)
+    if interval > each * pace.interval:
+        # The samples take longer than they were to; up to there, they have only fewer requests.
         remarks.append(
             "{0}: a round trip takes {1:.3f} ms, so a request began every {2:.3f} ms instead of "
-            "every {3:.3f} ms".format(target.name, typical * 1e3, least * 1e3, interval * 1e3)
+            "every {3:.3f} ms".format(
+                target.name, typical * 1e3, interval * 1e3, each * pace.interval * 1e3
+            )
         )
-        interval = least
-    each = requests_a_sample(*sizes)
     # Asking for stamps costs time for each request, and it may be that none will come.
     if any(kernel is not None for _, kernel in stamped):
         if each == 2 and times[len(times) // 2] < _SHORT * 1e9:

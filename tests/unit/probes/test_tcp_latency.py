@@ -250,6 +250,22 @@ def test_the_interval_is_stretched_for_a_long_way():
     assert "a request began every" in series.remarks[0]
 
 
+def test_a_sample_of_a_long_way_takes_one_request_in_the_same_time():
+    """As long as that does, nothing is amiss."""
+
+    def serve(stream):
+        greet(stream)
+        while stream.recv(12):
+            time.sleep(0.05)
+            stream.sendall(b"xxxx")
+
+    with server(serve) as target:
+        series = request_response(target, 5, 0.08)
+    assert series.remarks == []
+    assert 100_000 <= series.conditions["interval_us"] < 160_000
+    assert 5 <= len(series.layers["user"]) < 10
+
+
 def test_the_interval_is_kept(target):
     series = request_response(target, 5, 0.2)
     assert series.conditions["interval_us"] == 200_000
