@@ -1,6 +1,8 @@
 """Round trips to servers of the test's own, on loopback. No number of microseconds is judged."""
 
+import socket
 import time
+from collections.abc import Callable
 
 import pytest
 from ansible.module_utils.hostproof.latency import traffic
@@ -287,16 +289,18 @@ def test_the_deadline_is_one_for_both_kinds(target, short):
     assert series.seconds < 2.9
 
 
-def test_a_server_that_leaves():
-    left = traffic.WARM_UP + 20
-
-    def serve(stream):
+def leaving_after(requests: int) -> Callable[[socket.socket], None]:
+    def serve(stream: socket.socket) -> None:
         greet(stream)
-        for _ in range(left):
+        for _ in range(requests):
             stream.recv(12)
             stream.sendall(b"xxxx")
 
-    with server(serve) as target:
+    return serve
+
+
+def test_a_server_that_leaves():
+    with server(leaving_after(traffic.WARM_UP + 20)) as target:
         series = request_response(target)
     known = series.conditions
     assert 20 <= known["answered"] < known["asked"]
@@ -306,15 +310,7 @@ def test_a_server_that_leaves():
 
 def test_a_server_that_leaves_at_once(short):
     """Before any request had stamps, the driver is not to blame for there being none."""
-    left = traffic.WARM_UP + 5
-
-    def serve(stream):
-        greet(stream)
-        for _ in range(left):
-            stream.recv(12)
-            stream.sendall(b"xxxx")
-
-    with server(serve) as target:
+    with server(leaving_after(traffic.WARM_UP + 5)) as target:
         series = request_response(target)
     assert set(series.layers) == {"user"}
     assert ["the window ended after" in remark for remark in series.remarks] == [True]
