@@ -2,8 +2,8 @@
 
 Each round gives one ratio, of two measurements taken right after each other. Whether the ratio
 keeps a limit is told by the interval of all rounds' (Wilcoxon's, 95 %): wholly within is met,
-wholly beyond is not, and across the limit the machine was too noisy to tell, which is no pass. Nor
-can a machine tell what it does not keep whose hypervisor gave its processors to others meanwhile.
+wholly beyond is not, and across the limit the machine was too noisy to tell, which is no pass. What
+the hypervisor took of the processors meanwhile is said, and changes no word.
 """
 
 import math
@@ -20,7 +20,7 @@ MET, NOT_MET, NOISY = "met", "NOT MET", "too noisy to tell"
 FEWEST = 6
 
 #: A hundredth of the time of all processors is a p99 of its own.
-MOST_STOLEN = 0.01
+MUCH_STOLEN = 0.01
 
 
 def at_most(interval: Interval, limit: float) -> str:
@@ -70,9 +70,8 @@ def rounds(
         if decided or time.monotonic() > end:
             word = words[-1] if decided else NOISY
             stolen = share_stolen(before, processor_times())
-            if word == NOT_MET and stolen > MOST_STOLEN:
-                print(f"\nThe hypervisor took {stolen:.1%} of the processors meanwhile")
-                word = NOISY
+            if stolen > MUCH_STOLEN:
+                print(f"The hypervisor took {stolen:.1%} of the processors in these rounds:")
             return interval, len(ratios), word
 
 

@@ -58,15 +58,16 @@ def test_neither_end_may_be_off(judging, low, high, expected):
 
 @pytest.mark.parametrize(
     ("stolen", "ratio", "expected"),
-    [(0, 2.0, "NOT MET"), (1, 2.0, "NOT MET"), (4, 2.0, "too noisy to tell"), (4, 1.0, "met")],
+    [(0, 2.0, "NOT MET"), (1, 2.0, "NOT MET"), (4, 2.0, "NOT MET"), (4, 1.0, "met")],
 )
-def test_what_the_hypervisor_took_is_not_held_against_us(
-    judging, monkeypatch, stolen, ratio, expected
+def test_what_the_hypervisor_took_is_said_and_changes_no_word(
+    judging, monkeypatch, capsys, stolen, ratio, expected
 ):
     looks = iter([[0] * 8, [50, 0, 0, 50 - stolen, 0, 0, 0, stolen]])
     monkeypatch.setattr(judging, "processor_times", lambda: next(looks))
     judge = functools.partial(judging.at_most, limit=1.05)
     assert judging.rounds(lambda: ratio, judge, 9, 60.0)[2] == expected
+    assert ("The hypervisor took 4.0%" in capsys.readouterr().out) == (stolen > 1)
 
 
 def test_times_of_this_machine(judging):

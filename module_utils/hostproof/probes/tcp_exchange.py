@@ -3,7 +3,7 @@
 """Requests and answers on one connection to our responder, timed by this process and by the kernel.
 
 Time stamps cost the request that has them some microseconds, which are a fifth of a round trip on
-loopback: what a process sees is timed on requests without, and the kernel's part on requests with.
+loopback: there are requests with stamps and without, and who asks knows which the round trip needs.
 
 The loops are the timed part. What can be done before or after is not in them.
 """
