@@ -4,10 +4,23 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+from ansible import context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+
+from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of  # noqa: E402 - path
+from hostproof_controller.report.text import printable, shorten  # noqa: E402 - as above
 
 DOCUMENTATION = """
 name: hostproof_progress
@@ -34,6 +47,48 @@ TELL = ("compare_latency", "latency_baseline", "latency_gate")
 QUIET = (JUDGE, RECORD, REPORT, VALIDATE, *TELL, "meta", "ansible.builtin.meta")
 
 
+#: What Ansible itself colours text with.
+COLOUR = re.compile("(\x1b\\[[0-9;]*m)")
+
+
+class Shown(str):
+    """Text that is printable but for the colours that Ansible gave it."""
+
+
+def shows_printable(display: Callable[..., Any]) -> Callable[..., Any]:
+    """Ansible's ``Display.display``, which all that it shows goes through, made safe."""
+
+    def safe(msg: Any, *arguments: Any, **named: Any) -> Any:
+        if isinstance(msg, str) and not isinstance(msg, Shown):
+            msg = printable(msg)
+        return display(msg, *arguments, **named)
+
+    safe.hostproof = True  # type: ignore[attr-defined]
+    return safe
+
+
+def keeps_colours(display: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for lines that are coloured piece by piece."""
+
+    def safe(msg: Any, *arguments: Any, **named: Any) -> Any:
+        pieces = COLOUR.split(str(msg))
+        told = (one if place % 2 else printable(one) for place, one in enumerate(pieces))
+        return display(Shown("".join(told)), *arguments, **named)
+
+    return safe
+
+
+def deep_printable(value: Any) -> Any:
+    """The value with every text in it printable: what Ansible makes a coloured diff of."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {deep_printable(key): deep_printable(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [deep_printable(one) for one in value]
+    return value
+
+
 class CallbackModule(DefaultCallback):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
@@ -42,21 +97,46 @@ class CallbackModule(DefaultCallback):
     def __init__(self) -> None:
         super().__init__()
         self._hosts = 0
+        self._waiting: dict[str, None] = {}
+        self._limit_is_known = False
         self._answered = 0
         self._began = 0.0
         self._waiting_play = None
         self._shown = False
+        # Warnings, errors and banners end there too, from wherever they come.
+        if not hasattr(self._display.display, "hostproof"):
+            self._display.display = shows_printable(self._display.display)
+
+    def _get_diff(self, difflist) -> str:
+        return Shown(super()._get_diff(deep_printable(difflist)))
 
     def v2_playbook_on_play_start(self, play) -> None:
         self._play = play  # the default callback reads it
         self._waiting_play = play
         hosts = play.get_variable_manager().get_vars(play=play).get("ansible_play_hosts_all", [])
         self._hosts = len(hosts)
+        if not self._limit_is_known:
+            self._limit_is_known = True
+            self._refuse_unknown_hosts(play)
+
+    def _refuse_unknown_hosts(self, play) -> None:
+        """End a run whose --limit names a host that there is not: no host was asked yet.
+
+        Ansible would warn and go on with the others, and a host left out looks like a host judged.
+        """
+        limit = context.CLIARGS.get("subset")
+        inventory = getattr(play.get_variable_manager(), "_inventory", None)
+        said = unknown_of(inventory, limit) if limit and inventory is not None else []
+        for sentence in said:
+            self._display.display(f"hostproof: {sentence}", color="red", stderr=True)
+        if said:
+            raise SystemExit(EXIT_UNKNOWN_HOST)
 
     def v2_playbook_on_task_start(self, task, is_conditional) -> None:
         if self._is_quiet(task):
             if task.action in (JUDGE, RECORD):
                 self._answered, self._began = 0, time.monotonic()
+                self._waiting.clear()
                 self._show_progress()
             return
         if self._waiting_play is not None:
@@ -64,6 +144,11 @@ class CallbackModule(DefaultCallback):
             self._waiting_play = None
         self._shown = True
         super().v2_playbook_on_task_start(task, is_conditional)
+
+    def v2_runner_on_start(self, host, task) -> None:
+        if task.action in (JUDGE, RECORD):
+            self._waiting[host.get_name()] = None
+        super().v2_runner_on_start(host, task)
 
     def v2_runner_on_ok(self, result) -> None:
         if not self._take(result):
@@ -90,7 +175,15 @@ class CallbackModule(DefaultCallback):
 
     def v2_playbook_on_stats(self, stats) -> None:
         if self._shown:
-            super().v2_playbook_on_stats(stats)
+            # The names in its lines are the inventory's, and what modules gave is JSON.
+            shown, self._display.display = (
+                self._display.display,
+                keeps_colours(self._display.display),
+            )
+            try:
+                super().v2_playbook_on_stats(stats)
+            finally:
+                self._display.display = shown
 
     def _is_quiet(self, task) -> bool:
         return task.action in QUIET and not self._display.verbosity
@@ -100,6 +193,7 @@ class CallbackModule(DefaultCallback):
         task, answer = result._task, result._result
         if task.action in (JUDGE, RECORD):
             self._answered += 1
+            self._waiting.pop(result._host.get_name(), None)
             self._show_progress()
         if task.action == REPORT and "summary" in answer:
             self._display.display(f"{answer['summary']}\n\nReport: {answer['report']}")
@@ -108,17 +202,27 @@ class CallbackModule(DefaultCallback):
             for line in answer.get("lines", []):
                 self._display.display(line)
             return not self._display.verbosity
-        # A judged host's failure is in the report; any other failure must be seen here.
-        return self._is_quiet(task) and (not failed or task.action == JUDGE)
+        # What the report tells needs no second place; any other failure must be seen here.
+        told = task.action == JUDGE and (answer.get("reported") or answer.get("unreachable"))
+        return bool(self._is_quiet(task) and (not failed or told))
 
     def _show_progress(self) -> None:
         """Rewrite one line of the terminal; end it when the last host has answered."""
         if not sys.stderr.isatty() or self._display.verbosity:
             return
-        elapsed = int(time.monotonic() - self._began)
-        done = self._answered >= self._hosts
-        sys.stderr.write(
-            f"\r{self._answered} of {self._hosts} hosts, {elapsed // 60}:{elapsed % 60:02d}"
-            + ("\r\033[K" if done else "")
-        )
+        sys.stderr.write("\r" + self._progress(shutil.get_terminal_size().columns) + "\033[K")
+        if self._answered >= self._hosts:
+            sys.stderr.write("\r\033[K")
         sys.stderr.flush()
+
+    def _progress(self, width: int) -> str:
+        """How many have answered, since when, and who lets the others wait, in one line."""
+        elapsed = int(time.monotonic() - self._began)
+        line = f"{self._answered} of {self._hosts} hosts, {elapsed // 60}:{elapsed % 60:02d}"
+        if self._answered and self._waiting:
+            names = [printable(name) for name in self._waiting]
+            line += f", waiting for {', '.join(names[:3])}"
+            if len(names) > 3:
+                line += f" and {len(names) - 3} more"
+        # A line that the terminal breaks is not rewritten, but followed by the next.
+        return shorten(line, max(width - 1, 10))

@@ -68,11 +68,12 @@ _UTILS = str(Path(__file__).resolve().parents[1] / "module_utils")
 if _UTILS not in ansible.module_utils.__path__:
     ansible.module_utils.__path__.append(_UTILS)
 
-from ansible.module_utils.hostproof.errors import ParseError  # noqa: E402
-from ansible.module_utils.hostproof.parsers import oracle_net  # noqa: E402
-
 
 def from_oracle_net(text: Any, strict: bool = True) -> dict[str, Any]:
+    # Every worker that templates anything loads all filters: only who calls this one pays for it.
+    from ansible.module_utils.hostproof.errors import ParseError
+    from ansible.module_utils.hostproof.parsers.oracle import oracle_net
+
     if not isinstance(text, str):
         raise AnsibleFilterError(f"from_oracle_net needs a text, not {type(text).__name__}")
     try:

@@ -111,7 +111,7 @@ legal:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof import aix_attributes, apply
+from ansible.module_utils.hostproof import aix_attributes, apply, difference
 from ansible.module_utils.hostproof.change import Plan
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
@@ -152,13 +152,13 @@ def main():
         after = before
         if change is not None:
             plan = Plan([change], [], [], [])
-            diff = plan.diff()
+            diff = difference.of_plan(plan)
             if not module.check_mode:
                 writer = Writer()
                 apply.apply_plan(plan, JOURNAL, Journal(writer), writer)
                 after = aix_attributes.look_at(LiveHost(), device, read)
     except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="aix_attributes: {0}".format(problem), diff=diff)
+        module.fail_json(msg=f"aix_attributes: {problem}", diff=diff)
     module.exit_json(
         changed=change is not None,
         diff=diff,

@@ -21,14 +21,18 @@ options:
     type: str
     required: true
   policy:
-    description: Every variable of the control's role, without the prefix.
+    description:
+      - Every variable of the control's role, without the prefix; taken from the variables
+        C(CONTROL_*) if it is not given.
     type: dict
-    required: true
   secrets:
     description:
       - What the policy keeps from sight, by control: base64 of a JSON dictionary of policy values.
     type: dict
 attributes:
+  async:
+    description: Does not support async, since the host answers once.
+    support: none
   check_mode:
     description: Returns the plan and changes nothing.
     support: full
@@ -42,7 +46,6 @@ EXAMPLES = r"""
 - name: Make the huge page pool as the policy says
   apply_control:
     control: hugepages
-    policy: "{{ __hugepages_policy }}"
 """
 
 RETURN = r"""
@@ -58,7 +61,7 @@ reboot_pending:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof import apply
+from ansible.module_utils.hostproof import apply, difference
 from ansible.module_utils.hostproof.audit import policies_from
 from ansible.module_utils.hostproof.controls import CONTROLS
 from ansible.module_utils.hostproof.errors import HostproofError
@@ -68,7 +71,7 @@ from ansible.module_utils.hostproof.writer import Writer
 
 ARGUMENT_SPEC = {
     "control": {"type": "str", "required": True},
-    "policy": {"type": "dict", "required": True},
+    "policy": {"type": "dict"},
     "secrets": {"type": "dict", "no_log": True},
 }
 
@@ -80,14 +83,14 @@ def main():
     try:
         policy = policies_from({name: module.params["policy"]}, module.params["secrets"])[name]
         control = CONTROLS[name]
-        plan = control.plan(control.read(LiveHost(), policy), policy)
-        diff = plan.diff()
+        plan = apply.plan_of(control, LiveHost(), policy)
+        diff = difference.of_plan(plan)
         apply.refuse(plan, name)
         if not module.check_mode:
             writer = Writer()
             apply.apply_plan(plan, name, Journal(writer), writer)
     except (HostproofError, OSError) as problem:
-        module.fail_json(msg="{0}: {1}".format(name, problem), diff=diff)
+        module.fail_json(msg=f"{name}: {problem}", diff=diff)
     module.exit_json(
         changed=bool(plan.changes),
         diff=diff,

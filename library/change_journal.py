@@ -36,13 +36,15 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.writer import Writer
 
+ARGUMENT_SPEC = {}
+
 
 def main():
-    module = AnsibleModule(argument_spec={}, supports_check_mode=True)
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     try:
         applies = [one.name for one in Journal(Writer()).transactions()]
     except (HostproofError, OSError) as problem:
-        module.fail_json(msg="change journal: {0}".format(problem))
+        module.fail_json(msg=f"change journal: {problem}")
     module.exit_json(changed=False, applies=applies)
 
 

@@ -79,9 +79,6 @@ lines:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof import evidence
-from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.latency import gate_steps, gating
 
 ARGUMENT_SPEC = {
     "state": {"type": "str", "choices": ["compared", "planned"], "default": "compared"},
@@ -95,30 +92,11 @@ ARGUMENT_SPEC = {
 
 
 def main():
+    """Reached only where Ansible did not find the action plugin of the same name."""
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
-    given = module.params
-    changed = [host for host in given["hosts"] if host not in given["unchanged"]]
-    try:
-        gating.check_controls(given["controls"], given["unchanged"], given["groups"])
-        if not changed:
-            raise ValueError("every host is one of latency_gate_controls, so none was changed")
-        if given["state"] == "planned":
-            module.exit_json(changed=False, judged=[], lines=[])
-        compared = gate_steps.compare(given["before"], given["after"], changed, given["unchanged"])
-    except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="compare_latency: {0}".format(problem))
-    judged = compared.with_gate({})
-    module.exit_json(
-        changed=False,
-        judged=[
-            {
-                "host": one.host,
-                "findings": [finding.as_dict() for finding in one.findings],
-                "evidence": evidence.encode(one.evidence),
-            }
-            for one in judged
-        ],
-        lines=gate_steps.lines_of(judged),
+    module.fail_json(
+        msg="compare_latency runs on the controller alone: name Hostproof's action_plugins in the "
+        "setting action_plugins of your ansible.cfg"
     )
 
 

@@ -83,12 +83,7 @@ lines:
   elements: str
 """
 
-import time
-
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.latency import baseline, comparing
-from ansible.module_utils.hostproof.latency.window import Window
 
 ARGUMENT_SPEC = {
     "folder": {"type": "path", "required": True},
@@ -101,58 +96,15 @@ ARGUMENT_SPEC = {
     "windows": {"type": "list", "elements": "dict"},
     "remarks": {"type": "list", "elements": "str", "default": []},
 }
-MEASURED = ("probes", "rounds", "seconds", "pause", "windows")
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec=ARGUMENT_SPEC,
-        required_if=[("state", "present", MEASURED)],
-        supports_check_mode=True,
+    """Reached only where Ansible did not find the action plugin of the same name."""
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    module.fail_json(
+        msg="latency_baseline runs on the controller alone: name Hostproof's action_plugins in the"
+        " setting action_plugins of your ansible.cfg"
     )
-    given = module.params
-    present = given["state"] == "present"
-    try:
-        if present:
-            kept = taken(given)
-            if not module.check_mode:
-                baseline.save(given["folder"], kept)
-        else:
-            kept = baseline.load(given["folder"], given["host"])
-    except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="{0}: {1}".format(given["host"], problem))
-    module.exit_json(
-        changed=present,
-        path=baseline.path_of(given["folder"], given["host"]),
-        probes=kept.probes,
-        rounds=kept.rounds,
-        seconds=kept.seconds,
-        pause=kept.pause,
-        lines=said(kept) if present else [],
-    )
-
-
-def taken(given):
-    return baseline.Baseline(
-        host=given["host"],
-        taken_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        probes=given["probes"],
-        rounds=given["rounds"],
-        seconds=given["seconds"],
-        pause=given["pause"],
-        windows=[Window.from_json(one) for one in given["windows"]],
-        remarks=given["remarks"],
-    )
-
-
-def said(kept):
-    """What a person should know of a baseline before the change: what it lacks is said now."""
-    names = [series.name for series in comparing.series_of(kept.windows)]
-    lines = ["{0}: {1} windows of {2}".format(kept.host, kept.rounds, ", ".join(names))]
-    lines += ["{0}: {1}".format(kept.host, text) for text in comparing.unmeasured(kept)]
-    steady = comparing.stability(kept)
-    lines += ["{0}: the baseline is not stable: {1}".format(kept.host, n) for n in steady.unstable]
-    return lines + ["{0}: {1}".format(kept.host, remark) for remark in kept.remarks]
 
 
 if __name__ == "__main__":

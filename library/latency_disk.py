@@ -152,14 +152,14 @@ import time
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.parsers.size import parse_size
-from ansible.module_utils.hostproof.probes import (
+from ansible.module_utils.hostproof.latency import (
     conditions,
-    direct_file,
     disk_counters,
     disk_latency,
     window_table,
 )
+from ansible.module_utils.hostproof.parsers.size import parse_size
+from ansible.module_utils.hostproof.probes.kernel import direct_file
 
 ARGUMENT_SPEC = {
     "mode": {"type": "str", "choices": ["passive", "active"], "default": "passive"},
@@ -215,7 +215,7 @@ def main():
         else:
             result = active(given, module.run_command)
     except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="latency_disk: {0}".format(problem))
+        module.fail_json(msg=f"latency_disk: {problem}")
     result["table"] = window_table.lines(result["windows"])
     for name in ("windows", "first_pass"):
         result[name] = [window.to_json() for window in result[name]]
@@ -226,14 +226,15 @@ def check(given):
     """The most bytes of a window; ValueError for what is out of range."""
     for name, (low, high) in sorted(BOUNDS.items()):
         if given[name] is not None and not low <= given[name] <= high:
-            raise ValueError("{0} must be from {1} to {2}".format(name, low, high))
+            raise ValueError(f"{name} must be from {low} to {high}")
     if given["cpu"] is not None and given["cpu"] not in os.sched_getaffinity(0):
         raise ValueError("cpu {0} is none that this process may use".format(given["cpu"]))
     for size in given["sizes"]:
         if size % direct_file.ALIGNMENT or not 0 < size <= LARGEST_READ:
             raise ValueError(
-                "a read of {0} bytes is not possible: sizes are multiples of {1}, at most "
-                "{2}".format(size, direct_file.ALIGNMENT, LARGEST_READ)
+                f"a read of {size} bytes is not possible: sizes are multiples of "
+                f"{direct_file.ALIGNMENT}, at most "
+                f"{LARGEST_READ}"
             )
     if not given["sizes"] or len(set(given["sizes"])) < len(given["sizes"]):
         raise ValueError("sizes must be one or more different ones")
@@ -280,7 +281,7 @@ def passive(given):
         remarks += [remark for remark in missing if remark not in remarks]
     if not windows:
         raise ValueError(
-            "a window takes {0:g} s, which seconds does not allow".format(one)
+            f"a window takes {one:g} s, which seconds does not allow"
             if deadline - one < time.monotonic()
             else "; ".join(remarks)
         )

@@ -144,12 +144,7 @@ lines:
   elements: str
 """
 
-import os
-
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof import evidence
-from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.latency import gate_steps, gating
 
 ARGUMENT_SPEC = {
     "state": {
@@ -172,150 +167,15 @@ ARGUMENT_SPEC = {
     "changed": {"type": "dict", "default": {}},
     "failed": {"type": "dict", "default": {}},
 }
-OF_A_BATCH = ("measuring", "changing", "decided", "reverted")
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec=ARGUMENT_SPEC,
-        required_if=[("state", state, ("batch",)) for state in OF_A_BATCH],
-        supports_check_mode=True,
+    """Reached only where Ansible did not find the action plugin of the same name."""
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    module.fail_json(
+        msg="latency_gate runs on the controller alone: name Hostproof's action_plugins in the "
+        "setting action_plugins of your ansible.cfg"
     )
-    given = module.params
-    answer = {"proceed": False, "kept": False, "revert": False, "judged": []}
-    answer.update(hosts=[], batches=[], lines=[])
-    try:
-        if given["state"] == "planned":
-            planned(given, module.check_mode, answer)
-        elif not module.check_mode:
-            STEPS[given["state"]](given, gating.load(given["folder"]), answer)
-    except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="gate: {0}".format(problem))
-    module.exit_json(changed=given["state"] != "open" and not module.check_mode, **answer)
-
-
-def planned(given, check_mode, answer):
-    if given["tolerance"] < 0:
-        raise ValueError("latency_gate_tolerance must not be below 0")
-    gating.check_controls(given["controls"], given["unchanged"], given["groups"])
-    batches = gating.plan(given["hosts"], given["unchanged"], given["serial"])
-    if not check_mode:
-        gating.create(given["folder"], batches, gate_steps.now())
-    answer["proceed"] = True
-    answer["batches"] = [shown(batch) for batch in batches]
-    for batch in batches:
-        answer["lines"].append(
-            "batch {0} of {1}: {2}; unchanged beside it: {3}".format(
-                batch["number"],
-                len(batches),
-                ", ".join(batch["hosts"]),
-                ", ".join(batch["unchanged"]) or "none",
-            )
-        )
-    answer["lines"].append(
-        "a batch that got worse, or of which that cannot be told, is {0}, and none follows".format(
-            "put back" if given["action"] == gating.REVERT else "held as it is"
-        )
-    )
-
-
-def shown(batch):
-    return {
-        "number": batch["number"],
-        "hosts": batch["hosts"],
-        "unchanged": batch["unchanged"],
-        "keep": batch["journal"],
-        "changed": batch["changed"],
-    }
-
-
-def measuring(given, ledger, answer):
-    parent = os.path.dirname(os.path.abspath(given["folder"]))
-    reasons = gate_steps.begin(ledger, given["batch"], parent, journals(given), given["release"])
-    say_stopped(given, answer, reasons)
-
-
-def changing(given, ledger, answer):
-    say_stopped(given, answer, gate_steps.allow_change(ledger, given["batch"]))
-
-
-def say_stopped(given, answer, reasons):
-    answer["proceed"] = not reasons
-    if reasons:
-        answer["lines"] = ["batch {0} was stopped, nothing was changed".format(given["batch"])]
-        answer["lines"] += reasons
-
-
-def decided(given, ledger, answer):
-    limits = gating.Limits(given["inconclusive"], given["tolerance"])
-    number = given["batch"]
-    hosts = ledger.batch(number)["hosts"]
-    applied = {host: went(given, host) for host in hosts}
-    decision, judged = gate_steps.decide(ledger, number, applied, journals(given), limits)
-    answer["proceed"] = answer["kept"] = decision.keep
-    answer["revert"] = not decision.keep and given["action"] == gating.REVERT
-    answer["judged"] = packed(judged)
-    # Said first: another path may be all of the difference, or the very change that is tested.
-    answer["lines"] = gate_steps.lines_by_host(decision.other_paths)
-    answer["lines"].append("batch {0} is {1}".format(number, "kept" if decision.keep else "held"))
-    answer["lines"] += ledger.batch(number)["reasons"]
-    if not decision.keep and not answer["revert"]:
-        answer["lines"].append(
-            "to put it back: ./hostproof revert --gate {0}".format(given["folder"])
-        )
-
-
-def went(given, host):
-    """ "ok" only where the last task of the change answered on that host."""
-    if (given["changed"].get(host) or {}).get("ping") == "pong":
-        return "ok"
-    told = (given["failed"].get(host) or {}).get("msg")
-    return " ".join(str(told or "the host did not answer to the end").split())[:500]
-
-
-def reverted(given, ledger, answer):
-    left, judged = gate_steps.after_revert(ledger, given["batch"], journals(given))
-    answer["proceed"] = not left
-    answer["judged"] = packed(judged)
-    answer["lines"] = left or ["batch {0} was put back".format(given["batch"])]
-
-
-def ended(_given, ledger, answer):
-    answer["hosts"] = gate_steps.kept_hosts(ledger)
-    answer["judged"] = packed(gate_steps.leave_unjudged(ledger))
-
-
-def still_open(_given, ledger, answer):
-    answer["batches"] = [shown(batch) for batch in gate_steps.open_batches(ledger)]
-    answer["proceed"] = bool(answer["batches"])
-    if not answer["batches"]:
-        answer["lines"] = ["this gate left nothing to put back"]
-
-
-def journals(given):
-    """Those that were read; of the others nothing is known."""
-    return {host: one for host, one in given["journal"].items() if isinstance(one, list)}
-
-
-def packed(judged):
-    return [
-        {
-            "host": one.host,
-            "findings": [finding.as_dict() for finding in one.findings],
-            "evidence": evidence.encode(one.evidence),
-        }
-        for one in judged
-    ]
-
-
-STEPS = {
-    "measuring": measuring,
-    "changing": changing,
-    "decided": decided,
-    "reverted": reverted,
-    "ended": ended,
-    "open": still_open,
-}
 
 
 if __name__ == "__main__":

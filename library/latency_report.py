@@ -94,7 +94,10 @@ windows:
   type: list
   elements: dict
 figures:
-  description: What else the report counts; its keys depend on C(kind).
+  description:
+    - What else the report counts; its keys depend on C(kind).
+    - C(release) begins with V(at least) where the text does not tell it and only the form of its
+      tables says since when they look so.
   returned: success
   type: dict
 remarks:
@@ -111,8 +114,8 @@ table:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.latency import reports
-from ansible.module_utils.hostproof.probes import report_file, window_table
+from ansible.module_utils.hostproof.latency import reports, window_table
+from ansible.module_utils.hostproof.probes.oracle import report_file
 
 ARGUMENT_SPEC = {
     "path": {"type": "path", "required": True},
@@ -149,12 +152,12 @@ def chosen(windows, events):
         return windows, []
     kept = [one for one in windows if one.subject.startswith(tuple(events))]
     absent = [one for one in events if not any(window.subject.startswith(one) for window in kept)]
-    return kept, ["the report has no event {0!r}".format(one) for one in absent]
+    return kept, [f"the report has no event {one!r}" for one in absent]
 
 
 def said(problem):
     if isinstance(problem, report_file.TooLong):
-        return "{0}: see most_bytes".format(problem)
+        return f"{problem}: see most_bytes"
     return problem.strerror if isinstance(problem, OSError) and problem.strerror else problem
 
 

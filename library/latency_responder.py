@@ -100,8 +100,8 @@ import ipaddress
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.latency import responder as latency_responder
 from ansible.module_utils.hostproof.parsers.size import parse_size
-from ansible.module_utils.hostproof.probes import latency_responder
 
 ARGUMENT_SPEC = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
@@ -126,11 +126,11 @@ def main():
     try:
         for name, (low, high) in sorted(BOUNDS.items()):
             if not low <= module.params[name] <= high:
-                raise ValueError("{0} must be from {1} to {2}".format(name, low, high))
+                raise ValueError(f"{name} must be from {low} to {high}")
         act = present if module.params["state"] == "present" else absent
         result = act(module.params, module.check_mode)
     except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="latency_responder: {0}".format(problem))
+        module.fail_json(msg=f"latency_responder: {problem}")
     module.exit_json(**result)
 
 
@@ -139,8 +139,8 @@ def settings_of(given):
     address = ipaddress.ip_address(given["address"])
     if address.is_unspecified or address.is_multicast:
         raise ValueError(
-            "address must be one of this host's own, not {0}: the responder listens nowhere "
-            "else".format(address)
+            f"address must be one of this host's own, not {address}: the responder listens nowhere "
+            "else"
         )
     if not given["clients"]:
         raise ValueError("clients is empty: name the addresses or networks that are answered")
@@ -149,7 +149,7 @@ def settings_of(given):
         raise ValueError("clients must not be everybody")
     most = parse_size(given["most_bytes"])
     if not 1 <= most <= MOST_BYTES:
-        raise ValueError("most_bytes must be from 1 to {0}".format(MOST_BYTES))
+        raise ValueError(f"most_bytes must be from 1 to {MOST_BYTES}")
     return latency_responder.Settings(
         address=str(address),
         port=given["port"],
@@ -165,9 +165,8 @@ def present(given, check_mode):
     for one in latency_responder.running(wanted.port) if wanted.port else []:
         if not is_alike(one, wanted):
             raise ValueError(
-                "the responder on port {0} has other options: end it first (state: absent)".format(
-                    wanted.port
-                )
+                f"the responder on port {wanted.port} has other options: end it first (state: "
+                "absent)"
             )
         if not check_mode:
             latency_responder.extend(one.port, wanted.seconds)

@@ -142,8 +142,8 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.latency import traffic
-from ansible.module_utils.hostproof.probes import latency_hello, tcp_latency, window_table
+from ansible.module_utils.hostproof.latency import hello as latency_hello
+from ansible.module_utils.hostproof.latency import tcp_latency, traffic, window_table
 
 ARGUMENT_SPEC = {
     "host": {"type": "str", "required": True},
@@ -206,7 +206,7 @@ def main():
             )
         windows, remarks = measure(given)
     except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="latency_tcp: {0}".format(problem))
+        module.fail_json(msg=f"latency_tcp: {problem}")
     module.exit_json(
         changed=False,
         windows=[window.to_json() for window in windows],
@@ -219,7 +219,7 @@ def check(given):
     """ValueError for what is out of range."""
     for name, (low, high) in sorted(BOUNDS.items()):
         if not low <= given[name] <= high:
-            raise ValueError("{0} must be from {1} to {2}".format(name, low, high))
+            raise ValueError(f"{name} must be from {low} to {high}")
     if given["cpu"] is not None and given["cpu"] not in os.sched_getaffinity(0):
         raise ValueError("cpu {0} is none that this process may use".format(given["cpu"]))
     sizes = (given["request_size"], given["reply_size"])

@@ -101,7 +101,7 @@ burst:
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof.probes import tns_ping
+from ansible.module_utils.hostproof.probes.oracle import tns_ping
 
 ARGUMENT_SPEC = {
     "host": {"type": "str", "default": "127.0.0.1"},
@@ -133,7 +133,7 @@ def main():
     given = module.params
     for name, (low, high) in sorted(BOUNDS.items()):
         if given[name] is not None and not low <= given[name] <= high:
-            module.fail_json(msg="{0} must be from {1} to {2}".format(name, low, high))
+            module.fail_json(msg=f"{name} must be from {low} to {high}")
     wanted = given["pings"] + given["burst"]
     if wanted > given["maximum"]:
         module.fail_json(

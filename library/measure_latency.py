@@ -96,8 +96,7 @@ table:
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.latency import measuring, traffic
-from ansible.module_utils.hostproof.probes import window_table
+from ansible.module_utils.hostproof.latency import measuring, traffic, window_table
 
 ARGUMENT_SPEC = {
     "probes": {
@@ -128,7 +127,7 @@ def main():
             )
         measured = measuring.measure(LiveHost(), probes, *rounds)
     except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="measure_latency: {0}".format(problem), remarks=[])
+        module.fail_json(msg=f"measure_latency: {problem}", remarks=[])
     if not measured.windows:
         module.fail_json(
             msg="measure_latency: nothing could be measured: {0}".format(

@@ -116,14 +116,14 @@ parameter_file:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof import apply, sqlplus
+from ansible.module_utils.hostproof import apply, difference, sqlplus
 from ansible.module_utils.hostproof.change import Plan
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.parsers import pfile, spfile
+from ansible.module_utils.hostproof.parsers.oracle import pfile, spfile
 from ansible.module_utils.hostproof.parsers.size import parse_size
-from ansible.module_utils.hostproof.probes import oracle_parameters
+from ansible.module_utils.hostproof.probes.oracle import oracle_parameters
 from ansible.module_utils.hostproof.writer import Writer
 
 ARGUMENT_SPEC = {
@@ -244,14 +244,14 @@ def main():
         change = None if params["state"] == "read" else change_of(target, asked, params)
         if change is not None:
             plan = Plan([change], [], [], [])
-            diff = plan.diff()
+            diff = difference.of_plan(plan)
             if not module.check_mode:
                 writer = Writer()
                 apply.apply_plan(plan, JOURNAL, Journal(writer), writer)
                 asked = ask(LiveHost(), target, params)
         result = result_of(target, asked, names_of(params))
     except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="oracle_parameter: {0}".format(problem), diff=diff)
+        module.fail_json(msg=f"oracle_parameter: {problem}", diff=diff)
     module.exit_json(changed=change is not None, diff=diff, **result)
 
 

@@ -11,15 +11,17 @@ description:
   - M(verify_controls) judges such a record later, with the policy of that day.
 options:
   controls:
-    description: The controls to read for, each with its policy, as in M(verify_controls).
-    type: dict
-    required: true
+    description: The controls to read for, as in M(verify_controls).
+    type: raw
   secrets:
     description:
       - What a policy keeps from sight, by control, as base64 of a JSON dictionary of policy values.
-      - The roles make it of their variables.
+      - It is made of the variables where O(controls) are names.
     type: dict
 attributes:
+  async:
+    description: Does not support async, since the host answers once.
+    support: none
   check_mode:
     description: Never changes anything.
     support: full
@@ -29,23 +31,23 @@ author: Hostproof contributors
 EXAMPLES = r"""
 - name: Record what HugePages would judge
   record_evidence:
-    controls:
-      hugepages: "{{ __hugepages_policy }}"
+    controls: [hugepages]
 """
 
 RETURN = r"""
-evidence:
-  description: Evidence key to reading, base64 of zlib of JSON.
-  returned: success
-  type: str
-hostproof:
-  description: The version of Hostproof that read it.
+path:
+  description: The evidence pack on the controller, which nobody else may read.
   returned: success
   type: str
 readings:
   description: How many readings the record holds.
   returned: success
   type: int
+remarks:
+  description: What was not read, since an entry of a policy cannot be used.
+  returned: success
+  type: list
+  elements: str
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -54,7 +56,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
 
 ARGUMENT_SPEC = {
-    "controls": {"type": "dict", "required": True},
+    "controls": {"type": "raw"},
     "secrets": {"type": "dict", "no_log": True},
 }
 
@@ -63,7 +65,7 @@ def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     host = LiveHost()
     try:
-        audit.read_host(host, module.params["controls"], module.params["secrets"])
+        remarks = audit.read_host(host, module.params["controls"], module.params["secrets"])
     except HostproofError as problem:
         module.fail_json(msg=str(problem))
     module.exit_json(
@@ -71,6 +73,7 @@ def main():
         evidence=evidence.encode(host.evidence),
         readings=len(host.evidence),
         hostproof=VERSION,
+        remarks=remarks,
     )
 
 

@@ -12,9 +12,15 @@ description:
   - Runs on the controller. Fails when the run did, so that a playbook ends with an error.
 options:
   folder:
-    description: The report folder.
+    description: The report folder; the one of this run if it is not given.
     type: path
-    required: true
+  hosts:
+    description:
+      - The hosts that this run set out to judge. Each that has no result in C(findings.jsonl) gets
+        one that says so.
+    type: list
+    elements: str
+    default: []
   waivers:
     description: A YAML file of waivers to apply.
     type: path
@@ -52,46 +58,23 @@ report:
   type: str
 """
 
-import datetime
-import os
-
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof.controls import check_ids
-from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.report.render import render_folder
-from ansible.module_utils.hostproof.report.waiver_file import load_waivers
 
 ARGUMENT_SPEC = {
-    "folder": {"type": "path", "required": True},
+    "folder": {"type": "path"},
+    "hosts": {"type": "list", "elements": "str", "default": []},
     "waivers": {"type": "path"},
     "strict": {"type": "bool", "default": False},
 }
 
 
 def main():
+    """Reached only where Ansible did not find the action plugin of the same name."""
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
-    waivers = module.params["waivers"]
-    folder = module.params["folder"]
-    if not folder or not os.path.isdir(folder):
-        module.fail_json(msg="there is no report folder {0!r}: no host was judged".format(folder))
-    try:
-        rendered = render_folder(
-            os.path.abspath(folder),
-            today=datetime.date.today(),
-            known_checks=check_ids,
-            waivers=None if waivers is None else load_waivers(waivers),
-            strict=module.params["strict"],
-        )
-    except (HostproofError, OSError) as problem:
-        module.fail_json(msg="the report could not be rendered: {0}".format(problem))
-    result = {
-        "exit_code": rendered.exit_code,
-        "summary": rendered.summary,
-        "report": rendered.paths["report.html"],
-    }
-    if rendered.exit_code:
-        module.fail_json(msg="the run ends with exit code {0}".format(rendered.exit_code), **result)
-    module.exit_json(changed=False, **result)
+    module.fail_json(
+        msg="render_report runs on the controller alone: name Hostproof's action_plugins in the "
+        "setting action_plugins of your ansible.cfg"
+    )
 
 
 if __name__ == "__main__":

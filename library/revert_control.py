@@ -61,7 +61,7 @@ reverted:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import apply
-from ansible.module_utils.hostproof.change import as_diff
+from ansible.module_utils.hostproof.difference import as_diff
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.writer import Writer
@@ -91,7 +91,7 @@ def main():
         if not module.check_mode:
             apply.revert(transactions, journal, writer)
     except (HostproofError, OSError) as problem:
-        module.fail_json(msg="revert: {0}".format(problem), diff=diff)
+        module.fail_json(msg=f"revert: {problem}", diff=diff)
     module.exit_json(
         changed=bool(transactions), diff=diff, reverted=[one.name for one in transactions]
     )

@@ -88,7 +88,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.parsers.size import parse_size
-from ansible.module_utils.hostproof.probes import instances, sga_cost
+from ansible.module_utils.hostproof.probes.oracle import instances, sga_cost
 
 ARGUMENT_SPEC = {
     "size": {"type": "str", "required": True},
@@ -101,7 +101,7 @@ ARGUMENT_SPEC = {
 def check(params):
     """The size in bytes; ValueError for what is out of range."""
     if not 1 <= params["processes"] <= sga_cost.MOST_PROCESSES:
-        raise ValueError("processes must be 1 to {0}".format(sga_cost.MOST_PROCESSES))
+        raise ValueError(f"processes must be 1 to {sga_cost.MOST_PROCESSES}")
     if not 1 <= params["memory_share"] <= 80:
         raise ValueError("memory_share must be 1 to 80 percent")
     return parse_size(params["size"])
@@ -129,7 +129,7 @@ def main():
             module.exit_json(changed=False, skipped=True, msg="check mode: nothing is measured")
         cost = sga_cost.measure(size, params["processes"], params["memory_share"])
     except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="sga_cost: {0}".format(problem))
+        module.fail_json(msg=f"sga_cost: {problem}")
     found = sga_cost.ratios(cost)
     result = {"ratios": found} if found is not None else {}
     module.exit_json(

@@ -145,7 +145,8 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.controls import storage_type
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.probes import snmp, snmp_targets, storage_agent
+from ansible.module_utils.hostproof.snmp import snmp_targets, storage_agent
+from ansible.module_utils.hostproof.snmp import tools as snmp
 
 #: How to ask, for those who need no names.
 ONE_WAY = {
@@ -200,7 +201,7 @@ def named(option, read, *values):
     try:
         return read(*values)
     except ValueError as problem:
-        raise ValueError("{0} {1}".format(option, problem)) from problem
+        raise ValueError(f"{option} {problem}") from problem
 
 
 def targets_from(host, params, credentials):
@@ -218,7 +219,7 @@ def targets_from(host, params, credentials):
 def check_numbers(params):
     for name, low, high in NUMBERS:
         if not low <= params[name] <= high:
-            raise ValueError("{0} must be {1} to {2}".format(name, low, high))
+            raise ValueError(f"{name} must be {low} to {high}")
 
 
 def look(host, oracle, one):

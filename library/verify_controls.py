@@ -12,12 +12,16 @@ description:
 options:
   controls:
     description:
-      - The controls to judge, each with its policy.
-      - A policy holds every variable of the control's role, without the prefix.
-    type: dict
-    required: true
+      - The names of the controls to judge; all of them, as C(--tags) and C(--skip-tags) choose,
+        if it is not given.
+      - Their policies are taken from the variables of their roles, C(CONTROL_*), whether a role was
+        imported or not.
+      - Or a dictionary of controls, each with its policy, every variable of the role without the
+        prefix.
+    type: raw
   evidence:
-    description: Which evidence to return.
+    description:
+      - Which evidence to return.
     type: str
     choices: [none, cited, all]
     default: none
@@ -25,18 +29,37 @@ options:
     description:
       - Judge this evidence pack instead of the host that the module runs on.
     type: path
+  by_variables:
+    description:
+      - Where O(evidence) is not given, take what the variable C(hostproof_evidence) of a host says,
+        or V(cited).
+      - Where O(evidence_pack) is not given, judge the host's pack in the folder that the variable
+        C(hostproof_evidence_folder) names, if there is such a variable.
+      - So the audit playbook reads both; no other task does, unless it asks for it.
+    type: bool
+    default: false
   fail_on:
     description:
       - Fail the task when a finding has this status or a worse one. V(fail) also fails on C(error).
     type: str
     choices: [never, fail, warn]
     default: never
+  result:
+    description:
+      - What the task returns; V(counts) keeps findings and evidence out of Ansible's memory.
+      - All findings are written to C(findings.jsonl) of the report either way.
+    type: str
+    choices: [findings, counts]
+    default: findings
   secrets:
     description:
       - What a policy keeps from sight, by control, as base64 of a JSON dictionary of policy values.
-      - The roles make it of their variables.
+      - It is made of the variables where O(controls) are names.
     type: dict
 attributes:
+  async:
+    description: Does not support async, since the host answers once.
+    support: none
   check_mode:
     description: Never changes anything.
     support: full
@@ -46,21 +69,24 @@ author: Hostproof contributors
 EXAMPLES = r"""
 - name: Judge HugePages on this host
   verify_controls:
-    controls:
-      hugepages: "{{ __hugepages_policy }}"
+    controls: [hugepages]
     fail_on: fail
 """
 
 RETURN = r"""
 findings:
   description: Every finding, as docs/finding.schema.json says.
-  returned: always
+  returned: unless O(result) is V(counts)
   type: list
   elements: dict
 evidence:
   description: What the findings rest on, base64 of zlib of JSON.
-  returned: when O(evidence) is not V(none)
+  returned: when O(evidence) is not V(none) and O(result) not V(counts)
   type: str
+counts:
+  description: How many findings have each status.
+  returned: always
+  type: dict
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -70,10 +96,12 @@ from ansible.module_utils.hostproof.finding import ERROR, FAIL, WARN
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
 
 ARGUMENT_SPEC = {
-    "controls": {"type": "dict", "required": True},
+    "controls": {"type": "raw"},
     "evidence": {"type": "str", "choices": ["none", "cited", "all"], "default": "none"},
     "evidence_pack": {"type": "path"},
+    "by_variables": {"type": "bool", "default": False},
     "secrets": {"type": "dict", "no_log": True},
+    "result": {"type": "str", "choices": ["findings", "counts"], "default": "findings"},
     "fail_on": {"type": "str", "choices": ["never", "fail", "warn"], "default": "never"},
 }
 
@@ -97,7 +125,7 @@ def main():
     result["findings"] = [finding.as_dict() for finding in findings]
     bad = [f for f in findings if f.status in FAILING[module.params["fail_on"]]]
     if bad:
-        lines = ["{0} {1}: {2}".format(f.status, f.check, f.why) for f in bad]
+        lines = [f"{f.status} {f.check}: {f.why}" for f in bad]
         module.fail_json(msg="{0} findings: {1}".format(len(bad), " | ".join(lines)), **result)
     module.exit_json(changed=False, **result)
 

@@ -1,5 +1,6 @@
-"""The target's view of the code: library/ and module_utils/ stand where Ansible puts them."""
+"""The code stands where Ansible puts it: what travels, and what stays on the controller."""
 
+import sys
 from pathlib import Path
 
 import ansible.module_utils
@@ -8,3 +9,4 @@ import ansible.modules
 ROOT = Path(__file__).resolve().parents[1]
 ansible.modules.__path__.append(str(ROOT / "library"))
 ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
+sys.path.append(str(ROOT / "plugin_utils"))

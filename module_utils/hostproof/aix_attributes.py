@@ -15,15 +15,16 @@ from .change import CommandChange
 from .command import Command, squeezed, state_of
 from .errors import HostproofError, Unanswered
 from .host import Host
-from .parsers import lsattr
-from .probes import sys_parm
+from .parsers.number import clipped
+from .parsers.unix import lsattr
+from .probes.unix import sys_parm
 
 NOW = "now"
 NEXT_BOOT = "next_boot"
 BOTH = "both"
 
 #: What chdev gets for it.
-FLAGS = {NOW: ("-T",), NEXT_BOOT: ("-P",), BOTH: ()}  # type: Dict[str, Tuple[str, ...]]
+FLAGS: Dict[str, Tuple[str, ...]] = {NOW: ("-T",), NEXT_BOOT: ("-P",), BOTH: ()}
 
 #: The device whose attributes are the kernel's own.
 SYSTEM = "sys0"
@@ -51,8 +52,7 @@ class Attributes(NamedTuple):
     legal: Dict[str, Answer[lsattr.Legal]]
 
 
-def texts(values):
-    # type: (Dict[str, Any]) -> Dict[str, str]
+def texts(values: Dict[str, Any]) -> Dict[str, str]:
     """Values as chdev takes them, from YAML's: a truth value is AIX's true or false."""
     found = {}
     for name, value in values.items():
@@ -61,33 +61,31 @@ def texts(values):
         elif isinstance(value, (str, int, float)):
             found[str(name)] = str(value).strip()
         else:
-            raise ValueError("the value of {0} must be one text or number".format(name))
+            raise ValueError(f"the value of {name} must be one text or number")
     return found
 
 
-def check_names(device, names, wanted):
-    # type: (str, Iterable[str], Dict[str, str]) -> None
+def check_names(device: str, names: Iterable[str], wanted: Dict[str, str]) -> None:
     """Raise ValueError for what no AIX device or attribute is called, and for no attribute."""
     if not _DEVICE.match(device):
-        raise ValueError("{0!r} is no name of a device; take one that lsdev tells".format(device))
+        raise ValueError(f"{device!r} is no name of a device; take one that lsdev tells")
     if not list(names):
         raise ValueError("no attribute is given; name at least one")
     for name in names:
         if not _ATTRIBUTE.match(name):
-            raise ValueError("{0!r} is no name of an attribute of {1}".format(name, device))
+            raise ValueError(f"{name!r} is no name of an attribute of {device}")
     for name, value in wanted.items():
         if not value.isprintable():
-            raise ValueError("the value of {0} has characters that do not print".format(name))
+            raise ValueError(f"the value of {name} has characters that do not print")
         second = _SECOND_PAIR.search(value)
         if second is not None:
             raise ValueError(
-                "the value of {0} holds {1}=, which chdev would take for another attribute; give "
-                "that one its own entry".format(name, second.group(1))
+                f"the value of {name} holds {second.group(1)}=, which chdev would take for "
+                "another attribute; give that one its own entry"
             )
 
 
-def look(device, names):
-    # type: (str, Tuple[str, ...]) -> Command
+def look(device: str, names: Tuple[str, ...]) -> Command:
     """What the database holds, as lsattr tells it: its state is ``Attributes.text``."""
     argv = ["lsattr", "-E", "-l", device]
     for name in names:
@@ -100,8 +98,7 @@ def look(device, names):
     )
 
 
-def read_rows(host, device, names):
-    # type: (Host, str, Tuple[str, ...]) -> List[lsattr.Row]
+def read_rows(host: Host, device: str, names: Tuple[str, ...]) -> List[lsattr.Row]:
     """The rows of just these attributes. Unanswered with lsattr's words where one is not there."""
     wanted = look(device, names)
     key = "command:" + wanted.name
@@ -121,8 +118,7 @@ def read_rows(host, device, names):
     return rows
 
 
-def read_legal(host, device, name):
-    # type: (Host, str, str) -> lsattr.Legal
+def read_legal(host: Host, device: str, name: str) -> lsattr.Legal:
     """What lsattr -R says that the attribute may be."""
     argv = ["lsattr", "-R", "-l", device, "-a", name]
     output = host.run(argv)
@@ -132,14 +128,13 @@ def read_legal(host, device, name):
     return lsattr.parse_legal(output.stdout)
 
 
-def read(host, device, names):
-    # type: (Host, str, Tuple[str, ...]) -> Attributes
+def read(host: Host, device: str, names: Tuple[str, ...]) -> Attributes:
     """Attributes whose values may hold blanks, which divide the columns of lsattr, too.
 
     So each value is asked for alone, and must be what its row begins with.
     """
     rows = {row.name: row for row in read_rows(host, device, names)}
-    values = {}  # type: Dict[str, str]
+    values: Dict[str, str] = {}
     for name in names:
         argv = ["lsattr", "-E", "-l", device, "-a", name, "-F", "value"]
         key = "command:" + " ".join(argv)
@@ -147,10 +142,10 @@ def read(host, device, names):
         lines = [line for line in output.stdout.split("\n") if line.strip()]
         if output.rc != 0 or len(lines) > 1:
             said = " ".join((output.stdout + output.stderr).split())
-            raise Unanswered(key, "lsattr tells no single value of {0}: {1}".format(name, said))
+            raise Unanswered(key, f"lsattr tells no single value of {name}: {said}")
         values[name] = lines[0].strip() if lines else ""
         if not rows[name].has(values[name]):
-            raise Unanswered(key, "lsattr tells two values of {0} of {1}".format(name, device))
+            raise Unanswered(key, f"lsattr tells two values of {name} of {device}")
     output = host.run(list(look(device, names).argv))
     return Attributes(
         device,
@@ -161,8 +156,9 @@ def read(host, device, names):
     )
 
 
-def of_words(device, text, rows, legal):
-    # type: (str, str, List[lsattr.Row], Dict[str, Answer[lsattr.Legal]]) -> Attributes
+def of_words(
+    device: str, text: str, rows: List[lsattr.Row], legal: Dict[str, Answer[lsattr.Legal]]
+) -> Attributes:
     """Attributes whose values hold no blank, such as numbers: the rows tell enough."""
     return Attributes(
         device,
@@ -173,8 +169,9 @@ def of_words(device, text, rows, legal):
     )
 
 
-def problems(attributes, wanted, now=None):
-    # type: (Attributes, Dict[str, str], Optional[Dict[str, str]]) -> List[str]
+def problems(
+    attributes: Attributes, wanted: Dict[str, str], now: Optional[Dict[str, str]] = None
+) -> List[str]:
     """Why the device would not take the values, as far as lsattr tells; one sentence each.
 
     ``now`` is what is there, if it is not what the database holds.
@@ -186,39 +183,39 @@ def problems(attributes, wanted, now=None):
             continue
         legal = attributes.legal[name]
         if not attributes.settable[name]:
-            found.append("{0} of {1} cannot be changed by a user".format(name, attributes.device))
+            found.append(f"{name} of {attributes.device} cannot be changed by a user")
         elif isinstance(legal, lsattr.Legal) and not legal.allows(wanted[name]):
             found.append(
-                "{0} of {1} cannot be {2!r}: it takes {3}".format(
-                    name, attributes.device, wanted[name], legal
-                )
+                f"{name} of {attributes.device} cannot be {wanted[name]!r}: it takes {legal}"
             )
     return found
 
 
-def differing(attributes, wanted):
-    # type: (Attributes, Dict[str, str]) -> Dict[str, str]
+def differing(attributes: Attributes, wanted: Dict[str, str]) -> Dict[str, str]:
     """Those of the wanted values that the database does not hold; whole values are compared."""
     return {name: wanted[name] for name in wanted if wanted[name] != attributes.values[name]}
 
 
-def chdev(device, values, when):
-    # type: (str, Dict[str, str], str) -> Command
+def chdev(device: str, values: Dict[str, str], when: str) -> Command:
     """One chdev for all of them. It exits with 0 and says "DEVICE changed", or it has failed."""
     argv = ["chdev", "-l", device]
     for name, value in values.items():
-        argv += ["-a", "{0}={1}".format(name, value)]
+        argv += ["-a", f"{name}={value}"]
     argv += FLAGS[when]
     return Command(
         name=" ".join(argv),
         argv=tuple(argv),
-        expected=r"^{0} changed\s*$".format(re.escape(device)),
+        expected=rf"^{re.escape(device)} changed\s*$",
         timeout=CHDEV_TIMEOUT,
     )
 
 
-def change(attributes, wanted, when, running=None):
-    # type: (Attributes, Dict[str, str], str, Optional[Dict[str, str]]) -> Optional[CommandChange]
+def change(
+    attributes: Attributes,
+    wanted: Dict[str, str],
+    when: str,
+    running: Optional[Dict[str, str]] = None,
+) -> Optional[CommandChange]:
     """The change of the database (and, for BOTH, of the device); None where it holds all of it.
 
     ``running`` is what the kernel goes by, as far as it tells: for BOTH it is read back and brought
@@ -255,8 +252,7 @@ def change(attributes, wanted, when, running=None):
     )
 
 
-def together(device, names, given):
-    # type: (str, List[str], Dict[str, str]) -> List[str]
+def together(device: str, names: List[str], given: Dict[str, str]) -> List[str]:
     """The names, in the order of ``given``, with what must not be set without one of them.
 
     The marks of the kernel go together: one that is right in the database may be wrong in it.
@@ -267,8 +263,9 @@ def together(device, names, given):
     return [name for name in given if name in names]
 
 
-def change_now(attributes, wanted, running, tell):
-    # type: (Attributes, Dict[str, str], Dict[str, str], Optional[Command]) -> CommandChange
+def change_now(
+    attributes: Attributes, wanted: Dict[str, str], running: Dict[str, str], tell: Optional[Command]
+) -> CommandChange:
     """The change of the device alone, until the next boot.
 
     ``running`` are the values that come back on revert. ``tell`` tells what the device goes by, in
@@ -287,13 +284,11 @@ def change_now(attributes, wanted, running, tell):
     )
 
 
-def _lines(values):
-    # type: (Dict[str, str]) -> str
-    return "\n".join("{0}={1}".format(name, values[name]) for name in values)
+def _lines(values: Dict[str, str]) -> str:
+    return "\n".join(f"{name}={values[name]}" for name in values)
 
 
-def _with_values(attributes, new):
-    # type: (Attributes, Dict[str, str]) -> str
+def _with_values(attributes: Attributes, new: Dict[str, str]) -> str:
     """What lsattr will print: its rows as they are, with the new values in place of the old."""
     lines = []
     for line in attributes.text.split("\n"):
@@ -320,23 +315,20 @@ class Device(NamedTuple):
     running: Answer[Dict[str, str]]
 
 
-def look_at(host, device, names):
-    # type: (Host, str, Tuple[str, ...]) -> Device
+def look_at(host: Host, device: str, names: Tuple[str, ...]) -> Device:
     """Raises Unanswered with lsattr's words where the device or an attribute is not there."""
     told = tuple(name for name in names if device == SYSTEM and name in sys_parm.NUMBERS)
-    running = {}  # type: Answer[Dict[str, str]]
+    running: Answer[Dict[str, str]] = {}
     if told:
         running = attempt(_read_running, host, told)
     return Device(read(host, device, names), running)
 
 
-def _read_running(host, names):
-    # type: (Host, Tuple[str, ...]) -> Dict[str, str]
+def _read_running(host: Host, names: Tuple[str, ...]) -> Dict[str, str]:
     return {name: str(value) for name, value in sys_parm.read(host, names).items()}
 
 
-def wanted_change(device, wanted, when):
-    # type: (Device, Dict[str, str], str) -> Optional[CommandChange]
+def wanted_change(device: Device, wanted: Dict[str, str], when: str) -> Optional[CommandChange]:
     """The one chdev for what differs, None where nothing does.
 
     Raises HostproofError with every reason why the device would not take a value.
@@ -351,8 +343,7 @@ def wanted_change(device, wanted, when):
     return made
 
 
-def _change_of(device, wanted, when):
-    # type: (Device, Dict[str, str], str) -> Optional[CommandChange]
+def _change_of(device: Device, wanted: Dict[str, str], when: str) -> Optional[CommandChange]:
     if when == NEXT_BOOT:
         return change(device.odm, wanted, when)
     told = if_known(device.running, {})
@@ -373,13 +364,12 @@ def _change_of(device, wanted, when):
     return change_now(device.odm, new, running if tell is None else told, tell)
 
 
-def _marks_problems(device, wanted, when):
-    # type: (Device, Dict[str, str], str) -> List[str]
+def _marks_problems(device: Device, wanted: Dict[str, str], when: str) -> List[str]:
     """Marks that would not go together in a layer, because only one of them was given or both are
     wrong. What chdev says to it is not public, and it sees the database, not the kernel."""
     if device.odm.device != SYSTEM or not set(wanted) & set(sys_parm.NUMBERS):
         return []
-    layers = []  # type: List[Tuple[str, Dict[str, str]]]
+    layers: List[Tuple[str, Dict[str, str]]] = []
     if when != NOW:
         layers.append(("database", device.odm.values))
     if when != NEXT_BOOT:
@@ -388,26 +378,24 @@ def _marks_problems(device, wanted, when):
     for layer, values in layers:
         marks = dict(values, **wanted)
         high, low = marks.get("maxpout", ""), marks.get("minpout", "")
-        if not (high.isdecimal() and low.isdecimal()) or int(high) == int(low) == 0:
+        if not (high.isdecimal() and low.isdecimal()) or clipped(high) == clipped(low) == 0:
             continue
-        if int(low) >= int(high) or 0 in (int(low), int(high)):
+        if clipped(low) >= clipped(high) or 0 in (clipped(low), clipped(high)):
             found.append(
-                "maxpout {0} and minpout {1} would meet in the {2}: give both, with minpout below "
-                "maxpout, or both 0".format(high, low, layer)
+                f"maxpout {high} and minpout {low} would meet in the {layer}: give both, with "
+                "minpout below maxpout, or both 0"
             )
     return found
 
 
-def with_partners(device, names):
-    # type: (str, Tuple[str, ...]) -> Tuple[str, ...]
+def with_partners(device: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
     """The names with those that they are judged with: of the kernel's marks always both."""
     if device == SYSTEM and set(names) & set(sys_parm.NUMBERS):
         return names + tuple(name for name in sys_parm.NUMBERS if name not in names)
     return names
 
 
-def only(device, names):
-    # type: (Device, Tuple[str, ...]) -> Device
+def only(device: Device, names: Tuple[str, ...]) -> Device:
     """The same of these names alone."""
     odm, running = device.odm, device.running
     return Device(
@@ -422,8 +410,7 @@ def only(device, names):
     )
 
 
-def prior(device, when):
-    # type: (Device, str) -> Dict[str, str]
+def prior(device: Device, when: str) -> Dict[str, str]:
     """What a task would bring back: the database's values; for NOW the kernel's, where known."""
     values = dict(device.odm.values)
     if when == NOW:
@@ -431,8 +418,7 @@ def prior(device, when):
     return values
 
 
-def shown(device):
-    # type: (Device) -> Dict[str, Any]
+def shown(device: Device) -> Dict[str, Any]:
     """The results of a task."""
     legal = device.odm.legal
     return {

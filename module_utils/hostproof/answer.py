@@ -17,8 +17,7 @@ T = TypeVar("T")
 Answer = Union[T, HostproofError]
 
 
-def attempt(read, *arguments):
-    # type: (Callable[..., Any], *Any) -> Any
+def attempt(read: Callable[..., Any], *arguments: Any) -> Any:
     """The value that ``read`` gives, or the HostproofError that it raised."""
     try:
         return read(*arguments)
@@ -26,21 +25,18 @@ def attempt(read, *arguments):
         return problem
 
 
-def known(answer):
-    # type: (Any) -> Any
+def known(answer: Any) -> Any:
     """The value, or raise the error that stands in its place."""
     if isinstance(answer, HostproofError):
         raise answer
     return answer
 
 
-def unless_absent(answer, otherwise):
-    # type: (Any, Any) -> Any
+def unless_absent(answer: Any, otherwise: Any) -> Any:
     """The value; ``otherwise`` where the host said that there is none; raise what is unknown."""
     return otherwise if isinstance(answer, Absent) else known(answer)
 
 
-def if_known(answer, otherwise):
-    # type: (Any, Any) -> Any
+def if_known(answer: Any, otherwise: Any) -> Any:
     """The value, or ``otherwise``: only where the unknown is judged elsewhere."""
     return otherwise if isinstance(answer, HostproofError) else answer

@@ -11,7 +11,7 @@ import base64
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from . import command, mounting
+from . import command, guarded, mounting
 from .answer import attempt
 from .change import (
     CommandChange,
@@ -22,16 +22,20 @@ from .change import (
     ValueChange,
     active_value,
     encode,
-    mount_text,
-    normal_source,
-    steps_text,
 )
+from .difference import mount_text, normal_source, steps_text
 from .errors import HostproofError
+from .host import Host
 from .journal import Entry, Journal, Transaction, describe_file, digest, missing_folders
+from .policy import WINDOW_FIELD
 from .writer import Writer
 
 #: Where systemd takes mounts from; it goes on with what it read until it is told to read again.
 UNIT_SOURCES = ("/etc/fstab", "/etc/systemd/system/")
+
+
+#: Characters of a value of the kernel.
+_VALUE_LIMIT = 1024 * 1024
 
 
 class Refused(HostproofError):
@@ -45,14 +49,19 @@ class NotGranted(HostproofError):
 class NotMade(NotGranted):
     """A command failed that then changes nothing: of ``change`` there is nothing to undo."""
 
-    def __init__(self, change, problem):
-        # type: (CommandChange, HostproofError) -> None
+    def __init__(self, change: CommandChange, problem: HostproofError) -> None:
         super().__init__(str(problem))
         self.change = change
 
 
-def refuse(plan, prefix):
-    # type: (Plan, str) -> None
+def plan_of(control: Any, host: Host, policy: Any) -> Plan:
+    """The plan of a control for this host. None rests on rates, so that no window is waited for."""
+    if WINDOW_FIELD in policy._fields:
+        policy = policy._replace(**{WINDOW_FIELD: 0.0})
+    return control.plan(control.read(host, policy), policy)
+
+
+def refuse(plan: Plan, prefix: str) -> None:
     """Raise Refused with every reason, and for each the variable that takes the risk."""
     reasons = _odd_targets(plan)
     reasons += mounting.obstacles([one for one in plan.changes if isinstance(one, MountChange)])
@@ -60,51 +69,61 @@ def refuse(plan, prefix):
         override = refusal.override
         reasons.append(
             refusal.reason
-            + (
-                ""
-                if override is None
-                else " (or accept that: {0}_{1}: true)".format(prefix, override)
-            )
+            + ("" if override is None else f" (or accept that: {prefix}_{override}: true)")
         )
     if reasons:
         raise Refused("refused, nothing was changed: " + "; ".join(reasons))
 
 
-def _odd_targets(plan):
-    # type: (Plan) -> List[str]
+def _odd_targets(plan: Plan) -> List[str]:
     """What stands in the place of a file to write and is none.
 
     A link to /dev/null masks a drop-in: writing through it would put a file in the device's place.
     """
-    paths = [change.path for change in plan.changes if isinstance(change, FileChange)]
-    return [
-        "{0} {1}: move it away, or choose another file".format(
-            path, "is no regular file" if os.path.exists(path) else "is a link that leads nowhere"
-        )
-        for path in paths
-        if os.path.lexists(path) and not os.path.isfile(path)
-    ]
+    found = []
+    for change in plan.changes:
+        if isinstance(change, FileChange):
+            found.extend(_oddities(change))
+    return found
 
 
-def apply_plan(plan, control, journal, writer):
-    # type: (Plan, str, Journal, Writer) -> None
+def _oddities(change: FileChange) -> List[str]:
+    path = change.path
+    try:
+        kind = guarded.as_owner(path, guarded.kind, change.owner)
+        if kind == "missing" and guarded.as_owner(path, guarded.kind, follow=False) == "link":
+            return [f"{path} is a link that leads nowhere: move it away, or choose another file"]
+    except HostproofError as problem:
+        return [str(problem)]
+    except OSError as problem:
+        return [f"{path}: {problem.strerror or problem}"]
+    if kind not in ("file", "missing"):
+        return [f"{path} is no regular file: move it away, or choose another file"]
+    return []
+
+
+def apply_plan(plan: Plan, control: str, journal: Journal, writer: Writer) -> None:
     """Make every change of the plan, or none."""
     if plan.changes:
-        with journal.alone():
+        with journal.alone("apply of " + control):
             _refuse_stale(plan)
             _apply(plan, control, journal, writer)
 
 
-def _refuse_stale(plan):
-    # type: (Plan) -> None
+def _refuse_stale(plan: Plan) -> None:
     """Raise Refused if what the plan was made of is no more: watching a host takes its time, and
     the plan would undo what somebody did meanwhile."""
     stale = [
         change.path
         for change in plan.changes
         if isinstance(change, FileChange)
-        and _content_of(describe_file(change.path))
+        and _content_of(describe_file(change.path, change.owner))
         != (None if change.before is None else encode(change.before))
+    ]
+    stale += [
+        change.path
+        for change in plan.changes
+        if isinstance(change, ValueChange) and read_value(change.path) != change.before
     ]
     stale += mounting.changed_since([one for one in plan.changes if isinstance(one, MountChange)])
     if stale:
@@ -115,8 +134,7 @@ def _refuse_stale(plan):
         )
 
 
-def _apply(plan, control, journal, writer):
-    # type: (Plan, str, Journal, Writer) -> None
+def _apply(plan: Plan, control: str, journal: Journal, writer: Writer) -> None:
     name = journal.begin(control)
     try:
         # All of it before the first change: after a crash in between, a boot may already set
@@ -130,8 +148,7 @@ def _apply(plan, control, journal, writer):
         raise NotGranted(_put_back_after(problem, name, journal, writer)) from problem
 
 
-def _carry_out(plan, writer):
-    # type: (Plan, Writer) -> None
+def _carry_out(plan: Plan, writer: Writer) -> None:
     stale_units = False
     for change in plan.changes:
         if isinstance(change, FileChange):
@@ -154,15 +171,13 @@ def _carry_out(plan, writer):
         writer.reload_units()
 
 
-def _old_mounts(plan):
-    # type: (Plan) -> Dict[str, MountState]
+def _old_mounts(plan: Plan) -> Dict[str, MountState]:
     """What the plan unmounts, by path."""
     mounts = [change for change in plan.changes if isinstance(change, MountChange)]
     return {change.path: change.before for change in mounts if change.before is not None}
 
 
-def _missing_mount_point(change, plan):
-    # type: (MountChange, Plan) -> List[str]
+def _missing_mount_point(change: MountChange, plan: Plan) -> List[str]:
     """The folders to make for a mount. What was mounted has one: it is not looked at, since its
     server may not answer."""
     if change.after is None or change.path in _old_mounts(plan):
@@ -170,8 +185,7 @@ def _missing_mount_point(change, plan):
     return missing_folders(change.path + "/")
 
 
-def _put_back_after(problem, name, journal, writer):
-    # type: (Exception, str, Journal, Writer) -> str
+def _put_back_after(problem: Exception, name: str, journal: Journal, writer: Writer) -> str:
     """Undo a plan that failed half way, and say how that went."""
     try:
         transaction = journal.transaction(name)
@@ -182,39 +196,34 @@ def _put_back_after(problem, name, journal, writer):
         put_back(transaction, writer)
         journal.close(name)
     except (HostproofError, OSError) as second:
-        return "{0}; putting back the old state failed too: {1}; run revert".format(problem, second)
-    return "{0}; the old state is back".format(problem)
+        return f"{problem}; putting back the old state failed too: {second}; run revert"
+    return f"{problem}; the old state is back"
 
 
-def _write_file(change, writer):
-    # type: (FileChange, Writer) -> None
+def _write_file(change: FileChange, writer: Writer) -> None:
     for folder in missing_folders(change.path):
         writer.make_folder(folder)
     if change.content is None:
         writer.remove_file(change.path)
         return
     content = encode(change.content)
-    kept = describe_file(change.path)
+    kept = describe_file(change.path, change.owner)
     if kept is None:
         writer.write_file(change.path, content, change.mode)
     else:
         writer.write_file(change.path, content, kept["mode"], kept["uid"], kept["gid"])
-    if _content_of(describe_file(change.path)) != content:
-        raise NotGranted("{0} does not hold what was written to it".format(change.path))
+    if _content_of(describe_file(change.path, change.owner)) != content:
+        raise NotGranted(f"{change.path} does not hold what was written to it")
 
 
-def _write_value(change, writer):
-    # type: (ValueChange, Writer) -> None
+def _write_value(change: ValueChange, writer: Writer) -> None:
     writer.write_value(change.path, change.value)
     granted = read_value(change.path)
     if granted != change.value:
-        raise NotGranted(
-            "{0}: asked for {1}, the kernel granted {2}".format(change.path, change.value, granted)
-        )
+        raise NotGranted(f"{change.path}: asked for {change.value}, the kernel granted {granted}")
 
 
-def _run_commands(change, writer):
-    # type: (CommandChange, Writer) -> None
+def _run_commands(change: CommandChange, writer: Writer) -> None:
     for number, one in enumerate(change.make):
         try:
             writer.run(one)
@@ -231,11 +240,10 @@ def _run_commands(change, writer):
         )
 
 
-def read_value(path):
-    # type: (str) -> str
+def read_value(path: str) -> str:
     """What a file under /proc or /sys says now."""
     with open(path) as stream:
-        return active_value(stream.read())
+        return active_value(stream.read(_VALUE_LIMIT))
 
 
 class Restored(NamedTuple):
@@ -246,8 +254,9 @@ class Restored(NamedTuple):
     before: Optional[str]
 
 
-def without(transactions, keep, only=None):
-    # type: (List[Transaction], List[str], Optional[List[str]]) -> List[Transaction]
+def without(
+    transactions: List[Transaction], keep: List[str], only: Optional[List[str]] = None
+) -> List[Transaction]:
     """The transactions (newest first) but those named in ``keep``; with ``only`` no others than
     those. Refused where one that stays is newer than any that is put back: it may rest on that."""
     left = [one for one in transactions if one.name not in keep]
@@ -265,13 +274,12 @@ def without(transactions, keep, only=None):
     return left
 
 
-def restorations(transactions):
-    # type: (List[Transaction]) -> List[Restored]
+def restorations(transactions: List[Transaction]) -> List[Restored]:
     """What putting the transactions back would change, in that order; nothing is written.
 
     Later restorations of a path win, so only the last one of each path counts.
     """
-    last = {}  # type: Dict[str, Restored]
+    last: Dict[str, Restored] = {}
     for transaction in transactions:
         for entry in reversed(transaction.entries):
             if entry.kind == "folder":
@@ -282,8 +290,7 @@ def restorations(transactions):
     return [one for one in last.values() if one.now != one.before]
 
 
-def refuse_lost_edits(transactions, overwrite):
-    # type: (List[Transaction], bool) -> None
+def refuse_lost_edits(transactions: List[Transaction], overwrite: bool) -> None:
     """Raise Refused if somebody changed a file after Hostproof did, or mounted something else:
     revert would lose that."""
     edited = set() if overwrite else _edited_files(transactions) | _other_mounts(transactions)
@@ -296,8 +303,7 @@ def refuse_lost_edits(transactions, overwrite):
         )
 
 
-def refuse_in_use(transactions):
-    # type: (List[Transaction]) -> None
+def refuse_in_use(transactions: List[Transaction]) -> None:
     """Raise Refused if a database uses what revert would unmount, and umount would not notice."""
     using = mounting.used_by_direct_nfs(_oldest_mounts(transactions))
     if using:
@@ -306,16 +312,14 @@ def refuse_in_use(transactions):
         )
 
 
-def _oldest_mounts(transactions):
-    # type: (List[Transaction]) -> List[Tuple[str, Optional[MountState]]]
+def _oldest_mounts(transactions: List[Transaction]) -> List[Tuple[str, Optional[MountState]]]:
     entries = [entry for one in reversed(transactions) for entry in one.entries]
     return _mounts_before(Transaction("", "", entries))
 
 
-def _other_mounts(transactions):
-    # type: (List[Transaction]) -> Set[str]
+def _other_mounts(transactions: List[Transaction]) -> Set[str]:
     """What is mounted where Hostproof mounted, but neither by it nor before it."""
-    sources = {}  # type: Dict[str, Set[str]]
+    sources: Dict[str, Set[str]] = {}
     for entry in [entry for one in transactions for entry in one.entries]:
         if entry.kind == "mount":
             known = sources.setdefault(entry.path, set())
@@ -327,11 +331,10 @@ def _other_mounts(transactions):
     return set(mounting.others(_oldest_mounts(transactions), sources))
 
 
-def _edited_files(transactions):
-    # type: (List[Transaction]) -> Set[str]
+def _edited_files(transactions: List[Transaction]) -> Set[str]:
     """Files that are in no journaled state now, or that an apply found as no apply left them."""
-    states = {}  # type: Dict[str, Set[Optional[str]]]
-    found = {}  # type: Dict[str, Optional[str]]
+    states: Dict[str, Set[Optional[str]]] = {}
+    found: Dict[str, Optional[str]] = {}
     edited = set()
     for transaction in transactions:
         for entry in reversed(transaction.entries):
@@ -346,21 +349,19 @@ def _edited_files(transactions):
     return edited | {path for path in states if now[path] not in states[path]}
 
 
-def revert(transactions, journal, writer):
-    # type: (List[Transaction], Journal, Writer) -> None
+def revert(transactions: List[Transaction], journal: Journal, writer: Writer) -> None:
     """Put every path back to its oldest state, and close the transactions (newest first).
 
     States in between are not passed through: a host must not be made to take a pool again that
     it could not keep, only to give it up at once.
     """
     if transactions:
-        with journal.alone():
+        with journal.alone("revert of " + ", ".join(sorted({one.control for one in transactions}))):
             _revert(transactions, journal, writer)
 
 
-def _revert(transactions, journal, writer):
-    # type: (List[Transaction], Journal, Writer) -> None
-    oldest = []  # type: List[Entry]
+def _revert(transactions: List[Transaction], journal: Journal, writer: Writer) -> None:
+    oldest: List[Entry] = []
     for transaction in reversed(transactions):
         # A mount point that was made and what was mounted on it have the same path.
         known = {(entry.kind, entry.path) for entry in oldest}
@@ -370,8 +371,7 @@ def _revert(transactions, journal, writer):
         journal.close(transaction.name)
 
 
-def put_back(transaction, writer):
-    # type: (Transaction, Writer) -> None
+def put_back(transaction: Transaction, writer: Writer) -> None:
     """Restore every state of the transaction, newest first, and read each back.
 
     Mounts that changed are unmounted before the files come back, and made again after: they share
@@ -400,38 +400,33 @@ def put_back(transaction, writer):
         raise NotGranted("; ".join(problems))
 
 
-def _mounts_before(transaction):
-    # type: (Transaction) -> List[Tuple[str, Optional[MountState]]]
+def _mounts_before(transaction: Transaction) -> List[Tuple[str, Optional[MountState]]]:
     """What was mounted at each path before the transaction: the first entry of a path counts."""
-    before = {}  # type: Dict[str, Optional[MountState]]
+    before: Dict[str, Optional[MountState]] = {}
     for entry in transaction.entries:
         if entry.kind == "mount":
             before.setdefault(entry.path, _mount_of(entry))
     return list(before.items())
 
 
-def _mount_of(entry):
-    # type: (Entry) -> Optional[MountState]
+def _mount_of(entry: Entry) -> Optional[MountState]:
     return None if entry.before is None else MountState(**entry.before)
 
 
-def _restore_file(entry, writer):
-    # type: (Entry, Writer) -> None
+def _restore_file(entry: Entry, writer: Writer) -> None:
     before = entry.before
     if before is None:
-        if os.path.isdir(os.path.dirname(entry.path)):
-            writer.remove_file(entry.path)
+        writer.remove_file(entry.path)
     elif describe_file(entry.path) != before:
         content = base64.b64decode(before["content"])
         writer.write_file(entry.path, content, before["mode"], before["uid"], before["gid"])
     else:
         writer.remove_unfinished(entry.path)
     if describe_file(entry.path) != before:
-        raise NotGranted("{0} could not be put back".format(entry.path))
+        raise NotGranted(f"{entry.path} could not be put back")
 
 
-def _restore_value(entry, writer):
-    # type: (Entry, Writer) -> None
+def _restore_value(entry: Entry, writer: Writer) -> None:
     if not os.path.exists(entry.path):
         return  # its kernel module is not loaded: what it loads with is for the files to say
     if read_value(entry.path) == entry.before:
@@ -440,21 +435,19 @@ def _restore_value(entry, writer):
     granted = read_value(entry.path)
     if granted != entry.before:
         raise NotGranted(
-            "{0}: asked for the old {1}, the kernel granted {2}; run revert again when memory is "
-            "free".format(entry.path, entry.before, granted)
+            f"{entry.path}: asked for the old {entry.before}, the kernel granted {granted}; run "
+            "revert again when memory is free"
         )
 
 
-def _restore_folder(entry, writer):
-    # type: (Entry, Writer) -> None
+def _restore_folder(entry: Entry, writer: Writer) -> None:
     if mounting.is_remote(entry.path):
         return  # its folders were there before the mount; and a look at them can hang
-    if os.path.isdir(entry.path) and not os.listdir(entry.path):
+    if guarded.as_owner(entry.path, guarded.is_empty_folder, follow=False):
         writer.remove_folder(entry.path)
 
 
-def _undo_command(entry, writer):
-    # type: (Entry, Writer) -> None
+def _undo_command(entry: Entry, writer: Writer) -> None:
     before = entry.before["state"]
     look = command.from_dict(entry.before["look"])
     if before is not None and attempt(writer.run, look) == before:
@@ -463,7 +456,7 @@ def _undo_command(entry, writer):
         writer.run(command.from_dict(one))
     state = writer.run(look)
     if before is not None and entry.after is not None and state != before:
-        raise NotGranted("{0}: asked for the old {1}, found {2}".format(entry.path, before, state))
+        raise NotGranted(f"{entry.path}: asked for the old {before}, found {state}")
 
 
 _RESTORE = {
@@ -474,8 +467,7 @@ _RESTORE = {
 }
 
 
-def _state_of(entry):
-    # type: (Entry) -> Any
+def _state_of(entry: Entry) -> Any:
     if entry.kind == "value":
         return read_value(entry.path) if os.path.exists(entry.path) else None
     if entry.kind == "mount":
@@ -486,8 +478,7 @@ def _state_of(entry):
     return _content_of(describe_file(entry.path))
 
 
-def _before_of(entry):
-    # type: (Entry) -> Any
+def _before_of(entry: Entry) -> Any:
     if entry.kind == "mount":
         mount = _mount_of(entry)
         return None if mount is None else mount_text(mount)
@@ -496,8 +487,7 @@ def _before_of(entry):
     return entry.before if entry.kind == "value" else _content_of(entry.before)
 
 
-def _old_state_of(entry):
-    # type: (Entry) -> str
+def _old_state_of(entry: Entry) -> str:
     """The old state of what a command changed, or how it is undone where none can be told."""
     before, look = entry.before["state"], command.from_dict(entry.before["look"])
     if before is not None and (entry.after is not None or attempt(Writer().run, look) == before):
@@ -505,17 +495,14 @@ def _old_state_of(entry):
     return steps_text(command.from_dict(one) for one in entry.before["undo"])
 
 
-def _content_of(described):
-    # type: (Optional[Dict[str, Any]]) -> Optional[bytes]
+def _content_of(described: Optional[Dict[str, Any]]) -> Optional[bytes]:
     return None if described is None else base64.b64decode(described["content"])
 
 
-def _digest_of(described):
-    # type: (Optional[Dict[str, Any]]) -> Optional[str]
+def _digest_of(described: Optional[Dict[str, Any]]) -> Optional[str]:
     content = _content_of(described)
     return None if content is None else digest(content)
 
 
-def _text(state):
-    # type: (Any) -> Optional[str]
+def _text(state: Any) -> Optional[str]:
     return state.decode("utf-8", "replace") if isinstance(state, bytes) else state

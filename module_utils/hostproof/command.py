@@ -7,16 +7,20 @@ It gets an environment of its own, for that of whoever runs Hostproof could lead
 """
 
 import errno
+import fcntl
+import json
 import os
 import pwd
 import re
 import resource
+import signal
 import subprocess
 import tempfile
+import time
 from contextlib import ExitStack
-from functools import partial
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, NamedTuple, NoReturn, Optional, Tuple
 
+from . import child, guarded
 from .errors import HostproofError
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -29,6 +33,8 @@ UNLIMITED = -1
 #: It starts the command: a program on a server that does not answer then blocks a child, which the
 #: time limit ends, and not us. What it exits with where it cannot start the command.
 _ENV = "/usr/bin/env"
+#: Descriptors from here on are none of the three streams.
+_SPARE = 10
 _NOT_STARTED = {126: errno.EACCES, 127: errno.ENOENT}
 
 
@@ -54,14 +60,12 @@ class Command(NamedTuple):
     limits: Dict[str, Tuple[int, int]] = {}
     squeezed: bool = False
 
-    def as_dict(self):
-        # type: () -> Dict[str, Any]
+    def as_dict(self) -> Dict[str, Any]:
         """As JSON holds it."""
         return dict(self._asdict())
 
 
-def from_dict(record):
-    # type: (Any) -> Command
+def from_dict(record: Any) -> Command:
     """The Command that ``as_dict`` gave; KeyError, TypeError or ValueError for anything else."""
     command = Command(**record)
     texts = [command.name, command.stdin, command.expected] + list(command.argv)
@@ -76,7 +80,7 @@ def from_dict(record):
     try:
         re.compile(command.expected)
     except re.error as problem:
-        raise ValueError("no expected output: {0}".format(problem)) from problem
+        raise ValueError(f"no expected output: {problem}") from problem
     return command._replace(
         argv=tuple(command.argv),
         codes=tuple(command.codes),
@@ -96,63 +100,119 @@ class Output(NamedTuple):
     stderr: str
 
 
-def run(command):
-    # type: (Command) -> Output
+def run(command: Command) -> Output:
     """Run it to its end; OSError, ValueError or a subprocess.SubprocessError where that fails.
 
-    Its output goes to files, not pipes: a daemon that it starts would keep a pipe open.
+    Its output goes to files, not pipes: a daemon that it starts would keep a pipe open. A program
+    of a user that is named by its path is run only where nobody else decides what it is
+    (guarded.py), and is run by descriptor.
     """
     _check_user(command.user)
     with ExitStack() as files:
-        given, out, err = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        given, out, err, told = [files.enter_context(tempfile.TemporaryFile()) for _ in range(4)]
         given.write(command.stdin.encode("utf-8", "surrogateescape"))
         given.seek(0)
-        process = subprocess.Popen(
-            [_ENV] + list(command.argv),
-            stdin=given,
-            stdout=out,
-            stderr=err,
-            env=_environment(command),
-            cwd="/",
-            close_fds=True,
-            start_new_session=True,
-            preexec_fn=partial(_become, command.user, dict(command.limits)),
-        )
-        try:
-            rc = process.wait(timeout=command.timeout)
-        except subprocess.TimeoutExpired:
-            # Not its group: a daemon that it has started already is not to die with it.
-            process.kill()
-            process.wait()
-            raise
+        rc = _run_child(command, given.fileno(), out.fileno(), err.fileno(), told.fileno())
+        _raise_told(told, command.argv[0])
         said = _text_of(err)
         if rc in _NOT_STARTED and said.startswith(_ENV + ": "):
             raise OSError(_NOT_STARTED[rc], os.strerror(_NOT_STARTED[rc]), command.argv[0])
         return Output(rc, _text_of(out), said)
 
 
-def state_of(command, printed):
-    # type: (Command, Output) -> str
+def _run_child(command: Command, given: int, out: int, err: int, told: int) -> int:
+    """Its exit code, as subprocess has it. The child says in ``told`` why it did not start."""
+    environment, account = _environment(command), _account(command.user)
+    pid = os.fork()
+    if pid == 0:
+        _start(command, environment, account, (given, out, err), told)
+    until = time.monotonic() + command.timeout
+    pause = 0.001
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        too_long = max(os.fstat(out).st_size, os.fstat(err).st_size) > OUTPUT_LIMIT
+        if too_long or time.monotonic() > until:
+            # Not its group: a daemon that it has started already is not to die with it.
+            child.end(pid)
+            if too_long:
+                raise ValueError(f"printed more than {OUTPUT_LIMIT} bytes")
+            raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
+        time.sleep(pause)
+        pause = min(0.05, pause * 1.5)
+
+
+def _start(
+    command: Command, environment: Dict[str, str], account: Any, streams: Tuple[int, ...], told: int
+) -> NoReturn:
+    """In the child: nothing here may return or raise."""
+    try:
+        # Where a stream of ours is closed, one of these may have its number.
+        high = [fcntl.fcntl(one, fcntl.F_DUPFD, _SPARE) for one in streams]
+        told = fcntl.fcntl(told, fcntl.F_DUPFD, _SPARE)
+        for number, stream in enumerate(high):
+            os.dup2(stream, number)
+        child.close_others([told])
+        os.set_inheritable(told, False)
+        os.setsid()
+        os.chdir("/")
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        _become(command.user, dict(command.limits))
+        if command.user is None or not command.argv[0].startswith("/"):
+            os.execve(_ENV, [_ENV] + list(command.argv), environment)
+        with guarded.program(command.argv[0], account.pw_uid) as handle:
+            _execute(handle, command.argv, environment)
+    except Exception as problem:
+        os.pwrite(told, json.dumps(child.problem_of(problem)).encode("ascii"), 0)
+    finally:
+        os._exit(126)
+
+
+def _execute(handle: int, argv: Tuple[str, ...], environment: Dict[str, str]) -> None:
+    """Run what was looked at, be there another file under its name by now or not.
+
+    Where a descriptor cannot be run (AIX) its path is: nobody but its owner and root can change it.
+    """
+    if os.execve in os.supports_fd:
+        # A script's interpreter opens it once more, by the number of the descriptor.
+        os.set_inheritable(handle, os.pread(handle, 2, 0) == b"#!")
+        os.execve(handle, list(argv), environment)
+    os.execve(argv[0], list(argv), environment)
+
+
+def _raise_told(told: Any, program: str) -> None:
+    """Raise what kept the child from starting the program."""
+    told.seek(0)
+    text = told.read(65536).decode("ascii", "replace")
+    if not text:
+        return
+    problem = json.loads(text)
+    if "errno" in problem:
+        raise OSError(int(problem["errno"]), str(problem["text"]), program)
+    raise ValueError(str(problem.get("untrusted", problem.get("error"))))
+
+
+def state_of(command: Command, printed: Output) -> str:
     """What ``expected`` finds (its first group, if it has one); HostproofError if it finds nothing,
     and Failed if the command failed."""
     found = re.search(command.expected, printed.stdout + printed.stderr, re.MULTILINE)
     if printed.rc not in command.codes or found is None:
         said = " ".join((printed.stdout + printed.stderr).split())[-400:]
         problem = HostproofError if printed.rc in command.codes else Failed
-        raise problem("{0}: {1}".format(command.name, said or "ended with {0}".format(printed.rc)))
+        raise problem("{0}: {1}".format(command.name, said or f"ended with {printed.rc}"))
     state = found.group(1) if found.re.groups and found.group(1) is not None else found.group(0)
     return squeezed(state) if command.squeezed else state
 
 
-def squeezed(text):
-    # type: (str) -> str
+def squeezed(text: str) -> str:
     """One blank for many, none at the ends of lines, and no empty lines."""
     lines = [" ".join(line.split()) for line in text.split("\n")]
     return "\n".join(line for line in lines if line)
 
 
-def _environment(command):
-    # type: (Command) -> Dict[str, str]
+def _environment(command: Command) -> Dict[str, str]:
     account = _account(command.user)
     environment = {"PATH": PATH, "LC_ALL": "C", "LANG": "C"}
     if account is not None:
@@ -161,25 +221,22 @@ def _environment(command):
     return environment
 
 
-def _account(user):
-    # type: (Optional[str]) -> Optional[pwd.struct_passwd]
+def _account(user: Optional[str]) -> Optional[pwd.struct_passwd]:
     try:
         return pwd.getpwuid(os.geteuid()) if user is None else pwd.getpwnam(user)
     except KeyError:
         if user is None:
             return None
-        raise ValueError("there is no user {0}".format(user)) from None
+        raise ValueError(f"there is no user {user}") from None
 
 
-def _check_user(user):
-    # type: (Optional[str]) -> None
+def _check_user(user: Optional[str]) -> None:
     account = _account(user)
     if user is not None and account is not None and os.geteuid() not in (0, account.pw_uid):
-        raise PermissionError(errno.EPERM, "only root may run it as {0}".format(user))
+        raise PermissionError(errno.EPERM, f"only root may run it as {user}")
 
 
-def _become(user, limits):
-    # type: (Optional[str], Dict[str, Tuple[int, int]]) -> None
+def _become(user: Optional[str], limits: Dict[str, Tuple[int, int]]) -> None:
     """In the child, before the command: its limits, then its user for good."""
     os.umask(0o022)
     for name, (soft, hard) in limits.items():
@@ -195,15 +252,13 @@ def _become(user, limits):
     os.setuid(account.pw_uid)
 
 
-def _limit(value):
-    # type: (int) -> int
+def _limit(value: int) -> int:
     return resource.RLIM_INFINITY if value == UNLIMITED else value
 
 
-def _text_of(stream):
-    # type: (Any) -> str
+def _text_of(stream: Any) -> str:
     stream.seek(0)
     text = stream.read(OUTPUT_LIMIT + 1)
     if len(text) > OUTPUT_LIMIT:
-        raise ValueError("printed more than {0} bytes".format(OUTPUT_LIMIT))
+        raise ValueError(f"printed more than {OUTPUT_LIMIT} bytes")
     return str(text.decode("utf-8", "surrogateescape"))

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The errors that Hostproof raises. Each message is one sentence: what, where, what to do."""
 
+from typing import Sequence, Union
+
 
 class HostproofError(Exception):
     """Anything that stops Hostproof for a reason that a person can act on."""
@@ -9,6 +11,19 @@ class HostproofError(Exception):
 
 class PolicyError(HostproofError):
     """A policy value that cannot be used; the message names the variable."""
+
+
+class BadEntry(PolicyError):
+    """One entry of a list of things to look at cannot be used, the rest of the policy can.
+
+    An audit leaves the entry out and says so; apply refuses. ``places`` are the numbers of the
+    entries in their list, or their keys, that go together (two that contradict each other).
+    """
+
+    def __init__(self, message: str, field: str, places: Sequence[Union[int, str]]) -> None:
+        self.field = field
+        self.places = tuple(places)
+        super().__init__(message)
 
 
 class ParseError(HostproofError):
@@ -20,21 +35,19 @@ class ParseError(HostproofError):
         column: 1-based column, or 0 where the line as a whole is at fault.
     """
 
-    def __init__(self, what, problem, line=0, column=0):
-        # type: (str, str, int, int) -> None
+    def __init__(self, what: str, problem: str, line: int = 0, column: int = 0) -> None:
         self.what = what
         self.line = line
         self.column = column
-        where = ", line {0}".format(line) if line else ""
-        where += ", column {0}".format(column) if column else ""
-        super().__init__("{0}{1}: {2}".format(what, where, problem))
+        where = f", line {line}" if line else ""
+        where += f", column {column}" if column else ""
+        super().__init__(f"{what}{where}: {problem}")
 
 
 class HostError(HostproofError):
     """A read that gave no answer. ``key`` is the evidence key of the attempt."""
 
-    def __init__(self, key, message):
-        # type: (str, str) -> None
+    def __init__(self, key: str, message: str) -> None:
         self.key = key
         super().__init__(message)
 

@@ -12,6 +12,7 @@ import json
 import zlib
 from typing import Any, Dict, Iterable
 
+from . import bounded
 from .errors import HostproofError
 from .masking import masked
 
@@ -20,11 +21,13 @@ PACK_SCHEMA = 1
 #: Bytes. What inflates to more is not read: a host must not be able to fill the controller.
 LIMIT = 64 * 1024 * 1024
 
+#: What a reading holds of a host's own words.
+_TEXTS = ("text", "stdout", "stderr", "message")
+
 Readings = Dict[str, Dict[str, Any]]
 
 
-def encode(readings):
-    # type: (Readings) -> str
+def encode(readings: Readings) -> str:
     """Readings as one line of ASCII; bytes that are not UTF-8 survive, passwords do not."""
     text = json.dumps(
         {key: _masked(key, readings[key]) for key in readings},
@@ -34,60 +37,46 @@ def encode(readings):
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
 
 
-def _masked(key, reading):
-    # type: (str, Dict[str, Any]) -> Dict[str, Any]
-    found = {name: reading[name] for name in ("text", "stdout") if name in reading}
-    return dict(reading, **{name: masked(key, text) for name, text in found.items()})
+def _masked(key: str, reading: Dict[str, Any]) -> Dict[str, Any]:
+    found = {name: reading[name] for name in _TEXTS if isinstance(reading.get(name), str)}
+    told = dict(reading, **{name: masked(key, text) for name, text in found.items()})
+    for name in ("first", "second"):
+        if isinstance(reading.get(name), dict):
+            told[name] = {source: masked(source, text) for source, text in reading[name].items()}
+    return told
 
 
-def decode(text):
-    # type: (str) -> Readings
+def decode(text: str) -> Readings:
     """The readings that ``encode`` packed."""
     try:
-        inflater = zlib.decompressobj()
-        inflated = inflater.decompress(base64.b64decode(text, validate=True), LIMIT)
-        if inflater.unconsumed_tail:
-            raise HostproofError(
-                "evidence inflates to more than {0} MiB and is not read".format(LIMIT // 1048576)
-            )
-        if not inflater.eof:
-            raise ValueError("its end is missing")
-        readings = json.loads(inflated.decode("ascii"))
-    except (ValueError, zlib.error) as problem:
-        raise HostproofError("evidence cannot be unpacked: {0}".format(problem)) from problem
+        readings = bounded.loads(bounded.inflate(base64.b64decode(text, validate=True), LIMIT))
+    except ValueError as problem:
+        raise HostproofError(f"evidence cannot be unpacked: {problem}") from problem
     if not isinstance(readings, dict):
         raise HostproofError("evidence is not a JSON object")
     return readings
 
 
-def cited(readings, findings):
-    # type: (Readings, Iterable[Any]) -> Readings
+def cited(readings: Readings, findings: Iterable[Any]) -> Readings:
     """The readings that the findings name."""
     keys = {key for finding in findings for key in finding.evidence}
     return {key: reading for key, reading in readings.items() if key in keys}
 
 
-def load_pack(path):
-    # type: (str) -> Readings
+def load_pack(path: str) -> Readings:
     """The readings of the evidence pack at ``path``; a clear error for anything else."""
     try:
         with open(path, "rb") as stream:
             pack = json.loads(stream.read().decode("utf-8"))
     except FileNotFoundError:
-        raise HostproofError(
-            "there is no evidence pack {0}: record the host first".format(path)
-        ) from None
-    except (OSError, ValueError) as problem:
-        raise HostproofError(
-            "evidence pack {0} cannot be read: {1}".format(path, problem)
-        ) from problem
+        raise HostproofError(f"there is no evidence pack {path}: record the host first") from None
+    except (OSError, RecursionError, ValueError) as problem:
+        raise HostproofError(f"evidence pack {path} cannot be read: {problem}") from problem
     if not isinstance(pack, dict) or pack.get("schema") != PACK_SCHEMA:
         raise HostproofError(
-            "{0} is not an evidence pack of schema {1}: record the host again".format(
-                path, PACK_SCHEMA
-            )
+            f"{path} is not an evidence pack of schema {PACK_SCHEMA}: record the host again"
         )
     readings = pack.get("readings")
     if not isinstance(readings, dict) or not all(isinstance(r, dict) for r in readings.values()):
-        raise HostproofError("evidence pack {0} holds no readings".format(path))
+        raise HostproofError(f"evidence pack {path} holds no readings")
     return readings

@@ -14,7 +14,16 @@ WAIVED = "waived"
 #: Worst first: the order in which statuses are summed up, sorted and shown.
 STATUSES = (FAIL, ERROR, WARN, WAIVED, SKIP, PASS)
 SEVERITIES = ("critical", "high", "medium", "low")
-TAKES_EFFECT = ("now", "remount", "listener_restart", "instance_restart", "reboot")
+TAKES_EFFECT = (
+    "now",
+    "login",
+    "remount",
+    "service_restart",
+    "listener_restart",
+    "instance_restart",
+    "cluster_restart",
+    "reboot",
+)
 LAYERS = ("desired", "persisted", "running", "in_use")
 
 
@@ -33,13 +42,17 @@ class Check(NamedTuple):
     reference: str
 
     @property
-    def control(self):
-        # type: () -> str
+    def control(self) -> str:
         return self.id.split(".", 1)[0]
 
 
 class Finding(NamedTuple):
-    """One judged statement. Layers that do not exist are None; the others are text for people."""
+    """One judged statement. Layers that do not exist are None; the others are text for people.
+
+    ``fix`` is prose; ``commands`` are the lines that a shell takes as they are (shell.py makes
+    them). ``values`` is what was compared: name to a number or a text, and "unit" where numbers
+    have one. ``because_of`` are ids of the checks that cause this finding.
+    """
 
     control: str
     check: str
@@ -56,26 +69,40 @@ class Finding(NamedTuple):
     reference: str
     evidence: Tuple[str, ...]
     waiver: Optional[Dict[str, Any]]
+    values: Optional[Dict[str, Any]] = None
+    commands: Tuple[str, ...] = ()
+    because_of: Tuple[str, ...] = ()
 
-    def as_dict(self):
-        # type: () -> Dict[str, Any]
+    def as_dict(self) -> Dict[str, Any]:
         record = dict(self._asdict())
-        record["evidence"] = list(self.evidence)
+        for name in ("evidence", "commands", "because_of"):
+            record[name] = list(record[name])
         return record
 
 
-def found(check, status, why=None, fix=None, evidence=(), title=None, **layers):
-    # type: (Check, str, Optional[str], Optional[str], Any, Optional[str], Optional[str]) -> Finding
+def found(
+    check: Check,
+    status: str,
+    why: Optional[str] = None,
+    fix: Optional[str] = None,
+    evidence: Any = (),
+    title: Optional[str] = None,
+    commands: Any = (),
+    values: Any = None,
+    because_of: Any = (),
+    **layers: Optional[str],
+) -> Finding:
     """Judge ``check``: a Finding with the check's own words wherever none are given.
 
-    ``layers`` are any of desired, persisted, running, in_use. A pass needs no ``fix`` and says
-    what the check guards against: its own words, whatever is given.
+    ``layers`` are any of desired, persisted, running, in_use. A pass needs neither ``fix`` nor
+    ``commands`` and says what the check guards against: its own words, whatever is given.
     """
     unknown = set(layers) - set(LAYERS)
     if unknown or status not in STATUSES:
-        raise ValueError("no such layer or status: {0} {1}".format(sorted(unknown), status))
+        raise ValueError(f"no such layer or status: {sorted(unknown)} {status}")
     if status == PASS:
         why = fix = None
+        commands = because_of = ()
     return Finding(
         control=check.control,
         check=check.id,
@@ -92,10 +119,12 @@ def found(check, status, why=None, fix=None, evidence=(), title=None, **layers):
         reference=check.reference,
         evidence=tuple(evidence),
         waiver=None,
+        values=values,
+        commands=tuple(commands),
+        because_of=tuple(because_of),
     )
 
 
-def worst(statuses):
-    # type: (List[str]) -> str
+def worst(statuses: List[str]) -> str:
     """The worst of some statuses; an empty list was never judged, so it is an error."""
     return min(statuses, key=STATUSES.index) if statuses else ERROR

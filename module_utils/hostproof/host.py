@@ -9,31 +9,80 @@ no answer is never an empty answer.
 
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
-``names``/``values``, ``processes``, ``under``, ``seconds``/``first``/``second``/``errors``,
-``windows``/``remarks``) or ``error`` (absent, denied, unanswered) with ``message``.
+``names``/``values``, ``uid``, ``processes``, ``under``, ``lines``/``callers``/``unread``,
+``windows``/``remarks``, ``seconds``/``first``/``second``/``errors``) or ``error`` (absent, denied,
+unanswered) with ``message``.
+
+What needs a window (``sample``, ``measure``, ``wait_for_window``) opens one of its own, or waits
+for the one that all share: then it raises window.Waits, ``open_window`` lets it pass, and who asks
+again gets the answers (audit.read_all).
 """
 
 import errno
+import fnmatch
+import glob
 import os
 import re
 import selectors
+import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import threading
 import time
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
-from . import command
+from . import child, command, guarded, window
+from .answer import Answer, attempt
 from .command import Output
-from .errors import Absent, Denied, HostproofError, Unanswered
-from .latency.window import Measured, Window
+from .errors import Absent, Denied, HostproofError, ParseError, Unanswered
+from .measured import Measured, Window
+from .parsers.number import integer
+from .reader import Reader
 
 #: A file longer than this is not configuration; reading it whole would hurt the host.
 READ_LIMIT = 8 * 1024 * 1024
 
 PIECE = 64 * 1024
+
+#: A longer file is no script that somebody wrote.
+_SCRIPT_LIMIT = 512 * 1024
+#: How far a search follows from a script to the scripts that it calls.
+_CALLS = 3
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+_NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
+_ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
+
+#: Names in a folder: /proc of a busy host has some 100,000.
+NAMES_LIMIT = 1000000
+
+#: Seconds for one look at a file or folder, and for what looks at every process.
+READ_SECONDS = 10.0
+_LIMITS = {
+    "processes": 30.0,
+    "open_files": 120.0,
+    "lines": 120.0,
+    "exe_owner": 3.0,
+    "reader": 5.0,
+}
+
+#: Seconds that a killed command is waited for.
+PARTING = 2.0
 
 _ERRORS = {"absent": Absent, "denied": Denied, "unanswered": Unanswered}
 
@@ -60,13 +109,34 @@ class Stat(NamedTuple):
 
 
 class Process(NamedTuple):
-    """A process as /proc shows it. ``started`` is seconds since boot."""
+    """A process as /proc shows it. ``started`` is seconds since boot; ``exe`` is the file that it
+    runs as the kernel names it, ``exe_uid`` who owns that file; None where that is not known."""
 
     pid: int
     uid: int
     gid: int
     started: float
     argv0: str
+    exe: Optional[str] = None
+    exe_uid: Optional[int] = None
+
+    def runs(self, name: str) -> Optional[bool]:
+        """Whether it is the program HOME/bin/NAME of whoever it runs as. Anybody can choose the
+        name that a process shows, but not what the kernel says of its file.
+
+        None where that is not known: this user may not see it, its file is on a server that does
+        not answer, or the record is older than the question. A relink leaves the program that
+        runs with another name, or with none.
+        """
+        if self.exe is None or self.exe_uid is None:
+            return None
+        fits = re.search("/bin/" + re.escape(name) + r"[0O]?( \(deleted\))?$", self.exe)
+        return fits is not None and self.exe_uid == self.uid
+
+    def home(self, name: str) -> Optional[str]:
+        """The home of HOME/bin/NAME, as the kernel has it."""
+        found = re.match("(/.*)/bin/" + re.escape(name) + r"[0O]?( \(deleted\))?$", self.exe or "")
+        return found.group(1) if found else None
 
 
 class OpenFiles(NamedTuple):
@@ -82,6 +152,29 @@ class OpenFiles(NamedTuple):
     paths: Tuple[str, ...]
 
 
+class Measure(NamedTuple):
+    """What a latency probe does in a window; ``how`` it goes with others is said in window.py.
+
+    ``measure`` takes the seconds that it shall last.
+    """
+
+    name: str
+    how: str
+    measure: Callable[[float], Measured]
+
+
+class FoundLines(NamedTuple):
+    """Lines that a search found: (number, text) by file.
+
+    ``callers`` say of a script that was looked into because it is called from which file of the
+    places that began. ``unread`` are files and folders that may not be read.
+    """
+
+    lines: Dict[str, List[Tuple[int, str]]]
+    callers: Dict[str, str]
+    unread: List[str]
+
+
 class Sample(NamedTuple):
     """Files and commands read twice, to tell what happened in ``seconds`` between.
 
@@ -95,19 +188,56 @@ class Sample(NamedTuple):
     errors: Dict[str, str]
 
 
-def _is_output(reading):
-    # type: (Dict[str, Any]) -> bool
+def now() -> str:
+    """UTC, as readings have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _is_output(reading: Dict[str, Any]) -> bool:
     streams = (reading["stdout"], reading["stderr"])
-    return isinstance(reading["rc"], int) and all(isinstance(text, str) for text in streams)
+    return _is_number(reading["rc"]) and all(isinstance(text, str) for text in streams)
 
 
-def _has_names(process):
-    # type: (OpenFiles) -> bool
-    return all(isinstance(name, str) for name in (process.argv0,) + process.paths)
+def _is_number(value: Any, kinds: Any = int) -> bool:
+    """A number that a system can have: an id, a size, a time."""
+    is_number = isinstance(value, kinds) and not isinstance(value, bool)
+    return is_number and -(2**63) <= value < 2**64
 
 
-def _holds_windows(reading):
-    # type: (Dict[str, Any]) -> bool
+def _is_stat(reading: Dict[str, Any]) -> bool:
+    found = Stat(**reading["stat"])
+    # A moment far beyond has no name in any calendar.
+    time_is_one = _is_number(found.mtime, (int, float)) and abs(found.mtime) < 2**37
+    return time_is_one and all(_is_number(one) for one in found[:4])
+
+
+def _is_process(process: Process) -> bool:
+    ids = (process.pid, process.uid, process.gid)
+    return (
+        all(_is_number(one) for one in ids)
+        and _is_number(process.started, (int, float))
+        and isinstance(process.argv0, str)
+        and (process.exe is None or isinstance(process.exe, str))
+        and (process.exe_uid is None or _is_number(process.exe_uid))
+    )
+
+
+def _has_names(process: OpenFiles) -> bool:
+    names = (process.argv0,) + process.paths
+    return all(isinstance(name, str) for name in names) and all(
+        _is_number(one) for one in (process.pid, process.uid)
+    )
+
+
+def _holds_lines(reading: Dict[str, Any]) -> bool:
+    found = [line for lines in reading["lines"].values() for line in lines]
+    names = list(reading["callers"].values()) + reading["unread"]
+    return all(isinstance(name, str) for name in names) and all(
+        isinstance(number, int) and isinstance(text, str) for number, text in found
+    )
+
+
+def _holds_windows(reading: Dict[str, Any]) -> bool:
     lists = (reading["windows"], reading["remarks"])
     if not all(isinstance(one, list) for one in lists):
         return False
@@ -117,27 +247,32 @@ def _holds_windows(reading):
 
 
 #: Kind of a reading to whether it holds an answer; a KeyError or TypeError means that it does not.
-_SHAPES = {
+_SHAPES: Dict[str, Callable[[Dict[str, Any]], Any]] = {
     "file": lambda reading: isinstance(reading["text"], str),
-    "dir": lambda reading: all(isinstance(name, str) for name in reading["names"]),
+    "dir": lambda reading: (
+        isinstance(reading["names"], list)
+        and all(isinstance(name, str) for name in reading["names"])
+    ),
     "link": lambda reading: isinstance(reading["target"], str),
-    "stat": lambda reading: Stat(**reading["stat"]),
+    "stat": _is_stat,
     "command": _is_output,
+    "program": lambda reading: _is_number(reading["uid"]),
     "argument": lambda reading: isinstance(reading["text"], str),
     "environment": lambda reading: (
         isinstance(reading["names"], list)
         and all(isinstance(text, str) for text in reading["values"].values())
     ),
     "udp": lambda reading: isinstance(bytes.fromhex(reading["reply"]), bytes),
-    "processes": lambda reading: isinstance(
-        [Process(**process) for process in reading["processes"]], list
+    "processes": lambda reading: all(
+        _is_process(Process(**process)) for process in reading["processes"]
     ),
     "open_files": lambda reading: (
         isinstance(reading["under"], list)
         and all(_has_names(_open_files(process)) for process in reading["processes"])
     ),
+    "lines": _holds_lines,
     "sample": lambda reading: (
-        isinstance(reading["seconds"], (int, float))
+        _is_number(reading["seconds"], (int, float))
         and reading["seconds"] > 0
         and all(
             isinstance(text, str)
@@ -146,58 +281,80 @@ _SHAPES = {
         )
     ),
     "windows": _holds_windows,
-}  # type: Dict[str, Callable[[Dict[str, Any]], Any]]
+}
 
 
 class Host:
-    """The reads that controls may use. Subclasses answer ``_answer(key, kind, ask)``."""
+    """The reads that controls may use. Subclasses answer ``_answer(key, kind, ask)``.
 
-    def read_text(self, path):
-        # type: (str) -> str
+    ``until`` is the moment (time.monotonic) after which nothing more is asked, None for no end.
+    """
+
+    until: Optional[float] = None
+    evidence: Dict[str, Dict[str, Any]]
+
+    def read_text(self, path: str) -> str:
         """The text of a file; bytes that are not UTF-8 survive as surrogates."""
-        return str(self._answer("file:" + path, "file", lambda: {"text": _read_file(path)})["text"])
+        return str(
+            self._answer("file:" + path, "file", lambda: {"text": self._read("file", path)})["text"]
+        )
 
-    def read_number(self, path):
-        # type: (str) -> int
+    def read_number(self, path: str) -> int:
         """The whole number that a file under /proc or /sys holds; Unanswered if it holds none."""
         text = self.read_text(path).strip()
         if not text.isdecimal():
-            raise Unanswered(
-                "file:" + path, "{0} holds {1!r}, not a number".format(path, text[:40])
-            )
-        return int(text)
+            raise Unanswered("file:" + path, f"{path} holds {text[:40]!r}, not a number")
+        try:
+            return integer(text)
+        except ParseError as problem:
+            raise Unanswered("file:" + path, f"{path}: {problem}") from problem
 
-    def list_dir(self, path):
-        # type: (str) -> List[str]
+    def list_dir(self, path: str) -> List[str]:
         """The sorted names in a folder. An empty folder is an answer, an unreadable one is not."""
-        reading = self._answer("dir:" + path, "dir", lambda: {"names": sorted(os.listdir(path))})
+        reading = self._answer("dir:" + path, "dir", lambda: {"names": self._read("dir", path)})
         return list(reading["names"])
 
-    def real_path(self, path):
-        # type: (str) -> str
+    def real_path(self, path: str) -> str:
         """The path with every link resolved; Absent where it leads nowhere."""
         return str(
-            self._answer("link:" + path, "link", lambda: {"target": _real_path(path)})["target"]
+            self._answer("link:" + path, "link", lambda: {"target": self._read("link", path)})[
+                "target"
+            ]
         )
 
-    def stat(self, path):
-        # type: (str) -> Stat
+    def stat(self, path: str) -> Stat:
         """Owner, mode, size and time of what the path leads to."""
-        reading = self._answer(
-            "stat:" + path, "stat", lambda: {"stat": dict(_stat(path)._asdict())}
-        )
+        reading = self._answer("stat:" + path, "stat", lambda: {"stat": self._read("stat", path)})
         return Stat(**reading["stat"])
 
-    def run(self, argv, timeout=20.0):
-        # type: (List[str], float) -> Output
+    def program_owner(self, path: str) -> int:
+        """The one account (uid) that HOME/bin/NAME, its folder and its home belong to.
+
+        Unanswered where that is not one, or where one of the three is a link.
+        """
+        key = "program:" + path
+        reading = self._answer(key, "program", lambda: {"uid": self._read("program", path)})
+        return int(reading["uid"])
+
+    def has(self, key: str) -> bool:
+        """Whether this host can be asked that: a recording holds no more than what was read."""
+        return True
+
+    def run(self, argv: List[str], timeout: float = 20.0) -> Output:
         """Run a command that only looks: LC_ALL=C, no shell; Absent if it is missing."""
         reading = self._answer(
             "command:" + " ".join(argv), "command", lambda: _run_command(argv, timeout)
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
-    def ask(self, wanted):
-        # type: (command.Command) -> Output
+    def run_as_reader(self, argv: List[str], paths: List[str], timeout: float = 20.0) -> Output:
+        """As ``run``, for a command that reads files: as whoever decides what the paths lead to."""
+        reading = self._answer(
+            "command:" + " ".join(argv), "command", lambda: self._run_as(argv, paths, timeout)
+        )
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def ask(self, wanted: command.Command) -> Output:
         """Run a command that only looks as its owner; its name stands in the evidence key.
 
         What it answers with is for the caller to judge (command.state_of), its exit code too.
@@ -205,51 +362,49 @@ class Host:
         reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted))
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
-    def environment(self, pid, names):
-        # type: (int, Iterable[str]) -> Dict[str, str]
+    def environment(self, pid: int, names: Iterable[str]) -> Dict[str, str]:
         """The values of those environment variables that a process was started with.
 
         No other is kept, for they can hold passwords: ``names`` must not be of one that can.
         """
         wanted = sorted(set(names))
-        key = "environment:{0}".format(pid)
+        key = f"environment:{pid}"
         reading = self._answer(
-            key, "environment", lambda: {"names": wanted, "values": _read_environment(pid, wanted)}
+            key,
+            "environment",
+            lambda: {"names": wanted, "values": self._read("environment", pid, wanted)},
         )
         missing = [name for name in wanted if name not in reading["names"]]
         if missing:
-            raise Unanswered(
-                key, "{0} was read without {1}; record it again".format(key, missing[0])
-            )
+            raise Unanswered(key, f"{key} was read without {missing[0]}; record it again")
         return {name: reading["values"][name] for name in wanted if name in reading["values"]}
 
-    def argument(self, pid, number):
-        # type: (int, int) -> str
+    def argument(self, pid: int, number: int) -> str:
         """One argument of a process, 0 for its first; Absent where it has no such one.
 
         No other is kept, for they can hold passwords: ask only for one that never can.
         """
         return str(
             self._answer(
-                "argument:{0}:{1}".format(pid, number),
+                f"argument:{pid}:{number}",
                 "argument",
-                lambda: {"text": _read_argument(pid, number)},
+                lambda: {"text": self._read("argument", pid, number)},
             )["text"]
         )
 
-    def run_with_secret(self, key, argv, secret, timeout=20.0):
-        # type: (str, List[str], Secret, float) -> Output
+    def run_with_secret(
+        self, key: str, argv: List[str], secret: Secret, timeout: float = 20.0
+    ) -> Output:
         """Run a command that only looks and that needs a secret.
 
         The secret is in a file that has no name in any folder, so that nothing of it stays behind
         even if this process is killed; it is not in the argv, the environment or the evidence.
-        ``key`` is the evidence key.
+        ``key`` is the evidence key. Unanswered, and not run, where ``timeout`` leaves no time.
         """
         reading = self._answer(key, "command", lambda: self._run_with_secret(argv, secret, timeout))
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
-    def ask_udp(self, key, address, port, message, timeout):
-        # type: (str, str, int, bytes, float) -> bytes
+    def ask_udp(self, key: str, address: str, port: int, message: bytes, timeout: float) -> bytes:
         """The reply to one datagram.
 
         Absent where the other machine says that nothing listens on the port, Unanswered where
@@ -258,12 +413,14 @@ class Host:
         reading = self._answer(key, "udp", lambda: _ask_udp(address, port, message, timeout))
         return bytes(bytearray.fromhex(reading["reply"]))
 
-    def pause(self, seconds):
-        # type: (float) -> None
-        """Let time pass between two readings; a record has passed it already."""
+    def pause(self, seconds: float) -> None:
+        """Let time pass between two rounds; a record has passed it already."""
 
-    def processes(self, name, pattern):
-        # type: (str, str) -> List[Process]
+    def wait_for_window(self, name: str, seconds: float) -> None:
+        """Let the window pass between two readings that are no ``sample``; ``name`` says whose."""
+        self._need([window.Task("pause:" + name, "pause")], seconds)
+
+    def processes(self, name: str, pattern: str) -> List[Process]:
         """Processes whose first argument matches the regular expression, by pid.
 
         ``name`` stands for them in the evidence key, which the pattern would make unreadable.
@@ -272,15 +429,13 @@ class Host:
         reading = self._answer(
             "processes:" + name,
             "processes",
-            lambda: {
-                "pattern": pattern,
-                "processes": [dict(p._asdict()) for p in _find_processes(pattern)],
-            },
+            lambda: {"pattern": pattern, "processes": self._find(pattern)},
         )
-        return [Process(**process) for process in reading["processes"]]
+        found = [Process(**process) for process in reading["processes"]]
+        # One that does not match was not found that way: somebody edited the record.
+        return [process for process in found if re.search(pattern, process.argv0)]
 
-    def open_files(self, name, pattern, under):
-        # type: (str, str, Iterable[str]) -> List[OpenFiles]
+    def open_files(self, name: str, pattern: str, under: Iterable[str]) -> List[OpenFiles]:
         """What processes hold open ``under`` some paths, by pid; those that hold nothing are out.
 
         Processes are those whose first argument matches ``pattern``, "" for all but the kernel's
@@ -297,26 +452,46 @@ class Host:
             lambda: {
                 "pattern": pattern,
                 "under": wanted,
-                "processes": [dict(p._asdict()) for p in _find_open_files(pattern, wanted)],
+                "processes": self._read("open_files", pattern, wanted),
             },
         )
         missing = [item for item in wanted if item not in reading["under"]]
         if missing:
-            raise Unanswered(
-                key, "{0} was read without {1}; record it again".format(key, missing[0])
-            )
+            raise Unanswered(key, f"{key} was read without {missing[0]}; record it again")
         everything = [_open_files(process) for process in reading["processes"]]
         return [one for one in (_only(process, wanted) for process in everything) if one.paths]
 
-    def sample(self, name, files, commands, seconds):
-        # type: (str, List[str], List[List[str]], float) -> Sample
-        """Read files and commands, wait ``seconds``, and read them again in the same order.
+    def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
+        """Lines that match ``pattern`` in the files of ``places``, and in scripts that they call.
+
+        ``places`` are paths, with * for any name in a folder. A script is a file that begins with
+        #! and whose path stands in a file of ``places`` or in a script that one calls. Only lines
+        that match are kept, since others can hold passwords; one that goes on (\\) is one line.
+        What lies on a network file system is left out: a server that is gone would block it.
+        """
+        key = "lines:" + name
+        reading = self._answer(
+            key,
+            "lines",
+            lambda: dict(self._read("lines", list(places), pattern), pattern=pattern),
+        )
+        lines = {
+            path: [(number, text) for number, text in found]
+            for path, found in reading["lines"].items()
+        }
+        return FoundLines(lines, dict(reading["callers"]), list(reading["unread"]))
+
+    def sample(
+        self, name: str, files: List[str], commands: List[List[str]], seconds: float
+    ) -> Sample:
+        """Read files and commands, let the window pass, and read them again in the same order.
 
         ``seconds`` of the answer is the time that really passed, by a clock that nobody sets. A
         command that does not end with 0 has no answer.
         """
         key = "sample:" + name
-        reading = self._answer(key, "sample", lambda: _take_sample(files, commands, seconds))
+        self._need([_Sampling(key, files, commands)], seconds)
+        reading = self._answer(key, "sample", _nothing)
         first, second, errors = (
             dict(reading["first"]),
             dict(reading["second"]),
@@ -324,14 +499,13 @@ class Host:
         )
         for source in _sources(files, commands):
             if source in errors or source not in first or source not in second:
-                errors.setdefault(source, "{0} is not in {1}; record it again".format(source, key))
+                errors.setdefault(source, f"{source} is not in {key}; record it again")
                 first.pop(source, None)
                 second.pop(source, None)
         return Sample(float(reading["seconds"]), first, second, errors)
 
-    def windows(self, name, measure):
-        # type: (str, Callable[[], Measured]) -> Measured
-        """What a latency probe measures that is no reading of files: windows and remarks.
+    def windows(self, name: str, measure: Callable[[], Measured]) -> Measured:
+        """What a latency probe gives that needs no time, such as a report: windows and remarks.
 
         ``measure`` is called on the live machine alone; a HostproofError of it is Unanswered.
         """
@@ -339,41 +513,139 @@ class Host:
         windows = [Window.from_json(one) for one in reading["windows"]]
         return Measured(windows, list(reading["remarks"]))
 
-    def _answer(self, key, kind, ask):
-        # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
+    def measure(self, measures: List[Measure], seconds: float) -> Dict[str, Answer[Measured]]:
+        """What latency probes measure in a window, by their names.
+
+        They are called on the live machine alone; a HostproofError of one is Unanswered.
+        """
+        self._need([_measurement(one) for one in measures], seconds)
+        return {one.name: attempt(self.windows, one.name, _nothing) for one in measures}
+
+    def gather(self) -> None:
+        """From now on, what needs a window waits for ``open_window``."""
+
+    def open_window(self) -> None:
+        """Let the window pass for all that wait for it; a record has passed it already."""
+
+    def _need(self, tasks: Sequence[window.Task], seconds: float) -> None:
+        """Let a window pass for those tasks whose readings there are not yet."""
+
+    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
         raise NotImplementedError
 
-    def _run_with_secret(self, argv, secret, timeout):
-        # type: (List[str], Secret, float) -> Dict[str, Any]
+    def _run_with_secret(self, argv: List[str], secret: Secret, timeout: float) -> Dict[str, Any]:
+        raise NotImplementedError
+
+    def _read(self, task: str, *arguments: Any) -> Any:
+        raise NotImplementedError
+
+    def _run_as(self, argv: List[str], paths: List[str], timeout: float) -> Dict[str, Any]:
+        raise NotImplementedError
+
+    def _find(self, pattern: str) -> List[Dict[str, Any]]:
         raise NotImplementedError
 
 
 class LiveHost(Host):
     """The machine that this code runs on. It asks once; ``evidence`` keeps the answers."""
 
-    def __init__(self):
-        # type: () -> None
-        self.evidence = {}  # type: Dict[str, Dict[str, Any]]
-        self._secrets = {}  # type: Dict[Secret, _OpenSecret]
+    def __init__(self) -> None:
+        self.evidence: Dict[str, Dict[str, Any]] = {}
+        self._secrets: Dict[Secret, _OpenSecret] = {}
         self._lock = threading.Lock()
+        #: Keys of what the window has passed for and that is no evidence.
+        self._passed: Set[str] = set()
+        #: Tasks that wait for the window with its seconds, by key; None where each opens its own.
+        self._waiting: Optional[Dict[str, Tuple[window.Task, float]]] = None
+        self._reader = Reader(_task)
 
-    def _answer(self, key, kind, ask):
-        # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
+    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
         if key not in self.evidence:
-            reading = {"kind": kind, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+            if self.until is not None and time.monotonic() >= self.until:
+                raise Unanswered(key, f"{key} was not asked: the time was over")
+            reading = {"kind": kind, "at": now()}
             try:
                 reading.update(ask())
-            except (OSError, subprocess.SubprocessError, ValueError) as problem:
+            except (OSError, subprocess.SubprocessError, ValueError, child.Untrusted) as problem:
                 reading.update(_as_error(key, problem))
             self.evidence[key] = reading
         return _value_or_raise(key, self.evidence[key])
 
-    def pause(self, seconds):
-        # type: (float) -> None
-        time.sleep(seconds)
+    def pause(self, seconds: float) -> None:
+        with self._more_time(seconds):
+            time.sleep(seconds)
 
-    def _run_with_secret(self, argv, secret, timeout):
-        # type: (List[str], Secret, float) -> Dict[str, Any]
+    @contextmanager
+    def _more_time(self, seconds: float) -> Iterator[None]:
+        """What a policy has us wait or measure does not count: give that time, and no more."""
+        old, started = self.until, time.monotonic()
+        if old is not None:
+            self.until = old + seconds
+        try:
+            yield
+        finally:
+            if old is not None:
+                self.until = old + min(seconds, time.monotonic() - started)
+
+    def _read(self, task: str, *arguments: Any) -> Any:
+        if _is_kernels(arguments[0]):
+            return _task(task)(*arguments)
+        limit = _LIMITS.get(task, READ_SECONDS)
+        if self.until is not None:
+            limit = max(0.001, min(limit, self.until - time.monotonic()))
+        return self._reader.call(task, list(arguments), limit)
+
+    def _run_as(self, argv: List[str], paths: List[str], timeout: float) -> Dict[str, Any]:
+        readers = sorted({int(self._read("reader", path)) for path in paths} - {os.geteuid()})
+        if not readers:
+            return _run_command(argv, timeout)
+        if len(readers) > 1:
+            raise ValueError("its files are in folders of several accounts, not read")
+        return _run(argv, timeout, dict(os.environ), (), readers[0])
+
+    def _find(self, pattern: str) -> List[Dict[str, Any]]:
+        found = self._read("processes", pattern)
+        for process in found:
+            try:
+                owner = self._read("exe_owner", process["pid"], process["started"])
+            except OSError:
+                owner = None  # its file is on a server that does not answer, or not for us to see
+            process["exe_uid"] = owner
+        return list(found)
+
+    def gather(self) -> None:
+        self._waiting = {}
+
+    def open_window(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting:
+            tasks = [task for task, _seconds in waiting.values()]
+            self._pass(tasks, max(seconds for _task, seconds in waiting.values()))
+
+    def _need(self, tasks: Sequence[window.Task], seconds: float) -> None:
+        missing = [
+            one for one in tasks if one.key not in self.evidence and one.key not in self._passed
+        ]
+        if missing and self._waiting is not None:
+            for one in missing:
+                self._waiting.setdefault(one.key, (one, seconds))
+            raise window.Waits()
+        if missing:
+            self._pass(missing, seconds)
+
+    def _pass(self, tasks: Sequence[window.Task], seconds: float) -> None:
+        at = now()
+        for task, outcome in window.run(tasks, seconds):
+            if task.kind == "pause":
+                self._passed.add(task.key)
+                continue
+            if isinstance(outcome, Exception):
+                outcome = _as_error(task.key, outcome)
+            self.evidence[task.key] = dict(outcome, kind=task.kind, at=at)
+
+    def _run_with_secret(self, argv: List[str], secret: Secret, timeout: float) -> Dict[str, Any]:
+        if timeout <= 0:
+            raise ValueError("not asked: the time for it was over before")
         with self._lock:
             if secret not in self._secrets:
                 self._secrets[secret] = _OpenSecret(secret)
@@ -384,24 +656,22 @@ class LiveHost(Host):
 class RecordedHost(Host):
     """A host as a record of its evidence shows it (key to reading, as LiveHost.evidence)."""
 
-    def __init__(self, evidence):
-        # type: (Dict[str, Dict[str, Any]]) -> None
+    def __init__(self, evidence: Dict[str, Dict[str, Any]]) -> None:
         self.evidence = evidence
 
-    def _answer(self, key, kind, ask):
-        # type: (str, str, Callable[[], Dict[str, Any]]) -> Dict[str, Any]
+    def has(self, key: str) -> bool:
+        return key in self.evidence
+
+    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
         if key not in self.evidence:
-            raise Unanswered(
-                key, "{0} is not in the recorded evidence; record it again".format(key)
-            )
+            raise Unanswered(key, f"{key} is not in the recorded evidence; record it again")
         answer = _value_or_raise(key, self.evidence[key])
         if not _has_answer(answer, kind):
-            raise Unanswered(key, "the reading of {0} holds no answer; record it again".format(key))
+            raise Unanswered(key, f"the reading of {key} holds no answer; record it again")
         return answer
 
 
-def _has_answer(reading, kind):
-    # type: (Dict[str, Any], str) -> bool
+def _has_answer(reading: Dict[str, Any], kind: str) -> bool:
     """Whether a reading that a person may have edited holds what its kind must."""
     try:
         return bool(_SHAPES[kind](reading))
@@ -409,11 +679,11 @@ def _has_answer(reading, kind):
         return False
 
 
-def _value_or_raise(key, reading):
-    # type: (str, Dict[str, Any]) -> Dict[str, Any]
+def _value_or_raise(key: str, reading: Dict[str, Any]) -> Dict[str, Any]:
     error = reading.get("error")
     if error is not None:
-        raise _ERRORS.get(error, Unanswered)(key, str(reading.get("message", error)))
+        kind = _ERRORS.get(error, Unanswered) if isinstance(error, str) else Unanswered
+        raise kind(key, str(reading.get("message", error)))
     return reading
 
 
@@ -421,8 +691,7 @@ def _value_or_raise(key, reading):
 _ABSENT = (FileNotFoundError, NotADirectoryError, ProcessLookupError, ConnectionRefusedError)
 
 
-def _as_error(key, problem):
-    # type: (str, Exception) -> Dict[str, Any]
+def _as_error(key: str, problem: Exception) -> Dict[str, Any]:
     """How a failed read is kept. ESRCH: the process behind a /proc file ended meanwhile."""
     if isinstance(problem, _ABSENT):
         name = "absent"
@@ -431,44 +700,225 @@ def _as_error(key, problem):
     else:
         name = "unanswered"
     detail = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-    return {"error": name, "message": "{0}: {1}".format(key, detail)}
+    return {"error": name, "message": f"{key}: {detail}"}
 
 
-def _read_file(path):
-    # type: (str) -> str
+def _task(name: str) -> Callable[..., Any]:
+    """What the reading child does, by name."""
+    tasks: Dict[str, Callable[..., Any]] = {
+        "file": partial(_as_reader, _read_file),
+        "dir": partial(_as_reader, _list_dir),
+        "reader": guarded.reader_of,
+        "link": _real_path,
+        "stat": lambda path: dict(_stat(path)._asdict()),
+        "program": guarded.owner_of_program,
+        "environment": _read_environment,
+        "argument": _read_argument,
+        "processes": lambda pattern: [dict(one._asdict()) for one in _find_processes(pattern)],
+        "exe_owner": _exe_owner,
+        "lines": lambda places, pattern: dict(_find_lines(places, pattern)._asdict()),
+        "open_files": lambda pattern, under: [
+            dict(one._asdict()) for one in _find_open_files(pattern, under)
+        ],
+    }
+    return tasks[name]
+
+
+def _as_reader(read: Callable[[str], Any], path: str) -> Any:
+    """Root reads no file whose path another account chooses: that account does."""
+    uid = guarded.reader_of(path)
+    if uid == os.geteuid():
+        return read(path)
+    return child.call(partial(read, path), READ_SECONDS, path, uid)
+
+
+def _is_kernels(path: Any) -> bool:
+    """Whether the kernel itself answers for a path, at once: files of processes it may hold back,
+    and their links lead anywhere."""
+    if not isinstance(path, str) or "/.." in path:
+        return False
+    return re.match("/sys/|/proc/(?!self|thread-self)[a-z]", path) is not None
+
+
+def _read_file(path: str) -> str:
     # In small pieces: for each read of /proc/sys the kernel allocates as much as is asked for.
+    # The size is not asked: files of /proc and /sys say 0.
     pieces = []
     length = 0
-    with open(path, "rb", buffering=0) as stream:
+    with open(path, "rb", buffering=0, opener=_open_regular) as stream:
         for piece in iter(lambda: stream.read(PIECE), b""):
             pieces.append(piece)
             length += len(piece)
             if length > READ_LIMIT:
-                raise ValueError("longer than {0} bytes, not read".format(READ_LIMIT))
+                raise ValueError(f"longer than {READ_LIMIT} bytes, not read")
     return b"".join(pieces).decode("utf-8", "surrogateescape")
 
 
-def _real_path(path):
-    # type: (str) -> str
+def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
+    """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
+    wanted = re.compile(pattern, re.MULTILINE)
+    found = FoundLines({}, {}, [])
+    waiting = [(path, "") for path in _files_of(places, found.unread)]
+    remote = _network_mounts()
+    seen: Set[Tuple[int, int]] = set()
+    for depth in range(_CALLS):
+        called: List[Tuple[str, str]] = []
+        for path, origin in waiting:
+            if (path + "/").startswith(remote):
+                continue
+            text = _text_of(path, bool(origin), seen, found.unread)
+            called.extend((one, origin or path) for one in _ABSOLUTE_PATH.findall(text))
+            # Most files hold nothing of it: their lines are not worth looking at.
+            if wanted.search(text):
+                matching = [one for one in _joined_lines(text) if wanted.search(one[1])]
+                found.lines[path] = matching
+                if origin:
+                    found.callers[path] = origin
+        waiting = called if depth < _CALLS - 1 else []
+    return found
+
+
+def _network_mounts() -> Tuple[str, ...]:
+    """Where a look could wait for another machine, each with a slash behind."""
+    try:
+        rows = [line.split(" ") for line in _read_file("/proc/self/mounts").splitlines()]
+    except OSError:
+        return ()
+    return tuple(
+        row[1].rstrip("/") + "/"
+        for row in rows
+        if len(row) > 2 and re.match(_NETWORK, row[2]) and row[1] != "/"
+    )
+
+
+def _files_of(places: Sequence[str], unread: List[str]) -> List[str]:
+    """The files of some places by name. glob says nothing of folders that may not be read."""
+    paths: List[str] = []
+    for place in places:
+        folder, _, name = place.rpartition("/")
+        for one in sorted(glob.glob(folder)) if glob.has_magic(folder) else [folder]:
+            try:
+                names = sorted(os.listdir(one)) if glob.has_magic(name) else [name]
+            except PermissionError:
+                unread.append(one)
+                continue
+            except OSError:
+                continue
+            paths.extend(one + "/" + each for each in names if fnmatch.fnmatchcase(each, name))
+    return paths
+
+
+def _text_of(path: str, is_called: bool, seen: Set[Tuple[int, int]], unread: List[str]) -> str:
+    """The text of a file; "" for what was seen already, is no text or, if called, no script."""
+    try:
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode) or (found.st_dev, found.st_ino) in seen:
+            return ""
+        seen.add((found.st_dev, found.st_ino))
+        text = str(_as_reader(partial(_read_script, is_called), path))
+    except ValueError:
+        return ""  # no regular file
+    except (OSError, HostproofError) as problem:
+        # What is not there holds nothing; what cannot be read may hold anything.
+        if getattr(problem, "errno", None) not in _NOT_THERE:
+            unread.append(path)
+        return ""
+    if "\0" in text:
+        return ""
+    if len(text) > _SCRIPT_LIMIT:
+        unread.append(path)
+        return ""
+    return text
+
+
+def _read_script(is_called: bool, path: str) -> str:
+    """The text of a file, or a bit more of it than a script has; if called, only of a script."""
+    with open(path, "rb", opener=_open_regular) as stream:
+        head = stream.read(2)
+        if is_called and head != b"#!":
+            return ""
+        return (head + stream.read(_SCRIPT_LIMIT)).decode("utf-8", "surrogateescape")
+
+
+def _joined_lines(text: str) -> List[Tuple[int, str]]:
+    lines: List[Tuple[int, str]] = []
+    continued = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if continued:
+            lines[-1] = (lines[-1][0], lines[-1][1][:-1] + " " + line.strip())
+        else:
+            lines.append((number, line))
+        continued = line.endswith("\\") and not line.lstrip().startswith("#")
+    return lines
+
+
+def _open_regular(path: str, _flags: int = 0) -> int:
+    """A regular file: to open a FIFO would wait, and to open a device can set it going.
+
+    Looked at first by a descriptor that opens nothing (O_PATH); where there is none (AIX) by name,
+    and once more when it is open.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+    first = getattr(os, "O_PATH", None)
+    if first is None or not os.path.exists("/proc/self/fd"):
+        _check_regular(os.stat(path), path)
+        handle = os.open(path, flags)
+    else:
+        look = os.open(path, first | os.O_CLOEXEC)
+        try:
+            _check_regular(os.fstat(look), path)
+            handle = os.open(f"/proc/self/fd/{look}", flags)
+        finally:
+            os.close(look)
+    try:
+        _check_regular(os.fstat(handle), path)
+    except ValueError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _check_regular(look: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(look.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(look.st_mode):
+        raise ValueError("is no regular file, not read")
+
+
+def _list_dir(path: str) -> List[str]:
+    names = []
+    with os.scandir(path) as entries:
+        for entry in entries:
+            names.append(entry.name)
+            if len(names) > NAMES_LIMIT:
+                raise ValueError(f"holds more than {NAMES_LIMIT} names, not read")
+    return sorted(names)
+
+
+def _real_path(path: str) -> str:
     os.stat(path)
     return os.path.realpath(path)
 
 
-def _stat(path):
-    # type: (str) -> Stat
+def _stat(path: str) -> Stat:
     found = os.stat(path)
     return Stat(found.st_mode & 0o7777, found.st_uid, found.st_gid, found.st_size, found.st_mtime)
 
 
-def _run_command(argv, timeout):
-    # type: (List[str], float) -> Dict[str, Any]
+def _run_command(argv: List[str], timeout: float) -> Dict[str, Any]:
     return _run(argv, timeout, dict(os.environ), ())
 
 
-def _run(argv, timeout, environment, inherited):
-    # type: (List[str], float, Dict[str, str], Tuple[int, ...]) -> Dict[str, Any]
+def _run(
+    argv: List[str],
+    timeout: float,
+    environment: Dict[str, str],
+    inherited: Tuple[int, ...],
+    uid: Optional[int] = None,
+) -> Dict[str, Any]:
     environment.update(LC_ALL="C", LANG="C")
     environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+    until = time.monotonic() + timeout
     process = subprocess.Popen(
         argv,
         stdin=subprocess.DEVNULL,
@@ -477,13 +927,21 @@ def _run(argv, timeout, environment, inherited):
         env=environment,
         close_fds=True,
         pass_fds=inherited,
+        start_new_session=True,
+        preexec_fn=None if uid is None else partial(child.become, uid),
+        cwd=None if uid is None else "/",
     )
-    with process:
-        try:
-            stdout, stderr = _read_streams([process.stdout, process.stderr], argv, timeout)
-        except (subprocess.TimeoutExpired, ValueError):
-            process.kill()
-            raise
+    try:
+        stdout, stderr = _read_streams([process.stdout, process.stderr], argv, timeout)
+        # It may close its streams and live on.
+        process.wait(max(0.001, until - time.monotonic()))
+    except BaseException:
+        _end(process)
+        raise
+    finally:
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
     return {
         "argv": argv,
         "rc": process.returncode,
@@ -492,36 +950,43 @@ def _run(argv, timeout, environment, inherited):
     }
 
 
-def _ask(wanted):
-    # type: (command.Command) -> Dict[str, Any]
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a command that only looks, with what it started. One that the kernel holds (a server
+    that is gone) is left behind."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+    try:
+        process.wait(PARTING)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def _ask(wanted: command.Command) -> Dict[str, Any]:
     return dict(command.run(wanted)._asdict(), argv=list(wanted.argv), user=wanted.user)
 
 
-def _read_argument(pid, number):
-    # type: (int, int) -> str
-    arguments = _read_file("/proc/{0}/cmdline".format(pid)).split("\0")[:-1]
+def _read_argument(pid: int, number: int) -> str:
+    arguments = _read_file(f"/proc/{pid}/cmdline").split("\0")[:-1]
     if number >= len(arguments):
         raise FileNotFoundError(errno.ENOENT, "the process has no such argument")
     return arguments[number]
 
 
-def _read_environment(pid, names):
-    # type: (int, List[str]) -> Dict[str, str]
-    pairs = [
-        item.partition("=") for item in _read_file("/proc/{0}/environ".format(pid)).split("\0")
-    ]
+def _read_environment(pid: int, names: List[str]) -> Dict[str, str]:
+    pairs = [item.partition("=") for item in _read_file(f"/proc/{pid}/environ").split("\0")]
     return {name: value for name, equals, value in pairs if equals and name in names}
 
 
-def _read_streams(streams, argv, timeout):
-    # type: (List[Any], List[str], float) -> List[bytes]
+def _read_streams(streams: List[Any], argv: List[str], timeout: float) -> List[bytes]:
     """What a command writes until it closes its streams.
 
     Instead of Popen.communicate, which with a timeout looks again and again whether the command
     has ended, and which keeps whatever it writes.
     """
     deadline = time.monotonic() + timeout
-    pieces = [[] for _stream in streams]  # type: List[List[bytes]]
+    pieces: List[List[bytes]] = [[] for _stream in streams]
     length = 0
     with selectors.DefaultSelector() as selector:
         for number, stream in enumerate(streams):
@@ -537,7 +1002,7 @@ def _read_streams(streams, argv, timeout):
                 if not piece:
                     selector.unregister(one.fileobj)
             if length > READ_LIMIT:
-                raise ValueError("wrote more than {0} bytes, not read".format(READ_LIMIT))
+                raise ValueError(f"wrote more than {READ_LIMIT} bytes, not read")
     return [b"".join(one) for one in pieces]
 
 
@@ -547,15 +1012,12 @@ class _OpenSecret:
     The file has no name: the folder holds a link to it as an open file.
     """
 
-    def __init__(self, secret):
-        # type: (Secret) -> None
+    def __init__(self, secret: Secret) -> None:
         self.file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as this lives)
         self.file.write(secret.text.encode("utf-8", "surrogateescape"))
         self.file.flush()
         self._folder = tempfile.TemporaryDirectory(prefix="hostproof-")
-        os.symlink(
-            "/dev/fd/{0}".format(self.file.fileno()), os.path.join(self._folder.name, secret.name)
-        )
+        os.symlink(f"/dev/fd/{self.file.fileno()}", os.path.join(self._folder.name, secret.name))
         # Nothing else of this environment is the command's business.
         self.environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
         for name, text in secret.variables:
@@ -566,8 +1028,7 @@ class _OpenSecret:
 _DATAGRAM = 65535
 
 
-def _ask_udp(address, port, message, timeout):
-    # type: (str, int, bytes, float) -> Dict[str, Any]
+def _ask_udp(address: str, port: int, message: bytes, timeout: float) -> Dict[str, Any]:
     family, kind, protocol, _name, place = socket.getaddrinfo(
         address, port, type=socket.SOCK_DGRAM
     )[0]
@@ -579,34 +1040,57 @@ def _ask_udp(address, port, message, timeout):
         return {"reply": asking.recv(_DATAGRAM).hex()}
 
 
-def _sources(files, commands):
-    # type: (List[str], List[List[str]]) -> List[str]
+def _sources(files: List[str], commands: List[List[str]]) -> List[str]:
     return ["file:" + path for path in files] + ["command:" + " ".join(argv) for argv in commands]
 
 
-def _take_sample(files, commands, seconds):
-    # type: (List[str], List[List[str]], float) -> Dict[str, Any]
-    errors = {}  # type: Dict[str, str]
-    started = time.monotonic()
-    first = _read_sources(files, commands, errors)
-    # What the first reading took is part of the time: each source is read ``seconds`` apart.
-    time.sleep(max(0.0, started + seconds - time.monotonic()))
-    passed = time.monotonic() - started
-    second = _read_sources(files, commands, errors)
-    for source in errors:
-        first.pop(source, None)
-        second.pop(source, None)
-    return {"seconds": round(passed, 3), "first": first, "second": second, "errors": errors}
+class _Sampling(window.Task):
+    """Files and commands that are read when the window opens and when it closes."""
+
+    def __init__(self, key: str, files: List[str], commands: List[List[str]]) -> None:
+        super().__init__(key, "sample")
+        self._sources = (files, commands)
+        self._errors: Dict[str, str] = {}
+        self._began = 0.0
+        self._first: Dict[str, str] = {}
+
+    def begin(self) -> None:
+        self._began = window.now()
+        self._first = _read_sources(self._sources[0], self._sources[1], self._errors)
+
+    def end(self) -> Dict[str, Any]:
+        # What the first reading took is part of the time: each source is read as long apart.
+        passed = window.now() - self._began
+        first = self._first
+        second = _read_sources(self._sources[0], self._sources[1], self._errors)
+        for source in self._errors:
+            first.pop(source, None)
+            second.pop(source, None)
+        return {
+            "seconds": round(passed, 3),
+            "first": first,
+            "second": second,
+            "errors": self._errors,
+        }
 
 
-def _read_sources(files, commands, errors):
-    # type: (List[str], List[List[str]], Dict[str, str]) -> Dict[str, str]
+#: Seconds for one reading of a sample: others wait for it, and a sick driver blocks each command.
+_READING_LIMIT = 60.0
+
+
+def _read_sources(
+    files: List[str], commands: List[List[str]], errors: Dict[str, str]
+) -> Dict[str, str]:
     """The text of each source; those that give none go to ``errors``."""
-    texts = {}  # type: Dict[str, str]
+    texts: Dict[str, str] = {}
+    until = window.now() + _READING_LIMIT
     asks = [partial(_read_file, path) for path in files]
     asks += [partial(_read_output, argv) for argv in commands]
     for source, ask in zip(_sources(files, commands), asks):
         if source in errors:
+            continue
+        if window.now() >= until:
+            errors[source] = f"{source}: was not read, those before it took {_READING_LIMIT:g} s"
             continue
         try:
             texts[source] = ask()
@@ -615,16 +1099,28 @@ def _read_sources(files, commands, errors):
     return texts
 
 
-def _read_output(argv):
-    # type: (List[str]) -> str
+def _read_output(argv: List[str]) -> str:
     output = _run_command(argv, 20.0)
     if output["rc"] != 0:
         raise ValueError("ended with {0}: {1}".format(output["rc"], output["stderr"].strip()))
     return str(output["stdout"])
 
 
-def _measure(measure):
-    # type: (Callable[[], Measured]) -> Dict[str, Any]
+def _measurement(one: Measure) -> window.Measurement:
+    return window.Measurement(
+        "windows:" + one.name,
+        "windows",
+        one.how,
+        lambda seconds: _measure(partial(one.measure, seconds)),
+    )
+
+
+def _nothing() -> Any:
+    """For a reading that a window has given: it is never asked for."""
+    raise ValueError("no window has passed for it")
+
+
+def _measure(measure: Callable[[], Measured]) -> Dict[str, Any]:
     try:
         measured = measure()
     except HostproofError as problem:
@@ -635,8 +1131,7 @@ def _measure(measure):
     }
 
 
-def _process_ids():
-    # type: () -> List[int]
+def _process_ids() -> List[int]:
     if not os.path.exists("/proc/self/cmdline"):
         # AIX and Solaris have a /proc too, of binary files.
         raise OSError(errno.ENOSYS, "processes are known on Linux only")
@@ -647,17 +1142,15 @@ def _process_ids():
     return sorted(int(name) for name in names if name.isdigit())
 
 
-def _find_processes(pattern):
-    # type: (str) -> List[Process]
+def _find_processes(pattern: str) -> List[Process]:
     wanted = re.compile(pattern)
     ticks = float(os.sysconf("SC_CLK_TCK"))
     looked_at = (_look_at_process(pid, wanted, ticks) for pid in _process_ids())
     return [process for process in looked_at if process is not None]
 
 
-def _look_at_process(pid, wanted, ticks):
-    # type: (int, Any, float) -> Optional[Process]
-    folder = "/proc/{0}".format(pid)
+def _look_at_process(pid: int, wanted: Any, ticks: float) -> Optional[Process]:
+    folder = f"/proc/{pid}"
     try:
         argv0 = _read_file(folder + "/cmdline").split("\0", 1)[0]
         if not wanted.search(argv0):
@@ -669,13 +1162,29 @@ def _look_at_process(pid, wanted, ticks):
         if uid == 0:
             # A setuid program lends root's name to whoever started it under any other.
             uid = _real_uid(_read_file(folder + "/status"))
-        return Process(pid, uid, owner.st_gid, int(fields[19]) / ticks, argv0)
+        started = int(fields[19]) / ticks
+        return Process(pid, uid, owner.st_gid, started, argv0, _exe_of(folder))
     except (FileNotFoundError, ProcessLookupError):
         return None  # ended while we looked
 
 
-def _real_uid(status):
-    # type: (str) -> int
+def _exe_of(folder: str) -> Optional[str]:
+    """The file that a process runs; to read the link touches no file."""
+    try:
+        return os.readlink(folder + "/exe")
+    except (FileNotFoundError, PermissionError):
+        return None
+
+
+def _exe_owner(pid: int, started: float) -> Optional[int]:
+    """Who owns the file that a process runs, by whatever name; None if it is another one now."""
+    folder = f"/proc/{pid}"
+    owner = os.stat(folder + "/exe").st_uid
+    fields = _read_file(folder + "/stat").rpartition(")")[2].split()
+    return owner if int(fields[19]) / float(os.sysconf("SC_CLK_TCK")) == started else None
+
+
+def _real_uid(status: str) -> int:
     """Whose process it is by /proc/PID/status: the account that started a setuid program."""
     found = re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)
     if found is None:
@@ -687,16 +1196,14 @@ def _real_uid(status):
 _KERNEL_THREAD = 0x00200000
 
 
-def _find_open_files(pattern, under):
-    # type: (str, List[str]) -> List[OpenFiles]
+def _find_open_files(pattern: str, under: List[str]) -> List[OpenFiles]:
     wanted = re.compile(pattern)
     looked_at = (_look_at_open_files(pid, wanted, under) for pid in _process_ids())
     return [process for process in looked_at if process is not None]
 
 
-def _look_at_open_files(pid, wanted, under):
-    # type: (int, Any, List[str]) -> Optional[OpenFiles]
-    folder = "/proc/{0}".format(pid)
+def _look_at_open_files(pid: int, wanted: Any, under: List[str]) -> Optional[OpenFiles]:
+    folder = f"/proc/{pid}"
     try:
         argv0 = _read_file(folder + "/cmdline").split("\0", 1)[0]
         if not wanted.search(argv0) or (not argv0 and _holds_nothing(folder)):
@@ -711,21 +1218,19 @@ def _look_at_open_files(pid, wanted, under):
         return None  # ended while we looked
     except PermissionError as problem:
         raise PermissionError(
-            errno.EACCES, "this user may not see what process {0} holds open".format(pid)
+            errno.EACCES, f"this user may not see what process {pid} holds open"
         ) from problem
     process = _only(process, under)
     return process if process.paths else None
 
 
-def _holds_nothing(folder):
-    # type: (str) -> bool
+def _holds_nothing(folder: str) -> bool:
     """Whether a process without arguments is a thread of the kernel or has ended (zombie)."""
     fields = _read_file(folder + "/stat").rpartition(")")[2].split()
     return fields[0] in "ZX" or bool(int(fields[6]) & _KERNEL_THREAD)
 
 
-def _link_target(path):
-    # type: (str) -> str
+def _link_target(path: str) -> str:
     """Where a link of /proc leads, "" if it was closed while we looked."""
     try:
         return os.readlink(path)
@@ -733,28 +1238,24 @@ def _link_target(path):
         return ""
 
 
-def _mapped_files(folder):
-    # type: (str) -> List[str]
+def _mapped_files(folder: str) -> List[str]:
     with open(folder + "/maps", "rb") as stream:
         fields = [line.rstrip(b"\n").split(None, 5) for line in stream]
     names = {field[5].decode("utf-8", "surrogateescape") for field in fields if len(field) == 6}
     return [name for name in names if name.startswith("/")]
 
 
-def _only(process, under):
-    # type: (OpenFiles, List[str]) -> OpenFiles
+def _only(process: OpenFiles, under: List[str]) -> OpenFiles:
     paths = [path for path in process.paths if any(_lies_under(path, item) for item in under)]
     return process._replace(paths=tuple(sorted(paths)))
 
 
-def _lies_under(path, item):
-    # type: (str, str) -> bool
+def _lies_under(path: str, item: str) -> bool:
     if item.endswith(":"):
         return path.startswith(item)
     return path == item or path.startswith(item.rstrip("/") + "/")
 
 
-def _open_files(process):
-    # type: (Dict[str, Any]) -> OpenFiles
+def _open_files(process: Dict[str, Any]) -> OpenFiles:
     paths = tuple(process["paths"])
     return OpenFiles(process["pid"], process["uid"], process["argv0"], paths)

@@ -19,17 +19,24 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 import time
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
-from . import command
+from . import command, guarded
 from .change import Change, CommandChange, FileChange, MountChange, MountState, encode
 from .errors import HostproofError
 from .writer import Writer
 
 ROOT = "/var/lib/hostproof"
 SCHEMA = 1
+
+#: Who has the lock, beside it.
+_HOLDER = "holder.json"
+
+#: Bytes of an entry: the largest file that is changed, as base64, and what stands around it.
+_ENTRY_LIMIT = 2 * guarded.FILE_LIMIT
 
 
 class Entry(NamedTuple):
@@ -52,47 +59,104 @@ class Transaction(NamedTuple):
 class Journal:
     """The journal of one host. ``root`` holds journal/ and reverted/."""
 
-    def __init__(self, writer, root=ROOT):
-        # type: (Writer, str) -> None
+    def __init__(self, writer: Writer, root: str = ROOT) -> None:
         self._writer = writer
         self._open = os.path.join(root, "journal")
         self._closed = os.path.join(root, "reverted")
         self._root = root
 
     @contextmanager
-    def alone(self):
-        # type: () -> Iterator[None]
-        """Keep any other apply or revert of this host out; HostproofError if one is at work.
+    def alone(self, purpose: str = "an apply or revert") -> Iterator[None]:
+        """Keep any other apply or revert of this host out; HostproofError says who is at work.
 
         A mount that goes on after its apply was killed counts as one: it would be made over
-        what a revert puts back.
+        what a revert puts back. The kernel holds the lock, so that none outlives a crash; the
+        name beside it is for people alone.
         """
         for folder in missing_folders(self._root):
             self._writer.make_folder(folder)  # AIX has no /var/lib
-        if not os.path.isdir(self._root):
+        if not os.path.lexists(self._root):
             self._writer.make_folder(self._root, 0o700)
-        handles = [os.open(self._root, os.O_RDONLY)]
+        self._check_root()
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
+        handles = [os.open(self._root, flags)]
         try:
-            if not _lock(handles[0]):
+            if not self._lock(handles[0]):
                 path = os.path.join(self._root, "lock")
-                handles.append(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-                _lock(handles[1])
+                flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+                handles.append(os.open(path, flags, 0o600))
+                self._lock(handles[1])
             self._writer.held = tuple(handles)
+            self._note_holder(purpose)
             yield
         finally:
             self._writer.held = ()
             for handle in handles:
                 os.close(handle)
 
-    def begin(self, control):
-        # type: (str) -> str
+    def _check_root(self) -> None:
+        """What the journal says is done as us: nobody else may write into it."""
+        if not os.path.lexists(self._root):
+            return
+        look = os.lstat(self._root)
+        if (
+            guarded.actor(self._root) != os.geteuid()
+            or not stat.S_ISDIR(look.st_mode)
+            or look.st_uid != os.geteuid()
+            or look.st_mode & 0o022
+        ):
+            raise HostproofError(
+                f"the change journal {self._root} is no folder that "
+                f"{guarded.name_of(os.geteuid())} alone may change: look at who made it what it "
+                "is, and move it away"
+            )
+
+    def _lock(self, handle: int) -> bool:
+        """Whether the file system locks what this is; HostproofError if somebody else has it."""
+        try:
+            return _lock(handle)
+        except BlockingIOError:
+            raise HostproofError(
+                "another apply or revert is at work on this host, or a mount that one of them "
+                f"began and that goes on: {self._holder()}; wait until it ends"
+            ) from None
+
+    def _note_holder(self, purpose: str) -> None:
+        note = {
+            "pid": os.getpid(),
+            "purpose": purpose,
+            "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "user": os.environ.get("SUDO_USER") or guarded.name_of(os.getuid()),
+        }
+        text = json.dumps(note, sort_keys=True) + "\n"
+        path = os.path.join(self._root, _HOLDER)
+        self._writer.write_file(path, text.encode("ascii"), 0o600)
+
+    def _holder(self) -> str:
+        """Who has the lock, in words."""
+        try:
+            found = describe_file(os.path.join(self._root, _HOLDER))
+            if found is None:
+                return "who it is was not noted yet"
+            note = json.loads(base64.b64decode(found["content"]).decode("ascii"))
+            pid = int(note["pid"])
+            words = "{0} of {1}, process {2}, since {3}".format(
+                *(str(note[name])[:60] for name in ("purpose", "user", "pid", "since"))
+            )
+        except (HostproofError, OSError, ValueError, KeyError, TypeError):
+            return "who it is cannot be told"
+        if _is_gone(pid):
+            words += " (that process has ended, a command of it has not)"
+        return words
+
+    def begin(self, control: str) -> str:
         """Make the folder for one apply and return its name."""
         for folder in (self._root, self._open, self._closed):
             if not os.path.isdir(folder):
                 self._writer.make_folder(folder, 0o700)
         now = time.time()
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
-        name = "{0}.{1:06d}Z-{2}".format(stamp, int(now % 1 * 1000000), control)
+        name = f"{stamp}.{int(now % 1 * 1000000):06d}Z-{control}"
         last = max(self._names() + self._reverted_names() + [""])
         if last >= name:
             # A clock that went back must not change the order in which states are put back.
@@ -100,17 +164,17 @@ class Journal:
         self._writer.make_folder(os.path.join(self._open, name), 0o700)
         return name
 
-    def record(self, name, change):
-        # type: (str, Change) -> None
+    def record(self, name: str, change: Change) -> None:
         """Keep the state that ``change`` is about to replace, on disk, before it is made."""
         if isinstance(change, FileChange):
             self.record_folders(name, missing_folders(change.path))
             after = None if change.content is None else digest(encode(change.content))
-            self._keep(name, Entry("file", change.path, describe_file(change.path), after))
+            before = describe_file(change.path, change.owner)
+            self._keep(name, Entry("file", change.path, before, after))
         elif isinstance(change, MountChange):
-            before = None if change.before is None else dict(change.before._asdict())
+            old = None if change.before is None else dict(change.before._asdict())
             after = None if change.after is None else " ".join(change.after)
-            self._keep(name, Entry("mount", change.path, before, after))
+            self._keep(name, Entry("mount", change.path, old, after))
         elif isinstance(change, CommandChange):
             undone = {
                 "state": change.before,
@@ -121,42 +185,36 @@ class Journal:
         else:
             self._keep(name, Entry("value", change.path, change.before, change.value))
 
-    def record_folders(self, name, paths):
-        # type: (str, List[str]) -> None
+    def record_folders(self, name: str, paths: List[str]) -> None:
         """Keep that the folders do not exist, before they are made."""
         for path in paths:
             self._keep(name, Entry("folder", path, None, None))
 
-    def _keep(self, name, entry):
-        # type: (str, Entry) -> None
+    def _keep(self, name: str, entry: Entry) -> None:
         folder = os.path.join(self._open, name)
         number = len([name for name in os.listdir(folder) if name.endswith(".json")]) + 1
         record = dict(entry._asdict(), schema=SCHEMA)
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
-        path = os.path.join(folder, "{0:04d}.json".format(number))
+        path = os.path.join(folder, f"{number:04d}.json")
         self._writer.write_file(path, text.encode("ascii"), 0o600)
 
-    def transactions(self, control=None):
-        # type: (Optional[str]) -> List[Transaction]
+    def transactions(self, control: Optional[str] = None) -> List[Transaction]:
         """What can be put back, newest first."""
         found = [self.transaction(name) for name in sorted(self._names(), reverse=True)]
         return [one for one in found if control is None or one.control == control]
 
-    def close(self, name):
-        # type: (str) -> None
+    def close(self, name: str) -> None:
         """Note that everything in the folder was put back."""
         self._writer.move(os.path.join(self._open, name), os.path.join(self._closed, name))
 
-    def _names(self):
-        # type: () -> List[str]
+    def _names(self) -> List[str]:
+        self._check_root()
         return os.listdir(self._open) if os.path.isdir(self._open) else []
 
-    def _reverted_names(self):
-        # type: () -> List[str]
+    def _reverted_names(self) -> List[str]:
         return os.listdir(self._closed) if os.path.isdir(self._closed) else []
 
-    def transaction(self, name):
-        # type: (str) -> Transaction
+    def transaction(self, name: str) -> Transaction:
         """The states that one apply replaced; HostproofError if an entry cannot be understood."""
         folder = os.path.join(self._open, name)
         entries = []
@@ -165,20 +223,17 @@ class Journal:
                 continue  # the unfinished file of a write that was killed: nothing was changed yet
             path = os.path.join(folder, file_name)
             try:
-                with open(path, "rb") as stream:
-                    entries.append(_entry_of(json.loads(stream.read().decode("ascii"))))
+                found = guarded.as_owner(path, _read_entry, follow=False)
+                entries.append(_entry_of(json.loads(found)))
             except (AttributeError, KeyError, TypeError, ValueError) as problem:
                 raise HostproofError(
-                    "change journal {0}: {1}; nothing was put back, look at it by hand".format(
-                        path, problem
-                    )
+                    f"change journal {path}: {problem}; nothing was put back, look at it by hand"
                 ) from problem
         return Transaction(name, name.rsplit("-", 1)[-1], entries)
 
 
-def _lock(handle):
-    # type: (int) -> bool
-    """Whether the file system locks what this is; HostproofError if somebody else has it.
+def _lock(handle: int) -> bool:
+    """Whether the file system locks what this is; BlockingIOError if somebody else has it.
 
     Where Python has to make flock out of fcntl (AIX), a folder cannot be locked, for it is never
     open for writing; and EACCES then says that somebody else has the lock.
@@ -188,15 +243,26 @@ def _lock(handle):
     except OSError as problem:
         if problem.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES):
             return False  # or a file system that knows no locks (a root on NFS)
-        raise HostproofError(
-            "another apply or revert is at work on this host, or a mount that one of them began "
-            "and that goes on: wait until it ends"
-        ) from problem
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from problem
     return True
 
 
-def _entry_of(record):
-    # type: (Any) -> Entry
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _read_entry(place: guarded.Place) -> str:
+    with guarded.open_file(place) as handle:
+        return guarded.read_bounded(handle, place.path, _ENTRY_LIMIT).decode("ascii")
+
+
+def _entry_of(record: Any) -> Entry:
     """The entry that a record holds; KeyError, TypeError or ValueError if it holds none."""
     if not isinstance(record, dict):
         raise ValueError("no entry")
@@ -221,8 +287,7 @@ def _entry_of(record):
     return entry
 
 
-def _check_command(entry):
-    # type: (Entry) -> None
+def _check_command(entry: Entry) -> None:
     for text in (entry.before["state"], entry.after):
         if text is not None and not isinstance(text, str):
             raise ValueError("no state")
@@ -231,39 +296,22 @@ def _check_command(entry):
         raise ValueError("no command")
 
 
-def _is_mount(before):
-    # type: (Any) -> bool
+def _is_mount(before: Any) -> bool:
     return before is None or all(isinstance(text, str) for text in MountState(**before))
 
 
-def describe_file(path):
-    # type: (str) -> Optional[Dict[str, Any]]
-    """Content and owner of a file, or None if there is none."""
-    try:
-        with open(path, "rb") as stream:
-            content = stream.read()
-            found = os.fstat(stream.fileno())
-    except FileNotFoundError:
-        return None
-    return {
-        "content": base64.b64encode(content).decode("ascii"),
-        "mode": found.st_mode & 0o7777,
-        "uid": found.st_uid,
-        "gid": found.st_gid,
-    }
+def describe_file(path: str, owner: Optional[int] = None) -> Optional[Dict[str, Any]]:
+    """Content and owner of a file, or None if there is none (guarded.py says who looks)."""
+    found = guarded.as_owner(path, guarded.describe, owner)
+    return None if found is None else dict(found)
 
 
-def missing_folders(path):
-    # type: (str) -> List[str]
-    """The folders above ``path`` that do not exist yet, outermost first."""
-    missing = []
-    folder = os.path.dirname(path)
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    return list(reversed(missing))
+def missing_folders(path: str) -> List[str]:
+    """The folders above ``path`` that do not exist yet, outermost first; of one that ends in a
+    slash itself too."""
+    inside = path + "." if not path.endswith("/") else path + "in it"
+    return [str(one) for one in guarded.as_owner(inside, guarded.missing)]
 
 
-def digest(content):
-    # type: (bytes) -> str
+def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

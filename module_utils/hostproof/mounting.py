@@ -9,20 +9,17 @@ Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nf
 import os
 from typing import Dict, Iterable, List, Optional, Set, Tuple
 
+from . import guarded
 from .answer import attempt, unless_absent
-from .change import (
-    FOUND_BY_MOUNT,
-    TRANSFER_SIZES,
-    MountChange,
-    MountState,
-    mount_text,
-    normal_source,
-)
+from .change import FOUND_BY_MOUNT, TRANSFER_SIZES, MountChange, MountState
+from .difference import mount_text, normal_source
 from .errors import HostproofError
 from .host import LiveHost
-from .parsers import mountinfo, nfs_options, systemd_unit
-from .probes import direct_nfs, nfs_mounted
-from .probes.nfs_mounted import Mounted
+from .parsers.nfs import mountinfo, nfs_options
+from .parsers.number import clipped
+from .parsers.systemd import systemd_unit
+from .probes.nfs import direct_nfs, nfs_mounted
+from .probes.nfs.nfs_mounted import Mounted
 from .writer import Writer
 
 #: Seconds until a server that should show a folder counts as gone.
@@ -32,15 +29,13 @@ LOOK_LIMIT = 5.0
 Before = Tuple[str, Optional[MountState]]
 
 
-def mounted_now():
-    # type: () -> Dict[str, Mounted]
+def mounted_now() -> Dict[str, Mounted]:
     """The NFS mounts of this machine by path."""
     mounts = nfs_mounted.read_mounted(LiveHost(), nfs_options.LINUX)
     return {mount.path: mount for mount in mounts}
 
 
-def state_of(mounted, asked=()):
-    # type: (Mounted, Iterable[str]) -> MountState
+def state_of(mounted: Mounted, asked: Iterable[str] = ()) -> MountState:
     """What makes the mount again as it is.
 
     ``asked`` are names that somebody asked for although a mount can find them for itself (the
@@ -52,15 +47,13 @@ def state_of(mounted, asked=()):
     return MountState(mounted.source, mounted.fstype, ",".join(nfs_options.words(kept)))
 
 
-def is_in_state(mounted, state):
-    # type: (Optional[Mounted], Optional[MountState]) -> bool
+def is_in_state(mounted: Optional[Mounted], state: Optional[MountState]) -> bool:
     if mounted is None or state is None:
         return mounted is None and state is None
     return mount_text(state_of(mounted)) == mount_text(state)
 
 
-def changed_since(changes):
-    # type: (List[MountChange]) -> List[str]
+def changed_since(changes: List[MountChange]) -> List[str]:
     """The paths to unmount where another mount is now than the changes start from."""
     now = mounted_now() if changes else {}
     return [
@@ -72,19 +65,16 @@ def changed_since(changes):
     ]
 
 
-def is_remote(path):
-    # type: (str) -> bool
+def is_remote(path: str) -> bool:
     """Whether a server answers for the path, which may hang, and whose folders are not ours."""
     return any(_is_at_or_beneath(path, point) for point in mounted_now())
 
 
-def _is_at_or_beneath(path, point):
-    # type: (str, str) -> bool
+def _is_at_or_beneath(path: str, point: str) -> bool:
     return path == point or path.startswith(point + "/")
 
 
-def not_granted(must, options):
-    # type: (Dict[str, str], str) -> List[str]
+def not_granted(must: Dict[str, str], options: str) -> List[str]:
     """What a mount must have and has not, in words. ``options`` are as the kernel shows them."""
     granted = nfs_options.effective(nfs_options.parse(options), nfs_options.LINUX)
     return [
@@ -94,23 +84,20 @@ def not_granted(must, options):
     ]
 
 
-def _fulfils(name, wanted, granted):
-    # type: (str, str, Optional[str]) -> bool
+def _fulfils(name: str, wanted: str, granted: Optional[str]) -> bool:
     if name in TRANSFER_SIZES:
         return _bytes(granted) >= int(wanted)
     return granted == wanted
 
 
-def _bytes(size):
-    # type: (Optional[str]) -> int
-    return int(size) if size is not None and size.isdecimal() else 0
+def _bytes(size: Optional[str]) -> int:
+    return clipped(size) if size is not None and size.isdecimal() else 0
 
 
 # -- what speaks against a change, beyond what a control knows ------------------------------------
 
 
-def obstacles(changes):
-    # type: (List[MountChange]) -> List[str]
+def obstacles(changes: List[MountChange]) -> List[str]:
     """Why the machine cannot carry out the changes, in words. Mount points are looked at only
     where nothing is mounted yet."""
     if not changes:
@@ -118,26 +105,22 @@ def obstacles(changes):
     everything = mountinfo.parse(LiveHost().read_text(nfs_mounted.MOUNTINFO))
     mounts = mountinfo.visible(everything)
     unmounted = {change.path for change in changes if change.after is None}
-    found = []  # type: List[str]
+    found: List[str] = []
+    for path in sorted({change.path for change in changes}):
+        found.extend(_insecure(path))
     for path in sorted(unmounted):
         found.extend(
-            "{0} ({1}) is mounted beneath {2}: unmount it first".format(
-                mount.path, mount.fstype, path
-            )
+            f"{mount.path} ({mount.fstype}) is mounted beneath {path}: unmount it first"
             for mount in _beneath(mounts, path, unmounted)
         )
         found.extend(_stacked(everything, path))
     for path in sorted({change.path for change in changes} - unmounted):
         found.extend(
-            "{0} would hide the mount of {1} ({2}): unmount that first".format(
-                path, mount.path, mount.fstype
-            )
+            f"{path} would hide the mount of {mount.path} ({mount.fstype}): unmount that first"
             for mount in _beneath(mounts, path, unmounted)
         )
         found.extend(
-            "{0} is a mount of {1} ({2}) already: unmount it first".format(
-                path, mount.source, mount.fstype
-            )
+            f"{path} is a mount of {mount.source} ({mount.fstype}) already: unmount it first"
             for mount in mounts
             # An automounter's own mount is there to be mounted over.
             if mount.path == path and mount.fstype != "autofs"
@@ -147,8 +130,9 @@ def obstacles(changes):
     return found
 
 
-def _beneath(mounts, path, unmounted):
-    # type: (List[mountinfo.Mount], str, Set[str]) -> List[mountinfo.Mount]
+def _beneath(
+    mounts: List[mountinfo.Mount], path: str, unmounted: Set[str]
+) -> List[mountinfo.Mount]:
     """The mounts below a path that nobody unmounts."""
     return [
         mount
@@ -157,8 +141,7 @@ def _beneath(mounts, path, unmounted):
     ]
 
 
-def _stacked(mounts, path):
-    # type: (List[mountinfo.Mount], str) -> List[str]
+def _stacked(mounts: List[mountinfo.Mount], path: str) -> List[str]:
     """Only the upper one is journaled: the lower one would be lost."""
     sources = [one.source for one in mounts if one.path == path and one.fstype != "autofs"]
     if len(sources) < 2:
@@ -170,47 +153,52 @@ def _stacked(mounts, path):
     ]
 
 
-def _still_trying(path):
-    # type: (str) -> List[str]
+def _still_trying(path: str) -> List[str]:
     """A mount in the background (bg) that waits for its server would come on top of ours."""
     host = LiveHost()
     found = []
     for process in host.processes("mounts", r"(^|/)mount\.nfs4?$"):
-        key = "/proc/{0}/cmdline".format(process.pid)
+        key = f"/proc/{process.pid}/cmdline"
         arguments = unless_absent(attempt(host.read_text, key), "")
         if path in arguments.split("\0"):
             found.append(
-                "{0} (pid {1}) still tries to mount {2}: let it end, or stop it (systemctl stop "
-                "{3})".format(process.argv0, process.pid, path, systemd_unit.unit_name(path))
+                f"{process.argv0} (pid {process.pid}) still tries to mount {path}: let it end, or "
+                f"stop it (systemctl stop {systemd_unit.unit_name(path)})"
             )
     return found
 
 
-def _odd_mount_point(path, mounts):
-    # type: (str, List[mountinfo.Mount]) -> List[str]
+def _insecure(path: str) -> List[str]:
+    try:
+        guarded.check_mount_point(path)
+    except (HostproofError, OSError) as problem:
+        return [str(problem)]
+    return []
+
+
+def _odd_mount_point(path: str, mounts: List[mountinfo.Mount]) -> List[str]:
     """``mounts``: where the folder lies on a server, a command with a time limit looks at it."""
     far = [one.path for one in mounts if one.fstype in ("nfs", "nfs4", "autofs")]
     if any(path.startswith(point + "/") for point in far):
         try:
             output = LiveHost().run(["readlink", "-e", path], timeout=LOOK_LIMIT)
         except HostproofError as problem:
-            return ["{0} cannot be looked at: {1}".format(path, problem)]
+            return [f"{path} cannot be looked at: {problem}"]
         real = output.stdout.rstrip("\n") if output.rc == 0 else path
     elif os.path.lexists(path) and not os.path.isdir(path):
-        return ["{0} is no folder: move it away, or mount elsewhere".format(path)]
+        return [f"{path} is no folder: move it away, or mount elsewhere"]
     else:
         real = os.path.realpath(path)
     if real != path:
         # The kernel would name the mount after the place that the link leads to.
-        return ["{0} leads to {1} by a link: use that path instead".format(path, real)]
+        return [f"{path} leads to {real} by a link: use that path instead"]
     return []
 
 
 # -- apply ----------------------------------------------------------------------------------------
 
 
-def carry_out(change, old, writer):
-    # type: (MountChange, Optional[MountState], Writer) -> None
+def carry_out(change: MountChange, old: Optional[MountState], writer: Writer) -> None:
     """Unmount or mount, and read back; HostproofError says what was asked and what came.
 
     ``old`` is what was mounted there before this plan, if anything.
@@ -222,38 +210,38 @@ def carry_out(change, old, writer):
     mounted = mounted_now()[change.path]
     problems = not_granted(change.must, mounted.options)
     if normal_source(mounted.source) != normal_source(change.after.source):
-        problems.insert(0, "it is {0}, not {1}".format(mounted.source, change.after.source))
+        problems.insert(0, f"it is {mounted.source}, not {change.after.source}")
     if problems:
         problems.extend(_lowered(change.after, mounted, old))
         raise HostproofError("{0}: {1}".format(change.path, "; ".join(problems)))
 
 
-def _unmount(path, writer):
-    # type: (str, Writer) -> None
+def _unmount(path: str, writer: Writer) -> None:
     """Unmount the path if it is mounted. A busy mount is left alone: never by force."""
     if path not in mounted_now():
         return
+    guarded.check_mount_point(path)
     try:
         writer.unmount(path)
     except HostproofError as problem:
         if path in mounted_now():
-            raise HostproofError("{0}{1}".format(problem, _held_by(path))) from problem
+            raise HostproofError(f"{problem}{_held_by(path)}") from problem
     left = mounted_now().get(path)
     if left is not None:
         raise HostproofError(
-            "{0}: unmounted, but {1} is mounted there still (mounted twice, or an automounter "
-            "was quicker)".format(path, left.source)
+            f"{path}: unmounted, but {left.source} is mounted there still (mounted twice, or an "
+            "automounter was quicker)"
         )
 
 
-def _mount(path, state, writer):
-    # type: (str, MountState, Writer) -> None
+def _mount(path: str, state: MountState, writer: Writer) -> None:
     """Mount it unless an automounter was quicker; what is granted is for the caller to judge.
 
     In the background, mount would say that all is well and go on trying behind our back.
     """
     if path in mounted_now():
         return
+    guarded.check_mount_point(path)
     options = nfs_options.edit(state.options, {"background": "fg", "retry": "0"})
     try:
         writer.mount(state.source, path, state.fstype, options)
@@ -261,22 +249,20 @@ def _mount(path, state, writer):
         if path not in mounted_now():
             raise
     if path not in mounted_now():
-        raise HostproofError("{0}: mount reported success, but nothing is mounted".format(path))
+        raise HostproofError(f"{path}: mount reported success, but nothing is mounted")
 
 
-def _held_by(path):
-    # type: (str) -> str
+def _held_by(path: str) -> str:
     """Who keeps a mount busy, as far as it can be seen."""
     try:
         holders = LiveHost().open_files("holders", "", [path])
     except HostproofError:
         return ""
-    names = ["{0} (pid {1}, {2})".format(one.argv0, one.pid, one.paths[0]) for one in holders[:5]]
+    names = [f"{one.argv0} (pid {one.pid}, {one.paths[0]})" for one in holders[:5]]
     return "; in use by " + ", ".join(names) if names else ""
 
 
-def _lowered(asked, mounted, old):
-    # type: (MountState, Mounted, Optional[MountState]) -> List[str]
+def _lowered(asked: MountState, mounted: Mounted, old: Optional[MountState]) -> List[str]:
     """A server that grants less than it did has had its maximum lowered: other mounts suffer."""
     before = {} if old is None else nfs_options.parse(old.options)
     wish, granted = nfs_options.parse(asked.options), nfs_options.parse(mounted.options)
@@ -297,7 +283,7 @@ def _lowered(asked, mounted, old):
         ):
             larger.append(path)
     said = "the old mount had {0}: the maximum of {1} was lowered".format(
-        ", ".join("{0}={1}".format(name, before[name]) for name in names), server
+        ", ".join(f"{name}={before[name]}" for name in names), server
     )
     if larger:
         said += (
@@ -308,8 +294,7 @@ def _lowered(asked, mounted, old):
     return [said]
 
 
-def server_of(source):
-    # type: (str) -> str
+def server_of(source: str) -> str:
     """The server of SERVER:/EXPORT."""
     return source.partition(":/")[0]
 
@@ -317,8 +302,7 @@ def server_of(source):
 # -- putting back ---------------------------------------------------------------------------------
 
 
-def unmount_changed(mounts, writer):
-    # type: (List[Before], Writer) -> List[str]
+def unmount_changed(mounts: List[Before], writer: Writer) -> List[str]:
     """Unmount what is not as it was, deepest first; what went wrong, in words."""
     problems = []
     try:
@@ -333,8 +317,7 @@ def unmount_changed(mounts, writer):
     return problems
 
 
-def used_by_direct_nfs(mounts):
-    # type: (List[Before]) -> List[str]
+def used_by_direct_nfs(mounts: List[Before]) -> List[str]:
     """Who may use what unmount_changed would unmount though nothing is open there, in words."""
     changed = _changed(mounts)
     users = direct_nfs.read_users(LiveHost()) if changed else []
@@ -342,26 +325,24 @@ def used_by_direct_nfs(mounts):
         return []
     now = mounted_now()
     return [
-        "{0} by Direct NFS of {1} (pid {2}, {3})".format(path, process.sid, process.pid, remote)
+        f"{path} by Direct NFS of {process.sid} (pid {process.pid}, {remote})"
         for path in sorted(changed)
         for process, remote in users
         if remote == nfs_options.parse(now[path].options).get("addr")
     ]
 
 
-def others(mounts, sources):
-    # type: (List[Before], Dict[str, Set[str]]) -> List[str]
+def others(mounts: List[Before], sources: Dict[str, Set[str]]) -> List[str]:
     """What is mounted now but is none of the sources that were ever journaled for its path."""
     now = mounted_now() if mounts else {}
     return [
-        "the mount of {0} on {1}".format(now[path].source, path)
+        f"the mount of {now[path].source} on {path}"
         for path, _before in mounts
         if path in now and normal_source(now[path].source) not in sources[path]
     ]
 
 
-def _changed(mounts):
-    # type: (List[Before]) -> Set[str]
+def _changed(mounts: List[Before]) -> Set[str]:
     """What is mounted and not as it was, and what lies beneath it or shares its superblock."""
     now = mounted_now() if mounts else {}
     changed = {
@@ -384,8 +365,7 @@ def _changed(mounts):
     return changed
 
 
-def mount_missing(mounts, writer):
-    # type: (List[Before], Writer) -> List[str]
+def mount_missing(mounts: List[Before], writer: Writer) -> List[str]:
     """Mount again what was mounted and is not, shallowest first; what went wrong, in words."""
     problems = []
     for path, before in sorted(mounts, key=lambda one: one[0].count("/")):
@@ -400,8 +380,7 @@ def mount_missing(mounts, writer):
     return problems
 
 
-def _check_old_state(path, before):
-    # type: (str, MountState) -> None
+def _check_old_state(path: str, before: MountState) -> None:
     mounted = mounted_now()[path]
     if not is_in_state(mounted, before):
         old, new = mount_text(before).split("\n"), mount_text(state_of(mounted)).split("\n")

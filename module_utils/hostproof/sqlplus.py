@@ -13,8 +13,8 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Pattern, Tuple
 
 from .change import CommandChange
 from .command import Command
-from .parsers.pfile import ALL
-from .parsers.sqlplus_rows import BEGIN, END
+from .parsers.oracle.pfile import ALL
+from .parsers.oracle.sqlplus_rows import BEGIN, END
 
 PROGRAM = "bin/sqlplus"
 
@@ -53,15 +53,16 @@ class Target(NamedTuple):
     user: str
 
 
-def command(target, purpose, script, expected="", timeout=60.0):
-    # type: (Target, str, str, str, float) -> Command
+def command(
+    target: Target, purpose: str, script: str, expected: str = "", timeout: float = 60.0
+) -> Command:
     """Run SQL*Plus commands; any error ends it with a code that is not 0.
 
     -L asks for no other login, -R 3 keeps start-up scripts of the account from running others.
     """
     return Command(
-        name="sqlplus {0}: {1}".format(target.sid, purpose),
-        argv=("{0}/{1}".format(target.home, PROGRAM), "-S", "-L", "-R", "3", "/ as sysdba"),
+        name=f"sqlplus {target.sid}: {purpose}",
+        argv=(f"{target.home}/{PROGRAM}", "-S", "-L", "-R", "3", "/ as sysdba"),
         user=target.user,
         environment={
             "ORACLE_HOME": target.home,
@@ -75,26 +76,32 @@ def command(target, purpose, script, expected="", timeout=60.0):
     )
 
 
-def query(target, names, timeout):
-    # type: (Target, Iterable[str], float) -> Command
+def query(target: Target, names: Iterable[str], timeout: float) -> Command:
     """Ask for the release, the parameters in force, and every entry of the spfile.
 
-    Rows (parsers/sqlplus_rows.py): ``instance`` name, release, status; ``running`` name, value;
-    ``stored`` SID, name, value; ``trace`` the folder of the alert log.
+    Rows (parsers/oracle/sqlplus_rows.py): ``instance`` name, release, status; ``full`` the release
+    with its update; ``running`` name, value; ``stored`` SID, name, value; ``trace`` the folder of
+    the alert log.
     """
-    listed = ", ".join("'{0}'".format(_checked(_PARAMETER, name)) for name in sorted(set(names)))
+    listed = ", ".join(f"'{_checked(_PARAMETER, name)}'" for name in sorted(set(names)))
     selects = [
         _select("instance", ("instance_name", "version", "status"), "v$instance"),
+        # Before 18c v$instance has no version_full: the name is then that of the outer query.
+        _select(
+            "full",
+            ("(select version_full from v$instance)",),
+            "(select cast(null as varchar2(17)) version_full from dual)",
+        ),
         _select(
             "running",
             ("name", "value"),
-            "v$parameter where name in ({0}) order by name".format(listed),
+            f"v$parameter where name in ({listed}) order by name",
         ),
         _select(
             "stored",
             ("sid", "name", "value"),
-            "v$spparameter where isspecified = 'TRUE' and name in ({0}) "
-            "order by name, sid, ordinal".format(listed),
+            f"v$spparameter where isspecified = 'TRUE' and name in ({listed}) order by name, sid, "
+            "ordinal",
         ),
         _select("trace", ("value",), "v$diag_info where name = 'Diag Trace'"),
     ]
@@ -102,10 +109,9 @@ def query(target, names, timeout):
     return command(target, "release and parameters", script, timeout=timeout)
 
 
-def _select(kind, columns, rest):
-    # type: (str, Tuple[str, ...], str) -> str
+def _select(kind: str, columns: Tuple[str, ...], rest: str) -> str:
     fields = " || '|'".join(_FIELD.format(column) for column in columns)
-    return "select {0}\n  from {1};\n".format(_ROW.format(kind, fields), rest)
+    return f"select {_ROW.format(kind, fields)}\n  from {rest};\n"
 
 
 class Setting(NamedTuple):
@@ -115,18 +121,18 @@ class Setting(NamedTuple):
     value: Optional[str]
 
 
-def state(entries):
-    # type: (Entries) -> str
+def state(entries: Entries) -> str:
     """The text that ``look`` finds where the parameter has these (SID, value) entries."""
     shown = []
     for sid, value in entries:
         text = UNSET if value is None else value
-        shown.append("{0}={1}".format(sid, text.upper() if text.upper() in _TRUTH else text))
+        shown.append(f"{sid}={text.upper() if text.upper() in _TRUTH else text}")
     return " ".join(shown)
 
 
-def look(target, name, sids, memory=False, timeout=60.0):
-    # type: (Target, str, Iterable[str], bool, float) -> Command
+def look(
+    target: Target, name: str, sids: Iterable[str], memory: bool = False, timeout: float = 60.0
+) -> Command:
     """Tell a parameter's entries for the SIDs in the spfile, and what runs if ``memory``."""
     fields = [
         "'{0}=' || nvl(max(case when sid = '{0}' then {2} end), '{1}')".format(
@@ -134,47 +140,49 @@ def look(target, name, sids, memory=False, timeout=60.0):
         )
         for sid in sids
     ]
-    source = "v$spparameter where isspecified = 'TRUE' and name = '{0}'".format(
-        _checked(_PARAMETER, name)
-    )
+    source = f"v$spparameter where isspecified = 'TRUE' and name = '{_checked(_PARAMETER, name)}'"
     statements = []
     if fields:
         statements.append("select {0} from {1}".format(" || ' ' || ".join(fields), source))
     if memory:
         running = "select 'running=' || nvl(max({2}), '{0}') from v$parameter where name = '{1}'"
         statements.append(running.format(UNSET, name, _VALUE))
-    joined = " || ' ' || ".join("({0})".format(one) for one in statements)
-    script = "select 'hostproof-state ' || {0}\n  from dual;\n".format(joined)
+    joined = " || ' ' || ".join(f"({one})" for one in statements)
+    script = f"select 'hostproof-state ' || {joined}\n  from dual;\n"
     return command(target, "look at " + name, script, r"^hostproof-state (.*\S)\s*$", timeout)
 
 
-def alter(target, name, settings, scope="spfile", timeout=60.0):
-    # type: (Target, str, Iterable[Setting], str, float) -> Command
+def alter(
+    target: Target,
+    name: str,
+    settings: Iterable[Setting],
+    scope: str = "spfile",
+    timeout: float = 60.0,
+) -> Command:
     """Set a parameter, or take entries out. An entry that is gone already is no error
     (ORA-32010): a change that was cut off half way must be undone too."""
     if scope not in SCOPES:
         raise ValueError("scope is {0}, not {1!r}".format(", ".join(SCOPES), scope))
     lines = []
     for setting in settings:
-        where = "scope={0} sid='{1}'".format(scope, _checked(_SID, setting.sid))
+        where = f"scope={scope} sid='{_checked(_SID, setting.sid)}'"
         if setting.value is None:
-            reset = "alter system reset {0} {1}".format(_checked(_PARAMETER, name), where)
+            reset = f"alter system reset {_checked(_PARAMETER, name)} {where}"
             lines.append(
                 "begin execute immediate '{0}';\nexception when others then "
                 "if sqlcode != -32010 then raise; end if;\nend;\n/".format(reset.replace("'", "''"))
             )
         else:
             lines.append(
-                "alter system set {0}={1} {2};".format(
-                    _checked(_PARAMETER, name), quoted(setting.value), where
-                )
+                f"alter system set {_checked(_PARAMETER, name)}={quoted(setting.value)} {where};"
             )
     script = "".join(line + "\n" for line in lines)
     return command(target, "set " + name, script, timeout=timeout)
 
 
-def stored_change(target, name, before, after, timeout=60.0):
-    # type: (Target, str, Entries, Entries, float) -> CommandChange
+def stored_change(
+    target: Target, name: str, before: Entries, after: Entries, timeout: float = 60.0
+) -> CommandChange:
     """Bring the entries of a parameter in the spfile from one list of (SID, value) to another.
 
     Both lists name the same SIDs in the same order. No instance is restarted.
@@ -182,7 +190,7 @@ def stored_change(target, name, before, after, timeout=60.0):
     old, new = dict(before), dict(after)
     changed = [sid for sid, _value in before if old[sid] != new[sid]]
     return CommandChange(
-        name="{0} of {1} in its spfile".format(name, target.sid),
+        name=f"{name} of {target.sid} in its spfile",
         before=state(before),
         after=state(after),
         look=look(target, name, [sid for sid, _value in before], timeout=timeout),
@@ -191,15 +199,22 @@ def stored_change(target, name, before, after, timeout=60.0):
     )
 
 
-def setting_change(target, name, sid, scope, now, value, timeout=60.0):
-    # type: (Target, str, str, str, Dict[str, Optional[str]], Optional[str], float) -> CommandChange
+def setting_change(
+    target: Target,
+    name: str,
+    sid: str,
+    scope: str,
+    now: Dict[str, Optional[str]],
+    value: Optional[str],
+    timeout: float = 60.0,
+) -> CommandChange:
     """Set one entry of a parameter (``value`` None takes it out) in the places of ``scope``.
 
     ``now`` is what is there: "spfile" the entry, "memory" the value in force.
     """
     in_spfile, in_memory = scope != "memory", scope != "spfile"
-    before = [(sid, now["spfile"])] if in_spfile else []  # type: Entries
-    after = [(sid, value)] if in_spfile else []  # type: Entries
+    before: Entries = [(sid, now["spfile"])] if in_spfile else []
+    after: Entries = [(sid, value)] if in_spfile else []
     undo = []
     if in_memory:
         before.append(("running", now["memory"]))
@@ -208,7 +223,7 @@ def setting_change(target, name, sid, scope, now, value, timeout=60.0):
     if in_spfile:
         undo.append(alter(target, name, [Setting(sid, now["spfile"])], "spfile", timeout))
     return CommandChange(
-        name="{0} of {1} ({2})".format(name, target.sid, scope),
+        name=f"{name} of {target.sid} ({scope})",
         before=state(before),
         # A size is shown in bytes, however it was written.
         after=None if re.match(r"^\d+[KMGTP]$", value or "", re.IGNORECASE) else state(after),
@@ -218,26 +233,23 @@ def setting_change(target, name, sid, scope, now, value, timeout=60.0):
     )
 
 
-def quoted(value):
-    # type: (str) -> str
+def quoted(value: str) -> str:
     """A value as ALTER SYSTEM takes it; ValueError for what would end the statement."""
     if re.match(r"^[A-Za-z0-9_]+$", value):
         return value
     if re.search(r"[\0-\x1f]", value):
-        raise ValueError("a value of a parameter has no line ends: {0!r}".format(value))
+        raise ValueError(f"a value of a parameter has no line ends: {value!r}")
     return "'" + value.replace("'", "''") + "'"
 
 
-def entries_of(stored, name, sid):
-    # type: (Iterable[Tuple[str, str, str]], str, str) -> Entries
+def entries_of(stored: Iterable[Tuple[str, str, str]], name: str, sid: str) -> Entries:
     """A parameter's entries for all (*) and for one SID, out of (SID, name, value)."""
     found = {owner: value for owner, one, value in stored if one == name}
     return [(ALL, found.get(ALL)), (sid, found.get(sid))]
 
 
-def _checked(pattern, text):
-    # type: (Pattern[str], str) -> str
+def _checked(pattern: Pattern[str], text: str) -> str:
     """What goes into a statement as it is."""
     if not pattern.match(text):
-        raise ValueError("{0!r} is no name that goes into a statement".format(text))
+        raise ValueError(f"{text!r} is no name that goes into a statement")
     return text

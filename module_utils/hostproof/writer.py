@@ -8,9 +8,10 @@ import os
 import signal
 import subprocess
 import time
+from functools import partial
 from typing import List, Optional, Tuple
 
-from . import command
+from . import command, guarded
 from .errors import HostproofError
 
 #: The unfinished file of a write that was killed; it ends so that no .conf reader takes it.
@@ -21,6 +22,8 @@ UNFINISHED = ".hostproof-unfinished"
 MOUNT_LIMIT = 200
 UNMOUNT_LIMIT = 120
 RELOAD_LIMIT = 120
+
+_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 #: There where systemd runs (sd_booted(3)).
 _SYSTEMD = "/run/systemd/system"
@@ -33,56 +36,41 @@ class Writer:
     ``held`` are descriptors that its commands keep open for as long as they or their helpers run.
     """
 
-    held = ()  # type: Tuple[int, ...]
+    held: Tuple[int, ...] = ()
 
-    def make_folder(self, path, mode=0o755):
-        # type: (str, int) -> None
-        os.mkdir(path, mode)
-        os.chmod(path, mode)
-        _sync_folder(os.path.dirname(path))
+    def make_folder(self, path: str, mode: int = 0o755) -> None:
+        guarded.as_owner(path, partial(_make_folder, mode))
 
-    def remove_folder(self, path):
-        # type: (str) -> None
-        os.rmdir(path)
-        _sync_folder(os.path.dirname(path))
+    def remove_folder(self, path: str) -> None:
+        guarded.as_owner(path, _remove_folder, follow=False)
 
-    def write_file(self, path, content, mode, uid=None, gid=None):
-        # type: (str, bytes, int, Optional[int], Optional[int]) -> None
-        """Replace the file as a whole. A link is written through: its target is what counts."""
-        path = os.path.realpath(path)
-        unfinished = path + UNFINISHED
-        _remove_if_there(unfinished)
-        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            if uid is not None and gid is not None:
-                os.fchown(stream.fileno(), uid, gid)
-            os.fchmod(stream.fileno(), mode)
-            _copy_security_label(path, stream.fileno())
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.rename(unfinished, path)
-        _sync_folder(os.path.dirname(path))
+    def write_file(
+        self,
+        path: str,
+        content: bytes,
+        mode: int,
+        uid: Optional[int] = None,
+        gid: Optional[int] = None,
+    ) -> None:
+        """Replace the file as a whole. A link is written through: its target is what counts.
 
-    def remove_file(self, path):
-        # type: (str) -> None
-        _remove_if_there(path + UNFINISHED)
-        _remove_if_there(path)
-        _sync_folder(os.path.dirname(path))
+        Whoever owns the folders on the way does it (guarded.py).
+        """
+        guarded.as_owner(path, partial(_write_file, content, mode, uid, gid))
 
-    def remove_unfinished(self, path):
-        # type: (str) -> None
+    def remove_file(self, path: str) -> None:
+        guarded.as_owner(path, _remove_file, follow=False)
+
+    def remove_unfinished(self, path: str) -> None:
         """Remove what a killed write of the file left beside it."""
-        _remove_if_there(os.path.realpath(path) + UNFINISHED)
+        guarded.as_owner(path, _remove_unfinished)
 
-    def move(self, source, target):
-        # type: (str, str) -> None
+    def move(self, source: str, target: str) -> None:
         os.rename(source, target)
         _sync_folder(os.path.dirname(source))
         _sync_folder(os.path.dirname(target))
 
-    def write_value(self, path, value):
-        # type: (str, str) -> None
+    def write_value(self, path: str, value: str) -> None:
         """One write(2), as the kernel wants it: errors come back from exactly that call."""
         handle = os.open(path, os.O_WRONLY)
         try:
@@ -90,24 +78,20 @@ class Writer:
         finally:
             os.close(handle)
 
-    def mount(self, source, path, fstype, options):
-        # type: (str, str, str, str) -> None
+    def mount(self, source: str, path: str, fstype: str, options: str) -> None:
         """HostproofError with what mount says, or after a time limit."""
         self._run(["mount", "-t", fstype, "-o", options, source, path], MOUNT_LIMIT)
 
-    def unmount(self, path):
-        # type: (str) -> None
+    def unmount(self, path: str) -> None:
         """Never lazily or by force: a database that still writes there would lose its files."""
         self._run(["umount", path], UNMOUNT_LIMIT)
 
-    def reload_units(self):
-        # type: () -> None
+    def reload_units(self) -> None:
         """Let systemd, where it runs, read fstab and its units again."""
         if os.path.isdir(_SYSTEMD):
             self._run(["systemctl", "daemon-reload"], RELOAD_LIMIT)
 
-    def run(self, wanted):
-        # type: (command.Command) -> str
+    def run(self, wanted: command.Command) -> str:
         """Run a command that changes something; HostproofError says how it failed.
 
         It does not hold the journal: what it starts may live on for years.
@@ -116,13 +100,12 @@ class Writer:
             return command.state_of(wanted, command.run(wanted))
         except subprocess.TimeoutExpired as problem:
             raise HostproofError(
-                "{0}: no end after {1:g} seconds, stopped".format(wanted.name, wanted.timeout)
+                f"{wanted.name}: no end after {wanted.timeout:g} seconds, stopped"
             ) from problem
         except (OSError, subprocess.SubprocessError, ValueError) as problem:
-            raise HostproofError("{0}: {1}".format(wanted.name, problem)) from problem
+            raise HostproofError(f"{wanted.name}: {problem}") from problem
 
-    def _run(self, argv, limit):
-        # type: (List[str], float) -> None
+    def _run(self, argv: List[str], limit: float) -> None:
         """Run a command to its end; HostproofError says how it failed."""
         environment = dict(os.environ, LC_ALL="C", LANG="C")
         environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
@@ -145,14 +128,11 @@ class Writer:
         if process.returncode != 0:
             said = " ".join(output.decode("utf-8", "replace").split())
             raise HostproofError(
-                "{0}: {1}".format(
-                    " ".join(argv), said or "ended with {0}".format(process.returncode)
-                )
+                "{0}: {1}".format(" ".join(argv), said or f"ended with {process.returncode}")
             )
 
 
-def _end_group(process):
-    # type: (subprocess.Popen[bytes]) -> None
+def _end_group(process: "subprocess.Popen[bytes]") -> None:
     """End a command with its helpers: mount.nfs must not finish a mount behind our back."""
     for _ in range(100):
         try:
@@ -166,16 +146,86 @@ def _end_group(process):
         process.stdout.close()
 
 
-def _remove_if_there(path):
-    # type: (str) -> None
+def _make_folder(mode: int, place: guarded.Place) -> None:
+    os.mkdir(place.name, mode, dir_fd=place.folder)
+    # What mkdir is given is cut by the umask.
+    made = os.open(place.name, os.O_RDONLY | _FOLDER, dir_fd=place.folder)
+    try:
+        os.fchmod(made, mode)
+    finally:
+        os.close(made)
+    _sync(place)
+
+
+def _remove_folder(place: guarded.Place) -> None:
+    os.rmdir(place.name, dir_fd=place.folder)
+    _sync(place)
+
+
+def _write_file(
+    content: bytes, mode: int, uid: Optional[int], gid: Optional[int], place: guarded.Place
+) -> None:
+    if place.missing:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.missing[0])
+    unfinished = place.name + UNFINISHED
+    _remove_if_there(unfinished, place.folder)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(unfinished, flags, 0o600, dir_fd=place.folder)
+    with os.fdopen(handle, "wb") as stream:
+        # Whose it is comes first: what cannot be given to its owner is not for others to read.
+        if uid is not None and gid is not None:
+            _give(stream.fileno(), uid, gid)
+        stream.write(content)
+        os.fchmod(stream.fileno(), mode)
+        _copy_security_label(place, stream.fileno())
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.rename(unfinished, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+    _sync(place)
+
+
+def _give(handle: int, uid: int, gid: int) -> None:
+    """The owner and group that it must have; only root may give a file away."""
+    look = os.fstat(handle)
+    if (look.st_uid, look.st_gid) == (uid, gid):
+        return
+    try:
+        os.fchown(handle, uid, gid)
+    except PermissionError:
+        raise HostproofError(
+            f"{guarded.name_of(os.geteuid())} cannot make a file of user {uid} and group {gid}, "
+            "as the old one is: give it an owner and group of that account"
+        ) from None
+
+
+def _remove_file(place: guarded.Place) -> None:
+    if place.missing:
+        return
+    _remove_if_there(place.name + UNFINISHED, place.folder)
+    _remove_if_there(place.name, place.folder)
+    _sync(place)
+
+
+def _remove_unfinished(place: guarded.Place) -> None:
+    if not place.missing:
+        _remove_if_there(place.name + UNFINISHED, place.folder)
+
+
+def _remove_if_there(name: str, folder: int) -> None:
     # A read-only file system refuses the removal even of what is not there (unlink(2), EROFS).
-    if os.path.lexists(path):
-        os.unlink(path)
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return
+    os.unlink(name, dir_fd=folder)
 
 
-def _sync_folder(path):
-    # type: (str) -> None
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+def _sync(place: guarded.Place) -> None:
+    _sync_folder(".", place.folder)
+
+
+def _sync_folder(path: str, folder: Optional[int] = None) -> None:
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), dir_fd=folder)
     try:
         os.fsync(handle)
     except OSError as problem:
@@ -187,10 +237,12 @@ def _sync_folder(path):
         os.close(handle)
 
 
-def _copy_security_label(path, descriptor):
-    # type: (str, int) -> None
+def _copy_security_label(place: guarded.Place, descriptor: int) -> None:
     """Give the new file the SELinux label of the one that it replaces, where there is one."""
+    if place.found is None:
+        return
     try:
-        os.setxattr(descriptor, "security.selinux", os.getxattr(path, "security.selinux"))
+        with guarded.open_file(place) as old:
+            os.setxattr(descriptor, "security.selinux", os.getxattr(old, "security.selinux"))
     except (OSError, AttributeError):
         pass

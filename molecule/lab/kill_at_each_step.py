@@ -1,16 +1,17 @@
 """Kills Hostproof at every step of its writing, and proves that revert brings everything back.
 
-Runs on the lab's machine as root, beside the package ``hostproof`` and ``policy.json`` (the roles'
-variables). A step is one system call of hostproof.writer that changes something, or one command
-that it runs for that (mount, umount, systemctl): the process gets SIGKILL right before it.
-Standard library only, syntax of Python 3.6. CONTROL is hugepages unless it is given. EVERY leaves
-steps out where each takes long: 5 kills before step 1, 6, 11 ...
+Runs on a machine of the tests as root, beside the package ``hostproof`` and ``policy.json`` (the
+control's policy). A step is one system call of hostproof.writer that changes something, or one
+command that it runs for that (mount, umount, systemctl): the process gets SIGKILL right before it.
+Standard library only, syntax of Python 3.6. With "kernel" only the steps count that the kernel
+grants (a value is written, a command runs), and those right after: every step of files is killed at
+in a container, where that takes seconds.
 
-    kill_at_each_step.py apply [CONTROL [EVERY]]
+    kill_at_each_step.py apply CONTROL [kernel]
         kill apply before step 1, 2, 3 ...; revert; compare
-    kill_at_each_step.py revert [CONTROL [EVERY]]
+    kill_at_each_step.py revert CONTROL [kernel]
         apply; kill revert before step 1, 2, 3 ...; revert; compare
-    kill_at_each_step.py power-cut PATH [CONTROL]
+    kill_at_each_step.py power-cut CONTROL PATH
         reset the machine right before apply puts PATH in place
 """
 
@@ -23,8 +24,9 @@ import sys
 from pathlib import Path
 
 from hostproof import apply, mounting, writer
-from hostproof.change import MountChange, ValueChange, mount_text
+from hostproof.change import MountChange, ValueChange
 from hostproof.controls import CONTROLS
+from hostproof.difference import mount_text
 from hostproof.host import LiveHost
 from hostproof.journal import Journal
 
@@ -42,6 +44,9 @@ STEPS = (
     "write",
 )
 
+#: Those of them that the kernel grants or not: hostproof.writer writes files as streams.
+OF_THE_KERNEL = ("write", "Popen")
+
 #: A mount can be gone in between: it is unmounted before it is made anew.
 MOUNT = "mount of "
 
@@ -49,12 +54,19 @@ MOUNT = "mount of "
 class Steps:
     """Counts the steps, and kills right before one of them."""
 
-    def __init__(self, at, when=None):
+    def __init__(self, at, when=None, kernel=False):
         self._count = 0
         self._at = at
         self._when = when
+        self._kernel = kernel
+        self._after_kernel = False
 
     def take(self, name, arguments):
+        of_the_kernel = name in OF_THE_KERNEL
+        counts = of_the_kernel or self._after_kernel or not self._kernel
+        self._after_kernel = of_the_kernel
+        if not counts:
+            return
         self._count += 1
         if self._count == self._at:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -101,9 +113,7 @@ class Story:
         self._name = name
         control = CONTROLS[name]
         given = json.loads(Path(__file__).with_name("policy.json").read_text())
-        policy = control.policy_from(
-            {field: given[name + "_" + field] for field in control.Policy._fields}
-        )
+        policy = control.policy_from(given)
         self._plan = control.plan(control.read(LiveHost(), policy), policy)
         apply.refuse(self._plan, name)
         changes = self._plan.changes + self._plan.at_boot
@@ -141,14 +151,14 @@ class Story:
         return seen
 
 
-def in_child(action, kill_before=None):
+def in_child(action, kill_before=None, kernel=False):
     """Run the action in a process of its own; whether it was killed. A failure ends the test."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
             if kill_before is not None:
-                kill_at(Steps(kill_before))
+                kill_at(Steps(kill_before, kernel=kernel))
             action()
             code = 0
         finally:
@@ -182,53 +192,47 @@ def check_no_half_states(before, done, now, what):
             sys.exit(f"{what}: {path} is neither old nor new")
 
 
-def kill_apply(story, every=1):
+def kill_apply(story, kernel):
     before = story.state()
     in_child(story.apply_once)
     done = story.state()
     in_child(story.revert_once)
     check(before, story.state(), "apply and revert, not killed")
     step = 1
-    while in_child(story.apply_once, kill_before=step):
+    while in_child(story.apply_once, step, kernel):
         what = f"apply killed before step {step}"
         check_no_half_states(before, done, story.state(), what)
         in_child(story.revert_once)
         check(before, story.state(), what + ", then reverted")
-        step += every
+        step += 1
     in_child(story.revert_once)
     check(before, story.state(), "after every step")
-    print(
-        f"killed at {(step - 1) // every} steps; "
-        f"{len(differences(before, done))} files and values change"
-    )
+    print(f"killed at {step - 1} steps; {len(differences(before, done))} files and values change")
 
 
-def kill_revert(story, every=1):
+def kill_revert(story, kernel):
     before = story.state()
     step = 1
     in_child(story.apply_once)
-    while in_child(story.revert_once, kill_before=step):
+    while in_child(story.revert_once, step, kernel):
         in_child(story.revert_once)
         check(before, story.state(), f"revert killed before step {step}, then run again")
         in_child(story.apply_once)
-        step += every
+        step += 1
     check(before, story.state(), "after every step")
-    print(f"killed at {(step - 1) // every} steps")
+    print(f"killed at {step - 1} steps")
 
 
-def cut_power_before_renaming_to(path, story):
-    kill_at(Steps(None, lambda name, given: name == "rename" and given[1] == path))
+def cut_power_before_renaming_to(story, path):
+    target = os.path.basename(path)
+    kill_at(Steps(None, lambda name, given: name == "rename" and given[1] == target))
     story.apply_once()
     sys.exit(f"apply ended without putting {path} in place")
 
 
 if __name__ == "__main__":
-    action, *given = sys.argv[1:]
-    paths = [given.pop(0)] if action == "power-cut" else []
-    told = Story(given[0] if given else "hugepages")
-    every = [int(word) for word in given[1:]]
-    {
-        "apply": kill_apply,
-        "revert": kill_revert,
-        "power-cut": cut_power_before_renaming_to,
-    }[action](*paths, told, *every)
+    action, name, *given = sys.argv[1:]
+    told = Story(name)
+    if action == "power-cut":
+        cut_power_before_renaming_to(told, *given)
+    {"apply": kill_apply, "revert": kill_revert}[action](told, given == ["kernel"])

@@ -11,8 +11,8 @@ import os
 import time
 from collections.abc import Callable, Sequence
 
-from hostproof.latency.fleet import signed_rank_interval
-from hostproof.latency.verdict import Interval
+from hostproof_controller.latency.fleet import signed_rank_interval
+from hostproof_controller.latency.verdict import Interval
 
 MET, NOT_MET, NOISY = "met", "NOT MET", "too noisy to tell"
 

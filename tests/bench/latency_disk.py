@@ -27,12 +27,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "module_utils"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / name) for name in ("module_utils", "plugin_utils", "tests")]
 
-from hostproof.latency.fleet import signed_rank_interval  # noqa: E402
-from hostproof.parsers import diskstats  # noqa: E402
-from hostproof.parsers import fio as fio_json  # noqa: E402
-from hostproof.probes import direct_file, disk_latency, fio  # noqa: E402
+from hostproof.latency import disk_latency  # noqa: E402
+from hostproof.latency import fio_reads as fio  # noqa: E402
+from hostproof.parsers.kernel import diskstats  # noqa: E402
+from hostproof.parsers.unix import fio as fio_json  # noqa: E402
+from hostproof.probes.kernel import direct_file  # noqa: E402
+from hostproof_controller.latency.fleet import signed_rank_interval  # noqa: E402
 from judging import (  # noqa: E402
     MET,
     NOISY,

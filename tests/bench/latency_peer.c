@@ -6,7 +6,7 @@
  *   latency_peer client ADDRESS PORT CPU REQUEST REPLY SAMPLES INTERVAL_NS
  *
  * CPU -1 is any. The server works DELAY_NS before each answer. It runs before other processes where it may (SCHED_FIFO), so that what it
- * waits for is not measured. It speaks as module_utils/hostproof/probes/latency_hello.py does, and ends with
+ * waits for is not measured. It speaks as module_utils/hostproof/latency/hello.py does, and ends with
  * its parent. The client prints the p50 and the p99 in nanoseconds, timed from when each request was to
  * begin; with an interval of 0 they go back to back. */
 

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "module_utils"))
+sys.path.insert(0, str(ROOT / "plugin_utils"))
 
-from hostproof.latency.fleet import compare_fleet  # noqa: E402
-from hostproof.latency.verdict import (  # noqa: E402
+from hostproof_controller.latency.fleet import compare_fleet  # noqa: E402
+from hostproof_controller.latency.verdict import (  # noqa: E402
     BETTER,
     MARGINS,
     NO_DIFFERENT,

@@ -82,6 +82,19 @@ class Sshd:
             "ansible_control_path": f"{self.sockets}/{alias}",
         }
 
+    def command(self, alias: str) -> list[str]:
+        """An ssh as Ansible starts it with those variables; the remote command follows."""
+        variables = self.host_variables(alias)
+        master = ["-o", "ControlMaster=auto", "-o", "ControlPersist=60s"]
+        master += ["-o", f"ControlPath={variables['ansible_control_path']}"]
+        return [*self._ssh(), *master, f"{variables['ansible_user']}@127.0.0.1"]
+
+    def _ssh(self) -> list[str]:
+        variables = self.host_variables("any")
+        command = ["ssh", "-F", "none", "-o", "BatchMode=yes", "-p", str(self.port)]
+        command += ["-i", str(variables["ansible_ssh_private_key_file"])]
+        return command + str(variables["ansible_ssh_common_args"]).split()
+
     def end_clients(self) -> None:
         """Close the connections that clients keep open for later, and wait until they are gone."""
         mine = f"{self.sockets}/".encode()
@@ -108,14 +121,7 @@ class Sshd:
         return sorted(Counter(ports).values())
 
     def _log_in(self) -> None:
-        variables = self.host_variables("probe")
-        command = ["ssh", "-F", "none", "-n", "-o", "BatchMode=yes", "-p", str(self.port)]
-        command += [
-            "-i",
-            str(self.folder / "user_key"),
-            *str(variables["ansible_ssh_common_args"]).split(),
-        ]
-        command += [f"{variables['ansible_user']}@127.0.0.1", "true"]
+        command = [*self._ssh(), "-n", f"{getpass.getuser()}@127.0.0.1", "true"]
         for _ in range(20):
             answer = subprocess.run(command, capture_output=True, text=True)
             if answer.returncode == 0:

@@ -91,10 +91,11 @@ def path_of(index: int) -> str:
 
 def judge(texts: list[str], mounts: int, connections: int) -> list[float]:
     sys.path.insert(0, str(ROOT / "module_utils"))
-    from hostproof.controls.nfs_mounts import facts, judge_transport, policy
+    from hostproof.checking import judged
+    from hostproof.controls.nfs_mounts import facts, policy, rules_wire
     from hostproof.errors import Unanswered
     from hostproof.host import RecordedHost
-    from hostproof.probes import nfs_mounted, nfs_traffic
+    from hostproof.probes.nfs import nfs_mounted, nfs_traffic
 
     source = "file:" + nfs_traffic.MOUNTSTATS
     host = RecordedHost(
@@ -109,6 +110,7 @@ def judge(texts: list[str], mounts: int, connections: int) -> list[float]:
             "file:" + nfs_mounted.MOUNTINFO: {"kind": "file", "text": mountinfo(mounts)},
         }
     )
+    rules: Any = (rules_wire.latency, rules_wire.client_queue, rules_wire.retransmissions)
     unread = Unanswered("bench", "not part of the benchmark")
     wanted = policy_of(policy)
     started, used = time.perf_counter(), time.process_time()
@@ -117,28 +119,16 @@ def judge(texts: list[str], mounts: int, connections: int) -> list[float]:
     known = {"system": nfs_mounted.LINUX, "mounted": mounted, "traffic": traffic}
     rest: dict[str, Any] = dict.fromkeys(facts.Facts._fields, unread)
     seen = facts.Facts(**(rest | known))
-    judged = [
-        facts.JudgedMount(
-            wanted=policy.WantedMount(one.path, one.source, "datafiles", "single", None, {}),
-            mounted=one,
-            guessed=False,
-            use_stated=True,
-        )
+    wire = rules_wire.diagnosis.wire_of(traffic)
+    verdicts = [
+        judged(rule, rules_wire.Watched(one.path, True, wire), seen, wanted)
         for one in mounted
-    ]
-    findings = [
-        finding
-        for judge_check in (
-            judge_transport.judge_latency,
-            judge_transport.judge_client_queue,
-            judge_transport.judge_retransmissions,
-        )
-        for finding in judge_check(seen, wanted, judged)
+        for rule in rules
     ]
     cpu, wall = time.process_time() - used, time.perf_counter() - started
     assert all(traffic.mounts[path_of(n)].connections == connections for n in range(mounts))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return [sum(map(len, texts)) / 1e6, wall, cpu, peak, len(findings)]
+    return [sum(map(len, texts)) / 1e6, wall, cpu, peak, len(verdicts)]
 
 
 def mountinfo(mounts: int) -> str:
@@ -155,8 +145,9 @@ def policy_of(policy: Any) -> Any:
     import yaml
 
     defaults = yaml.safe_load((ROOT / "roles/nfs_mounts/defaults/main.yml").read_text())
-    values = {name: defaults["nfs_mounts_" + name] for name in policy.Policy._fields}
-    return policy.policy_from(values)
+    names = [name for name in policy.Policy._fields if name != "window_seconds"]
+    values = {name: defaults["nfs_mounts_" + name] for name in names}
+    return policy.policy_from(dict(values, window_seconds=10))
 
 
 if __name__ == "__main__":

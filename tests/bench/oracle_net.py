@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "module_utils"))
 
 from hostproof.errors import ParseError  # noqa: E402
-from hostproof.parsers import oracle_net  # noqa: E402
+from hostproof.parsers.oracle import oracle_net  # noqa: E402
 
 FIXTURES = sorted((ROOT / "tests/fixtures/oracle_net").glob("*/*.ora"))
 TOKENS = ["(", ")", "=", "\n", " ", "\t", "#", '"', "'", "\\", ",", "\r\n", "A", "LISTENER", "1521"]

@@ -10,15 +10,21 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "module_utils"), str(ROOT / "tests" / "unit" / "report")]
+sys.path[:0] = [
+    str(ROOT / "plugin_utils"),
+    str(ROOT / "tests" / "unit" / "report"),
+    str(ROOT / "tests"),
+]
 
-from hostproof.report.document import render_document  # noqa: E402
-from hostproof.report.html import render_html  # noqa: E402
-from hostproof.report.junit import render_junit  # noqa: E402
-from hostproof.report.prometheus import render_prometheus  # noqa: E402
-from hostproof.report.store import merge  # noqa: E402
-from hostproof.report.summary import render_summary  # noqa: E402
+from hostproof_controller.report.store import merge  # noqa: E402
 from report_samples import fleet  # noqa: E402
+from whole_reports import (  # noqa: E402
+    render_document,
+    render_html,
+    render_junit,
+    render_prometheus,
+    render_summary,
+)
 
 NOW = "2026-11-21T04:00:00Z"
 ROW = "{:<10} {:<12} {:>8} {:>8} {:>9}"

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from ansible.module_utils.hostproof.report import html
-from ansible.module_utils.hostproof.report.html import render_html
-from ansible.module_utils.hostproof.report.store import merge
 from browsing import BROWSER, ask
+from hostproof_controller.report import html
+from hostproof_controller.report.store import merge
 from latency_samples import active, example, latency_line, of_fixture, passive, reading
+from whole_reports import render_html
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium: drawings are not looked at")
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import way
-from hostproof.latency import measuring
-from hostproof.probes import direct_file, disk_latency, pacing, tcp_latency
+from hostproof.latency import disk_latency, measuring, pacing, tcp_latency
+from hostproof.probes.kernel import direct_file
 
 #: netem's words to samples, and the seconds from one request to the next. A sample takes two.
 WAYS = {
@@ -184,7 +184,7 @@ def read_round(path: str, interval: float) -> dict[str, Any]:
     assert reader.stdout is not None
     reader.stdout.readline()
     probes = measuring.check_probes([{"probe": "disk", "devices": [path]}])
-    looked = measuring.measure_here(probes, 1, max(1.0, READS * interval), 0)
+    looked = measuring.measure_here(probes, max(1.0, READS * interval))
     # It reads until its input ends, so that all of the interval has reads in it.
     by_hand = json.loads(reader.communicate()[0])
     seen = [one for one in looked.windows if one.p50 is not None and one.layer == "read"]

@@ -6,18 +6,14 @@ else but the standard library.
 
     way.py start        10.9.9.2, port 7500
     way.py delay TEXT   netem's words for the way back (6ms 1ms), or 0
-    way.py noise        JSON: medians of windows of the way as it is, and their range; us
     way.py stop
 """
 
-import json
 import os
-import socket
 import subprocess
 import sys
-import time
 
-from hostproof.probes import latency_hello, latency_responder, pacing
+from hostproof.latency import responder as latency_responder
 
 SPACE, LINK = "latency-far", "lat0"
 NEAR, FAR, PORT = "10.9.9.1", "10.9.9.2", 7500
@@ -25,7 +21,6 @@ REQUEST, REPLY = 12, 4
 
 #: The client has the first processor, and the responder the last.
 CPUS = sorted(os.sched_getaffinity(0))
-WARM_UP = 20
 
 
 def run(*command: str) -> str:
@@ -72,30 +67,7 @@ def stop() -> None:
     run("ip", "netns", "del", SPACE)
 
 
-def by_hand(samples: int, interval: float) -> float:
-    """The p50 of requests as anybody would write them; microseconds."""
-    took = []
-    with socket.create_connection((FAR, PORT), 10) as stream, pacing.steady(CPUS[0]):
-        stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        stream.sendall(latency_hello.hello(REQUEST, REPLY))
-        stream.recv(64)
-        for number in range(-WARM_UP, samples):
-            time.sleep(interval / 2 if number > 0 else 0)
-            begin = time.monotonic()
-            stream.sendall(b"\x55" * REQUEST)
-            stream.recv(REPLY)
-            if number >= 0:
-                took.append((time.monotonic() - begin) * 1e6)
-    return sorted(took)[len(took) // 2]
-
-
-def noise() -> None:
-    """How much the medians of windows differ by themselves."""
-    found = [round(by_hand(15, 0.1)) for _ in range(6)]
-    print(json.dumps({"p50": found, "range": max(found) - min(found)}))
-
-
-ACTIONS = (start, respond, delay, noise, stop)
+ACTIONS = (start, respond, delay, stop)
 
 if __name__ == "__main__":
     name, *given = sys.argv[1:]

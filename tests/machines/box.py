@@ -19,7 +19,7 @@ class Box(Machine):
     """The container of a scenario. Hostproof is run there with the scenario's control alone."""
 
     def __init__(self, scenario: str) -> None:
-        self.scenario = scenario
+        self.scenario = self.control = scenario
         inventory = ROOT / "molecule" / scenario / "inventory"
         super().__init__(lambda shell: container.command(scenario, shell), inventory)
         self.send(ROOT / "tests/standins/instance.py")

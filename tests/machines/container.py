@@ -1,7 +1,7 @@
 """The containers of the file tests: unprivileged, without an init, without a network.
 
 One for each scenario that has an inventory in its folder, all of one image.
-``python tests/machines/container.py start|stop SCENARIO`` is what molecule/containers calls.
+``python tests/machines/container.py start|prepare|stop SCENARIO`` is what molecule calls.
 Podman, or Docker where only that works; the image is built here, so that no registry is asked.
 Somebody who has an image names it in HOSTPROOF_CONTAINER_IMAGE (it needs Python 3, ss and useradd);
 HOSTPROOF_CONTAINER_ENGINE names an engine.
@@ -9,12 +9,14 @@ HOSTPROOF_CONTAINER_ENGINE names an engine.
 
 import argparse
 import hashlib
+import io
 import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +43,9 @@ CAPABILITIES = {"listener_rate_limit": ("--cap-add=SYS_PTRACE",)}
 LIMITS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
 OVERRIDES = ("", LIMITS, LIMITS + '[engine]\nruntime = "runc"\n')
 
+#: What a scenario's prepare.sh finds in its working folder, beside the scenario's own ("scenario").
+GIVEN = {"standins": "tests/standins", "fixtures/alert_log": "tests/fixtures/alert_log"}
+PREPARING = "/tmp/preparing"
 
 #: Podman and what it does not answer without, by the file that tells whether it is there. runc is
 #: for the hosts where crun does not start.
@@ -190,6 +195,22 @@ def command(scenario: str, shell: str) -> list[str]:
     return [noted["executable"], "exec", "--interactive", noted["name"], "sh", "-c", shell]
 
 
+def prepare(scenario: str) -> None:
+    """Carry out molecule/SCENARIO/prepare.sh in its container: in one command, for an engine takes
+    a second for each, and a task of a play is several."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name, source in {"scenario": f"molecule/{scenario}", **GIVEN}.items():
+            archive.add(ROOT / source, name, filter=without_caches)
+    unpack = f"mkdir {PREPARING} && cd {PREPARING} && tar -xf - --no-same-owner"
+    shell = f"{unpack} && sh -eu scenario/prepare.sh && cd / && rm -r {PREPARING}"
+    subprocess.run(command(scenario, shell), input=content.getvalue(), check=True, timeout=300)
+
+
+def without_caches(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    return None if "__pycache__" in member.name else member
+
+
 def inventory(scenario: str) -> dict[str, Any]:
     """The scenario's container as the host "box" of the group "container"; none if none runs."""
     if not state_file(scenario).exists():
@@ -208,10 +229,10 @@ def inventory(scenario: str) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The containers of the file tests.")
-    parser.add_argument("action", choices=("start", "stop"))
+    parser.add_argument("action", choices=("start", "prepare", "stop"))
     parser.add_argument("scenario", choices=SCENARIOS)
     options = parser.parse_args()
-    {"start": start, "stop": stop}[options.action](options.scenario)
+    {"start": start, "prepare": prepare, "stop": stop}[options.action](options.scenario)
     return 0
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -12,12 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from . import direct
+from .direct import TOOLS
 from .needs import ROOT
 
 Finding = dict[str, Any]
-
-#: Where the tests' own tools lie on a machine.
-TOOLS = "/opt/hostproof-tests"
 
 #: Everything that persists a setting, with owner and mode, and then content. Times do not count.
 ATTRIBUTES = "cd / && find etc -xdev -printf '%p\\t%y %#m %U:%G %l\\n'"
@@ -96,13 +96,22 @@ def play(inventory: Path, playbook: str, *options: str, **variables: Any) -> Run
 
 
 class Machine:
-    """``command`` makes the argv that runs a shell command on the machine as root."""
+    """``command`` makes the argv that runs a shell command on the machine as root.
+
+    ``play`` runs Hostproof as its users do. ``verify``, ``apply`` and ``revert`` run the modules of
+    ``control`` alone, for a fraction of what a play costs (tests/machines/direct.py).
+    """
+
+    control: str
+    #: The machine's Python.
+    python = "python3"
 
     def __init__(self, command: Callable[[str], list[str]], inventory: Path) -> None:
         self._command = command
         self._inventory = inventory
+        self._has_modules = False
 
-    def run(self, command: str, *, timeout: float = 120) -> str:
+    def run(self, command: str, *, timeout: float = 300) -> str:
         """What a command prints; the test fails if the command does."""
         done = subprocess.run(
             self._command(command),
@@ -117,6 +126,58 @@ class Machine:
     def play(self, playbook: str, *options: str, **variables: Any) -> Run:
         """Run one of Hostproof's playbooks against the machine."""
         return play(self._inventory, playbook, *options, **variables)
+
+    def module(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Run one of Hostproof's modules on the machine; what it answers."""
+        if not self._has_modules:
+            self.unpack(direct.archive())
+            self._has_modules = True
+        code = f"{direct.RUN}({name!r})"
+        done = subprocess.run(
+            self._command(f"{self.python} -c {shlex.quote(code)}"),
+            input=direct.request(**arguments),
+            capture_output=True,
+            timeout=300,
+        )
+        print(name, done.stdout.decode(), done.stderr.decode())
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    def verify(self, **variables: Any) -> Run:
+        """What the module judges with the control's policy, changed by these variables."""
+        policy = direct.policy(self.control, self._inventory, **variables)
+        answer = self.module("verify_controls", controls={self.control: policy})
+        found = answer["findings"]
+        bad = any(one["status"] in ("fail", "error") for one in found)
+        return Run(2 if bad else 0, json.dumps(answer), found)
+
+    def apply(self, *, check: bool = False, **variables: Any) -> Run:
+        """What the module changes or refuses, and its verify after that, unless it only checks."""
+        policy = direct.policy(self.control, self._inventory, **variables)
+        answer = self.module(
+            "apply_control", control=self.control, policy=policy, _ansible_check_mode=check
+        )
+        if answer.get("failed"):
+            return Run(2, said(answer), [])
+        after = Run(0, "", []) if check else self.verify(**variables)
+        return Run(after.rc, said(answer), after.findings)
+
+    def revert(self, *, check: bool = False) -> Run:
+        """What the module puts back."""
+        answer = self.module("revert_control", control=self.control, _ansible_check_mode=check)
+        return Run(2 if answer.get("failed") else 0, said(answer), [])
+
+    def kill_at_each_step(self, action: str, *which: str, **variables: Any) -> str:
+        """Run molecule/lab/kill_at_each_step.py on the machine; what it says."""
+        self.send_killer(**variables)
+        tool = f"{self.python} {TOOLS}/kill_at_each_step.py"
+        return self.run(f"{tool} {action} {self.control} {' '.join(which)}", timeout=900)
+
+    def send_killer(self, **variables: Any) -> None:
+        """Put it on the machine, with the policy that it carries out."""
+        self.send(ROOT / "molecule/lab/kill_at_each_step.py", ROOT / "module_utils/hostproof")
+        policy = json.dumps(direct.policy(self.control, self._inventory, **variables))
+        self.run(f"cat > {TOOLS}/policy.json <<'EOF'\n{policy}\nEOF")
 
     def values(self) -> dict[str, str]:
         """The kernel's values that the control hugepages sets."""
@@ -138,9 +199,12 @@ class Machine:
         with tarfile.open(fileobj=content, mode="w:gz") as archive:
             for source in sources:
                 archive.add(source, source.name, filter=without_caches)
+        self.unpack(content.getvalue())
+
+    def unpack(self, archive: bytes) -> None:
+        """Put what a compressed tar holds into TOOLS."""
         unpack = f"mkdir -p {TOOLS} && tar -xzf - --no-same-owner -C {TOOLS}"
-        stream = content.getvalue()
-        subprocess.run(self._command(unpack), input=stream, check=True, timeout=60)
+        subprocess.run(self._command(unpack), input=archive, check=True, timeout=300)
 
     def start_instance(self, sid: str, sga: str, pages: str, *, login: str) -> None:
         """Start a stand-in of an instance by a command that takes on oracle's identity."""
@@ -160,6 +224,11 @@ class Machine:
         """Stop a stand-in and wait until it is gone, with its segment and what it held."""
         name = f"^ora_[a-z0-9]+_{sid} "
         self.run(f"pkill -f '{name}'; while pgrep -f '{name}' >/dev/null; do sleep 0.2; done")
+
+
+def said(answer: dict[str, Any]) -> str:
+    """A module's answer, with what Ansible's recap would count."""
+    return f"changed={int(answer.get('changed', False))} {json.dumps(answer, ensure_ascii=False)}"
 
 
 def without_caches(member: tarfile.TarInfo) -> tarfile.TarInfo | None:

@@ -1,11 +1,13 @@
 """What the real tests need on this host, and the one line that says why a test cannot run."""
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,13 +77,24 @@ def install(packages: dict[str, str], purpose: str) -> None:
         raise Skip(f"{purpose} needs {', '.join(missing)}; install them (no apt-get here)")
     say(f"  installing {' '.join(missing)}")
     refresh_package_lists()
-    apt_get("install", "--no-install-recommends", "--yes", *missing)
+    with only_installer():
+        apt_get("install", "--no-install-recommends", "--yes", *missing)
+
+
+@contextmanager
+def only_installer() -> Iterator[None]:
+    """Hold the right to call apt-get, which would not wait: stages run side by side."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "apt-get.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def refresh_package_lists() -> None:
     """Fetch the package lists where this machine has none (as in a fresh container image)."""
-    if not any(Path("/var/lib/apt/lists").glob("*_Packages*")):
-        apt_get("update")
+    with only_installer():
+        if not any(Path("/var/lib/apt/lists").glob("*_Packages*")):
+            apt_get("update")
 
 
 def apt_get(*arguments: str) -> None:

@@ -1,4 +1,4 @@
-"""Runs a molecule scenario: short lines about its steps, everything else into a log."""
+"""Runs a scenario: short lines about its steps, everything else into a log."""
 
 import fcntl
 import os
@@ -45,12 +45,10 @@ def only_run(name: str) -> Iterator[int]:
 
 def test(name: str, lock: int, *, keep: bool = False) -> int:
     """``molecule test`` of the scenario; its exit code. ``keep`` leaves the machine for a look."""
-    LOGS.mkdir(parents=True, exist_ok=True)
-    log = LOGS / f"{name}-molecule.log"
     own_folder = ROOT / ".cache" / "machines" / f"{name}-molecule"
     # What molecule noted about a machine of an earlier run is not true any more.
     shutil.rmtree(own_folder, ignore_errors=True)
-    command = [str(Path(sys.executable).with_name("molecule")), "test", "-s", name]
+    command = [program("molecule"), "test", "-s", name]
     command += ["--destroy=never"] if keep else []
     environment = {
         **os.environ,
@@ -58,15 +56,63 @@ def test(name: str, lock: int, *, keep: bool = False) -> int:
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "MOLECULE_PROJECT_DIRECTORY": str(ROOT),
         "MOLECULE_EPHEMERAL_DIRECTORY": str(own_folder),
-        "PYTHONUNBUFFERED": "1",
         "MOLECULE_COMMAND_BORDERS": "0",
-        "NO_COLOR": "1",
-        "PY_COLORS": "0",
     }
+    return tell(name, {"": command}, environment, lock)
+
+
+def test_by_itself(name: str, steps: dict[str, list[str]], lock: int) -> int:
+    """What ``molecule test`` does of a scenario, without the plays that it wraps around: each step
+    before the story (a machine is created, prepared) is one command."""
+    folder = ROOT / "molecule" / name
+    story = ["-m", "pytest", "-p", "no:cacheprovider", "-x", "-vv", "--durations=0"]
+    commands = {
+        **steps,
+        "": [sys.executable, *story, f"--rootdir={folder}", str(folder / "tests")],
+    }
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
+    return tell(name, commands, {**kept, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}, lock)
+
+
+def program(name: str) -> str:
+    """Of the virtualenv that runs this."""
+    return str(Path(sys.executable).with_name(name))
+
+
+def tell(name: str, commands: dict[str, list[str]], environment: dict[str, str], lock: int) -> int:
+    """Run the commands of a scenario until one fails, with lines about their steps; 0 or 1.
+
+    A command with a name is a step itself.
+    """
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log = LOGS / f"{name}-molecule.log"
+    summary, code = "", 0
+    with log.open("w") as stream:
+        for step, command in commands.items():
+            began = time.monotonic()
+            code, summary = carry_out(command, environment, lock, stream)
+            if code:
+                break
+            if step:
+                say(f"  done   {time.monotonic() - began:5.1f} s  {step}")
+    if code:
+        # Indented: a summary among them is not to be counted beside the one below.
+        tail = log.read_text().splitlines()[-TAIL_LINES:]
+        say("\n".join(f"    {line}" for line in tail))
+        say(f"everything it printed: {log}")
+    if summary:
+        say(summary)
+    return 1 if code else 0
+
+
+def carry_out(
+    command: list[str], environment: dict[str, str], lock: int, log: IO[str]
+) -> tuple[int, str]:
+    """A command's exit code, and pytest's summary if it printed one."""
     process = subprocess.Popen(
         command,
         cwd=ROOT,
-        env=environment,
+        env={**environment, "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "PY_COLORS": "0"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -78,21 +124,12 @@ def test(name: str, lock: int, *, keep: bool = False) -> int:
     )
     try:
         assert process.stdout is not None
-        with log.open("w") as stream:
-            summary = follow(process.stdout, stream)
-        code = process.wait()
+        summary = follow(process.stdout, log)
+        return process.wait(), summary
     finally:
         # Interrupted: nothing of the scenario may go on working at the machine.
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-    if code:
-        # Indented: a summary among them is not to be counted beside the one below.
-        tail = log.read_text().splitlines()[-TAIL_LINES:]
-        say("\n".join(f"    {line}" for line in tail))
-        say(f"everything it printed: {log}")
-    if summary:
-        say(summary)
-    return 1 if code else 0
 
 
 def follow(lines: IO[str], log: IO[str]) -> str:

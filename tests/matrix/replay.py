@@ -69,13 +69,21 @@ def fixtures_of(parser):
                 yield os.path.relpath(os.path.join(folder, name), top)
 
 
+def _reads(name):
+    """Whether formats are read there."""
+    return name.startswith(("hostproof.parsers.", "hostproof.snmp."))
+
+
 def parse_fixtures():
     """{"parser.function fixture": value or error}, for every parser with a folder of fixtures."""
     from hostproof.errors import HostproofError
 
     answers = {}
+    known = {
+        name.rpartition(".")[2]: module for name, module in sys.modules.items() if _reads(name)
+    }
     for parser in sorted(os.listdir(FIXTURES)):
-        module = sys.modules.get("hostproof.parsers." + parser)
+        module = known.get(parser)
         if module is None:
             continue
         for fixture in fixtures_of(parser):

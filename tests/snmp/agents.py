@@ -74,7 +74,7 @@ def running(argv: list[str], port: int, log: Path, **variables: str) -> Iterator
 
 def answers(port: int) -> bool:
     """Whether something on the port answers an SNMPv3 discovery."""
-    from ansible.module_utils.hostproof.parsers import snmp_message
+    from ansible.module_utils.hostproof.snmp import snmp_message
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         asking.settimeout(0.3)

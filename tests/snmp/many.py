@@ -22,7 +22,8 @@ ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
 
 import agents  # noqa: E402
 from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
-from ansible.module_utils.hostproof.probes import snmp, storage_agent  # noqa: E402
+from ansible.module_utils.hostproof.snmp import storage_agent  # noqa: E402
+from ansible.module_utils.hostproof.snmp import tools as snmp  # noqa: E402
 
 AGENTS = 200
 AT_ONCE = 8

@@ -25,12 +25,8 @@ if len(sys.argv) > 1:
 import agents  # noqa: E402
 import switch_truth  # noqa: E402
 from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
-from ansible.module_utils.hostproof.probes import (  # noqa: E402
-    ethernet_port,
-    snmp,
-    storage_agent,
-    switch_port,
-)
+from ansible.module_utils.hostproof.snmp import ethernet_port, storage_agent, switch_port  # noqa: E402
+from ansible.module_utils.hostproof.snmp import tools as snmp  # noqa: E402
 
 AT_ONCE = 4
 #: MAC addresses that are looked for on each switch.

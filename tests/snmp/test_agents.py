@@ -11,7 +11,8 @@ import agents
 import pytest
 from agents import AUTH, PRIV
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.probes import snmp, storage_agent
+from ansible.module_utils.hostproof.snmp import storage_agent
+from ansible.module_utils.hostproof.snmp import tools as snmp
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPECTED: dict[str, dict[str, Any]] = json.loads(

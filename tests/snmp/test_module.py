@@ -137,7 +137,9 @@ def test_a_name_that_has_no_credentials_is_refused(tmp_path):
         addresses=[{"address": "a", "credentials": "fliers"}],
         credentials=CREDENTIALS,
     )
-    assert answer["msg"] == "addresses a: there are no credentials of the name it asks for"
+    assert answer["msg"] == (
+        "addresses a: there are no credentials of the name it asks for, or none that can be used"
+    )
 
 
 def test_wrong_named_credentials_are_told_without_them(tmp_path):

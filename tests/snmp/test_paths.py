@@ -15,11 +15,11 @@ from typing import Any
 import agents
 import pytest
 from agents import AUTH, PRIV
-from ansible.module_utils.hostproof.controls.flow_control import judge_links
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, Finding
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.probes import filer_port, snmp, switch_port
-from ansible.module_utils.hostproof.probes.ethernet_port import Pause
+from ansible.module_utils.hostproof.snmp import filer_port, switch_port
+from ansible.module_utils.hostproof.snmp import tools as snmp
+from ansible.module_utils.hostproof.snmp.ethernet_port import Pause
 from test_secrets import COMMUNITY, Watch
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "unit"))
@@ -120,7 +120,7 @@ class Case:
             switch = switch_port.read_again(host, target(wire.port), switch)
         one = path_facts.nic("eth1", self.host, traffic=path_facts.counted(), **self.host_side)
         seen = path_facts.facts(one, switches={"sw1": switch}, filers={ADDRESS: filer})
-        return judge_links.judge_links(seen, path_facts.policy())
+        return path_facts.judged(seen)
 
 
 CASES = {

@@ -24,7 +24,8 @@ if len(sys.argv) > 1:
 import agents  # noqa: E402
 import storage_truth  # noqa: E402
 from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
-from ansible.module_utils.hostproof.probes import snmp, storage_agent  # noqa: E402
+from ansible.module_utils.hostproof.snmp import storage_agent  # noqa: E402
+from ansible.module_utils.hostproof.snmp import tools as snmp  # noqa: E402
 
 AT_ONCE = 4
 LOWEST = 0.95

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """STAND-IN for an Oracle instance: a process with an instance's name and a real SGA-like segment.
 
-It is real in what the kernel sees: argv[0] is ora_pmon_SID (asm_pmon_SID for ASM), and a SysV
+It is real in what the kernel sees: argv[0] is ora_pmon_SID (asm_pmon_SID for ASM), its program is
+named bin/oracleO and belongs to its user, and a SysV
 shared memory segment is attached, of huge pages (SHM_HUGETLB) or of ordinary ones. Everything
 else of an instance is missing. Python 3.6 or newer, standard library only.
 
@@ -23,9 +24,11 @@ import argparse
 import ctypes
 import mmap
 import os
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 
 IPC_PRIVATE = 0
 IPC_CREAT = 0o1000
@@ -85,10 +88,25 @@ def take_name(name):
     """
     with open("/proc/self/cmdline", "rb") as stream:
         if stream.read().split(b"\0", 1)[0].decode() == name:
+            remove_program()
             return
+    os.execv(own_program(), [name, os.path.abspath(__file__)] + sys.argv[1:])
+
+
+def own_program():
+    """A copy of the interpreter that is this user's, named as a relink leaves the old program, so
+    that /proc/PID/exe is an instance's."""
+    folder = os.path.join(tempfile.mkdtemp(prefix="hostproof-instance-"), "bin")
+    os.mkdir(folder)
     # sys.executable would be looked for under the new name: keep it.
-    interpreter = os.path.realpath(sys.executable)
-    os.execv(interpreter, [name, os.path.abspath(__file__)] + sys.argv[1:])
+    return shutil.copy(os.path.realpath(sys.executable), os.path.join(folder, "oracleO"))
+
+
+def remove_program():
+    """The kernel keeps the file as long as it runs, and still tells its name and its owner."""
+    program = os.readlink("/proc/self/exe")
+    if program.endswith("/bin/oracleO"):
+        shutil.rmtree(os.path.dirname(os.path.dirname(program)))
 
 
 def attach_segment(size, huge):

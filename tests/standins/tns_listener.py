@@ -3,7 +3,7 @@
 
     ORACLE_HOME=/u01/app/oracle/product/19.0.0/dbhome_1 $ORACLE_HOME/bin/tnslsnr LISTENER -inherit
 
-with bin/tnslsnr a link to this file. It is real in what the kernel and the network see: argv (the
+with bin/tnslsnr a copy of this file. It is real in what the kernel and the network see: argv (the
 first is $ORACLE_HOME/bin/tnslsnr, the second the listener's name), owner, environment, start time,
 the TCP sockets with their backlog, the TNS handshake, listener.log. No database is behind it.
 
@@ -40,6 +40,7 @@ import json
 import os
 import re
 import selectors
+import shutil
 import signal
 import socket
 import struct
@@ -620,6 +621,19 @@ def address_of(peer):
     return "(ADDRESS=(PROTOCOL=tcp)(HOST={0})(PORT={1}))".format(*peer)
 
 
+def own_program(home):
+    """A copy of the interpreter in the home, so that /proc/PID/exe is the home's, of its owner.
+
+    It has the name that a relink leaves of the program before it.
+    """
+    program = home + "/bin/tnslsnr0"
+    if not os.path.exists(program):
+        unfinished = "{0}.{1}".format(program, os.getpid())
+        shutil.copy(os.path.realpath(sys.executable), unfinished)
+        os.rename(unfinished, program)
+    return program
+
+
 def take_name(home, name):
     """Be a process with the listener's own argv, as ps and /proc show it.
 
@@ -630,8 +644,7 @@ def take_name(home, name):
     with open("/proc/self/cmdline", "rb") as stream:
         have = stream.read().split(b"\0")
     if have[0].decode() != wanted[0]:
-        interpreter = os.path.realpath(sys.executable)
-        os.execv(interpreter, [wanted[0], os.path.realpath(__file__)] + wanted[1:])
+        os.execv(own_program(home), [wanted[0], os.path.realpath(__file__)] + wanted[1:])
     with open("/proc/self/stat") as stream:
         fields = stream.read().rpartition(")")[2].split()
     # Fields 48 and 49 of proc(5); this list begins with field 3.

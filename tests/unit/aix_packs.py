@@ -4,14 +4,13 @@ An AixMachine has what an AIX has and nothing else: no file below /proc or /sys 
 no command of Linux. Each argv that is asked for is kept in ``asked``.
 """
 
-import functools
 from typing import Any
 
 import packs
-import yaml
 from ansible.module_utils.hostproof.command import Command
 from ansible.module_utils.hostproof.host import Output
-from ansible.module_utils.hostproof.probes import sys_parm
+from ansible.module_utils.hostproof.probes.unix import sys_parm
+from default_policies import default_policy
 
 ROLE = packs.ROOT / "roles/io_pacing"
 
@@ -36,11 +35,8 @@ def io_pacing_policy(**changes: Any) -> dict[str, Any]:
     return defaults | changes
 
 
-@functools.cache
 def role_defaults() -> dict[str, Any]:
-    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
-    names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__io_pacing_policy"]
-    return {name: defaults[f"io_pacing_{name}"] for name in names}
+    return default_policy("io_pacing")
 
 
 NFS_MOUNTS = """\

@@ -154,10 +154,12 @@ def parameters(host: str, readings: dict[str, Any]) -> Machine:
         values = oracle_packs.defaults(one.version)
         values |= {"sga_max_size": str(size), "sga_target": str(size), "spfile": spfile}
         values |= {name: value for _sid, name, value in one.stored} | one.running
-        answer = oracle_packs.answer(one.version, values, one.stored, trace)
+        stored = (*one.stored, ("*", "sga_target", str(size)))
+        update = "19.21.0.0.0" if one.version.startswith("19.") else None
+        answer = oracle_packs.answer(one.version, values, stored, trace, update)
         query = f"sqlplus {sid}: release and parameters"
         machine.command(query, answer.replace("|instance|ORCL|", f"|instance|{sid}|"))
-        text = oracle_packs.spfile_text(one.stored).replace("'orcl'", f"'{sid.lower()}'")
+        text = oracle_packs.spfile_text(stored).replace("'orcl'", f"'{sid.lower()}'")
         machine.file(spfile, text)
         log = alert_log(sid, monitor, one)
         oracle_packs.add_alert_log(machine, log, f"{trace}/alert_{sid}.log")

@@ -181,13 +181,24 @@ def watched(host: str, machine: NfsMachine) -> NfsMachine:
     return machine
 
 
+def page_sizes(machine: packs.Machine, readings: Readings) -> packs.Machine:
+    """The pools of the recorded kernel by page size; it had but one, which meminfo tells."""
+    rows = dict(line.split(":") for line in readings["file:/proc/meminfo"]["text"].splitlines())
+    folder = f"/sys/kernel/mm/hugepages/hugepages-{rows['Hugepagesize'].split()[0]}kB"
+    total, surplus = int(rows["HugePages_Total"]), int(rows["HugePages_Surp"])
+    machine.file(f"{folder}/nr_hugepages", f"{total - surplus}\n")
+    machine.file(f"{folder}/surplus_hugepages", f"{surplus}\n")
+    overcommit = readings["file:/proc/sys/vm/nr_overcommit_hugepages"]["text"]
+    return machine.file(f"{folder}/nr_overcommit_hugepages", overcommit)
+
+
 def complete(host: str) -> str:
     """The text of a host's pack."""
     if host == AIX:
         return aix()
     pack = json.loads((FOLDER / f"{SOURCES[host]}.json").read_text())
     recorded = _Noting(pack["readings"])
-    audit.read_host(recorded, {"hugepages": packs.hugepages_policy()})
+    audit.read_host(recorded, {"hugepages": packs.hugepages_policy(ask_instances=False)})
     readings = {key: pack["readings"][key] for key in recorded.asked & set(pack["readings"])}
     nfs = without_nfs(host) if host in RECORDED else with_nfs()
     example_oracle.homes(nfs, host, readings)
@@ -195,7 +206,8 @@ def complete(host: str) -> str:
     listener = example_oracle.listener(host, readings)
     found = _read(listener, found, {"listener_rate_limit": listener_packs.listener_policy()})
     parameters = example_oracle.parameters(host, readings)
-    found = _read(parameters, found, {"pre_page_sga": oracle_packs.policy()})
+    asking = {"hugepages": packs.hugepages_policy(), "pre_page_sga": oracle_packs.policy()}
+    found = _read(page_sizes(parameters, readings), found, asking)
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
     found.pop("command:ip -o addr show", None)  # no control told what the host has

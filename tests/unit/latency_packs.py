@@ -9,15 +9,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import yaml
-from ansible.module_utils.hostproof.controls import latency
-from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
-from ansible.module_utils.hostproof.parsers import diskstats
-from ansible.module_utils.hostproof.probes import disk_counters, nfs_latency
-from ansible.module_utils.hostproof.probes.nfs_traffic import MountTraffic, OpRates
-from packs import FIXTURES, ROOT, Machine
+from ansible.module_utils.hostproof.latency import disk_counters, nfs_latency
+from ansible.module_utils.hostproof.measured import Window, window_from_samples
+from ansible.module_utils.hostproof.parsers.kernel import diskstats
+from ansible.module_utils.hostproof.probes.nfs.nfs_traffic import MountTraffic, OpRates
+from default_policies import default_policy
+from packs import FIXTURES, Machine
 
-ROLE = ROOT / "roles/latency"
 FILE = "/u02/oradata/users01.dbf"
 READ = {"probe": "disk_read", "path": FILE}
 RESPONDER = {"probe": "tcp", "host": "127.0.0.1", "port": 4100, "mode": "request_response"}
@@ -38,8 +36,7 @@ def latency_policy(**changes: Any) -> dict[str, Any]:
 
 @functools.cache
 def role_defaults() -> dict[str, Any]:
-    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
-    return {name: defaults[f"latency_{name}"] for name in latency.Policy._fields}
+    return default_policy("latency")
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """An Oracle home with the stand-ins of the listener and lsnrctl, in a folder of a test."""
 
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -44,8 +45,10 @@ class OracleHome:
         self.log = folder / "network/log/listener.log"
         self.listener_ora.parent.mkdir(parents=True)
         (folder / "bin").mkdir()
-        for name, program in (("lsnrctl", "lsnrctl"), ("tnslsnr", "tns_listener.py")):
-            (folder / "bin" / name).symlink_to(STANDINS / program)
+        # Copies: what a link leads to is not run.
+        for program in ("lsnrctl", "tns_listener.py"):
+            shutil.copy(STANDINS / program, folder / "bin" / program)
+        shutil.copy(STANDINS / "tns_listener.py", folder / "bin/tnslsnr")
 
     def write(self, more: str = "", end: str = "") -> None:
         """Write listener.ora, with ``more`` in its ADDRESS and ``end`` at its end."""

@@ -4,15 +4,14 @@
 apply.
 """
 
-import functools
 from typing import Any
 
 import packs
-import yaml
 from ansible.module_utils.hostproof.command import Command
 from ansible.module_utils.hostproof.host import Output
-from ansible.module_utils.hostproof.parsers import listening_sockets
-from ansible.module_utils.hostproof.probes import listeners
+from ansible.module_utils.hostproof.parsers.net import listening_sockets
+from ansible.module_utils.hostproof.probes.oracle import listeners
+from default_policies import default_policy
 from packs import ROOT, Machine
 
 ROLE = ROOT / "roles/listener_rate_limit"
@@ -71,11 +70,8 @@ def listener_policy(**changes: Any) -> dict[str, Any]:
     return defaults | changes
 
 
-@functools.cache
 def role_defaults() -> dict[str, Any]:
-    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
-    names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__listener_rate_limit_policy"]
-    return {name: defaults[f"listener_rate_limit_{name}"] for name in names}
+    return default_policy("listener_rate_limit")
 
 
 def wants(**changes: Any) -> dict[str, Any]:

@@ -5,11 +5,10 @@ seconds of the sample (``traffic``), in /proc/self/mountstats. ``ready_host`` is
 every check of nfs_mounts passes or does not apply.
 """
 
-import functools
 from typing import Any, NamedTuple
 
 import packs
-import yaml
+from default_policies import default_policy
 from packs import ROOT, Machine
 
 ROLE = ROOT / "roles/nfs_mounts"
@@ -25,7 +24,7 @@ SYSCTL_FILE = "/etc/sysctl.d/99-zz-hostproof-nfs_mounts.conf"
 SLOTS = "/proc/sys/sunrpc/tcp_slot_table_entries"
 MAX_SLOTS = "/proc/sys/sunrpc/tcp_max_slot_table_entries"
 
-#: The name that probes/nfs_traffic.py gives its sample.
+#: The name that probes/nfs/nfs_traffic.py gives its sample.
 SAMPLE = "nfs_traffic"
 ADDRESS = "10.0.0.5"
 #: What fstab says on a host that is ready.
@@ -41,11 +40,8 @@ def nfs_policy(**changes: Any) -> dict[str, Any]:
     return defaults | changes
 
 
-@functools.cache
 def role_defaults() -> dict[str, Any]:
-    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
-    names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__nfs_mounts_policy"]
-    return {name: defaults[f"nfs_mounts_{name}"] for name in names}
+    return default_policy("nfs_mounts")
 
 
 def listed(**changes: Any) -> dict[str, Any]:

@@ -4,12 +4,11 @@
 in huge pages. Its sqlplus answers what the story says; its spfile and its alert log say the same.
 """
 
-import functools
 import struct
 from typing import Any
 
 import packs
-import yaml
+from default_policies import default_policy
 from packs import FIXTURES, GIB, MIB, ROOT, Machine, Shm
 
 ROLE = ROOT / "roles/pre_page_sga"
@@ -33,6 +32,8 @@ PAGES = {
 
 Stored = tuple[tuple[str, str, str], ...]
 
+SGA_ENTRIES: Stored = (("*", "sga_target", str(SGA)),)
+
 
 def policy(**changes: Any) -> dict[str, Any]:
     """The policy of the role's defaults, as the modules take it, with some values changed."""
@@ -42,11 +43,8 @@ def policy(**changes: Any) -> dict[str, Any]:
     return defaults | changes
 
 
-@functools.cache
 def role_defaults() -> dict[str, Any]:
-    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
-    names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__pre_page_sga_policy"]
-    return {name: defaults[f"pre_page_sga_{name}"] for name in names}
+    return default_policy("pre_page_sga")
 
 
 def spfile_text(stored: Stored) -> str:
@@ -62,10 +60,14 @@ def spfile_text(stored: Stored) -> str:
 
 
 def answer(
-    version: str, running: dict[str, str | None], stored: Stored, trace: str | None = TRACE
+    version: str,
+    running: dict[str, str | None],
+    stored: Stored,
+    trace: str | None = TRACE,
+    update: str | None = None,
 ) -> str:
-    """What sqlplus prints for the query of the product."""
-    rows = [f"|instance|ORCL|{version}|OPEN|"]
+    """What sqlplus prints for the query of the product. ``update`` is told since 18c."""
+    rows = [f"|instance|ORCL|{version}|OPEN|", f"|full|{NULL if update is None else update}|"]
     rows += [
         f"|running|{name}|{NULL if value is None else value}|"
         for name, value in sorted(running.items())
@@ -98,18 +100,29 @@ def story(
     stored: Stored = (("*", "use_large_pages", "ONLY"),),
     memlock: int | None = None,
     alert_log: str | None = "19c-granted",
+    update: str | None = "",
     **running: str | None,
 ) -> Machine:
-    """``running`` are values in force; those that only ``stored`` names are in force too."""
+    """``running`` are values in force; those that only ``stored`` names are in force too.
+
+    The SGA is in the spfile, unless ``stored`` says something of it. ``update`` is by default the
+    last one of 19c in which pre_page_sga is not deprecated.
+    """
+    if not any(name.startswith(("sga_", "memory_")) for _sid, name, _value in stored):
+        stored = (*stored, *SGA_ENTRIES)
+    if update == "":
+        update = "19.21.0.0.0" if version.startswith("19.") else None
     machine = packs.linux().account("oracle", 54321, "oinstall", "dba")
     machine.instance("ORCL", *PAGES[pages], memlock=memlock)
     machine.link("/proc/2101/exe", HOME + "/bin/oracle")
     values = defaults(version)
     values |= {name: value for sid, name, value in stored if sid in ("*", "ORCL")}
     values |= running
-    machine.command(QUERY, answer(version, values, stored))
+    machine.command(QUERY, answer(version, values, stored, update=update))
     machine.file(SPFILE, spfile_text(stored))
-    machine.command(f"sqlplus -V of {HOME}", f"\nSQL*Plus: Release {version} - Production\n\n")
+    banner = f"\nSQL*Plus: Release {version} - Production\n"
+    banner += f"Version {update}\n\n" if update else "\n"
+    machine.command(f"sqlplus -V of {HOME}", banner)
     if alert_log is not None:
         add_alert_log(machine, (FIXTURES / f"alert_log/{alert_log}.txt").read_text())
     return machine

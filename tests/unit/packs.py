@@ -4,15 +4,21 @@ A Machine answers every read as a Linux host would, from what the test put there
 answers as a recording does. What nobody put there is absent.
 """
 
-import functools
+import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-from ansible.module_utils.hostproof.host import OpenFiles, Output, Process, RecordedHost
-from ansible.module_utils.hostproof.latency.window import Window
+from ansible.module_utils.hostproof.host import (
+    FoundLines,
+    OpenFiles,
+    Output,
+    Process,
+    RecordedHost,
+)
+from ansible.module_utils.hostproof.measured import Window
+from default_policies import default_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests/fixtures"
@@ -34,6 +40,7 @@ SMALL_SEGMENT = 20 * KIB
 PAGES_NEEDED = (4 + 1) + (8188 + 1)
 PAGES_USED = 4 + 8188
 OINSTALL = 54321
+HOME = "/u01/app/oracle/product/19"
 
 
 def hugepages_policy(**changes: Any) -> dict[str, Any]:
@@ -44,11 +51,8 @@ def hugepages_policy(**changes: Any) -> dict[str, Any]:
     return defaults | changes
 
 
-@functools.cache
 def role_defaults() -> dict[str, Any]:
-    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text())
-    names = yaml.safe_load((ROLE / "vars/main.yml").read_text())["__hugepages_policy"]
-    return {name: defaults[f"hugepages_{name}"] for name in names}
+    return default_policy("hugepages")
 
 
 class Shm(NamedTuple):
@@ -167,8 +171,12 @@ class Machine(RecordedHost):
         memlock: int | None = None,
         kind: str = "ora",
         attached: int = 40,
+        asked: bool = True,
     ) -> "Machine":
-        """A running instance. ``memlock`` is bytes, None is unlimited."""
+        """A running instance. ``memlock`` is bytes, None is unlimited.
+
+        A database that is ``asked`` tells that its next start takes the SGA that it has.
+        """
         process = {"pid": pid, "uid": uid, "gid": OINSTALL, "started": 61.5}
         self.running.append({**process, "argv0": f"{kind}_pmon_{sid}"})
         maps, numa_maps, address = [_TEXT_MAPPING], [_TEXT_NUMA], 0x60000000
@@ -184,7 +192,29 @@ class Machine(RecordedHost):
         self.file(f"{folder}/numa_maps", "".join(numa_maps))
         self.file(f"{folder}/limits", _limits(limit))
         self.file(f"{folder}/status", _status(f"{kind}_pmon_{sid}"[:15], uid, groups))
+        if kind in ("ora", "db") and asked:
+            sga = str(sum(one.size for one in segments if one.size >= 2 * MIB))
+            name = "sga_target" if sga != "0" else "memory_target"
+            value = sga if sga != "0" else "1073741824"
+            self.link(f"{folder}/exe", f"{HOME}/bin/oracle")
+            self.parameters(sid, {"sga_max_size": value, name: value}, ("*", name, value))
         return self.shm_table()
+
+    def parameters(
+        self,
+        sid: str,
+        running: dict[str, str],
+        *stored: tuple[str, str, str],
+        release: tuple[str, str] = ("19.0.0.0.0", "19.21.0.0.0"),
+    ) -> "Machine":
+        """What the instance answers when it is asked for its parameters (sqlplus.query)."""
+        spfile = f"{HOME}/dbs/spfile{sid}.ora"
+        values = {"sga_target": "0", "memory_target": "0", **running, "spfile": spfile}
+        rows = [f"|instance|{sid}|{release[0]}|OPEN|", f"|full|{release[1]}|"]
+        rows += [f"|running|{name}|{value}|" for name, value in sorted(values.items())]
+        rows += [f"|stored|{'|'.join(entry)}|" for entry in stored]
+        text = "\n".join(["hostproof-begin", *rows, "hostproof-end", ""])
+        return self.command(f"sqlplus {sid}: release and parameters", text)
 
     def process(self, argv0: str, *paths: str, pid: int = 3101, uid: int = 54321) -> "Machine":
         """A running process and what it holds open: paths, mapped files, ``socket:[INODE]``."""
@@ -206,6 +236,10 @@ class Machine(RecordedHost):
     def processes(self, name: str, pattern: str) -> list[Process]:
         self.patterns[name] = pattern
         return super().processes(name, pattern)
+
+    def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
+        self.patterns[name], self.under[name] = pattern, list(places)
+        return super().find_lines(name, places, pattern)
 
     def open_files(self, name: str, pattern: str, under: Iterable[str]) -> list[OpenFiles]:
         self.patterns[name], self.under[name] = pattern, sorted(set(under))
@@ -229,6 +263,8 @@ class Machine(RecordedHost):
             found = [one for one in known if re.search(pattern, one["argv0"])]
             under = {"under": self.under[subject]} if kind == "open_files" else {}
             return {"pattern": pattern, "processes": found, **under}
+        if kind == "lines":
+            return self._find_lines(self.under[subject], self.patterns[subject])
         if kind == "command":
             return self._run(subject)
         if kind == "windows":
@@ -250,6 +286,39 @@ class Machine(RecordedHost):
             stat = {"mode": self.modes[path], "uid": 0, "gid": 0, "size": size, "mtime": 0.0}
             return {"stat": stat}
         return {"error": "absent"}
+
+    def _find_lines(self, places: Sequence[str], pattern: str) -> dict[str, Any]:
+        """As LiveHost does it, over the files that the test put here."""
+        everything = sorted({*self.files, *self.links, *self.refused} | self._all_folders())
+        globs = [re.compile(fnmatch.translate(place)) for place in places]
+        waiting = [
+            (path, "")
+            for one in globs
+            for path in everything
+            if one.match(path) and path.count("/") == one.pattern.count("/")
+        ]
+        lines: dict[str, list[tuple[int, str]]] = {}
+        callers: dict[str, str] = {}
+        unread, seen = [], set()
+        while waiting:
+            path, origin = waiting.pop(0)
+            real = self._resolve(path)
+            answer = self._look("file", path)
+            if real in seen or answer.get("error") == "absent":
+                continue
+            seen.add(real)
+            if "error" in answer:
+                unread.append(path)
+                continue
+            if origin and not answer["text"].startswith("#!"):
+                continue
+            told = list(enumerate(answer["text"].splitlines(), 1))
+            if found := [one for one in told if re.search(pattern, one[1])]:
+                lines[path] = found
+                callers.update({path: origin} if origin else {})
+            called = re.findall(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]", answer["text"])
+            waiting.extend((one, origin or path) for one in called if one in self.files)
+        return {"lines": lines, "callers": callers, "unread": unread}
 
     def _sample(self, texts: dict[str, tuple[str, str]]) -> dict[str, Any]:
         first = {source: text[0] for source, text in texts.items()}

@@ -2,20 +2,25 @@
 
 from typing import Any
 
-from ansible.module_utils.hostproof.controls.flow_control.facts import Facts, NicFacts
+from ansible.module_utils.hostproof.controls import flow_control
+from ansible.module_utils.hostproof.controls.flow_control.facts import Facts
+from ansible.module_utils.hostproof.controls.flow_control.nics import NicFacts
 from ansible.module_utils.hostproof.controls.flow_control.policy import (
     KEEP_ALL,
     Policy,
     policy_from,
 )
 from ansible.module_utils.hostproof.errors import Absent
-from ansible.module_utils.hostproof.parsers.bonding import Bond, Member
-from ansible.module_utils.hostproof.parsers.ethtool_pause import Direction, PauseSettings
-from ansible.module_utils.hostproof.probes.ethernet_port import Counters, Pause, Port
-from ansible.module_utils.hostproof.probes.filer_port import Filer, FilerPort
-from ansible.module_utils.hostproof.probes.network_interfaces import Interfaces, Nic, Path
-from ansible.module_utils.hostproof.probes.nic_pause import Traffic
-from ansible.module_utils.hostproof.probes.switch_port import Switch, SwitchPort
+from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.parsers.net.bonding import Bond, Member
+from ansible.module_utils.hostproof.parsers.net.ethtool_pause import Direction, PauseSettings
+from ansible.module_utils.hostproof.parsers.systemd.link_file import Device
+from ansible.module_utils.hostproof.probes.net.network_interfaces import Interfaces, Nic, Path
+from ansible.module_utils.hostproof.probes.net.nic_pause import Traffic
+from ansible.module_utils.hostproof.probes.net.pause_persisted import Persisted
+from ansible.module_utils.hostproof.snmp.ethernet_port import Counters, Pause, Port
+from ansible.module_utils.hostproof.snmp.filer_port import Filer, FilerPort
+from ansible.module_utils.hostproof.snmp.switch_port import Switch, SwitchPort
 from switch_agents import FILER, HOST
 
 OFF, ON = Pause(False, False), Pause(True, True)
@@ -24,8 +29,11 @@ ADDRESS = "192.0.2.20"
 #: The other member of a bond.
 SECOND = "00:1b:21:0a:0b:0d"
 
-NO_TRAFFIC = Absent("policy", "flow_control_sample_seconds is 0: nothing is counted")
-NOTHING: Any = None
+NO_TRAFFIC = Absent("policy", "hostproof_window_seconds is 0: nothing is counted")
+#: Of the next boot nothing is known to differ.
+PERSISTED = Persisted([], None, [], None, 255, Device(None, None, None, ()), {})
+
+LINKS = ("switch_port", "filer_port", "link")
 
 
 def policy(**changes: Any) -> Policy:
@@ -38,7 +46,9 @@ def policy(**changes: Any) -> Policy:
         "port": 161,
         "timeout": 1,
         "retries": 0,
-        "sample_seconds": 5,
+        "agent_seconds": 60,
+        "agents_seconds": 120,
+        "window_seconds": 10,
         "pause_frames_limit": 0,
         "drops_limit": 0,
         "link_wait_seconds": 30,
@@ -73,7 +83,7 @@ def nic(
         settings=Absent("command:ethtool", "not asked here"),
         in_force=force,
         priorities=Absent("command:dcb", "the driver has no DCB"),
-        persisted=NOTHING,
+        persisted=PERSISTED,
         traffic=traffic,
     )
 
@@ -136,3 +146,9 @@ def member(name: str, number: int | None = None) -> Member:
 def bond(*members: Member, active: str = "") -> Bond:
     mode = "fault-tolerance" if active else "IEEE"
     return Bond(mode, active, True, True, 1, "00:00:00:00:00:01", members)
+
+
+def judged(seen: Facts, wanted: Policy | None = None, *checks: str) -> list[Finding]:
+    """What the checks of these names say of it, else those of the other ends and the cables."""
+    ids = {f"flow_control.{name}" for name in checks or LINKS}
+    return [one for one in flow_control.judge(seen, wanted or policy()) if one.check in ids]

@@ -33,8 +33,15 @@ def testbox(meminfo: str, pages: int, huge: bool) -> Machine:
     # 60 GiB and the 20 KiB that every instance has beside it. pre_page_sga touches all of it.
     touched = (30720 if huge else 60 * GIB // (4 * KIB)) // 2
     sga = Shm(60 * GIB, huge, (touched, touched))
-    return machine.instance(
+    machine.instance(
         "log2perf", sga, Shm(20 * KIB, False, (5,)), pid=4711, attached=30, memlock=65 * GIB
+    )
+    size = str(60 * GIB)
+    return machine.parameters(
+        "log2perf",
+        {"sga_max_size": size, "sga_target": size},
+        ("*", "sga_target", size),
+        release=("11.2.0.2.0", "\\0"),
     )
 
 

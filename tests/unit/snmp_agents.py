@@ -9,10 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-from ansible.module_utils.hostproof.controls import storage_type
 from ansible.module_utils.hostproof.host import Secret
-from packs import FIXTURES, RECORDED_AT, ROOT, Machine
+from default_policies import default_policy
+from packs import FIXTURES, RECORDED_AT, Machine
 
 RECORDS = FIXTURES / "storage_type/records"
 NO_SUCH = "No Such Object available on this agent at this OID"
@@ -25,8 +24,7 @@ Key = tuple[int, ...]
 
 def storage_policy(**changes: Any) -> dict[str, Any]:
     """The policy of the role's defaults, as the modules take it, with some values changed."""
-    defaults = yaml.safe_load((ROOT / "roles/storage_type/defaults/main.yml").read_text())
-    values = {name: defaults[f"storage_type_{name}"] for name in storage_type.Policy._fields}
+    values = default_policy("storage_type", secrets=True)
     assert set(changes) <= set(values)
     return values | changes
 
@@ -133,7 +131,7 @@ class Filers(Machine):
         self.agents[f"udp:{address}:{port}"] = agent
         return self
 
-    def pause(self, seconds: float) -> None:
+    def wait_for_window(self, name: str, seconds: float) -> None:
         self.paused += seconds
         self.agents.update(self.later)
 

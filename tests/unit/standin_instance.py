@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ class StandIn:
         self.home, self.sid = home, sid
         for folder in ("bin", "dbs", "standin"):
             (home / folder).mkdir(parents=True, exist_ok=True)
-        (home / "bin/sqlplus").symlink_to(STANDIN)
+        # A copy: what a link leads to is not run.
+        shutil.copy(STANDIN, home / "bin/sqlplus")
         self.spfile = home / f"dbs/spfile{sid}.ora"
         self.path = home / f"standin/{sid}.json"
         defaults = DEFAULTS | ({} if version >= "12" else {"pre_page_sga": "FALSE"})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.hostproof.host import Secret
-from ansible.module_utils.hostproof.probes import ethernet_port as columns
+from ansible.module_utils.hostproof.snmp import ethernet_port as columns
 from packs import RECORDED_AT
 from snmp_agents import Agent, Asked, Filers
 

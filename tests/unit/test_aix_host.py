@@ -10,13 +10,13 @@ from typing import Any
 import aix_packs
 import packs
 import pytest
-import yaml
 from aix_packs import AixMachine
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.controls import CONTROLS
 from ansible.module_utils.hostproof.errors import Unanswered
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
+from default_policies import default_policy
 from snmp_agents import storage_policy
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
@@ -26,13 +26,7 @@ def policy_of(name: str) -> dict[str, Any]:
     """The role's defaults, as the modules take them."""
     if name == "storage_type":
         return storage_policy()
-    folder = packs.ROOT / "roles" / name
-    defaults = yaml.safe_load((folder / "defaults/main.yml").read_text())
-    names = yaml.safe_load((folder / "vars/main.yml").read_text())[f"__{name}_policy"]
-    values = {one: defaults[f"{name}_{one}"] for one in names}
-    if name == "flow_control":
-        values["credentials"] = {}  # a secret of the policy, which comes another way
-    return values
+    return default_policy(name, secrets=True)
 
 
 @pytest.fixture

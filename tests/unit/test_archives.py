@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# How the tests themselves share what plays pack.
+pytestmark = pytest.mark.one_core
 MODULE = """
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.words import WORD

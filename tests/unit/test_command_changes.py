@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import apply, command
+from ansible.module_utils.hostproof import apply, command, difference
 from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
 from ansible.module_utils.hostproof.command import Command
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError, Unanswered
@@ -108,7 +108,7 @@ class TestReload:
 
     def test_diff_tells_the_command(self, service):
         plan = Plan([service.file(), service.reload()], [], [], [])
-        diff = plan.diff()[1]
+        diff = difference.of_plan(plan)[1]
         assert diff["before_header"] == "service"
         assert diff["before"] == ""
         assert diff["after"].startswith("# load: /bin/sh -c ")

@@ -9,13 +9,16 @@ from types import ModuleType
 from typing import Any
 
 import jmespath
+import packs
 import pytest
 import yaml
 from ansible.module_utils.hostproof import controls
+from ansible.module_utils.hostproof.fields import fields_of
 from ansible.module_utils.hostproof.finding import STATUSES
-from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.report import verdict
-from ansible.module_utils.hostproof.waivers import parse_waivers
+from hostproof_controller import policies
+from hostproof_controller.cli import verbs
+from hostproof_controller.report import verdict
+from hostproof_controller.report.waivers import parse_waivers
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Not looked into (docs/examples/evidence holds packs only).
@@ -71,9 +74,9 @@ def options(role: str, entry: str) -> dict[str, Any]:
 
 def policy_of(control: str, told: dict[str, Any]) -> Any:
     """The policy that a role's variables make, where some of them are told."""
-    values = yaml.safe_load((ROOT / "roles" / control / "defaults/main.yml").read_text()) | told
-    module = controls.CONTROLS[control]
-    return module.policy_from({name: values[f"{control}_{name}"] for name in module.Policy._fields})
+    role = policies.controls()[control]
+    given = {name: told.get(role.variable(name), role.defaults[name]) for name in role.fields}
+    return controls.CONTROLS[control].policy_from(given)
 
 
 def in_markdown(option: dict[str, Any]) -> list[str]:
@@ -142,7 +145,7 @@ class TestControlPage:
 
     def test_every_variable_of_the_role_is_on_the_page_and_no_other(self, control):
         page = (ROOT / "docs/controls" / f"{control}.md").read_text()
-        named = set(re.findall(rf"\b{control}_\w+", page)) - NO_VARIABLES
+        named = set(re.findall(rf"\b(?:{control}|hostproof_window)_\w+", page)) - NO_VARIABLES
         assert named == set(options(control, "main"))
 
 
@@ -194,17 +197,14 @@ class TestCommands:
         assert len(commands()) > 20
 
     def test_verbs_and_long_options_exist(self):
-        script = (ROOT / "hostproof").read_text()
-        wrapper = set(re.findall(r"--[a-z][a-z-]*", script))
-        report = (ROOT / "module_utils/hostproof/report/__main__.py").read_text()
-        known = wrapper | set(re.findall(r'"(--[a-z]+)"', report))
-        verbs = set(re.search(r"case \$verb in\n  (audit [^)]*)\)", script).group(1).split(" | "))
+        table = {verb.name: verb for verb in verbs.VERBS}
         for words in commands():
             if len(words) > 1 and not words[1].startswith("-"):
-                assert words[1] in verbs | {"report", "test", "help"}, words
-            long_options = {word.split("=")[0] for word in words if word.startswith("--")}
-            ansible = {"--become", "--limit", "--check", "--diff", "--tags", "--skip-tags"}
-            assert long_options <= known | ansible, words
+                assert words[1] in {*table, "help"}, words
+            told = table.get(words[1]) if len(words) > 1 else None
+            own = {name for one in (told.options if told else ()) for name in one.names}
+            typed = {word.split("=")[0] for word in words if word.startswith("--")}
+            assert typed <= own | {"--help", "--version"}, words
 
     def test_files_that_commands_name_are_there(self):
         for words in commands():
@@ -239,9 +239,9 @@ class TestExamples:
 
     @pytest.mark.parametrize("control", CONTROLS)
     def test_the_inventory_s_policies_are_accepted(self, control):
-        policies = ROOT / "inventories/example/group_vars"
-        assert (policies / f"databases/{control}.yml").exists()
-        for path in policies.glob(f"*/{control}.yml"):
+        folder = ROOT / "inventories/example/group_vars"
+        assert (folder / f"databases/{control}.yml").exists()
+        for path in folder.glob(f"*/{control}.yml"):
             assert policy_of(control, yaml.safe_load(path.read_text()))
 
     def test_policy_in_the_readme_is_accepted(self):
@@ -256,33 +256,80 @@ class TestExamples:
 class TestAddingAControl:
     PAGE = ROOT / "docs/adding-a-control.md"
 
+    EXAMPLE = ROOT / "docs/examples/swappiness"
+    CONTROL = EXAMPLE / "module_utils/hostproof/controls/swappiness.py"
+    ROLE = EXAMPLE / "roles/swappiness"
+    RUNNING = "/proc/sys/vm/swappiness"
+
     @pytest.fixture
     def example(self) -> ModuleType:
         """The control of the page, as it would stand in controls/."""
-        (source,) = fences(self.PAGE, "python")
         module = ModuleType("ansible.module_utils.hostproof.controls.swappiness")
         module.__package__ = "ansible.module_utils.hostproof.controls"
-        exec(compile(source, str(self.PAGE), "exec"), module.__dict__)
+        exec(compile(self.CONTROL.read_text(), str(self.CONTROL), "exec"), module.__dict__)
         return module
 
+    @pytest.fixture
+    def policy(self, example) -> Any:
+        """What the role's defaults come to."""
+        defaults = yaml.safe_load((self.ROLE / "defaults/main.yml").read_text())
+        fields = fields_of(example.Policy)
+        return example.policy_from({name: defaults[f"swappiness_{name}"] for name in fields})
+
+    def host(self, running: str, at_boot: str = "") -> packs.Machine:
+        return packs.linux().file(self.RUNNING, running).file("/etc/sysctl.d/50.conf", at_boot)
+
     @pytest.mark.parametrize(
-        ("reading", "status", "changes"),
+        ("running", "at_boot", "statuses", "changes"),
         [
-            ({"kind": "file", "text": "10\n"}, "pass", 0),
-            ({"kind": "file", "text": "60\n"}, "fail", 1),
-            ({"kind": "file", "error": "absent"}, "skip", None),
-            ({"kind": "file", "error": "denied"}, "error", None),
-            ({"kind": "file", "text": ""}, "error", None),
+            ("10\n", "vm.swappiness = 10\n", ["pass", "pass"], []),
+            ("60\n", "vm.swappiness = 5\n", ["fail", "pass"], ["ValueChange"]),
+            ("1\n", "", ["pass", "fail"], ["FileChange"]),
+            ("60\n", "vm.swappiness = 60\n", ["fail", "fail"], ["FileChange", "ValueChange"]),
         ],
     )
-    def test_its_example_works(self, example, reading, status, changes):
-        policy = example.policy_from({"maximum": 10})
-        facts = example.read(RecordedHost({"file:" + example.VALUE_FILE: reading}), policy)
-        (finding,) = example.judge(facts, policy)
-        assert finding.status == status
-        assert finding.check in {check.id for check in example.CHECKS}
-        if changes is not None:
-            assert len(example.plan(facts, policy).changes) == changes
+    def test_its_example_judges_and_plans(
+        self, example, policy, validate_finding, running, at_boot, statuses, changes
+    ):
+        facts = example.read(self.host(running, at_boot), policy)
+        findings = example.judge(facts, policy)
+        for finding in findings:
+            validate_finding(finding.as_dict())
+        assert [finding.status for finding in findings] == statuses
+        assert [finding.check for finding in findings] == [check.id for check in example.CHECKS]
+        planned = example.plan(facts, policy)
+        assert [type(change).__name__ for change in planned.changes] == changes
+        assert not planned.refusals
+
+    def test_its_example_does_not_guess(self, example, policy):
+        host = self.host("60\n").deny(self.RUNNING, "/etc/sysctl.d/50.conf")
+        found = example.judge(example.read(host, policy), policy)
+        assert [(one.status, "--become" in str(one.fix)) for one in found] == [("error", True)] * 2
+        found = example.judge(example.read(self.host("\n"), policy), policy)
+        assert found[0].status == "error"
+        found = example.judge(example.read(self.host("").remove(self.RUNNING), policy), policy)
+        assert [one.status for one in found] == ["skip", "skip"]
+
+    def test_its_example_refuses_what_another_file_undoes(self, example, policy):
+        host = self.host("60\n").file("/etc/sysctl.d/zzz.conf", "vm.swappiness = 60\n")
+        (refusal,) = example.plan(example.read(host, policy), policy).refusals
+        assert refusal.reason.startswith("/etc/sysctl.d/zzz.conf")
+
+    def test_its_role_says_the_same_of_each_variable(self, example):
+        specs = yaml.safe_load((self.ROLE / "meta/argument_specs.yml").read_text())
+        options = specs["argument_specs"]["main"]["options"]
+        defaults = yaml.safe_load((self.ROLE / "defaults/main.yml").read_text())
+        assert {name: option["default"] for name, option in options.items()} == defaults
+        for name, field in fields_of(example.Policy).items():
+            assert options[f"swappiness_{name}"]["type"] in field.kinds
+        tasks = {path.stem for path in (self.ROLE / "tasks").glob("*.yml")}
+        assert tasks == set(specs["argument_specs"]) == {"main", "verify", "revert"}
+
+    def test_its_example_is_short(self):
+        paths = [path for path in self.EXAMPLE.rglob("*") if path.suffix in (".py", ".yml")]
+        lines = [line for path in paths for line in path.read_text().splitlines() if line.strip()]
+        assert len(paths) == 6
+        assert len(lines) < 150
 
     def test_files_that_it_names_are_there_for_the_model(self):
         named = re.findall(
@@ -291,7 +338,9 @@ class TestAddingAControl:
         assert named
         for name in named:
             for path in expand(name.replace("swappiness", "hugepages")):
-                assert (ROOT / path).exists(), path
+                # A large control is a package of that name.
+                package = ROOT / path.removesuffix(".py")
+                assert (ROOT / path).exists() or (package / "__init__.py").exists(), path
 
 
 def expand(name: str) -> list[str]:

@@ -126,4 +126,4 @@ class TestAudit:
         for finding in findings:
             json.dumps(finding.as_dict(), ensure_ascii=False).encode("utf-8")
             validate_finding(finding.as_dict())
-        assert any("\\udce9" in finding.why for finding in findings)
+        assert any("\\udce9" in f"{finding.why} {finding.persisted}" for finding in findings)

@@ -8,7 +8,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof import audit, evidence
 from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.report.verdict import host_verdict
+from hostproof_controller.report.verdict import host_verdict
 
 PAGE = packs.ROOT / "docs/examples/README.md"
 

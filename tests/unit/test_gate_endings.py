@@ -36,6 +36,7 @@ class TestWhatEndsABatch:
         self.held(played)
         assert all(not one.open_applies(name) for name in one.names[1:])
 
+    @pytest.mark.one_core
     def test_a_host_that_can_not_be_measured_after_its_change(self, tmp_path):
         one = Fleet(tmp_path, 2)
         tasks = tmp_path / "playbooks/tasks/controls.yml"
@@ -49,6 +50,7 @@ class TestWhatEndsABatch:
         self.held(played)
         assert "after:" in played.reasons()
 
+    @pytest.mark.one_core
     def test_a_revert_that_does_not_put_everything_back_stays_held(self, tmp_path):
         one = Fleet(tmp_path, 2)
         one.set("db01", new_delay="5")
@@ -65,6 +67,7 @@ class TestWhatEndsABatch:
         assert one.delay("db01") == "6"
 
 
+@pytest.mark.one_core
 class TestStoppedBeforeTheChange:
     def stopped(self, one: Fleet, played: Played) -> None:
         assert played.states()[0] == "stopped", played.output

@@ -211,6 +211,7 @@ class TestCheckMode:
         assert not played.report.exists()
         assert one.delay("db01") == "0"
 
+    @pytest.mark.one_core
     def test_controls_may_be_a_list_of_patterns(self, tmp_path):
         """Each is split by itself, which one pattern of them all would not be."""
         one = Fleet(tmp_path, 3, 2)
@@ -219,6 +220,7 @@ class TestCheckMode:
         assert "unchanged beside it: db03, ctl01" in played.output, played.output
         assert "batch 3 of 3: db02" in played.output
 
+    @pytest.mark.one_core
     @pytest.mark.parametrize("pattern", ["contorls", "ctl01,contorls", ["ctl01", "contorls"]])
     def test_a_pattern_of_controls_that_matches_none_is_refused(self, tmp_path, pattern):
         """Whoever mistypes it must not see the hosts changed that shall never be."""

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
-from ansible.module_utils.hostproof.probes import direct_file, disk_latency, tcp_latency
-from ansible.module_utils.hostproof.probes import latency_responder as latency_responder_probe
+from ansible.module_utils.hostproof.latency import disk_latency, tcp_latency
+from ansible.module_utils.hostproof.latency import responder as latency_responder_probe
+from ansible.module_utils.hostproof.measured import Window, window_from_samples
+from ansible.module_utils.hostproof.probes.kernel import direct_file
 from ansible.modules import latency_disk, latency_responder, latency_tcp
 from listener_home import free_port
 from packs import Machine

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible.module_utils.hostproof.latency import reports
-from ansible.module_utils.hostproof.latency.window import Window
+from ansible.module_utils.hostproof.measured import Window
 from ansible.modules import latency_report
 
 ROOT = Path(__file__).resolve().parents[2]

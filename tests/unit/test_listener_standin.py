@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.probes import tns_ping
+from ansible.module_utils.hostproof.probes.oracle import tns_ping
 from listener_home import STANDINS, OracleHome, wait_for_new_second
 
 

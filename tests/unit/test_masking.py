@@ -1,12 +1,12 @@
-"""No password of an Oracle Net file leaves the host."""
+"""No password of a file leaves the host."""
 
 import pytest
 from ansible.module_utils.hostproof import evidence
-from ansible.module_utils.hostproof.change import as_diff
+from ansible.module_utils.hostproof.difference import as_diff
 from ansible.module_utils.hostproof.masking import masked
-from ansible.module_utils.hostproof.parsers import oracle_net
+from ansible.module_utils.hostproof.parsers.oracle import oracle_net
+from masking_cases import HEAD, NET, OTHERS, PATH
 
-PATH = "/u01/home/network/admin/listener.ora"
 TEXT = """\
 LISTENER = (ADDRESS = (PROTOCOL = tcp)(HOST = db01)(PORT = 1521))
 PASSWORDS_LISTENER = (tiger1,
@@ -24,13 +24,43 @@ def test_passwords_go_and_everything_else_stays():
     assert "INBOUND_CONNECT_TIMEOUT_LISTENER = 60" in text
 
 
-def test_other_files_stay_as_they_are():
-    assert masked("/etc/fstab", TEXT) == TEXT
+@pytest.mark.parametrize("text", NET)
+@pytest.mark.parametrize("head", ["", HEAD])
+def test_no_way_to_write_a_password_leaks_it(head, text):
+    assert "tiger" not in masked(PATH, head + text).lower()
+    assert masked(PATH, head + text).startswith(head) or "\0" in text
 
 
-@pytest.mark.parametrize("name", ["stdout", "text"])
+@pytest.mark.parametrize(("path", "text"), OTHERS)
+def test_no_other_file_leaks_one(path, text):
+    assert "tiger" not in masked(path, text)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/etc/fstab", "f:/v /u01 nfs rw,hard,credentials=/root/secret 0 0\n"),
+        ("/etc/fstab", "[2001:db8::1]:/vol@1 /u01 nfs4 rw 0 0\n"),
+        ("/etc/passwd", "oracle:x:54321:54321::/home/oracle:/bin/bash\n"),
+        ("/proc/cmdline", "ro iommu.passthrough=1 bypass=2\n"),
+        ("/u01/home/dbs/initORCL.ora", "# no password here\n*.remote_login_passwordfile=x\n"),
+        (PATH, HEAD + "WALLET_LOCATION=(SOURCE=(METHOD_DATA=(DIRECTORY=/u01/passwords)))\n"),
+        (PATH, HEAD + "BROKEN = (\n"),
+    ],
+)
+def test_what_is_no_secret_stays_as_it_is(path, text):
+    assert masked(path, text) == text
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr", "text"])
 def test_evidence_holds_none(name):
     packed = evidence.encode({f"command:cat {PATH}": {"kind": "command", name: TEXT}})
+    assert "tiger" not in str(evidence.decode(packed))
+
+
+def test_a_sample_holds_none():
+    texts = {f"file:{PATH}": TEXT}
+    packed = evidence.encode({"sample:x": {"kind": "sample", "first": texts, "second": texts}})
     assert "tiger" not in str(evidence.decode(packed))
 
 

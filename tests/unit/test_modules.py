@@ -63,7 +63,8 @@ def cases() -> dict[str, dict[str, Any]]:
         "no_pack": judged(evidence_pack="/nonexistent/pack.json"),
         "bad_policy": judged(policy={"memlock": "lots"}),
         "bad_choice": judged(fail_on="sometimes"),
-        "no_arguments": {"verify_controls": {}},
+        "no_controls": {"verify_controls": {"controls": []}},
+        "unknown_control": {"verify_controls": {"controls": ["hugepage"]}},
         "record": {
             "record_evidence": {"controls": {"hugepages": packs.hugepages_policy()}},
         },
@@ -83,8 +84,9 @@ def tasks(kept: Path) -> list[dict[str, Any]]:
     return [*found, {"ansible.builtin.copy": keep}]
 
 
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
+@pytest.fixture(scope="module", params=["true", "false"], ids=["payload", "module"])
+def answers(request, tmp_path_factory) -> dict[str, dict[str, Any]]:
+    """As one payload, and as Ansible sends any module where it may not pipe: the same answers."""
     folder = tmp_path_factory.mktemp("modules")
     play = {
         "hosts": "localhost",
@@ -100,6 +102,7 @@ def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
         "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
         "ANSIBLE_STDOUT_CALLBACK": "default",
         "ANSIBLE_HOME": str(folder / "home"),
+        "ANSIBLE_PIPELINING": request.param,
         "HOSTPROOF_REPORTS": str(folder / "reports"),
         "HOSTPROOF_RECORDS": str(folder / "records"),
     }
@@ -163,7 +166,8 @@ class TestVerifyControls:
             ("no_pack", "there is no evidence pack /nonexistent/pack.json: record the host first"),
             ("bad_policy", "hugepages_memlock must be auto, unlimited, unmanaged or a number of"),
             ("bad_choice", "value of fail_on must be one of: never, fail, warn, got: sometimes"),
-            ("no_arguments", "missing required arguments: controls"),
+            ("no_controls", "no control is named: name at least one of flow_control, "),
+            ("unknown_control", "there is no control hugepage: did you mean hugepages?"),
         ],
     )
     def test_wrong_arguments_are_told_in_words(self, answers, name, message):
@@ -174,7 +178,7 @@ class TestVerifyControls:
 
 class TestRecordEvidence:
     def test_holds_what_judging_reads(self, answers):
-        recorded = evidence.decode(answers["record"]["evidence"])
+        recorded = evidence.load_pack(answers["record"]["path"])
         judged = evidence.decode(answers["all"]["evidence"])
         # Instances may come and go on this machine between the two.
         passing = re.compile(r"^file:/proc/\d+/|^command:getent passwd \d+$")

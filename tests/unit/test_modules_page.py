@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+# What a page says.
+pytestmark = pytest.mark.one_core
 PAGE = ROOT / "docs/modules.md"
 SECTIONS = re.findall(r"^## (\w+)$", PAGE.read_text(), re.MULTILINE)
 MODULES = [name for name in SECTIONS if (ROOT / "library" / f"{name}.py").exists()]

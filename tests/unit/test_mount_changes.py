@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import apply, mounting, writer
+from ansible.module_utils.hostproof import apply, difference, mounting, writer
 from ansible.module_utils.hostproof import host as host_module
 from ansible.module_utils.hostproof.change import (
     FileChange,
     MountChange,
     MountState,
     Plan,
-    mount_text,
 )
+from ansible.module_utils.hostproof.difference import mount_text
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost, OpenFiles
 from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.parsers import nfs_options
-from ansible.module_utils.hostproof.probes import direct_nfs, nfs_mounted
+from ansible.module_utils.hostproof.parsers.nfs import nfs_options
+from ansible.module_utils.hostproof.probes.nfs import direct_nfs, nfs_mounted
 from ansible.module_utils.hostproof.writer import Writer
 
 DATA = "filer:/vol/oradata"
@@ -734,6 +734,8 @@ class TestRevert:
         assert len(host.revert()) == 1
 
 
+# The calls that die here are made once by the other tests, which every Python has to answer.
+@pytest.mark.one_core
 class TestCrash:
     @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
     def test_apply_that_dies_at_any_step_can_be_reverted(self, tmp_path, monkeypatch, crash, after):
@@ -844,7 +846,7 @@ class TestAlone:
 class TestDiff:
     def test_before_and_after_of_what_a_mount_must_have(self, both):
         plan = both.remount_both()
-        diff = {one["after_header"]: one for one in plan.diff()}
+        diff = {one["after_header"]: one for one in difference.of_plan(plan)}
         assert list(diff) == [str(both.fstab), f"mount of {both.redo}", f"mount of {both.data}"]
         assert diff[f"mount of {both.data}"]["before"] == (
             f"source={DATA}\nacdirmax=60\nacregmin=3\nrecovery=hard\nrsize=65536\nwsize=65536\n"
@@ -855,7 +857,7 @@ class TestDiff:
         )
 
     def test_new_mount_has_no_before(self, host):
-        (diff,) = plan_of(host.mount(host.data, DATA)).diff()
+        (diff,) = difference.of_plan(plan_of(host.mount(host.data, DATA)))
         assert diff["before"] == ""
         assert "unmounted" not in diff["after"]
 

@@ -18,7 +18,15 @@ def play(reports: Path, playbook: Path, *options: str) -> subprocess.CompletedPr
     settings = {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "HOSTPROOF_REPORTS": str(reports)}
     return subprocess.run(
         # An audit watches the disks for nine seconds, which is nothing that these tests are about.
-        [command, "-i", ROOT / "inventories/local", playbook, "-e", "latency_seconds=1", *options],
+        [
+            command,
+            "-i",
+            ROOT / "inventories/local",
+            playbook,
+            "-e",
+            "hostproof_window_seconds=1",
+            *options,
+        ],
         env={**os.environ, **settings},
         capture_output=True,
         text=True,
@@ -40,7 +48,12 @@ CHOICES = [
 ]
 
 
-@pytest.mark.parametrize("chosen", CHOICES, ids=lambda names: str(len(names)))
+#: That tags choose is Ansible's, and the first set shows it; which role has which tag is ours.
+@pytest.mark.parametrize(
+    "chosen",
+    [CHOICES[0], *(pytest.param(one, marks=pytest.mark.one_core) for one in CHOICES[1:])],
+    ids=lambda names: str(len(names)),
+)
 @pytest.mark.parametrize("playbook", ["audit", "verify"])
 def test_tags_choose_controls(tmp_path, playbook, chosen):
     play(tmp_path, ROOT / "playbooks" / f"{playbook}.yml", "--tags", ",".join(chosen))
@@ -73,16 +86,18 @@ def test_what_was_applied_as_root_is_verified_as_root(tmp_path, become, escalate
     (tmp_path / "verify.yml").write_text(yaml.safe_dump([verify]))
     options = ("--become-method=nosuch", "-e", f"hostproof_become={become}")
     done = play(tmp_path, tmp_path / "verify.yml", *options)
-    assert ("Invalid become method" in done.stdout + done.stderr) == escalates
+    # 2.16 and later name the same fault in other words.
+    said = done.stdout + done.stderr
+    assert ("become" in said and "nosuch" in said) == escalates
     (report,) = tmp_path.glob("*/report.json")
     assert ("host.judged" in report.read_text()) == escalates
 
 
 def test_a_value_that_is_none_is_one_sentence_and_no_verdict(tmp_path):
     done = play(tmp_path, ROOT / "playbooks/verify.yml", "-e", "hugepages_activation=someday")
-    said = "hugepages_activation must be one of: now, reboot, got: someday"
-    assert f"fatal: [localhost]: Validation of arguments failed: value of {said}" in done.stderr
-    assert len(done.stderr) < 1000
+    said = "hugepages_activation must be one of now, reboot, not 'someday'"
+    assert said in " ".join(done.stdout.split())
+    assert len(done.stdout) < 3000
     (report,) = tmp_path.glob("*/report.json")
     assert json.loads(report.read_text())["exit_code"] == 3
     assert said in report.read_text()

@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 import yaml
 from ansible.module_utils.hostproof.controls import CONTROLS
+from hostproof_controller import policies
 
 ROOT = Path(__file__).resolve().parents[2]
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.is_dir())
+
+
+#: Variables that several roles share, so that none has a default of its own, and what they are
+#: without a value: each specification says so.
+SHARED = {"hostproof_window_seconds": 10}
 
 
 def load(path: Path) -> Any:
@@ -41,11 +47,6 @@ def test_playbooks_call_every_control_and_tags_choose_it():
         assert call["tags"] == [call["ansible.builtin.import_role"]["name"]]
 
 
-def test_playbooks_know_the_policy_of_every_control():
-    policies = load(ROOT / "playbooks/vars/policies.yml")["__hostproof_policies"]
-    assert policies == {name: f"{{{{ __{name}_policy }}}}" for name in CONTROLS}
-
-
 @pytest.mark.parametrize("role", ROLES)
 class TestRole:
     def test_every_variable_is_named_for_the_role(self, role):
@@ -55,10 +56,10 @@ class TestRole:
         """A default that the specification does not know is a typing error nobody is told of."""
         options = specs(role)["main"]["options"]
         optional = {name for name, option in options.items() if not option.get("required")}
-        assert set(defaults(role)) == optional
+        assert set(defaults(role)) == optional - set(SHARED)
 
     def test_defaults_in_the_specification_are_the_real_ones(self, role):
-        real = defaults(role)
+        real = defaults(role) | SHARED
         told = {
             name: option["default"]
             for name, option in specs(role)["main"]["options"].items()
@@ -79,11 +80,7 @@ class TestRole:
         assert set(specs(role)) == {path.stem for path in tasks(role) if load(path)}
 
     def test_policy_is_made_of_the_variables_of_the_same_name(self, role):
-        variables = load(ROOT / "roles" / role / "vars/main.yml")
-        policy = {**variables[f"__{role}_policy"], **variables.get(f"__{role}_secret_policy", {})}
-        assert list(policy) == list(CONTROLS[role].Policy._fields)
-        for name, template in policy.items():
-            assert re.findall(r"\w+", template)[0] == f"{role}_{name}"
+        assert set(policies.controls()[role].fields) == set(CONTROLS[role].Policy._fields)
 
     def test_playbooks_name_entry_points_as_the_specification_does(self, role):
         """`tasks_from: verify.yml` would skip the validation that `tasks_from: verify` gets."""
@@ -99,3 +96,13 @@ class TestRole:
         for path in tasks(role):
             registered = re.findall(r"register:\s*(\S+)", path.read_text())
             assert not [name for name in registered if not name.startswith(f"__{role}_")]
+
+    def test_verify_judges_its_control_and_a_play_may_say_what_fails(self, role):
+        """A verify that fails by its own rule would keep the next controls from being judged."""
+        (task,) = load(ROOT / "roles" / role / "tasks/verify.yml")
+        assert task["verify_controls"] == {
+            "controls": [role],
+            "evidence": "cited",
+            "fail_on": f"{{{{ hostproof_fail_on | default({role}_verify_fail_on) }}}}",
+        }
+        assert "notify" not in task

@@ -65,8 +65,8 @@ def test_missing_command_is_a_failure_and_the_next_stage_still_runs(
     run, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(run, "LOGS", tmp_path)
-    broken = run.Stage("first", [["tests/run_nothing_of_that_name"]], 10)
-    sound = run.Stage("second", [[sys.executable, "-c", "print('3 passed in 0.10s')"]], 10)
+    broken = run.Stage("first", [["tests/run_nothing_of_that_name"]], 10, 10)
+    sound = run.Stage("second", [[sys.executable, "-c", "print('3 passed in 0.10s')"]], 10, 10)
     assert run.run([broken, sound], ["lab"]) == 1
     printed = capsys.readouterr().out
     assert "tests/run_nothing_of_that_name: not found" in printed
@@ -78,12 +78,160 @@ def test_hung_command_is_ended_with_its_children_and_fails(run, tmp_path, monkey
     monkeypatch.setattr(run, "LOGS", tmp_path)
     child = tmp_path / "child"
     script = f"sleep 60 & echo $! > {child}; wait"
-    assert run.run([run.Stage("hangs", [["sh", "-c", script]], 1)], []) == 1
+    assert run.run([run.Stage("hangs", [["sh", "-c", script]], 1, 1)], []) == 1
     assert "the stage took longer than it may" in capsys.readouterr().out
     with pytest.raises(ProcessLookupError):
         for _ in range(50):
             os.kill(int(child.read_text()), 0)
             run.time.sleep(0.1)
+
+
+def waits_for(folder: Path, mine: str, other: str) -> list[list[str]]:
+    """A command that ends well only if another one like it runs at the same time."""
+    script = f"touch {folder}/{mine}; until [ -e {folder}/{other} ]; do sleep 0.1; done"
+    return [["sh", "-c", script]]
+
+
+def test_the_lab_runs_beside_the_other_stages_and_nothing_beside_bench(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    lab = run.Stage("lab", waits_for(tmp_path, "lab", "unit"), 30, 30)
+    unit = run.Stage("unit", waits_for(tmp_path, "unit", "lab"), 30, 30)
+    assert run.lanes_of([unit, lab]) == [[unit], [lab]]
+    # It fails where another has not ended.
+    both = f"test -e {tmp_path}/lab-ended -a -e {tmp_path}/unit-ended"
+    bench = run.Stage("bench", [["sh", "-c", both]], 30, 30)
+    marked = [
+        stage._replace(commands=[*stage.commands, ["touch", f"{tmp_path}/{stage.name}-ended"]])
+        for stage in (unit, lab)
+    ]
+    assert run.run([*marked, bench], []) == 0
+
+
+def test_a_lane_that_has_ended_takes_the_longest_that_the_other_has_not_begun(run):
+    unit, matrix, snmp, containers, lab, delays = (
+        run.Stage(name, [], 30, budget)
+        for name, budget in (
+            ("unit", 480),
+            ("matrix", 300),
+            ("snmp", 200),
+            ("containers", 350),
+            ("lab", 1400),
+            ("delays", 120),
+        )
+    )
+    main, aside = run.lanes_of([unit, matrix, snmp, containers, lab, delays])
+    waiting = run.Waiting([main, aside])
+    assert (waiting.take(main), waiting.take(aside)) == (unit, lab)
+    assert (waiting.take(main), waiting.take(aside)) == (matrix, delays)
+    assert (waiting.take(aside), waiting.take(main)) == (containers, snmp)
+    assert (waiting.take(aside), waiting.take(main)) == (None, None)
+    # The other way round: what the lab's lane has not begun is run by the one that ended first.
+    waiting = run.Waiting([main[:1], aside])
+    assert [waiting.take(lane) for lane in (aside, main, main, aside)] == [lab, unit, delays, None]
+
+
+def test_every_stage_runs_once_also_where_one_lane_helps(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    # Each ends only with the one beside it, so the lab's lane has to take one of the others.
+    stages = [
+        run.Stage("lab", [["true"]], 30, 30),
+        run.Stage("unit", waits_for(tmp_path, "unit", "matrix"), 30, 30),
+        run.Stage("matrix", waits_for(tmp_path, "matrix", "unit"), 30, 30),
+        run.Stage("snmp", [["sh", "-c", f"echo once >> {tmp_path}/ran"]], 30, 20),
+    ]
+    assert run.run(stages, []) == 0
+    assert (tmp_path / "ran").read_text() == "once\n"
+
+
+def test_the_other_stages_make_way_for_the_lab(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    found = {}
+    for name in ("lab", "unit", "bench"):
+        told = tmp_path / name
+        stage = run.Stage(name, [["sh", "-c", f"nice > {told}"]], 30, 30)
+        assert run.run([stage], []) == 0
+        found[name] = int(told.read_text()) - os.nice(0)
+    assert found == {"lab": 0, "unit": min(run.NICE, 19 - os.nice(0)), "bench": 0}
+
+
+def test_what_two_stages_print_is_not_mixed(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+
+    def failing(name: str, other: str) -> list[list[str]]:
+        ((*shell, script),) = waits_for(tmp_path, name, other)
+        return [[*shell, f"for i in 1 2 3 4; do echo {name} $i; done; {script}; exit 1"]]
+
+    stages = [
+        run.Stage(*one, 30, 30)
+        for one in (("unit", failing("unit", "lab")), ("lab", failing("lab", "unit")))
+    ]
+    assert run.run(stages, []) == 1
+    printed = [line[4:] for line in capsys.readouterr().out.splitlines() if line[:4] == "  | "]
+    told = {"unit": [f"unit {i}" for i in range(1, 5)], "lab": [f"lab {i}" for i in range(1, 5)]}
+    assert printed in (told["unit"] + told["lab"], told["lab"] + told["unit"])
+
+
+def test_an_interruption_ends_what_both_lanes_run(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+
+    def interrupting(name: str, then: str) -> list[list[str]]:
+        return [["sh", "-c", f"echo $$ > {tmp_path}/{name}; {then}"]]
+
+    kill = f"until [ -s {tmp_path}/lab ]; do sleep 0.1; done; kill -TERM {os.getpid()}; sleep 60"
+    unit = run.Stage("unit", interrupting("unit", kill), 60, 60)
+    lab = run.Stage("lab", interrupting("lab", "sleep 60"), 60, 60)
+    never = run.Stage("delays", [["touch", str(tmp_path / "delays")]], 60, 60)
+    with pytest.raises(KeyboardInterrupt):
+        run.run([unit, lab, never], [])
+    for name in ("unit", "lab"):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / name).read_text()), 0)
+    assert not (tmp_path / "delays").exists()
+
+
+def test_a_stage_over_its_budget_is_said_among_the_last_lines_and_is_no_failure(
+    run, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    # Less than nothing is what every stage takes longer than.
+    slow = run.Stage("slow", [["true"]], 10, -1)
+    quick = run.Stage("quick", [["true"]], 10, 10)
+    assert run.run([slow, quick], []) == 0
+    last = capsys.readouterr().out.splitlines()[-3:]
+    assert last[0] == "over its budget: slow took 0 s of -1 s"
+    assert last[-1] == "hostproof: 2 passed, 0 failed, 0 skipped"
+
+
+OUTPUT = """\
+12.34s call     tests/unit/test_x.py::test_y[1]
+3.00s setup    tests/unit/test_z.py::test_z
+  passed  45.6 s  apply makes the pool
+2.16 on 3.11  3.11    unit    ok         301 s
+4312 passed, 3 skipped in 428.00s
+"""
+
+
+def test_the_slowest_are_read_from_what_pytest_a_story_and_the_matrix_print(run):
+    stage = run.Stage("any", [], 10, 10)
+    result = run.Result([], run.Counts(1, 0, 0), OUTPUT, [])
+    assert run.Ended(stage, [result], 1.0, 1.0).slowest() == [
+        (301.0, "2.16 on 3.11  3.11    unit"),
+        (45.6, "apply makes the pool"),
+        (12.34, "tests/unit/test_x.py::test_y[1]"),
+        (3.0, "tests/unit/test_z.py::test_z"),
+    ]
+
+
+def test_what_repeats_is_summed_up_by_stage_and_playbook(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "ANSIBLE_RUNS", tmp_path / "runs")
+    (tmp_path / "runs").write_text("lab 10.5 verify.yml\nlab 1.5 a module\nlab 9.5 verify.yml\n")
+    stage = run.Stage("lab", [], 10, 10)
+    run.say_times([run.Ended(stage, [], 30.0, 20.0)])
+    printed = capsys.readouterr().out.splitlines()
+    assert "  lab              30      10      20        3           22" in printed
+    assert printed.index("      20.0  in 2 x verify.yml") < printed.index(
+        "       1.5  in 1 x a module"
+    )
 
 
 def test_ansible_settings_of_the_caller_do_not_reach_a_stage(run, monkeypatch):

@@ -10,9 +10,9 @@ from ansible.module_utils.hostproof.change import Plan
 from ansible.module_utils.hostproof.errors import HostproofError, ParseError, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.parsers import spfile
-from ansible.module_utils.hostproof.parsers.pfile import Entry
-from ansible.module_utils.hostproof.probes import oracle_parameters as probe
+from ansible.module_utils.hostproof.parsers.oracle import spfile
+from ansible.module_utils.hostproof.parsers.oracle.pfile import Entry
+from ansible.module_utils.hostproof.probes.oracle import oracle_parameters as probe
 from ansible.module_utils.hostproof.writer import Writer
 from standin_instance import StandIn
 
@@ -89,6 +89,14 @@ def test_what_a_login_script_prints_does_no_harm(orcl):
 def test_the_release_of_a_home_needs_no_instance(orcl):
     orcl.write(status="DOWN")
     assert probe.release_of_home(LiveHost(), orcl.target) == (19, 0, 0, 0, 0)
+
+
+def test_the_release_update_is_told_since_18c(orcl):
+    """Before, v$instance has no version_full, and the question is none the worse for it."""
+    assert ask(orcl).full is None
+    orcl.write(full="19.22.0.0.0")
+    assert ask(orcl).full == (19, 22, 0, 0, 0)
+    assert probe.release_of_home(LiveHost(), orcl.target) == (19, 22, 0, 0, 0)
 
 
 def test_what_is_no_release_is_refused():

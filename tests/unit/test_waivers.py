@@ -7,7 +7,7 @@ import pytest
 import yaml
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.finding import Check, found
-from ansible.module_utils.hostproof.waivers import WAIVERS_HOST, apply_waivers, parse_waivers
+from hostproof_controller.report.waivers import WAIVERS_HOST, Applied, parse_waivers
 
 TODAY = datetime.date(2026, 11, 21)
 KNOWN = {"hugepages.pool_covers_sga", "hugepages.shm_group"}
@@ -19,6 +19,15 @@ FILE = """
   reason: Memory is extended in January, CHG0041
   expires: 2027-01-31
 """
+
+
+def apply_waivers(findings_by_host, *arguments, **named):
+    """The findings with waivers applied, and the findings about the waivers, both by host."""
+    applied = Applied(*arguments, **named)
+    for host, findings in findings_by_host.items():
+        applied.see(host, findings)
+    waived = {host: applied.waived(host, found) for host, found in findings_by_host.items()}
+    return waived, applied.about()
 
 
 def entry(**changes):

@@ -12,7 +12,7 @@ from typing import Any
 
 import oracledb
 import pytest
-from ansible.module_utils.hostproof.probes import tns_ping
+from ansible.module_utils.hostproof.probes.oracle import tns_ping
 from conftest import Capture, Kept, Packet, listening
 from listener_home import OracleHome, wait_for_new_second
 

@@ -17,8 +17,7 @@ class Budget(NamedTuple):
     network_share: float
 
 
-def budget(round_trip, round_trips, think_time):
-    # type: (float, float, float) -> Budget
+def budget(round_trip: float, round_trips: float, think_time: float) -> Budget:
     """What one session can do at most. ValueError where nothing would take any time."""
     network = round_trip * round_trips
     transaction = network + think_time
@@ -27,8 +26,7 @@ def budget(round_trip, round_trips, think_time):
     return Budget(transaction, 1000.0 / transaction, network / transaction)
 
 
-def think_time(per_second, round_trip, round_trips):
-    # type: (float, float, float) -> float
+def think_time(per_second: float, round_trip: float, round_trips: float) -> float:
     """What a measured rate of one session leaves for everything but the network.
 
     ValueError where the network alone would take longer than the rate allows: more than one
@@ -39,15 +37,13 @@ def think_time(per_second, round_trip, round_trips):
     rest = 1000.0 / per_second - round_trip * round_trips
     if rest < 0:
         raise ValueError(
-            "{0:g} a second with {1:g} round trips of {2:g} ms: one session cannot".format(
-                per_second, round_trips, round_trip
-            )
+            f"{per_second:g} a second with {round_trips:g} round trips of {round_trip:g} ms: one "
+            "session cannot"
         )
     return rest
 
 
-def validation_cost(round_trip, round_trips=1.0, statement=0.0):
-    # type: (float, float, float) -> float
+def validation_cost(round_trip: float, round_trips: float = 1.0, statement: float = 0.0) -> float:
     """What a pool adds to each request that validates its connection first.
 
     ``statement`` is the time the database takes for the validating statement itself.

@@ -4,11 +4,11 @@
 
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ..parsers import awr, awr_global, awr_layouts, statspack
-from ..parsers.event_histogram import EventHistogram
-from ..parsers.wait_events import CONTRADICTORY, NO_WAITS, WaitEvent
+from ..measured import Window
+from ..parsers.oracle import awr, awr_global, awr_layouts, statspack
+from ..parsers.oracle.event_histogram import EventHistogram
+from ..parsers.oracle.wait_events import CONTRADICTORY, NO_WAITS, WaitEvent
 from .report import LOG_WRITE, Report, octaves, window
-from .window import Window
 
 _NOT_IO = (
     "'log file parallel write' is not an I/O latency here: from 12.2 on a multitenant database "
@@ -23,6 +23,11 @@ _PERHAPS_NOT_IO = (
 _PIECE = (
     "the text is a piece of a report: events may be missing, and the interval is not known unless "
     "its first page is there"
+)
+
+_LEAST = (
+    "the text does not tell the release: the form of its tables begins with {0}, so the release is "
+    "at least that"
 )
 
 _TOO_SHORT = "the time is too short for the digits printed"
@@ -51,12 +56,13 @@ _SESSIONS = {
 }
 
 
-def from_awr(text, release=None, multitenant=None):
-    # type: (str, Optional[str], Optional[bool]) -> Report
+def from_awr(
+    text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
+) -> Report:
     """``release`` and ``multitenant`` are for a text that does not tell them itself."""
     told = awr.parse(text)
     head = told.head
-    known = _known_release(told.generation, head.release or release)
+    known = head.release or release
     report = _report("awr", told, known, _first(head.multitenant, multitenant))
     report.figures["statistics"] = {
         name: {"total": one.total, "per_second": one.per_second}
@@ -69,17 +75,19 @@ def from_awr(text, release=None, multitenant=None):
     return report
 
 
-def from_statspack(text, release=None, multitenant=None):
-    # type: (str, Optional[str], Optional[bool]) -> Report
+def from_statspack(
+    text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
+) -> Report:
     """As from_awr."""
     told = statspack.parse(text)
     head = told.head
-    known = _known_release(told.generation, head.release or release)
+    known = head.release or release
     return _report("statspack", told, known, _first(head.multitenant, multitenant))
 
 
-def from_awr_global(text, release=None, multitenant=None):
-    # type: (str, Optional[str], Optional[bool]) -> Report
+def from_awr_global(
+    text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
+) -> Report:
     """The events of the cluster as a whole; single instances are in the figures."""
     told = awr_global.parse(text)
     windows = []
@@ -122,7 +130,11 @@ def from_awr_global(text, release=None, multitenant=None):
         remarks.append(_without_window(_ALIKE, twice))
     if told.overflowed:
         remarks.append(_OVERFLOWED + _some(told.overflowed))
-    figures = {
+    return Report("awr_global", windows, _figures_of_cluster(told, release), remarks)
+
+
+def _figures_of_cluster(told: awr_global.Report, release: Optional[str]) -> Dict[str, Any]:
+    return {
         "database": told.database,
         "release": told.release or release,
         "seconds": told.seconds,
@@ -140,11 +152,9 @@ def from_awr_global(text, release=None, multitenant=None):
             for one in told.events
         ],
     }
-    return Report("awr_global", windows, figures, remarks)
 
 
-def _report(kind, told, release, multitenant):
-    # type: (str, Any, Optional[str], Optional[bool]) -> Report
+def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[bool]) -> Report:
     head = told.head
     remarks = [] if told.whole else [_PIECE]
     base = {
@@ -154,16 +164,22 @@ def _report(kind, told, release, multitenant):
         "end": head.end,
     }
     windows, unknown = _windows(told.events, told.histograms, base, head.seconds)
-    windows = _log_write_marked(windows, release, multitenant, remarks)
+    least, tells = (None, False) if release else _GENERATIONS.get(told.generation, (None, False))
+    windows = _log_write_marked(
+        windows, release or (least if tells else None), multitenant, remarks
+    )
+    if least is not None:
+        remarks.append(_LEAST.format(least))
     for reason, names in unknown.items():
         remarks.append(_without_window(reason, names))
     remarks += _problems(told.events)
-    figures = {
+    figures: Dict[str, Any] = {
         "generation": told.generation,
         "database": head.database,
         "instance": head.instance,
         "host": head.host,
-        "release": release,
+        # A piece tells no release, and the form of its tables only where they began.
+        "release": release if least is None else "at least " + least,
         "rac": head.rac,
         "multitenant": multitenant,
         "begin": head.begin,
@@ -184,37 +200,30 @@ def _report(kind, told, release, multitenant):
             }
             for one in told.events
         ],
-    }  # type: Dict[str, Any]
+    }
     return Report(kind, windows, figures, remarks)
 
 
-def _windows(events, histograms, base, seconds):
-    # type: (Sequence[WaitEvent], Sequence[EventHistogram], Dict[str, Any], Optional[float]) -> Tuple[List[Window], Dict[str, List[str]]]  # noqa: E501
+def _windows(
+    events: Sequence[WaitEvent],
+    histograms: Sequence[EventHistogram],
+    base: Dict[str, Any],
+    seconds: Optional[float],
+) -> Tuple[List[Window], Dict[str, List[str]]]:
     """A window for each event that is not idle; why to the names of those that have none."""
     chosen = _chosen([one for one in events if not one.idle])
-    by_name = {}  # type: Dict[str, List[WaitEvent]]
+    by_name: Dict[str, List[WaitEvent]] = {}
     for event in chosen:
         by_name.setdefault(event.name, []).append(event)
     distributions = {one.name: one for one in histograms if one.counts}
     windows = []
-    unknown = {}  # type: Dict[str, List[str]]
+    unknown: Dict[str, List[str]] = {}
     for event in chosen:
         if event.waits == 0 or event.name in NO_WAITS:
             continue
         same = by_name[event.name]
-        bins = None
-        distribution = distributions.get(event.name)
-        if distribution is not None and event.waits is not None:
-            waits_of_all = max(_waits_of_all(same), distribution.waits or 0)
-            if event.waits >= _NEARLY_ALL * waits_of_all:
-                bins = octaves(distribution.counts, distribution.wide, distribution.open)
-        reason = None
-        if [one.section for one in same].count(event.section) > 1:
-            reason = _ALIKE
-        elif event.problem == CONTRADICTORY:
-            reason = CONTRADICTORY
-        elif event.average is None and bins is None:
-            reason = event.problem or _TOO_SHORT
+        bins = _bins(event, same, distributions.get(event.name))
+        reason = _why_no_window(event, same, bins)
         if reason is not None:
             names = unknown.setdefault(reason, [])
             if event.name not in names:
@@ -246,34 +255,64 @@ def _windows(events, histograms, base, seconds):
             )
         )
     if not events:
-        # A piece with nothing but histograms.
-        for one in histograms:
-            bins = octaves(one.counts, one.wide, one.open)
-            if bins is not None and one.waits:
-                conditions = dict(base, sessions="all", name_may_go_on=one.cut or None)
-                windows.append(
-                    window(
-                        "database",
-                        one.name,
-                        "database",
-                        one.waits,
-                        None,
-                        conditions,
-                        seconds=seconds,
-                        bins=bins,
-                    )
-                )
+        windows = _of_histograms(histograms, base, seconds)
     return windows, unknown
 
 
-def _chosen(events):
-    # type: (Sequence[WaitEvent]) -> List[WaitEvent]
+def _bins(
+    event: WaitEvent, same: List[WaitEvent], distribution: Optional[EventHistogram]
+) -> Optional[Dict[str, Any]]:
+    """The event's histogram, where nearly all of what it counts are waits of this event."""
+    if distribution is None or event.waits is None:
+        return None
+    if event.waits < _NEARLY_ALL * max(_waits_of_all(same), distribution.waits or 0):
+        return None
+    return octaves(distribution.counts, distribution.wide, distribution.open)
+
+
+def _why_no_window(
+    event: WaitEvent, same: List[WaitEvent], bins: Optional[Dict[str, Any]]
+) -> Optional[str]:
+    if [one.section for one in same].count(event.section) > 1:
+        return _ALIKE
+    if event.problem == CONTRADICTORY:
+        return CONTRADICTORY
+    if event.average is None and bins is None:
+        return event.problem or _TOO_SHORT
+    return None
+
+
+def _of_histograms(
+    histograms: Sequence[EventHistogram], base: Dict[str, Any], seconds: Optional[float]
+) -> List[Window]:
+    """Of a piece with nothing but histograms."""
+    found = []
+    for one in histograms:
+        bins = octaves(one.counts, one.wide, one.open)
+        if bins is not None and one.waits:
+            conditions = dict(base, sessions="all", name_may_go_on=one.cut or None)
+            found.append(
+                window(
+                    "database",
+                    one.name,
+                    "database",
+                    one.waits,
+                    None,
+                    conditions,
+                    seconds=seconds,
+                    bins=bins,
+                )
+            )
+    return found
+
+
+def _chosen(events: Sequence[WaitEvent]) -> List[WaitEvent]:
     """The full tables where there are some, else the table at the head; each wait once.
 
     The waits of foreground sessions come from their own table or, up to 10g and in a piece, from
     one that counts all sessions.
     """
-    by_section = {}  # type: Dict[str, List[WaitEvent]]
+    by_section: Dict[str, List[WaitEvent]] = {}
     for one in events:
         by_section.setdefault(one.section, []).append(one)
     background = by_section.get(awr_layouts.BACKGROUND, [])
@@ -291,47 +330,41 @@ def _chosen(events):
     return of_all + [one for one in background if (one.name, one.waits) not in told]
 
 
-def _is_among(name, names):
-    # type: (str, Sequence[str]) -> bool
+def _is_among(name: str, names: Sequence[str]) -> bool:
     """Whether it is one of them, which a narrower column may have cut off."""
     return any(name == one or (len(one) >= _NARROWEST and name.startswith(one)) for one in names)
 
 
-def _waits_of_all(same):
-    # type: (Sequence[WaitEvent]) -> int
+def _waits_of_all(same: Sequence[WaitEvent]) -> int:
     """Of the rows of one event: what all sessions waited, as far as they tell."""
     of_all = [one.waits or 0 for one in same if _SESSIONS[one.section] == "all"]
     return max(of_all) if of_all else sum(one.waits or 0 for one in same)
 
 
-def _problems(events):
-    # type: (Sequence[WaitEvent]) -> List[str]
+def _problems(events: Sequence[WaitEvent]) -> List[str]:
     """What is left out of rows that have a window for all that."""
-    names = {}  # type: Dict[str, List[str]]
+    names: Dict[str, List[str]] = {}
     for one in events:
         if one.problem is None or one.problem == CONTRADICTORY or one.idle:
             continue
         known = names.setdefault(one.problem, [])
         if (one.average is not None or one.name in NO_WAITS) and one.name not in known:
             known.append(one.name)
-    return [
-        "{0} and is left out: {1}".format(what, _some(who)) for what, who in names.items() if who
-    ]
+    return [f"{what} and is left out: {_some(who)}" for what, who in names.items() if who]
 
 
-def _without_window(reason, names):
-    # type: (str, Sequence[str]) -> str
-    how_many = "1 event has" if len(names) == 1 else "{0} events have".format(len(names))
-    return "{0} no window, {1}: {2}".format(how_many, reason, _some(names))
+def _without_window(reason: str, names: Sequence[str]) -> str:
+    how_many = "1 event has" if len(names) == 1 else f"{len(names)} events have"
+    return f"{how_many} no window, {reason}: {_some(names)}"
 
 
-def _some(names):
-    # type: (Sequence[str]) -> str
+def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", …" if names[5:] else "")
 
 
-def _log_write_marked(windows, release, multitenant, remarks):
-    # type: (List[Window], Optional[str], Optional[bool], List[str]) -> List[Window]
+def _log_write_marked(
+    windows: List[Window], release: Optional[str], multitenant: Optional[bool], remarks: List[str]
+) -> List[Window]:
     """Windows of log file parallel write say whether they are an I/O latency."""
     names = (LOG_WRITE, LOG_WRITE + _BACKGROUND)
     if not any(one.subject in names for one in windows):
@@ -348,8 +381,7 @@ def _log_write_marked(windows, release, multitenant, remarks):
     ]
 
 
-def log_write_is_io(release, multitenant):
-    # type: (Optional[str], Optional[bool]) -> Optional[bool]
+def log_write_is_io(release: Optional[str], multitenant: Optional[bool]) -> Optional[bool]:
     """Whether 'log file parallel write' spans the whole write; None where that is not known."""
     if multitenant is False:
         return True
@@ -359,27 +391,24 @@ def log_write_is_io(release, multitenant):
     return False if parts and multitenant else None
 
 
-def _known_release(generation, release):
-    # type: (Optional[str], Optional[str]) -> Optional[str]
-    """The release, or the first of the generation that prints such tables."""
-    if release is not None or generation is None:
-        return release
-    return {
-        "9i": "9.0",
-        "10g": "10.1",
-        "11.1-11.2.0.3": "11.1",
-        "11.2.0.4-12.1": "11.2.0.4",
-        "11.1-12.1": "11.1",
-        "12.1": "12.1",
-        "12.2-19c": "12.2",
-    }.get(generation)
+#: The first release of each generation, and whether 12.2, which changed what the event of the log
+#: means, is before it or behind it: in the midst of it a lower bound says nothing of that.
+_GENERATIONS = {
+    "9i": ("9.0", True),
+    "10g": ("10.1", True),
+    "10g-19c": ("10.1", False),
+    "11g-19c": ("11.1", False),
+    "11.1-11.2.0.3": ("11.1", True),
+    "11.2.0.4-12.1": ("11.2.0.4", True),
+    "11.1-12.1": ("11.1", True),
+    "12.1": ("12.1", True),
+    "12.2-19c": ("12.2", True),
+}
 
 
-def _first(told, given):
-    # type: (Optional[bool], Optional[bool]) -> Optional[bool]
+def _first(told: Optional[bool], given: Optional[bool]) -> Optional[bool]:
     return given if told is None else told
 
 
-def _rounded(value):
-    # type: (Optional[float]) -> Optional[float]
+def _rounded(value: Optional[float]) -> Optional[float]:
     return None if value is None else round(value, 3)

@@ -14,9 +14,11 @@ from typing import Any, Dict, List, Tuple
 
 from ..errors import HostproofError, PolicyError, Unanswered
 from ..host import Host, LiveHost
-from ..parsers import diskstats, mountstats
-from ..probes import conditions, disk_counters, nfs_latency, nfs_traffic
-from . import traffic
+from ..measured import Measured, Window
+from ..parsers.kernel import diskstats
+from ..parsers.nfs import mountstats
+from ..probes.nfs import nfs_traffic
+from . import conditions, disk_counters, nfs_latency, traffic
 from .probe_list import (
     ACTIVE,
     DISK,
@@ -32,7 +34,6 @@ from .probe_list import (
     Probe,
     check_probes,
 )
-from .window import Measured, Window
 
 __all__ = ["Measured", "Probe", "check_probes", "check_rounds", "measure", "measure_here"]
 
@@ -53,8 +54,9 @@ _MOST_BYTES = 256 << 20
 _SEED = 1
 
 
-def measure(host, probes, windows, seconds, pause):
-    # type: (Host, List[Probe], int, float, float) -> Measured
+def measure(
+    host: Host, probes: List[Probe], windows: int, seconds: float, pause: float
+) -> Measured:
     """``windows`` windows of about ``seconds`` of each probe, ``pause`` seconds between rounds.
 
     A probe that cannot be measured is a remark that names it and says why; the others go on. No
@@ -62,11 +64,25 @@ def measure(host, probes, windows, seconds, pause):
     """
     check_rounds(windows, seconds, pause)
     traffic.check_probes(probes, windows, seconds)
-    found = []  # type: List[Window]
-    remarks = []  # type: List[str]
+    return _rounds(host, probes, windows, seconds, pause)
+
+
+def measure_here(probes: List[Probe], seconds: float) -> Measured:
+    """One window of each probe on this machine, where nothing of the counters it reads is kept.
+
+    ``seconds`` are a share of an audit's window, which its policy has checked.
+    """
+    return _rounds(LiveHost(), probes, 1, seconds, 0)
+
+
+def _rounds(
+    host: Host, probes: List[Probe], windows: int, seconds: float, pause: float
+) -> Measured:
+    found: List[Window] = []
+    remarks: List[str] = []
     for probe in probes:
         if probe.kind == REPORT:
-            remarks.append("{0}: a report is of the past, so it is not measured".format(probe.name))
+            remarks.append(f"{probe.name}: a report is of the past, so it is not measured")
     choices = _Chosen(host, probes, remarks)
     for number in range(windows):
         if number:
@@ -79,14 +95,7 @@ def measure(host, probes, windows, seconds, pause):
     return Measured(found, remarks)
 
 
-def measure_here(probes, windows, seconds, pause):
-    # type: (List[Probe], int, float, float) -> Measured
-    """``measure`` on this machine, where nothing of the counters it reads is kept."""
-    return measure(LiveHost(), probes, windows, seconds, pause)
-
-
-def check_rounds(windows, seconds, pause):
-    # type: (int, float, float) -> None
+def check_rounds(windows: int, seconds: float, pause: float) -> None:
     """PolicyError for a number of windows, seconds or a pause that no measurement may have."""
     for name, value, low, high in (
         ("windows", windows, 1, MOST_WINDOWS),
@@ -94,14 +103,13 @@ def check_rounds(windows, seconds, pause):
         ("pause", pause, 0, MOST_PAUSE),
     ):
         if not low <= value <= high:
-            raise PolicyError("{0} must be from {1} to {2}, not {3}".format(name, low, high, value))
+            raise PolicyError(f"{name} must be from {low} to {high}, not {value}")
 
 
 _NUMBER = re.compile(r"(?<![\w.:/])\d+(?:\.\d+)?(?![\w.:/])")
 
 
-def _remark(remarks, text):
-    # type: (List[str], str) -> None
+def _remark(remarks: List[str], text: str) -> None:
     """Keep a remark, unless one says the same with other numbers: each round would add its own."""
     same = _NUMBER.sub("#", text)
     if all(_NUMBER.sub("#", one) != same for one in remarks):
@@ -114,17 +122,16 @@ def _remark(remarks, text):
 class _Chosen:
     """The devices and mounts that the passive probes look at; a remark for what there is not."""
 
-    def __init__(self, host, probes, remarks):
-        # type: (Host, List[Probe], List[str]) -> None
-        self.devices = []  # type: List[str]
+    def __init__(self, host: Host, probes: List[Probe], remarks: List[str]) -> None:
+        self.devices: List[str] = []
         #: By what names the user called those of them that are named in the list.
-        self.given = {}  # type: Dict[str, List[str]]
+        self.given: Dict[str, List[str]] = {}
         #: Those that are counted in ticks, with how many microseconds a tick has.
-        self.ticks = {}  # type: Dict[str, float]
+        self.ticks: Dict[str, float] = {}
         self.every_mount = any(
             probe.kind == NFS and probe.options["mounts"] is None for probe in probes
         )
-        self.mounts = []  # type: List[str]
+        self.mounts: List[str] = []
         for probe in probes:
             if probe.kind == NFS:
                 self.mounts += probe.options["mounts"] or []
@@ -134,7 +141,7 @@ class _Chosen:
                     if not self.devices:
                         _remark(remarks, NO_DISK)
                 except HostproofError as problem:
-                    _remark(remarks, "{0}: {1}".format(probe.name, problem))
+                    _remark(remarks, f"{probe.name}: {problem}")
         ticks = disk_counters.in_ticks(host, self.devices) if self.devices else {}
         if ticks:
             tick = conditions.tick_us()
@@ -142,18 +149,15 @@ class _Chosen:
             remarks += ["disk: " + text for text in disk_counters.tick_remarks(ticks, tick)]
 
     @property
-    def nfs(self):
-        # type: () -> bool
+    def nfs(self) -> bool:
         return self.every_mount or bool(self.mounts)
 
-    def paths(self, intervals):
-        # type: (List[nfs_latency.Interval]) -> List[str]
+    def paths(self, intervals: List[nfs_latency.Interval]) -> List[str]:
         found = {path for one in intervals for path in one.mounts} if self.every_mount else set()
         return self.mounts + sorted(found - set(self.mounts))
 
 
-def _devices_of(host, probe, given):
-    # type: (Host, Probe, Dict[str, List[str]]) -> List[str]
+def _devices_of(host: Host, probe: Probe, given: Dict[str, List[str]]) -> List[str]:
     """The kernel's names of the disks that a ``disk`` probe is about; fills ``given``."""
     if probe.options["devices"] is not None:
         found = disk_counters.names_given(host, probe.options["devices"])
@@ -164,8 +168,9 @@ def _devices_of(host, probe, given):
     return [name for name in disk_counters.choose(host, probe.options["layer"]) if name in counted]
 
 
-def _passive(host, chosen, number, seconds, remarks):
-    # type: (Host, _Chosen, int, float, List[str]) -> List[Window]
+def _passive(
+    host: Host, chosen: _Chosen, number: int, seconds: float, remarks: List[str]
+) -> List[Window]:
     """One round of all that only looks: one sample serves disks and mounts."""
     files = [disk_counters.DISKSTATS] if chosen.devices else []
     files += [nfs_traffic.MOUNTSTATS] if chosen.nfs else []
@@ -173,29 +178,29 @@ def _passive(host, chosen, number, seconds, remarks):
         return []
     count = max(1, int(seconds / _INTERVAL))
     before, started = conditions.start(), time.time()
-    disks = []  # type: List[disk_counters.Interval]
-    mounts = []  # type: List[nfs_latency.Interval]
+    disks: List[disk_counters.Interval] = []
+    mounts: List[nfs_latency.Interval] = []
     for interval in range(number * count, (number + 1) * count):
-        key = "latency_{0}".format(interval)
+        key = f"latency_{interval}"
         sample = host.sample(key, files, [], seconds / count)
         try:
             if chosen.devices:
                 disks.append(disk_counters.interval_of(key, sample))
         except HostproofError as problem:
-            _remark(remarks, "disk: {0}".format(problem))
+            _remark(remarks, f"disk: {problem}")
         try:
             if chosen.nfs:
                 mounts.append(_mounts_of(key, sample))
         except HostproofError as problem:
-            _remark(remarks, "nfs: {0}".format(problem))
+            _remark(remarks, f"nfs: {problem}")
     around = conditions.since(before)
-    found = []  # type: List[Window]
+    found: List[Window] = []
     if disks:
         told, _ = disk_counters.windows(chosen.devices, disks, started, chosen.ticks, chosen.given)
         found += told
         for name in chosen.devices:
             if all(window.subject != name for window in told):
-                _remark(remarks, "disk {0}: has no counters, or was made anew".format(name))
+                _remark(remarks, f"disk {name}: has no counters, or was made anew")
     if mounts:
         paths = chosen.paths(mounts)
         if not paths:
@@ -209,8 +214,7 @@ def _passive(host, chosen, number, seconds, remarks):
     return found
 
 
-def _mounts_of(key, sample):
-    # type: (str, Any) -> nfs_latency.Interval
+def _mounts_of(key: str, sample: Any) -> nfs_latency.Interval:
     source = "file:" + nfs_traffic.MOUNTSTATS
     if source in sample.errors:
         raise Unanswered("sample:" + key, sample.errors[source])
@@ -219,21 +223,19 @@ def _mounts_of(key, sample):
     return nfs_latency.Interval(sample.seconds, between)
 
 
-def _too_few(found, rounds):
-    # type: (List[Window], int) -> List[str]
+def _too_few(found: List[Window], rounds: int) -> List[str]:
     """A remark for each figure that too few requests left open, with the numbers."""
-    silent = {}  # type: Dict[Tuple[str, str], List[int]]
+    silent: Dict[Tuple[str, str], List[int]] = {}
     for window in found:
         # The layers of an NFS operation are of the same requests: its server's serves for all.
         counted = window.probe == "disk" or window.layer == "server"
         if window.conditions.get("mode") == "passive" and window.p50 is None and counted:
             layer = window.layer if window.probe == "disk" else ""
-            name = "{0} {1} {2}".format(window.probe, window.subject, layer).strip()
+            name = f"{window.probe} {window.subject} {layer}".strip()
             silent.setdefault((name, window.subject), []).append(window.n)
     return [
-        "{0}: {1} in {2} of {3} windows (at most {4}; it needs {5} in an interval)".format(
-            name, TOO_FEW, len(counts), rounds, max(counts), disk_counters.FEWEST
-        )
+        f"{name}: {TOO_FEW} in {len(counts)} of {rounds} windows (at most {max(counts)}; it needs "
+        f"{disk_counters.FEWEST} in an interval)"
         for (name, _), counts in sorted(silent.items())
     ]
 
@@ -242,21 +244,21 @@ def _too_few(found, rounds):
 # Their probes are imported where they are used: most audits only look, and pay for each import.
 
 
-def _active(probe, turn, seconds, remarks):
-    # type: (Probe, Tuple[int, int], float, List[str]) -> List[Window]
+def _active(
+    probe: Probe, turn: Tuple[int, int], seconds: float, remarks: List[str]
+) -> List[Window]:
     """``turn`` is how many rounds there are, and which this is."""
     try:
         if probe.kind == TCP:
             return _tcp(probe.options, turn[0], seconds, remarks)
         return _disk_read(probe.options, seconds, turn[1] == 0, remarks)
     except (HostproofError, OSError) as problem:
-        _remark(remarks, "{0}: {1}".format(probe.kind, problem))
+        _remark(remarks, f"{probe.kind}: {problem}")
         return []
 
 
-def _tcp(options, windows, seconds, remarks):
-    # type: (Dict[str, Any], int, float, List[str]) -> List[Window]
-    from ..probes import tcp_latency
+def _tcp(options: Dict[str, Any], windows: int, seconds: float, remarks: List[str]) -> List[Window]:
+    from . import tcp_latency
 
     mode = options["mode"]
     samples = traffic.samples_of(options, windows, seconds)
@@ -277,15 +279,16 @@ def _tcp(options, windows, seconds, remarks):
     else:
         series = tcp_latency.handshake(target, pace)
     for text in series.remarks:
-        _remark(remarks, "{0}: {1}".format(TCP, text))
+        _remark(remarks, f"{TCP}: {text}")
     return tcp_latency.windows(target, series)
 
 
-def _disk_read(options, seconds, first, remarks):
-    # type: (Dict[str, Any], float, bool, List[str]) -> List[Window]
-    from ..probes import direct_file
+def _disk_read(
+    options: Dict[str, Any], seconds: float, first: bool, remarks: List[str]
+) -> List[Window]:
+    from ..probes.kernel import direct_file
 
-    found = []  # type: List[Window]
+    found: List[Window] = []
     share = seconds / len(options["sizes"])
     file = direct_file.open_file(options["path"])
     try:
@@ -297,20 +300,19 @@ def _disk_read(options, seconds, first, remarks):
                 measured = _read_once(file, size, options, share)
             except HostproofError as problem:
                 # A file may be too small for the larger reads alone.
-                _remark(remarks, "{0}: {1}".format(DISK_READ, problem))
+                _remark(remarks, f"{DISK_READ}: {problem}")
                 continue
             found += measured.windows
             for text in measured.remarks:
-                _remark(remarks, "{0}: {1}".format(DISK_READ, text))
+                _remark(remarks, f"{DISK_READ}: {text}")
     finally:
         os.close(file.descriptor)
     return found
 
 
-def _read_once(file, size, options, share):
-    # type: (Any, int, Dict[str, Any], float) -> Any
+def _read_once(file: Any, size: int, options: Dict[str, Any], share: float) -> Any:
     """The windows and remarks of one size of a file that direct_file opened."""
-    from ..probes import disk_latency
+    from . import disk_latency
 
     reads = options["reads"] or min(_MOST_READS, max(1, int(share / _READ_INTERVAL)))
     reads = max(1, min(reads, _MOST_BYTES // size))

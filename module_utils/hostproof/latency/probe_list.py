@@ -19,7 +19,7 @@ Each item is a dictionary with ``probe`` and the options of that probe:
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from ..errors import PolicyError
-from ..probes.latency_hello import LONGEST
+from .hello import LONGEST
 
 DISK, NFS, DISK_READ, TCP, REPORT = "disk", "nfs", "disk_read", "tcp", "report"
 
@@ -70,29 +70,30 @@ class _Option(NamedTuple):
     required: bool
 
 
-def check_probes(probes, where="probes"):
-    # type: (Any, str) -> List[Probe]
+def check_probes(probes: Any, where: str = "probes") -> List[Probe]:
     """The probes of a list; PolicyError names ``where``, the item and what is wrong with it."""
     if not isinstance(probes, (list, tuple)):
         raise PolicyError(
-            "{0} must be a list of dictionaries such as {{probe: disk}}, not {1!r}".format(
-                where, probes
-            )
+            f"{where} must be a list of dictionaries such as {{probe: disk}}, not {probes!r}"
         )
-    checked = []  # type: List[Probe]
+    checked: List[Probe] = []
     for number, given in enumerate(probes, 1):
-        try:
-            one = _check(given)
-        except ValueError as problem:
-            raise PolicyError("{0}, item {1}: {2}".format(where, number, problem)) from problem
-        if any(one.name == other.name for other in checked):
-            raise PolicyError("{0}, item {1}: {2} is listed twice".format(where, number, one.name))
-        checked.append(one)
+        checked.append(check_probe(given, number, checked, where))
     return checked
 
 
-def _check(given):
-    # type: (Any) -> Probe
+def check_probe(given: Any, number: int, before: List[Probe], where: str) -> Probe:
+    """The probe of an item, which none ``before`` it may be the same as."""
+    try:
+        one = _check(given)
+    except ValueError as problem:
+        raise PolicyError(f"{where}, item {number}: {problem}") from problem
+    if any(one.name == other.name for other in before):
+        raise PolicyError(f"{where}, item {number}: {one.name} is listed twice")
+    return one
+
+
+def _check(given: Any) -> Probe:
     kind = given.get("probe") if isinstance(given, dict) else None
     if not isinstance(kind, str) or kind not in _OPTIONS:
         raise ValueError(
@@ -106,23 +107,22 @@ def _check(given):
         raise ValueError(
             "{0} has no {1}; it has {2}".format(kind, ", ".join(unknown), ", ".join(known))
         )
-    options = {}  # type: Dict[str, Any]
+    options: Dict[str, Any] = {}
     for name, option in known.items():
         value = given.get(name)
         if value is None:
             if option.required:
-                raise ValueError("{0} needs {1}".format(kind, name))
+                raise ValueError(f"{kind} needs {name}")
             options[name] = option.default
             continue
         try:
             options[name] = option.read(value)
         except ValueError as problem:
-            raise ValueError("{0} of {1} {2}".format(name, kind, problem)) from problem
+            raise ValueError(f"{name} of {kind} {problem}") from problem
     return Probe(kind, _name(kind, options), options)
 
 
-def _name(kind, options):
-    # type: (str, Dict[str, Any]) -> str
+def _name(kind: str, options: Dict[str, Any]) -> str:
     if kind == TCP:
         shown = "[{0}]" if ":" in options["host"] else "{0}"
         target = shown.format(options["host"])
@@ -135,38 +135,30 @@ def _name(kind, options):
 # -- what the options take ------------------------------------------------------------------------
 
 
-def _number(low, high):
-    # type: (int, int) -> Callable[[Any], int]
-    def read(value):
-        # type: (Any) -> int
+def _number(low: int, high: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
         if isinstance(value, bool) or not str(value).isdecimal() or not low <= int(value) <= high:
-            raise ValueError(
-                "must be a whole number from {0} to {1}, not {2!r}".format(low, high, value)
-            )
+            raise ValueError(f"must be a whole number from {low} to {high}, not {value!r}")
         return int(value)
 
     return read
 
 
-def _word(value):
-    # type: (Any) -> str
+def _word(value: Any) -> str:
     text = value if isinstance(value, str) else ""
     if not text.strip() or any(ord(one) < ord(" ") for one in text):
-        raise ValueError("must be a text in one line, not {0!r}".format(value))
+        raise ValueError(f"must be a text in one line, not {value!r}")
     return text
 
 
-def _path(value):
-    # type: (Any) -> str
+def _path(value: Any) -> str:
     if not _word(value).startswith("/"):
-        raise ValueError("must begin with /, not {0!r}".format(value))
+        raise ValueError(f"must begin with /, not {value!r}")
     return str(value)
 
 
-def _one_of(*choices):
-    # type: (*str) -> Callable[[Any], str]
-    def read(value):
-        # type: (Any) -> str
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
         if value not in choices:
             raise ValueError("must be one of {0}, not {1!r}".format(", ".join(choices), value))
         return str(value)
@@ -174,39 +166,34 @@ def _one_of(*choices):
     return read
 
 
-def _list_of(read_one):
-    # type: (Callable[[Any], Any]) -> Callable[[Any], List[Any]]
-    def read(value):
-        # type: (Any) -> List[Any]
+def _list_of(read_one: Callable[[Any], Any]) -> Callable[[Any], List[Any]]:
+    def read(value: Any) -> List[Any]:
         if not isinstance(value, (list, tuple)) or not value:
-            raise ValueError("must be a list that is not empty, not {0!r}".format(value))
+            raise ValueError(f"must be a list that is not empty, not {value!r}")
         found = [read_one(one) for one in value]
         if len(set(found)) < len(found):
-            raise ValueError("must not name anything twice: {0!r}".format(value))
+            raise ValueError(f"must not name anything twice: {value!r}")
         return found
 
     return read
 
 
-def _read_size(value):
-    # type: (Any) -> int
+def _read_size(value: Any) -> int:
     size = _number(ALIGNMENT, LARGEST_READ)(value)
     if size % ALIGNMENT:
-        raise ValueError("must be multiples of {0}, not {1}".format(ALIGNMENT, size))
+        raise ValueError(f"must be multiples of {ALIGNMENT}, not {size}")
     return size
 
 
-def _may(read, default=None):
-    # type: (Callable[[Any], Any], Optional[Any]) -> _Option
+def _may(read: Callable[[Any], Any], default: Optional[Any] = None) -> _Option:
     return _Option(read, default, False)
 
 
-def _must(read):
-    # type: (Callable[[Any], Any]) -> _Option
+def _must(read: Callable[[Any], Any]) -> _Option:
     return _Option(read, None, True)
 
 
-_OPTIONS = {
+_OPTIONS: Dict[str, Dict[str, _Option]] = {
     DISK: {
         "devices": _may(_list_of(_word)),
         "layer": _may(_one_of("devices", "paths"), "devices"),
@@ -226,4 +213,4 @@ _OPTIONS = {
         "reply_size": _may(_number(1, LONGEST), 4),
     },
     REPORT: {"path": _must(_path), "events": _may(_list_of(_word))},
-}  # type: Dict[str, Dict[str, _Option]]
+}

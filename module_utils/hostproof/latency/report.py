@@ -8,7 +8,7 @@ with a mean alone. Comparing needs the reports of several intervals of each side
 
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from .window import Window
+from ..measured import Window
 
 #: The event that is no I/O latency from 12.2 on in a multitenant database.
 LOG_WRITE = "log file parallel write"
@@ -24,22 +24,21 @@ class Report(NamedTuple):
 
 
 def window(
-    probe,  # type: str
-    subject,  # type: str
-    layer,  # type: str
-    n,  # type: int
-    mean,  # type: Optional[float]
-    conditions,  # type: Dict[str, Any]
-    size=None,  # type: Optional[int]
-    seconds=None,  # type: Optional[float]
-    bins=None,  # type: Optional[Dict[str, Any]]
-    minimum=None,  # type: Optional[float]
-    maximum=None,  # type: Optional[float]
-    p50=None,  # type: Optional[float]
-    p90=None,  # type: Optional[float]
-    p99=None,  # type: Optional[float]
-):
-    # type: (...) -> Window
+    probe: str,
+    subject: str,
+    layer: str,
+    n: int,
+    mean: Optional[float],
+    conditions: Dict[str, Any],
+    size: Optional[int] = None,
+    seconds: Optional[float] = None,
+    bins: Optional[Dict[str, Any]] = None,
+    minimum: Optional[float] = None,
+    maximum: Optional[float] = None,
+    p50: Optional[float] = None,
+    p90: Optional[float] = None,
+    p99: Optional[float] = None,
+) -> Window:
     """A window of which most is not told. Reports have a clock without a zone: no ``started``.
 
     ``n`` is 0 where the report does not count; ``conditions`` without a value are left out.
@@ -63,8 +62,9 @@ def window(
     )
 
 
-def octaves(counts, wide=None, open_at=None):
-    # type: (Dict[int, int], Optional[Dict[int, int]], Optional[int]) -> Optional[Dict[str, Any]]
+def octaves(
+    counts: Dict[int, int], wide: Optional[Dict[int, int]] = None, open_at: Optional[int] = None
+) -> Optional[Dict[str, Any]]:
     """Bins of a window: k to what took less than 2**k us and not less than half of it.
 
     ``wide``: for a k that holds more than its octave, the lowest octave it holds (0: all below);
@@ -72,7 +72,7 @@ def octaves(counts, wide=None, open_at=None):
     """
     if not counts:
         return None
-    bins = {"log2": {str(k): counts[k] for k in sorted(counts)}}  # type: Dict[str, Any]
+    bins: Dict[str, Any] = {"log2": {str(k): counts[k] for k in sorted(counts)}}
     if wide:
         bins["wide"] = {str(k): wide[k] for k in sorted(wide)}
     if open_at is not None:

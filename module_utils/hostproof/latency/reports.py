@@ -31,7 +31,7 @@ _AWR = re.compile(
 )
 
 #: In this order: what is certain first. Of each, its name, what tells it, and what it is called.
-_SIGNS = (
+_SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
     (
         "iolstats",
         re.compile(r"^[ \t]*IO length \(bytes\):|iosize-latency distribution", re.MULTILINE),
@@ -49,7 +49,7 @@ _SIGNS = (
     ("awr_global", _AWR_GLOBAL),
     ("statspack", _STATSPACK),
     ("awr", _AWR),
-)  # type: Tuple[Tuple[str, Pattern[str]], ...]
+)
 
 KINDS = tuple(kind for kind, _ in _SIGNS)
 
@@ -70,14 +70,17 @@ _DATABASES = {
 }
 
 
-def recognised(text):
-    # type: (str) -> List[str]
+def recognised(text: str) -> List[str]:
     """Every kind whose signs the text has, the surest first; none for a foreign text."""
     return [kind for kind, sign in _SIGNS if sign.search(text)]
 
 
-def read(text, kind=None, release=None, multitenant=None):
-    # type: (str, Optional[str], Optional[str], Optional[bool]) -> Report
+def read(
+    text: str,
+    kind: Optional[str] = None,
+    release: Optional[str] = None,
+    multitenant: Optional[bool] = None,
+) -> Report:
     """The report as windows. ParseError for a foreign, scrambled or cut off one.
 
     ``kind`` is one of KINDS, or None to find out. ``release`` ("19.0.0.0.0") and ``multitenant``
@@ -103,5 +106,5 @@ def read(text, kind=None, release=None, multitenant=None):
     for other in kinds[1:]:
         if other in ("iolstats", "devio_stats"):
             # A cell writes its dumps into one trace file.
-            report.remarks.append("the text also holds {0}: ask for it with kind".format(other))
+            report.remarks.append(f"the text also holds {other}: ask for it with kind")
     return report

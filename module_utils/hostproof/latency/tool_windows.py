@@ -4,9 +4,10 @@
 
 from typing import Any, Dict, List, Optional
 
-from ..parsers import apachebench, devio_stats, iolstats, oratcptest, orion, slob
+from ..measured import Window
+from ..parsers.net import apachebench
+from ..parsers.oracle import devio_stats, iolstats, oratcptest, orion, slob
 from .report import Report, octaves, window
-from .window import Window
 
 #: Fewer I/Os in an interval do not tell its mean: the counters are whole milliseconds.
 FEWEST = 30
@@ -14,8 +15,7 @@ FEWEST = 30
 _SHORTENED = "somebody left lines out: what they held is not known"
 
 
-def from_oratcptest(text):
-    # type: (str) -> Report
+def from_oratcptest(text: str) -> Report:
     """A window a test; ``n`` follows from how long it ran, as oratcptest does not count."""
     windows = []
     remarks = []
@@ -23,7 +23,7 @@ def from_oratcptest(text):
     for test in oratcptest.parse(text):
         subject = "oratcptest"
         if test.server is not None:
-            subject = test.server + ("" if test.port is None else ":{0}".format(test.port))
+            subject = test.server + ("" if test.port is None else f":{test.port}")
         figures.append(
             {
                 "subject": subject,
@@ -44,7 +44,7 @@ def from_oratcptest(text):
         )
         if test.latency is None or test.mode != "SYNC":
             remarks.append(
-                "a test in mode {0} tells no round trip: run it with -mode=sync".format(test.mode)
+                f"a test in mode {test.mode} tells no round trip: run it with -mode=sync"
             )
             continue
         if test.disk_write:
@@ -73,14 +73,13 @@ def from_oratcptest(text):
     return Report("oratcptest", windows, {"tests": figures}, remarks)
 
 
-def from_orion(text):
-    # type: (str) -> Report
+def from_orion(text: str) -> Report:
     """A window a point of the matrix whose latency is printed."""
-    windows = []  # type: List[Window]
+    windows: List[Window] = []
     remarks = []
     figures = []
     for place, run in enumerate(orion.parse(text), 1):
-        name = run.file or ("orion" if place == 1 else "orion run {0}".format(place))
+        name = run.file or ("orion" if place == 1 else f"orion run {place}")
         figures.append(
             {
                 "subject": name,
@@ -93,56 +92,53 @@ def from_orion(text):
             remarks.append(
                 "{0} was cut off, it has no line '{1}='".format(name, "=', '".join(run.missing))
             )
-        before = len(windows)
-        for one in run.latencies:
-            windows.append(
-                window(
-                    "disk",
-                    "{0} {1} {2}+{3}".format(name, one.direction, one.small, one.large),
-                    "user",
-                    sum(one.bins.values()),
-                    one.average,
-                    {
-                        "tool": "orion",
-                        "small_in_flight": one.small,
-                        "large_in_flight": one.large,
-                        "deviation_us": one.deviation,
-                        "n_from": None if one.bins else "not told",
-                    },
-                    size=run.small_size if one.kind == "small" else run.large_size,
-                    bins=octaves(one.bins),
-                    minimum=one.minimum,
-                    maximum=one.maximum,
-                )
-            )
-        best = run.small_latency
-        if best is not None and not run.latencies:
-            windows.append(
-                window(
-                    "disk",
-                    "{0} read {1}+{2}".format(name, best.small, best.large),
-                    "user",
-                    0,
-                    best.value,
-                    {
-                        "tool": "orion",
-                        "small_in_flight": best.small,
-                        "large_in_flight": best.large,
-                        "n_from": "not told",
-                    },
-                    size=run.small_size,
-                )
-            )
-        if len(windows) == before and not run.missing:
-            remarks.append("{0} prints rates and no latency".format(name))
+        found = _of_orion(name, run)
+        windows += found
+        if not found and not run.missing:
+            remarks.append(f"{name} prints rates and no latency")
     return Report("orion", windows, {"runs": figures}, remarks)
 
 
-def from_iolstats(text):
-    # type: (str) -> Report
+def _of_orion(name: str, run: orion.Summary) -> List[Window]:
+    """Those of one run; of a summary alone, the best of its small reads."""
+    windows = [
+        window(
+            "disk",
+            f"{name} {one.direction} {one.small}+{one.large}",
+            "user",
+            sum(one.bins.values()),
+            one.average,
+            {
+                "tool": "orion",
+                "small_in_flight": one.small,
+                "large_in_flight": one.large,
+                "deviation_us": one.deviation,
+                "n_from": None if one.bins else "not told",
+            },
+            size=run.small_size if one.kind == "small" else run.large_size,
+            bins=octaves(one.bins),
+            minimum=one.minimum,
+            maximum=one.maximum,
+        )
+        for one in run.latencies
+    ]
+    best = run.small_latency
+    if best is not None and not windows:
+        told = {
+            "tool": "orion",
+            "small_in_flight": best.small,
+            "large_in_flight": best.large,
+            "n_from": "not told",
+        }
+        subject = f"{name} read {best.small}+{best.large}"
+        windows.append(window("disk", subject, "user", 0, best.value, told, size=run.small_size))
+    return windows
+
+
+def from_iolstats(text: str) -> Report:
     """A window a cell disk, direction and size: bins alone, as a cell keeps no sums."""
     windows = []
-    remarks = []  # type: List[str]
+    remarks: List[str] = []
     figures = []
     for disk in iolstats.parse(text):
         counts = {
@@ -154,12 +150,10 @@ def from_iolstats(text):
             number = sum(both[place] for both in disk.counts.values())
             if number and direction not in told:
                 remarks.append(
-                    "{0}: the latencies of {1} {2}s are not in the text".format(
-                        disk.name, number, direction
-                    )
+                    f"{disk.name}: the latencies of {number} {direction}s are not in the text"
                 )
         if disk.shortened:
-            remarks.append("{0}: {1}".format(disk.name, _SHORTENED))
+            remarks.append(f"{disk.name}: {_SHORTENED}")
         for table in disk.latencies:
             for size, bins in sorted(table.bins.items()):
                 windows.append(
@@ -177,12 +171,11 @@ def from_iolstats(text):
     return Report("iolstats", windows, {"cell_disks": figures}, remarks)
 
 
-def from_devio_stats(text):
-    # type: (str) -> Report
+def from_devio_stats(text: str) -> Report:
     """A window a device, as the passive probe of this host's disks gives."""
     windows = []
     remarks = []
-    fewer = {}  # type: Dict[str, List[str]]
+    fewer: Dict[str, List[str]] = {}
     for device in devio_stats.parse(text):
         counts = [one.reads + one.writes for one in device.intervals]
         total = sum(counts)
@@ -213,11 +206,11 @@ def from_devio_stats(text):
             )
         )
         if not means:
-            remarks.append("{0}: too few I/Os, no interval has {1}".format(device.name, FEWEST))
+            remarks.append(f"{device.name}: too few I/Os, no interval has {FEWEST}")
         if device.shortened:
-            remarks.append("{0}: {1}".format(device.name, _SHORTENED))
+            remarks.append(f"{device.name}: {_SHORTENED}")
         elif len(device.intervals) < device.expected:
-            has = "{0} of {1}".format(len(device.intervals), device.expected)
+            has = f"{len(device.intervals)} of {device.expected}"
             fewer.setdefault(has, []).append(device.name)
     for has, names in fewer.items():
         remarks.append(
@@ -227,8 +220,7 @@ def from_devio_stats(text):
     return Report("devio_stats", windows, {}, remarks)
 
 
-def from_slob_grep(text):
-    # type: (str) -> Report
+def from_slob_grep(text: str) -> Report:
     """A window a report of which grep found the line of an event."""
     events, rates = slob.parse_grep(text)
     windows = [
@@ -267,8 +259,7 @@ def from_slob_grep(text):
     return Report("slob_grep", windows, figures, remarks)
 
 
-def from_slob_info(text):
-    # type: (str) -> Report
+def from_slob_info(text: str) -> Report:
     """A window a report and event; awr_info.sh does not tell how many waits there were."""
     windows = []
     figures = []
@@ -308,8 +299,7 @@ def from_slob_info(text):
     return Report("slob_awr_info", windows, {"reports": figures}, remarks)
 
 
-def from_slob_db_stats(text):
-    # type: (str) -> Report
+def from_slob_db_stats(text: str) -> Report:
     """How long each schema ran; there is no latency in it."""
     figures = [
         {
@@ -328,8 +318,7 @@ def from_slob_db_stats(text):
     )
 
 
-def from_apachebench(text):
-    # type: (str) -> Report
+def from_apachebench(text: str) -> Report:
     """One window of HTTP requests: percentiles in whole milliseconds."""
     told = apachebench.parse(text)
     one = window(
@@ -356,13 +345,11 @@ def from_apachebench(text):
     return Report("apachebench", [one], figures, [])
 
 
-def _best(best):
-    # type: (Optional[orion.Best]) -> Optional[Dict[str, Any]]
+def _best(best: Optional[orion.Best]) -> Optional[Dict[str, Any]]:
     return None if best is None else dict(best._asdict())
 
 
-def _median(ordered):
-    # type: (List[float]) -> Optional[float]
+def _median(ordered: List[float]) -> Optional[float]:
     if not ordered:
         return None
     middle = len(ordered) // 2

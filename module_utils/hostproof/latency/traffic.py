@@ -28,8 +28,9 @@ LEAST_WARM_UP = 3
 SMALL_EXCHANGE = 4096
 
 
-def check_probes(probes, windows, seconds, where="probes"):
-    # type: (Sequence[Probe], int, float, str) -> None
+def check_probes(
+    probes: Sequence[Probe], windows: int, seconds: float, where: str = "probes"
+) -> None:
     """PolicyError for round trips that do not fit into a window, or are too many in all of them."""
     for probe in probes:
         if probe.kind != TCP:
@@ -40,11 +41,10 @@ def check_probes(probes, windows, seconds, where="probes"):
             check_time(options["mode"], samples, seconds)
             check(options["mode"], windows, samples, options["request_size"], options["reply_size"])
         except ValueError as problem:
-            raise PolicyError("{0}, {1}: {2}".format(where, probe.name, problem)) from problem
+            raise PolicyError(f"{where}, {probe.name}: {problem}") from problem
 
 
-def samples_of(options, windows, seconds):
-    # type: (Dict[str, Any], int, float) -> int
+def samples_of(options: Dict[str, Any], windows: int, seconds: float) -> int:
     """How many round trips a window of a ``tcp`` probe with these options shall have: what the list
     says, else what is usual in so many seconds and is not too much in so many windows."""
     if options["samples"]:
@@ -56,28 +56,24 @@ def samples_of(options, windows, seconds):
     return max(1, min(int(seconds / _REQUEST_INTERVAL), most // requests_a_sample(*sizes)))
 
 
-def warm_up_requests(request_size, reply_size):
-    # type: (int, int) -> int
+def warm_up_requests(request_size: int, reply_size: int) -> int:
     """The most requests that precede a window."""
     return max(LEAST_WARM_UP, min(WARM_UP, WARM_UP_BYTES // (request_size + reply_size)))
 
 
-def requests_a_sample(request_size, reply_size):
-    # type: (int, int) -> int
+def requests_a_sample(request_size: int, reply_size: int) -> int:
     """The most requests that a sample takes."""
     return 2 if request_size + reply_size <= SMALL_EXCHANGE else 1
 
 
-def check(mode, windows, samples, request_size, reply_size):
-    # type: (str, int, int, int, int) -> None
+def check(mode: str, windows: int, samples: int, request_size: int, reply_size: int) -> None:
     """ValueError where all windows together are more connections or bytes than a probe may make."""
     if mode != REQUEST_RESPONSE:
         if windows * samples > MOST_CONNECTIONS:
             raise ValueError(
-                "{0} connections are more than {1}: take at most {2} samples in each of {3} "
-                "windows, or request_response for many".format(
-                    windows * samples, MOST_CONNECTIONS, MOST_CONNECTIONS // windows, windows
-                )
+                f"{windows * samples} connections are more than {MOST_CONNECTIONS}: take at most "
+                f"{MOST_CONNECTIONS // windows} samples in each of {windows} windows, or "
+                "request_response for many"
             )
         return
     sizes = request_size, reply_size
@@ -85,24 +81,18 @@ def check(mode, windows, samples, request_size, reply_size):
     moved = requests * (request_size + reply_size)
     if moved > MOST_BYTES:
         raise ValueError(
-            "{0} bytes would be sent and received, more than {1}: take fewer samples or smaller "
-            "requests".format(moved, MOST_BYTES)
+            f"{moved} bytes would be sent and received, more than {MOST_BYTES}: take fewer "
+            "samples or smaller requests"
         )
 
 
-def check_time(mode, samples, seconds):
-    # type: (str, int, float) -> None
+def check_time(mode: str, samples: int, seconds: float) -> None:
     """ValueError where a window has no room for its connections at the rate they may have."""
     # What is a tenth has no exact float: 0.3 / 0.1 is less than 3.
     most = max(1, int(seconds / LEAST_CONNECT_INTERVAL + 1e-6))
     if mode != REQUEST_RESPONSE and samples > most:
         raise ValueError(
-            "{0} connections take {1:g} s at {2:g} a second, and a window has {3:g} s: take at "
-            "most {4} samples, or request_response for many".format(
-                samples,
-                samples * LEAST_CONNECT_INTERVAL,
-                1 / LEAST_CONNECT_INTERVAL,
-                seconds,
-                most,
-            )
+            f"{samples} connections take {samples * LEAST_CONNECT_INTERVAL:g} s at "
+            f"{1 / LEAST_CONNECT_INTERVAL:g} a second, and a window has {seconds:g} s: take at "
+            f"most {most} samples, or request_response for many"
         )

@@ -5,6 +5,8 @@ and nothing may depend on them. What is asserted is what files and processes of 
 The policy is ../inventory/group_vars/container/hugepages.yml.
 """
 
+import re
+
 import pytest
 
 #: 64M in pages of 2M, and 4 more for the instance.
@@ -45,7 +47,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):
 
 def test_a_drop_in_that_would_not_win_is_refused(box, untouched):
     box.run("echo 'vm.nr_hugepages = 7' > /etc/sysctl.d/99-zzz-rival.conf")
-    refused = box.play("apply")
+    refused = box.apply()
     assert refused.rc == 2
     assert "/etc/sysctl.d/99-zzz-rival.conf:1" in " ".join(refused.output.split())
     box.run("rm /etc/sysctl.d/99-zzz-rival.conf; ! test -e /var/lib/hostproof")
@@ -86,7 +88,7 @@ def test_a_second_apply_changes_nothing(box):
 
 def test_verify_names_the_file_and_line_that_win(box):
     box.run("echo 'vm.nr_hugepages = 7' > /etc/sysctl.d/97-older.conf")
-    verified = box.play("verify")
+    verified = box.verify()
     assert verified.statuses()["oracle hugepages.memlock_persisted"] == "pass"
     owner = verified.finding("hugepages.one_owner")
     assert owner["status"] == "warn"
@@ -98,7 +100,7 @@ def test_verify_names_the_file_and_line_that_win(box):
 def test_what_may_not_be_read_is_no_pass(box):
     """Root of the container may not read the memory map of another account's process."""
     box.start("BOX1", "64M")
-    statuses = box.play("verify").statuses()
+    statuses = box.verify().statuses()
     assert statuses["BOX1 hugepages.sga_in_huge_pages"] == "error"
     assert "pass" not in statuses["BOX1 hugepages.memlock_in_force"]
     box.stop_instance("BOX1")
@@ -111,6 +113,19 @@ def test_revert_puts_every_file_back(box, untouched):
 
 
 def test_a_second_revert_finds_nothing_to_put_back(box, untouched):
-    again = box.play("revert")
+    again = box.revert()
     assert (again.rc, again.changed) == (0, 0)
+    assert box.files() == untouched["files"]
+
+
+def test_revert_works_after_apply_was_killed_at_any_step(box, untouched):
+    """Files only; the values of the kernel are the lab's."""
+    said = box.kill_at_each_step("apply")
+    assert int(re.search(r"killed at (\d+) steps; 4 files and values change", said).group(1)) >= 40
+    assert box.files() == untouched["files"]
+
+
+def test_revert_works_after_revert_was_killed_at_any_step(box, untouched):
+    said = box.kill_at_each_step("revert")
+    assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 10
     assert box.files() == untouched["files"]

@@ -1,9 +1,6 @@
 """The AIX host of the story: the container, what its stand-ins hold, and modules run in it."""
 
 import json
-import os
-import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +19,8 @@ STANDINS = "/opt/hostproof-tests/aix"
 
 class Aix(Box):
     """The container with what only the stand-ins know: the database, the kernel, the calls."""
+
+    python = "/opt/freeware/bin/python3"
 
     def attributes(self, device: str, layer: str) -> dict[str, str]:
         """Every attribute of a device in a layer (odm, running)."""
@@ -64,27 +63,15 @@ def box() -> Aix:
 
 
 @pytest.fixture(scope="session")
-def module() -> Callable[..., dict[str, Any]]:
-    """Runs a module inside the container; what it returns."""
+def module(box: Aix) -> Callable[..., dict[str, Any]]:
+    """Runs a module inside the container, with options of Ansible; what it returns."""
 
-    def run(which: str, *options: str, **arguments: Any) -> dict[str, Any]:
-        command = [str(Path(sys.executable).with_name("ansible")), "container", *options]
-        command += ["-i", str(ROOT / "molecule" / SCENARIO / "inventory")]
-        command += ["-m", which, "-a", json.dumps(arguments)]
-        kept = {name: value for name, value in os.environ.items() if "ANSIBLE_" not in name}
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env={**kept, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
+    def run(which: str, /, *options: str, **arguments: Any) -> dict[str, Any]:
+        return box.module(
+            which,
+            _ansible_check_mode="--check" in options,
+            _ansible_diff="--diff" in options,
+            **arguments,
         )
-        print(done.stdout, done.stderr)
-        result: dict[str, Any] = json.loads(
-            re.split(r"(?:SUCCESS|CHANGED|FAILED!) => ", done.stdout)[-1]
-        )
-        return result
 
     return run

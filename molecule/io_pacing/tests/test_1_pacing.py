@@ -1,7 +1,7 @@
 """The story of io_pacing on AIX: every test goes on where the one before it ended.
 
 The host has 33/24, which an old HACMP asked for, and a PowerHA that does not need it. Its commands,
-its database and what Python sees of its kernel are stand-ins (../prepare.yml).
+its database and what Python sees of its kernel are stand-ins (../prepare.sh).
 """
 
 import pytest
@@ -108,7 +108,7 @@ def test_one_mark_alone_is_refused_and_not_dropped(box, untouched):
 def test_an_illegal_pair_is_refused_before_the_first_write(box, untouched, maxpout, minpout, said):
     box.forget_calls()
     # Without a profile: marks that are given are the policy.
-    refused = box.play("apply", io_pacing_maxpout=maxpout, io_pacing_minpout=minpout)
+    refused = box.apply(io_pacing_maxpout=maxpout, io_pacing_minpout=minpout)
     assert refused.rc == 2
     assert said in words(refused.output)
     assert box.changes() == []
@@ -127,7 +127,7 @@ def test_apply_sets_both_with_one_command(box, untouched):
 
 
 def test_verify_passes(box):
-    verified = box.play("verify")
+    verified = box.verify()
     assert verified.rc == 0
     assert verified.worse_than_pass() == {}
     assert found(verified, "running")["running"] == "maxpout=8193 minpout=4096"
@@ -144,42 +144,42 @@ def test_a_second_apply_changes_nothing(box):
 
 def test_marks_of_a_file_system_are_found_in_both_places(box):
     box.run("sed -i 's|options.*= rw$|options\\t\\t= rw,maxpout=33,minpout=24|' /etc/filesystems")
-    coming = found(box.play("verify"), "filesystems")
+    coming = found(box.verify(), "filesystems")
     assert coming["status"] == "fail"
     assert (coming["persisted"], coming["running"]) == ("/backup: maxpout=33 minpout=24", "none")
-    assert coming["fix"].startswith("chfs -a options=rw /backup")
+    assert "chfs -a options=rw /backup" in coming["commands"]
     box.put("mounts/4/options", "rw,maxpout=33,minpout=24,log=/dev/hd8")
-    there = found(box.play("verify"), "filesystems")
+    there = found(box.verify(), "filesystems")
     assert there["status"] == "fail"
     assert there["running"] == "/backup: maxpout=33 minpout=24"
     # Apply reports it and leaves it alone.
     box.forget_calls()
-    assert box.play("apply").changed == 0
+    assert box.apply().changed == 0
     assert box.changes() == []
     allowed = [{"path": "/backup", "maxpout": 33, "minpout": 24}]
-    verified = box.play("verify", io_pacing_filesystems=allowed)
+    verified = box.verify(io_pacing_filesystems=allowed)
     assert statuses(verified)["filesystems"] == "pass"
 
 
 def test_a_mount_that_is_older_than_its_file_is_found(box):
     box.put("mounts/4/options", "rw,log=/dev/hd8")
     allowed = [{"path": "/backup", "maxpout": 33, "minpout": 24}]
-    older = found(box.play("verify", io_pacing_filesystems=allowed), "filesystems")
+    older = found(box.verify(io_pacing_filesystems=allowed), "filesystems")
     assert older["status"] == "warn"
     box.run("sed -i 's|rw,maxpout=33,minpout=24|rw|' /etc/filesystems")
-    assert statuses(box.play("verify"))["filesystems"] == "pass"
+    assert statuses(box.verify())["filesystems"] == "pass"
 
 
 def test_a_change_that_waits_for_the_boot_is_seen_and_brought_into_force(box):
     box.run("chdev -l sys0 -a maxpout=33 -a minpout=24 -T")
     assert box.marks() == {"odm": DEFAULT, "running": LEGACY}
-    verified = box.play("verify")
+    verified = box.verify()
     assert statuses(verified)["persisted"] == "pass"
     running = found(verified, "running")
     assert (running["status"], running["running"]) == ("fail", "maxpout=33 minpout=24")
     assert "chdev -P or chdev -T" in running["why"]
     box.forget_calls()
-    assert box.play("apply").changed == 1
+    assert box.apply().changed == 1
     assert box.changes() == [[*CHDEV, "-T"]]
     assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
 
@@ -204,36 +204,36 @@ def test_an_old_hacmp_keeps_its_marks_unless_the_risk_is_named(box, untouched):
     box.put("filesets/cluster.es.server.rte", ["5.4.1.0", "ES Base Server Runtime"])
     # The releases before 7 had no halevel.
     box.run("rm /usr/es/sbin/cluster/utilities/halevel")
-    verified = box.play("verify")
+    verified = box.verify()
     assert statuses(verified)["legacy_values"] == "pass"
     # No finding hands out what apply refuses.
     assert "chdev" not in found(verified, "persisted")["fix"]
     box.forget_calls()
-    refused = box.play("apply")
+    refused = box.apply()
     assert refused.rc == 2
     assert "io_pacing_deadman_risk_ok: true" in words(refused.output)
     assert "CPU headroom 53 %" in words(refused.output)
     assert box.changes() == []
     assert box.layers() == untouched["layers"]
-    overruled = box.play("apply", io_pacing_powerha_version="7.2.3")
+    overruled = box.apply(io_pacing_powerha_version="7.2.3")
     assert overruled.rc == 2
     assert "says PowerHA 7.2.3, and the host has PowerHA 5.4.1.0" in words(overruled.output)
     assert box.changes() == []
-    taken = box.play("apply", io_pacing_deadman_risk_ok=True)
+    taken = box.apply(io_pacing_deadman_risk_ok=True)
     assert taken.changed == 1
     assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
-    risk = found(box.play("verify"), "deadman_risk")
+    risk = found(box.verify(), "deadman_risk")
     assert risk["status"] in ("warn", "fail")
-    assert box.play("revert").changed == 1
+    assert box.revert().changed == 1
     assert box.layers() == untouched["layers"]
 
 
 def test_a_powerha_of_unknown_release_is_no_permission(box, untouched):
     box.put("filesets/cluster.es.server.rte", ["unreadable", "ES Base Server Runtime"])
     box.forget_calls()
-    assert box.play("apply").rc == 2
+    assert box.apply().rc == 2
     assert box.changes() == []
-    told = box.play("apply", "--check", io_pacing_powerha_version="7.2.3")
+    told = box.apply(check=True, io_pacing_powerha_version="7.2.3")
     assert (told.rc, told.changed) == (0, 1)
     box.put("filesets/cluster.es.server.rte", ["7.2.3.1", "Base Server Runtime"])
     box.run("ln -s /opt/hostproof-tests/aix/halevel /usr/es/sbin/cluster/utilities/halevel")
@@ -241,33 +241,33 @@ def test_a_powerha_of_unknown_release_is_no_permission(box, untouched):
 
 def test_what_chdev_refuses_fails_and_leaves_nothing_behind(box, untouched):
     box.put("devices/sys0/busy", True)
-    refused = box.play("apply")
+    refused = box.apply()
     assert refused.rc == 2
     assert "0514-062 Cannot perform the requested function" in words(refused.output)
     assert box.layers() == untouched["layers"]
     box.put("devices/sys0/busy", False)
-    assert box.play("revert").changed == 0
+    assert box.revert().changed == 0
 
 
 @pytest.mark.parametrize("how", ["chdev_forgets", "chdev_forgets_kernel"])
 def test_a_chdev_that_does_not_change_every_layer_is_a_failure(box, untouched, how):
     box.put(how, True)
-    refused = box.play("apply")
+    refused = box.apply()
     assert refused.rc == 2
     assert "the old state is back" in words(refused.output)
     assert box.layers() == untouched["layers"]
     box.put(how, False)
-    assert box.play("revert").changed == 0
+    assert box.revert().changed == 0
 
 
 def test_what_the_next_boot_brings_is_what_was_there(box, untouched):
-    box.play("apply")
+    box.apply()
     box.run("/opt/hostproof-tests/aix/odm.py boot")
     assert box.marks() == {"odm": DEFAULT, "running": DEFAULT}
     # Somebody was there before revert: the database is as it was, the kernel is not.
     box.run("chdev -l sys0 -a maxpout=33 -a minpout=24 -P")
     assert box.marks() == {"odm": LEGACY, "running": DEFAULT}
-    assert box.play("revert").changed == 1
+    assert box.revert().changed == 1
     assert box.layers() == untouched["layers"]
     box.run("/opt/hostproof-tests/aix/odm.py boot")
     assert box.layers() == untouched["layers"]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import testinfra
-import yaml
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -17,24 +16,6 @@ from lab_machine import HugePagesLab  # noqa: E402
 from machines import vm  # noqa: E402
 from nfs_lab import NfsLab  # noqa: E402
 
-#: One mount that exists and one that does not; more of them would only take longer.
-KILLED = ("/u02/oradata", "/u03/redo")
-
-
-def write_policy(folder: Path) -> Path:
-    """The roles' variables for the lab as a JSON file: their defaults and the inventory's."""
-    policy = {}
-    for control in ("hugepages", "nfs_mounts"):
-        for path in ("roles/{}/defaults/main.yml", "inventories/lab/group_vars/lab/{}.yml"):
-            policy.update(yaml.safe_load((ROOT / path.format(control)).read_text()))
-    policy["nfs_mounts_remount_ok"] = True
-    policy["nfs_mounts_wanted"] = [
-        mount for mount in policy["nfs_mounts_wanted"] if mount["path"] in KILLED
-    ]
-    path = folder / "policy.json"
-    path.write_text(json.dumps(policy))
-    return path
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Flow control comes last: it reboots, and the story of HugePages begins with a pool that
@@ -43,11 +24,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> None:
+def tools() -> None:
     """What the tests use on the machine is there."""
     NfsLab().send(
         ROOT / "tests/standins/instance.py",
-        ROOT / "molecule/lab/kill_at_each_step.py",
         ROOT / "molecule/lab/filer.py",
         ROOT / "molecule/lab/lab-filer.service",
         ROOT / "molecule/lab/wires.py",
@@ -56,7 +36,6 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> None:
         ROOT / "molecule/lab/agent_table.py",
         ROOT / "molecule/lab/traffic.py",
         ROOT / "module_utils/hostproof",
-        write_policy(tmp_path_factory.mktemp("policy")),
     )
 
 

@@ -43,6 +43,16 @@ pass_persist .1.3.6.1.4.1.789 {tools}/agent_table.py {tools}/agent-{which}.json
 #: It is looked for in everything that a run prints or keeps.
 COMMUNITY = "of-the-lab-only"
 
+#: With both agents, and nothing wanted of any card.
+PATH_POLICY: dict[str, Any] = {
+    "flow_control_wanted": [{"role": "storage", "rx": "keep", "tx": "keep"}],
+    "flow_control_switches": [{"address": SWITCH[0], "port": SWITCH[1]}],
+    "flow_control_filers": [{"address": "10.9.2.2", "agent": FILER[0], "port": FILER[1]}],
+    "flow_control_credentials": {"default": {"version": "2c", "community": COMMUNITY}},
+    "hostproof_window_seconds": 2,
+    "flow_control_timeout": 10,
+}
+
 #: The cable of the host's e1000e, and the one of the filer behind it.
 HOST_MAC, FILER_MAC = "52:54:00:00:01:01", "52:54:00:00:01:02"
 FILER_ADDRESS = "10.9.2.2"
@@ -233,17 +243,10 @@ class FlowLab(LabMachine):
 
     def judge_path(self) -> Run:
         """Verify with both agents, and nothing wanted of any card."""
-        switch, switch_port = SWITCH
-        filer, filer_port = FILER
-        return self.play(
-            "verify",
-            flow_control_wanted=[{"role": "storage", "rx": "keep", "tx": "keep"}],
-            flow_control_switches=[{"address": switch, "port": switch_port}],
-            flow_control_filers=[{"address": FILER_ADDRESS, "agent": filer, "port": filer_port}],
-            flow_control_credentials={"default": {"version": "2c", "community": COMMUNITY}},
-            flow_control_sample_seconds=2,
-            flow_control_timeout=10,
-        )
+        return self.verify(**PATH_POLICY)
+
+    def judge_path_by_a_play(self) -> Run:
+        return self.play("verify", **PATH_POLICY)
 
 
 def chain(finding: Finding) -> str:

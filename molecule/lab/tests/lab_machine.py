@@ -11,18 +11,11 @@ LOGIN = "su - oracle -c"
 class LabMachine(Machine):
     """Hostproof is run here with one control alone."""
 
-    control: str
-
     def __init__(self) -> None:
         super().__init__(vm.ssh, ROOT / "inventories/lab")
 
     def play(self, playbook: str, *options: str, **variables: object) -> Run:
         return super().play(playbook, "--tags", self.control, *options, **variables)
-
-    def kill_at_each_step(self, action: str, every: int = 1) -> str:
-        """Run molecule/lab/kill_at_each_step.py on the machine."""
-        command = f"python3 {TOOLS}/kill_at_each_step.py {action} {self.control} {every}"
-        return self.run(command, timeout=600)
 
 
 class HugePagesLab(LabMachine):
@@ -34,6 +27,10 @@ class HugePagesLab(LabMachine):
 
     def cut_power(self, path: str) -> None:
         """Apply, and reset the machine right before the file gets its name."""
+        self.send_killer()
+        # The tests' own files are not what the cut may take.
+        self.run("sync")
         before = vm.boot_id()
-        vm.run(f"nohup python3 {TOOLS}/kill_at_each_step.py power-cut {path} >/dev/null 2>&1 &")
+        tool = f"nohup python3 {TOOLS}/kill_at_each_step.py power-cut {self.control} {path}"
+        vm.run(f"{tool} >/dev/null 2>&1 &")
         vm.wait(previous_boot=before)

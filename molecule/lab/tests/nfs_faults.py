@@ -64,7 +64,7 @@ FAULTS = (
         "smallfiler:/vol/small",
         "backup",
         GOOD,
-        {"transfer_size": "fail"},
+        {"transfer_size": "warn"},
         {"persisted": "262144", "running": "32768"},
         "raise the server's maximum",
     ),
@@ -75,7 +75,7 @@ FAULTS = (
         GOOD,
         {"mounted_as_persisted": "warn"},
         {"persisted": "acregmax=120"},
-        "umount /f/changed && mount /f/changed",
+        "umount /f/changed\nmount /f/changed",
         persisted=GOOD + ",acregmax=120",
     ),
     Fault(

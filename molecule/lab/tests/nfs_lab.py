@@ -73,7 +73,7 @@ class NfsLab(LabMachine):
     @contextmanager
     def traffic(self, *folders: str) -> Iterator[None]:
         """Blocks read and written in the folders meanwhile."""
-        started = f"{TOOLS}/traffic.py 90 {' '.join(folders)}"
+        started = f"{TOOLS}/traffic.py 300 {' '.join(folders)}"
         self.run(f"setsid -f {started} >/tmp/traffic.log 2>&1; sleep 1")
         try:
             yield

@@ -25,7 +25,7 @@ def test_all_off(flow, agents):
     card = flow.card(1)
     flow.set_pause(card, "off", "off")
     flow.tell(switch_table(PortState(NONE), PortState(NONE)), filer_table(FilerState(NONE)))
-    judged = flow.judge_path()
+    judged = flow.judge_path_by_a_play()
     found = judged.finding(HOST_CABLE.format(card))
     print("all off:", chain(found))
     assert chain(found) == (

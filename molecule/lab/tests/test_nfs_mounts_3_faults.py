@@ -37,4 +37,4 @@ def test_the_finding_names_layer_and_fix(verified, fault):
     found = verified.finding(f"{fault.path} nfs_mounts.{next(iter(fault.findings))}")
     for layer, words in fault.layer.items():
         assert words in found[layer]
-    assert fault.fix in found["fix"]
+    assert fault.fix in "\n".join([found["fix"], *found["commands"]])

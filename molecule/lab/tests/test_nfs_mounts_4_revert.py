@@ -2,8 +2,21 @@
 
 import re
 
-#: Each step takes seconds here, so not every one is taken.
-EVERY = {"apply": 13, "revert": 9}
+import pytest
+import yaml
+from machines.needs import ROOT
+
+#: One mount that exists and one that does not; more of them would only take longer.
+KILLED = ("/u02/oradata", "/u03/redo")
+
+
+@pytest.fixture(scope="module")
+def two_mounts():
+    """The variables of a policy of these two."""
+    policy = yaml.safe_load((ROOT / "inventories/lab/group_vars/lab/nfs_mounts.yml").read_text())
+    wanted = [mount for mount in policy["nfs_mounts_wanted"] if mount["path"] in KILLED]
+    assert len(wanted) == len(KILLED)
+    return {"nfs_mounts_wanted": wanted, "nfs_mounts_remount_ok": True}
 
 
 def test_revert_puts_files_mounts_and_slots_back(nfs, nfs_untouched):
@@ -15,18 +28,19 @@ def test_revert_puts_files_mounts_and_slots_back(nfs, nfs_untouched):
 
 
 def test_a_second_revert_finds_nothing_to_put_back(nfs, nfs_untouched):
-    again = nfs.play("revert")
+    again = nfs.revert()
     assert (again.rc, again.changed) == (0, 0)
     assert nfs.state() == nfs_untouched
 
 
-def test_revert_works_after_apply_was_killed(nfs, nfs_untouched):
-    said = nfs.kill_at_each_step("apply", EVERY["apply"])
+def test_revert_works_after_apply_was_killed_at_a_mount(nfs, nfs_untouched, two_mounts):
+    """Steps of files are killed at in the container (molecule/nfs_mounts)."""
+    said = nfs.kill_at_each_step("apply", "kernel", **two_mounts)
     assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 5
     assert nfs.state() == nfs_untouched
 
 
-def test_revert_works_after_revert_was_killed(nfs, nfs_untouched):
-    said = nfs.kill_at_each_step("revert", EVERY["revert"])
+def test_revert_works_after_revert_was_killed_at_a_mount(nfs, nfs_untouched, two_mounts):
+    said = nfs.kill_at_each_step("revert", "kernel", **two_mounts)
     assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 3
     assert nfs.state() == nfs_untouched

@@ -23,7 +23,7 @@ PROCESSES = [1, 2, 4, 8, 16, 32]
 UPPER_TABLES = 16 << 10
 
 
-def measure(**options: Any) -> dict[str, Any]:
+def by_ansible(**options: Any) -> dict[str, Any]:
     """What the module sga_cost returns for the lab."""
     program = Path(sys.executable).with_name("ansible")
     done = subprocess.run(
@@ -59,7 +59,7 @@ def segments(lab, pool):
 
 @pytest.fixture(scope="module")
 def cost(lab, segments):
-    found = measure(size="256M", processes=PROCESSES[-1])
+    found = by_ansible(size="256M", processes=PROCESSES[-1])
     logs = ROOT / ".cache/logs"
     logs.mkdir(parents=True, exist_ok=True)
     (logs / "sga-cost.txt").write_text("\n".join(found["table"]) + "\n")
@@ -106,7 +106,7 @@ def test_nothing_is_left_behind(lab, segments, cost):
 
 
 def test_more_than_is_free_is_bounded_and_said(lab, pool):
-    bounded = measure(size="60G", processes=2)
+    bounded = lab.module("sga_cost", size="60G", processes=2)
     assert MIB < bounded["size"] < 60 << 30
     assert any("huge pages" in reason for reason in bounded["reasons"])
     assert any(line.startswith("Scaled to 60.0 GiB, not measured") for line in bounded["table"])
@@ -115,9 +115,10 @@ def test_more_than_is_free_is_bounded_and_said(lab, pool):
 def test_it_does_not_run_beside_an_instance(lab, pool):
     lab.start("LAB1", "64M", "4k")
     try:
-        refused = measure(size="64M", processes=2)
+        small: dict[str, Any] = {"size": "64M", "processes": 2}
+        refused = lab.module("sga_cost", **small)
         assert "rows" not in refused
         assert "LAB1 runs here" in refused["msg"]
-        assert measure(size="64M", processes=2, allow_beside_instances=True)["rows"]
+        assert lab.module("sga_cost", allow_beside_instances=True, **small)["rows"]
     finally:
         lab.stop_instance("LAB1")

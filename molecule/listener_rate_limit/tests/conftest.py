@@ -1,8 +1,5 @@
 """The container as its story's tests see it, and the module listener_probe run in it."""
 
-import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -30,26 +27,12 @@ def host(box: Box, monkeypatch: pytest.MonkeyPatch) -> testinfra.host.Host:
 
 
 @pytest.fixture(scope="session")
-def probe() -> Callable[..., dict[str, Any]]:
+def probe(box: Box) -> Callable[..., dict[str, Any]]:
     """Runs listener_probe inside the container; what it returns."""
 
     def run(**arguments: Any) -> dict[str, Any]:
-        command = [str(Path(sys.executable).with_name("ansible")), "container"]
-        command += ["-i", str(ROOT / "molecule" / SCENARIO / "inventory")]
-        command += ["-m", "listener_probe", "-a", json.dumps(arguments)]
-        kept = {name: value for name, value in os.environ.items() if "ANSIBLE_" not in name}
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env={**kept, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        print(done.stdout, done.stderr)
-        assert done.returncode == 0
-        result: dict[str, Any] = json.loads(done.stdout.partition("=>")[2])
-        return result
+        shown = box.module("listener_probe", **arguments)
+        assert not shown.get("failed"), shown
+        return shown
 
     return run

@@ -1,6 +1,6 @@
 """The story of a listener's rate: every test goes on where the one before it ended.
 
-The listeners are stand-ins, started as oracle and grid (../prepare.yml). The policy is
+The listeners are stand-ins, started as oracle and grid (../prepare.sh). The policy is
 ../inventory/group_vars/container/listener_rate_limit.yml: 10 connections a second.
 """
 
@@ -86,7 +86,7 @@ def test_without_permission_the_listener_keeps_running_and_is_found_older_than_i
 
 
 def test_its_revert_is_identical(box, untouched):
-    assert box.play("revert").rc == 0
+    assert box.revert().rc == 0
     assert seen(box) == untouched["file"]
 
 
@@ -102,7 +102,7 @@ def test_apply_edits_one_address_and_restarts_the_listener(box, untouched):
 
 
 def test_verify_passes(box):
-    verified = box.play("verify")
+    verified = box.verify()
     assert verified.rc == 0
     for check in ("rate_as_wanted", "rate_bound", "loaded", "drain_time", "queue_size"):
         assert find(verified, check)["status"] == "pass", check
@@ -118,7 +118,7 @@ def test_a_burst_of_50_is_delayed_at_about_that_rate_and_none_is_refused(box, pr
 
 
 def test_the_delay_is_seen_in_the_log(box):
-    assert find(box.play("verify"), "delayed")["status"] in ("pass", "warn")
+    assert find(box.verify(), "delayed")["status"] in ("pass", "warn")
 
 
 def test_a_second_apply_changes_nothing(box):
@@ -132,10 +132,10 @@ def test_a_file_that_an_administrator_touches_makes_the_listener_older(box):
     time.sleep(2)
     before = listener(box)
     box.run(f"touch {FILE}")
-    assert find(box.play("verify"), "loaded")["status"] == "fail"
-    assert box.play("apply", **RESTART).rc == 0
+    assert find(box.verify(), "loaded")["status"] == "fail"
+    assert box.apply(**RESTART).rc == 0
     assert listener(box)[0] != before[0]
-    assert find(box.play("verify"), "loaded")["status"] == "pass"
+    assert find(box.verify(), "loaded")["status"] == "pass"
 
 
 def test_a_file_of_grid_infrastructure_is_refused_and_untouched(box, untouched):
@@ -153,10 +153,10 @@ def test_a_file_that_cannot_be_read_is_named_with_its_place_and_never_written(bo
     good = seen(box)
     box.run(f"cp -p {FILE} /tmp/good; sed -i 's/^ADR_BASE_LISTENER/)ADR_BASE_LISTENER/' {FILE}")
     broken = seen(box)
-    verified = box.play("verify")
+    verified = box.verify()
     assert find(verified, "file_understood")["status"] in ("fail", "error")
     assert "line 12, column 1" in find(verified, "file_understood")["why"]
-    assert box.play("apply", **RESTART).rc == 2
+    assert box.apply(**RESTART).rc == 2
     assert seen(box) == broken
     box.run(f"cp -p /tmp/good {FILE}; rm /tmp/good")
     assert seen(box) == good
@@ -171,7 +171,7 @@ def test_revert_puts_the_file_back_and_the_listener_knows_it(box, untouched, pro
 
 
 def test_a_second_revert_finds_nothing_to_put_back(box, untouched):
-    again = box.play("revert")
+    again = box.revert()
     assert (again.rc, again.changed) == (0, 0)
     assert seen(box) == untouched["file"]
 

@@ -6,6 +6,7 @@ The policy is ../inventory/group_vars/container/nfs_mounts.yml.
 """
 
 import json
+import re
 
 import pytest
 
@@ -65,11 +66,11 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched, slots):
 def test_a_unit_stands_before_fstab_and_is_not_edited(box, untouched, slots):
     unit = "[Mount]\nWhat=filer1:/vol/oradata\nWhere=/u02/oradata\nType=nfs\nOptions=soft\n"
     box.run(f"cat > {UNIT} <<'END'\n{unit}END")
-    owner = box.play("verify", **slots).finding("/u02/oradata nfs_mounts.one_owner")
+    owner = box.verify(**slots).finding("/u02/oradata nfs_mounts.one_owner")
     assert owner["status"] == "warn"
     assert UNIT in owner["why"]
     assert f"{FSTAB}:3" in owner["why"]
-    refused = box.play("apply", **slots)
+    refused = box.apply(**slots)
     assert refused.rc == 2
     assert UNIT in refused.output
     box.run(f"rm {UNIT}; ! test -e /var/lib/hostproof")
@@ -80,7 +81,7 @@ def test_an_autofs_map_counts_only_where_fstab_says_nothing(box, untouched, slot
     box.run(f"echo '/- {MAP}' > /etc/auto.master")
     box.run(f"echo '/u02/oradata -soft filer1:/vol/oradata' > {MAP}")
     box.run("touch /run/autofs-is-enabled")
-    owner = box.play("verify", **slots).finding("/u02/oradata nfs_mounts.one_owner")
+    owner = box.verify(**slots).finding("/u02/oradata nfs_mounts.one_owner")
     assert owner["status"] == "warn"
     assert owner["persisted"].startswith(f"{FSTAB}:3")
     assert f"{MAP}:1" in owner["persisted"]
@@ -93,7 +94,9 @@ def test_a_mount_that_fails_puts_everything_back(box, untouched, slots):
     wanted = [{"path": "/backup", "source": "filer2:/vol/backup", "class": "backup"}, REDO]
     failed = box.play("apply", "-e", json.dumps({"nfs_mounts_wanted": wanted}), **slots)
     assert failed.rc == 2
-    assert failed.statuses() == {"nfs_mounts.applied": "fail"}
+    # Beside it stands what the host is like without the change.
+    assert failed.statuses()["nfs_mounts.applied"] == "fail"
+    assert len(failed.statuses()) > 20
     assert "the old state is back" in failed.finding("nfs_mounts.applied")["why"]
     assert box.files() == untouched["files"]
     box.run("! test -e /u03")
@@ -133,7 +136,7 @@ def test_a_second_apply_changes_nothing(box, slots):
 
 
 def test_verify_finds_what_is_persisted_right(box, slots):
-    statuses = box.play("verify", **slots).statuses()
+    statuses = box.verify(**slots).statuses()
     assert statuses["/u02/oradata nfs_mounts.options_persisted"] == "pass"
     assert statuses["/u02/oradata nfs_mounts.safe_transport"] == "pass"
     assert statuses["/u02/oradata nfs_mounts.locks_between_clients"] == "pass"
@@ -144,7 +147,7 @@ def test_verify_finds_what_is_persisted_right(box, slots):
 def test_verify_names_each_mistake_in_oranfstab(box, slots):
     lines = ["server: filer1", "paht: 192.0.2.5", "export: /vol/oradata mount: /u02/oradat"]
     box.run(f"printf '%s\\n' {' '.join(repr(line) for line in lines)} > {ORANFSTAB}")
-    verified = box.play("verify", **slots)
+    verified = box.verify(**slots)
     for number in (2, 3):
         assert verified.finding(f"{ORANFSTAB}:{number} nfs_mounts.oranfstab")["status"] == "fail"
     box.run(f"rm {ORANFSTAB}")
@@ -158,6 +161,19 @@ def test_revert_puts_every_file_back(box, untouched):
 
 
 def test_a_second_revert_finds_nothing_to_put_back(box, untouched):
-    again = box.play("revert")
+    again = box.revert()
     assert (again.rc, again.changed) == (0, 0)
+    assert box.files() == untouched["files"]
+
+
+def test_revert_works_after_apply_was_killed_at_any_step(box, untouched, slots):
+    """Files, and commands that do nothing here; mounts are the lab's."""
+    said = box.kill_at_each_step("apply", **slots)
+    assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 20
+    assert box.files() == untouched["files"]
+
+
+def test_revert_works_after_revert_was_killed_at_any_step(box, untouched, slots):
+    said = box.kill_at_each_step("revert", **slots)
+    assert int(re.search(r"killed at (\d+) steps", said).group(1)) >= 5
     assert box.files() == untouched["files"]

@@ -5,8 +5,7 @@
 from ansible.module_utils.basic import AnsibleModule
 
 
-def main():
-    # type: () -> None
+def main() -> None:
     AnsibleModule(argument_spec={}, supports_check_mode=True).exit_json(changed=False)
 
 

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.checking import Verdict
 from ansible.module_utils.hostproof.controls.flow_control import links
 from ansible.module_utils.hostproof.controls.flow_control.links import Path, Side
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN
-from ansible.module_utils.hostproof.probes.ethernet_port import UNSEEN, Delta, Pause
+from ansible.module_utils.hostproof.snmp.ethernet_port import UNSEEN, Delta, Pause
 
 OFF, ON = Pause(False, False), Pause(True, True)
 RX, TX = Pause(True, False), Pause(False, True)
@@ -70,7 +71,8 @@ class TestCable:
     def test_down_is_no_verdict(self, end):
         sides = [side("eth1", ON), side("sw1 Gi1", OFF)]
         sides[end] = sides[end]._replace(up=False)
-        assert links.judge_cable(*sides) == (SKIP, f"{sides[end].name} is down.", "")
+        verdict = links.judge_cable(*sides)
+        assert (verdict.status, verdict.why) == (SKIP, f"{sides[end].name} is down.")
 
     def test_two_speeds_are_no_cable(self):
         verdict = links.judge_cable(side("eth1", ON, speed=1000), side("sw1 Te1", ON, speed=10000))
@@ -276,12 +278,12 @@ class TestWorst:
     def test_says_what_is_no_pass(self):
         one = links.worst(
             [
-                links.Verdict(PASS, "good.", ""),
-                links.Verdict(WARN, "less.", "b"),
-                links.Verdict(FAIL, "bad.", "a"),
+                Verdict(PASS, "good."),
+                Verdict(WARN, "less.", "b"),
+                Verdict(FAIL, "bad.", "a"),
             ]
         )
-        assert one == (FAIL, "bad. less.", "a; b")
+        assert one == Verdict(FAIL, "bad. less.", "a; b")
 
     def test_nothing_is_no_pass(self):
         assert links.worst([]).status == ERROR

@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.controls import flow_control
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.probes.net import large_frames
 from nic_packs import (
     FILER,
     SCRIPTS,
@@ -22,6 +23,7 @@ from nic_packs import (
     settings_text,
     storage_host,
 )
+from packs import Machine
 
 OFF = [{"role": "storage", "rx": True, "tx": False, "autoneg": False}]
 Judge = Callable[..., dict[str, list[Finding]]]
@@ -379,7 +381,7 @@ PROFILE = "/etc/NetworkManager/system-connections/storage.nmconnection"
 
 
 def managed(host: Host, version: str, lines: str) -> Host:
-    from ansible.module_utils.hostproof.parsers import nm_keyfile
+    from ansible.module_utils.hostproof.parsers.net import nm_keyfile
 
     host.file(PROFILE, "[connection]\nid=x\n[wifi-security]\npsk=correct horse\n")
     host.command("nmcli -t -f RUNNING,VERSION general", f"running:{version}\n")
@@ -419,7 +421,7 @@ IFCFG = "/etc/sysconfig/network-scripts/ifcfg-ens4"
 
 def scripted(host: Host, manager: str, sides: str, *more: str, active: str = "1-2") -> Host:
     """ETHTOOL_OPTS with -A for ens4."""
-    from ansible.module_utils.hostproof.parsers import ifcfg
+    from ansible.module_utils.hostproof.parsers.net import ifcfg
 
     host.file(IFCFG, "x")
     host.command("nmcli -t -f RUNNING,VERSION general", manager + "\n")
@@ -476,7 +478,7 @@ NM = "[ethtool]\npause-autoneg=false\npause-rx=true\npause-tx=false\n"
 
 @pytest.mark.parametrize("name", ["ifcfg-ens4.bak", "ifcfg-ens4.rpmsave", "ifcfg-ens4~"])
 def test_what_an_editor_left_behind_is_no_setting(judge, name):
-    from ansible.module_utils.hostproof.parsers import ifcfg
+    from ansible.module_utils.hostproof.parsers.net import ifcfg
 
     path = "/etc/sysconfig/network-scripts/" + name
     host = storage_host(pause=(False, False, False))
@@ -546,7 +548,7 @@ IF_UP = "/etc/network/if-up.d/ethtool"
 
 
 def ifupdown_host(lines: str, place: str = "/etc/network/interfaces") -> Host:
-    from ansible.module_utils.hostproof.parsers import ifupdown
+    from ansible.module_utils.hostproof.parsers.net import ifupdown
 
     host = storage_host(pause=(False, True, False))
     main = "/etc/network/interfaces"
@@ -622,6 +624,9 @@ def test_a_section_of_tuned_for_other_devices_does_not_count(judge):
     assert "nothing sets it" in found["persisted"][0].persisted
     found = judge(tuned_host("[net]\nenabled=0\n"), wanted=OFF)
     assert "nothing sets it" in found["persisted"][0].persisted
+    # For TuneD only 1, true and True are a yes (profiles/unit.py).
+    found = judge(tuned_host("[net]\nenabled=yes\n"), wanted=OFF)
+    assert "TuneD" not in found["persisted"][0].persisted
 
 
 def test_what_of_tuned_is_not_worked_out_is_an_error(judge):
@@ -730,7 +735,8 @@ def test_a_filer_that_no_path_leads_to_is_not_asked(judge):
 
 
 def test_mtu_along_the_path(judge):
-    assert statuses(judge(storage_host(mtu=9000), filers=given(mtu=1500)), "path_mtu") == ["fail"]
+    # Two ends agree on the smaller: the MSS of TCP.
+    assert statuses(judge(storage_host(mtu=9000), filers=given(mtu=1500)), "path_mtu") == ["warn"]
     # The ports of a switch that nobody asked may take less.
     found = judge(storage_host(mtu=9000), filers=given(mtu=9000))
     assert statuses(found, "path_mtu") == ["skip"]
@@ -741,7 +747,47 @@ def test_mtu_along_the_path(judge):
     learned.command(
         f"ip -o route get {FILER}", f"{FILER} dev ens4 src 192.0.2.1 uid 0 \\    cache mtu 1400 "
     )
-    assert statuses(judge(learned, filers=given(mtu=9000)), "path_mtu") == ["fail"]
+    assert statuses(judge(learned, filers=given(mtu=9000)), "path_mtu") == ["warn"]
+
+
+PING = f"ping -n -q -c 2 -i 0.2 -W 1 -M do -s {{}} {FILER}"
+ARRIVED = "2 packets transmitted, 2 received, 0% packet loss, time 201ms\n"
+LOST = "2 packets transmitted, 0 received, 100% packet loss, time 201ms\n"
+REFUSED = f"From {FILER} icmp_seq=1 Frag needed and DF set (mtu = 1500)\n" + LOST
+LOCAL = "ping: local error: message too long, mtu=1500\n" + LOST
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "status", "words"),
+    [
+        (ARRIVED, "", "pass", "frames of 9000 arrive"),
+        ("2 packets transmitted, 1 received, 50% packet loss\n", "", "pass", "frames of 9000"),
+        (LOST, ARRIVED, "fail", "do not arrive"),
+        (REFUSED, "", "fail", "1500 is the most on the way"),
+        (LOCAL, "", "fail", "1500 is the most on the way"),
+        (LOST, LOST, "skip", "Known is only this end"),
+        ("", "", "skip", "Known is only this end"),
+    ],
+)
+def test_frames_that_may_not_be_cut_are_the_proof(judge, large, small, status, words):
+    host = storage_host(mtu=9000)
+    host.command(PING.format(8972), large, 0 if large == ARRIVED else 1)
+    host.command(PING.format(56), small, 0 if small == ARRIVED else 1)
+    (found,) = judge(host)["path_mtu"]
+    assert found.status == status
+    assert words in f"{found.running} {found.why}"
+
+
+def test_nobody_pings_for_what_every_port_takes(judge):
+    host = storage_host()
+    judge(host)
+    assert not [key for key in host.evidence if "ping" in key]
+
+
+def test_ipv6_has_a_longer_header():
+    argv = large_frames.argv("fd00::5", 9000 - 48)
+    host = Machine().command(" ".join(argv), ARRIVED)
+    assert large_frames.look(host, "fd00::5", 9000).passed
 
 
 # -- what was counted -----------------------------------------------------------------------------
@@ -809,7 +855,7 @@ def test_a_driver_that_counts_no_pause(judge):
 
 
 def test_without_a_sample_nothing_is_counted(judge):
-    found = judge(storage_host(), sample_seconds=0)
+    found = judge(storage_host(), window_seconds=0)
     assert statuses(found, "pause_frames") == ["skip"]
     assert statuses(found, "drops") == ["skip"]
 

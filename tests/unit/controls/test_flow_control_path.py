@@ -3,19 +3,14 @@
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof.controls.flow_control import judge_links as judge_module
 from ansible.module_utils.hostproof.controls.flow_control.facts import Facts
-from ansible.module_utils.hostproof.controls.flow_control.judge_nic import (
-    judge_half_duplex,
-    judge_speed_duplex,
-)
-from ansible.module_utils.hostproof.controls.flow_control.judge_path import judge_path_mtu
 from ansible.module_utils.hostproof.controls.flow_control.policy import Policy, Rule
-from ansible.module_utils.hostproof.controls.flow_control.wanted import ports_of
+from ansible.module_utils.hostproof.controls.flow_control.ports import ports_of
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
-from ansible.module_utils.hostproof.probes import snmp
-from ansible.module_utils.hostproof.probes.ethernet_port import Pause
+from ansible.module_utils.hostproof.probes.net.large_frames import LargeFrames
+from ansible.module_utils.hostproof.snmp import tools as snmp
+from ansible.module_utils.hostproof.snmp.ethernet_port import Pause
 from path_facts import (
     ADDRESS,
     OFF,
@@ -27,6 +22,7 @@ from path_facts import (
     counted,
     facts,
     filer,
+    judged,
     member,
     nic,
     policy,
@@ -43,7 +39,7 @@ SILENT = snmp.NoAnswer("snmp:sw1 network opening", snmp.SILENT, "sw1 does not an
 @pytest.fixture
 def judge(validate_finding):
     def judge_facts(seen: Facts, wanted: Policy | None = None) -> list[Finding]:
-        findings = judge_module.judge_links(seen, wanted or policy())
+        findings = judged(seen, wanted)
         assert {one.check for one in findings} == {
             "flow_control.switch_port", "flow_control.filer_port", "flow_control.link",
         }  # fmt: skip
@@ -267,14 +263,15 @@ class TestUplink:
 
     def test_and_speed_duplex_says_no_other_thing_of_it(self):
         seen = path(ON, ON, host_port={"speed": 10000})
-        one = judge_speed_duplex(seen.nics["eth1"], seen, policy())
+        (one,) = judged(seen, None, "speed_duplex")
         assert one.status == ERROR
         assert "not the two ends of one cable" in one.why
         assert "flow_control_switches" in (one.fix or "")
 
     def test_another_duplex_at_the_same_speed_is_one_cable_that_is_wrong(self):
         seen = path(ON, ON, host_port={"duplex": "half"})
-        assert judge_speed_duplex(seen.nics["eth1"], seen, policy()).status == FAIL
+        (one,) = judged(seen, None, "speed_duplex")
+        assert one.status == FAIL
 
 
 class TestBond:
@@ -350,7 +347,7 @@ class TestBond:
 
     def test_half_duplex_of_that_port_is_not_the_other_members(self):
         seen = self.active_backup(duplex="half")
-        found = [judge_half_duplex(one, seen, policy()) for one in seen.nics.values()]
+        found = judged(seen, None, "half_duplex")
         assert [one.status for one in found] == [PASS, FAIL]
         assert found[1].why.startswith("Core Gi")
 
@@ -451,7 +448,7 @@ class TestMtu:
         return whole._replace(interfaces=whole.interfaces._replace(paths=ways))
 
     def test_all_take_it(self):
-        (found,) = of(judge_path_mtu(self.seen(9216, 9216), policy()), "path_mtu")
+        (found,) = judged(self.seen(9216, 9216), None, "path_mtu")
         assert found.status == PASS
 
     @pytest.mark.parametrize(
@@ -459,18 +456,52 @@ class TestMtu:
         [(None, 9216, "the switch port of eth1"), (9216, None, f"the switch port of {ADDRESS}")],
     )
     def test_a_port_that_tells_none(self, near, far, words):
-        (found,) = of(judge_path_mtu(self.seen(near, far), policy()), "path_mtu")
+        (found,) = judged(self.seen(near, far), None, "path_mtu")
         assert (found.status, words in found.why) == (SKIP, True)
 
     def test_a_router(self):
-        (found,) = of(
-            judge_path_mtu(self.seen(9216, 9216, gateway="192.0.2.1"), policy()), "path_mtu"
-        )
+        (found,) = judged(self.seen(9216, 9216, gateway="192.0.2.1"), None, "path_mtu")
         assert (found.status, "the router 192.0.2.1" in found.why) == (SKIP, True)
 
     def test_the_port_of_the_filer_takes_less(self):
-        (found,) = of(judge_path_mtu(self.seen(9216, 1500), policy()), "path_mtu")
+        (found,) = judged(self.seen(9216, 1500), None, "path_mtu")
         assert (found.status, "Gi24 takes only 1500" in found.why) == (FAIL, True)
+
+    def mtu(self, facts: Facts) -> Finding:
+        (found,) = judged(facts, None, "path_mtu")
+        return found
+
+    def test_an_mtu_by_qos_class_is_no_proof(self):
+        seen = self.seen(1500, 1500)
+        nexus = seen.switches["sw1"]._replace(mtu_by_class=True)
+        found = self.mtu(seen._replace(switches={"sw1": nexus}))
+        assert (found.status, "no proof" in found.why) == (WARN, True)
+
+    def test_frames_that_arrive_are_more_than_what_a_port_shows(self):
+        frames = {ADDRESS: LargeFrames(True, None, ("command:ping",))}
+        assert self.mtu(self.seen(1500, 1500)._replace(large_frames=frames)).status == PASS
+        assert self.mtu(self.seen(None, None)._replace(large_frames=frames)).status == PASS
+
+    def test_frames_that_do_not_arrive_fail_whatever_ports_show(self):
+        frames = {ADDRESS: LargeFrames(False, 1500, ("command:ping",))}
+        found = self.mtu(self.seen(9216, 9216)._replace(large_frames=frames))
+        assert (found.status, "1500 is the most" in found.why) == (FAIL, True)
+
+    def test_ends_that_differ_are_a_warning(self):
+        seen = self.seen(9216, 9216)
+        other = seen.filers[ADDRESS].ports[0]
+        smaller = other._replace(port=other.port._replace(mtu=1500))
+        filer = seen.filers[ADDRESS]._replace(ports=(smaller,))
+        assert self.mtu(seen._replace(filers={ADDRESS: filer})).status == WARN
+        assert self.mtu(self.seen(9216, 9216, learned_mtu=1400)).status == WARN
+
+    def test_a_switch_or_filer_that_broke_off_is_an_error(self):
+        seen = self.seen(9216, 9216)
+        broken = snmp.NoAnswer("snmp:sw1", snmp.FAILED, "sw1 was cut short")
+        assert self.mtu(seen._replace(switches={"sw1": broken})).status == ERROR
+        assert self.mtu(seen._replace(filers={ADDRESS: broken})).status == ERROR
+        silent = switch({HOST: "cut"})._replace(unknown=(HOST,))
+        assert self.mtu(seen._replace(switches={"sw1": silent})).status == ERROR
 
 
 class TestUncountedDiscards:
@@ -496,12 +527,7 @@ class TestUncountedDiscards:
         assert "What core Gi1 discards was not counted." in first.in_use
 
     def test_without_a_sample_nothing_is_expected(self):
-        wanted = policy(sample_seconds=0)
-        findings = judge_module.judge_links(self.uncounted(1000), wanted)
+        wanted = policy(window_seconds=0)
+        findings = judged(self.uncounted(1000), wanted)
         first = [one for one in findings if one.check == "flow_control.link"][0]
         assert "not counted" not in (first.in_use or "")
-
-
-def test_the_paths_are_there_for_who_prints_them():
-    (one,) = judge_module.paths(path(), policy())
-    assert one.chain.count("<->") == 2

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
 from ansible.module_utils.hostproof.controls import flow_control
-from ansible.module_utils.hostproof.controls.flow_control import waiting
+from ansible.module_utils.hostproof.controls.flow_control import link_waits
 from ansible.module_utils.hostproof.errors import Unanswered
 from nic_packs import Host, bonded_host, fixture, lacp, pause_text, policy, storage_host
 
@@ -492,7 +492,7 @@ def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 def wait_bond(tmp_path: Path, text: str, limit: str, *members: str, back: bool = False) -> int:
     (tmp_path / "bond0").write_text(text)
-    script = waiting.WAIT_BOND_BACK if back else waiting.WAIT_BOND
+    script = link_waits.WAIT_BOND_BACK if back else link_waits.WAIT_BOND
     answer = run(script.replace("/proc/net/bonding", str(tmp_path)), limit, "bond0", *members)
     assert answer.stdout.endswith("carried\n") == (answer.returncode == 0), answer
     return answer.returncode
@@ -514,7 +514,7 @@ def test_the_way_back_waits_for_what_is_left_of_the_bond(tmp_path):
     down = gone.replace("ens10\nMII Status: up", "ens10\nMII Status: down")
     assert down != gone
     assert wait_bond(tmp_path, down, "1", "ens8", "ens10", back=True) == 1
-    script = waiting.WAIT_BOND_BACK.replace("/proc/net/bonding", str(tmp_path))
+    script = link_waits.WAIT_BOND_BACK.replace("/proc/net/bonding", str(tmp_path))
     answer = run(script, "1", "bond7", "ens8")
     assert answer.stdout == "bond7 is no more\ncarried\n"
 
@@ -556,7 +556,7 @@ def test_a_bond_without_lacp_is_waited_for_by_its_link(tmp_path):
 def test_waiting_for_a_link(tmp_path):
     folder = tmp_path / "ens8"
     folder.mkdir()
-    script = waiting.WAIT_CARRIER.replace("/sys/class/net", str(tmp_path))
+    script = link_waits.WAIT_CARRIER.replace("/sys/class/net", str(tmp_path))
     (folder / "carrier").write_text("1\n")
     assert run(script, "60", "ens8").stdout == "carried\n"
     (folder / "carrier").write_text("0\n")

@@ -82,7 +82,7 @@ def test_sending_is_what_the_default_warns_of(judge):
     assert only(found, "persisted").status == "warn"
     found = judge(Solaris().flow("net0", "bi", "bi"), wanted=NO_SENDING)
     assert only(found, "wanted").status == "fail"
-    assert only(found, "wanted").fix == "dladm set-linkprop -p flowctrl=rx net0"
+    assert only(found, "wanted").commands == ("dladm set-linkprop -p flowctrl=rx net0",)
 
 
 def test_auto_is_what_came_of_it(judge):

@@ -334,8 +334,8 @@ POOL = (
         database(sysctl="vm.nr_hugepages = many\n"),
         {},
         "pool_persisted",
-        "error",
-        ("by many",),
+        "fail",
+        ("nothing sets it; not used: ", "= many (the kernel refuses it: it does not begin with"),
     ),
     Story(
         "persisted: /etc/sysctl.conf alone, which systemd does not read",
@@ -434,7 +434,11 @@ POOL = (
         {},
         "pool_not_wasted",
         "warn",
-        ("820 pages (1.6 GiB) are kept for nothing", "set vm.nr_hugepages to 8194"),
+        (
+            "820 pages (1.6 GiB) are kept for nothing",
+            "make the pool 8194 pages",
+            "sysctl -w vm.nr_hugepages=8194",
+        ),
     ),
     Story(
         "not wasted: what is promised counts as used",
@@ -460,7 +464,7 @@ POOL = (
         {},
         "ram_share",
         "fail",
-        ("at most 70 percent of memory (44.8 GiB)", "reduce the pool to 22937 pages"),
+        ("at most 70 percent of memory (44.8 GiB)", "make the pool 22937 pages at most"),
     ),
     Story("share: just not too much", database(pool=(22937, 0)), {}, "ram_share", "pass"),
     Story(
@@ -674,7 +678,7 @@ INSTANCES = (
         {},
         "memlock_persisted",
         "fail",
-        ("soft not set, hard not set", "oracle - memlock 60397977"),
+        ("soft not set, hard not set", "./hostproof apply --tags hugepages"),
     ),
     Story(
         "memlock: the soft one is too low for the SGA",
@@ -784,7 +788,7 @@ INSTANCES = (
         {},
         "shm_group",
         "warn",
-        ("nothing sets it (0)", "still falls back to the memlock limit"),
+        ("nothing sets it (0)", "lets a memlock limit stand in for it"),
     ),
     Story(
         "group: missing on a kernel without it",
@@ -813,7 +817,7 @@ INSTANCES = (
         with_instance(Shm(16 * GIB), groups=(54322, 54330)),
         {},
         "shm_group",
-        "warn",
+        "fail",
         ("Not in the group that may use huge pages: ORCL", "not a member: ORCL"),
     ),
     Story(
@@ -835,7 +839,7 @@ INSTANCES = (
         "group: set by a script",
         database(
             sysctl="vm.nr_hugepages=8194\n",
-            executable={"/etc/rc.local": "sysctl -w vm.hugetlb_shm_group=54321\n"},
+            executable={"/etc/rc.local": "sysctl -w vm.hugetlb_shm_group=$GROUP\n"},
         ),
         {},
         "shm_group",
@@ -983,7 +987,7 @@ TRANSPARENT = (
     Story(
         "thp: a script decides",
         database(
-            executable={"/etc/rc.local": f"echo never > {packs.THP_FILE}\n"},
+            executable={"/etc/rc.local": f"echo $MODE > {packs.THP_FILE}\n"},
         ),
         {},
         "transparent_hugepages",
@@ -1022,12 +1026,28 @@ TRANSPARENT = (
         "pass",
     ),
     Story(
-        "thp: UEK7 below a database of 19c wants never",
+        "thp: UEK7 below a database of 19c wants madvise too",
         database(kernel=UEK7, thp="always [madvise] never", without=["/etc/tmpfiles.d/thp.conf"]),
         {"instances": LISTED},
         "transparent_hugepages",
+        "pass",
+        ("madvise (UEK7 or later)",),
+    ),
+    Story(
+        "thp: UEK7 below a database of 19c that nobody listed",
+        database(kernel=UEK7),
+        {},
+        "transparent_hugepages",
         "warn",
-        ("never (UEK7 or later with database 19)",),
+        ("'never' now and 'never' after the next boot are safe, but not what is asked",),
+    ),
+    Story(
+        "thp: UEK7 below a database of 18c wants never",
+        database(kernel=UEK7, thp="always [madvise] never", without=["/etc/tmpfiles.d/thp.conf"]),
+        {"instances": [{"sid": "ORCL", "sga": "16G", "version": "18"}]},
+        "transparent_hugepages",
+        "warn",
+        ("never (UEK7 or later with database 18)",),
     ),
     Story(
         "thp: UEK6 wants never",

@@ -4,8 +4,10 @@ from typing import Any
 
 import packs
 import pytest
+from ansible.module_utils.hostproof import difference
 from ansible.module_utils.hostproof.change import FileChange, Plan, ValueChange
 from ansible.module_utils.hostproof.controls import hugepages
+from ansible.module_utils.hostproof.controls.hugepages.policy import InstancePolicy
 from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
 from packs import GIB, HEADER, MIB, Machine, Shm
 
@@ -70,7 +72,9 @@ class TestChanges:
 
     def test_diff_is_the_plan(self, plan):
         wanted = plan(fresh_host(), instances=LISTED)
-        diff = {one["after_header"]: (one["before"], one["after"]) for one in wanted.diff()}
+        diff = {
+            one["after_header"]: (one["before"], one["after"]) for one in difference.of_plan(wanted)
+        }
         assert diff[POOL_FILE] == ("0\n", "8196\n")
         assert diff[packs.THP_FILE] == ("always\n", "never\n")
         assert diff[packs.SYSCTL_FILE] == ("", changes(wanted)[packs.SYSCTL_FILE])
@@ -409,16 +413,16 @@ class TestPolicy:
                 {"instances": [{"sid": "A", "sga": "1G", "pga": "1G"}]},
                 "hugepages_instances A has unknown pga",
             ),
-            ({"instances": [{"sid": "A", "sga": "60GB"}]}, "hugepages_instances: A is no size"),
+            ({"instances": [{"sid": "A", "sga": "60GB"}]}, "hugepages_instances A: sga is no size"),
             ({"instances": [{"sid": "A", "sga": "0"}]}, "must be more than nothing"),
             ({"instances": [{"sid": "A", "sga": True}]}, "is no size"),
             (
                 {"instances": [{"sid": "A", "sga": "1G", "version": "newest"}]},
-                "hugepages_instances A version 'newest' must be a number such as 19",
+                "hugepages_instances A: version 'newest' must be a number such as 19",
             ),
             (
                 {"instances": [{"sid": "A", "sga": "1G"}, {"sid": "A", "sga": "2G"}]},
-                "hugepages_instances lists a sid twice: A, A",
+                "hugepages_instances lists a sid twice: A",
             ),
             ({"spare_pages": -1}, "hugepages_spare_pages must be a whole number, not -1"),
             ({"spare_pages": True}, "hugepages_spare_pages must be a whole number, not True"),
@@ -468,5 +472,5 @@ class TestPolicy:
     def test_sizes_and_numbers_as_text(self):
         changed = {"instances": [{"sid": "A", "sga": "1.5G"}], "spare_pages": "7"}
         policy = hugepages.policy_from(packs.hugepages_policy(**changed))
-        assert policy.instances == (hugepages.InstancePolicy("A", 1536 * MIB, None),)
+        assert policy.instances == (InstancePolicy("A", 1536 * MIB, None),)
         assert policy.spare_pages == 7

@@ -45,6 +45,14 @@ def greedy_at_boot() -> Machine:
     return machine.file("/proc/cmdline", "root=/dev/sda1 hugepages=30000\n")
 
 
+def raised() -> Machine:
+    """Its next start takes four times what runs, and there are huge pages of another size."""
+    machine = packs.database_host().memory(Hugetlb=(16 + 40) * MIB)
+    machine.file("/proc/cmdline", "hugepagesz=1G hugepages=40\n")
+    running = {"sga_max_size": str(16 * GIB), "sga_target": str(16 * GIB)}
+    return machine.parameters("ORCL", running, ("*", "sga_target", "64G"))
+
+
 HOSTS: dict[str, tuple[Callable[[], Machine], dict[str, Any]]] = {
     "healthy": (packs.database_host, {}),
     "healthy, listed": (packs.database_host, {"instances": LISTED}),
@@ -52,6 +60,8 @@ HOSTS: dict[str, tuple[Callable[[], Machine], dict[str, Any]]] = {
     "sick, listed": (sick_host, {"instances": LISTED}),
     "without systemd": (host_without_systemd, {}),
     "greedy at boot": (greedy_at_boot, {}),
+    "raised": (raised, {}),
+    "raised, listed": (raised, {"instances": LISTED}),
 }
 
 

@@ -131,7 +131,7 @@ class TestPolicy:
         ("listed", "said"),
         [
             ([("fs", 33, 24)], "'fs' must be a mount point"),
-            ([("/fs", 33, 24), ("/fs/", 33, 24)], "lists /fs twice"),
+            ([("/fs", 33, 24), ("/fs/", 33, 24)], "lists a path twice: /fs"),
             ([("/fs", 60, 40)], "/fs: maxpout 60 must be a multiple of 4 plus 1"),
             ([("/fs", "x", 40)], "/fs: maxpout must be a whole number"),
         ],
@@ -219,7 +219,10 @@ class TestPersistedAndRunning:
         assert found["persisted"].status == found["running"].status == "fail"
         assert found["persisted"].persisted == "maxpout=33 minpout=24"
         assert found["persisted"].desired == "maxpout=8193 minpout=4096"
-        assert "chdev -l sys0 -a maxpout=8193 -a minpout=4096" in str(found["persisted"].fix)
+        apply, chdev = found["persisted"].commands
+        assert apply == "./hostproof apply --tags io_pacing"
+        assert chdev == "chdev -l sys0 -a maxpout=8193 -a minpout=4096"
+        assert found["running"].commands[1] == chdev + " -T"
 
     def test_the_kernel_goes_by_other_marks(self, judge):
         found = judge(aix().kernel(33, 24))
@@ -420,6 +423,46 @@ class TestDeadmanRisk:
             assert judge(aix().powerha(version))["deadman_risk"].status == status
 
     @pytest.mark.parametrize(
+        ("marks", "status"),
+        [
+            ((33, 24), "pass"),
+            ((37, 24), "warn"),
+            ((65, 48), "warn"),
+            ((513, 256), "warn"),
+            ((517, 256), "fail"),
+            ((8193, 4096), "fail"),
+            ((0, 0), "fail"),
+        ],
+    )
+    def test_the_middle_is_a_warning_with_its_price(self, judge, marks, status):
+        machine = aix().marks(*marks).powerha("6.1.0.0")
+        finding = judge(machine, profile="legacy_hacmp")["deadman_risk"]
+        assert finding.status == status
+        if status == "warn":
+            assert "109.64 MB/s with 33/24" in finding.why
+        # Whoever is told to set 33/24 is told what it costs.
+        assert status == "pass" or "halves large writes" in str(finding.fix)
+
+    def test_every_way_to_33_24_says_what_it_costs(self, judge):
+        found = judge(aix().powerha("6.1.0.0"), profile="legacy_hacmp")
+        for check in ("persisted", "running", "deadman_risk"):
+            assert found[check].status == "fail"
+            assert "halves large writes" in str(found[check].fix)
+            assert found[check].commands[0] == "./hostproof apply --tags io_pacing"
+
+    def test_a_middle_beside_something_unknown_is_unknown(self, judge):
+        machine = aix().marks(513, 256).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes")
+        assert judge(machine)["deadman_risk"].status == "error"
+
+    @pytest.mark.parametrize(
+        ("options", "status"),
+        [("maxpout=513,minpout=256", "warn"), ("maxpout=1025,minpout=256", "fail")],
+    )
+    def test_the_middle_of_a_file_system(self, judge, options, status):
+        found = judge(self.old(mount=options), profile="legacy_hacmp")
+        assert found["deadman_risk"].status == status
+
+    @pytest.mark.parametrize(
         ("installed", "told"),
         [("6.1.0.0", "7.2.3"), ("6.1.0.0", "none"), ("7.2.3.1", "6.1"), ("7.2.3.1", "none")],
     )
@@ -494,11 +537,11 @@ class TestDeadmanRisk:
             aix().odm(33, 24).powerha("6.1.0.0").failing(aix_packs.SYS_PARM, "no ctypes"),
         ):
             found = judge(machine)
-            assert not [one.check for one in found.values() if "chdev" in str(one.fix)]
+            assert not [one.check for one in found.values() if "chdev" in str(one.commands)]
             assert "legacy_hacmp" in str(found["persisted"].fix)
             assert "io_pacing_deadman_risk_ok" in str(found["persisted"].fix)
             taken = judge(machine, deadman_risk_ok=True)
-            assert "chdev -l sys0 -a maxpout=8193" in str(taken["persisted"].fix)
+            assert "chdev -l sys0 -a maxpout=8193" in taken["persisted"].commands[1]
 
     def test_little_cpu_left(self, judge):
         finding = judge(aix().powerha("6.1.0.0"), cpu_headroom=12)["deadman_risk"]
@@ -568,7 +611,7 @@ class TestFilesystems:
         assert finding.status == "fail"
         assert "/fs: maxpout=60 minpout=40 in /etc/filesystems" in finding.why
         assert "/fs: maxpout=60 minpout=40 as mounted" in finding.why
-        assert "chfs -a options=rw /fs" in str(finding.fix)
+        assert finding.commands == ("chfs -a options=rw /fs", "umount /fs", "mount /fs")
 
     def test_allowed(self, judge):
         machine = aix()
@@ -606,7 +649,13 @@ class TestFilesystems:
         finding = judge(machine)["filesystems"]
         assert finding.status == "fail"
         assert finding.persisted == "/backup: maxpout=33 minpout=24"
-        assert "chfs -a options=rw /backup" in str(finding.fix)
+        assert finding.commands == ("chfs -a options=rw /backup",)
+
+    def test_a_name_that_a_shell_would_run_is_quoted(self, judge):
+        machine = aix()
+        machine.file("/etc/filesystems", "/u03/$(id):\n\toptions = rw,maxpout=33,minpout=24\n")
+        finding = judge(machine)["filesystems"]
+        assert finding.commands == ("chfs -a options=rw '/u03/$(id)'",)
 
     def test_live_or_persisted_alone(self, judge):
         assert judge(self.override(persisted=False))["filesystems"].status == "fail"
@@ -690,7 +739,7 @@ class TestBufferedWriters:
         assert finding.status == "warn"
         assert "about 12.0 GiB may be dirty" in finding.why
         assert "A database with direct I/O is not governed by it." in finding.why
-        assert "vm.dirty_bytes = 8589934592" in str(finding.fix)
+        assert "vm.dirty_bytes = 8589934592" in finding.commands[1]
 
     def test_bytes_win_over_the_ratio(self, judge):
         machine = linux(dirty_bytes=1 << 30, dirty_ratio=0, dirty_background_bytes=1 << 28)
@@ -720,6 +769,39 @@ class TestBufferedWriters:
         finding = judge(machine)["buffered_writers"]
         assert finding.status == "warn"
         assert "vm.dirty_ratio is 20 now and 5 after a boot" in finding.why
+
+    @pytest.mark.parametrize(
+        ("path", "text", "status", "says"),
+        [
+            # Linux, mm/page-writeback.c: refused, so that the value stays as it is.
+            ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 256M\n", "warn", "the kernel refuses it"),
+            ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 0x14\n", "pass", "dirty_ratio=20"),
+            ("/etc/sysctl.d/90.conf", "vm.dirty_ratio = 024\n", "pass", "dirty_ratio=20"),
+            # TuneD, plugin_vm.py since 2.25: nothing applies sysctl.d again after it.
+            ("/usr/lib/tuned/site/tuned.conf", "[vm]\ndirty_bytes=40%\n", "warn", "20 now and 40"),
+            ("/usr/lib/tuned/site/tuned.conf", "[x]\ntype=sysctl\nvm.dirty_ratio=5\n", "warn", "5"),
+            (
+                "/etc/cron.d/x",
+                "@reboot root sysctl -w vm.dirty_ratio=5\n",
+                "error",
+                "/etc/cron.d/x:1",
+            ),
+            (
+                "/etc/cron.d/x",
+                "@reboot root sysctl -w vm.dirty_ratio=20\n",
+                "error",
+                "nothing else",
+            ),
+        ],
+    )
+    def test_what_else_decides_the_next_boot(self, judge, path, text, status, says):
+        machine = (
+            linux()
+            .file("/etc/tuned/active_profile", "site\n")
+            .file("/usr/lib/tuned/site/tuned.conf", "[cpu]\ngovernor=performance\n")
+        )
+        finding = judge(machine.file(path, text))["buffered_writers"]
+        assert (finding.status, says in f"{finding.why} {finding.persisted}") == (status, True)
 
     def test_set_by_hand(self, judge):
         finding = judge(linux(dirty_background_ratio=5))["buffered_writers"]

@@ -5,12 +5,13 @@ from typing import Any
 import aix_packs
 import pytest
 from aix_packs import aix
+from ansible.module_utils.hostproof import difference
 from ansible.module_utils.hostproof.change import CommandChange, Plan
 from ansible.module_utils.hostproof.command import state_of
 from ansible.module_utils.hostproof.controls import io_pacing
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import Output
-from ansible.module_utils.hostproof.probes import sys_parm
+from ansible.module_utils.hostproof.probes.unix import sys_parm
 from test_io_pacing import linux
 
 
@@ -55,7 +56,7 @@ class TestChanges:
         assert argv(change.undo)[0] == "chdev -l sys0 -a maxpout=8193 -a minpout=24"
 
     def test_diff_is_what_lsattr_prints(self):
-        (diff,) = plan(aix().marks(33, 24)).diff()
+        (diff,) = difference.of_plan(plan(aix().marks(33, 24)))
         text = (
             "maxpout {0} HIGH water mark for pending write I/Os per file True\n"
             "minpout {1} LOW water mark for pending write I/Os per file True\n"

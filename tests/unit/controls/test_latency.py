@@ -9,7 +9,7 @@ from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.controls import latency
 from ansible.module_utils.hostproof.finding import Finding, worst
 from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
-from ansible.module_utils.hostproof.probes import disk_counters
+from ansible.module_utils.hostproof.latency import disk_counters
 from latency_packs import (
     FILE,
     HANDSHAKE,
@@ -93,10 +93,10 @@ def test_nothing_is_measured_by_a_policy_of_nothing(judge):
 
 
 def test_no_second_is_no_measurement(judge):
-    found = judge(machine("sda"), seconds=0, probes=[*PASSIVE, READ, HANDSHAKE])
+    found = judge(machine("sda"), window_seconds=0, probes=[*PASSIVE, READ, HANDSHAKE])
     for check in ("disk", "nfs", "disk_read", "host_gap", "tcp", "scheduling_delay"):
         assert only(found[check]).status == "skip"
-        assert "latency_seconds is 0" in only(found[check]).why
+        assert "hostproof_window_seconds is 0" in only(found[check]).why
 
 
 def test_a_system_without_the_counters_is_skipped(judge):
@@ -634,7 +634,8 @@ class TestBudget:
         rate = 1000 / 9.927
         one = self.room(judge, 6.0, measured_per_second=rate, validation_ms=1.94)
         assert one.running == (
-            "a pool that validates at each request adds 7.94 ms to each: 17.9 ms instead of 9.93 ms"
+            "a pool that validates at each request adds 7.94 ms to each: 17.9 ms instead of 9.93 "
+            "ms; one that validates in the background does not, and may hand out dead connections"
         )
         one = self.room(judge, 6.0, think_time_ms=3.927, validation_round_trips=2)
         assert "adds 12 ms to each: 21.9 ms instead of 9.93 ms" in one.running
@@ -645,6 +646,10 @@ class TestBudget:
         budget = {**self.BUDGET, "per_second": wanted}
         one = only(judge(host, probes=[HANDSHAKE], budget=budget)["round_trip_budget"])
         assert one.status == status
+        if status == "warn":
+            # The advice stands beside what it does to connections that died.
+            assert "hands out connections that died" in str(one.fix)
+            assert "1.5 times background-validation-millis" in str(one.fix)
 
     def test_the_process_feels_the_user_s_time(self, judge):
         windows = [network("kernel", *[0.1] * 2000), network("user", *[0.3] * 2000)]

@@ -13,6 +13,7 @@ from latency_packs import latency_policy, role_defaults
 LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 5}
 TCP = {"probe": "tcp", "host": "db02", "port": 1521}
 RESPONDER = {**TCP, "mode": "request_response"}
+READ = {"probe": "disk_read", "path": "/x"}
 LARGE = {"request_size": 65536, "reply_size": 65536}
 
 
@@ -23,19 +24,19 @@ def test_the_defaults_only_look():
     policy = latency.policy_from(latency_policy())
     assert [probe.kind for probe in policy.probes] == ["disk", "nfs"]
     assert {probe.kind for probe in policy.probes} <= set(probe_list.PASSIVE)
-    assert policy.seconds == 9
+    assert policy.window_seconds == 10
     assert (policy.budget, policy.release, policy.multitenant) == (None, None, None)
 
 
 def test_as_many_round_trips_as_fit_into_the_seconds():
-    probes = [{**TCP, "samples": 90}, {**RESPONDER, "samples": 20000}, {**RESPONDER, **LARGE}]
-    policy = latency.policy_from(latency_policy(probes=probes[:2]))
-    assert [probe.options["samples"] for probe in policy.probes] == [90, 20000]
+    probes = [{**TCP, "samples": 100}, {**RESPONDER, "samples": 20000}, {**RESPONDER, **LARGE}]
+    policy = latency.policy_from(latency_policy(probes=probes[:2], window_seconds=20))
+    assert [probe.options["samples"] for probe in policy.probes] == [100, 20000]
     latency.policy_from(latency_policy(probes=probes[2:]))
     # 0.3 has no exact float, nor has 0.1: 23 connections need 2.3 seconds.
-    latency.policy_from(latency_policy(probes=[{**TCP, "samples": 23}], seconds=2.3))
+    latency.policy_from(latency_policy(probes=[{**TCP, "samples": 23}], window_seconds=2.3))
     # Nothing is measured, so that nothing can be too much.
-    latency.policy_from(latency_policy(probes=[{**TCP, "samples": 91}], seconds=0))
+    latency.policy_from(latency_policy(probes=[{**TCP, "samples": 101}], window_seconds=0))
 
 
 def test_every_limit_of_the_table_names_its_source():
@@ -81,7 +82,13 @@ def test_own_limits_come_last():
         ({"probes": [{"probe": "tcp", "host": "x", "port": True}]}, "from 1 to 65535"),
         ({"probes": [{"probe": "tcp", "host": "x\n", "port": 1}]}, "a text in one line"),
         ({"probes": [{"probe": "tcp", "host": "x", "port": 1, "mode": "ping"}]}, "handshake"),
-        ({"probes": [{**TCP, "mode": "tns_ping", "samples": 91}]}, "take at most 90 samples"),
+        ({"probes": [{**TCP, "mode": "tns_ping", "samples": 101}]}, "take at most 100 samples"),
+        ({"probes": [{**TCP, "samples": 51}, RESPONDER]}, "a window has 5 s: take at most 50"),
+        (
+            {"probes": [TCP, READ, {**READ, "path": "/y"}], "window_seconds": 2},
+            "latency_probes has 3 probes that send or read by themselves, one after the other: "
+            "hostproof_window_seconds 2 leaves 0.67 s to each, and it must be 1 s; raise it, or",
+        ),
         ({"probes": [{**TCP, "samples": 20000}]}, "20000 connections take 2000 s at 10 a second"),
         ({"probes": [TCP, {**RESPONDER, "request_size": 65537}]}, "from 1 to 65536, not 65537"),
         ({"probes": [{**RESPONDER, "reply_size": 1 << 20}]}, "from 1 to 65536, not 1048576"),
@@ -90,9 +97,15 @@ def test_own_limits_come_last():
             "latency_probes, tcp db02:1521 request_response: 2622488576 bytes would be sent and",
         ),
         ({"probes": [{"probe": "report"}]}, "report needs path"),
-        ({"seconds": -1}, "latency_seconds must be"),
-        ({"seconds": 0.5}, "latency_seconds must be 0 or from 1 to 60"),
-        ({"seconds": 61}, "latency_seconds must be 0 to 60"),
+        ({"window_seconds": -1}, "hostproof_window_seconds must be"),
+        (
+            {"window_seconds": 0.5},
+            "hostproof_window_seconds must be 0 or 1 to 600 seconds, not 0.5",
+        ),
+        (
+            {"window_seconds": 601},
+            "hostproof_window_seconds must be 0 or 1 to 600 seconds, not 601",
+        ),
         ({"thresholds": {}}, "latency_thresholds must be a list"),
         ({"thresholds": ["x"]}, "latency_thresholds, item 1: must be a dictionary"),
         ({"more_thresholds": [{**LIMIT, "warn": 5}]}, "latency_more_thresholds, item 1: has"),
@@ -138,7 +151,7 @@ def test_a_mistake_is_one_sentence_that_names_the_variable(changes: Any, said: s
     with pytest.raises(PolicyError) as caught:
         latency.policy_from(latency_policy(**changes))
     assert said in str(caught.value)
-    assert str(caught.value).startswith("latency_")
+    assert str(caught.value).startswith(("latency_", "hostproof_window_seconds "))
     assert "\n" not in str(caught.value)
 
 

@@ -235,6 +235,11 @@ class TestRate:
             ("(RATE_LIMIT=10)", "connection_rate_listener=30\n", "fail", "has 30 a second"),
             ("(RATE_LIMIT=maybe)", "", "error", "neither yes or no nor a number"),
             ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=x\n", "error", "no number"),
+            ("(RATE_LIMIT=0)", "", "fail", "tcp:1521 has no limit, not 10 a second."),
+            ("(RATE_LIMIT=0)", "CONNECTION_RATE_LISTENER=10\n", "error", "RATE_LIMIT is 0 beside"),
+            ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=0\n", "error", "is 0, and what that"),
+            ("(RATE_LIMIT=10)(rate_limit=20)", "", "error", "RATE_LIMIT 2 times (10, 20)"),
+            ("(RATE_LIMIT=10)(RATE_LIMIT=10)", "", "pass", ""),
         ],
     )
     def test_what_counts(self, one, more, end, status, why):
@@ -243,6 +248,22 @@ class TestRate:
         assert finding.status == status
         if status != "pass":
             assert why in finding.why
+
+    def test_twice_in_one_address_is_told(self, one):
+        machine = ready_host().ora(LISTENER_ORA.format(more="(RATE_LIMIT=10)(RATE_LIMIT=10)"))
+        finding = one("parameters_once", machine)
+        assert (finding.status, finding.persisted) == ("warn", "twice: RATE_LIMIT in one address")
+
+    def test_a_fix_is_nothing_that_apply_refuses(self, one):
+        open_host = ready_host().ora(OPEN)
+        assert one("rate_as_wanted", open_host, **wants()).commands == (
+            "./hostproof apply --tags listener_rate_limit",
+        )
+        pools = [{"name": "a", "connections": 1000, "timeout_seconds": 5}]
+        slow = one("rate_as_wanted", open_host, **wants(pools=pools))
+        assert (slow.status, slow.commands) == ("fail", ())
+        assert "a rate of at least 201" in str(slow.fix)
+        assert one("rate_as_wanted", open_host, **wants(ports=[1599])).commands == ()
 
     def test_only_some_ports_may_be_limited(self, one):
         second = "      (ADDRESS = (PROTOCOL = TCP)(HOST = db01)(PORT = 1522){0})\n    )\n  )\n"
@@ -267,6 +288,7 @@ class TestRate:
             ("(RATE_LIMIT=no)", "", "skip"),
             ("(RATE_LIMIT=yes)", "CONNECTION_RATE_LISTENER=10\n", "pass"),
             ("(RATE_LIMIT=3)", "", "pass"),
+            ("(RATE_LIMIT=0)", "", "fail"),
             ("", "", "skip"),
             ("", "CONNECTION_RATE_OTHER=10\n", "skip"),
         ],
@@ -310,14 +332,14 @@ class TestLoaded:
     def test_says_by_how_much_and_what_to_do(self, one):
         finding = one("loaded", ready_host().ora(LIMITED, changed=8000))
         assert "2 hours before" in finding.why
-        assert "lsnrctl stop LISTENER" in str(finding.fix)
+        assert finding.commands == ("lsnrctl stop LISTENER", "lsnrctl start LISTENER")
         assert finding.running == "started 2026-11-18 11:15:00 UTC"
 
     def test_service_of_systemd(self, one):
         machine = linux().listener(
             LIMITED, changed=900, cgroup="0::/system.slice/oracle-listener.service\n"
         )
-        assert one("loaded", machine).fix == "systemctl restart oracle-listener.service"
+        assert one("loaded", machine).commands == ("systemctl restart oracle-listener.service",)
 
 
 class TestDrainTime:
@@ -452,7 +474,7 @@ class TestQueues:
         assert one("queue_overflows", ready_host().overflows(7000)).status == "pass"
 
     def test_not_sampled(self, one):
-        assert one("queue_overflows", ready_host(), sample_seconds=0).status == "skip"
+        assert one("queue_overflows", ready_host(), window_seconds=0).status == "skip"
 
     def test_no_counter(self, one):
         machine = ready_host().sampled(
@@ -522,29 +544,31 @@ class TestPolicy:
             ({"wanted": ["LISTENER"]}, "needs a name"),
             (wants(name="my listener"), "no name of a listener"),
             (wants(port=1), "has unknown port"),
-            (wants(home="u01"), "home 'u01' must be absolute"),
-            (wants(rate=-1), "rate must be a whole number from 0"),
+            (wants(home="u01"), "LISTENER: home must be absolute, not 'u01'"),
+            (wants(rate=-1), "LISTENER: rate must be a whole number, not -1"),
             (wants(rate=True), "rate must be a whole number"),
             (wants(scope="all"), "scope must be one of endpoint, listener"),
-            (wants(queuesize=0), "queuesize must be a whole number from 1"),
+            (wants(queuesize=0), "LISTENER: queuesize must be 1 to 65535, not 0"),
             (wants(ports=[]), "ports must be a list"),
-            (wants(ports=[0]), "ports must be a whole number from 1"),
+            (wants(ports=[0]), "ports must be whole numbers from 1 to 65535, not 0"),
             (wants(pools=5), "pools must be a list"),
-            (wants(pools=[{"name": "a"}]), "a pool needs connections, name, timeout_seconds"),
+            (wants(pools=[{"name": "a"}]), "LISTENER: pools has {'name': 'a'}, which needs"),
             (
                 wants(pools=[{"name": "a", "connections": 0, "timeout_seconds": 1}]),
-                "connections must be a whole number from 1",
+                "LISTENER: pools a: connections must be 1 to 1000000, not 0",
             ),
             ({"wanted": [{"name": "A"}, {"name": "a"}]}, "lists A twice"),
             ({"wanted": [{"name": "A"}, {"name": "a", "home": "/u"}]}, "lists A twice"),
             ({"oracle_homes": ["u01"]}, "must hold absolute paths"),
             ({"log_tail": "9M"}, "must be at most 8M"),
             ({"delayed_warn_percent": 101}, "must be 0 to 100"),
-            ({"sample_seconds": 601}, "must be 0 to 600"),
+            ({"window_seconds": 601}, "must be 0 or 1 to 600"),
             ({"restart_ok": "yes"}, "must be true or false"),
         ],
     )
     def test_what_is_refused(self, changes, problem):
-        with pytest.raises(PolicyError, match=r"^listener_rate_limit_") as refused:
+        with pytest.raises(
+            PolicyError, match=r"^(listener_rate_limit|hostproof_window)_"
+        ) as refused:
             self.policy(**changes)
         assert problem in str(refused.value)

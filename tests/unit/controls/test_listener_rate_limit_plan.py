@@ -7,7 +7,7 @@ import pytest
 from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
 from ansible.module_utils.hostproof.controls import listener_rate_limit
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.parsers import oracle_net
+from ansible.module_utils.hostproof.parsers.oracle import oracle_net
 from listener_packs import (
     ADMIN,
     AGENT,

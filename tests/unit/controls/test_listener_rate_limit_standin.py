@@ -13,7 +13,7 @@ from ansible.module_utils.hostproof.change import Plan
 from ansible.module_utils.hostproof.controls import listener_rate_limit as control
 from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.probes import tns_ping
+from ansible.module_utils.hostproof.probes.oracle import tns_ping
 from ansible.module_utils.hostproof.writer import Writer
 from listener_home import OracleHome, wait_for_new_second
 
@@ -30,7 +30,7 @@ class Setup:
 
     def policy(self, **wish: Any) -> control.Policy:
         wanted = {"name": "LISTENER", "home": str(self.home.folder), "rate": RATE, **wish}
-        values = listener_packs.listener_policy(wanted=[wanted], sample_seconds=0, restart_ok=True)
+        values = listener_packs.listener_policy(wanted=[wanted], window_seconds=0, restart_ok=True)
         return control.policy_from(values)
 
     def plan(self, **wish: Any) -> Plan:

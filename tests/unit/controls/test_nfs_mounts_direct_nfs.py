@@ -6,10 +6,10 @@ import nfs_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
-from ansible.module_utils.hostproof.controls.nfs_mounts import judge_direct_nfs
+from ansible.module_utils.hostproof.controls.nfs_mounts import rules_oranfstab
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Output
-from ansible.module_utils.hostproof.probes import direct_nfs
+from ansible.module_utils.hostproof.probes.nfs import direct_nfs
 from nfs_packs import NfsMachine
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
@@ -87,7 +87,9 @@ class TestLibrary:
         assert finding.desired == "Direct NFS (nfs_mounts_direct_nfs is required)"
         assert finding.persisted.startswith("off (")
         assert finding.running == "ORCL without Direct NFS"
-        assert f"cd {HOME}/rdbms/lib && make -f ins_rdbms.mk dnfs_on" in finding.fix
+        assert finding.commands == (
+            f"env ORACLE_HOME={HOME} make -C {HOME}/rdbms/lib -f ins_rdbms.mk dnfs_on",
+        )
 
     @pytest.mark.parametrize("how", ["link", "copy"])
     def test_11_2_has_it_in_place_of_libodm(self, how):
@@ -221,7 +223,7 @@ class TestOranfstab:
 
     def test_a_file_that_is_something_else(self):
         findings = self.all("\n".join(f"word{number}" for number in range(500)))
-        assert len(findings) == judge_direct_nfs.MOST_SHOWN + 1
+        assert len(findings) == rules_oranfstab.MOST_SHOWN + 1
         assert "480 more mistakes" in findings[-1].why
 
     def test_mount_that_is_none(self):

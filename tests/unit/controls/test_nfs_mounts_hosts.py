@@ -7,7 +7,7 @@ import nfs_packs
 import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.report.verdict import actual_layer
+from hostproof_controller.report.verdict import actual_layer
 from nfs_packs import OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
 
 DATABASE_FILE = "/u02/oradata/ORCL/system01.dbf"
@@ -256,7 +256,7 @@ class TestFixes:
 
     def test_another_export_in_fstab_too(self, judge):
         (one,) = judge(database_on(), **listed(source="filer1:/vol/new"))["mounted"]
-        assert "write filer1:/vol/new in /etc/fstab:2, stop what uses /u02, then" in one.fix
+        assert "write filer1:/vol/new in /etc/fstab:2, then stop what uses /u02, unmount" in one.fix
 
     @pytest.mark.parametrize(
         ("options", "fix"), [(f"{OPTIONS},noauto", "take noauto out of /etc/fstab:2")]
@@ -270,7 +270,7 @@ class TestFixes:
         text = f"[Mount]\nWhat=filer1:/vol/u02\nWhere=/u02\nType=nfs\nOptions={OPTIONS}\n"
         machine.file("/etc/systemd/system/u02.mount", text)
         (one,) = judge(machine, **listed())["options_persisted"]
-        assert (one.status, one.fix) == ("fail", "systemctl enable u02.mount")
+        assert (one.status, one.commands) == ("fail", ("systemctl enable u02.mount",))
 
 
 def test_rdma_is_as_safe_as_tcp(judge):

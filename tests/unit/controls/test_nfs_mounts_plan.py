@@ -4,11 +4,11 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof import change
+from ansible.module_utils.hostproof import change, difference
 from ansible.module_utils.hostproof.change import FileChange, MountChange, Plan, ValueChange
 from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.parsers import fstab, nfs_options
+from ansible.module_utils.hostproof.parsers.nfs import fstab, nfs_options
 from nfs_packs import (
     DATAFILES,
     FSTAB,
@@ -255,7 +255,11 @@ class TestFstab:
 
     def test_diff_is_of_the_line(self):
         machine = nfs_packs.nfs_host().persisted_mount("/u02", SOURCE, "soft,bg")
-        (diff,) = [one for one in plan(machine, **listed()).diff() if one["after_header"] == FSTAB]
+        (diff,) = [
+            one
+            for one in difference.of_plan(plan(machine, **listed()))
+            if one["after_header"] == FSTAB
+        ]
         assert f"{SOURCE} /u02 nfs soft,bg 0 0\n" in diff["before"]
         assert f"{SOURCE} /u02 nfs hard,bg 0 0\n" in diff["after"]
 
@@ -341,7 +345,7 @@ class TestPending:
         """Apply would refuse that: it must not be named as the way out."""
         machine = drifted().mount("/u02/b", SOURCE + "/b", shown(rsize=65536), superblock="0:45")
         (pending,) = plan(machine, **listed()).pending
-        assert pending.endswith(f"mount -t nfs -o {HAND_MADE} {SOURCE}/b /u02/b.")
+        assert pending.endswith(f"mount -t nfs -o {HAND_MADE} -- {SOURCE}/b /u02/b.")
 
     @pytest.mark.parametrize("is_mounted", [True, False])
     def test_what_no_boot_mounts(self, is_mounted):

@@ -34,10 +34,10 @@ def test_defaults_of_the_role_judge_whatever_is_mounted():
 
 def test_numbers_may_come_as_text():
     """Ansible templates numbers into text."""
-    checked = policy(rtt_fail_ms="40", retransmission_warn_percent="0.25", sample_seconds="10")
+    checked = policy(rtt_fail_ms="40", retransmission_warn_percent="0.25", window_seconds="10")
     assert checked.rtt_fail_ms == 40.0
     assert checked.retransmission_warn_percent == 0.25
-    assert checked.sample_seconds == 10
+    assert checked.window_seconds == 10
 
 
 class TestWanted:
@@ -79,7 +79,7 @@ class TestWanted:
             ({"source": "filer1:vol"}, "must be SERVER:/EXPORT"),
             ({"source": "filer1:/vol u02"}, "must be SERVER:/EXPORT"),
             ({"class": "data"}, "class must be one of datafiles, redo"),
-            ({"use": "cluster"}, "use must be one of single, rac, failover"),
+            ({"use": "cluster"}, "use must be one of auto, single, rac, failover"),
             ({"version": "4"}, "name the minor version"),
             ({"version": "5"}, "must be any, 3, 4.0"),
             ({"size": "32K"}, "unknown size"),
@@ -113,7 +113,7 @@ class TestWanted:
         ({"slot_table_entries": 65537}, "nfs_mounts_slot_table_entries must be 0 to 65536"),
         ({"direct_nfs": "on"}, "nfs_mounts_direct_nfs must be one of auto, required"),
         ({"oracle_homes": ["product/19"]}, "nfs_mounts_oracle_homes must hold absolute paths"),
-        ({"sample_seconds": -1}, "nfs_mounts_sample_seconds must be a whole number"),
+        ({"window_seconds": -1}, "hostproof_window_seconds must be 0 or 1 to 600 seconds"),
         ({"sample_minimum_ops": 0}, "nfs_mounts_sample_minimum_ops must be 1 or more"),
         ({"retransmission_warn_percent": 101}, "must be 0 to 100, not 101"),
         ({"rtt_warn_ms": "soon"}, "nfs_mounts_rtt_warn_ms must be a number such as 0.5"),

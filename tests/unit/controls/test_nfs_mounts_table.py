@@ -6,9 +6,9 @@ import nfs_packs
 import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
 from ansible.module_utils.hostproof.controls.nfs_mounts import options_table
-from ansible.module_utils.hostproof.controls.nfs_mounts.options_table import NOT, Wish
+from ansible.module_utils.hostproof.controls.nfs_mounts.options_table import NOT, Requirement
 from ansible.module_utils.hostproof.controls.nfs_mounts.policy import CLASSES, USES, WantedMount
-from ansible.module_utils.hostproof.parsers import nfs_options
+from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 
 LINUX, AIX, SOLARIS, HPUX = "Linux", "AIX", "SunOS", "HP-UX"
 SYSTEMS = (LINUX, AIX, SOLARIS, HPUX)
@@ -87,16 +87,16 @@ def mount(file_class: str, use: str = "single", **changes: object) -> WantedMoun
     return wanted._replace(**changes)
 
 
-def wishes(system: str, wanted: WantedMount, **policy: object) -> list[Wish]:
+def requirements(system: str, wanted: WantedMount, **policy: object) -> list[Requirement]:
     checked = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
-    return options_table.wishes(system, wanted, checked)
+    return options_table.requirements(system, wanted, checked)
 
 
-def asked_for(found: list[Wish]) -> set[str]:
+def asked_for(found: list[Requirement]) -> set[str]:
     return set(options_table.new_options(found).split(","))
 
 
-def forbidden(found: list[Wish]) -> set[str]:
+def forbidden(found: list[Requirement]) -> set[str]:
     return set(nfs_options.words({one.name: one.value for one in found if one.relation == NOT}))
 
 
@@ -107,7 +107,7 @@ def test_every_cell_is_told():
 @pytest.mark.parametrize(("system", "file_class", "use"), TABLE)
 def test_cell(system, file_class, use):
     told = TABLE[system, file_class, use]
-    found = wishes(system, mount(file_class, use))
+    found = requirements(system, mount(file_class, use))
     assert asked_for(found) == {*ALWAYS.split(","), *told.split(",")} - {""}
     assert all(one.source for one in found)
 
@@ -117,7 +117,7 @@ def test_cell(system, file_class, use):
 @pytest.mark.parametrize("file_class", CLASSES)
 def test_where_nothing_is_switched_off_caching_must_be_on(system, file_class, use):
     """Only AIX's row of a home that hosts share names no way to agree, and is left alone."""
-    found = forbidden(wishes(system, mount(file_class, use))) & NEVER_CACHED
+    found = forbidden(requirements(system, mount(file_class, use))) & NEVER_CACHED
     row = TABLE[system, file_class, use]
     if "noac" in row or "actimeo" in row or (file_class == "oracle_home" and use == "rac"):
         assert found == set()
@@ -127,17 +127,17 @@ def test_where_nothing_is_switched_off_caching_must_be_on(system, file_class, us
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_adr_under_rac_is_a_switch(system):
-    found = wishes(system, mount("adr", "rac"), adr_actimeo_zero=True)
+    found = requirements(system, mount("adr", "rac"), adr_actimeo_zero=True)
     told = ADR_UNDER_RAC[system].split(",")
     assert asked_for(found) == {*ALWAYS.split(","), *told} - {""}
-    single = wishes(system, mount("adr", "single"), adr_actimeo_zero=True)
-    assert asked_for(single) == asked_for(wishes(system, mount("adr", "single")))
+    single = requirements(system, mount("adr", "single"), adr_actimeo_zero=True)
+    assert asked_for(single) == asked_for(requirements(system, mount("adr", "single")))
 
 
 @pytest.mark.parametrize("file_class", ["datafiles", "redo"])
 @pytest.mark.parametrize("use", ["single", "failover"])
 def test_single_instance_actimeo_zero_is_a_switch(file_class, use):
-    found = wishes(LINUX, mount(file_class, use), single_actimeo_zero=True)
+    found = requirements(LINUX, mount(file_class, use), single_actimeo_zero=True)
     assert "actimeo=0" in asked_for(found)
     assert not forbidden(found) & NEVER_CACHED
     assert any("MOS 359515.1" in one.source for one in found if one.name == "acregmin")
@@ -145,85 +145,91 @@ def test_single_instance_actimeo_zero_is_a_switch(file_class, use):
 
 @pytest.mark.parametrize("file_class", ["oracle_home", "adr", "backup"])
 def test_the_switch_of_single_instances_is_for_database_files_only(file_class):
-    found = wishes(LINUX, mount(file_class), single_actimeo_zero=True)
-    assert found == wishes(LINUX, mount(file_class))
+    found = requirements(LINUX, mount(file_class), single_actimeo_zero=True)
+    assert found == requirements(LINUX, mount(file_class))
 
 
 class TestLocks:
     @pytest.mark.parametrize("use", ["rac", "failover"])
     def test_shared_files_need_locks_at_the_server(self, use):
-        found = options_table.lock_wishes(LINUX, mount("datafiles", use))
+        found = options_table.lock_requirements(LINUX, mount("datafiles", use))
         granted = nfs_options.effective(nfs_options.parse("hard"), LINUX)
-        assert all(options_table.is_fulfilled(wish, granted) for wish in found)
+        assert all(options_table.is_fulfilled(requirement, granted) for requirement in found)
         for words in ("nolock", "local_lock=all", "local_lock=flock", "nocto"):
             local = nfs_options.effective(nfs_options.parse(words), LINUX)
-            assert not all(options_table.is_fulfilled(wish, local) for wish in found), words
+            assert not all(
+                options_table.is_fulfilled(requirement, local) for requirement in found
+            ), words
 
     @pytest.mark.parametrize("system", [AIX, SOLARIS, HPUX])
     def test_llock(self, system):
-        found = options_table.lock_wishes(system, mount("redo", "failover"))
+        found = options_table.lock_requirements(system, mount("redo", "failover"))
         plain, local = (
             nfs_options.effective(nfs_options.parse(words), system) for words in ("rw", "llock")
         )
-        assert all(options_table.is_fulfilled(wish, plain) for wish in found)
-        assert not all(options_table.is_fulfilled(wish, local) for wish in found)
+        assert all(options_table.is_fulfilled(requirement, plain) for requirement in found)
+        assert not all(options_table.is_fulfilled(requirement, local) for requirement in found)
 
     def test_files_of_one_host_need_none(self):
-        assert options_table.lock_wishes(LINUX, mount("datafiles")) == []
+        assert options_table.lock_requirements(LINUX, mount("datafiles")) == []
 
     def test_voting_files_are_shared_whatever_the_use(self):
-        assert options_table.lock_wishes(LINUX, mount("crs_voting", "single"))
+        assert options_table.lock_requirements(LINUX, mount("crs_voting", "single"))
 
 
 class TestOverrides:
     def test_one_replaces_the_table(self):
-        found = wishes(LINUX, mount("datafiles", overrides=nfs_options.parse("fg,timeo=300")))
+        found = requirements(LINUX, mount("datafiles", overrides=nfs_options.parse("fg,timeo=300")))
         assert {"fg", "timeo=300"} <= asked_for(found)
         assert not {"bg", "timeo=600"} & asked_for(found)
 
     def test_a_size_is_meant_exactly(self):
-        found = wishes(LINUX, mount("datafiles", overrides={"rsize": "65536"}))
-        wish = next(one for one in found if one.name == "rsize")
-        assert not options_table.is_fulfilled(wish, {"rsize": "262144"})
+        found = requirements(LINUX, mount("datafiles", overrides={"rsize": "65536"}))
+        requirement = next(one for one in found if one.name == "rsize")
+        assert not options_table.is_fulfilled(requirement, {"rsize": "262144"})
 
     def test_one_adds_what_the_table_does_not_name(self):
-        found = wishes(LINUX, mount("datafiles", overrides={"nconnect": "4"}))
+        found = requirements(LINUX, mount("datafiles", overrides={"nconnect": "4"}))
         assert "nconnect=4" in asked_for(found)
 
     def test_noac_silences_the_caching_of_the_table(self):
-        found = wishes(LINUX, mount("backup", overrides={"noac": "yes"}))
+        found = requirements(LINUX, mount("backup", overrides={"noac": "yes"}))
         granted = nfs_options.effective(nfs_options.parse(f"{ALWAYS},noac"), LINUX)
         granted["background"] = "bg"
         assert [one for one in found if not options_table.is_fulfilled(one, granted)] == []
 
     def test_longer_times_replace_actimeo_zero(self):
-        found = wishes(LINUX, mount("datafiles", "rac", overrides=nfs_options.parse("actimeo=3")))
+        found = requirements(
+            LINUX, mount("datafiles", "rac", overrides=nfs_options.parse("actimeo=3"))
+        )
         assert "actimeo=3" in asked_for(found)
 
     @pytest.mark.parametrize("words", ["nolock", "local_lock=all"])
     def test_local_locks_by_name(self, words):
-        found = wishes(LINUX, mount("datafiles", "rac", overrides=nfs_options.parse(words)))
+        found = requirements(LINUX, mount("datafiles", "rac", overrides=nfs_options.parse(words)))
         assert words in asked_for(found)
         granted = nfs_options.effective(nfs_options.parse(f"{ALWAYS},actimeo=0,{words}"), LINUX)
         assert [one.name for one in found if not options_table.is_fulfilled(one, granted)] == []
 
     def test_a_version_is_asked_for_exactly(self):
-        found = wishes(LINUX, mount("datafiles", version="4.1"))
+        found = requirements(LINUX, mount("datafiles", version="4.1"))
         assert "vers=4.1" in asked_for(found)
-        wish = next(one for one in found if one.name == "vers")
-        assert not options_table.is_fulfilled(wish, {"vers": "4.2"})
+        requirement = next(one for one in found if one.name == "vers")
+        assert not options_table.is_fulfilled(requirement, {"vers": "4.2"})
 
 
 class TestFulfilled:
     def test_a_larger_size_is_fine_and_a_smaller_is_not(self):
-        wish = next(one for one in wishes(LINUX, mount("datafiles")) if one.name == "rsize")
-        assert options_table.is_fulfilled(wish, {"rsize": "1048576"})
-        assert options_table.is_fulfilled(wish, {})
-        assert not options_table.is_fulfilled(wish, {"rsize": "131072"})
-        assert not options_table.is_fulfilled(wish, {"rsize": "large"})
+        requirement = next(
+            one for one in requirements(LINUX, mount("datafiles")) if one.name == "rsize"
+        )
+        assert options_table.is_fulfilled(requirement, {"rsize": "1048576"})
+        assert options_table.is_fulfilled(requirement, {})
+        assert not options_table.is_fulfilled(requirement, {"rsize": "131072"})
+        assert not options_table.is_fulfilled(requirement, {"rsize": "large"})
 
     def test_noac_fulfils_actimeo_zero(self):
-        found = wishes(LINUX, mount("datafiles", "rac"))
+        found = requirements(LINUX, mount("datafiles", "rac"))
         granted = nfs_options.effective(nfs_options.parse("bg,noac"), LINUX)
         assert all(options_table.is_fulfilled(one, granted) for one in found)
 
@@ -244,7 +250,7 @@ class TestCorrections:
         ],
     )
     def test_no_more_is_changed_than_is_wrong(self, file_class, use, before, after):
-        found = wishes(LINUX, mount(file_class, use))
+        found = requirements(LINUX, mount(file_class, use))
         changes = options_table.corrections(found, nfs_options.parse(before), LINUX)
         assert nfs_options.edit(before, changes) == after
 
@@ -260,7 +266,7 @@ class TestCorrections:
         ],
     )
     def test_what_is_corrected_is_right(self, file_class, use, before):
-        found = wishes(LINUX, mount(file_class, use))
+        found = requirements(LINUX, mount(file_class, use))
         changes = options_table.corrections(found, nfs_options.parse(before), LINUX)
         text = nfs_options.edit(before, changes)
         meant = nfs_options.effective(nfs_options.parse(text), LINUX)

@@ -9,20 +9,14 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.controls import nfs_mounts
-from ansible.module_utils.hostproof.controls.nfs_mounts import judge_transport, wanted
 from ansible.module_utils.hostproof.errors import Unanswered
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.probes import nfs_mounted, nfs_traffic
+from ansible.module_utils.hostproof.probes.nfs import nfs_mounted, nfs_traffic
 from nfs_packs import Did, Op, listed, nfs_host, nfs_policy, ready_host, shown
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
-JUDGES = {
-    "latency": judge_transport.judge_latency,
-    "client_queue": judge_transport.judge_client_queue,
-    "retransmissions": judge_transport.judge_retransmissions,
-    "nconnect": judge_transport.judge_nconnect,
-}
+CHECKS = ("latency", "client_queue", "retransmissions", "nconnect")
 #: Seconds between the two readings of each pair of fixtures (SOURCES.md).
 PAIRS = {
     "5.10-load": 8.6,
@@ -64,13 +58,15 @@ class Story:
         return self.traffic(connections={server: delta._replace(**changes)})
 
     def judge(self, name: str) -> Any:
-        mounts = wanted.judged_mounts(self.facts, self.policy)
-        findings = JUDGES[name](self.facts, self.policy, mounts)
-        (finding,) = [one for one in findings if one.title.startswith(self.path + ": ")]
+        (finding,) = [
+            one
+            for one in nfs_mounts.judge(self.facts, self.policy)
+            if one.check == f"nfs_mounts.{name}" and one.title.startswith(self.path + ": ")
+        ]
         return finding
 
     def statuses(self) -> dict[str, str]:
-        return {name: self.judge(name).status for name in JUDGES}
+        return {name: self.judge(name).status for name in CHECKS}
 
 
 def recorded(name: str, path: str = "/u01/oradata", without: tuple[str, ...] = ()) -> Story:
@@ -311,9 +307,9 @@ class TestNoVerdict:
         assert Story(ready_host().did("/u02", did)).judge("latency").status == SKIP
 
     @pytest.mark.parametrize("name", ["latency", "client_queue", "retransmissions"])
-    def test_sample_seconds_0(self, name):
-        finding = Story(sample_seconds=0).judge(name)
-        assert finding.status == SKIP and "nfs_mounts_sample_seconds is 0" in finding.why
+    def test_a_window_of_0(self, name):
+        finding = Story(window_seconds=0).judge(name)
+        assert finding.status == SKIP and "hostproof_window_seconds is 0" in finding.why
 
     @pytest.mark.parametrize("name", ["latency", "client_queue", "retransmissions"])
     def test_unreadable(self, name):
@@ -326,7 +322,7 @@ class TestNoVerdict:
     def test_no_counters(self, name):
         assert Story().traffic(mounts={}).judge(name).status == ERROR
 
-    @pytest.mark.parametrize("name", list(JUDGES))
+    @pytest.mark.parametrize("name", CHECKS)
     def test_not_mounted(self, name):
         finding = Story(nfs_host().fstab("/u02", "filer1:/vol/u02")).judge(name)
         assert finding.status == SKIP and "not mounted" in finding.why
@@ -550,7 +546,7 @@ class TestNconnect:
         assert (finding.status, finding.desired) == (WARN, "nconnect=2")
 
     def test_without_a_sample_the_options_count(self):
-        finding = nconnect(",nconnect=4", 4, 4, sample_seconds=0).judge("nconnect")
+        finding = nconnect(",nconnect=4", 4, 4, window_seconds=0).judge("nconnect")
         assert (finding.status, finding.in_use) == (PASS, None)
 
     def test_what_boot_asks_is_unknown(self):

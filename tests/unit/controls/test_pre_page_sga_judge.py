@@ -37,7 +37,7 @@ def test_everything_passes_on_a_host_that_is_ready(judge):
     assert set(statuses(found).values()) == {"pass"}
     setting = found["setting"]
     assert setting.title == "ORCL: pre_page_sga fits the release and the pages of the SGA"
-    assert setting.desired == "TRUE (release 19.0.0.0.0)"
+    assert setting.desired == "not set, the default (release 19.21.0.0.0)"
     assert setting.persisted == "TRUE (default, nothing sets it)"
     assert setting.in_use == "SGA 16.0 GiB, all in pages of 2.0 MiB"
     assert found["granted_at_start"].in_use == "8194 of 8194 pages of 2.0 MiB; memlock 128G"
@@ -99,7 +99,8 @@ def test_since_12_1_false_only_moves_the_cost(judge):
     finding = judge(story(stored=(("*", "pre_page_sga", "FALSE"), ONLY)))["setting"]
     assert finding.status == "warn"
     assert "it runs with FALSE" in finding.why
-    assert finding.fix.startswith("pre_page_sga_wanted: true and ./hostproof apply")
+    assert finding.fix.startswith("as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE")
+    assert finding.commands == ()
 
 
 def test_a_next_start_that_would_hurt_is_found_now(judge):
@@ -391,6 +392,11 @@ def test_not_asked_is_not_known(judge):
     assert "pre_page_sga_ask_instances is false" in found["setting"].why
 
 
+def test_not_asked_runs_no_program_of_the_home(judge):
+    found = judge(story(), ask_instances=False)
+    assert any("no program of the home of" in one.why for one in found.values())
+
+
 def test_pages_that_may_not_be_seen_are_no_pass(judge):
     stored = (("*", "pre_page_sga", "TRUE"),)
     machine = story("11.2.0.4.0", stored=stored).deny("/proc/2101/maps")
@@ -422,7 +428,7 @@ def test_what_oratab_leads_to_is_not_read_as_root(judge):
 
 def test_a_home_that_nobody_knows(judge):
     found = judge(story().remove("/proc/2101/exe"))
-    assert "list it in pre_page_sga_instances" in found["setting"].why
+    assert "neither its program nor oratab tells it" in found["setting"].why
     listed = [{"sid": "ORCL", "home": oracle_packs.HOME}]
     found = judge(story().remove("/proc/2101/exe"), instances=listed)
     assert set(statuses(found).values()) == {"pass"}

@@ -2,17 +2,21 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.answer import attempt
 from ansible.module_utils.hostproof.controls import storage_type
-from ansible.module_utils.hostproof.errors import Absent, PolicyError
+from ansible.module_utils.hostproof.errors import Absent, PolicyError, Unanswered
 from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
-from ansible.module_utils.hostproof.probes import database_snmp, storage_advice, storage_rules
+from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost, Secret
+from ansible.module_utils.hostproof.probes.nfs import storage_advice
+from ansible.module_utils.hostproof.snmp import database_snmp, storage_rules
+from ansible.module_utils.hostproof.snmp import tools as snmp
 from packs import Output
-from snmp_agents import NO_SUCH, Agent, Filers
+from snmp_agents import NO_SUCH, PAST_END, Agent, Filers, key_of
 from snmp_agents import storage_policy as policy
 
 E = "1.3.6.1.4.1."
@@ -154,7 +158,7 @@ class TestAnswer:
             ("snmpget: Authentication failure\n", "fail", "set passphrase and protocol"),
             ("snmpget: Unsupported security level\n", "fail", "set the level"),
             ("snmpget: Unknown host (x)\n", "error", "correct the name"),
-            ("snmpget: what\n", "error", f"snmpget -v2c -c COMMUNITY {ADDRESS}"),
+            ("snmpget: what\n", "error", f"ask {ADDRESS} by hand"),
         ],
     )
     def test_none(self, judge, errors, status, fix):
@@ -261,15 +265,14 @@ class TestDatabaseHost:
         host = self.with_library("libnetsnmp.so.10 (libc6,x86-64) => /usr/lib64/libnetsnmp.so.10")
         finding = only(judge(host)["snmp_library"])
         assert finding.status == "fail"
-        assert finding.fix.startswith(
-            "ln -sfn /usr/lib64/libnetsnmp.so.10 /usr/lib64/libnetsnmp.so"
-        )
+        (command,) = finding.commands
+        assert command == "ln -sfn /usr/lib64/libnetsnmp.so.10 /usr/lib64/libnetsnmp.so"
 
     def test_no_library(self, judge):
         finding = only(judge(self.with_library())["snmp_library"])
-        assert (finding.status, finding.fix) == (
+        assert (finding.status, finding.commands) == (
             "fail",
-            "dnf install net-snmp-libs net-snmp-devel",
+            ("dnf install net-snmp-libs net-snmp-devel",),
         )
 
     @pytest.mark.parametrize(("required", "status"), [(False, "warn"), (True, "fail")])
@@ -395,7 +398,7 @@ class TestDatabaseHost:
         assert server in finding.why
 
 
-GOOD = "rw,vers=3,rsize=65536,wsize=65536,hard,proto=tcp,timeo=600"
+GOOD = "rw,vers=3,rsize=262144,wsize=262144,hard,proto=tcp,timeo=600"
 
 
 def mounting(options: str, agent: Agent | None) -> Filers:
@@ -414,8 +417,10 @@ class TestMountOptions:
             (GOOD.replace("vers=3", "vers=4.0"), "warn", "/u02: vers 4.0"),
             (GOOD.replace("hard", "soft"), "warn", "/u02: recovery soft"),
             (GOOD.replace("timeo=600", "timeo=14"), "warn", "/u02: timeo 14"),
-            (GOOD.replace("rsize=65536", "rsize=32768"), "warn", "/u02: rsize 32768"),
-            (GOOD.replace("wsize=65536,", ""), "warn", "/u02: wsize not shown"),
+            (GOOD.replace("rsize=262144", "rsize=32768"), "warn", "/u02: rsize 32768"),
+            (GOOD.replace("wsize=262144,", ""), "warn", "/u02: wsize not shown"),
+            (GOOD.replace("262144", "65536"), "warn", "/u02: rsize 65536, wsize 65536"),
+            (GOOD.replace("rsize=262144", "rsize=16384"), "fail", "/u02: rsize 16384"),
         ],
     )
     def test_of_an_ontap(self, judge, options, status, text):
@@ -424,7 +429,7 @@ class TestMountOptions:
         assert finding.reference.startswith("NetApp, Oracle Database on ONTAP")
 
     def test_another_product_of_the_vendor_differs(self, judge):
-        options = GOOD.replace("65536", "32768")
+        options = GOOD.replace("262144", "32768")
         assert only(judge(mounting(options, Agent.of("netapp-7mode")))["mount_options"]).status == (
             "pass"
         )
@@ -513,55 +518,124 @@ class TestFlowControl:
         assert only(judge(database_host(filer))["flow_control"]).status == "error"
 
 
-def volumes(**fill: int) -> Agent:
-    """An ONTAP whose volumes are filled to so many percent."""
-    table = {}
+def df(base: str = "netapp-7mode", **fill: float) -> Agent:
+    """An ONTAP with its dfTable: "a_N" is an aggregate, all else a FlexVol of the same size."""
+    table: dict[str, Any] = {}
     for row, (name, percent) in enumerate(fill.items(), 1):
         column = E + "789.1.5.4.1."
+        aggregate = name.startswith("a_")
         table |= {
-            f"{column}2.{row}": f"/vol/{name}/",
+            f"{column}2.{row}": name if aggregate else f"/vol/{name}/",
+            f"{column}23.{row}": 3 if aggregate else 2,
             f"{column}29.{row}": 1000,
-            f"{column}30.{row}": percent * 10,
+            f"{column}30.{row}": int(percent * 10),
         }
-    return agent("netapp-7mode", **rows(table))
+    return agent(base, **rows(table))
+
+
+def all_flash(**fill: float) -> Agent:
+    filer = df("ontap-cluster", **fill)
+    filer.rows[key_of(E + "789.1.25.2.1.4.1")] = ("4", "AFF-A400")
+    return filer
 
 
 class TestSpace:
+    """NetApp, capacity limits: 10 % free on flash, 15 % on disks; a FlexVol is no aggregate."""
+
     @pytest.mark.parametrize(
-        ("percent", "status"),
-        [(69, "pass"), (70, "warn"), (89, "warn"), (90, "fail"), (100, "fail")],
+        ("filer", "percent", "status"),
+        [
+            (df, 84, "pass"),
+            (df, 85, "warn"),
+            (df, 89.9, "warn"),
+            (df, 90, "fail"),
+            (df, 100, "fail"),
+            (all_flash, 89, "pass"),
+            (all_flash, 90, "warn"),
+            (all_flash, 97, "warn"),
+            (all_flash, 98, "fail"),
+            (partial(df, "ontap-cluster"), 84, "pass"),
+            (partial(df, "ontap-cluster"), 85, "warn"),
+            (partial(df, "ontap-cluster"), 97, "warn"),
+            (partial(df, "ontap-cluster"), 98, "fail"),
+        ],
     )
-    def test_limits(self, judge, percent, status):
-        host = database_host(volumes(a=10, b=percent), u02="filer:/vol/b/u02")
-        finding = only(judge(host)["space"])
+    def test_limits_by_media(self, judge, filer, percent, status):
+        finding = only(judge(database_host(filer(a_1=percent)))["space"])
         assert finding.status == status
-        assert finding.running.startswith(f"/vol/b/ {percent} percent of 1000.0 KiB")
+        assert finding.running.startswith(f"a_1 {percent:.0f} percent of 1000.0 KiB")
+
+    def test_the_policy_names_the_media(self, judge):
+        host = database_host(df("ontap-cluster", a_1=90))
+        media = {ADDRESS: "hdd"}
+        assert only(judge(host, media=media)["space"]).status == "fail"
+        assert "storage_type_media" in only(judge(host)["space"]).why
 
     def test_limits_are_the_policy_s(self, judge):
-        host = database_host(volumes(a=50), u02="filer:/vol/a")
+        host = database_host(df(a_1=50))
         assert only(judge(host, space_warn=40, space_critical=45)["space"]).status == "fail"
+        assert only(judge(host, space_warn=51)["space"]).status == "pass"
+        assert only(judge(host, space_critical=50)["space"]).status == "fail"
 
-    def test_full_volume_of_somebody_else_is_a_warning(self, judge):
-        host = database_host(volumes(a=10, b=99), u02="filer:/vol/a")
-        assert only(judge(host)["space"]).status == "warn"
+    @pytest.mark.parametrize("percent", [10, 97, 100])
+    def test_a_volume_is_no_aggregate(self, judge, percent):
+        """Full by design: LUNs with reserved space; nothing of it is mounted here."""
+        finding = only(judge(database_host(all_flash(a_1=50, luns=percent)))["space"])
+        assert finding.status == "pass"
+
+    @pytest.mark.parametrize("percent", [10, 97])
+    def test_where_only_volumes_are_told_nothing_is_known_of_the_disks(self, judge, percent):
+        finding = only(judge(database_host(all_flash(v=percent), u02="filer:/vol/v"))["space"])
+        assert finding.status == "skip"
+        assert "not the aggregates" in finding.why
+
+    def test_a_mounted_volume_without_room_is_a_warning(self, judge):
+        filer = all_flash(a_1=20, v=98)
+        assert only(judge(database_host(filer, u02="filer:/vol/v/u02"))["space"]).status == "warn"
+        assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
+
+    @pytest.mark.parametrize(("filer", "status"), [(df, "warn"), (all_flash, "pass")])
+    def test_seventy_percent_of_a_volume_is_advice_for_disks(self, judge, filer, status):
+        host = database_host(filer(a_1=20, v=70), u02="filer:/vol/v")
+        assert only(judge(host)["space"]).status == status
+
+    def test_what_thick_volumes_do_not_use_is_free(self, judge):
+        thick = only(judge(database_host(df(a_1=95, v=10)))["space"])
+        assert (thick.status, "Thick volumes" in thick.why) == ("warn", True)
+        assert only(judge(database_host(df(a_1=95, v=100)))["space"]).status == "fail"
+
+    def test_without_a_type_the_name_tells(self, judge):
+        filer = df(a_1=20, v=99)
+        for row in (1, 2):
+            del filer.rows[key_of(f"{E}789.1.5.4.1.23.{row}")]
+        assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
+
+    def test_a_row_without_its_numbers(self, judge):
+        filer = df(a_1=20, v=10)
+        del filer.rows[key_of(f"{E}789.1.5.4.1.30.2")]
+        mounted = only(judge(database_host(filer, u02="filer:/vol/v"))["space"])
+        assert (mounted.status, "/vol/v/" in mounted.why) == ("error", True)
+        assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
 
     def test_roots_of_an_ontap_are_full_by_design(self, judge):
-        full = volumes(a=10, vol0=97, svm1_root=99)
-        assert only(judge(database_host(full))["space"]).running.startswith("/vol/a/ 10 percent of")
+        full = df(a_1=10, vol0=97, svm1_root=99)
+        full.rows[key_of(f"{E}789.1.5.4.1.2.4")] = ("4", "aggr0_n1")
+        full.rows[key_of(f"{E}789.1.5.4.1.29.4")] = ("2", "1000")
+        full.rows[key_of(f"{E}789.1.5.4.1.30.4")] = ("2", "970")
+        finding = only(judge(database_host(full))["space"])
+        assert (finding.status, finding.running) == ("pass", "a_1 10 percent of 1000.0 KiB")
 
     def test_snapshot_reserve_is_no_volume(self, judge):
-        full = volumes(a=10)
-        full.rows.update(volumes(**{"b/.snapshot": 120}).rows)
-        full.rows[(1, 3, 6, 1, 4, 1, 789, 1, 5, 4, 1, 2, 1)] = ("4", "/vol/a/.snapshot")
-        found = judge(database_host(full))
-        assert only(found["space"]).status == "skip"
+        full = df(v=120)
+        full.rows[key_of(f"{E}789.1.5.4.1.2.1")] = ("4", "/vol/a/.snapshot")
+        assert only(judge(database_host(full))["space"]).status == "skip"
 
     def test_agent_that_tells_nothing(self, judge):
         assert only(judge(database_host(Agent.of("flasharray")))["space"]).status == "skip"
 
     def test_of_a_server_only_what_is_mounted_counts(self, judge):
         table: dict[str, Any] = {}
-        for row, (name, percent) in enumerate([("/boot", 95), ("/", 20), ("/export", 75)], 1):
+        for row, (name, percent) in enumerate([("/boot", 95), ("/", 20), ("/export", 88)], 1):
             table |= {
                 f"{HR}3.{row}": name,
                 f"{HR}4.{row}": 4096,
@@ -572,15 +646,15 @@ class TestSpace:
         for row in (1, 2, 3):
             server.rows[(1, 3, 6, 1, 2, 1, 25, 2, 3, 1, 2, row)] = ("6", "1.3.6.1.2.1.25.2.1.4")
         finding = only(judge(database_host(server))["space"])
-        assert (finding.status, finding.running) == ("warn", "/export 75 percent of 3.9 MiB")
+        assert (finding.status, finding.running) == ("warn", "/export 88 percent of 3.9 MiB")
 
     @pytest.mark.parametrize(
         ("source", "text"),
         [
-            ("filer:/share/DATA/ora", "/share/DATA 75 percent of 35.0 TiB"),
+            ("filer:/share/DATA/ora", "/share/DATA 86 percent of 35.0 TiB"),
             (
                 "filer:/ora",
-                "/share/MORE 80 percent of 35.0 TiB, /share/DATA 75 percent of 35.0 TiB",
+                "/share/MORE 89 percent of 35.0 TiB, /share/DATA 86 percent of 35.0 TiB",
             ),
         ],
         ids=["of the export", "large ones"],
@@ -588,7 +662,7 @@ class TestSpace:
     def test_small_file_systems_of_a_filer_are_its_own(self, judge, source, text):
         filer = Agent.of("synology")
         named = [("/mnt/ext", 355 << 8, 93)]
-        named += [("/share/DATA", 35 << 28, 75), ("/share/MORE", 35 << 28, 80)]
+        named += [("/share/DATA", 35 << 28, 86), ("/share/MORE", 35 << 28, 89)]
         for row, (name, size, percent) in enumerate(named, 1):
             column = (1, 3, 6, 1, 2, 1, 25, 2, 3, 1)
             filer.rows[(*column, 2, row)] = ("6", "1.3.6.1.2.1.25.2.1.4")
@@ -632,7 +706,7 @@ class TestDiscards:
         finding = only(judge(host)["discards"])
         assert finding.status == status
         assert "within 2.5 s" in finding.running
-        assert host.paused == 2
+        assert host.paused == 10
 
     def test_counter_that_starts_again_at_zero(self, judge):
         host = self.after(interfaces(2**32 - 1, 0), interfaces(1, 0, 1100))
@@ -656,7 +730,7 @@ class TestDiscards:
 
     def test_without_a_second_reading_there_is_no_verdict(self, judge):
         host = database_host(interfaces(5, 5))
-        assert only(judge(host, sample_seconds=0)["discards"]).status == "skip"
+        assert only(judge(host, window_seconds=0)["discards"]).status == "skip"
         assert host.paused == 0
 
 
@@ -710,7 +784,14 @@ class TestPolicy:
         [
             ({"port": 0}, "storage_type_port must be 1 to 65535, not 0"),
             ({"timeout": 0}, "storage_type_timeout must be 0.1 to 60, not 0"),
-            ({"space_warn": 95}, "storage_type_space_critical must not be below"),
+            (
+                {"space_warn": 95, "space_critical": 90},
+                "storage_type_space_critical must not be below",
+            ),
+            ({"media": ["ssd"]}, "storage_type_media must be a dictionary"),
+            ({"media": {"a": "tape"}}, "storage_type_media must be a dictionary"),
+            ({"media": {"a": ["ssd"]}}, "storage_type_media must be a dictionary"),
+            ({"agent_seconds": 0}, "storage_type_agent_seconds must be 1 to 3600"),
             ({"trace_folder": "diag"}, "storage_type_trace_folder must be a whole path"),
             ({"addresses": "filer"}, "storage_type_addresses must be a list of addresses"),
             ({"addresses": ["-oProxy"]}, "'-oProxy' is no host name or IP address"),
@@ -800,3 +881,160 @@ def test_it_plans_nothing():
 
 def test_a_missing_object_is_not_taken_for_an_answer():
     assert NO_SUCH not in json.dumps(list(Agent.of("linux").rows.values()))
+
+
+class Late(Filers):
+    """Keeps how long each question may take."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.longest: list[float] = []
+
+    def run_with_secret(self, key: str, argv: list[str], secret: Any, timeout: float = 20.0):
+        self.longest.append(timeout)
+        if timeout <= 0:
+            raise Unanswered(key, "not asked: the time for it was over before")
+        return super().run_with_secret(key, argv, secret, timeout)
+
+
+class TestDeadline:
+    """One agent that answers slowly has its time, and so have all agents together."""
+
+    def ask(self, patience: snmp.Patience) -> tuple[Late, Any]:
+        host = Late()
+        host.agent(ADDRESS, Agent.of("netapp-7mode"))
+        target = snmp.Target(ADDRESS, 161, snmp.Credentials("2c", "public"), 2, 1, patience)
+        return host, attempt(snmp.walk, host, target, "volumes", E + "789.1.5.4.1.2")
+
+    def test_a_question_gets_what_is_left(self):
+        patience = snmp.Patience(60, snmp.Deadline(3600))
+        host, _answer = self.ask(patience)
+        assert host.longest == [pytest.approx(60, abs=1)]
+        patience.spend(50)
+        host, answer = self.ask(patience)
+        assert host.longest[0] <= 10
+        assert isinstance(answer, dict)
+
+    @pytest.mark.parametrize(
+        ("spent", "all_seconds", "words"),
+        [
+            (60, 3600, "its answers took the 60 s that one agent is given"),
+            (0, 0, "the 0 s that all agents together are given are over"),
+        ],
+    )
+    def test_then_nothing_more_is_asked(self, spent, all_seconds, words):
+        patience = snmp.Patience(60, snmp.Deadline(all_seconds))
+        patience.spend(spent)
+        host, answer = self.ask(patience)
+        assert host.longest == [0]
+        assert host.asked == []
+        assert isinstance(answer, snmp.NoAnswer)
+        assert answer.hopeless
+        assert words in str(answer)
+
+    def test_time_between_two_readings_is_nobody_s(self):
+        deadline = snmp.Deadline(0)
+        deadline.put_off(100)
+        assert deadline.left() > 99
+
+    def test_a_real_host_does_not_start_what_has_no_time(self, tmp_path):
+        ran = tmp_path / "ran"
+        with pytest.raises(Unanswered, match="not asked"):
+            LiveHost().run_with_secret(
+                "snmp:x probe", ["touch", str(ran)], Secret("snmp.conf", "", ()), 0
+            )
+        assert not ran.exists()
+
+    def test_what_was_not_asked_is_an_error(self, judge):
+        class Slow(Filers):
+            """Each answer takes as long as it may: nobody waits any longer then."""
+
+            def run_with_secret(self, key: str, argv: list[str], secret: Any, timeout: float = 20):
+                if "volumes" in key or "discards" in key:
+                    raise Unanswered(key, "timed out")
+                return super().run_with_secret(key, argv, secret, timeout)
+
+        host = Slow().like(database_host(Agent.of("netapp-7mode")))
+        found = judge(host)
+        assert only(found["space"]).status == only(found["discards"]).status == "error"
+
+
+class TestCutShort:
+    """What a tool shows of a walk that did not end well (tests/snmp has real agents)."""
+
+    TABLE = "1.3.6.1.4.1.789.1.5.4.1.2"
+
+    @pytest.mark.parametrize(
+        ("rc", "more", "errors", "words"),
+        [
+            (1, "", "Timeout: No Response from udp:10.0.0.5:161.\n", "Timeout"),
+            (2, "", "Error in packet.\nReason: (genError) A general failure\n", "genError"),
+            (1, "", "Error: OID not increasing: .1.3.6.1\n", "not increasing"),
+            (0, f".{TABLE}.9 = INTEGER: 4", "", "in the middle of a line"),
+            (0, f".{TABLE}.1 = {PAST_END}\n", "", "nothing comes behind, and it does"),
+            (3, "", "", "the tool ended with 3"),
+        ],
+    )
+    def test_half_a_table_is_none(self, judge, rc, more, errors, words):
+        class Cut(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if argv[-1] != TestCutShort.TABLE or argv[0] != "snmpbulkwalk":
+                    return super().reply(argv)
+                return rc, super().reply(argv)[1] + more, errors
+
+        filer = Cut({})
+        filer.rows = df(a_1=10, v=20).rows
+        finding = only(judge(database_host(filer))["space"])
+        assert (finding.status, words in finding.why) == ("error", True), finding.why
+
+    def test_the_true_end_of_a_tree_is_an_end(self, judge):
+        class Last(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                code, output, errors = super().reply(argv)
+                if argv[0] == "snmpbulkwalk" and f".{argv[-1]}." in output:
+                    output += f".{argv[-1]} = {PAST_END}\n"
+                if argv[0] == "snmpgetnext" and argv[-1] == "1.3.6.1.6":
+                    output = "".join(f".{oid} = {PAST_END}\n" for oid in argv[-2:])
+                return code, output, errors
+
+        filer = Last({})
+        filer.rows = df(a_1=10, v=20).rows
+        assert only(judge(database_host(filer))["space"]).status == "pass"
+        # Where nothing more tells, the rows of the table do.
+        del filer.rows[key_of(f"{E}789.1.5.4.1.30.2")]
+        assert only(judge(database_host(filer))["space"]).status == "error"
+
+    def test_a_clock_that_stands_still_gives_no_rate(self, judge):
+        host = database_host(interfaces(5, 5))
+        host.later[f"udp:{ADDRESS}:161"] = interfaces(900, 5)
+        finding = only(judge(host)["discards"])
+        assert (finding.status, "did not move" in finding.why) == ("error", True)
+
+    def test_an_interface_that_the_second_reading_lacks(self, judge):
+        host = database_host(interfaces(5, 5))
+        later = interfaces(5, 5, 1250)
+        for column in (2, 13, 19):
+            del later.rows[key_of(f"{IF}{column}.2")]
+        host.later[f"udp:{ADDRESS}:161"] = later
+        assert only(judge(host)["discards"]).status == "error"
+
+
+class TestUnknownProduct:
+    def test_its_health_is_judged(self, judge):
+        rows_of_it = {"1.3.6.1.2.1.1.2.0": ("6", E + "99999.1")}
+        filer = interfaces(5, 5)
+        filer.rows.update({key_of(oid): row for oid, row in rows_of_it.items()})
+        filer.rows = {
+            key: row for key, row in filer.rows.items()
+            if ".".join(map(str, key)).startswith(("1.3.6.1.2.1.1.2.0", "1.3.6.1.2.1.1.3.0", IF))
+        }  # fmt: skip
+        host = database_host(filer)
+        host.later[f"udp:{ADDRESS}:161"] = Agent({})
+        host.later[f"udp:{ADDRESS}:161"].rows = dict(filer.rows) | {
+            key_of("1.3.6.1.2.1.1.3.0"): ("67", "1250"),
+            key_of(f"{IF}13.1"): ("2", "500"),
+        }
+        found = judge(host)
+        identified = only(found["identified"])
+        assert (identified.status, "unknown" in str(identified.running)) == ("error", True)
+        assert only(found["discards"]).status == "warn"

@@ -11,17 +11,12 @@ import pytest
 from ansible.module_utils.hostproof import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.latency import (
-    baseline,
-    change_findings,
-    comparing,
-    fleet,
-    gating,
-)
-from ansible.module_utils.hostproof.latency.baseline import Baseline, NoBaseline
-from ansible.module_utils.hostproof.latency.verdict import INCONCLUSIVE, NO_DIFFERENT, WORSE
-from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
-from ansible.module_utils.hostproof.probes import disk_counters
+from ansible.module_utils.hostproof.latency import disk_counters
+from ansible.module_utils.hostproof.measured import Window, window_from_samples
+from hostproof_controller.gate import gating
+from hostproof_controller.latency import baseline, change_findings, comparing, fleet
+from hostproof_controller.latency.baseline import Baseline, NoBaseline
+from hostproof_controller.latency.verdict import INCONCLUSIVE, NO_DIFFERENT, WORSE
 
 TCP = {"probe": "tcp", "host": "192.0.2.1", "port": 1521, "mode": "request_response"}
 CONDITIONS = {"cpus": 4, "kernel": "6.1", "load": 0.5}

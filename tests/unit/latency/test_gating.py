@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.latency import gating
-from ansible.module_utils.hostproof.latency.comparing import (
+from hostproof_controller.gate import gating
+from hostproof_controller.gate.gating import Limits, Refused
+from hostproof_controller.latency.comparing import (
     Figure,
     HostVerdict,
     Series,
     SeriesVerdict,
     Stability,
 )
-from ansible.module_utils.hostproof.latency.gating import Limits, Refused
-from ansible.module_utils.hostproof.latency.verdict import (
+from hostproof_controller.latency.verdict import (
     BETTER,
     INCONCLUSIVE,
     NO_DIFFERENT,

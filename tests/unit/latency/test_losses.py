@@ -3,14 +3,11 @@
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof.latency import (
-    change_findings,
-    comparing,
-    gating,
-    probe_list,
-)
-from ansible.module_utils.hostproof.latency.baseline import Baseline
-from ansible.module_utils.hostproof.latency.window import Window
+from ansible.module_utils.hostproof.latency import probe_list
+from ansible.module_utils.hostproof.measured import Window
+from hostproof_controller.gate import gating
+from hostproof_controller.latency import change_findings, comparing
+from hostproof_controller.latency.baseline import Baseline
 
 HANDSHAKE = {"probe": "tcp", "host": "192.0.2.1", "port": 1521}
 REQUESTS = dict(HANDSHAKE, mode="request_response")

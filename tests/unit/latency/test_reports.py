@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.latency import database_windows, grid, reports
-from ansible.module_utils.hostproof.latency.window import Window
+from ansible.module_utils.hostproof.latency import database_windows, reports
+from ansible.module_utils.hostproof.measured import Window
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
 NAMES = sorted(path.name for path in FIXTURES.glob("*.txt"))
@@ -108,6 +108,20 @@ class TestLogFileParallelWrite:
         report = reports.read(fixture("awr-19c-made-up.txt"), multitenant=False)
         write = window_of(report, "log file parallel write")
         assert write.conditions["io_latency"] == "no"
+
+    @pytest.mark.parametrize(
+        ("piece", "release"),
+        [
+            ("awr-11.2-rac-waits.txt", "at least 11.1"),
+            ("awr-11.2-rac-waits.txt", "11.2.0.3.0"),
+        ],
+    )
+    def test_the_release_of_a_piece_is_a_lower_bound_and_says_so(self, piece, release):
+        given = None if release.startswith("at least") else release
+        report = reports.read(fixture(piece), release=given)
+        assert report.figures["release"] == release
+        said = [one for one in report.remarks if "so the release is at least" in one]
+        assert bool(said) is (given is None)
 
     def test_a_piece_of_an_old_layout_is_of_an_old_release(self):
         report = reports.read(fixture("awr-11.2-rac-waits.txt"))
@@ -334,17 +348,6 @@ def test_idle_events_that_statspack_does_not_know_are_idle():
         "heartbeat redo informer",
         "direct path read",
     ]
-
-
-def test_a_grid_of_cells_and_database_together():
-    windows = [
-        *reports.read(fixture("iolstats-seed-long.txt")).windows,
-        *reports.read(fixture("awr-19c-made-up.txt")).windows,
-    ]
-    made = grid.grid(windows)
-    assert made.rows == (512, 4096, 8192, 16384, None)
-    assert made.cells[8192, 13] == 124246
-    assert made.cells[None, 8] == 46310 + 14400
 
 
 def test_windows_of_a_cell():

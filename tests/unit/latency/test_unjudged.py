@@ -5,8 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.latency import gating, unjudged
-from ansible.module_utils.hostproof.report.render import render_folder
+from hostproof_controller.gate import gating, unjudged
+from hostproof_controller.report.render import render_folder
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import math
 import random
 
 import pytest
-from ansible.module_utils.hostproof.latency import verdict
-from ansible.module_utils.hostproof.latency.verdict import (
+from hostproof_controller.latency import verdict
+from hostproof_controller.latency.verdict import (
     BETTER,
     INCONCLUSIVE,
     NO_DIFFERENT,

@@ -2,8 +2,8 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import (
-    aix_mount_options,
+from ansible.module_utils.hostproof.parsers.nfs import aix_mount_options
+from ansible.module_utils.hostproof.parsers.unix import (
     halevel,
     ioo,
     lparstat,

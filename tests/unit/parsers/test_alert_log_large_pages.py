@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import alert_log_large_pages as alert_log
+from ansible.module_utils.hostproof.parsers.oracle import alert_log_large_pages as alert_log
 
 SMALL, LARGE = 4096, 2 << 20
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.parsers import autofs_map
+from ansible.module_utils.hostproof.parsers.nfs import autofs_map
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "autofs_map"
 

@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import entstat
+from ansible.module_utils.hostproof.parsers.net import entstat
 from packs import FIXTURES
 
 FOLDER = FIXTURES / "entstat"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import fstab, systemd_unit
+from ansible.module_utils.hostproof.parsers.nfs import fstab
+from ansible.module_utils.hostproof.parsers.systemd import systemd_unit
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 GENERATED = json.loads((FIXTURES / "fstab/systemd-fstab-generator-252.json").read_text())

@@ -2,13 +2,9 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import (
-    bracketed,
-    buddyinfo,
-    getent,
-    kernel_release,
-    size,
-)
+from ansible.module_utils.hostproof.parsers import size
+from ansible.module_utils.hostproof.parsers.kernel import bracketed, buddyinfo, kernel_release
+from ansible.module_utils.hostproof.parsers.unix import getent
 
 
 class TestBuddyinfo:

@@ -2,7 +2,8 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import ifupdown, tuned
+from ansible.module_utils.hostproof.parsers.net import ifupdown
+from ansible.module_utils.hostproof.parsers.systemd import tuned
 
 TEXT = """\
 source /etc/network/interfaces.d/*

@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import kernel_cmdline
+from ansible.module_utils.hostproof.parsers.kernel import kernel_cmdline
 
 MIB = 1 << 20
 GIB = 1 << 30

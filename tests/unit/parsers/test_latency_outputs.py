@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import (
-    apachebench,
+from ansible.module_utils.hostproof.parsers.net import apachebench
+from ansible.module_utils.hostproof.parsers.oracle import (
     awr,
     awr_global,
     devio_stats,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import limits_conf
+from ansible.module_utils.hostproof.parsers.unix import limits_conf
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "limits_conf"
 CASES = json.loads((FIXTURES / "pam_limits-1.5.2.json").read_text())

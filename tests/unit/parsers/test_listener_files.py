@@ -4,7 +4,8 @@ from datetime import datetime
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import listener_log, listening_sockets
+from ansible.module_utils.hostproof.parsers.net import listening_sockets
+from ansible.module_utils.hostproof.parsers.oracle import listener_log
 
 FIXTURE = "listener_log/limited.log"
 

@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import meminfo
+from ansible.module_utils.hostproof.parsers.kernel import meminfo
 
 KIB = 1024
 

@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import (
+from ansible.module_utils.hostproof.parsers.nfs import (
     mount_aix,
     mount_hpux,
     mount_solaris,

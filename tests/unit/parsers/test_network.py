@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import ip_addr, proc_net_tcp
+from ansible.module_utils.hostproof.parsers.net import ip_addr, proc_net_tcp
 
 
 class TestProcNetTcp:

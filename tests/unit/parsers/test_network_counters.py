@@ -2,8 +2,9 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import proc_net_rpc_nfs, proc_net_snmp, socket_info
-from ansible.module_utils.hostproof.parsers.proc_net_rpc_nfs import Calls
+from ansible.module_utils.hostproof.parsers.net import proc_net_snmp, socket_info
+from ansible.module_utils.hostproof.parsers.nfs import proc_net_rpc_nfs
+from ansible.module_utils.hostproof.parsers.nfs.proc_net_rpc_nfs import Calls
 
 CONNECTION = "ESTAB 0 0 10.9.0.1:674 10.9.0.2:2049 uid:0 ino:0 sk:1001 <->\n"
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.parsers import nfs_options, nfsmount_conf
+from ansible.module_utils.hostproof.parsers.nfs import nfs_options, nfsmount_conf
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "nfsmount_conf"
 CASES = json.loads((FIXTURES / "mount.nfs-2.6.2.json").read_text())

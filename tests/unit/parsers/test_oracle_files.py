@@ -2,8 +2,8 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import orabasetab, oracle_inventory, oratab
-from ansible.module_utils.hostproof.parsers.oracle_inventory import Home
+from ansible.module_utils.hostproof.parsers.oracle import orabasetab, oracle_inventory, oratab
+from ansible.module_utils.hostproof.parsers.oracle.oracle_inventory import Home
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
 

@@ -9,8 +9,8 @@ from typing import Any
 import jmespath
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import oracle_net
-from ansible.module_utils.hostproof.parsers.oracle_net import Edit, NetFile, Pair
+from ansible.module_utils.hostproof.parsers.oracle import oracle_net
+from ansible.module_utils.hostproof.parsers.oracle.oracle_net import Edit, NetFile, Pair
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/oracle_net"
 GOOD = sorted((FIXTURES / "good").glob("*.ora"))
@@ -426,3 +426,42 @@ def replaced(trees: Any, path: list[int], new: Any) -> Any:
     name, inner = trees[path[0]]
     changed = (name, replaced(inner, path[1:], new))
     return [*trees[: path[0]], changed, *trees[path[0] + 1 :]]
+
+
+class TestEnvironment:
+    """ENVS of a SID_DESC, as Oracle's gateway guides write it."""
+
+    @pytest.mark.parametrize(
+        ("written", "value"),
+        [
+            ("LD_LIBRARY_PATH=/a:/b", "LD_LIBRARY_PATH=/a:/b"),
+            ("LD_LIBRARY_PATH = /a/lib:/b/lib", "LD_LIBRARY_PATH=/a/lib:/b/lib"),
+            ("A=/x,B=/y", "A=/x,B=/y"),
+            ("A=/x , B=/y:$ORACLE_HOME/lib", "A=/x,B=/y:$ORACLE_HOME/lib"),
+            ("LD_LIBRARY_PATH=/a:\n      /b", "LD_LIBRARY_PATH=/a: /b"),
+            ("A=", "A="),
+            ('A="/with blank"', "A=/with blank"),
+            ("'A=/x,B=/y'", "A=/x,B=/y"),
+            ('"A=/x,B=/y"', "A=/x,B=/y"),
+        ],
+    )
+    def test_unquoted_assignments_are_a_value(self, written, value):
+        text = (
+            "SID_LIST_L =\n (SID_LIST =\n  (SID_DESC =\n   (SID_NAME = dg4odbc)\n"
+            f"   (ENVS={written})\n   (PROGRAM = dg4odbc)))\nL = (ADDRESS=(PROTOCOL=tcp)(PORT=1))\n"
+        )
+        net = oracle_net.parse(text)
+        (envs,) = net.all("SID_LIST_L")[0].inside("ENVS")
+        assert envs.value == value
+        assert net.text[envs.start : envs.end] == f"(ENVS={written})"
+        # Whatever is edited beside it, it stays byte for byte.
+        (port,) = net.all("L")[0].inside("PORT")
+        edited = oracle_net.edited(net, [oracle_net.set_value(port, "1521")])
+        assert edited.text == text.replace("(PORT=1)", "(PORT=1521)")
+
+    @pytest.mark.parametrize(
+        "text", ["A = (B=C=D)\n", "A = B=C\n", "A = (ENVS=(X=Y\n", "A = (ENVS=X=Y\n"]
+    )
+    def test_nothing_else_may_hold_a_second_sign(self, text):
+        with pytest.raises(ParseError):
+            oracle_net.parse(text)

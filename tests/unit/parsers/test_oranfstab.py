@@ -1,7 +1,7 @@
 """oranfstab: what the guides show is right, and every mistake is found on its line."""
 
 import pytest
-from ansible.module_utils.hostproof.parsers import oranfstab
+from ansible.module_utils.hostproof.parsers.nfs import oranfstab
 
 
 def mistakes(*lines: str) -> list[tuple[int, str]]:
@@ -53,6 +53,27 @@ class TestRight:
         parsed = oranfstab.parse("server: f\npath: 2001:db8::1\nexport: /v mount: /m\n")
         assert parsed.servers[0].paths == [("2001:db8::1", 2)]
         assert parsed.mistakes == []
+
+
+class TestPaths:
+    """NetApp, Oracle Database on ONTAP, Direct NFS: no multipath with NFSv4.1."""
+
+    @pytest.mark.parametrize(
+        ("version", "certain"),
+        [("NFSv4.1", [True]), ("nfsv4.1", [True]), ("pNFS", [False]), ("NFSv3", []), ("NFSv4", [])],
+    )
+    @pytest.mark.parametrize("paths", [2, 3, 4])
+    def test_one_path_an_export(self, version, certain, paths):
+        lines = [f"path: 192.0.{number}.1" for number in range(paths)]
+        text = "\n".join(
+            ["server: f", f"nfs_version: {version}", *lines, "export: /v mount: /m", ""]
+        )
+        parsed = oranfstab.parse(text)
+        assert [one.certain for one in parsed.mistakes] == certain
+        assert all(one.line == 4 and "one path" in one.problem for one in parsed.mistakes)
+
+    def test_the_version_may_stand_behind_the_paths(self):
+        assert [line for line, _ in mistakes("path: 192.0.3.1", "nfs_version: NFSv4.1")] == [4]
 
 
 class TestMistakes:

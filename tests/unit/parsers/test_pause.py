@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import (
+from ansible.module_utils.hostproof.parsers.net import (
     bonding,
     dcb,
     ethtool_pause,
@@ -11,13 +11,11 @@ from ansible.module_utils.hostproof.parsers import (
     ifcfg,
     ip_neigh,
     ip_route,
-    link_file,
     nm_keyfile,
-    systemd_unit,
-    udev_rules,
 )
-from ansible.module_utils.hostproof.parsers.ethtool_pause import Direction, PauseCommand
-from ansible.module_utils.hostproof.parsers.ethtool_settings import Offer
+from ansible.module_utils.hostproof.parsers.net.ethtool_pause import Direction, PauseCommand
+from ansible.module_utils.hostproof.parsers.net.ethtool_settings import Offer
+from ansible.module_utils.hostproof.parsers.systemd import link_file, systemd_unit, udev_rules
 from nic_packs import fixture
 
 ON_OFF = {True: "on", False: "off"}

@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import pfile
+from ansible.module_utils.hostproof.parsers.oracle import pfile
 
 
 def test_a_file_as_create_pfile_writes_it(fixture_text):

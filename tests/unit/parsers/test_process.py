@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import (
+from ansible.module_utils.hostproof.parsers.kernel import (
     numa_maps,
     proc_limits,
     proc_maps,

@@ -4,7 +4,7 @@ import random
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import snmp_message
+from ansible.module_utils.hostproof.snmp import snmp_message
 from snmp_agents import report
 
 ENGINE = bytes.fromhex("80001f8880938d6b00e061016b00000000")

@@ -2,8 +2,8 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import snmp_output
-from ansible.module_utils.hostproof.parsers.snmp_output import Value
+from ansible.module_utils.hostproof.snmp import snmp_output
+from ansible.module_utils.hostproof.snmp.snmp_output import Value
 from packs import FIXTURES
 
 REAL = (FIXTURES / "snmp_output/net-snmp-5.9.3-get.txt").read_text()

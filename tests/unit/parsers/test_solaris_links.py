@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import dladm, route_get
+from ansible.module_utils.hostproof.parsers.net import dladm, route_get
 from packs import FIXTURES
 
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import pfile, spfile
+from ansible.module_utils.hostproof.parsers.oracle import pfile, spfile
 
 FIRST = b"\0\x22\0\0\0\0\xc0\xff" + bytes(8) + b"\x5a\xfa\0\0}|{z"
 

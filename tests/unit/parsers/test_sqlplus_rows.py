@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import sqlplus_rows
+from ansible.module_utils.hostproof.parsers.oracle import sqlplus_rows
 
 ANSWER = "hostproof-begin\n|instance|ORCL|19.0.0.0.0|OPEN|\n\n|value|spfile|\\0|\nhostproof-end\n"
 

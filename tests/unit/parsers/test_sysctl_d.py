@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.parsers import sysctl_d
+from ansible.module_utils.hostproof.parsers.systemd import sysctl_d
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "sysctl_d"
 CASES = json.loads((FIXTURES / "systemd-252.json").read_text())
@@ -136,3 +136,15 @@ def test_a_distribution_s_files():
     winner = sysctl_d.resolve(lines(pid_max, all_commented), "kernel.pid_max").winner
     assert (winner.value, winner.line) == ("4194304", len(pid_max.splitlines()))
     assert sysctl_d.parse(all_commented, "x") == ([], [])
+
+
+def test_as_tuned_applies_a_file():
+    """TuneD, plugin_sysctl.py: no patterns, no -, no continuation, and every dot is a slash."""
+    text = "# x\n;y\nvm.a = 1 \n-vm.b=2\nvm.c*=3\nno\n = 4\nnet/ipv4/conf/eth0.7/d=5\n"
+    found = sysctl_d.parse_plain(text, "/f")
+    assert [(one.key, one.value, one.line) for one in found] == [
+        ("vm/a", "1", 3),
+        ("-vm/b", "2", 4),
+        ("vm/c*", "3", 5),
+        ("net/ipv4/conf/eth0/7/d", "5", 8),
+    ]

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.parsers import tmpfiles_d
+from ansible.module_utils.hostproof.parsers.systemd import tmpfiles_d
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "tmpfiles_d"
 CASES = json.loads((FIXTURES / "systemd-252.json").read_text())

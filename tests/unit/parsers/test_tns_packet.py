@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import tns_packet
-from ansible.module_utils.hostproof.parsers.tns_packet import (
+from ansible.module_utils.hostproof.parsers.oracle import tns_packet
+from ansible.module_utils.hostproof.parsers.oracle.tns_packet import (
     Accept,
     Packet,
     Redirect,

@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import tuned
+from ansible.module_utils.hostproof.parsers.systemd import tuned
 
 
 def test_the_oracle_profile(fixture_text):
@@ -66,3 +66,78 @@ def test_sysctl_files_are_reapplied_as_told(value, answer):
 def test_no_yes_or_no(text):
     with pytest.raises(ParseError):
         tuned.reapply_sysctl(text)
+
+
+def merged(*texts):
+    return tuned.merge(
+        [
+            (f"/p/{number}/tuned.conf", tuned.parse_profile(text, "x"))
+            for number, text in enumerate(texts)
+        ]
+    )
+
+
+def test_sections_of_one_name_go_on_where_the_first_stands():
+    units = merged("[a]\ntype=sysctl\nx=1\ny=1\n[b]\nz=1\n", "[a]\ntype=vm\ny=2\n")
+    assert [(unit.name, unit.type) for unit in units] == [("a", "vm"), ("b", "b")]
+    assert units[0].options == {"x": ("1", "/p/0/tuned.conf"), "y": ("2", "/p/1/tuned.conf")}
+
+
+def test_what_describes_a_section_is_no_option_of_its_plugin():
+    [unit] = merged("[net]\ndevices=eth0\nuname_regex=x\nchannels=1\n", "[net]\nchannels=2\n")
+    assert set(unit.about) == {"uname_regex"}
+    assert list(unit.options) == ["channels"]
+
+
+def test_the_folder_of_a_profile():
+    [unit] = merged("[script]\nscript=${i:PROFILE_DIR}/a.sh\n")
+    assert unit.options["script"].value == "/p/0/a.sh"
+
+
+def test_a_priority_that_is_none():
+    with pytest.raises(ParseError, match="priority is no number: 'high'"):
+        merged("[a]\npriority=high\n")
+
+
+def test_variables_from_a_file_and_of_each_other():
+    files = {"/etc/tuned/v.conf": "cores=2\nalone\n[more]\nb=${cores}1\n"}
+    units = merged("[variables]\ninclude=/etc/tuned/v.conf\nc=${b}x ${none}\n")
+    assert tuned.variables(units, files.get) == {"cores": "2", "b": "21", "c": "21x ${none}"}
+    gone = merged("[variables]\ninclude=/gone\na=1\n")
+    assert tuned.variables(gone, files.get) == {"a": "1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("a ${x} b", "a 1 b"),
+        ("\\${x}", "${x}"),
+        ("${y}", "${y}"),
+        ("${f:exec:date}", "${f:exec:date}"),
+    ],
+)
+def test_expanding(text, answer):
+    assert tuned.expand(text, {"x": "1"}) == answer
+    assert tuned.uses_function(answer) is answer.startswith("${f:")
+
+
+@pytest.mark.parametrize(
+    ("text", "current", "written"),
+    [
+        ("5", 3, "5"),
+        (">5", 3, "5"),
+        (">5", 5, None),
+        ("<5", 6, "5"),
+        ("<5", 5, None),
+        (">x", 1, ">x"),
+        (">5", None, ">5"),
+        (">", 1, ">"),
+    ],
+)
+def test_assignments_that_depend_on_the_value(text, current, written):
+    assert tuned.assigned(text, current) == written
+
+
+def test_folders_of_profiles():
+    assert tuned.folders("", ["/a", "/b"]) == ["/a", "/b"]
+    assert tuned.folders("profile_dirs = /x,/y\n", ["/a"]) == ["/y", "/x"]

@@ -2,7 +2,7 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
-from ansible.module_utils.hostproof.probes import block_storage
+from ansible.module_utils.hostproof.probes.kernel import block_storage
 from packs import Machine
 
 MOUNTS = """\

@@ -3,9 +3,10 @@
 import packs
 import pytest
 from ansible.module_utils.hostproof.answer import known
-from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError, Unanswered
-from ansible.module_utils.hostproof.probes import boot, huge_page_pool
-from ansible.module_utils.hostproof.probes import transparent_hugepages as thp
+from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError
+from ansible.module_utils.hostproof.probes.kernel import huge_page_pool
+from ansible.module_utils.hostproof.probes.kernel import transparent_hugepages as thp
+from ansible.module_utils.hostproof.probes.systemd import boot
 from packs import Machine
 
 KEY = "vm.nr_hugepages"
@@ -26,7 +27,7 @@ class TestSysctl:
     def test_file_names_order_the_folders_do_not(self):
         machine = sets(packs.linux(), "/etc/sysctl.d/10-a.conf", 1)
         sets(sets(machine, "/usr/lib/sysctl.d/90-c.conf", 3), "/run/sysctl.d/50-b.conf", 2)
-        winner, losers = at_boot(machine)
+        winner, losers = at_boot(machine)[:2]
         assert winner == ("3", "/usr/lib/sysctl.d/90-c.conf:1")
         assert losers == ["/etc/sysctl.d/10-a.conf:1 = 1", "/run/sysctl.d/50-b.conf:1 = 2"]
 
@@ -63,10 +64,11 @@ class TestSysctl:
         with pytest.raises(Denied):
             at_boot(machine.deny("/etc/sysctl.d/10-a.conf"))
 
-    def test_script_lines_are_quoted_and_comments_left_out(self):
+    def test_a_plain_line_of_rc_local_decides_and_comments_are_left_out(self):
         script = f"#!/bin/sh\n# echo 1 > /proc/sys/vm/nr_hugepages\nsysctl -w {KEY}=2\n"
-        machine = packs.linux().file("/etc/rc.local", script, mode=0o755)
-        assert at_boot(machine).winner == (f"'sysctl -w {KEY}=2'", "/etc/rc.local:3")
+        machine = sets(packs.linux(), "/etc/sysctl.d/10-a.conf", 1)
+        machine.file("/etc/rc.local", script, mode=0o755)
+        assert at_boot(machine)[:2] == (("2", "/etc/rc.local:3"), ["/etc/sysctl.d/10-a.conf:1 = 1"])
 
     def test_script_that_two_names_lead_to_is_read_once(self):
         machine = packs.linux().file("/etc/rc.d/rc.local", f"sysctl -w {KEY}=2\n", mode=0o755)
@@ -126,7 +128,7 @@ class TestPool:
 
     def test_pages_of_another_size_do_not_count(self):
         machine = packs.linux().file("/proc/cmdline", "hugepagesz=1G hugepages=4\n")
-        assert self.at_boot(machine) == (0, None, [])
+        assert self.at_boot(machine)[:3] == (0, None, [])
 
     def test_counts_by_node_are_summed(self):
         machine = packs.linux().file("/proc/cmdline", "hugepages=0:512,1:512\n")
@@ -139,11 +141,13 @@ class TestPool:
             "5 pages from /etc/sysctl.d/a.conf:1; not used: kernel command line hugepages=9"
         )
 
-    @pytest.mark.parametrize("value", ["0x400", "many", "", "\u00b2", "1 2"])
-    def test_what_is_no_plain_number_is_not_guessed(self, value):
+    @pytest.mark.parametrize("value", ["many", "", "\u00b2", "08194", "8194p", "-1"])
+    def test_what_the_kernel_refuses_leaves_the_pool_as_it_was(self, value):
         machine = packs.linux().file("/etc/sysctl.d/a.conf", f"{KEY}={value}\n")
-        with pytest.raises(Unanswered):
-            self.at_boot(machine)
+        machine.file("/proc/cmdline", "hugepages=9\n")
+        pool = self.at_boot(machine)
+        assert (pool.pages, pool.place) == (9, "kernel command line hugepages=")
+        assert "the kernel refuses it" in pool.refused[0]
 
 
 class TestTransparent:
@@ -171,7 +175,7 @@ class TestTransparent:
         machine = packs.linux().remove(
             "/etc/tmpfiles.d/thp.conf", "/boot/config-5.14.0-503.11.1.el9_5.x86_64"
         )
-        assert self.at_boot(machine) == (None, [])
+        assert self.at_boot(machine)[:2] == (None, [])
 
     def test_kernel_config_that_is_none(self):
         machine = packs.linux().file("/boot/config-x", "no config\n")

@@ -12,8 +12,8 @@ import pytest
 from ansible.module_utils.hostproof.answer import known
 from ansible.module_utils.hostproof.errors import Absent
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.probes import direct_nfs
-from ansible.module_utils.hostproof.probes.oracle_homes import OracleHome
+from ansible.module_utils.hostproof.probes.nfs import direct_nfs
+from ansible.module_utils.hostproof.probes.oracle.oracle_homes import OracleHome
 from packs import ROOT
 
 STAND_IN = ROOT / "tests/standins/instance.py"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof.errors import Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.parsers.diskstats import Difference
-from ansible.module_utils.hostproof.probes import disk_counters
-from ansible.module_utils.hostproof.probes.disk_counters import Interval, NoSuchDevice
+from ansible.module_utils.hostproof.latency import disk_counters
+from ansible.module_utils.hostproof.latency.disk_counters import Interval, NoSuchDevice
+from ansible.module_utils.hostproof.parsers.kernel.diskstats import Difference
 
 ROW = "{major} {minor} {name} {reads} 0 {sectors} {read_ms} {writes} 0 0 {write_ms} 0 {busy} {busy}"
 

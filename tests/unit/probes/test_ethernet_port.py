@@ -1,8 +1,16 @@
 """A port over SNMP: its modes, its speed, and what was counted between two readings."""
 
 import pytest
-from ansible.module_utils.hostproof.probes import ethernet_port, snmp
-from ansible.module_utils.hostproof.probes.ethernet_port import UNSEEN, Counters, Pause
+from ansible.module_utils.hostproof.snmp import ethernet_port
+from ansible.module_utils.hostproof.snmp import tools as snmp
+from ansible.module_utils.hostproof.snmp.ethernet_port import (
+    FROZEN,
+    UNREAD,
+    UNSEEN,
+    Counters,
+    Delta,
+    Pause,
+)
 from snmp_agents import Filers
 from switch_agents import UPTIME, agent, port, system
 
@@ -104,7 +112,7 @@ class TestCounters:
         later = port(34, "Gi1", out_discards=1542, in_pause=3)
         host.agent("sw1", agent(system("core", uptime=100500), later))
         again = ethernet_port.read_again(host, TARGET, first)
-        assert again.delta == (5.0, 3, 0, 0, 1532)
+        assert again.delta == Delta(5.0, 3, 0, 0, 1532)
         assert again.evidence == ("snmp:sw1 port 34", "snmp:sw1 port 34 again")
 
 
@@ -114,7 +122,17 @@ ZERO = Counters(0, 0, 0, 0, 1000, 0)
 class TestDifference:
     def test_a_counter_of_32_bits_begins_again(self):
         before = ZERO._replace(in_discards=2**32 - 5)
-        assert ethernet_port.difference(before, ZERO._replace(in_discards=3)).in_discards == 8
+        after = ZERO._replace(in_discards=3, uptime=1500)
+        assert ethernet_port.difference(before, after).in_discards == 8
+
+    def test_a_clock_that_stands_still_gives_no_rate(self):
+        after = ZERO._replace(out_discards=9)
+        assert ethernet_port.difference(ZERO, after) == UNSEEN._replace(fault=FROZEN)
+
+    def test_a_second_reading_without_answer_is_told_from_none(self):
+        host = Filers().agent("sw1", agent(system("core"), port(34, "Gi1")))
+        first = ethernet_port.read_port(host, TARGET, 34)
+        assert first._replace(unread=True).delta == UNSEEN._replace(fault=UNREAD)
 
     def test_one_that_was_cleared_is_unknown(self):
         before = ZERO._replace(in_discards=5000)

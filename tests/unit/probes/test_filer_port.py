@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof.errors import Absent
 from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.probes import filer_port, snmp
-from ansible.module_utils.hostproof.probes.ethernet_port import UNSEEN, Pause
+from ansible.module_utils.hostproof.snmp import filer_port
+from ansible.module_utils.hostproof.snmp import tools as snmp
+from ansible.module_utils.hostproof.snmp.ethernet_port import UNSEEN, Delta, Pause
 from snmp_agents import Agent, Filers
 from switch_agents import (
     FILER,
@@ -153,7 +154,7 @@ class TestCounters:
         later = (netif(1, "n1:e0a", 5, 52), netif(2, "n2:e0a", 999, 999))
         host.agent("na1", agent(system("na1", uptime=100500), *self.ROWS, *later))
         again = filer_port.read_again(host, TARGET, first)
-        assert again.ports[0].port.delta == (5.0, None, None, 0, 42)
+        assert again.ports[0].port.delta == Delta(5.0, None, None, 0, 42)
         assert set(again.evidence) == set(host.evidence)
         assert filer_port.read_again(RecordedHost(host.evidence), TARGET, first) == again
 
@@ -194,7 +195,7 @@ class TestAnyOther:
         first = filer_port.read_filer(host, TARGET, ADDRESS)
         host.agent("na1", agent(system("na1", uptime=100500), port(3, "igb0", in_pause=6)))
         again = filer_port.read_again(host, TARGET, first)
-        assert again.ports[0].port.delta == (5.0, 6, 0, 0, 0)
+        assert again.ports[0].port.delta == Delta(5.0, 6, 0, 0, 0)
 
     def test_neither(self):
         with pytest.raises(Absent):

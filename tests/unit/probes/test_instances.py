@@ -4,7 +4,9 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.answer import known
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError, Unanswered
-from ansible.module_utils.hostproof.probes import instances, limits, numa
+from ansible.module_utils.hostproof.probes.kernel import numa
+from ansible.module_utils.hostproof.probes.oracle import instances
+from ansible.module_utils.hostproof.probes.unix import limits
 from packs import GIB, MIB, Shm
 
 

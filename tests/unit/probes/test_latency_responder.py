@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.probes import latency_hello, latency_responder
-from ansible.module_utils.hostproof.probes.latency_responder import CannotRespond, Responder
+from ansible.module_utils.hostproof.latency import hello as latency_hello
+from ansible.module_utils.hostproof.latency import responder as latency_responder
+from ansible.module_utils.hostproof.latency.responder import CannotRespond, Responder
 from latency_server import SETTINGS, responder
 
 HELLO = latency_hello.hello(12, 4)
@@ -137,7 +138,7 @@ def test_is_found_and_ended() -> None:
 ORPHANED = """
 import ctypes, os, sys
 sys.path.insert(0, sys.argv[1])
-from hostproof.probes import latency_responder
+from hostproof.latency import responder as latency_responder
 # PR_SET_CHILD_SUBREAPER: orphans come to this process, which waits for none of them, as the first
 # process of a container that is no init.
 assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0

@@ -1,8 +1,9 @@
 """Windows of NFS mounts, from two readings of a real kernel's counters."""
 
 import pytest
-from ansible.module_utils.hostproof.parsers import mountstats
-from ansible.module_utils.hostproof.probes import nfs_latency, nfs_traffic
+from ansible.module_utils.hostproof.latency import nfs_latency
+from ansible.module_utils.hostproof.parsers.nfs import mountstats
+from ansible.module_utils.hostproof.probes.nfs import nfs_traffic
 from latency_packs import mount
 from packs import FIXTURES
 

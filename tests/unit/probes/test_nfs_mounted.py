@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.errors import Absent, Denied, Unanswered
-from ansible.module_utils.hostproof.probes.nfs_mounted import (
+from ansible.module_utils.hostproof.probes.nfs.nfs_mounted import (
     AIX,
     HPUX,
     LINUX,

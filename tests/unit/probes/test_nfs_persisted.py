@@ -2,8 +2,8 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import Absent, Denied, ParseError, Unanswered
-from ansible.module_utils.hostproof.parsers.nfs_options import AIX, HPUX, LINUX, SOLARIS
-from ansible.module_utils.hostproof.probes import nfs_persisted
+from ansible.module_utils.hostproof.parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
+from ansible.module_utils.hostproof.probes.nfs import nfs_persisted
 from packs import FIXTURES, Machine
 
 ETC = "/etc/systemd/system"

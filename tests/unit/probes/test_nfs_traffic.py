@@ -2,8 +2,8 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError, ParseError, Unanswered
-from ansible.module_utils.hostproof.probes import nfs_traffic
-from ansible.module_utils.hostproof.probes.nfs_traffic import (
+from ansible.module_utils.hostproof.probes.nfs import nfs_traffic
+from ansible.module_utils.hostproof.probes.nfs.nfs_traffic import (
     ConnectionDelta,
     OpRates,
     RpcCalls,

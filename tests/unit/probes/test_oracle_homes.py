@@ -6,8 +6,9 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.errors import Absent, Denied, ParseError, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.probes import nfs_files, oracle_homes
-from ansible.module_utils.hostproof.probes.oracle_homes import OracleHome
+from ansible.module_utils.hostproof.probes.nfs import nfs_files
+from ansible.module_utils.hostproof.probes.oracle import oracle_homes
+from ansible.module_utils.hostproof.probes.oracle.oracle_homes import OracleHome
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
 GRID = "/u01/app/19.0.0/grid"

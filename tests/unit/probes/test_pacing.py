@@ -5,7 +5,7 @@ import os
 import random
 
 import pytest
-from ansible.module_utils.hostproof.probes import pacing
+from ansible.module_utils.hostproof.latency import pacing
 
 MS = 1_000_000
 

@@ -1,10 +1,10 @@
 """The RPC slot tables: what the kernel has, and what the next boot gives them."""
 
 import pytest
-from ansible.module_utils.hostproof.errors import Absent, Denied
-from ansible.module_utils.hostproof.parsers import modprobe_d
-from ansible.module_utils.hostproof.probes import rpc_slots
-from ansible.module_utils.hostproof.probes.rpc_slots import ENTRIES, MAXIMUM
+from ansible.module_utils.hostproof.errors import Absent, Denied, Unanswered
+from ansible.module_utils.hostproof.parsers.kernel import modprobe_d
+from ansible.module_utils.hostproof.probes.nfs import rpc_slots
+from ansible.module_utils.hostproof.probes.nfs.rpc_slots import ENTRIES, MAXIMUM
 from packs import Machine
 
 ETC = "/etc/modprobe.d"
@@ -115,11 +115,38 @@ def test_procps_reads_sysctl_conf_too():
     )
 
 
-def test_rc_local_comes_last():
+def test_whether_rc_local_comes_after_the_module_is_not_known():
     machine = host().file(f"{ETC}/a.conf", f"options sunrpc {ENTRIES}=16\n")
     machine.file("/etc/rc.local", f"#!/bin/sh\nsysctl -w sunrpc.{ENTRIES}=9\n", 0o755)
-    assert boot(machine)[0] == (f"'sysctl -w sunrpc.{ENTRIES}=9'", "/etc/rc.local:2")
+    with pytest.raises(Unanswered, match=r"/etc/rc\.local:2 may set sunrpc\.tcp_slot"):
+        boot(machine)
     assert boot(machine, MAXIMUM) == (None, [])
+    machine.file("/etc/rc.local", f"#!/bin/sh\nsysctl -w sunrpc.{ENTRIES}=16\n", 0o755)
+    machine.evidence.clear()
+    assert boot(machine) == (("16", f"{ETC}/a.conf:1"), [])
+
+
+@pytest.mark.parametrize("value", ["08", "1", "65537", "128K", "+0x", "many"])
+def test_a_parameter_with_which_the_module_is_not_loaded(value):
+    """kstrtouint and param_set_uint_minmax of Linux: one that is refused stops the module."""
+    machine = host().file(f"{ETC}/a.conf", f"options sunrpc {ENTRIES}={value}\n")
+    with pytest.raises(Unanswered, match="does not load sunrpc"):
+        boot(machine)
+
+
+@pytest.mark.parametrize(("value", "slots"), [("0x80", "128"), ("0200", "128"), ("+64", "64")])
+def test_a_parameter_is_read_as_the_kernel_does(value, slots):
+    machine = host().file(f"{ETC}/a.conf", f"options sunrpc {ENTRIES}={value}\n")
+    assert boot(machine)[0] == (slots, f"{ETC}/a.conf:1")
+
+
+def test_a_line_of_sysctl_d_that_the_kernel_refuses_changes_nothing():
+    machine = host().file(f"{ETC}/a.conf", f"options sunrpc {ENTRIES}=16\n")
+    machine.file("/etc/modules-load.d/nfs.conf", "sunrpc\n")
+    machine.file("/etc/sysctl.d/90-nfs.conf", f"sunrpc.{ENTRIES} = 0128\n")
+    winner, losers = boot(machine)
+    assert winner == ("16", f"{ETC}/a.conf:1")
+    assert "the kernel refuses it: a leading 0 makes it octal" in losers[0]
 
 
 def test_a_plan_asks_what_its_file_would_do():

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 import storage_truth
 from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.parsers.snmp_output import Value
-from ansible.module_utils.hostproof.probes import snmp, storage_agent
-from ansible.module_utils.hostproof.probes import storage_rules as rules
+from ansible.module_utils.hostproof.snmp import storage_agent
+from ansible.module_utils.hostproof.snmp import storage_rules as rules
+from ansible.module_utils.hostproof.snmp import tools as snmp
+from ansible.module_utils.hostproof.snmp.snmp_output import Value
 from packs import FIXTURES
 from snmp_agents import RECORDS, Agent, Filers
 
@@ -50,7 +51,7 @@ class TestRecords:
     def test_says_why(self, name):
         storage, _host = look_at(Agent.of(name))
         assert storage.why
-        assert all(text == storage_agent.printable(text) for text in storage.why)
+        assert all(text == snmp.printable(text) for text in storage.why)
 
     @pytest.mark.parametrize("name", EXPECTED)
     def test_is_judged_offline_alike(self, name):
@@ -171,7 +172,7 @@ class TestHostNames:
     )
     def test_a_text_that_only_names_a_product_is_none(self, text):
         storage, _host = look_at(Agent({rules.DESCRIPTION: ("4", text)}))
-        assert (storage.outcome, storage.role, storage.sure) == ("other", "not_storage", "weak")
+        assert (storage.outcome, storage.role, storage.sure) == ("other", "unknown", None)
 
     @pytest.mark.parametrize(
         ("text", "product"),
@@ -207,7 +208,7 @@ class TestUnknown:
             rules.ENTITY_SERIAL + "1": ("4", "SN1"),
         }
         storage, _host = look_at(Agent(rows))
-        assert (storage.outcome, storage.role) == ("other", "not_storage")
+        assert (storage.outcome, storage.role) == ("other", "unknown")
         assert (storage.vendor, storage.model) == ("ACME", "F-1000")
         assert (storage.version, storage.serial) == ("7.1", "SN1")
         assert "entPhysicalDescr (1.3.6.1.2.1.47.1.1.1.1.2) = Chassis of a Frobnicator" in (
@@ -462,3 +463,65 @@ class TestPublishedRecords:
 
 def test_path_of_the_data():
     assert Path(storage_truth.DATA).name == "snmp"
+
+    @pytest.mark.parametrize(
+        ("oid", "text", "role"),
+        [
+            ("99999.1", "Frobnicator", "unknown"),
+            ("99999.1", "Linux filer 5.10 x86_64", "unknown"),
+            ("99999", "", "unknown"),
+            ("42.2.200.2.1.1", "ILOM", "not_storage"),
+            ("318.1.3.27", "APC Web/SNMP Management Card", "not_storage"),
+            ("8072.3.2.10", "Linux filer 5.10 x86_64", "server"),
+        ],
+    )
+    def test_only_what_is_known_to_be_none_is_no_storage(self, oid, text, role):
+        rows = {rules.OBJECT: ("6", rules.E + oid), rules.DESCRIPTION: ("4", text)}
+        assert look_at(Agent(rows))[0].role == role
+
+    def test_an_agent_that_falls_silent_is_not_ruled_out(self):
+        class Short(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if argv[0] == "snmpgetnext":
+                    return 1, "", "Timeout: No Response from x.\n"
+                return super().reply(argv)
+
+        storage, _host = look_at(Short({rules.OBJECT: ("6", rules.E + "8072.3.2.10")}))
+        assert storage.sure == "weak"
+        assert "it did not answer when it was asked further" in storage.why
+
+
+class TestNetApp:
+    """7-Mode says so since 8.0, which came with the other mode; before there was no other."""
+
+    @pytest.mark.parametrize(
+        ("text", "product", "version"),
+        [
+            ("NetApp Release 7.3.7: Thu May  3 04:32:51 PDT 2012", "Data ONTAP 7-Mode", "7.3.7"),
+            ("NetApp Release 7.2.4L1: Wed Nov 21", "Data ONTAP 7-Mode", "7.2.4L1"),
+            ("NetApp Release 6.5.1R1: Tue", "Data ONTAP 7-Mode", "6.5.1R1"),
+            ("NetApp Release 8.2.3 7-Mode: Thu", "Data ONTAP 7-Mode", "8.2.3"),
+            ("NetApp Release 8.2.3 Cluster-Mode: Thu", "ONTAP", "8.2.3"),
+            ("NetApp Release 8.3.2P12: Thu", "ONTAP", "8.3.2P12"),
+            ("NetApp Release 9.3P7: Wed Jul 25", "ONTAP", "9.3P7"),
+            ("NetApp Release 10.1: Wed", "ONTAP", "10.1"),
+        ],
+    )
+    @pytest.mark.parametrize("oid", ["789.2.1", "789.2.3", "789.2.5", "8072.3.2.10"])
+    def test_by_the_release(self, text, product, version, oid):
+        rows = {rules.DESCRIPTION: ("4", text), rules.OBJECT: ("6", rules.E + oid)}
+        storage, _host = look_at(Agent(rows))
+        assert (storage.product, storage.version) == (product, version)
+
+    @pytest.mark.parametrize(
+        ("text", "product"),
+        [("", "Data ONTAP 7-Mode"), ("filer of Jan", "Data ONTAP 7-Mode"),
+         ("NetApp Release 9.0: Fri Aug 19 11:04:54 UTC 2016", "ONTAP")],
+    )  # fmt: skip
+    def test_what_an_upgrade_left_counts_only_where_nothing_else_says_it(self, text, product):
+        rows = {
+            rules.DESCRIPTION: ("4", text),
+            rules.OBJECT: ("6", rules.E + "789.2.5"),
+            rules.E + "789.1.1.2.0": ("4", "NetApp Release 7.3.7: Thu May  3 04:32:51 PDT 2012"),
+        }
+        assert look_at(Agent(rows))[0].product == product

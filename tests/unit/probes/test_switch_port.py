@@ -7,13 +7,9 @@ from typing import Any
 import pytest
 import switch_truth
 from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.probes import (
-    ethernet_port,
-    snmp,
-    storage_agent,
-    switch_port,
-)
-from ansible.module_utils.hostproof.probes.ethernet_port import Pause
+from ansible.module_utils.hostproof.snmp import ethernet_port, storage_agent, switch_port
+from ansible.module_utils.hostproof.snmp import tools as snmp
+from ansible.module_utils.hostproof.snmp.ethernet_port import Delta, Pause
 from snmp_agents import Agent, Filers
 from switch_agents import (
     CISCO,
@@ -315,7 +311,7 @@ class TestAgain:
         later = agent(system("core", uptime=100500), *parts, port(105, "Gi5", out_discards=8))
         host.agent("10.0.0.9", later)
         again = switch_port.read_again(host, target(), first)
-        assert only(again).port.delta == (5.0, 0, 0, 0, 8)
+        assert only(again).port.delta == Delta(5.0, 0, 0, 0, 8)
         assert only(again, FILER).port.delta.out_discards == 8
         assert set(again.evidence) == set(host.evidence)
         assert len(again.evidence) == len(set(again.evidence))

@@ -5,11 +5,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from ansible.module_utils.hostproof.latency import traffic
-from ansible.module_utils.hostproof.latency.window import Window
-from ansible.module_utils.hostproof.parsers import tcp_info
-from ansible.module_utils.hostproof.probes import socket_stamps, tcp_latency
-from ansible.module_utils.hostproof.probes.tcp_latency import CannotMeasure, Series, Target
+from ansible.module_utils.hostproof.latency import socket_stamps, tcp_latency, traffic
+from ansible.module_utils.hostproof.latency.tcp_latency import CannotMeasure, Series, Target
+from ansible.module_utils.hostproof.measured import Window
+from ansible.module_utils.hostproof.parsers.net import tcp_info
 from latency_server import SETTINGS, greet, pace, responder, server
 from listener_home import OracleHome, free_port
 
@@ -253,7 +252,7 @@ def test_the_interval_is_stretched_for_a_long_way():
 
 
 def test_a_sample_of_a_long_way_takes_one_request_in_the_same_time():
-    """As long as that does, nothing is amiss."""
+    """As long as that does, nothing is amiss; what a busy host makes longer is said."""
 
     def serve(stream):
         greet(stream)
@@ -263,8 +262,9 @@ def test_a_sample_of_a_long_way_takes_one_request_in_the_same_time():
 
     with server(serve) as target:
         series = request_response(target, 5, 0.08)
-    assert series.remarks == []
-    assert 100_000 <= series.conditions["interval_us"] < 160_000
+    assert all("a round trip takes" in remark for remark in series.remarks)
+    assert series.conditions["interval_us"] >= 100_000
+    assert series.remarks or series.conditions["interval_us"] < 160_000
     assert 5 <= len(series.layers["user"]) < 10
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.parsers import tns_packet
-from ansible.module_utils.hostproof.probes import tns_ping
-from ansible.module_utils.hostproof.probes.tns_ping import Ping
+from ansible.module_utils.hostproof.parsers.oracle import tns_packet
+from ansible.module_utils.hostproof.probes.oracle import tns_ping
+from ansible.module_utils.hostproof.probes.oracle.tns_ping import Ping
 from listener_home import OracleHome, free_port, wait_for_new_second
 
 ANSWER = b"(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR=0)(ALIAS=LISTENER))"

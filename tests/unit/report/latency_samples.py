@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 
 from ansible.module_utils.hostproof.latency import reports
-from ansible.module_utils.hostproof.latency.window import Window, window_from_samples
+from ansible.module_utils.hostproof.measured import Window, window_from_samples
 from report_samples import AT, finding, make_line, pack
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "latency"

@@ -214,6 +214,9 @@ def make_finding(index, status, dice):
         "reference": reference,
         "evidence": ["file:/proc/meminfo", "command:sysctl -a"],
         "waiver": waiver,
+        "values": None,
+        "commands": [],
+        "because_of": [],
     }
 
 
@@ -242,10 +245,11 @@ def make_evidence(dice):
 def make_line(host, findings, **changes):
     """One host result."""
     line = {
-        "schema": 1,
+        "schema": 2,
         "run": dict(RUN),
         "host": host,
         "at": AT,
+        "recorded_at": AT,
         "outcome": "judged",
         "message": None,
         "findings": findings,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.latency.report import octaves, window
-from ansible.module_utils.hostproof.latency.window import window_from_samples
-from ansible.module_utils.hostproof.report.latency_series import Series
-from ansible.module_utils.hostproof.report.latency_svg import _shapes
+from ansible.module_utils.hostproof.measured import window_from_samples
+from hostproof_controller.report.latency_series import Series
+from hostproof_controller.report.latency_svg import _shapes
 
 Shape = list[tuple[float, float, float]]
 

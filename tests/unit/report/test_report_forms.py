@@ -5,12 +5,12 @@ from xml.etree import ElementTree
 
 import pytest
 from ansible.module_utils.hostproof import VERSION
-from ansible.module_utils.hostproof.report.document import flat_findings, render_document
-from ansible.module_utils.hostproof.report.junit import render_junit
-from ansible.module_utils.hostproof.report.prometheus import render_prometheus, seconds
-from ansible.module_utils.hostproof.report.store import merge
+from hostproof_controller.report.document import flat_findings
+from hostproof_controller.report.prometheus import seconds
+from hostproof_controller.report.store import merge
 from prometheus_client.parser import text_string_to_metric_families
 from report_samples import finding, fleet, make_line
+from whole_reports import render_document, render_junit, render_prometheus
 
 NOW = "2026-11-21T04:00:00Z"
 NASTY = "\x00\x1b[31m <script>alert('\"&')</script> ]]> \udcff \ufffe \\n \n line"

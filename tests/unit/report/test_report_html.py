@@ -9,10 +9,10 @@ import zlib
 from html.parser import HTMLParser
 
 import pytest
-from ansible.module_utils.hostproof.report import html
-from ansible.module_utils.hostproof.report.html import render_html
-from ansible.module_utils.hostproof.report.store import merge
+from hostproof_controller.report import html
+from hostproof_controller.report.store import merge
 from report_samples import RUN, finding, fleet, make_line, pack
+from whole_reports import render_html
 
 NOW = "2026-11-21T04:00:00Z"
 LIMIT = 15_000_000
@@ -267,15 +267,62 @@ def test_evidence_beyond_the_limit_is_left_out_and_said(large, monkeypatch):
 
 
 def test_findings_beyond_the_limit_are_left_out_and_said(large, monkeypatch):
-    monkeypatch.setattr(html, "PAGE_LIMIT", 60_000)
+    monkeypatch.setattr(html, "PAGE_LIMIT", 250_000)
+    dice = random.Random(5)
     lines = [
-        make_line(f"db{n}", [finding(fix=f"{n} " * 60, why=f"because {n}" * 9)]) for n in range(200)
+        make_line(f"db{n}", [finding(fix=dice.randbytes(2_000).hex())], evidence=None)
+        for n in range(200)
     ]
     text = render_html(merge(lines), NOW)
-    assert len(text) < 64_000
-    assert re.search(r"The findings of \d+ hosts are left out .+ report.json", text)
-    assert "Reasons and references that differ from host to host are left out" in text
+    assert len(text) < 400_000
+    left_out = int(
+        re.search(r"The findings of (\d+) hosts are left out .+ report.json", text).group(1)
+    )
+    assert text.count("<section class=h ") == 200 - left_out < 200
     assert text.count("<tr data-h=") == 200
+
+
+def unpacked(page):
+    """The packed sections of a page by their ids, as the script unfolds them."""
+    shelf = packed_evidence(page)
+    chunks = [json.loads(zlib.decompress(base64.b64decode(chunk))) for chunk in shelf["chunks"]]
+    return {name: chunks[chunk][place][1] for name, (chunk, place) in shelf["sections"].items()}
+
+
+def test_the_findings_of_all_but_the_worst_hosts_are_packed(large, monkeypatch):
+    monkeypatch.setattr(html, "INLINE_SECTIONS", 12_000)
+    lines = fleet(12, 11, evidence=True)
+    whole = render_html(merge(lines), NOW)
+    page = page_of(lines)
+    sections = unpacked(page)
+    names = [f"h{number}" for number in range(1, 13)]
+    packed = [one["id"] for tag, one in page.tags if tag == "section" and "data-p" in one]
+    assert packed == list(sections) == names[-len(packed) :]
+    in_line = len(re.findall("<tbody class=", whole))
+    assert in_line + sum(text.count("<tbody class=") for text in sections.values()) == 122
+    assert f"The findings of the last {len(packed)} hosts below are packed" in page.text
+    # Each has its heading in plain sight, and the findings nowhere else.
+    assert page.text.count("judged 2026-11-21") == 12
+    assert "Evidence" not in sections["h12"] and "<script" not in sections["h12"]
+
+
+def test_the_filters_know_what_is_packed(large, monkeypatch):
+    monkeypatch.setattr(html, "INLINE_SECTIONS", 0)
+    findings = [finding(status=status) for status in ("fail", "pass", "pass")]
+    other = finding(control="latency", check="latency.disk", status="warn")
+    page = page_of([make_line("db01", [*findings, other])])
+    (section,) = [one for tag, one in page.tags if tag == "section" and "data-p" in one]
+    found = packed_evidence(page)["found"][int(section["data-p"])]
+    assert found == {"hugepages": {"F": 1, "P": 2}, "latency": {"W": 1}}
+
+
+def test_what_is_packed_cannot_end_the_script_that_holds_it(large, monkeypatch):
+    monkeypatch.setattr(html, "INLINE_SECTIONS", 0)
+    told = finding(**dict.fromkeys(("title", "why", "fix", "desired"), "</script><b>" + NASTY))
+    page = page_of([make_line("</script>", [told])])
+    assert len(page.scripts) == 2
+    assert "&lt;/script&gt;&lt;b&gt;" in unpacked(page)["h1"]
+    assert "<b>&lt;" not in unpacked(page)["h1"] and "<img" not in unpacked(page)["h1"]
 
 
 def wordy(lines, *, unique):
@@ -298,6 +345,48 @@ def test_a_thousand_hosts_stay_under_15_mb(case):
         wordy(lines, unique="alike" in case)
     text = render_html(merge(lines), NOW)
     assert len(text.encode()) < LIMIT
-    assert "The findings of" not in text  # every host is there
+    assert "hosts are left out" not in text  # every host is there, and its evidence
+    sections = unpacked(Page(text)).values()
     findings = sum(len(line["findings"]) or 1 for line in lines)
-    assert text.count("<tbody class=") == findings
+    shown = text.count("<tbody class=") + sum(one.count("<tbody class=") for one in sections)
+    assert shown == findings
+
+
+YESTERDAY = "2026-11-20T09:30:00Z"
+
+
+def test_evidence_of_yesterday_does_not_read_as_of_today():
+    lines = [make_line("db01", [finding()], recorded_at=YESTERDAY), make_line("db02", [finding()])]
+    text = page_of(lines).text
+    said = "Evidence recorded2026-11-20 09:30:00 UTC, of 1 of 2 hosts; judged later"
+    assert said in text
+    assert text.count("from evidence recorded 2026-11-20 09:30:00 UTC") == 1
+    assert "judged 2026-11-21 03:15:20 UTC, from evidence recorded 2026-11-20 09:30:00 UTC" in text
+
+
+def test_evidence_of_several_days_is_said_from_the_first_to_the_last():
+    lines = [
+        make_line(f"db0{day}", [finding()], recorded_at=YESTERDAY.replace("20T", f"{day}T"))
+        for day in (12, 19, 15)
+    ]
+    said = "2026-11-12 09:30:00 UTC to 2026-11-19 09:30:00 UTC, of 3 of 3 hosts; judged later"
+    assert said in page_of(lines).text
+
+
+def test_evidence_that_does_not_say_when_it_was_recorded():
+    line = make_line("db01", [finding(evidence=["a"])], recorded_at=None, evidence=pack({"a": {}}))
+    text = page_of([line]).text
+    assert "from evidence recorded at an unknown time" in text
+    assert "Evidence recordedat an unknown time, of 1 of 1 hosts" in text
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"recorded_at": "2026-11-21T03:15:18Z"},
+        {"recorded_at": None},
+        {"recorded_at": None, "outcome": "unreachable"},
+    ],
+)
+def test_what_was_judged_as_it_was_read_has_one_instant(changes):
+    assert "recorded" not in page_of([make_line("db01", [finding()], **changes)]).text

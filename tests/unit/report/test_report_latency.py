@@ -8,13 +8,12 @@ import xml.etree.ElementTree as ElementTree
 import zlib
 
 import pytest
-from ansible.module_utils.hostproof.latency.baseline import Baseline
-from ansible.module_utils.hostproof.latency.change_findings import judge_host
-from ansible.module_utils.hostproof.latency.comparing import compare_hosts
-from ansible.module_utils.hostproof.report import html, latency_figure
-from ansible.module_utils.hostproof.report.evidence import show_reading
-from ansible.module_utils.hostproof.report.html import render_html
-from ansible.module_utils.hostproof.report.latency_series import (
+from hostproof_controller.latency.baseline import Baseline
+from hostproof_controller.latency.change_findings import judge_host
+from hostproof_controller.latency.comparing import compare_hosts
+from hostproof_controller.report import html, latency_figure
+from hostproof_controller.report.evidence import show_reading
+from hostproof_controller.report.latency_series import (
     change_text,
     count_text,
     duration,
@@ -25,10 +24,11 @@ from ansible.module_utils.hostproof.report.latency_series import (
     span_text,
     summary,
 )
-from ansible.module_utils.hostproof.report.store import merge
+from hostproof_controller.report.store import merge
 from latency_samples import active, example, latency_line, of_fixture, passive, reading
 from report_samples import AT, finding, make_line, pack
 from test_report_html import NASTY, Page, packed_evidence
+from whole_reports import render_html
 
 NOW = "2026-11-21T04:00:00Z"
 
@@ -402,13 +402,17 @@ def test_a_large_report_keeps_the_table_in_line_and_packs_the_drawing(large):
     assert len({tuple(shelf["hosts"]["h1"][n]) for s, n in numbers if s == "h1"}) == 3
 
 
-def test_a_report_that_gets_too_large_leaves_tables_to_the_script_and_says_so(large, monkeypatch):
-    lines = [example(f"db{number}") for number in range(30)]
-    monkeypatch.setattr(html, "PAGE_LIMIT", 140_000)
-    text = text_of(*lines)
+def test_tables_of_a_host_whose_findings_are_packed_are_packed_with_them(large, monkeypatch):
+    monkeypatch.setattr(html, "INLINE_SECTIONS", 0)
+    text = text_of(example("db01"), example("db02"))
     assert not tables(text)
-    assert "with JavaScript; findings.jsonl holds them." in text
-    assert text.count("<section class=h") == 30
+    shelf = packed_evidence(Page(text))
+    chunks = [json.loads(zlib.decompress(base64.b64decode(chunk))) for chunk in shelf["chunks"]]
+    for section in ("h1", "h2"):
+        chunk, place = shelf["sections"][section]
+        told = chunks[chunk][place][1]
+        assert [row[0] for row in tables(told)[2]][1:] == ["sda, read", "sdb, read"]
+        assert len(re.findall(rf"<details class=l id={section}l\d data-l=\d+>", told)) == 3
 
 
 def test_titles_of_a_check_that_differ_by_status_are_not_mixed_up(large):

@@ -4,12 +4,16 @@ import datetime
 import json
 import os
 import re
+import signal
 import stat
+import time
 
 import pytest
-from ansible.module_utils.hostproof.report import __main__ as command
-from ansible.module_utils.hostproof.report.render import render_folder, write_private
-from ansible.module_utils.hostproof.waivers import parse_waivers
+from ansible.module_utils.hostproof.errors import HostproofError
+from hostproof_controller.report import __main__ as command
+from hostproof_controller.report import render as render_module
+from hostproof_controller.report.render import render_folder, write_private
+from hostproof_controller.report.waivers import parse_waivers
 from report_samples import finding, fleet, make_line, write_folder
 
 TODAY = datetime.date(2026, 11, 21)
@@ -24,6 +28,9 @@ WAIVERS = """\
   reason: CHG0041
   expires: 2099-01-31
 """
+
+#: Two to the power of thirty of one word.
+BOMB = "- &a0 [x]\n" + "".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 31))
 
 
 def render(folder, **options):
@@ -208,6 +215,50 @@ def test_a_wrong_query_is_said_in_one_line(elsewhere, capsys, query):
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("(" * 100_000, "it has 100000 characters, and 4096 are the most"),
+        ("(" * 4000, "it is nested deeper than can be read"),
+        ("[" * 4000, "it is nested deeper than can be read"),
+        ("!" * 4000 + "a", "it is nested deeper than can be read"),
+        (" | ".join(["[@,@]"] * 40), "it gives more than 200000 values"),
+        (" | ".join(["[@,@][]"] * 40), "it gives more than 200000 values"),
+        (" | ".join(["{a:@,b:@}"] * 40), "it gives more than 200000 values"),
+        ("`" + "[" * 4000 + "`", "it is nested deeper than can be read"),
+        ("`" + "9" * 4000 + "`[", "Invalid"),
+    ],
+)
+def test_a_query_that_asks_for_more_than_there_is_room_is_refused(
+    elsewhere, capsys, query, message
+):
+    folder = write_folder(elsewhere / "run", fleet(1))
+    assert command.main([str(folder), "--query", query]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("hostproof report: --query ")
+    assert message in error
+    assert error.count("\n") == 1
+    assert len(error) < 1000
+
+
+def test_what_a_host_said_does_not_reach_the_terminal_as_it_is(elsewhere, capsys):
+    evil = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp\u2066\x7f\x08\u200b"
+    said = dict.fromkeys(("title", "why", "fix", "running", "desired"), "ok" + evil)
+    bad = make_line("db02", [finding()], message=evil)
+    bad["findings"][0]["status"] = evil
+    lines = [make_line("db01" + evil, [finding(**said, commands=["true" + evil])]), bad]
+    folder = write_folder(elsewhere / "run", lines)
+    assert command.main([str(folder)]) == 2
+    assert command.main([str(folder), "--query", "[]"]) == 0
+    assert command.main([str(folder), "--out", "new"]) == 2
+    assert command.main([str(folder), "--query", evil]) == 1
+    assert command.main([evil]) == 1
+    printed = capsys.readouterr()
+    assert not set(evil) - set("]0;owned[2J31mgnp") & set(printed.out + printed.err)
+    assert "\\x1b]0;owned" in printed.out
+    assert "\\x1b]0;owned" in printed.err
+
+
 def test_waivers_are_read_from_yaml(elsewhere, capsys):
     folder = write_folder(elsewhere / "run", [make_line("db01", [finding()])])
     (elsewhere / "waivers.yml").write_text(WAIVERS)
@@ -228,6 +279,20 @@ def test_waivers_are_read_from_yaml(elsewhere, capsys):
         ("- check: [", "waivers.yml: while parsing"),
         ("- owner: x", "waivers.yml: waivers, entry 1: check is missing"),
         (None, "waivers.yml: "),
+        ("[" * 100_000, "waivers.yml: it is nested deeper than 10 levels, and waivers have 3\n"),
+        ("{" * 5000, "waivers.yml: it is nested deeper than 10 levels"),
+        ("- " * 5000 + "a", "waivers.yml: it is nested deeper than 10 levels"),
+        (BOMB, "waivers.yml: its aliases and values stand for more than 50000 values\n"),
+        ("- &a [x, *a]", "waivers.yml: its aliases and values stand for more than 50000 values\n"),
+        ("- &a {<<: *a}", "waivers.yml: its aliases and values stand for more than 50000 values\n"),
+        ("- check: !!int " + "9" * 5000, "waivers.yml: Exceeds the limit"),
+        (
+            "- check: !!python/object/apply:os.getcwd []",
+            "waivers.yml: could not determine",
+        ),
+        ("- check: \x1b[31m", "waivers.yml: unacceptable character #x001b"),
+        ('- check: [x, "\\e[31m\\u202e"]', "waivers.yml: waivers, entry 1: "),
+        ("#" * 1_100_000, "waivers.yml: it has more than 1048576 bytes, which are not read\n"),
     ],
 )
 def test_wrong_waivers_are_said_in_one_line(elsewhere, capsys, text, message):
@@ -238,6 +303,23 @@ def test_wrong_waivers_are_said_in_one_line(elsewhere, capsys, text, message):
     error = capsys.readouterr().err
     assert error.startswith(f"hostproof report: {message}")
     assert error.count("\n") == 1
+    assert not set("\x1b\u202e") & set(error)
+
+
+def test_an_alias_may_save_a_word(elsewhere, capsys):
+    folder = write_folder(elsewhere / "run", [make_line("db01", [finding()])])
+    again = re.sub("owner: .*", "owner: *owner", WAIVERS.replace("pool_covers", "other"))
+    text = WAIVERS.replace("owner: ", "owner: &owner ") + again
+    (elsewhere / "waivers.yml").write_text(text)
+    assert command.main([str(folder), "--waivers", "waivers.yml", "--query", "[].status"]) == 0
+    assert "waived" in json.loads(capsys.readouterr().out)
+
+
+def test_a_waiver_file_that_would_never_end_is_refused(elsewhere, capsys):
+    folder = write_folder(elsewhere / "run", fleet(1))
+    os.mkfifo(elsewhere / "waivers.yml")
+    assert command.main([str(folder), "--waivers", "waivers.yml"]) == 1
+    assert "waivers.yml: it is no regular file" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_no_report_is_said(elsewhere, capsys):
@@ -269,3 +351,53 @@ def test_an_interrupt_exits_with_130(elsewhere, monkeypatch):
     monkeypatch.setattr(command, "render_folder", interrupt)
     folder = write_folder(elsewhere / "run", fleet(1))
     assert command.main([str(folder)]) == 130
+
+
+# What a process of its own writes
+
+
+def many(tmp_path):
+    return write_folder(tmp_path / "run", fleet(render_module.MANY_HOSTS + 1))
+
+
+def test_the_page_of_many_hosts_is_the_same_as_if_no_other_process_wrote_it(tmp_path, monkeypatch):
+    folder = many(tmp_path)
+    render(folder)
+    found = content(folder)
+    monkeypatch.setattr(render_module, "MANY_HOSTS", 10**6)
+    render(folder)
+    assert content(folder) == found
+
+
+def fails(*_):
+    raise HostproofError("report.html: No space left on device")
+
+
+def is_killed(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("work", "said"), [(fails, "No space left on device"), (is_killed, "was ended")]
+)
+def test_a_page_that_cannot_be_written_leaves_all_files_as_they_were(
+    tmp_path, monkeypatch, work, said
+):
+    folder = many(tmp_path)
+    before = content(folder)
+    monkeypatch.setattr(render_module, "html_pieces", work)
+    with pytest.raises(HostproofError, match=said):
+        render(folder)
+    assert content(folder) == before
+
+
+def test_another_form_that_cannot_be_written_ends_the_page_s_process(tmp_path, monkeypatch):
+    folder = many(tmp_path)
+    before = content(folder)
+    monkeypatch.setattr(render_module, "html_pieces", lambda *_: time.sleep(600) or [])
+    monkeypatch.setattr(render_module.JUnit, "add", fails)
+    with pytest.raises(HostproofError, match="No space left"):
+        render(folder)
+    assert content(folder) == before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)

@@ -1,18 +1,17 @@
 """Reading and merging of host results."""
 
+import datetime
 import json
-import re
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.report.store import (
-    RUN_HOST,
-    merge,
-    merged_lines,
-    natural,
-    read_lines,
-)
+from hostproof_controller.report import store
+from hostproof_controller.report.render import render_folder
+from hostproof_controller.report.store import RUN_HOST, merge, merged_lines, natural
 from report_samples import finding, fleet, make_line, pack, write_folder
+from whole_reports import read_lines
+
+TODAY = datetime.date(2026, 11, 21)
 
 
 def at(minute):
@@ -72,7 +71,7 @@ def broken(change):
         (b"\xff\xfe", "not JSON"),
         (b"", "not JSON"),
         (b"[]", "not a host result: not a JSON object"),
-        (broken(lambda r: r.update(schema=2)), "schema 2, this Hostproof reads schema 1"),
+        (broken(lambda r: r.update(schema=3)), "schema 3, this Hostproof reads schema 1 and 2"),
         (broken(lambda r: r.pop("outcome")), "missing outcome"),
         (broken(lambda r: r.update(extra=1)), "unknown extra"),
         (broken(lambda r: r.update(run="x")), "run is not {id, started, hosts}"),
@@ -97,16 +96,106 @@ def broken(change):
         (broken(lambda r: r["findings"][0].update(evidence="x")), "evidence is not a list"),
         (broken(lambda r: r["findings"][0].update(status="waived")), "waiver is not {owner"),
         (broken(lambda r: r["findings"][0].update(waiver={})), "a waiver on a finding that"),
+        (broken(lambda r: r["findings"][0].update(status=[])), "unknown status []"),
+        (broken(lambda r: r["findings"][0].update(severity={})), "unknown severity {}"),
+        (broken(lambda r: r["findings"][0].update(takes_effect=[1])), "unknown takes_effect [1]"),
+        (broken(lambda r: r["findings"][0].update(values=[])), "values is neither null nor"),
+        (broken(lambda r: r["findings"][0].update(values={"a": [1]})), "values is neither null"),
+        (broken(lambda r: r["findings"][0].update(evidence=[[]])), "evidence is not a list"),
+        (broken(lambda r: r["findings"][0].update(running=7)), "finding 1: running is not a text"),
+        (broken(lambda r: r.update(findings={"a": finding()})), "findings is not a list"),
+        (broken(lambda r: r.update(evidence=7)), "evidence is not a text"),
+        (broken(lambda r: r.update(outcome=[])), "unknown outcome []"),
+        (broken(lambda r: r.update(schema=[])), "schema [], this Hostproof reads"),
+        (broken(lambda r: r.update(schema=True)), "schema True, this Hostproof reads"),
+        (broken(lambda r: r.update(at="2026-13-41T99:99:99Z")), "at is not an instant"),
+        (broken(lambda r: r.update(recorded_at=7)), "recorded_at is not a text"),
+        (broken(lambda r: r["run"].update(hosts=True)), "run.hosts is not a count"),
+        (broken(lambda r: r["run"].update(hosts=10**30)), "run.hosts is not a count"),
+        (broken(lambda r: r["run"].update(started="2026")), "run.started is not an instant"),
+        (
+            broken(lambda r: r.update(ansible_facts={"hostproof_strict": 1})),
+            "unknown ansible_facts",
+        ),
+        (b'{"host": "db01", "findings": ' + b"[" * 100_000, "nested deeper than any result"),
+        (b'{"findings": ' + b'{"host":' * 100_000 + b"1", "nested deeper than any result"),
+        (b'{"findings": ' + b"[" * 300 + b"]" * 300 + b', "host": "db01"}', "schema None"),
+        (b'{"host": "db01", "findings": ' + b"9" * 5000 + b"}", "not JSON"),
+        (b'{"host": "db01", "at": NaN}', "NaN is no number of JSON"),
     ],
 )
-def test_anything_else_is_refused_with_path_and_line(tmp_path, line, message):
-    good = json.dumps(make_line("db00", [finding()])).encode()
+def test_anything_else_is_the_error_of_its_host_or_of_the_run(
+    tmp_path, validate_line, line, message
+):
+    good = [json.dumps(make_line(f"db{number:02}", [finding()])).encode() for number in (0, 2)]
     bad = line if isinstance(line, bytes) else json.dumps(line).encode()
     path = tmp_path / "findings.jsonl"
-    path.write_bytes(good + b"\n" + bad + b"\n")
-    with pytest.raises(HostproofError, match=re.escape(message)) as problem:
-        read_lines([str(path)])
-    assert str(problem.value).startswith(f"{path}, line 2: ")
+    path.write_bytes(b"\n".join((good[0], bad, good[1], b"")))
+    notes = []
+    lines = read_lines([str(path)], notes)
+    for one in lines:
+        validate_line(one)
+    assert [one["host"] for one in lines if one["host"] not in ("db01", RUN_HOST)] == [
+        "db00",
+        "db02",
+    ]
+    assert lines[1]["host"] == ("db01" if b'"host": "db01"' in bad else RUN_HOST)
+    assert message in lines[1]["message"]
+    assert lines[1]["message"].startswith(f"{path}, line 2: ")
+    (note,) = notes
+    assert note.startswith(f"{path}, line 2: the result ")
+    assert message in note
+    results = merge(lines, notes)
+    states = {state.name: state for state in results.states}
+    told = states[lines[1]["host"]].findings
+    assert {one["status"] for one in told} == {"error"}
+    assert (
+        checks(states["db00"]) == checks(states["db02"]) == [("hugepages.pool_covers_sga", "fail")]
+    )
+    # Every form of the report can be made of it.
+    rendered = render_folder(str(tmp_path), today=TODAY, known_checks=frozenset)
+    assert rendered.exit_code == 2
+    assert set(rendered.paths) == {"report.json", "report.xml", "report.prom", "report.html"}
+
+
+def test_a_line_that_is_too_long_is_not_held_and_names_its_host(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "MOST_LINE", 10_000)
+    long = make_line("db01", [finding(why='\\"host": "db02", [[{{' * 3000)])
+    nameless = {"findings": "x" * 20_000, "host": ["db02"]}
+    last = make_line("db03", [finding()], evidence="x" * 20_000)
+    path = tmp_path / "findings.jsonl"
+    lines = [make_line("db00", [finding()]), long, nameless, make_line("db02", []), last]
+    path.write_text("\n".join(json.dumps(one, sort_keys=True) for one in lines))
+    read = read_lines([str(path)])
+    assert [one["host"] for one in read] == ["db00", "db01", RUN_HOST, "db02", "db03"]
+    assert [one["outcome"] for one in read] == ["judged", "failed", "judged", "judged", "failed"]
+    assert "bytes, and more than 10000 are not read" in read[1]["message"]
+    assert checks(merge(read).hosts[1]) == [("host.judged", "error")]
+
+
+def test_a_bad_line_replaces_what_was_known_and_a_later_judgement_replaces_it(tmp_path):
+    bad = broken(lambda r: r.update(findings={}, at=at(2)))
+    path = tmp_path / "findings.jsonl"
+    before = make_line("db01", [finding(status="pass")], at=at(1))
+    after = make_line("db01", [finding(status="warn")], at=at(3))
+    for lines, status in (
+        ([before, bad], "error"),
+        ([bad, before], "error"),
+        ([bad, after], "warn"),
+    ):
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        (state,) = merge(read_lines([str(path)])).hosts
+        assert {one["status"] for one in state.findings} == {status}
+
+
+@pytest.mark.parametrize("forged", ["db00", "(run)", "", "x" * 2000, 7, None, ["db00"]])
+def test_a_bad_line_cannot_speak_for_the_run_or_for_nobody(tmp_path, forged):
+    bad = broken(lambda r: r.update(findings={}, host=forged))
+    path = tmp_path / "findings.jsonl"
+    path.write_text(json.dumps(bad) + "\n")
+    (line,) = read_lines([str(path)])
+    assert line["host"] == ("db00" if forged == "db00" else RUN_HOST)
+    assert checks(merge([line]).states[0])[0][1] == "error"
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -222,14 +311,14 @@ def test_two_runs_over_the_same_host_are_not_cut_short():
 
 def test_no_line_at_all_is_an_error():
     results = merge([])
-    assert results.hosts == []
+    assert list(results.hosts) == []
     assert checks(results.about[0]) == [("run.hosts_matched", "error")]
 
 
 def test_a_pseudo_host_of_the_run_gets_no_verdict_and_is_not_counted():
     said = finding(control="run", check="run.hosts_matched", status="error")
     results = merge([make_line(RUN_HOST, [said], run=run("a", hosts=0))])
-    assert results.hosts == []
+    assert list(results.hosts) == []
     assert [state.name for state in results.about] == [RUN_HOST]
     assert not results.cut_short
 
@@ -252,7 +341,83 @@ def test_merged_lines_hold_each_finding_once_and_merge_to_the_same(validate):
     assert list(merged_lines(again)) == lines
 
 
+def test_a_finding_about_a_waiver_that_is_history_does_not_stand_in_the_way():
+    """What beside it still counts does."""
+    about = finding(control="waiver", check="waiver.expired", status="warn")
+    one = make_line("db01", [finding(), about], at=at(1))
+    other = finding(control="latency", check="latency.disk", status="pass")
+    (state,) = merge([one, make_line("db01", [other], at=at(2))]).hosts
+    assert checks(state) == [("hugepages.pool_covers_sga", "fail"), ("latency.disk", "pass")]
+
+
+def test_hosts_are_read_when_they_are_asked_for_and_held_by_nobody(tmp_path):
+    folder = write_folder(tmp_path / "run", fleet(30))
+    results = merge(store.read_entries([str(folder)]))
+    assert results.hosts[3].findings == results.hosts[3].findings
+    assert results.hosts[3].findings is not results.hosts[3].findings
+    assert [entry._line for entry in results.entries] == [None] * 30
+
+
+def test_a_report_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path):
+    folder = write_folder(tmp_path / "run", fleet(5))
+    results = merge(store.read_entries([str(folder)]))
+    other = write_folder(tmp_path / "other", fleet(1))
+    (other / "findings.jsonl").replace(folder / "findings.jsonl")
+    assert [state.name for state in results.hosts] == [f"db{n:02d}" for n in range(1, 6)]
+
+
+def test_a_report_that_is_written_over_while_it_is_read_says_so(tmp_path):
+    folder = write_folder(tmp_path / "run", fleet(5))
+    results = merge(store.read_entries([str(folder)]))
+    (folder / "findings.jsonl").write_text("")
+    with pytest.raises(HostproofError, match="was written over while it was read"):
+        list(results.hosts)
+
+
 def test_findings_about_waivers_of_an_older_line_are_history():
     old = make_line("db01", [finding(), finding(control="waiver", check="waiver.expired")])
     new = make_line("db01", [finding(status="pass")], at=at(59))
     assert checks(merge([old, new]).hosts[0]) == [("hugepages.pool_covers_sga", "pass")]
+
+
+def test_a_line_of_schema_1_is_read_as_schema_2(tmp_path):
+    old = make_line("db00", [finding()], schema=1)
+    old.pop("recorded_at")
+    for name in ("values", "commands", "because_of"):
+        old["findings"][0].pop(name)
+    path = tmp_path / "findings.jsonl"
+    path.write_text(json.dumps(old) + "\n")
+    (line,) = read_lines([str(path)])
+    assert line == make_line("db00", [finding()])
+
+
+def refused(**changes):
+    one = finding(control="hugepages", check="hugepages.applied", status="fail")
+    return make_line("db01", [one], run=run("apply"), **changes)
+
+
+def test_what_an_apply_refused_stays_beside_what_the_same_run_verified():
+    verified = make_line("db01", [finding(status="pass")], run=run("apply"), at=at(2))
+    (state,) = merge([refused(at=at(1)), verified]).hosts
+    assert checks(state) == [("hugepages.applied", "fail"), ("hugepages.pool_covers_sga", "pass")]
+
+
+def test_what_an_apply_refused_is_history_when_another_run_judges_the_control():
+    judged = make_line("db01", [finding(status="pass")], run=run("audit"), at=at(2))
+    (state,) = merge([refused(at=at(1)), judged]).hosts
+    assert checks(state) == [("hugepages.pool_covers_sga", "pass")]
+
+
+def test_what_an_apply_refused_stays_when_another_run_judges_another_control():
+    other = finding(control="latency", check="latency.disk", status="pass")
+    judged = make_line("db01", [other], run=run("audit"), at=at(2))
+    (state,) = merge([refused(at=at(1)), judged]).hosts
+    assert checks(state) == [("hugepages.applied", "fail"), ("latency.disk", "pass")]
+
+
+def test_the_same_refusal_again_stands_once():
+    again = refused(at=at(2))
+    again["run"] = run("later")
+    (state,) = merge([refused(at=at(1)), again]).hosts
+    assert checks(state) == [("hugepages.applied", "fail")]
+    assert state.parts[0].line["run"]["id"] == "later"

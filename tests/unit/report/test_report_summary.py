@@ -2,9 +2,9 @@
 
 import re
 
-from ansible.module_utils.hostproof.report.store import merge
-from ansible.module_utils.hostproof.report.summary import render_summary
+from hostproof_controller.report.store import merge
 from report_samples import finding, fleet, make_line
+from whole_reports import render_summary
 
 
 def summary(lines, **options):
@@ -158,3 +158,12 @@ def test_colour_only_on_request():
     coloured = summary(lines, color=True)
     assert "\x1b[" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == summary(lines)
+
+
+def test_commands_stand_below_the_advice_as_they_are():
+    commands = ["umount /u02", "mount /u02", "grep -c 'a b' /proc/mounts", "true"]
+    one = finding(fix="what uses it has to stop first", commands=commands, takes_effect="now")
+    text = summary([make_line("db01", [one])])
+    told = text[text.index("fix: ") :].splitlines()[:5]
+    assert told[0].startswith("fix: what uses it has to stop first")
+    assert [one.strip() for one in told[1:]] == [*commands[:3], "… (1 more in the report)"]

@@ -1,8 +1,8 @@
 """Verdicts, totals and exit codes."""
 
 import pytest
-from ansible.module_utils.hostproof.report.store import merge
-from ansible.module_utils.hostproof.report.verdict import (
+from hostproof_controller.report.store import merge
+from hostproof_controller.report.verdict import (
     actual_layer,
     controls_of,
     exit_code,

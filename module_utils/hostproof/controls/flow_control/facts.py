@@ -1,58 +1,42 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the checks and the plan need to know of a host and of the ports that it is connected to."""
+"""What the checks and the plan need to know: of the host, of its switches, of its filers."""
 
-from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Callable, Dict, List, NamedTuple, Set, Tuple
 
-from ...answer import Answer, if_known
-from ...host import Sample
-from ...parsers.ethtool_pause import Direction, PauseSettings
-from ...parsers.ethtool_settings import Settings
-from ...parsers.nfs_options import LINUX
-from ...probes.filer_port import Filer
-from ...probes.network_interfaces import Interfaces, Nic
-from ...probes.nic_pause import Traffic
-from ...probes.pause_persisted import Persisted
-from ...probes.switch_port import Switch
-from .policy import Rule
-
-LINK_FOLDER = "/etc/systemd/network"
-RULE_FOLDER = "/etc/udev/rules.d"
-
-
-class NicFacts(NamedTuple):
-    """One interface that is judged. Every Answer may hold the error that stands in its place.
-
-    ``pause`` is Absent where the driver has none. ``priorities`` are those that pause by
-    themselves (802.1Qbb), or words where only that is known; Absent where nothing tells of any.
-    ``system`` is LINUX, AIX or SOLARIS; on the latter two ``autoneg`` of ``pause`` means nothing,
-    and ``by_hand`` says how to set what the rule wants, for apply does not. ``evidence`` are the
-    keys of what ``pause`` is from, those of ethtool where it is empty.
-    """
-
-    nic: Nic
-    roles: Tuple[str, ...]
-    rule: Rule
-    pause: Answer[PauseSettings]
-    settings: Answer[Settings]
-    in_force: Answer[Direction]
-    priorities: Answer[Sequence[Union[int, str]]]
-    persisted: Persisted
-    traffic: Answer[Traffic]
-    system: str = LINUX
-    by_hand: str = ""
-    evidence: Tuple[str, ...] = ()
-
-    @property
-    def name(self):
-        # type: () -> str
-        return self.nic.name
+from ...answer import Answer, attempt, if_known, known
+from ...errors import Absent, HostproofError
+from ...host import Host
+from ...parsers.nfs.nfs_options import AIX, LINUX, SOLARIS
+from ...probes.net import large_frames, network_interfaces
+from ...probes.net.large_frames import LargeFrames
+from ...probes.net.network_interfaces import Interfaces
+from ...probes.nfs import nfs_mounted
+from ...snmp import filer_port, switch_port
+from ...snmp import tools as snmp
+from ...snmp.filer_port import Filer
+from ...snmp.switch_port import Switch
+from ...snmp.tools import Target
+from . import on_aix, on_linux, on_solaris
+from .nics import NicFacts, Platform
+from .policy import (
+    INTERCONNECT,
+    STANDARD_MTU,
+    STORAGE,
+    FilerAgent,
+    Policy,
+    Rule,
+    SwitchAgent,
+    filer_target,
+    switch_target,
+)
 
 
 class Facts(NamedTuple):
     """What was seen. ``nics`` are the judged interfaces by name; ``switches`` are by the name of
     the agent and ``filers`` by the address that the host mounts from. ``unused_filers`` are those
-    of the policy that no path leads to: nobody asked them."""
+    of the policy that no path leads to: nobody asked them. ``large_frames`` are by what the host
+    mounts from, where more than what every port takes is sent there."""
 
     system: Answer[str]
     interfaces: Answer[Interfaces]
@@ -60,41 +44,194 @@ class Facts(NamedTuple):
     switches: Dict[str, Answer[Switch]]
     filers: Dict[str, Answer[Filer]]
     unused_filers: Tuple[str, ...] = ()
+    large_frames: Dict[str, Answer[LargeFrames]] = {}
 
 
-class Platform(NamedTuple):
-    """How one system is read: ``read_nic(name, roles, rule)`` without its traffic, and
-    ``traffic_of(sample, name)``. ``take_sample(names, seconds)`` is None where nothing counts."""
-
-    interfaces: Interfaces
-    read_nic: Callable[[str, Tuple[str, ...], Rule], NicFacts]
-    take_sample: Optional[Callable[[List[str], float], Sample]]
-    traffic_of: Callable[[Sample, str], Traffic]
+_PLATFORMS: Dict[str, Callable[[Host, Policy], Platform]] = {
+    LINUX: on_linux.look,
+    AIX: on_aix.look,
+    SOLARIS: on_solaris.look,
+}
 
 
-def link_path(nic):
-    # type: (str) -> str
-    """Our own .link file: its name comes before all that somebody would choose."""
-    return "{0}/00-hostproof-{1}.link".format(LINK_FOLDER, nic)
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything; nothing is written. The agents' second reading comes after the host's."""
+    system = attempt(nfs_mounted.read_system, host)
+    if isinstance(system, HostproofError):
+        return Facts(system, system, {}, {}, {})
+    if system not in _PLATFORMS:
+        problem = Absent(
+            "command:uname -s",
+            "flow control is judged on {0}, and this is {1}".format(
+                ", ".join(sorted(_PLATFORMS)), system
+            ),
+        )
+        return Facts(system, problem, {}, {}, {})
+    platform = attempt(_PLATFORMS[system], host, policy)
+    if isinstance(platform, HostproofError):
+        return Facts(system, platform, {}, {}, {})
+    interfaces = platform.interfaces
+    nics = {
+        name: platform.read_nic(name, interfaces.roles_of(name), _rule_of(name, policy, interfaces))
+        for name in _that_matter(policy, interfaces)
+    }
+    frames = _look_at_frames(host, interfaces) if system == LINUX else {}
+    asked = _Asked(policy)
+    agents, filers, unused = _match_filers(host, policy, interfaces)
+    for address, agent in agents.items():
+        filers[address] = attempt(_read_filer, host, asked, agent, interfaces, address)
+    switches = _read_switches(host, asked, interfaces, nics, filers)
+    if nics and policy.window_seconds:
+        if platform.take_sample is None:
+            if filers or switches:
+                host.wait_for_window("flow_control", policy.window_seconds)
+        else:
+            sample = attempt(platform.take_sample, sorted(nics), policy.window_seconds)
+            for name, one in nics.items():
+                traffic = attempt(lambda each: platform.traffic_of(known(sample), each), name)
+                nics[name] = one._replace(traffic=traffic)
+        asked.deadline.put_off(policy.window_seconds)
+        for address, agent in agents.items():
+            filers[address] = attempt(_filer_again, host, asked, agent, filers[address])
+        switches = {
+            target.name: attempt(
+                lambda each: switch_port.read_again(host, each, known(switches[each.name])), target
+            )
+            for target in map(asked.switch, policy.switches)
+            if target.name in switches
+        }
+    return Facts(system, interfaces, nics, switches, filers, unused, frames)
 
 
-def rule_path(nic):
-    # type: (str) -> str
-    """Our own udev rule, for a systemd whose .link files know no flow control."""
-    return "{0}/99-hostproof-pause-{1}.rules".format(RULE_FOLDER, nic)
+class _Asked:
+    """The agents as they are asked: each has its time for both readings, and so have all."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.deadline = snmp.Deadline(policy.agents_seconds)
+        self._patience: Dict[str, snmp.Patience] = {}
+
+    def switch(self, one: SwitchAgent) -> Target:
+        return self._bounded(switch_target(self.policy, one))
+
+    def filer(self, one: FilerAgent) -> Target:
+        return self._bounded(filer_target(self.policy, one))
+
+    def _bounded(self, target: Target) -> Target:
+        patience = self._patience.setdefault(
+            target.name, snmp.Patience(self.policy.agent_seconds, self.deadline)
+        )
+        return target._replace(patience=patience)
 
 
-def of_bond(facts, name):
-    # type: (Facts, str) -> List[NicFacts]
-    """The judged members of the bond that an interface is in, itself too."""
-    bond = facts.nics[name].nic.bond
-    if bond is None:
-        return [facts.nics[name]]
-    return [one for one in facts.nics.values() if one.nic.bond == bond]
+def _look_at_frames(host: Host, interfaces: Interfaces) -> Dict[str, Answer[LargeFrames]]:
+    return {
+        path.address: attempt(large_frames.look, host, path.address, path.mtu)
+        for path in interfaces.paths
+        if path.role == STORAGE and path.address and (path.mtu or 0) > STANDARD_MTU
+    }
 
 
-def agents_asked(facts):
-    # type: (Facts) -> bool
-    """Whether any agent answered."""
-    answers = list(facts.switches.values()) + list(facts.filers.values())
-    return any(if_known(one, None) is not None for one in answers)
+def _rule_of(name: str, policy: Policy, interfaces: Interfaces) -> Rule:
+    nic = interfaces.nics[name]
+    return policy.rule_for(interfaces.roles_of(name), name, nic.driver, nic.bond)
+
+
+def _that_matter(policy: Policy, interfaces: Interfaces) -> List[str]:
+    """The interfaces that are judged: of a bond always every member."""
+    found = set()
+    for name in interfaces.nics:
+        roles = interfaces.roles_of(name)
+        rule = _rule_of(name, policy, interfaces)
+        if STORAGE in roles or INTERCONNECT in roles or not rule.keeps:
+            found.add(name)
+    bonds = {interfaces.nics[name].bond for name in found} - {None}
+    found.update(name for name, nic in interfaces.nics.items() if nic.bond in bonds)
+    return sorted(found)
+
+
+# -- the other ends -------------------------------------------------------------------------------
+
+
+def _match_filers(
+    host: Host, policy: Policy, interfaces: Interfaces
+) -> Tuple[Dict[str, FilerAgent], Dict[str, Answer[Filer]], Tuple[str, ...]]:
+    """Whom the policy names for the other end of each path; those whose name has no address, with
+    the reason; and those that no path leads to."""
+    ends = {
+        path.address: if_known(attempt(_addresses_of, host, path.address), {path.address})
+        for path in interfaces.paths
+        if path.role == STORAGE
+    }
+    agents: Dict[str, FilerAgent] = {}
+    filers: Dict[str, Answer[Filer]] = {}
+    unused = []
+    for agent in policy.filers:
+        theirs = attempt(_addresses_of, host, agent.address)
+        if isinstance(theirs, HostproofError):
+            filers[agent.address] = theirs
+            continue
+        matching = [address for address, ours in sorted(ends.items()) if theirs & ours]
+        for address in matching:
+            agents.setdefault(address, agent)
+        if not matching:
+            unused.append(agent.address)
+    return agents, filers, tuple(unused)
+
+
+def _addresses_of(host: Host, name: str) -> Set[str]:
+    """Also of a name, where the system has getent."""
+    found = attempt(network_interfaces.resolve, host, name)
+    if isinstance(found, Absent):
+        return {name}
+    return {network_interfaces.plain(address) for address in known(found)} | {name}
+
+
+def _read_filer(
+    host: Host, asked: _Asked, agent: FilerAgent, interfaces: Interfaces, address: str
+) -> Filer:
+    macs = [path.mac for path in interfaces.paths if path.address == address and path.mac]
+    mac = macs[0] if macs else ""
+    if not agent.ports:
+        plain = network_interfaces.plain(address)
+        return filer_port.read_filer(host, asked.filer(agent), plain, mac)
+    ports = tuple(
+        filer_port.from_policy(
+            agent.address,
+            one.name,
+            one.pause,
+            one.mac or mac,
+            speed=one.speed,
+            duplex=one.duplex,
+            mtu=one.mtu,
+        )
+        for one in agent.ports
+    )
+    return Filer(agent.address, agent.address, ports, ())
+
+
+def _filer_again(host: Host, asked: _Asked, agent: FilerAgent, first: Answer[Filer]) -> Filer:
+    if agent.ports:
+        return known(first)
+    return filer_port.read_again(host, asked.filer(agent), known(first))
+
+
+def _read_switches(
+    host: Host,
+    asked: _Asked,
+    interfaces: Interfaces,
+    nics: Dict[str, NicFacts],
+    filers: Dict[str, Answer[Filer]],
+) -> Dict[str, Answer[Switch]]:
+    """Each is asked for the ports of our interfaces and of what they lead to."""
+    macs = {mac for one in nics.values() for mac in (one.nic.mac, one.nic.permanent_mac) if mac}
+    macs.update(path.mac for path in interfaces.paths if path.mac and path.role == STORAGE)
+    for filer in filers.values():
+        ports = filer.ports if isinstance(filer, Filer) else ()
+        macs.update(port.mac for port in ports if port.mac)
+    if not nics:
+        return {}
+    return {
+        target.name: attempt(switch_port.read_switch, host, target, sorted(macs))
+        for target in map(asked.switch, asked.policy.switches)
+    }

@@ -11,10 +11,13 @@ Performance Tuning: A Case Study (Sys Admin, June 2002), The Network Examined.
 Nothing here looks at a host: sides in, words out.
 """
 
-from typing import Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
 
+from ...checking import Verdict
 from ...finding import ERROR, FAIL, PASS, SKIP, STATUSES, WARN
-from ...probes.ethernet_port import FULL, HALF, Delta, Pause, Port
+from ...snmp.ethernet_port import FULL, HALF, Delta, Pause, Port
+
+NO_SWITCH = "flow_control_switches is empty: no switch was asked."
 
 
 class Side(NamedTuple):
@@ -36,8 +39,7 @@ class Side(NamedTuple):
     seen: Tuple[Optional[int], Optional[int]]
 
     @property
-    def text(self):
-        # type: () -> str
+    def text(self) -> str:
         """The end in a chain: "sw1 Gi1/0/1 [rx on tx off, 1000 Mb/s full]"."""
         words = [mode_of(self)]
         if self.up is False:
@@ -45,7 +47,7 @@ class Side(NamedTuple):
         elif self.speed is None and self.duplex is None:
             words.append("speed unknown")
         else:
-            speed = "speed unknown" if self.speed is None else "{0} Mb/s".format(self.speed)
+            speed = "speed unknown" if self.speed is None else f"{self.speed} Mb/s"
             words.append(speed + ("" if self.duplex is None else " " + self.duplex))
         return "{0} [{1}]".format(self.name, ", ".join(words))
 
@@ -65,8 +67,7 @@ class Path(NamedTuple):
     why_no_filer: str
 
     @property
-    def chain(self):
-        # type: () -> str
+    def chain(self) -> str:
         """The whole path in one line: <-> is a cable, ... what lies inside the switches."""
         parts = [self.host.text]
         if self.switched:
@@ -80,16 +81,7 @@ class Path(NamedTuple):
         return "".join(parts)
 
 
-class Verdict(NamedTuple):
-    """``status`` of a finding, the sentence for it, and what to do ("" where nothing is)."""
-
-    status: str
-    why: str
-    fix: str
-
-
-def side_of(name, port):
-    # type: (str, Port) -> Side
+def side_of(name: str, port: Port) -> Side:
     """A port that an agent showed."""
     return Side(
         name=name,
@@ -104,85 +96,87 @@ def side_of(name, port):
     )
 
 
-def bundled(sides):
-    # type: (List[Side]) -> Side
+def bundled(sides: List[Side]) -> Side:
     """The ports of an aggregate as one end, where nobody can tell which cable is meant.
 
     What they do not have in common is unknown, and what they count is added up.
     """
     if len(sides) == 1:
         return sides[0]
-    first = sides[0]
     deltas = [side.delta for side in sides]
+    seen = [side.seen for side in sides]
+    alike = {
+        name: _common(sides, name) for name in ("pause", "wanted", "speed", "duplex", "mtu", "up")
+    }
     return Side(
         name=" + ".join(side.name for side in sides),
-        pause=first.pause if len({side.pause for side in sides}) == 1 else None,
-        wanted=first.wanted if len({side.wanted for side in sides}) == 1 else None,
-        speed=first.speed if len({side.speed for side in sides}) == 1 else None,
-        duplex=first.duplex if len({side.duplex for side in sides}) == 1 else None,
-        mtu=first.mtu if len({side.mtu for side in sides}) == 1 else None,
-        up=first.up if len({side.up for side in sides}) == 1 else None,
         delta=Delta(
-            first.delta.seconds,
+            deltas[0].seconds,
             _sum(one.in_pause for one in deltas),
             _sum(one.out_pause for one in deltas),
             _sum(one.in_discards for one in deltas),
             _sum(one.out_discards for one in deltas),
+            next((one.fault for one in deltas if one.fault), ""),
         ),
-        seen=(_sum(side.seen[0] for side in sides), _sum(side.seen[1] for side in sides)),
+        seen=(_sum(received for received, _ in seen), _sum(sent for _, sent in seen)),
+        **alike,
     )
 
 
-def mode_of(side):
-    # type: (Side) -> str
+def _common(sides: List[Side], name: str) -> Any:
+    values = {getattr(side, name) for side in sides}
+    return values.pop() if len(values) == 1 else None
+
+
+def mode_of(side: Side) -> str:
     """What is in force, in words; where nobody knows, what was set and what was counted."""
     if side.pause is not None:
         return side.pause.text
     words = ["PAUSE unknown"]
     if side.wanted is not None:
-        words.append("set to {0}".format(side.wanted.text))
+        words.append(f"set to {side.wanted.text}")
     counted = _frames(side)
     if counted:
         words.append(counted)
     return "; ".join(words)
 
 
-def worst(verdicts):
-    # type: (List[Verdict]) -> Verdict
+def worst(verdicts: List[Verdict]) -> Verdict:
     """One verdict for all: the worst status, with what every verdict that is no pass says."""
     if not verdicts:
-        return Verdict(ERROR, "Nothing is known about this cable.", "")
+        return Verdict(ERROR, "Nothing is known about this cable.")
     status = min((one.status for one in verdicts), key=STATUSES.index)
     bad = [one for one in verdicts if one.status != PASS] or verdicts
     bad.sort(key=lambda one: STATUSES.index(one.status))
-    fixes = list(dict.fromkeys(one.fix for one in bad if one.fix))
-    return Verdict(status, " ".join(one.why for one in bad), "; ".join(fixes))
+    reasons = [one.why for one in bad if one.why]
+    fixes = dict.fromkeys(one.fix for one in bad if one.fix)
+    return Verdict(status, " ".join(reasons), "; ".join(filter(None, fixes)) or None)
 
 
 # -- a cable --------------------------------------------------------------------------------------
 
 
-def not_one_cable(near, far):
-    # type: (Tuple[str, Optional[int]], Tuple[str, Optional[int]]) -> Optional[Verdict]
+def not_one_cable(
+    near: Tuple[str, Optional[int]], far: Tuple[str, Optional[int]]
+) -> Optional[Verdict]:
     """Two ends, each a name with Mb/s, that cannot be those of one cable; None where they can."""
     if not near[1] or not far[1] or near[1] == far[1]:
         return None
     return Verdict(
         ERROR,
-        "{0} has {1} Mb/s and {2} has {3} Mb/s, so they are not the two ends of one cable: "
-        "the port leads to another switch, or the switch learned the address long ago.".format(
+        "{0} has {1} Mb/s and {2} has {3} Mb/s, so they are not the two ends of one cable: the "
+        "port leads to another switch, or the switch learned the address long ago.".format(
             *(near + far)
         ),
         "name the switch that the cable really ends in, in flow_control_switches",
     )
 
 
-def judge_cable(near, far):
-    # type: (Side, Side) -> Verdict
+def judge_cable(near: Side, far: Side) -> Verdict:
     """Whether each end obeys what the other sends."""
     for side in (near, far):
         if side.up is False:
-            return Verdict(SKIP, "{0} is down.".format(side.name), "")
+            return Verdict(SKIP, f"{side.name} is down.")
     cable = not_one_cable((near.name, near.speed), (far.name, far.speed))
     if cable is not None:
         return cable
@@ -199,11 +193,10 @@ def judge_cable(near, far):
         )
     if near.pause is None or far.pause is None:
         return _unknown_mode(near, far)
-    return Verdict(PASS, _agreement(near, far), "")
+    return Verdict(PASS, _agreement(near, far))
 
 
-def _judge_duplex(near, far):
-    # type: (Side, Side) -> Optional[Verdict]
+def _judge_duplex(near: Side, far: Side) -> Optional[Verdict]:
     half = [side for side in (near, far) if side.duplex == HALF]
     if not half:
         return None
@@ -211,9 +204,9 @@ def _judge_duplex(near, far):
         other = far if half[0] is near else near
         return Verdict(
             FAIL,
-            "{0} is half duplex and {1} is full duplex: one end is forced and the other "
-            "negotiates. Frames are lost in late collisions, and PAUSE is not in "
-            "use.".format(half[0].name, other.name),
+            f"{half[0].name} is half duplex and {other.name} is full duplex: one end is forced "
+            "and the other negotiates. Frames are lost in late collisions, and PAUSE is not in "
+            "use.",
             "set both ends to negotiate, or both to the same speed and duplex",
         )
     return Verdict(
@@ -225,8 +218,7 @@ def _judge_duplex(near, far):
     )
 
 
-def _is_ignored(sender, receiver):
-    # type: (Side, Side) -> bool
+def _is_ignored(sender: Side, receiver: Side) -> bool:
     """Whether the sender is known to send what the receiver is known not to obey."""
     if receiver.pause is None or receiver.pause.rx:
         return False
@@ -235,26 +227,21 @@ def _is_ignored(sender, receiver):
     return bool(sender.delta.out_pause)
 
 
-def _ignored_text(sender, receiver):
-    # type: (Side, Side) -> str
+def _ignored_text(sender: Side, receiver: Side) -> str:
     counted = ""
     if sender.delta.out_pause:
-        counted = " ({0} frames {1})".format(sender.delta.out_pause, _window(sender.delta))
+        counted = f" ({sender.delta.out_pause} frames {_window(sender.delta)})"
     return (
-        "{0} sends PAUSE{1} that {2} does not obey: when its buffers are full, it drops "
-        "frames.".format(sender.name, counted, receiver.name)
+        f"{sender.name} sends PAUSE{counted} that {receiver.name} does not obey: when its buffers "
+        "are full, it drops frames."
     )
 
 
-def _ignored_fix(sender, receiver):
-    # type: (Side, Side) -> str
-    return "let {1} obey PAUSE (rx on), or let {0} not send it (tx off)".format(
-        sender.name, receiver.name
-    )
+def _ignored_fix(sender: Side, receiver: Side) -> str:
+    return f"let {receiver.name} obey PAUSE (rx on), or let {sender.name} not send it (tx off)"
 
 
-def _unknown_mode(near, far):
-    # type: (Side, Side) -> Verdict
+def _unknown_mode(near: Side, far: Side) -> Verdict:
     unknown = [side for side in (near, far) if side.pause is None]
     said = []
     for side in unknown:
@@ -265,7 +252,7 @@ def _unknown_mode(near, far):
             )
         )
     known_ones = [side for side in (near, far) if side.pause is not None]
-    said += ["{0} has {1}.".format(side.name, mode_of(side)) for side in known_ones]
+    said += [f"{side.name} has {mode_of(side)}." for side in known_ones]
     return Verdict(
         ERROR,
         " ".join(said),
@@ -273,8 +260,7 @@ def _unknown_mode(near, far):
     )
 
 
-def _agreement(near, far):
-    # type: (Side, Side) -> str
+def _agreement(near: Side, far: Side) -> str:
     """Why a cable is in order, with what has no effect."""
     assert near.pause is not None and far.pause is not None
     if not any(near.pause + far.pause):
@@ -283,19 +269,16 @@ def _agreement(near, far):
     for sender, receiver in ((near, far), (far, near)):
         assert sender.pause is not None and receiver.pause is not None
         if sender.pause.tx:
-            said.append("{1} obeys what {0} sends.".format(sender.name, receiver.name))
+            said.append(f"{receiver.name} obeys what {sender.name} sends.")
         elif receiver.pause.rx:
-            said.append(
-                "{1} would obey PAUSE, and {0} sends none.".format(sender.name, receiver.name)
-            )
+            said.append(f"{receiver.name} would obey PAUSE, and {sender.name} sends none.")
     return " ".join(said)
 
 
 # -- what a switch discards -----------------------------------------------------------------------
 
 
-def judge_discards(path, limit, sampled=False):
-    # type: (Path, int, bool) -> List[Tuple[Side, Verdict]]
+def judge_discards(path: Path, limit: int, sampled: bool = False) -> List[Tuple[Side, Verdict]]:
     """What the ports of the switch discarded of late, each with its verdict. ``sampled``: they were
     asked twice, so what is not counted then is unknown."""
     found = []
@@ -316,23 +299,32 @@ def judge_discards(path, limit, sampled=False):
     return found
 
 
-def _judge_uncounted(port, end, other_port, other):
-    # type: (Side, Optional[Side], Optional[Side], Optional[Side]) -> Verdict
-    """Nobody knows what a port discards: no pass where a faster end sends to it."""
+def _judge_uncounted(
+    port: Side, end: Optional[Side], other_port: Optional[Side], other: Optional[Side]
+) -> Verdict:
+    """Nobody knows what a port discards: no pass where a faster end sends to it, and none where the
+    agent should have told."""
+    if port.delta.fault:
+        return Verdict(
+            ERROR,
+            f"What {port.name} discards could not be determined: {port.delta.fault}.",
+            "ask the switch again; look at the port itself (show interface counters errors)",
+        )
     slow, fast, source = _speed(end, port), _speed(other, other_port), other or other_port
     if slow is None or fast is None or source is None or fast <= slow:
-        return Verdict(PASS, "What {0} discards was not counted.".format(port.name), "")
+        return Verdict(PASS, f"What {port.name} discards was not counted.")
     return Verdict(
         ERROR,
-        "What {0} discards was not counted (its agent has no Out-Discards, or they began anew), so "
-        "whether traffic of the {1} Mb/s end ({2}) overruns the port buffers at the {3} Mb/s end "
-        "is unknown.".format(port.name, fast, source.name, slow),
+        f"What {port.name} discards was not counted (its agent has no Out-Discards, or they began "
+        f"anew), so whether traffic of the {fast} Mb/s end ({source.name}) overruns the port "
+        f"buffers at the {slow} Mb/s end is unknown.",
         "look at the port itself (show interface counters errors)",
     )
 
 
-def _judge_out_discards(port, end, other_port, other):
-    # type: (Side, Optional[Side], Optional[Side], Optional[Side]) -> Verdict
+def _judge_out_discards(
+    port: Side, end: Optional[Side], other_port: Optional[Side], other: Optional[Side]
+) -> Verdict:
     """Frames toward ``end`` that the port in front of it had no buffer for."""
     discarded = "{0} discarded {1} frames toward {2} {3} (Out-Discards)".format(
         port.name,
@@ -359,15 +351,14 @@ def _judge_out_discards(port, end, other_port, other):
     }[slowed]
     return Verdict(
         FAIL,
-        "{0}: traffic pushed from the {1} Mb/s end of the connection ({2}) is overrunning the port "
-        "buffers at the {3} Mb/s end, {4}.".format(discarded, fast, source.name, slow, pause),
+        f"{discarded}: traffic pushed from the {fast} Mb/s end of the connection ({source.name}) "
+        f"is overrunning the port buffers at the {slow} Mb/s end, {pause}.",
         "network both ends with the same speed; until then NFS over TCP instead of UDP, and PAUSE "
         "that the switch sends and the faster end obeys",
     )
 
 
-def _judge_in_discards(port):
-    # type: (Side) -> Verdict
+def _judge_in_discards(port: Side) -> Verdict:
     return Verdict(
         WARN,
         "{0} discarded {1} frames that came in {2} (In-Discards): the switch has no buffer for "
@@ -381,8 +372,7 @@ def _judge_in_discards(port):
     )
 
 
-def _is_slowed(port, end):
-    # type: (Optional[Side], Optional[Side]) -> Optional[bool]
+def _is_slowed(port: Optional[Side], end: Optional[Side]) -> Optional[bool]:
     """Whether the switch's PAUSE slows down this end: it must be sent, and obeyed."""
     modes = (
         None if port is None or port.pause is None else port.pause.tx,
@@ -393,8 +383,7 @@ def _is_slowed(port, end):
     return None if None in modes else True
 
 
-def _speed(end, port):
-    # type: (Optional[Side], Optional[Side]) -> Optional[int]
+def _speed(end: Optional[Side], port: Optional[Side]) -> Optional[int]:
     """Of a cable: what the one end says or, else, the other."""
     for side in (end, port):
         if side is not None and side.speed:
@@ -405,21 +394,18 @@ def _speed(end, port):
 # -- words ----------------------------------------------------------------------------------------
 
 
-def _text(side, otherwise):
-    # type: (Optional[Side], str) -> str
+def _text(side: Optional[Side], otherwise: str) -> str:
     return otherwise if side is None else side.text
 
 
-def _frames(side):
-    # type: (Side) -> str
+def _frames(side: Side) -> str:
     """What an end counted of PAUSE: of late, and since its counters began."""
     words = []
     delta = side.delta
     if delta.in_pause is not None or delta.out_pause is not None:
         words.append(
-            "{0} frames received and {1} sent {2}".format(
-                _count(delta.in_pause), _count(delta.out_pause), _window(delta)
-            )
+            f"{_count(delta.in_pause)} frames received and {_count(delta.out_pause)} sent "
+            f"{_window(delta)}"
         )
     if any(one is not None for one in side.seen):
         words.append(
@@ -428,18 +414,15 @@ def _frames(side):
     return ", ".join(words)
 
 
-def _count(number):
-    # type: (Optional[int]) -> str
+def _count(number: Optional[int]) -> str:
     return "?" if number is None else str(number)
 
 
-def _window(delta):
-    # type: (Delta) -> str
-    return "of late" if delta.seconds is None else "within {0:.1f} s".format(delta.seconds)
+def _window(delta: Delta) -> str:
+    return "of late" if delta.seconds is None else f"within {delta.seconds:.1f} s"
 
 
-def _sum(numbers):
-    # type: (Iterable[Optional[int]]) -> Optional[int]
+def _sum(numbers: Iterable[Optional[int]]) -> Optional[int]:
     """Of what is known; None where nothing is."""
     there = [number for number in numbers if number is not None]
     return sum(there) if there else None

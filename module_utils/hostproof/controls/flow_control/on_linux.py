@@ -7,15 +7,14 @@ from typing import Tuple
 from ...answer import attempt, known
 from ...errors import Absent
 from ...host import Host
-from ...probes import network_interfaces, nic_pause
-from ...probes.network_interfaces import Nic
-from ...probes.pause_persisted import read_persisted
-from .facts import NicFacts, Platform, link_path, rule_path
+from ...probes.net import network_interfaces, nic_pause
+from ...probes.net.network_interfaces import Nic
+from ...probes.net.pause_persisted import read_persisted
+from .nics import NicFacts, Platform, link_path, rule_path
 from .policy import Policy, Rule
 
 
-def look(host, policy):
-    # type: (Host, Policy) -> Platform
+def look(host: Host, policy: Policy) -> Platform:
     interfaces = network_interfaces.read_interfaces(
         host, policy.interconnect, policy.names_interfaces
     )
@@ -28,8 +27,7 @@ def look(host, policy):
     )
 
 
-def _read_nic(host, nic, roles, rule):
-    # type: (Host, Nic, Tuple[str, ...], Rule) -> NicFacts
+def _read_nic(host: Host, nic: Nic, roles: Tuple[str, ...], rule: Rule) -> NicFacts:
     pause = attempt(nic_pause.read_pause, host, nic.name, nic.driver)
     settings = attempt(nic_pause.read_settings, host, nic.name)
     return NicFacts(
@@ -41,5 +39,5 @@ def _read_nic(host, nic, roles, rule):
         in_force=attempt(lambda: nic_pause.in_force(known(pause), settings, nic.driver)),
         priorities=attempt(nic_pause.read_priorities, host, nic.name),
         persisted=read_persisted(host, nic, (link_path(nic.name), rule_path(nic.name))),
-        traffic=Absent("policy", "flow_control_sample_seconds is 0: nothing is counted"),
+        traffic=Absent("policy", "hostproof_window_seconds is 0: nothing is counted"),
     )

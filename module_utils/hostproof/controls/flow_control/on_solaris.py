@@ -7,18 +7,18 @@ Apply does not set it. PAUSE frames are not counted: each driver has kstats of i
 
 from typing import List, Optional, Tuple, Union
 
+from ... import shell
 from ...answer import Answer, attempt, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host, Sample
-from ...parsers.ethtool_pause import Direction, PauseSettings
-from ...parsers.ethtool_settings import Settings
-from ...parsers.link_file import Device
-from ...parsers.nfs_options import SOLARIS
-from ...probes import solaris_links
-from ...probes.nic_pause import Traffic
-from ...probes.pause_persisted import DLADM, Persisted, Setting
-from ...probes.solaris_links import Port, argv_property
-from .facts import NicFacts, Platform
+from ...parsers.net.ethtool_pause import Direction, PauseSettings
+from ...parsers.net.ethtool_settings import Settings
+from ...parsers.nfs.nfs_options import SOLARIS
+from ...probes.net import solaris_links
+from ...probes.net.nic_pause import Traffic
+from ...probes.net.pause_persisted import DLADM, Persisted, Setting
+from ...probes.net.solaris_links import Port, argv_property
+from .nics import NicFacts, Platform, without_systemd
 from .policy import KEEP, OFF, ON, Policy, Rule
 
 #: rx obeys, tx sends, as of the interface itself.
@@ -31,8 +31,7 @@ _DIRECTIONS = {
 _PRIORITY = "pfc"
 
 
-def look(host, policy):
-    # type: (Host, Policy) -> Platform
+def look(host: Host, policy: Policy) -> Platform:
     interfaces, ports = solaris_links.read_links(host, policy.interconnect, policy.names_interfaces)
     return Platform(
         interfaces,
@@ -42,18 +41,17 @@ def look(host, policy):
     )
 
 
-def _no_traffic(_sample, _name):
-    # type: (Sample, str) -> Traffic
+def _no_traffic(_sample: Sample, _name: str) -> Traffic:
     raise _NOT_COUNTED
 
 
 _NOT_COUNTED = Absent("command:kstat", "PAUSE frames and drops are not counted on Solaris")
 
 
-def _facts(port, roles, rule):
-    # type: (Port, Tuple[str, ...], Rule) -> NicFacts
+def _facts(port: Port, roles: Tuple[str, ...], rule: Rule) -> NicFacts:
     nic = port.nic
     pause = attempt(_pause, port)
+    by_hand, commands = _by_hand(nic.name, rule)
     return NicFacts(
         nic=nic,
         roles=roles,
@@ -65,23 +63,21 @@ def _facts(port, roles, rule):
         persisted=_persisted(port),
         traffic=_NOT_COUNTED,
         system=SOLARIS,
-        by_hand=_by_hand(nic.name, rule),
+        by_hand=by_hand,
+        by_hand_commands=commands,
         evidence=(_key(nic.name, False),),
     )
 
 
-def _key(name, persistent):
-    # type: (str, bool) -> str
+def _key(name: str, persistent: bool) -> str:
     return "command:" + " ".join(argv_property(name, persistent))
 
 
-def _directions(pause):
-    # type: (PauseSettings) -> Direction
+def _directions(pause: PauseSettings) -> Direction:
     return Direction(pause.rx, pause.tx)
 
 
-def _pause(port):
-    # type: (Port) -> PauseSettings
+def _pause(port: Port) -> PauseSettings:
     """What is set, and what came of it where this release tells (EFFECTIVE)."""
     now = known(port.now)
     if now.value is None:
@@ -93,24 +89,20 @@ def _pause(port):
     if chosen is None:
         raise Unanswered(
             _key(port.nic.name, False),
-            "flowctrl of {0} is {1}, and dladm does not tell what came of it".format(
-                port.nic.name, now.value
-            ),
+            f"flowctrl of {port.nic.name} is {now.value}, and dladm does not tell what came of it",
         )
     return PauseSettings(force is not None, chosen.rx, chosen.tx, force, None, None)
 
 
-def _priorities(port):
-    # type: (Port) -> List[Union[int, str]]
+def _priorities(port: Port) -> List[Union[int, str]]:
     now = known(port.now)
     in_use = _PRIORITY in ((now.effective,) if now.effective else (now.value,))
     return ["flowctrl is pfc"] if in_use else []
 
 
-def _persisted(port):
-    # type: (Port) -> Persisted
+def _persisted(port: Port) -> Persisted:
     name = port.nic.name
-    settings = []  # type: Answer[List[Setting]]
+    settings: Answer[List[Setting]] = []
     if isinstance(port.at_boot, HostproofError):
         settings = port.at_boot
     elif port.at_boot.value is not None:
@@ -118,34 +110,25 @@ def _persisted(port):
         if value is None:
             settings = Unanswered(
                 _key(name, True),
-                "flowctrl of {0} is {1} at boot: what comes of it is negotiated then".format(
-                    name, port.at_boot.value
-                ),
+                f"flowctrl of {name} is {port.at_boot.value} at boot: what comes of it is "
+                "negotiated then",
             )
         else:
             key = (_key(name, True),)
             settings = [Setting(DLADM, "flowctrl of " + name, None, value.rx, value.tx, "", key)]
-    return Persisted(
-        links=[],
-        winner=None,
-        settings=settings,
-        profile=None,
-        systemd=Absent("command:udevadm --version", "Solaris has no systemd"),
-        device=Device(port.nic.permanent_mac, None, port.nic.driver, (name,)),
-        texts={},
-    )
+    return without_systemd(port.nic, SOLARIS, settings)
 
 
-def _by_hand(name, rule):
-    # type: (str, Rule) -> str
+def _by_hand(name: str, rule: Rule) -> Tuple[str, Tuple[str, ...]]:
+    """In words, and the commands."""
     value = _value(rule)
     if value is None:
-        return "dladm set-linkprop -p flowctrl=no, rx, tx or bi {0}".format(name)
-    return "dladm set-linkprop -p flowctrl={0} {1}".format(value, name)
+        return f"set flowctrl of {name} to no, rx, tx or bi with dladm set-linkprop", ()
+    command = shell.line("dladm", "set-linkprop", "-p", "flowctrl=" + value, name)
+    return "set it, which counts now and after a boot", (command,)
 
 
-def _value(rule):
-    # type: (Rule) -> Optional[str]
+def _value(rule: Rule) -> Optional[str]:
     """None where the rule leaves a direction as it is."""
     if rule.rx not in (ON, OFF) or rule.tx not in (ON, OFF):
         return None

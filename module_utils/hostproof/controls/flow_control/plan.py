@@ -14,20 +14,15 @@ from ...answer import if_known, known, unless_absent
 from ...change import Change, CommandChange, FileChange, Plan, Refusal
 from ...command import Command
 from ...errors import Absent, Unanswered
-from ...parsers import link_file
-from ...parsers.bonding import Bond
-from ...parsers.ethtool_pause import PauseSettings
-from ...parsers.nfs_options import LINUX
-from ...probes.nic_pause import (
-    NEGOTIATION_OF_LINK,
-    NEVER_NEGOTIATE,
-    OFFER_BOTH,
-    argv_pause,
-)
-from ...probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
-from . import waiting
-from .facts import Facts, NicFacts, link_path, rule_path
-from .judging import has_link, on_off, why_left_alone
+from ...parsers.net.bonding import Bond
+from ...parsers.net.ethtool_pause import PauseSettings
+from ...parsers.nfs.nfs_options import LINUX
+from ...parsers.systemd import link_file
+from ...probes.net.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH, argv_pause
+from ...probes.net.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
+from . import link_waits
+from .facts import Facts
+from .nics import NicFacts, has_link, link_path, on_off, rule_path, why_left_alone
 from .policy import INTERCONNECT, KEEP, OFF, ON, Policy
 from .wanted import Target, Wanted, boot_target_of, target_of, wanted_of
 
@@ -45,12 +40,11 @@ class _Work(NamedTuple):
     pending: List[str]
 
 
-def plan(facts, policy):
-    # type: (Facts, Policy) -> Plan
+def plan(facts: Facts, policy: Policy) -> Plan:
     """The changes that make flow control as the policy says; raises what it would guess."""
     interfaces = facts.interfaces
     if isinstance(interfaces, Absent):
-        return Plan([], [], ["{0}: nothing is changed.".format(interfaces)], [])
+        return Plan([], [], [f"{interfaces}: nothing is changed."], [])
     known(interfaces)
     if policy.wanted is None:
         return Plan([], [], ["flow_control_wanted is auto: nothing is changed."], [])
@@ -62,8 +56,7 @@ def plan(facts, policy):
     return Plan(work.files + work.commands, work.refusals, work.pending, [])
 
 
-def _by_hand(facts):
-    # type: (Facts) -> List[Refusal]
+def _by_hand(facts: Facts) -> List[Refusal]:
     """What differs from the policy on a system that is judged, and not set."""
     refusals = []
     for name in sorted(facts.nics):
@@ -77,7 +70,10 @@ def _by_hand(facts):
             refusals.append(
                 Refusal(
                     "{0}: {1} is wanted, and flow control of {2} is not set by apply: {3}".format(
-                        name, wanted.text, one.system, one.by_hand
+                        name,
+                        wanted.text,
+                        one.system,
+                        "; ".join((one.by_hand,) + one.by_hand_commands),
                     ),
                     None,
                 )
@@ -85,13 +81,12 @@ def _by_hand(facts):
     return refusals
 
 
-def _plan_one(one, facts, policy, work):
-    # type: (NicFacts, Facts, Policy, _Work) -> None
+def _plan_one(one: NicFacts, facts: Facts, policy: Policy, work: _Work) -> None:
     if one.rule.keeps:
         return
     alone = why_left_alone(one)
     if alone:
-        work.pending.append("{0} is left alone. {1}".format(one.name, alone))
+        work.pending.append(f"{one.name} is left alone. {alone}")
         return
     wanted = wanted_of(one, facts)
     if not wanted.anything:
@@ -100,9 +95,7 @@ def _plan_one(one, facts, policy, work):
     if not has_link(one):
         # What a driver shows without a link is not what it will use: for the boot alone.
         target = _without_link(one, wanted)
-        work.pending.append(
-            "{0} has no link: it is set for the next boot, not now.".format(one.name)
-        )
+        work.pending.append(f"{one.name} has no link: it is set for the next boot, not now.")
     else:
         target = target_of(one, wanted)
         if target != Target(pause.autoneg, pause.rx, pause.tx):
@@ -110,31 +103,30 @@ def _plan_one(one, facts, policy, work):
             work.commands.append(_command(one, pause, target, facts, policy))
             if one.nic.bond is None:
                 work.pending.append(
-                    "The link of {0} may go down for some seconds while it is set.".format(one.name)
+                    f"The link of {one.name} may go down for some seconds while it is set."
                 )
         target = boot_target_of(one, wanted, target)
     if one.nic.driver in OFFER_BOTH and target.tx and not target.autoneg:
         work.pending.append(
-            "{0}: the driver {1} works out anew what it sends (tx) whenever the link comes up; "
-            "look again after a boot.".format(one.name, one.nic.driver)
+            f"{one.name}: the driver {one.nic.driver} works out anew what it sends (tx) whenever "
+            "the link comes up; look again after a boot."
         )
     _plan_boot(one, target, wanted, work)
 
 
-def _without_link(one, wanted):
-    # type: (NicFacts, Wanted) -> Target
+def _without_link(one: NicFacts, wanted: Wanted) -> Target:
     if wanted.rx is None or wanted.tx is None:
         raise Unanswered(
-            "file:/sys/class/net/{0}/carrier".format(one.name),
-            "{0} has no link, so what it keeps is not known: give rx and tx both, or plug it "
-            "in".format(one.name),
+            f"file:/sys/class/net/{one.name}/carrier",
+            f"{one.name} has no link, so what it keeps is not known: give rx and tx both, or plug "
+            "it in",
         )
     both = wanted.rx and wanted.tx
     if wanted.autoneg == KEEP and one.nic.driver in OFFER_BOTH and not both:
         raise Unanswered(
             "policy",
-            "{0}: the driver {1} offers both directions while it negotiates: autoneg: off in "
-            "flow_control_wanted sets it".format(one.name, one.nic.driver),
+            f"{one.name}: the driver {one.nic.driver} offers both directions while it negotiates: "
+            "autoneg: off in flow_control_wanted sets it",
         )
     autoneg = known(one.pause).autoneg
     if wanted.autoneg in (ON, OFF):
@@ -147,20 +139,19 @@ def _without_link(one, wanted):
 # -- guards ---------------------------------------------------------------------------------------
 
 
-def _guards(one, facts, policy):
-    # type: (NicFacts, Facts, Policy) -> List[Refusal]
+def _guards(one: NicFacts, facts: Facts, policy: Policy) -> List[Refusal]:
     """What a link that goes down for seconds would take with it."""
     if policy.link_bounce_ok:
         return []
     interfaces = known(facts.interfaces)
-    bond = None  # type: Optional[Bond]
+    bond: Optional[Bond] = None
     if one.nic.bond is not None:
         answer = interfaces.bonds[one.nic.bond]
         if one.nic.team or isinstance(answer, Absent):
             return [
                 _refusal(
-                    "{0} is a member of {1}, which is no bond of the kernel: whether its other "
-                    "members carry it cannot be waited for".format(one.name, one.nic.bond)
+                    f"{one.name} is a member of {one.nic.bond}, which is no bond of the kernel: "
+                    "whether its other members carry it cannot be waited for"
                 )
             ]
         bond = known(answer)
@@ -170,24 +161,22 @@ def _guards(one, facts, policy):
         if not working:
             return [
                 _refusal(
-                    "{0} is the only member of {1} that carries it ({2} others, 0 in use): all of "
-                    "the bond would go down at once".format(one.name, one.nic.bond, len(others))
+                    f"{one.name} is the only member of {one.nic.bond} that carries it "
+                    f"({len(others)} others, 0 in use): all of the bond would go down at once"
                 )
             ]
         if not bond.monitored:
             return [
                 _refusal(
-                    "{0} does not notice that a member is down (neither miimon nor ARP "
-                    "monitoring): what goes over {1} would be lost meanwhile".format(
-                        one.nic.bond, one.name
-                    )
+                    f"{one.nic.bond} does not notice that a member is down (neither miimon nor ARP "
+                    f"monitoring): what goes over {one.name} would be lost meanwhile"
                 )
             ]
         if not bond.works(one.name):
             return [
                 _refusal(
-                    "{0} is not in use by {1} now, so it cannot be waited for after the "
-                    "change".format(one.name, one.nic.bond)
+                    f"{one.name} is not in use by {one.nic.bond} now, so it cannot be waited for "
+                    "after the change"
                 )
             ]
         return []
@@ -195,42 +184,40 @@ def _guards(one, facts, policy):
     logins = known(interfaces.logins)
     if one.name in logins:
         refusals.append(
-            _refusal(
-                "{0} is the only path of the ssh connection that this runs over".format(one.name)
-            )
+            _refusal(f"{one.name} is the only path of the ssh connection that this runs over")
         )
     if INTERCONNECT in one.roles:
         refusals.append(
             _refusal(
-                "{0} carries the interconnect without a bond: a node that is away for 30 seconds "
-                "(misscount) is evicted".format(one.name)
+                f"{one.name} carries the interconnect without a bond: a node that is away for 30 "
+                "seconds (misscount) is evicted"
             )
         )
     return refusals
 
 
-def _refusal(reason):
-    # type: (str) -> Refusal
+def _refusal(reason: str) -> Refusal:
     return Refusal("the link goes down for seconds when flow control is set: " + reason, _BOUNCE)
 
 
 # -- now ------------------------------------------------------------------------------------------
 
 
-def _command(one, pause, target, facts, policy):
-    # type: (NicFacts, PauseSettings, Target, Facts, Policy) -> CommandChange
+def _command(
+    one: NicFacts, pause: PauseSettings, target: Target, facts: Facts, policy: Policy
+) -> CommandChange:
     name = one.name
     before = Target(pause.autoneg, pause.rx, pause.tx)
     shows_result = one.nic.driver in OFFER_BOTH
     look = Command(
-        "flow control of {0} now".format(name),
+        f"flow control of {name} now",
         tuple(argv_pause(name)),
         expected=_STATE_IN_FORCE if shows_result else _STATE,
     )
     first, last = _waits(one, facts, policy, back=False)
     before_back, after_back = _waits(one, facts, policy, back=True)
     return CommandChange(
-        name="flow control of {0}".format(name),
+        name=f"flow control of {name}",
         before=_state(before, shows_result),
         after=_state(target, shows_result),
         look=look,
@@ -239,49 +226,47 @@ def _command(one, pause, target, facts, policy):
     )
 
 
-def _state(target, shows_result):
-    # type: (Target, bool) -> str
+def _state(target: Target, shows_result: bool) -> str:
     """As ethtool writes it: pause.c of ethtool puts tabs there."""
     if shows_result and target.autoneg:
         return "Autonegotiate:\ton"
     return "Autonegotiate:\t{0}\nRX:\t\t{1}\nTX:\t\t{2}".format(*(on_off(one) for one in target))
 
 
-def _set(name, target, now):
-    # type: (str, Target, Target) -> Command
+def _set(name: str, target: Target, now: Target) -> Command:
     """Old versions end with 78 or 79 where a value stays as it is; it is read back anyway."""
     argv = ["ethtool", "-A", name]
     for option, value in (("autoneg", target.autoneg), ("rx", target.rx), ("tx", target.tx)):
         argv += [option, on_off(value)]
     return Command(
-        "set flow control of {0} ({1}, was {2})".format(name, target.text, now.text),
+        f"set flow control of {name} ({target.text}, was {now.text})",
         tuple(argv),
         codes=(0, 78, 79),
     )
 
 
-def _waits(one, facts, policy, back):
-    # type: (NicFacts, Facts, Policy, bool) -> Tuple[Tuple[Command, ...], Tuple[Command, ...]]
+def _waits(
+    one: NicFacts, facts: Facts, policy: Policy, back: bool
+) -> Tuple[Tuple[Command, ...], Tuple[Command, ...]]:
     """What must be so before the change, and after it; ``back``: of the way back."""
     seconds = policy.link_wait_seconds
-    link = waiting.for_link(one.name, seconds)
+    link = link_waits.for_link(one.name, seconds)
     interfaces = known(facts.interfaces)
     bond = None if one.nic.bond is None else if_known(interfaces.bonds.get(one.nic.bond), None)
     if not isinstance(bond, Bond) or one.nic.bond is None:
         return (), (link,)
     others = [item.name for item in bond.members if item.name != one.name and bond.works(item.name)]
-    first = (waiting.for_members(one.nic.bond, bond, others, seconds, back),) if others else ()
-    last = ()  # type: Tuple[Command, ...]
+    first = (link_waits.for_members(one.nic.bond, bond, others, seconds, back),) if others else ()
+    last: Tuple[Command, ...] = ()
     if bond.works(one.name):
-        last = (waiting.for_members(one.nic.bond, bond, [one.name], seconds, back),)
+        last = (link_waits.for_members(one.nic.bond, bond, [one.name], seconds, back),)
     return first, (link,) + last
 
 
 # -- at boot --------------------------------------------------------------------------------------
 
 
-def _plan_boot(one, target, wanted, work):
-    # type: (NicFacts, Target, Wanted, _Work) -> None
+def _plan_boot(one: NicFacts, target: Target, wanted: Wanted, work: _Work) -> None:
     contrary = _contrary(one, target, wanted)
     if contrary:
         work.refusals.extend(Refusal(reason, None) for reason in contrary)
@@ -292,8 +277,8 @@ def _plan_boot(one, target, wanted, work):
     if not mac:
         raise Unanswered(
             "command:ethtool -P " + one.name,
-            "ethtool -P does not tell the permanent MAC address of {0}, by which a boot would know "
-            "it".format(one.name),
+            f"ethtool -P does not tell the permanent MAC address of {one.name}, by which a boot "
+            "would know it",
         )
     if known(one.persisted.systemd) >= FIRST_SYSTEMD:
         base = _base(one)
@@ -309,8 +294,7 @@ def _plan_boot(one, target, wanted, work):
         work.files.append(FileChange(path, content, before))
 
 
-def _is_persisted(one, target, wanted):
-    # type: (NicFacts, Target, Wanted) -> bool
+def _is_persisted(one: NicFacts, target: Target, wanted: Wanted) -> bool:
     """Whether a boot gives the same already, however it is said."""
     autoneg, rx, tx = one.persisted.at_boot(certain=True)
     pairs = ((rx, target.rx, wanted.rx), (tx, target.tx, wanted.tx))
@@ -324,8 +308,7 @@ def _is_persisted(one, target, wanted):
     return target.autoneg and wanted.autoneg not in (ON, OFF) and one.nic.driver not in OFFER_BOTH
 
 
-def _contrary(one, target, wanted):
-    # type: (NicFacts, Target, Wanted) -> List[str]
+def _contrary(one: NicFacts, target: Target, wanted: Wanted) -> List[str]:
     """What comes after our file at boot and sets something else: somebody must take it away."""
     reasons = []
     asked = {"rx": wanted.rx, "tx": wanted.tx}
@@ -339,7 +322,7 @@ def _contrary(one, target, wanted):
         if old and item.kind == RULE and item.place < rule_path(one.name):
             continue  # ours is run after it
         wrong = [
-            "{0} {1}".format(name, on_off(bool(value)))
+            f"{name} {on_off(bool(value))}"
             for name, value in (("rx", item.rx), ("tx", item.tx), ("autoneg", item.autoneg))
             if value is not None and asked.get(name) not in (None, value)
         ]
@@ -359,8 +342,7 @@ _HEAD = (
 )
 
 
-def _base(one):
-    # type: (NicFacts) -> Optional[LinkFile]
+def _base(one: NicFacts) -> Optional[LinkFile]:
     """The file that counts without ours, None where none does."""
     own = link_path(one.name)
     links = [link for link in known(one.persisted.links) if link.path != own]
@@ -372,29 +354,27 @@ def _base(one):
     if winner is None or winner.path == own:
         raise Unanswered(
             "file:" + links[0].path,
-            "whether {0} is for {1} is not known, and our file would hide it".format(
-                links[0].path, one.name
-            ),
+            f"whether {links[0].path} is for {one.name} is not known, and our file would hide it",
         )
     return winner
 
 
-def _cannot_take_over(one, base, sections, target):
-    # type: (NicFacts, LinkFile, List[str], Target) -> Refusal
+def _cannot_take_over(
+    one: NicFacts, base: LinkFile, sections: List[str], target: Target
+) -> Refusal:
     return Refusal(
         "{0} counts for {1} and has {2}, which no other file can take over: put {3} into [Link] of "
         "it yourself".format(
             base.path,
             one.name,
-            " and ".join("[{0}]".format(name) for name in sections),
+            " and ".join(f"[{name}]" for name in sections),
             " ".join(_flow_control_of(one, target)),
         ),
         None,
     )
 
 
-def _flow_control_of(one, target):
-    # type: (NicFacts, Target) -> List[str]
+def _flow_control_of(one: NicFacts, target: Target) -> List[str]:
     """For drivers whose negotiation of PAUSE is that of the link it is left out: one that differs
     when udev sets it would make them refuse the rest too."""
     values = [(link_file.AUTONEG, target.autoneg)]
@@ -404,8 +384,7 @@ def _flow_control_of(one, target):
     return ["{0}={1}".format(key, "yes" if value else "no") for key, value in values]
 
 
-def _link_text(one, mac, base, target):
-    # type: (NicFacts, str, Optional[LinkFile], Target) -> str
+def _link_text(one: NicFacts, mac: str, base: Optional[LinkFile], target: Target) -> str:
     """All that the file says which counts without ours, and flow control.
 
     The address is the permanent one: a bond or a profile may give the interface another, and
@@ -414,24 +393,24 @@ def _link_text(one, mac, base, target):
     """
     lines = [_HEAD.format(one.name, "flow_control_wanted")]
     if base is not None:
-        lines.append("# The rest of [Link] is that of {0}.\n".format(base.path))
-    lines += ["[Match]\n", "PermanentMACAddress={0}\n".format(mac)]
+        lines.append(f"# The rest of [Link] is that of {base.path}.\n")
+    lines += ["[Match]\n", f"PermanentMACAddress={mac}\n"]
     if one.persisted.device.driver:
-        lines.append("Driver={0}\n".format(one.persisted.device.driver))
+        lines.append(f"Driver={one.persisted.device.driver}\n")
     lines.append("\n[Link]\n")
     if base is not None:
         for item in link_file.link_settings(base.units):
-            lines.append("{0}={1}\n".format(item.key, item.value))
+            lines.append(f"{item.key}={item.value}\n")
     return "".join(lines + [line + "\n" for line in _flow_control_of(one, target)])
 
 
-def _rule_text(one, mac, target):
-    # type: (NicFacts, str, Target) -> str
-    options = "rx {0} tx {1}".format(on_off(target.rx), on_off(target.tx))
+def _rule_text(one: NicFacts, mac: str, target: Target) -> str:
+    options = f"rx {on_off(target.rx)} tx {on_off(target.tx)}"
     if one.nic.driver not in NEGOTIATION_OF_LINK:
-        options = "autoneg {0} {1}".format(on_off(target.autoneg), options)
+        options = f"autoneg {on_off(target.autoneg)} {options}"
     return (
         "# Flow control, written by hostproof: this systemd's .link files do not know it.\n"
-        'ACTION=="add", SUBSYSTEM=="net", ATTR{address}=="%s", DRIVERS=="%s", '
-        'RUN+="%s -A $name %s"\n' % (mac, one.nic.driver, known(one.persisted.ethtool), options)
+        f'ACTION=="add", SUBSYSTEM=="net", ATTR{{address}}=="{mac}", '
+        f'DRIVERS=="{one.nic.driver}", '
+        f'RUN+="{known(one.persisted.ethtool)} -A $name {options}"\n'
     )

@@ -4,12 +4,13 @@
 
 import ipaddress
 from fnmatch import fnmatchcase
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
-from ...policy import PolicyValues
-from ...probes import snmp
-from ...probes.ethernet_port import FULL, HALF, Pause
-from ...probes.snmp import Credentials, Target
+from ...fields import checked_by, decimal, flag, names, reader, whole_number, window
+from ...policy import PolicyValues, is_whole
+from ...snmp import tools as snmp
+from ...snmp.ethernet_port import FULL, HALF, Pause
+from ...snmp.tools import Credentials, Target
 
 NAME = "flow_control"
 
@@ -19,6 +20,9 @@ ON, OFF, KEEP, MATCH_PEER, AUTO = "on", "off", "keep", "match_peer", "auto"
 DIRECTIONS = (ON, OFF, KEEP, MATCH_PEER)
 #: ``auto``: as it is where it lets rx and tx be as wanted, else off.
 NEGOTIATIONS = (ON, OFF, KEEP, AUTO)
+
+#: Bytes that every Ethernet port takes: less than that, nobody has to prove.
+STANDARD_MTU = 1500
 
 #: The name of the credentials for every agent that names none.
 DEFAULT = "default"
@@ -39,8 +43,9 @@ class Rule(NamedTuple):
     tx: str
     autoneg: str
 
-    def fits(self, roles, name, driver, bond):
-        # type: (Sequence[str], str, Optional[str], Optional[str]) -> bool
+    def fits(
+        self, roles: Sequence[str], name: str, driver: Optional[str], bond: Optional[str]
+    ) -> bool:
         """Whether the rule is for this interface."""
         if self.role is not None and self.role not in roles:
             return False
@@ -51,15 +56,13 @@ class Rule(NamedTuple):
         )
 
     @property
-    def keeps(self):
-        # type: () -> bool
+    def keeps(self) -> bool:
         """Whether nothing is wanted."""
         return self.rx == self.tx == KEEP and self.autoneg in (KEEP, AUTO)
 
     @property
-    def text(self):
-        # type: () -> str
-        return "rx {0}, tx {1}, autonegotiation {2}".format(self.rx, self.tx, self.autoneg)
+    def text(self) -> str:
+        return f"rx {self.rx}, tx {self.tx}, autonegotiation {self.autoneg}"
 
 
 #: Where the policy says auto. In 2002 full flow control from end to end cured a 100 Mb host that a
@@ -106,100 +109,23 @@ class FilerAgent(NamedTuple):
     ports: Tuple[GivenPort, ...]
 
 
-class Policy(NamedTuple):
-    """The role's variables (roles/flow_control/meta/argument_specs.yml), checked.
-
-    ``wanted`` is None for auto: DEFAULT_RULES are judged, and nothing is changed.
-    ``interconnect`` is None for auto: what Clusterware says.
-    """
-
-    wanted: Optional[Tuple[Rule, ...]]
-    interconnect: Optional[Tuple[str, ...]]
-    switches: Tuple[SwitchAgent, ...]
-    filers: Tuple[FilerAgent, ...]
-    port: int
-    timeout: float
-    retries: int
-    sample_seconds: float
-    pause_frames_limit: int
-    drops_limit: int
-    link_wait_seconds: int
-    link_bounce_ok: bool
-    credentials: Dict[str, Credentials]
-
-    @property
-    def names_interfaces(self):
-        # type: () -> bool
-        """Whether a rule may be for an interface that no known path needs."""
-        return any(rule.role is None for rule in self.wanted or ())
-
-    def rule_for(self, roles, name, driver, bond):
-        # type: (Sequence[str], str, Optional[str], Optional[str]) -> Rule
-        """The first rule that fits; one that keeps all where none does."""
-        for rule in DEFAULT_RULES if self.wanted is None else self.wanted:
-            if rule.fits(roles, name, driver, bond):
-                return rule
-        return KEEP_ALL
-
-
-def policy_from(values):
-    # type: (Dict[str, Any]) -> Policy
-    """A Policy from the role's variables without their prefix; PolicyError names the variable."""
-    given = PolicyValues(NAME, values, Policy._fields)
-    credentials = _credentials(given)
-    return Policy(
-        wanted=_wanted(given),
-        interconnect=_interconnect(given),
-        switches=tuple(_switch(given, one, credentials) for one in _records(given, "switches")),
-        filers=tuple(_filer(given, one, credentials) for one in _records(given, "filers")),
-        port=given.whole_number("port", 1, 65535),
-        timeout=given.decimal("timeout", 0.1, 60),
-        retries=given.whole_number("retries", 0, 10),
-        sample_seconds=given.decimal("sample_seconds", 0, 600),
-        pause_frames_limit=given.whole_number("pause_frames_limit"),
-        drops_limit=given.whole_number("drops_limit"),
-        link_wait_seconds=given.whole_number("link_wait_seconds", 5, 300),
-        link_bounce_ok=given.flag("link_bounce_ok"),
-        credentials=credentials,
-    )
-
-
-def switch_target(policy, switch):
-    # type: (Policy, SwitchAgent) -> Target
-    return _target(policy, switch.address, switch.port, switch.credentials)
-
-
-def filer_target(policy, filer):
-    # type: (Policy, FilerAgent) -> Target
-    return _target(policy, filer.agent, filer.port, filer.credentials)
-
-
-def _target(policy, address, port, credentials):
-    # type: (Policy, str, Optional[int], str) -> Target
-    return Target(
-        address,
-        port or policy.port,
-        policy.credentials[credentials],
-        policy.timeout,
-        policy.retries,
-    )
-
-
 # -- rules ----------------------------------------------------------------------------------------
 
 _SELECTORS = ("role", "name", "driver", "bond")
 _SETTINGS = ("rx", "tx", "autoneg")
 
 
-def _wanted(given):
-    # type: (PolicyValues) -> Optional[Tuple[Rule, ...]]
-    if given["wanted"] == AUTO:
-        return None
-    return tuple(_rule(given, one) for one in _records(given, "wanted"))
+def _rules(given: PolicyValues, variable: str) -> Tuple[Rule, ...]:
+    rules = given[variable]
+    if not isinstance(rules, (list, tuple)) or not all(isinstance(one, dict) for one in rules):
+        raise given.error("wanted", "must be auto or a list of dictionaries")
+    if not rules:
+        raise given.error("wanted", "must be auto or a list of rules: an empty one wants nothing")
+    # The first rule that fits counts, so that one that is left out would change what others mean.
+    return tuple(_rule(given, one) for one in rules)
 
 
-def _rule(given, item):
-    # type: (PolicyValues, Dict[str, Any]) -> Rule
+def _rule(given: PolicyValues, item: Dict[str, Any]) -> Rule:
     unknown = sorted(set(map(str, item)) - set(_SELECTORS + _SETTINGS))
     selectors = {name: item[name] for name in _SELECTORS if item.get(name) is not None}
     if unknown or not selectors:
@@ -210,12 +136,19 @@ def _rule(given, item):
             ),
         )
     if not all(isinstance(one, str) and one for one in selectors.values()):
-        raise given.error("wanted", "has a rule whose {0} must be texts".format(sorted(selectors)))
+        raise given.error("wanted", f"has a rule whose {sorted(selectors)} must be texts")
     if "role" in selectors and selectors["role"] not in ROLES:
         raise given.error(
             "wanted",
             "has the role {0!r}, which must be one of {1}".format(
                 selectors["role"], ", ".join(ROLES)
+            ),
+        )
+    if not any(item.get(name) is not None for name in _SETTINGS):
+        raise given.error(
+            "wanted",
+            "has a rule of {0} that sets none of {1}: set one, such as rx: keep".format(
+                ", ".join(map(str, selectors.values())), ", ".join(_SETTINGS)
             ),
         )
     return Rule(
@@ -229,8 +162,9 @@ def _rule(given, item):
     )
 
 
-def _choice(given, item, name, choices, otherwise):
-    # type: (PolicyValues, Dict[str, Any], str, Sequence[str], str) -> str
+def _choice(
+    given: PolicyValues, item: Dict[str, Any], name: str, choices: Sequence[str], otherwise: str
+) -> str:
     value = switched(item.get(name, otherwise))
     if value not in choices:
         raise given.error(
@@ -240,26 +174,22 @@ def _choice(given, item, name, choices, otherwise):
     return str(value)
 
 
-def switched(value):
-    # type: (Any) -> Any
+def switched(value: Any) -> Any:
     """YAML makes a truth value of on and off without quotes."""
     if isinstance(value, bool):
         return ON if value else OFF
     return value
 
 
-def _interconnect(given):
-    # type: (PolicyValues) -> Optional[Tuple[str, ...]]
+def _networks(given: PolicyValues, variable: str, items: Tuple[str, ...]) -> Tuple[str, ...]:
     """Names of interfaces, or networks as 192.0.2.0/24."""
-    if given["interconnect"] == AUTO:
-        return None
     found = []
-    for item in given.names("interconnect"):
+    for item in items:
         if "/" in item:
             try:
                 item = str(ipaddress.ip_network(item, strict=False))
             except ValueError as problem:
-                raise given.error("interconnect", str(problem)) from problem
+                raise given.error(variable, str(problem)) from problem
         found.append(item)
     return tuple(found)
 
@@ -267,31 +197,48 @@ def _interconnect(given):
 # -- agents ---------------------------------------------------------------------------------------
 
 
-def _records(given, name):
-    # type: (PolicyValues, str) -> List[Dict[str, Any]]
-    value = given[name]
-    if not isinstance(value, (list, tuple)) or not all(isinstance(one, dict) for one in value):
-        kinds = "auto or a list" if name == "wanted" else "a list"
-        raise given.error(name, "must be {0} of dictionaries".format(kinds))
-    return list(value)
+def _record(given: PolicyValues, name: str, item: Any) -> Dict[str, Any]:
+    if not isinstance(item, dict):
+        raise given.error(name, f"must be a list of dictionaries, not {item!r}")
+    return item
 
 
-def _credentials(given):
-    # type: (PolicyValues) -> Dict[str, Credentials]
-    value = given["credentials"]
-    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
-        raise given.error("credentials", "must be a dictionary of names, each with a dictionary")
+def _credentials(given: PolicyValues, variable: str) -> Dict[str, Credentials]:
+    takes = "a dictionary of names, each with a dictionary"
     read = {}
-    for name, one in value.items():
-        try:
-            read[str(name)] = snmp.credentials_from(one)
-        except ValueError as problem:
-            raise given.error("credentials", "{0}: {1}".format(name, problem)) from problem
+    for name, one in given.named(variable, takes):
+        with given.entry(variable, name):
+            if not isinstance(one, dict):
+                raise ValueError(f"{name}: must be a dictionary")
+            try:
+                read[str(name)] = snmp.credentials_from(one)
+            except ValueError as problem:
+                raise ValueError(f"{name}: {problem}") from problem
     return read
 
 
-def _switch(given, item, credentials):
-    # type: (PolicyValues, Dict[str, Any], Dict[str, Credentials]) -> SwitchAgent
+def _switches(given: PolicyValues, variable: str) -> Tuple[SwitchAgent, ...]:
+    credentials = _credentials(given, "credentials")
+    return given.entries(
+        variable,
+        lambda item: _switch(given, _record(given, variable, item), credentials),
+        key=lambda one: (one.address, one.port),
+        twice="lists {0[0]} twice",
+    )
+
+
+def _filers(given: PolicyValues, variable: str) -> Tuple[FilerAgent, ...]:
+    credentials = _credentials(given, "credentials")
+    return given.entries(
+        variable,
+        lambda item: _filer(given, _record(given, variable, item), credentials),
+        key=lambda one: one.address,
+    )
+
+
+def _switch(
+    given: PolicyValues, item: Dict[str, Any], credentials: Dict[str, Credentials]
+) -> SwitchAgent:
     _only(given, "switches", item, ("address", "port", "credentials"))
     return SwitchAgent(
         _address(given, "switches", item, "address"),
@@ -300,13 +247,14 @@ def _switch(given, item, credentials):
     )
 
 
-def _filer(given, item, credentials):
-    # type: (PolicyValues, Dict[str, Any], Dict[str, Credentials]) -> FilerAgent
+def _filer(
+    given: PolicyValues, item: Dict[str, Any], credentials: Dict[str, Credentials]
+) -> FilerAgent:
     _only(given, "filers", item, ("address", "agent", "port", "credentials", "ports"))
     address = _address(given, "filers", item, "address")
     ports = item.get("ports") or ()
     if not isinstance(ports, (list, tuple)) or not all(isinstance(one, dict) for one in ports):
-        raise given.error("filers", "{0}: ports must be a list of dictionaries".format(address))
+        raise given.error("filers", f"{address}: ports must be a list of dictionaries")
     return FilerAgent(
         address=address,
         agent=_address(given, "filers", item, "agent") if item.get("agent") else address,
@@ -316,9 +264,8 @@ def _filer(given, item, credentials):
     )
 
 
-def _given_port(given, address, item):
-    # type: (PolicyValues, str, Dict[str, Any]) -> GivenPort
-    where = "{0}: ports".format(address)
+def _given_port(given: PolicyValues, address: str, item: Dict[str, Any]) -> GivenPort:
+    where = f"{address}: ports"
     _only(given, "filers", item, ("name", "rx", "tx", "speed", "duplex", "mtu", "mac"), where)
     if not isinstance(item.get("name"), str) or not item["name"]:
         raise given.error("filers", where + " need a name each")
@@ -329,7 +276,7 @@ def _given_port(given, address, item):
         )
     duplex = item.get("duplex")
     if duplex not in (None, FULL, HALF):
-        raise given.error("filers", "{0}: duplex must be full or half".format(where))
+        raise given.error("filers", f"{where}: duplex must be full or half")
     return GivenPort(
         name=item["name"],
         pause=None if sides[0] is None else Pause(sides[0] == ON, sides[1] == ON),
@@ -340,18 +287,18 @@ def _given_port(given, address, item):
     )
 
 
-def _number(given, where, item, name):
-    # type: (PolicyValues, str, Dict[str, Any], str) -> Optional[int]
+def _number(given: PolicyValues, where: str, item: Dict[str, Any], name: str) -> Optional[int]:
     value = item.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not str(value).isdecimal() or not int(value):
-        raise given.error("filers", "{0}: {1} must be a whole number".format(where, name))
+    if not is_whole(value) or not int(value):
+        raise given.error("filers", f"{where}: {name} must be a whole number")
     return int(value)
 
 
-def _only(given, variable, item, names, where=""):
-    # type: (PolicyValues, str, Dict[str, Any], Sequence[str], str) -> None
+def _only(
+    given: PolicyValues, variable: str, item: Dict[str, Any], names: Sequence[str], where: str = ""
+) -> None:
     unknown = sorted(set(map(str, item)) - set(names))
     if unknown:
         raise given.error(
@@ -362,32 +309,94 @@ def _only(given, variable, item, names, where=""):
         )
 
 
-def _address(given, variable, item, name):
-    # type: (PolicyValues, str, Dict[str, Any], str) -> str
+def _address(given: PolicyValues, variable: str, item: Dict[str, Any], name: str) -> str:
     if not item.get(name):
-        raise given.error(variable, "needs {0} for each".format(name))
+        raise given.error(variable, f"needs {name} for each")
     try:
         return snmp.check_address(str(item[name]))
     except ValueError as problem:
         raise given.error(variable, str(problem)) from problem
 
 
-def _port(given, variable, item):
-    # type: (PolicyValues, str, Dict[str, Any]) -> Optional[int]
+def _port(given: PolicyValues, variable: str, item: Dict[str, Any]) -> Optional[int]:
     port = item.get("port")
     if port is None:
         return None
-    if isinstance(port, bool) or not (str(port).isdecimal() and 0 < int(port) < 65536):
+    if not is_whole(port) or not 0 < int(port) < 65536:
         raise given.error(variable, "{0}: port must be 1 to 65535".format(item["address"]))
     return int(port)
 
 
-def _name_of_credentials(given, variable, item, credentials):
-    # type: (PolicyValues, str, Dict[str, Any], Dict[str, Credentials]) -> str
+def _name_of_credentials(
+    given: PolicyValues, variable: str, item: Dict[str, Any], credentials: Dict[str, Credentials]
+) -> str:
     name = str(item.get("credentials") or DEFAULT)
     if name not in credentials:
         raise given.error(
             variable,
-            "{0}: flow_control_credentials has not the name it asks for".format(item["address"]),
+            "{0}: flow_control_credentials has not the name it asks for, or none that can be "
+            "used".format(item["address"]),
         )
     return name
+
+
+# -- the policy -----------------------------------------------------------------------------------
+
+
+class Policy(NamedTuple):
+    """The role's variables (roles/flow_control/meta/argument_specs.yml).
+
+    ``wanted`` is None for auto: DEFAULT_RULES are judged, and nothing is changed.
+    ``interconnect`` is None for auto: what Clusterware says.
+    """
+
+    credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
+    wanted: Optional[Tuple[Rule, ...]] = checked_by(_rules, "list").none_for(AUTO)
+    interconnect: Optional[Tuple[str, ...]] = names().then(_networks).none_for(AUTO)
+    switches: Tuple[SwitchAgent, ...] = checked_by(_switches, "list")
+    filers: Tuple[FilerAgent, ...] = checked_by(_filers, "list")
+    port: int = whole_number(1, 65535)
+    timeout: float = decimal(0.1, 60)
+    retries: int = whole_number(0, 10)
+    agent_seconds: float = decimal(1, 3600)
+    agents_seconds: float = decimal(1, 3600)
+    window_seconds: float = window()
+    pause_frames_limit: int = whole_number()
+    drops_limit: int = whole_number()
+    link_wait_seconds: int = whole_number(5, 300)
+    link_bounce_ok: bool = flag()
+
+    @property
+    def names_interfaces(self) -> bool:
+        """Whether a rule may be for an interface that no known path needs."""
+        return any(rule.role is None for rule in self.wanted or ())
+
+    def rule_for(
+        self, roles: Sequence[str], name: str, driver: Optional[str], bond: Optional[str]
+    ) -> Rule:
+        """The first rule that fits; one that keeps all where none does."""
+        for rule in DEFAULT_RULES if self.wanted is None else self.wanted:
+            if rule.fits(roles, name, driver, bond):
+                return rule
+        return KEEP_ALL
+
+
+policy_from = reader(NAME, Policy)
+
+
+def switch_target(policy: Policy, switch: SwitchAgent) -> Target:
+    return _target(policy, switch.address, switch.port, switch.credentials)
+
+
+def filer_target(policy: Policy, filer: FilerAgent) -> Target:
+    return _target(policy, filer.agent, filer.port, filer.credentials)
+
+
+def _target(policy: Policy, address: str, port: Optional[int], credentials: str) -> Target:
+    return Target(
+        address,
+        port or policy.port,
+        policy.credentials[credentials],
+        policy.timeout,
+        policy.retries,
+    )

@@ -1,14 +1,15 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""io_pacing: how AIX holds back a program that writes faster than the disks; advice for Linux.
+"""io_pacing: how AIX holds back a program that writes faster than the disks; advice for Linux."""
 
-``read`` looks, ``judge`` and ``plan`` only think. Each file holds one part; this one names them.
-"""
-
-from .checks import CHECKS
+from . import rules_filesystems, rules_linux, rules_marks, rules_powerha
 from .facts import Facts, read
-from .judge import judge
 from .plan import plan
 from .policy import NAME, Policy, policy_from
+from .subjects import rules
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read"]
+rules.files(rules_marks, rules_powerha, rules_filesystems, rules_linux)
+CHECKS = rules.checks
+judge = rules.judge
+
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]

@@ -10,19 +10,15 @@ from ...aix_attributes import Attributes
 from ...answer import Answer, attempt, known, unless_absent
 from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...host import Host
-from ...parsers import (
-    aix_filesystems,
-    aix_mount_options,
-    ioo,
-    lparstat,
-    meminfo,
-    mount_aix,
-    oslevel,
-)
-from ...parsers.nfs_options import AIX, LINUX
-from ...probes import boot as boot_probe
-from ...probes import nfs_mounted, powerha, sys_parm
-from ...probes.powerha import PowerHa
+from ...parsers.kernel import meminfo
+from ...parsers.nfs import aix_filesystems, aix_mount_options, mount_aix
+from ...parsers.nfs.nfs_options import AIX, LINUX
+from ...parsers.number import clipped
+from ...parsers.unix import ioo, lparstat, oslevel
+from ...probes.nfs import nfs_mounted
+from ...probes.systemd import boot as boot_probe
+from ...probes.unix import powerha, sys_parm
+from ...probes.unix.powerha import PowerHa
 from .policy import Pair, Policy
 
 DEVICE = "sys0"
@@ -48,23 +44,21 @@ class Override(NamedTuple):
     maxpout: Optional[str]
     minpout: Optional[str]
 
-    def __str__(self):
-        # type: () -> str
+    def __str__(self) -> str:
         given = [
-            "{0}={1}".format(name, value)
+            f"{name}={value}"
             for name, value in (("maxpout", self.maxpout), ("minpout", self.minpout))
             if value is not None
         ]
         return "{0}: {1}".format(self.path, " ".join(given))
 
-    def pair(self):
-        # type: () -> Optional[Pair]
+    def pair(self) -> Optional[Pair]:
         """As numbers; None where one is missing or is no number."""
         if self.maxpout is None or self.minpout is None:
             return None
         if not (self.maxpout.isdecimal() and self.minpout.isdecimal()):
             return None
-        return Pair(int(self.maxpout), int(self.minpout))
+        return Pair(clipped(self.maxpout), clipped(self.minpout))
 
 
 class Mounts(NamedTuple):
@@ -108,8 +102,7 @@ class Facts(NamedTuple):
     linux: Optional[Linux]
 
 
-def read(host, policy):
-    # type: (Host, Policy) -> Facts
+def read(host: Host, policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written."""
     system = attempt(nfs_mounted.read_system, host)
     return Facts(
@@ -122,13 +115,11 @@ def read(host, policy):
 # -- AIX ------------------------------------------------------------------------------------------
 
 
-def odm_pair(attributes):
-    # type: (Attributes) -> Pair
-    return Pair(*(int(attributes.values[name]) for name in NAMES))
+def odm_pair(attributes: Attributes) -> Pair:
+    return Pair(*(clipped(attributes.values[name]) for name in NAMES))
 
 
-def _read_aix(host):
-    # type: (Host) -> Aix
+def _read_aix(host: Host) -> Aix:
     return Aix(
         odm=attempt(_read_odm, host),
         running=attempt(_read_running, host),
@@ -141,25 +132,22 @@ def _read_aix(host):
     )
 
 
-def _read_odm(host):
-    # type: (Host) -> Attributes
+def _read_odm(host: Host) -> Attributes:
     rows = aix_attributes.read_rows(host, DEVICE, NAMES)
     for row in rows:
         if not row.first_word.isdecimal():
-            raise ParseError("lsattr", "{0} {1!r} is no number".format(row.name, row.first_word))
+            raise ParseError("lsattr", f"{row.name} {row.first_word!r} is no number")
     legal = {name: attempt(aix_attributes.read_legal, host, DEVICE, name) for name in NAMES}
     text = host.run(list(aix_attributes.look(DEVICE, NAMES).argv)).stdout
     return aix_attributes.of_words(DEVICE, text, rows, legal)
 
 
-def _read_running(host):
-    # type: (Host) -> Pair
+def _read_running(host: Host) -> Pair:
     found = sys_parm.read(host, NAMES)
     return Pair(*(found[name] for name in NAMES))
 
 
-def _read_filesystems(host):
-    # type: (Host) -> Mounts
+def _read_filesystems(host: Host) -> Mounts:
     stanzas = aix_filesystems.parse(host.read_text(FILESYSTEMS))
     # What a stanza does not say itself the stanza "default" says, which is no file system.
     default = "".join(one.attributes.get("options", "") for one in stanzas if one.name == DEFAULT)
@@ -168,18 +156,16 @@ def _read_filesystems(host):
     )
 
 
-def _read_mounts(host):
-    # type: (Host) -> Mounts
+def _read_mounts(host: Host) -> Mounts:
     mounts = mount_aix.parse(_said(host, MOUNT))
     return _mounts((one.path, one.options) for one in mounts)
 
 
-def _mounts(pairs):
-    # type: (Iterable[Tuple[str, str]]) -> Mounts
+def _mounts(pairs: Iterable[Tuple[str, str]]) -> Mounts:
     """Of each mount point the last: it is the one on top."""
-    overrides = {}  # type: Dict[str, Override]
-    unpaced = {}  # type: Dict[str, str]
-    others = {}  # type: Dict[str, str]
+    overrides: Dict[str, Override] = {}
+    unpaced: Dict[str, str] = {}
+    others: Dict[str, str] = {}
     for path, text in pairs:
         options = aix_mount_options.parse(text)
         for known_path in (overrides, unpaced, others):
@@ -193,22 +179,19 @@ def _mounts(pairs):
     return Mounts(overrides, sorted(unpaced.items()), others)
 
 
-def _value(options, name):
-    # type: (Dict[str, Optional[str]], str) -> Optional[str]
+def _value(options: Dict[str, Optional[str]], name: str) -> Optional[str]:
     return (options[name] or "") if name in options else None
 
 
-def _read_tunables(host):
-    # type: (Host) -> Dict[str, str]
+def _read_tunables(host: Host) -> Dict[str, str]:
     try:
         return ioo.parse(_said(host, IOO))
     except Unanswered as problem:
         # Its manual: only root may run it, also to look.
-        raise Unanswered(problem.key, "{0}; run it as root".format(problem)) from problem
+        raise Unanswered(problem.key, f"{problem}; run it as root") from problem
 
 
-def _said(host, argv):
-    # type: (Host, List[str]) -> str
+def _said(host: Host, argv: List[str]) -> str:
     """What a command prints; Unanswered with its words if it fails."""
     output = host.run(argv)
     if output.rc != 0:
@@ -223,8 +206,7 @@ def _said(host, argv):
 # -- Linux ----------------------------------------------------------------------------------------
 
 
-def _read_linux(host):
-    # type: (Host) -> Linux
+def _read_linux(host: Host) -> Linux:
     return Linux(
         dirty=attempt(lambda: {name: host.read_number(VM + name) for name in DIRTY}),
         available=attempt(_read_available, host),
@@ -233,21 +215,19 @@ def _read_linux(host):
     )
 
 
-def _read_available(host):
-    # type: (Host) -> int
+def _read_available(host: Host) -> int:
     rows = meminfo.parse(host.read_text("/proc/meminfo"))
     if "MemAvailable" not in rows:
         raise ParseError("meminfo", "there is no MemAvailable row")
     return rows["MemAvailable"]
 
 
-def _read_throttle(host):
-    # type: (Host) -> Dict[str, str]
+def _read_throttle(host: Host) -> Dict[str, str]:
     """wbt_lat_usec of each disk that has it: an old kernel has none."""
     found = {}
     for disk in unless_absent(attempt(host.list_dir, BLOCK), []):
         if not _NO_DISK.match(disk):
-            text = attempt(host.read_text, "{0}/{1}/queue/wbt_lat_usec".format(BLOCK, disk))
+            text = attempt(host.read_text, f"{BLOCK}/{disk}/queue/wbt_lat_usec")
             if not isinstance(text, HostproofError):
                 found[disk] = text.strip()
             elif not isinstance(text, Absent) and "Invalid argument" not in str(text):

@@ -10,12 +10,16 @@ from typing import List, Optional, Tuple
 
 from ...answer import known
 from ...errors import HostError, HostproofError, Unanswered
-from ...probes import powerha as powerha_probe
+from ...parsers.number import clipped
+from ...probes.unix import powerha as powerha_probe
 from .facts import LPARSTAT, Aix, Mounts, Override, odm_pair
 from .policy import Pair, Policy, Version
 
 #: The marks of HACMP; "33/24 or 33/20", and what is tighter still.
 LEGACY = 33
+#: IBM's middle, 513/256, and all below: a writer sleeps after 2 MiB pending in a file, so the
+#: heartbeat has a turn, and nobody has measured how late it may come.
+MIDDLE = 513
 #: Per cent. Wartak: a system should not use more than 80 % of its CPUs.
 HEADROOM = 20.0
 
@@ -27,8 +31,7 @@ _VARIABLE = "io_pacing_powerha_version"
 # -- the release ----------------------------------------------------------------------------------
 
 
-def powerha_version(aix, policy):
-    # type: (Aix, Policy) -> Version
+def powerha_version(aix: Aix, policy: Policy) -> Version:
     """What is installed, and what the policy says where the host does not tell; () for none.
 
     Raises what is unknown, and Unanswered where the two lead to different marks: one is wrong, and
@@ -39,51 +42,45 @@ def powerha_version(aix, policy):
         if told is None:
             raise aix.powerha
         return told
-    installed = known(aix.powerha).version  # type: Version
+    installed: Version = known(aix.powerha).version
     if told is not None and (is_old(told) != is_old(installed) or (bool(installed) and not told)):
         raise Unanswered(
             LSLPP_KEY,
-            "{0} says {1}, and the host has {2}: correct the variable, or set it to auto".format(
-                _VARIABLE, _name(told), _installed_text(aix)
-            ),
+            f"{_VARIABLE} says {_name(told)}, and the host has {_installed_text(aix)}: correct "
+            "the variable, or set it to auto",
         )
     return installed
 
 
-def is_old(version):
-    # type: (Version) -> bool
+def is_old(version: Version) -> bool:
     """Whether the heartbeat is a process like any other."""
     return bool(version) and version < powerha_probe.KERNEL_HEARTBEAT
 
 
-def powerha_text(aix, policy):
-    # type: (Aix, Policy) -> str
+def powerha_text(aix: Aix, policy: Policy) -> str:
     """What ``powerha_version`` goes by, for people."""
     if not isinstance(aix.powerha, HostproofError):
         return _installed_text(aix)
     if policy.powerha_version is None:
         raise aix.powerha
-    return "{0} ({1})".format(_name(policy.powerha_version), _VARIABLE)
+    return f"{_name(policy.powerha_version)} ({_VARIABLE})"
 
 
-def _installed_text(aix):
-    # type: (Aix) -> str
-    there = known(aix.powerha)  # type: powerha_probe.PowerHa
+def _installed_text(aix: Aix) -> str:
+    there: powerha_probe.PowerHa = known(aix.powerha)
     if not there.version:
         return "no PowerHA"
     active = {True: "active", False: "not active", None: "state not known"}[there.active]
-    return "PowerHA {0} ({1})".format(there.level, active)
+    return f"PowerHA {there.level} ({active})"
 
 
-def _name(version):
-    # type: (Version) -> str
+def _name(version: Version) -> str:
     if not version:
         return "no PowerHA"
     return "PowerHA {0}".format(".".join(str(number) for number in version))
 
 
-def powerha_keys(aix):
-    # type: (Aix) -> List[str]
+def powerha_keys(aix: Aix) -> List[str]:
     """What was asked for the release, also where the policy had to tell it."""
     if isinstance(aix.powerha, HostproofError):
         return [aix.powerha.key] if isinstance(aix.powerha, HostError) else [LSLPP_KEY]
@@ -93,21 +90,28 @@ def powerha_keys(aix):
 # -- the marks ------------------------------------------------------------------------------------
 
 
-def is_tight(pair):
-    # type: (Pair) -> bool
+def is_tight(pair: Pair) -> bool:
     """Whether the marks are those of an old HACMP, or tighter."""
     return 0 < pair.maxpout <= LEGACY
 
 
-def is_tight_mount(override):
-    # type: (Override) -> bool
+def is_middling(pair: Pair) -> bool:
+    """Whether the marks hold a writer back, though not as tightly as an old HACMP asked for."""
+    return LEGACY < pair.maxpout <= MIDDLE
+
+
+def is_middling_mount(override: Override) -> bool:
+    maxpout = override.maxpout
+    return maxpout is not None and maxpout.isdecimal() and LEGACY < clipped(maxpout) <= MIDDLE
+
+
+def is_tight_mount(override: Override) -> bool:
     """The same of a mount; not where it does not say, in numbers, how much may be pending."""
     maxpout = override.maxpout
-    return maxpout is not None and maxpout.isdecimal() and 0 < int(maxpout) <= LEGACY
+    return maxpout is not None and maxpout.isdecimal() and 0 < clipped(maxpout) <= LEGACY
 
 
-def loose_mounts(mounts):
-    # type: (Mounts) -> List[Override]
+def loose_mounts(mounts: Mounts) -> List[Override]:
     """File systems whose own marks do not hold a writer back as an old HACMP needs it."""
     return [
         mounts.overrides[path]
@@ -116,8 +120,7 @@ def loose_mounts(mounts):
     ]
 
 
-def known_layers(aix):
-    # type: (Aix) -> List[Pair]
+def known_layers(aix: Aix) -> List[Pair]:
     """The marks of each layer that is known: enough to fail by, not to pass."""
     pairs = []
     if not isinstance(aix.odm, HostproofError):
@@ -127,15 +130,13 @@ def known_layers(aix):
     return pairs
 
 
-def need_all(aix):
-    # type: (Aix) -> None
+def need_all(aix: Aix) -> None:
     """Raise the error of a layer that is not known, before a pass."""
     known(aix.odm)
     known(aix.running)
 
 
-def why_not_raise(aix, policy):
-    # type: (Aix, Policy) -> Optional[str]
+def why_not_raise(aix: Aix, policy: Policy) -> Optional[str]:
     """Why the wanted marks must not be set unless somebody takes the risk; None where they may."""
     if is_tight(policy.wanted) or policy.deadman_risk_ok or not _raises(aix, policy):
         return None
@@ -166,21 +167,18 @@ def why_not_raise(aix, policy):
     )
 
 
-def _distinct(pairs):
-    # type: (List[Pair]) -> List[str]
+def _distinct(pairs: List[Pair]) -> List[str]:
     return [str(pair) for at, pair in enumerate(pairs) if pair not in pairs[:at]]
 
 
-def _raises(aix, policy):
-    # type: (Aix, Policy) -> bool
+def _raises(aix: Aix, policy: Policy) -> bool:
     """Whether any layer gets looser marks than it has; one that is not known may."""
     if isinstance(aix.odm, HostproofError) or isinstance(aix.running, HostproofError):
         return True
     return any(_looseness(policy.wanted) > _looseness(pair) for pair in known_layers(aix))
 
 
-def _looseness(pair):
-    # type: (Pair) -> float
+def _looseness(pair: Pair) -> float:
     """No pacing is the loosest."""
     return float("inf") if pair == Pair(0, 0) else float(pair.maxpout)
 
@@ -188,26 +186,24 @@ def _looseness(pair):
 # -- the CPU --------------------------------------------------------------------------------------
 
 
-def headroom(aix, policy):
-    # type: (Aix, Policy) -> Tuple[float, str]
+def headroom(aix: Aix, policy: Policy) -> Tuple[float, str]:
     """Per cent of the CPU that nobody uses, and who says so. Raises what is unknown."""
     if policy.cpu_headroom is not None:
         return float(policy.cpu_headroom), "io_pacing_cpu_headroom"
     if isinstance(aix.cpu, HostproofError):
         raise Unanswered(
-            LPARSTAT_KEY, "{0}; give io_pacing_cpu_headroom for the busiest hour".format(aix.cpu)
+            LPARSTAT_KEY, f"{aix.cpu}; give io_pacing_cpu_headroom for the busiest hour"
         )
     cpu = known(aix.cpu)
     return cpu.idle + cpu.wait, "average since the start; the busiest hour has less"
 
 
-def headroom_text(aix, policy):
-    # type: (Aix, Policy) -> str
+def headroom_text(aix: Aix, policy: Policy) -> str:
     """How much of the CPU is free, and whether that is enough for a heartbeat."""
     try:
         free, source = headroom(aix, policy)
     except HostproofError:
         return "CPU headroom not known; give io_pacing_cpu_headroom for the busiest hour"
     return "CPU headroom {0:.0f} % ({1}){2}".format(
-        free, source, "" if free >= HEADROOM else ", below the {0:.0f} % to keep".format(HEADROOM)
+        free, source, "" if free >= HEADROOM else f", below the {HEADROOM:.0f} % to keep"
     )

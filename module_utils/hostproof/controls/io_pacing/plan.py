@@ -8,18 +8,17 @@ from ... import aix_attributes
 from ...answer import known
 from ...change import Change, Plan, Refusal
 from ...errors import HostproofError
-from ...probes import sys_parm
+from ...probes.unix import sys_parm
 from .facts import NAMES, Aix, Facts, odm_pair
 from .heartbeat import why_not_raise
 from .policy import Pair, Policy
 
 
-def plan(facts, policy):
-    # type: (Facts, Policy) -> Plan
+def plan(facts: Facts, policy: Policy) -> Plan:
     """One chdev for both marks. On Linux the control only advises, so the plan is empty."""
     system = known(facts.system)
     if facts.aix is None:
-        why = "io_pacing changes nothing on {0}.".format(system)
+        why = f"io_pacing changes nothing on {system}."
         return Plan([], [], [why], [])
     aix = facts.aix
     changes, pending = _changes(aix, policy)
@@ -27,8 +26,7 @@ def plan(facts, policy):
     return Plan(changes, refusals, pending, [])
 
 
-def _changes(aix, policy):
-    # type: (Aix, Policy) -> Tuple[List[Change], List[str]]
+def _changes(aix: Aix, policy: Policy) -> Tuple[List[Change], List[str]]:
     odm = known(aix.odm)
     wanted = _values(policy.wanted)
     if odm_pair(odm) != policy.wanted:
@@ -37,9 +35,8 @@ def _changes(aix, policy):
         return ([] if change is None else [change]), []
     if isinstance(aix.running, HostproofError):
         return [], [
-            "The ODM holds {0}; whether the kernel goes by it is not known: {1}.".format(
-                policy.wanted, aix.running
-            )
+            f"The ODM holds {policy.wanted}; whether the kernel goes by it is not known: "
+            f"{aix.running}."
         ]
     if aix.running == policy.wanted:
         return [], []
@@ -47,13 +44,11 @@ def _changes(aix, policy):
     return [change], []
 
 
-def _values(pair):
-    # type: (Pair) -> Dict[str, str]
+def _values(pair: Pair) -> Dict[str, str]:
     return {name: str(value) for name, value in zip(NAMES, pair)}
 
 
-def _guards(aix, policy):
-    # type: (Aix, Policy) -> List[Refusal]
+def _guards(aix: Aix, policy: Policy) -> List[Refusal]:
     odm = known(aix.odm)
     refusals = [
         Refusal(problem, None) for problem in aix_attributes.problems(odm, _values(policy.wanted))

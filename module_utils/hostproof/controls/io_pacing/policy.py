@@ -1,13 +1,14 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a host should hold back its buffered writers: the role's variables, checked.
+"""How a host should hold back its buffered writers: the role's variables and their checks.
 
 Source of the rule for the pair: AIX Performance Management, Synchronous I/O tunable parameters.
 """
 
 import re
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Dict, NamedTuple, Optional, Tuple
 
+from ...fields import checked_by, entries, flag, reader, size, whole_number
 from ...policy import PolicyValues
 
 NAME = "io_pacing"
@@ -31,9 +32,8 @@ class Pair(NamedTuple):
     maxpout: int
     minpout: int
 
-    def __str__(self):
-        # type: () -> str
-        return "maxpout={0} minpout={1}".format(self.maxpout, self.minpout)
+    def __str__(self) -> str:
+        return f"maxpout={self.maxpout} minpout={self.minpout}"
 
 
 class Profile(NamedTuple):
@@ -66,14 +66,12 @@ PROFILES = {
 }
 
 
-def rule_problem(pair):
-    # type: (Pair) -> Optional[str]
+def rule_problem(pair: Pair) -> Optional[str]:
     """What IBM's rule says against the pair, None if nothing: "minpout ... must be below ..."."""
     return order_problem(pair) or step_problem(pair)
 
 
-def order_problem(pair):
-    # type: (Pair) -> Optional[str]
+def order_problem(pair: Pair) -> Optional[str]:
     """What the kernel itself refuses."""
     if pair == Pair(0, 0):
         return None
@@ -84,163 +82,118 @@ def order_problem(pair):
     return None
 
 
-def step_problem(pair):
-    # type: (Pair) -> Optional[str]
+def step_problem(pair: Pair) -> Optional[str]:
     """What IBM says that the values should be; AIX takes others all the same."""
     if pair == Pair(0, 0):
         return None
     if pair.maxpout % 4 != 1:
-        return "maxpout {0} must be a multiple of 4 plus 1".format(pair.maxpout)
+        return f"maxpout {pair.maxpout} must be a multiple of 4 plus 1"
     if pair.minpout % 4 != 0:
-        return "minpout {0} must be a multiple of 4".format(pair.minpout)
+        return f"minpout {pair.minpout} must be a multiple of 4"
     if pair.minpout > pair.maxpout - 4:
         return "minpout {1} must be at least 4 below maxpout {0}".format(*pair)
     return None
 
 
-class Policy(NamedTuple):
-    """The role's variables (roles/io_pacing/meta/argument_specs.yml), checked.
-
-    ``maxpout`` and ``minpout`` are what the profile comes to. ``powerha_version`` is None for
-    "auto" and () where there is none. ``cpu_headroom`` is per cent of the CPU that nobody uses,
-    None for "auto". ``filesystems`` are the overrides allowed, by mount point. ``dirty_limit`` is
-    bytes, None for "unmanaged".
-    """
-
-    profile: str
-    maxpout: int
-    minpout: int
-    powerha_version: Optional[Version]
-    cpu_headroom: Optional[int]
-    filesystems: Dict[str, Pair]
-    deadman_risk_ok: bool
-    dirty_limit: Optional[int]
-
-    @property
-    def wanted(self):
-        # type: () -> Pair
-        return Pair(self.maxpout, self.minpout)
-
-    @property
-    def trade(self):
-        # type: () -> str
-        """What the wanted pair costs and gives; of a custom one nothing is known."""
-        return PROFILES[self.profile].trade if self.profile in PROFILES else ""
-
-
-def policy_from(values):
-    # type: (Dict[str, Any]) -> Policy
-    """A Policy from the role's variables without their prefix; PolicyError names the variable."""
-    given = PolicyValues(NAME, values, Policy._fields)
-    profile, pair = _marks(given)
-    return Policy(
-        profile=profile,
-        maxpout=pair.maxpout,
-        minpout=pair.minpout,
-        powerha_version=_powerha(given),
-        cpu_headroom=None
-        if given["cpu_headroom"] == AUTO
-        else given.whole_number("cpu_headroom", 0, 100),
-        filesystems=_filesystems(given),
-        deadman_risk_ok=given.flag("deadman_risk_ok"),
-        dirty_limit=None if given["dirty_limit"] == UNMANAGED else given.size("dirty_limit"),
-    )
-
-
-def _profile(given):
-    # type: (PolicyValues) -> str
-    if given["profile"] is False:
+def _profile(given: PolicyValues, name: str) -> str:
+    if given[name] is False:
         return OFF  # YAML makes a truth value of an off without quotes
-    return given.one_of("profile", tuple(PROFILES) + (CUSTOM,))
+    return given.one_of(name, (*PROFILES, CUSTOM))
 
 
-def _marks(given):
-    # type: (PolicyValues) -> Tuple[str, Pair]
-    """Marks that are given are never dropped for a profile's: they are the policy, or an error."""
-    profile = _profile(given)
-    named = [name for name in ("maxpout", "minpout") if given[name] != AUTO]
-    if profile in PROFILES and not named:
-        return profile, PROFILES[profile].pair
-    for name in ("maxpout", "minpout"):
-        if name not in named:
-            raise given.error(
-                name,
-                "must be given, too: {0}".format(
-                    "{0}_{1} is, and the two go together".format(NAME, named[0])
-                    if named
-                    else "{0}_profile is custom, which takes both marks".format(NAME)
-                ),
-            )
-    pair = _custom(given)
-    if profile in PROFILES and pair == PROFILES[profile].pair:
-        return profile, pair
-    if profile not in (DEFAULT, CUSTOM):
-        raise given.error(
-            "profile",
-            "is {0} ({1}), and {2}_maxpout and {2}_minpout say {3}: leave one of them out".format(
-                profile, PROFILES[profile].pair, NAME, pair
-            ),
-        )
-    return CUSTOM, pair
-
-
-def _custom(given):
-    # type: (PolicyValues) -> Pair
-    pair = Pair(given.whole_number("maxpout"), given.whole_number("minpout"))
-    problem = rule_problem(pair)
-    if problem is not None:
-        name = "minpout" if problem.startswith("minpout") else "maxpout"
-        raise given.error(name, "is against AIX's rule: {0}".format(problem))
-    return pair
-
-
-def _powerha(given):
-    # type: (PolicyValues) -> Optional[Version]
+def _powerha(given: PolicyValues, name: str) -> Version:
     """ "7.2.3" or "5.4.1"; two numbers at least, for 7.1 is where the heartbeat changed."""
-    value = given["powerha_version"]
-    if value == AUTO:
-        return None
+    value = given[name]
     if value == NONE:
         return ()
-    if isinstance(value, bool) or not re.match(r"^\d+(\.\d+)+$", str(value)):
-        raise given.error(
-            "powerha_version",
-            "must be auto, none or a release such as 7.2.3, not {0!r}".format(value),
-        )
+    # HACMP 4 to PowerHA 7, and room for what comes.
+    if isinstance(value, bool) or not re.match(r"(?:[4-9]|1\d)(\.\d{1,6}){1,5}\Z", str(value)):
+        raise given.error(name, f"must be auto, none or a release such as 7.2.3, not {value!r}")
     return tuple(int(number) for number in str(value).split("."))
 
 
-def _filesystems(given):
-    # type: (PolicyValues) -> Dict[str, Pair]
-    value = given["filesystems"]
-    if not isinstance(value, (list, tuple)):
-        raise given.error("filesystems", "must be a list of {path, maxpout, minpout}")
-    allowed = {}  # type: Dict[str, Pair]
-    for item in value:
-        if not isinstance(item, dict) or set(item) != {"path", "maxpout", "minpout"}:
-            raise given.error(
-                "filesystems", "has {0!r}, which needs path, maxpout and minpout".format(item)
-            )
-        path = str(item["path"])
-        if not path.startswith("/"):
-            raise given.error("filesystems", "{0!r} must be a mount point".format(path))
-        path = path.rstrip("/") or "/"
-        if path in allowed:
-            raise given.error("filesystems", "lists {0} twice".format(path))
-        allowed[path] = _allowed_pair(given, path, item)
-    return allowed
+def _mount_point(given: PolicyValues, name: str) -> str:
+    path = str(given[name])
+    if not path.startswith("/"):
+        raise given.error(name, f"{path!r} must be a mount point")
+    return path.rstrip("/") or "/"
 
 
-def _allowed_pair(given, path, item):
-    # type: (PolicyValues, str, Dict[str, Any]) -> Pair
+class AllowedMarks(NamedTuple):
+    """The marks that one file system is allowed to have for itself."""
+
+    path: str = checked_by(_mount_point, "path")
+    maxpout: int = whole_number()
+    minpout: int = whole_number()
+
+
+def _by_the_rule(override: AllowedMarks, given: PolicyValues) -> AllowedMarks:
+    problem = rule_problem(Pair(override.maxpout, override.minpout))
+    if problem is not None:
+        name, _, words = problem.partition(" ")
+        raise given.error(name, words)
+    return override
+
+
+class Policy(NamedTuple):
+    """The role's variables (roles/io_pacing/meta/argument_specs.yml).
+
+    ``maxpout`` and ``minpout`` are what the profile comes to. ``powerha_version`` is None for
+    "auto" and () where there is none. ``cpu_headroom`` is per cent of the CPU that nobody uses,
+    None for "auto". ``dirty_limit`` is bytes, None for "unmanaged".
+    """
+
+    profile: str = checked_by(_profile, "raw")
+    maxpout: int = whole_number().none_for(AUTO)
+    minpout: int = whole_number().none_for(AUTO)
+    powerha_version: Optional[Version] = checked_by(_powerha, "raw").none_for(AUTO)
+    cpu_headroom: Optional[int] = whole_number(0, 100).none_for(AUTO)
+    filesystems: Tuple[AllowedMarks, ...] = entries(AllowedMarks, together=_by_the_rule)
+    deadman_risk_ok: bool = flag()
+    dirty_limit: Optional[int] = size().none_for(UNMANAGED)
+
+    @property
+    def wanted(self) -> Pair:
+        return Pair(self.maxpout, self.minpout)
+
+    @property
+    def trade(self) -> str:
+        """What the wanted pair costs and gives; of a custom one nothing is known."""
+        return PROFILES[self.profile].trade if self.profile in PROFILES else ""
+
+    @property
+    def overrides(self) -> Dict[str, Pair]:
+        """The marks that file systems are allowed to have, by mount point."""
+        return {one.path: Pair(one.maxpout, one.minpout) for one in self.filesystems}
+
+
+def _marks(policy: Policy, given: PolicyValues) -> Policy:
+    """Marks that are given are never dropped for a profile's: they are the policy, or an error."""
+    profile = policy.profile
+    named = [name for name in ("maxpout", "minpout") if given[name] != AUTO]
+    if profile in PROFILES and not named:
+        pair = PROFILES[profile].pair
+        return policy._replace(maxpout=pair.maxpout, minpout=pair.minpout)
     for name in ("maxpout", "minpout"):
-        if isinstance(item[name], bool) or not str(item[name]).isdecimal():
-            raise given.error(
-                "filesystems",
-                "{0}: {1} must be a whole number, not {2!r}".format(path, name, item[name]),
-            )
-    pair = Pair(int(item["maxpout"]), int(item["minpout"]))
+        if name not in named:
+            because = f"{NAME}_profile is custom, which takes both marks"
+            if named:
+                because = f"{NAME}_{named[0]} is, and the two go together"
+            raise given.error(name, f"must be given, too: {because}")
+    pair = policy.wanted
     problem = rule_problem(pair)
     if problem is not None:
-        raise given.error("filesystems", "{0}: {1}".format(path, problem))
-    return pair
+        name = "minpout" if problem.startswith("minpout") else "maxpout"
+        raise given.error(name, f"is against AIX's rule: {problem}")
+    if profile in PROFILES and pair == PROFILES[profile].pair:
+        return policy
+    if profile not in (DEFAULT, CUSTOM):
+        raise given.error(
+            "profile",
+            f"is {profile} ({PROFILES[profile].pair}), and {NAME}_maxpout and {NAME}_minpout say "
+            f"{pair}: leave one of them out",
+        )
+    return policy._replace(profile=CUSTOM)
+
+
+policy_from = reader(NAME, Policy, _marks)

@@ -1,13 +1,22 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""latency: how long disks, NFS mounts, the network and a database's waits take, against limits.
+"""latency: how long disks, NFS mounts, the network and a database's waits take, against limits."""
 
-``read`` looks, ``judge`` and ``plan`` only think. Each file holds one part; this one names them.
-"""
-
-from .checks import CHECKS
+from . import (
+    rules_budget,
+    rules_change,
+    rules_counted,
+    rules_files,
+    rules_network,
+    rules_reports,
+)
 from .facts import Facts, read
-from .judge import judge, plan
+from .plan import plan
 from .policy import NAME, Policy, policy_from
+from .subjects import rules
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read"]
+rules.files(rules_counted, rules_files, rules_network, rules_reports, rules_budget, rules_change)
+CHECKS = rules.checks
+judge = rules.judge
+
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]

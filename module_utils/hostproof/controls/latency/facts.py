@@ -6,13 +6,16 @@ from typing import Dict, List, NamedTuple, Optional, Sequence
 
 from ...answer import Answer, attempt
 from ...errors import HostproofError
-from ...host import Host
+from ...host import Host, Measure
 from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, Probe
-from ...latency.window import Measured, Window
-from ...parsers.nfs_options import LINUX
-from ...probes import block_storage, nfs_mounted, report_file
-from ...probes.block_storage import Storage
-from .policy import Policy
+from ...measured import Measured, Window
+from ...parsers.nfs.nfs_options import LINUX
+from ...probes.kernel import block_storage
+from ...probes.kernel.block_storage import Storage
+from ...probes.nfs import nfs_mounted
+from ...probes.oracle import report_file
+from ...window import QUIET
+from .policy import HOW, Policy
 
 PASSIVE_NAME = "passive"
 EVIDENCE = "windows:"
@@ -32,15 +35,16 @@ class Facts(NamedTuple):
     storage: Dict[str, Answer[Storage]]
 
 
-def read(host, policy):
-    # type: (Host, Policy) -> Facts
-    """Measure what the policy names, one after the other; nothing is written."""
+def read(host: Host, policy: Policy) -> Facts:
+    """Measure what the policy names, all in one window; nothing is written."""
     system = attempt(nfs_mounted.read_system, host)
-    passive = _passive(host, policy, system)
-    active = {}  # type: Dict[str, Answer[Measured]]
-    for probe in _of(policy, ACTIVE):
-        if policy.seconds and (probe.kind != DISK_READ or system == LINUX):
-            active[probe.name] = attempt(_measure, host, probe.name, [probe], policy.seconds)
+    probes = _of(policy, ACTIVE) if policy.window_seconds else []
+    measures = [_active(one) for one in probes if one.kind != DISK_READ or system == LINUX]
+    looking = _of(policy, PASSIVE) if policy.window_seconds and system == LINUX else []
+    if looking:
+        measures.insert(0, _passive(looking))
+    active = host.measure(measures, policy.window_seconds)
+    passive = active.pop(PASSIVE_NAME, None)
     found = {
         probe.name: attempt(_read_report, host, probe, policy) for probe in _of(policy, (REPORT,))
     }
@@ -53,46 +57,38 @@ def read(host, policy):
     return Facts(system, passive, active, found, storage)
 
 
-def _of(policy, kinds):
-    # type: (Policy, Sequence[str]) -> List[Probe]
+def _of(policy: Policy, kinds: Sequence[str]) -> List[Probe]:
     return [probe for probe in policy.probes if probe.kind in kinds]
 
 
-def _windows(measured):
-    # type: (Optional[Answer[Measured]]) -> List[Window]
+def _windows(measured: Optional[Answer[Measured]]) -> List[Window]:
     if measured is None or isinstance(measured, HostproofError):
         return []
     return measured.windows
 
 
-def _passive(host, policy, system):
-    # type: (Host, Policy, Answer[str]) -> Optional[Answer[Measured]]
-    probes = _of(policy, PASSIVE)
-    if not probes or not policy.seconds or system != LINUX:
-        return None
-    return attempt(_measure, host, PASSIVE_NAME, probes, policy.seconds)
+def _passive(probes: List[Probe]) -> Measure:
+    return Measure(PASSIVE_NAME, QUIET, lambda seconds: _measure(probes, seconds))
 
 
-def _measure(host, name, probes, seconds):
-    # type: (Host, str, List[Probe], float) -> Measured
+def _active(probe: Probe) -> Measure:
+    # It reads its places once before it counts, which is half of its time.
+    part = 0.5 if probe.kind == DISK_READ else 1.0
+    return Measure(probe.name, HOW[probe.kind], lambda seconds: _measure([probe], seconds * part))
+
+
+def _measure(probes: List[Probe], seconds: float) -> Measured:
     """One window of each probe. The counters it reads are not kept: the windows are."""
+    # A recording is judged without the probes, and on a host each import costs an audit time.
+    from ...latency import measuring
 
-    def measure():
-        # type: () -> Measured
-        # A recording is judged without the probes, and on a host each import costs an audit time.
-        from ...latency import measuring
-
-        return measuring.measure_here(probes, 1, seconds, 0)
-
-    return host.windows(name, measure)
+    return measuring.measure_here(probes, seconds)
 
 
-def _read_report(host, probe, policy):
-    # type: (Host, Probe, Policy) -> Measured
+def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
     """The windows of a report. Its text is not kept: it holds SQL, and that may hold anything."""
 
-    def measure():
-        # type: () -> Measured
+    def measure() -> Measured:
         from ...latency import reports
 
         try:

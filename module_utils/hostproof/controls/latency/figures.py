@@ -5,8 +5,8 @@
 import math
 from typing import NamedTuple, Optional, Tuple
 
-from ...latency.histogram import Histogram
-from ...latency.window import Window
+from ...histogram import Histogram
+from ...measured import Window
 
 #: As many intervals of a passive window must have been told for the least of them to bound it.
 ENOUGH_INTERVALS = 3
@@ -31,16 +31,14 @@ class Figure(NamedTuple):
     of: str
 
 
-def tick_of(window):
-    # type: (Window) -> Optional[float]
+def tick_of(window: Window) -> Optional[float]:
     """Microseconds of the tick in which the kernel counted; None where it counts finely."""
     tick = window.conditions.get("resolution_us")
     in_ticks = window.conditions.get("counted_in") == "ticks"
     return float(tick) if in_ticks and isinstance(tick, (int, float)) else None
 
 
-def figure_of(window, name):
-    # type: (Window, str) -> Optional[Figure]
+def figure_of(window: Window, name: str) -> Optional[Figure]:
     """The figure ("p50", "mean") of a window; None where the window does not tell it.
 
     Bounds are the 95 % interval of the rank for percentiles of samples, the least and the largest
@@ -68,8 +66,7 @@ def figure_of(window, name):
     return Figure(name, value, low, high, "95 % interval")
 
 
-def _bounds(window, share):
-    # type: (Window, float) -> Tuple[Optional[float], Optional[float]]
+def _bounds(window: Window, share: float) -> Tuple[Optional[float], Optional[float]]:
     """Order statistics that bound a quantile with 95 % confidence (normal approximation)."""
     if window.bins is None or "log2" in window.bins:
         return None, None
@@ -82,8 +79,7 @@ def _bounds(window, share):
     return low, high
 
 
-def certain_share(window, limit_us):
-    # type: (Window, float) -> float
+def certain_share(window: Window, limit_us: float) -> float:
     """The least share (0 to 1) of all round trips or reads that take longer than the limit.
 
     That is the lower end of the 95 % interval by Clopper and Pearson, for what the histogram of
@@ -95,8 +91,7 @@ def certain_share(window, limit_us):
     return least_share(histogram.above(limit_us), histogram.count)
 
 
-def least_share(above, count):
-    # type: (int, int) -> float
+def least_share(above: int, count: int) -> float:
     """The share under which ``above`` or more of ``count`` would be seen in 2.5 of 100 cases."""
     if not above:
         return 0.0
@@ -110,39 +105,34 @@ def least_share(above, count):
     return low
 
 
-def _tail(least, count, share):
-    # type: (int, int, float) -> float
+def _tail(least: int, count: int, share: float) -> float:
     """How probable ``least`` or more of ``count`` are, where each is one with that probability."""
     if least <= count // 2:
         return 1.0 - sum(_probable(number, count, share) for number in range(least))
     return sum(_probable(number, count, share) for number in range(least, count + 1))
 
 
-def _probable(number, count, share):
-    # type: (int, int, float) -> float
+def _probable(number: int, count: int, share: float) -> float:
     """The binomial probability, by logarithms: its factors are beyond what a float can hold."""
     ways = math.lgamma(count + 1) - math.lgamma(number + 1) - math.lgamma(count - number + 1)
     return math.exp(ways + number * math.log(share) + (count - number) * math.log1p(-share))
 
 
-def milliseconds(microseconds):
-    # type: (float) -> str
+def milliseconds(microseconds: float) -> str:
     """Microseconds as milliseconds with three digits: "0.412 ms", "18.3 ms", "1240 ms"."""
     value = microseconds / 1000.0
-    return "{0:.0f} ms".format(value) if value >= 100 else "{0:.3g} ms".format(value)
+    return f"{value:.0f} ms" if value >= 100 else f"{value:.3g} ms"
 
 
-def text(figure):
-    # type: (Figure) -> str
+def text(figure: Figure) -> str:
     """ "p50 0.412 ms (0.4 ms to 0.43 ms)"."""
-    told = "{0} {1}".format(figure.name, milliseconds(figure.value))
+    told = f"{figure.name} {milliseconds(figure.value)}"
     if figure.low is None or figure.high is None:
         return told
-    return "{0} ({1} to {2})".format(told, milliseconds(figure.low), milliseconds(figure.high))
+    return f"{told} ({milliseconds(figure.low)} to {milliseconds(figure.high)})"
 
 
-def count(window):
-    # type: (Window) -> str
+def count(window: Window) -> str:
     """How many the figure is of; some reports do not tell."""
     if not window.n and window.conditions.get("n_from") == "not told":
         return "an unknown number"

@@ -1,12 +1,13 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Figures of windows against the limits of the policy, and the findings that follow."""
+"""Figures of windows against the limits of the policy, and the verdicts that follow."""
 
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
+from ...checking import Verdict, undetermined
 from ...errors import HostproofError
-from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check, Finding, found
-from ...latency.window import ENOUGH_FOR_P99, Window
+from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check
+from ...measured import ENOUGH_FOR_P99, Window
 from . import figures
 from .thresholds import FIGURES, Subject, Threshold, choose, grade
 
@@ -26,13 +27,14 @@ class Graded(NamedTuple):
     limit: Optional[Threshold]
 
 
-def grade_window(window, subject, thresholds, label):
-    # type: (Window, Subject, Sequence[Threshold], str) -> List[Graded]
+def grade_window(
+    window: Window, subject: Subject, thresholds: Sequence[Threshold], label: str
+) -> List[Graded]:
     """Every figure of a window that has a limit; else its most telling one, without a status.
 
     ``label`` names the window among others ("read", "8 KiB").
     """
-    graded = []  # type: List[Graded]
+    graded: List[Graded] = []
     for name in FIGURES:
         threshold = choose(thresholds, subject, name)
         if threshold is None:
@@ -43,20 +45,18 @@ def grade_window(window, subject, thresholds, label):
             if sure is not None:
                 graded.append(sure)
                 continue
-            why = "{0} {1} is not told by {2}{3}".format(
-                label, name, window.n, _needs(window, name)
-            )
+            why = f"{label} {name} is not told by {window.n}{_needs(window, name)}"
             graded.append(Graded(SKIP, label, why.strip(), threshold))
         elif window.bins is not None and "layout" in window.bins and window.n < _FEWEST:
-            why = "{0} {1} of {2} samples alone".format(label, name, window.n)
+            why = f"{label} {name} of {window.n} samples alone"
             graded.append(Graded(ERROR, label, why.strip(), threshold))
         else:
-            told = "{0} {1} of {2}".format(label, figures.text(figure), figures.count(window))
+            told = f"{label} {figures.text(figure)} of {figures.count(window)}"
             tick = figures.tick_of(window)
             if tick is None:
                 status = grade(figure, threshold)
             else:
-                told += ", in ticks of {0}".format(figures.milliseconds(tick))
+                told += f", in ticks of {figures.milliseconds(tick)}"
                 # Each request began and ended in the same tick, which is longer than the limit.
                 hidden = figure.value == 0 and tick > threshold.warn_ms * 1000.0
                 status = ERROR if hidden else grade(figure, threshold)
@@ -67,8 +67,7 @@ def grade_window(window, subject, thresholds, label):
 _FEWEST = figures.FEWEST_SAMPLES
 
 
-def _surely_above(window, name, threshold, label):
-    # type: (Window, str, Threshold, str) -> Optional[Graded]
+def _surely_above(window: Window, name: str, threshold: Threshold, label: str) -> Optional[Graded]:
     """What too few samples for a p99 show nevertheless: that it is beyond a limit; None for not.
 
     A slow disk is read less often: just its tail would never be told.
@@ -78,34 +77,30 @@ def _surely_above(window, name, threshold, label):
     for status, limit in ((FAIL, threshold.fail_ms), (WARN, threshold.warn_ms)):
         share = 0.0 if limit is None else figures.certain_share(window, limit * 1000.0)
         if limit is not None and share > 0.01:
-            told = "{0} p99 beyond {1} (at least {2:.1f} % of {3} took longer)".format(
-                label, figures.milliseconds(limit * 1000.0), share * 100, window.n
+            told = (
+                f"{label} p99 beyond {figures.milliseconds(limit * 1000.0)} (at least "
+                f"{share * 100:.1f} % of {window.n} took longer)"
             )
             return Graded(status, label, told.strip(), threshold)
     return None
 
 
-def _needs(window, name):
-    # type: (Window, str) -> str
+def _needs(window: Window, name: str) -> str:
     if name == "p99" and window.n < ENOUGH_FOR_P99 and window.bins is not None:
-        return " samples, it needs {0}".format(ENOUGH_FOR_P99)
+        return f" samples, it needs {ENOUGH_FOR_P99}"
     return ""
 
 
-def _ungraded(window, label):
-    # type: (Window, str) -> Graded
+def _ungraded(window: Window, label: str) -> Graded:
     for name in ("p50", "mean"):
         figure = figures.figure_of(window, name)
         if figure is not None:
-            told = "{0} {1} of {2}, no limit".format(
-                label, figures.text(figure), figures.count(window)
-            )
+            told = f"{label} {figures.text(figure)} of {figures.count(window)}, no limit"
             return Graded(SKIP, label, told.strip(), None)
-    return Graded(SKIP, label, "{0} not told".format(label).strip(), None)
+    return Graded(SKIP, label, f"{label} not told".strip(), None)
 
 
-def status_of(graded):
-    # type: (Sequence[Graded]) -> str
+def status_of(graded: Sequence[Graded]) -> str:
     """The worst of the figures that have one; SKIP where none has."""
     statuses = [one.status for one in graded]
     for status in (FAIL, ERROR, WARN, PASS):
@@ -114,34 +109,40 @@ def status_of(graded):
     return SKIP
 
 
-def finding_of(check, graded, name, fix, evidence, remarks=()):
-    # type: (Check, Sequence[Graded], str, str, Sequence[str], Sequence[str]) -> Finding
-    """The finding on one subject: a disk, a mount, a target, a report."""
+def verdict_of(
+    check: Check,
+    graded: Sequence[Graded],
+    name: str,
+    fix: str,
+    evidence: Sequence[str],
+    remarks: Sequence[str] = (),
+) -> Verdict:
+    """The verdict on one subject: a disk, a mount, a target, a report."""
     status = status_of(graded)
     bad = [one.told for one in graded if one.status == status]
     told = bad + [one.told for one in graded if one.status != status]
-    why = {
-        ERROR: "Could not be determined: {0}: {1}.",
-        SKIP: "{0}: {1}.",
-        PASS: "",
-    }.get(status, "{0}: {2}.").format(name, ", ".join(bad), _beyond(graded, status))
-    if remarks and status != PASS:
-        why += " " + " ".join(_sentence(one) for one in remarks)
-    finding = found(
-        check,
+    why: Optional[str] = None
+    if status == ERROR:
+        why = undetermined(HostproofError("{0}: {1}".format(name, ", ".join(bad)))).why
+    elif status == SKIP:
+        why = "{0}: {1}.".format(name, ", ".join(bad))
+    elif status != PASS:
+        why = f"{name}: {_beyond(graded, status)}."
+    if why is not None:
+        why = " ".join([why, *[_sentence(one) for one in remarks]])
+    return Verdict(
         status,
-        why=why or None,
+        why=why,
         fix=None if status in (SKIP, ERROR) else fix,
-        title="{0}: {1}".format(name, check.title),
+        of=name,
         desired=limits_of(graded),
         in_use="; ".join(told),
         evidence=evidence,
+        reference=reference_of(check, graded),
     )
-    return finding._replace(reference=reference_of(check, graded))
 
 
-def _beyond(graded, status):
-    # type: (Sequence[Graded], str) -> str
+def _beyond(graded: Sequence[Graded], status: str) -> str:
     """What fails or warns: first the figures above their limit, then the answers that are lost."""
     above = [one.told for one in graded if one.status == status and one.limit is not None]
     wholly = "wholly above" if status == FAIL else "above"
@@ -151,10 +152,9 @@ def _beyond(graded, status):
     )
 
 
-def limits_of(graded):
-    # type: (Sequence[Graded]) -> Optional[str]
+def limits_of(graded: Sequence[Graded]) -> Optional[str]:
     """The limits that figures were held against, each once with all that it was for."""
-    labels = {}  # type: Dict[str, List[str]]
+    labels: Dict[str, List[str]] = {}
     for one in graded:
         if one.limit is not None and one.status != SKIP:
             names = labels.setdefault(one.limit.text(), [])
@@ -164,30 +164,16 @@ def limits_of(graded):
     return "; ".join(texts) or None
 
 
-def reference_of(check, graded):
-    # type: (Check, Sequence[Graded]) -> str
+def reference_of(check: Check, graded: Sequence[Graded]) -> str:
     """The check's own, and where the limits are from."""
-    sources = []  # type: List[str]
+    sources: List[str] = []
     for one in graded:
         if one.limit is not None and one.status != SKIP and one.limit.source not in sources:
             sources.append(one.limit.source)
     return check.reference + "".join("; limit: " + source for source in sources)
 
 
-def unknown(check, problem, name=None, evidence=()):
-    # type: (Check, HostproofError, Optional[str], Sequence[str]) -> Finding
-    """An error, for a subject where one is named."""
-    return found(
-        check,
-        ERROR,
-        why="Could not be determined: {0}.".format(str(problem).rstrip(".")),
-        title=None if name is None else "{0}: {1}".format(name, check.title),
-        evidence=evidence,
-    )
-
-
-def around(windows):
-    # type: (Sequence[Window]) -> List[str]
+def around(windows: Sequence[Window]) -> List[str]:
     """What else was true of the host and may be the cause: a sentence for each."""
     for window in windows:
         load, cpus, steal = [
@@ -195,9 +181,9 @@ def around(windows):
         ]
         said = []
         if cpus and load > cpus:
-            said.append("The host was busy: load {0:g} on {1:g} CPUs.".format(load, cpus))
+            said.append(f"The host was busy: load {load:g} on {cpus:g} CPUs.")
         if steal > _MOST_STEAL:
-            said.append("The hypervisor gave {0:g} % of the CPU time to others.".format(steal))
+            said.append(f"The hypervisor gave {steal:g} % of the CPU time to others.")
         if said:
             return said
     return []
@@ -207,13 +193,11 @@ def around(windows):
 _MOST_STEAL = 2
 
 
-def _number(value):
-    # type: (object) -> float
+def _number(value: object) -> float:
     """The value, 0 where the host does not tell it."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number else 0.0  # type: ignore[arg-type]
 
 
-def _sentence(text):
-    # type: (str) -> str
+def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:].rstrip(".") + "."

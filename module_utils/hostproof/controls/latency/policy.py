@@ -1,19 +1,24 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to measure, and how long it may take: the role's variables, checked."""
+"""What to measure, and how long it may take: the role's variables and their checks."""
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ...errors import PolicyError
+from ...fields import Field, checked_by, reader, window
 from ...latency import budget, probe_list, traffic
-from ...latency.probe_list import Probe
-from ...policy import PolicyValues
+from ...latency.probe_list import DISK_READ, TCP, Probe
+from ...policy import WINDOW_VARIABLE, PolicyValues, oracle_release
+from ...window import LOAD, TRAFFIC, shares
 from .thresholds import Threshold, threshold_from
 
 NAME = "latency"
 
-#: An audit must stay short: how long it may watch.
-MOST_SECONDS = 60
+#: How the probes that do not only look go with others in a window.
+HOW = {TCP: TRAFFIC, DISK_READ: LOAD}
+
+#: Seconds of the window that each of them must get: less would tell nothing.
+LEAST_TURN = 1
 
 
 class Rate(NamedTuple):
@@ -54,91 +59,61 @@ _BUDGET = (
 )
 
 
-class Policy(NamedTuple):
-    """The role's variables (roles/latency/meta/argument_specs.yml), checked.
-
-    ``seconds`` 0 measures nothing. ``more_thresholds`` are part of ``thresholds`` too, at its end.
-    ``budget`` is None where there is none. ``release`` and ``multitenant`` are what reports do not
-    tell; None is unknown.
-    """
-
-    probes: Tuple[Probe, ...]
-    seconds: float
-    thresholds: Tuple[Threshold, ...]
-    more_thresholds: Tuple[Threshold, ...]
-    budget: Optional[Budget]
-    release: Optional[str]
-    multitenant: Optional[bool]
-
-
-def policy_from(values):
-    # type: (Dict[str, Any]) -> Policy
-    """A Policy from the role's variables without their prefix; PolicyError names the variable."""
-    given = PolicyValues(NAME, values, Policy._fields)
-    more = _thresholds(given, "more_thresholds")
-    seconds = given.decimal("seconds", 0, MOST_SECONDS)
-    if 0 < seconds < 1:
-        raise given.error("seconds", "must be 0 or from 1 to {0}".format(MOST_SECONDS))
-    return Policy(
-        probes=tuple(_probes(given, seconds)),
-        seconds=seconds,
-        thresholds=tuple(_thresholds(given, "thresholds") + more),
-        more_thresholds=tuple(more),
-        budget=_budget(given),
-        release=_release(given),
-        multitenant=_multitenant(given),
-    )
-
-
-def _probes(given, seconds):
-    # type: (PolicyValues, float) -> List[Probe]
-    probes = probe_list.check_probes(given["probes"], "latency_probes")
+def _probes(given: PolicyValues, name: str) -> Tuple[Probe, ...]:
+    probes: List[Probe] = []
+    seconds = given.window()
+    for place, item in given.places(name, "a list of dictionaries such as {probe: disk}"):
+        with given.entry(name, place):
+            probes.append(probe_list.check_probe(item, place + 1, probes, "latency_probes"))
     if seconds:
-        traffic.check_probes(probes, 1, seconds, "latency_probes")
-    return probes
+        kinds = [HOW[one.kind] for one in probes if one.kind in HOW]
+        turn = shares(kinds, seconds).turn
+        if turn < LEAST_TURN:
+            raise PolicyError(
+                f"latency_probes has {len(kinds)} probes that send or read by themselves, one "
+                f"after the other: {WINDOW_VARIABLE} {seconds:g} leaves {turn:.2g} s to each, and "
+                f"it must be {LEAST_TURN} s; raise it, or list fewer"
+            )
+        traffic.check_probes(probes, 1, turn, "latency_probes")
+    return tuple(probes)
 
 
-def _thresholds(given, name):
-    # type: (PolicyValues, str) -> List[Threshold]
+def _thresholds(given: PolicyValues, name: str) -> Tuple[Threshold, ...]:
     value = given[name]
     if not isinstance(value, (list, tuple)):
-        raise given.error(name, "must be a list of limits, not {0!r}".format(value))
-    found = []  # type: List[Threshold]
+        raise given.error(name, f"must be a list of limits, not {value!r}")
+    found: List[Threshold] = []
     for number, one in enumerate(value, 1):
         try:
             found.append(threshold_from(one))
         except ValueError as problem:
-            raise PolicyError(
-                "latency_{0}, item {1}: {2}".format(name, number, problem)
-            ) from problem
-    return found
+            raise PolicyError(f"latency_{name}, item {number}: {problem}") from problem
+    return tuple(found)
 
 
-def _budget(given):
-    # type: (PolicyValues) -> Optional[Budget]
-    value = given["budget"]
+def _budget(given: PolicyValues, name: str) -> Optional[Budget]:
+    value = given[name]
     if not value:
         return None
     if not isinstance(value, dict) or set(value) - set(_BUDGET):
         raise given.error(
-            "budget", "must be a dictionary of {0}, not {1!r}".format(", ".join(_BUDGET), value)
+            name, "must be a dictionary of {0}, not {1!r}".format(", ".join(_BUDGET), value)
         )
-    known = {name: one for name, one in value.items() if one is not None}
+    known = {key: one for key, one in value.items() if one is not None}
     if "round_trips" not in known:
-        raise given.error("budget", "needs round_trips")
+        raise given.error(name, "needs round_trips")
     if ("think_time_ms" in known) == ("measured_per_second" in known):
         raise given.error(
-            "budget", "needs think_time_ms or, instead of it, measured_per_second: one of both"
+            name, "needs think_time_ms or, instead of it, measured_per_second: one of both"
         )
     if "measured_round_trip_ms" in known and "measured_per_second" not in known:
-        raise given.error("budget", "measured_round_trip_ms belongs to measured_per_second")
+        raise given.error(name, "measured_round_trip_ms belongs to measured_per_second")
 
-    def number(name, above):
-        # type: (str, Optional[int]) -> Optional[float]
-        return _positive(given, known, name, above) if name in known else None
+    def number(key: str, above: Optional[int]) -> Optional[float]:
+        return _positive(given, known, key, above) if key in known else None
 
     round_trips = _positive(given, known, "round_trips", 0)
-    rate = None  # type: Optional[Rate]
+    rate: Optional[Rate] = None
     if "measured_per_second" in known:
         rate = Rate(
             _positive(given, known, "measured_per_second", 0), number("measured_round_trip_ms", 0)
@@ -147,7 +122,7 @@ def _budget(given):
             try:
                 budget.think_time(rate.per_second, rate.round_trip_ms, round_trips)
             except ValueError as problem:
-                raise given.error("budget", "measured_per_second: {0}".format(problem)) from problem
+                raise given.error(name, f"measured_per_second: {problem}") from problem
     trips = number("validation_round_trips", None)
     return Budget(
         round_trips,
@@ -159,8 +134,7 @@ def _budget(given):
     )
 
 
-def _positive(given, value, name, above):
-    # type: (PolicyValues, Dict[str, Any], str, Optional[int]) -> float
+def _positive(given: PolicyValues, value: Dict[str, Any], name: str, above: Optional[int]) -> float:
     """A number from 0 on, or above 0 where ``above`` is 0."""
     try:
         number = -1.0 if isinstance(value[name], bool) else float(value[name])
@@ -168,29 +142,54 @@ def _positive(given, value, name, above):
         number = -1.0
     if not 0 <= number < 1e9 or (above is not None and number <= above):
         wanted = "a number of 0 or more" if above is None else "a number above 0"
-        raise given.error("budget", "{0} must be {1}, not {2!r}".format(name, wanted, value[name]))
+        raise given.error("budget", f"{name} must be {wanted}, not {value[name]!r}")
     return number
 
 
-def _release(given):
-    # type: (PolicyValues) -> Optional[str]
-    value = given["release"]
+def _release(given: PolicyValues, name: str) -> Optional[str]:
+    value = given[name]
     text = str(value)
     if text == "auto":
         return None
-    if not all(part.isdecimal() for part in text.split(".")):
-        raise given.error(
-            "release", "must be auto or a release such as 19 or 12.2, not {0!r}".format(value)
-        )
+    if oracle_release(value) is None or not text.replace(".", "").isdecimal():
+        raise given.error(name, f"must be auto or a release such as 19 or 12.2, not {value!r}")
     return text
 
 
-def _multitenant(given):
-    # type: (PolicyValues) -> Optional[bool]
-    choices = {"auto": None, "yes": True, "no": False}  # type: Dict[str, Optional[bool]]
-    value = given["multitenant"]
+_MULTITENANT: Dict[str, Optional[bool]] = {"auto": None, "yes": True, "no": False}
+
+
+def _multitenant(given: PolicyValues, name: str) -> Optional[bool]:
+    value = given[name]
     # YAML makes a truth value of yes and no.
     text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
-    if text not in choices:
-        raise given.error("multitenant", "must be auto, yes or no, not {0!r}".format(value))
-    return choices[text]
+    if not isinstance(text, str) or text not in _MULTITENANT:
+        raise given.error(name, f"must be auto, yes or no, not {value!r}")
+    return _MULTITENANT[text]
+
+
+_YES_OR_NO: Any = Field(_multitenant, "str", choices=tuple(_MULTITENANT))
+
+
+class Policy(NamedTuple):
+    """The role's variables (roles/latency/meta/argument_specs.yml).
+
+    ``window_seconds`` 0 measures nothing. ``more_thresholds`` are part of ``thresholds`` too, at
+    its end. ``budget`` is None where there is none. ``release`` and ``multitenant`` are what
+    reports do not tell; None is unknown.
+    """
+
+    probes: Tuple[Probe, ...] = checked_by(_probes, "list")
+    window_seconds: float = window()
+    thresholds: Tuple[Threshold, ...] = checked_by(_thresholds, "list")
+    more_thresholds: Tuple[Threshold, ...] = checked_by(_thresholds, "list")
+    budget: Optional[Budget] = checked_by(_budget, "dict")
+    release: Optional[str] = checked_by(_release, "str")
+    multitenant: Optional[bool] = _YES_OR_NO
+
+
+def _all_thresholds(policy: Policy, _given: PolicyValues) -> Policy:
+    return policy._replace(thresholds=policy.thresholds + policy.more_thresholds)
+
+
+policy_from = reader(NAME, Policy, _all_thresholds)

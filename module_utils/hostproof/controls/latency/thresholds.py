@@ -23,18 +23,6 @@ LAYERS = {
     REPORT: ("database",),
 }
 
-_KEYS = (
-    "probe",
-    "storage",
-    "layer",
-    "figure",
-    "size",
-    "event",
-    "warn_ms",
-    "fail_ms",
-    "source",
-)
-
 
 class Threshold(NamedTuple):
     """A limit in milliseconds. None: any layer, size or event; nothing that fails."""
@@ -49,11 +37,10 @@ class Threshold(NamedTuple):
     fail_ms: Optional[float]
     source: str
 
-    def text(self):
-        # type: () -> str
+    def text(self) -> str:
         """The limit as a layer of a finding shows it."""
-        fails = "" if self.fail_ms is None else ", above {0} fails".format(_limit(self.fail_ms))
-        return "{0} at most {1}{2}".format(self.figure, _limit(self.warn_ms), fails)
+        fails = "" if self.fail_ms is None else f", above {_limit(self.fail_ms)} fails"
+        return f"{self.figure} at most {_limit(self.warn_ms)}{fails}"
 
 
 class Subject(NamedTuple):
@@ -66,14 +53,15 @@ class Subject(NamedTuple):
     event: Optional[str] = None
 
 
-def threshold_from(given):
-    # type: (Any) -> Threshold
+def threshold_from(given: Any) -> Threshold:
     """A limit of the policy; ValueError says what is wrong with it."""
     if not isinstance(given, dict):
-        raise ValueError("must be a dictionary, not {0!r}".format(given))
-    unknown = sorted(str(name) for name in given if name not in _KEYS)
+        raise ValueError(f"must be a dictionary, not {given!r}")
+    unknown = sorted(str(name) for name in given if name not in Threshold._fields)
     if unknown:
-        raise ValueError("has unknown {0}; it takes {1}".format(", ".join(unknown), _KEYS))
+        raise ValueError(
+            "has unknown {0}; it takes {1}".format(", ".join(unknown), Threshold._fields)
+        )
     probe = _choice(given, "probe", tuple(LAYERS), None)
     layer = given.get("layer")
     if layer is not None and layer not in LAYERS[probe]:
@@ -87,12 +75,12 @@ def threshold_from(given):
         raise ValueError("event is the name of a wait event, for the probe report alone")
     size = given.get("size")
     if size is not None and (isinstance(size, bool) or not str(size).isdecimal()):
-        raise ValueError("size must be a number of bytes, not {0!r}".format(size))
+        raise ValueError(f"size must be a number of bytes, not {size!r}")
     warn, fail = _limit_from(given, "warn_ms"), _limit_from(given, "fail_ms")
     if warn is None:
         raise ValueError("needs warn_ms")
     if fail is not None and fail < warn:
-        raise ValueError("fail_ms {0:g} must not be below warn_ms {1:g}".format(fail, warn))
+        raise ValueError(f"fail_ms {fail:g} must not be below warn_ms {warn:g}")
     return Threshold(
         probe=probe,
         storage=_choice(given, "storage", STORAGE, ANY),
@@ -106,8 +94,9 @@ def threshold_from(given):
     )
 
 
-def _choice(given, name, choices, otherwise):
-    # type: (Dict[str, Any], str, Sequence[str], Optional[str]) -> str
+def _choice(
+    given: Dict[str, Any], name: str, choices: Sequence[str], otherwise: Optional[str]
+) -> str:
     value = given.get(name, otherwise)
     if value not in choices:
         raise ValueError(
@@ -116,8 +105,7 @@ def _choice(given, name, choices, otherwise):
     return str(value)
 
 
-def _limit_from(given, name):
-    # type: (Dict[str, Any], str) -> Optional[float]
+def _limit_from(given: Dict[str, Any], name: str) -> Optional[float]:
     value = given.get(name)
     if value is None:
         return None
@@ -127,14 +115,13 @@ def _limit_from(given, name):
         number = -1.0
     # Anything else than a number between (NaN too) fails the comparison.
     if not 0 < number < 1e9:
-        raise ValueError("{0} must be milliseconds above 0, not {1!r}".format(name, value))
+        raise ValueError(f"{name} must be milliseconds above 0, not {value!r}")
     return number
 
 
-def choose(thresholds, subject, figure):
-    # type: (Sequence[Threshold], Subject, str) -> Optional[Threshold]
+def choose(thresholds: Sequence[Threshold], subject: Subject, figure: str) -> Optional[Threshold]:
     """The limit for a figure ("p50") of a subject; None where there is none."""
-    best = None  # type: Optional[Threshold]
+    best: Optional[Threshold] = None
     rank = (-1, -1, -1, -1)
     for one in thresholds:
         pairs = (
@@ -151,8 +138,7 @@ def choose(thresholds, subject, figure):
     return best
 
 
-def grade(figure, threshold):
-    # type: (Figure, Threshold) -> str
+def grade(figure: Figure, threshold: Threshold) -> str:
     """PASS, WARN or FAIL: FAIL only where the whole interval is known to be above the limit."""
     if figure.value <= threshold.warn_ms * 1000.0:
         return PASS
@@ -162,6 +148,5 @@ def grade(figure, threshold):
     return WARN
 
 
-def _limit(value):
-    # type: (float) -> str
+def _limit(value: float) -> str:
     return milliseconds(value * 1000.0)

@@ -1,14 +1,15 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Listener rate limits: written where they count, known to the listener that runs, seen at work.
+"""Listener rate limits: written where they count, known to the listener that runs, seen at work."""
 
-``read`` looks, ``judge`` and ``plan`` only think. Each file holds one part; this one names them.
-"""
-
-from .checks import CHECKS
+from . import rules_file, rules_queue, rules_rate
 from .facts import Facts, read
-from .judge import judge
 from .plan import plan
 from .policy import NAME, Policy, policy_from
+from .subjects import rules
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read"]
+rules.files(rules_file, rules_rate, rules_queue)
+CHECKS = rules.checks
+judge = rules.judge
+
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]

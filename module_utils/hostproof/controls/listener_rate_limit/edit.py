@@ -7,15 +7,18 @@ from typing import List
 
 from ...answer import known
 from ...errors import HostproofError
-from ...parsers import oracle_net
-from ...parsers.oracle_net import Edit
-from ...probes.listeners import Listener, NetFile
-from .endpoints import Endpoint, endpoint_of, endpoints, may_be_limited, wanted_rate
+from ...parsers.number import clipped
+from ...parsers.oracle import oracle_net
+from ...parsers.oracle.oracle_net import Edit
+from ...probes.oracle.listeners import Listener, NetFile
+from .endpoints import FALSE, Endpoint, endpoint_of, endpoints, may_be_limited, wanted_rate
 from .policy import PROTOCOLS, WantedListener
 
+#: Seconds by which the clock may be off between a start (by boot time) and a file's time.
+_CLOCK = 1.0
 
-def is_as_wanted(listener, wanted):
-    # type: (Listener, WantedListener) -> bool
+
+def is_as_wanted(listener: Listener, wanted: WantedListener) -> bool:
     ones = endpoints(listener)
     ports = {one.port for one in ones}
     if (wanted.rate or wanted.queuesize) and not ones or set(wanted.ports or ()) - ports:
@@ -31,16 +34,16 @@ def is_as_wanted(listener, wanted):
     )
 
 
-def is_stale(listener):
-    # type: (Listener) -> bool
+def is_stale(listener: Listener) -> bool:
     newest = max(known(one.changed) for one in listener.files())
-    return bool(newest > known(listener.started) + 1.0)
+    return bool(newest > known(listener.started) + _CLOCK)
 
 
-def edited(listener, wanted, net, main):
-    # type: (Listener, WantedListener, oracle_net.NetFile, NetFile) -> oracle_net.NetFile
+def edited(
+    listener: Listener, wanted: WantedListener, net: oracle_net.NetFile, main: NetFile
+) -> oracle_net.NetFile:
     """The file as the policy wants it; what is right already stays as it is written."""
-    edits = []  # type: List[Edit]
+    edits: List[Edit] = []
     for one in _endpoints_of(listener, net):
         if may_be_limited(one, wanted) or one.limit is not None:
             edits.extend(_endpoint_edits(one, wanted, net))
@@ -51,10 +54,9 @@ def edited(listener, wanted, net, main):
     return new
 
 
-def _endpoints_of(listener, net):
-    # type: (Listener, oracle_net.NetFile) -> List[Endpoint]
+def _endpoints_of(listener: Listener, net: oracle_net.NetFile) -> List[Endpoint]:
     totals = [one.value for one in net.all("CONNECTION_RATE_" + listener.name) if one.value]
-    total = int(totals[-1]) if totals and totals[-1].isdecimal() else None
+    total = clipped(totals[-1]) if totals and totals[-1].isdecimal() else None
     return [
         endpoint_of(address, (address.text("PROTOCOL") or "").lower(), total, listener)
         for parameter in net.all(listener.name)
@@ -63,10 +65,11 @@ def _endpoints_of(listener, net):
     ]
 
 
-def _endpoint_edits(endpoint, wanted, net):
-    # type: (Endpoint, WantedListener, oracle_net.NetFile) -> List[Edit]
+def _endpoint_edits(
+    endpoint: Endpoint, wanted: WantedListener, net: oracle_net.NetFile
+) -> List[Edit]:
     """One edit at most of each of RATE_LIMIT and QUEUESIZE, which stands at the end."""
-    edits = []  # type: List[Edit]
+    edits: List[Edit] = []
     limits, sizes = endpoint.pair.all("RATE_LIMIT"), endpoint.pair.all("QUEUESIZE")
     size = wanted.queuesize if may_be_limited(endpoint, wanted) else None
     new_size = size is not None and not sizes
@@ -80,6 +83,7 @@ def _endpoint_edits(endpoint, wanted, net):
             edits.append(oracle_net.add_pair(net, endpoint.pair, "RATE_LIMIT", text, before))
         elif (limits[0].value or "").lower() != text:
             edits.append(oracle_net.set_value(limits[0], text))
+            edits += [oracle_net.remove(net, one) for one in limits[1:]]
     if new_size:
         edits.append(oracle_net.add_pair(net, endpoint.pair, "QUEUESIZE", str(size)))
     elif size is not None and sizes[0].value != str(size):
@@ -87,13 +91,14 @@ def _endpoint_edits(endpoint, wanted, net):
     return edits
 
 
-def _limits(pair):
-    # type: (oracle_net.Pair) -> bool
-    return (pair.value or "").lower() not in ("no", "off", "false")
+def _limits(pair: oracle_net.Pair) -> bool:
+    value = (pair.value or "").lower()
+    return value not in FALSE and not (value.isdecimal() and not clipped(value))
 
 
-def _global_edits(listener, wanted, net):
-    # type: (Listener, WantedListener, oracle_net.NetFile) -> List[Edit]
+def _global_edits(
+    listener: Listener, wanted: WantedListener, net: oracle_net.NetFile
+) -> List[Edit]:
     name = "CONNECTION_RATE_" + listener.name
     ones = net.all(name)
     if wanted.scope == "endpoint" or not wanted.rate:
@@ -106,13 +111,13 @@ def _global_edits(listener, wanted, net):
     return [] if last.value == str(wanted.rate) else [oracle_net.set_value(last, str(wanted.rate))]
 
 
-def _check(listener, wanted, net, main):
-    # type: (Listener, WantedListener, oracle_net.NetFile, NetFile) -> None
+def _check(
+    listener: Listener, wanted: WantedListener, net: oracle_net.NetFile, main: NetFile
+) -> None:
     """An edit that does not do what it was made for is never written."""
     for one in _endpoints_of(listener, net):
         if wanted.rate is not None and one.rate != wanted_rate(one, wanted):
             raise HostproofError(
-                "{0}: the edit would give {1} the rate {2}, not {3}; nothing is written".format(
-                    main.path, one.name(), one.rate, wanted_rate(one, wanted)
-                )
+                f"{main.path}: the edit would give {one.name()} the rate {one.rate}, not "
+                f"{wanted_rate(one, wanted)}; nothing is written"
             )

@@ -6,15 +6,16 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...answer import known
 from ...errors import Unanswered
-from ...parsers import oracle_net
-from ...probes.listeners import Listener
+from ...parsers.number import clipped
+from ...parsers.oracle import oracle_net
+from ...probes.oracle.listeners import Listener
 from .policy import PROTOCOLS, WantedListener
 
 #: Seconds until a client that says nothing is dropped, unless INBOUND_CONNECT_TIMEOUT says so.
 INBOUND_TIMEOUT = 60
 
 _TRUE = ("yes", "on", "true")
-_FALSE = ("no", "off", "false")
+FALSE = ("no", "off", "false")
 
 
 class Endpoint(NamedTuple):
@@ -29,22 +30,26 @@ class Endpoint(NamedTuple):
     queuesize: Optional[int]
     pair: oracle_net.Pair
 
-    def name(self):
-        # type: () -> str
+    def name(self) -> str:
         return "{0}:{1}".format(self.protocol, "?" if self.port is None else self.port)
 
 
-def global_rate(listener):
-    # type: (Listener) -> Optional[int]
+def global_rate(listener: Listener) -> Optional[int]:
     """CONNECTION_RATE of the listener: the last one that stands, None if there is none."""
     found = listener.parameters("CONNECTION_RATE_" + listener.name)
     if not found:
         return None
-    return _number(found[-1], listener)
+    rate = _number(found[-1], listener)
+    if not rate:
+        raise Unanswered(
+            "command:cat " + known(listener.main).path,
+            f"{found[-1].name} is 0, and what that means is not documented: write 1 or more, or "
+            "none",
+        )
+    return rate
 
 
-def endpoints(listener):
-    # type: (Listener) -> List[Endpoint]
+def endpoints(listener: Listener) -> List[Endpoint]:
     """The addresses of the listener over which clients come, with the rate that counts."""
     found = []
     for parameter in listener.parameters(listener.name):
@@ -55,16 +60,17 @@ def endpoints(listener):
     return found
 
 
-def endpoint_of(address, protocol, total, listener):
-    # type: (oracle_net.Pair, str, Optional[int], Listener) -> Endpoint
+def endpoint_of(
+    address: oracle_net.Pair, protocol: str, total: Optional[int], listener: Listener
+) -> Endpoint:
     port = address.text("PORT") or ""
-    limits = address.all("RATE_LIMIT")
-    sizes = address.all("QUEUESIZE")
+    limits = _alike(address.all("RATE_LIMIT"), listener)
+    sizes = _alike(address.all("QUEUESIZE"), listener)
     limit = limits[0].value if limits else None
     return Endpoint(
         protocol=protocol,
         host=address.text("HOST") or "",
-        port=int(port) if port.isdecimal() else None,
+        port=clipped(port) if port.isdecimal() else None,
         limit=limit,
         rate=_rate(limit, total, listener),
         queuesize=_number(sizes[0], listener) if sizes else None,
@@ -72,48 +78,74 @@ def endpoint_of(address, protocol, total, listener):
     )
 
 
-def _rate(limit, total, listener):
-    # type: (Optional[str], Optional[int], Listener) -> Optional[int]
+def _alike(pairs: List[oracle_net.Pair], listener: Listener) -> List[oracle_net.Pair]:
+    """Raises where an address has a keyword more than once with different values."""
+    values = [(one.value or "").lower() for one in pairs]
+    if len(set(values)) > 1:
+        raise Unanswered(
+            "command:cat " + known(listener.main).path,
+            "an address has {0} {1} times ({2}), and which of them counts is not documented: leave "
+            "one".format(pairs[0].name, len(pairs), ", ".join(values)),
+        )
+    return pairs
+
+
+def twice_in_an_address(listener: Listener) -> List[str]:
+    """What an address of the listener has more than once of what is judged here."""
+    return [
+        f"{name} in one address"
+        for parameter in listener.parameters(listener.name)
+        for address in parameter.inside("ADDRESS")
+        for name in ("RATE_LIMIT", "QUEUESIZE")
+        if len(address.all(name)) > 1
+    ]
+
+
+def _rate(limit: Optional[str], total: Optional[int], listener: Listener) -> Optional[int]:
     """What one endpoint takes in a second: the total beats its own number."""
-    if limit is None or limit.lower() in _FALSE:
+    if limit is None or limit.lower() in FALSE:
         return None
     if limit.lower() in _TRUE:
         return total
     if not limit.isdecimal():
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            "RATE_LIMIT is {0!r}, neither yes or no nor a number".format(limit),
+            f"RATE_LIMIT is {limit!r}, neither yes or no nor a number",
         )
-    return int(limit) if total is None else total
+    if not clipped(limit):
+        # "Greater than 0, it is enforced at that endpoint" (Net Services Reference, RATE_LIMIT).
+        if total is not None:
+            raise Unanswered(
+                "command:cat " + known(listener.main).path,
+                f"RATE_LIMIT is 0 beside CONNECTION_RATE_{listener.name}={total}, and which of "
+                "them counts is not documented: write yes or no",
+            )
+        return None
+    return clipped(limit) if total is None else total
 
 
-def _number(pair, listener):
-    # type: (oracle_net.Pair, Listener) -> int
+def _number(pair: oracle_net.Pair, listener: Listener) -> int:
     if pair.value is None or not pair.value.isdecimal():
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            "{0} is {1!r}, no number".format(pair.name, pair.value),
+            f"{pair.name} is {pair.value!r}, no number",
         )
-    return int(pair.value)
+    return clipped(pair.value)
 
 
-def inbound_timeout(listener):
-    # type: (Listener) -> int
+def inbound_timeout(listener: Listener) -> int:
     found = listener.parameters("INBOUND_CONNECT_TIMEOUT_" + listener.name)
     return _number(found[-1], listener) if found else INBOUND_TIMEOUT
 
 
-def may_be_limited(endpoint, wanted):
-    # type: (Endpoint, WantedListener) -> bool
+def may_be_limited(endpoint: Endpoint, wanted: WantedListener) -> bool:
     return wanted.ports is None or endpoint.port in wanted.ports
 
 
-def wanted_rate(endpoint, wanted):
-    # type: (Endpoint, WantedListener) -> Optional[int]
+def wanted_rate(endpoint: Endpoint, wanted: WantedListener) -> Optional[int]:
     """The rate that the policy wants here; None for no limit. Only where it manages the rate."""
     return (wanted.rate or None) if may_be_limited(endpoint, wanted) else None
 
 
-def drain_seconds(rate, pools):
-    # type: (int, Tuple[int, ...]) -> float
+def drain_seconds(rate: int, pools: Tuple[int, ...]) -> float:
     return float(sum(pools)) / rate

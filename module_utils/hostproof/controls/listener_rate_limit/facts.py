@@ -8,10 +8,12 @@ from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...command import Command, state_of
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
-from ...parsers import listener_log, listening_sockets, proc_net_snmp
-from ...probes import listeners as probe
-from ...probes import nfs_files, oracle_homes
-from ...probes.listeners import Listener
+from ...parsers.net import listening_sockets, proc_net_snmp
+from ...parsers.oracle import listener_log
+from ...probes.nfs import nfs_files
+from ...probes.oracle import listeners as probe
+from ...probes.oracle import oracle_homes
+from ...probes.oracle.listeners import Listener
 from .edit import edited, is_as_wanted, is_stale
 from .endpoints import endpoints
 from .policy import Policy, WantedListener
@@ -64,17 +66,7 @@ class Facts(NamedTuple):
     definitions: Dict[str, Answer[List[str]]]
 
 
-class Subject(NamedTuple):
-    """A listener to judge: what is wanted of it, and what runs, if anything."""
-
-    name: str
-    wanted: Optional[WantedListener]
-    listener: Optional[Listener]
-    title: str
-
-
-def read(host, policy):
-    # type: (Host, Policy) -> Facts
+def read(host: Host, policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written."""
     listeners = attempt(probe.read_listeners, host)
     running = if_known(listeners, [])
@@ -96,64 +88,55 @@ def read(host, policy):
     )
 
 
-def _find_definitions(host, name, policy):
-    # type: (Host, str, Policy) -> List[str]
+def _find_definitions(host: Host, name: str, policy: Policy) -> List[str]:
     homes = oracle_homes.read_homes(host, policy.oracle_homes)
     return probe.find_definitions(host, name, [home.path for home in homes])
 
 
-def _may_be_touched(listener, policy):
-    # type: (Listener, Policy) -> bool
+def _may_be_touched(listener: Listener, policy: Policy) -> bool:
     """Whether the plan may restart it: only then it is asked, for that is a connection to it."""
     if not policy.restart_ok:
         return False
-    fitting = [one for one in policy.wanted or () if _fits(one, listener)]
+    fitting = [one for one in policy.wanted or () if fits(one, listener)]
     return any(attempt(_needs_a_start, listener, one) is not False for one in fitting)
 
 
-def _needs_a_start(listener, wanted):
-    # type: (Listener, WantedListener) -> bool
+def _needs_a_start(listener: Listener, wanted: WantedListener) -> bool:
     main = known(listener.main)
     net = known(main.net)
     changed = edited(listener, wanted, net, main).text != net.text
     return changed or not is_as_wanted(listener, wanted) or is_stale(listener)
 
 
-def _fits(wanted, listener):
-    # type: (WantedListener, Listener) -> bool
+def fits(wanted: WantedListener, listener: Listener) -> bool:
     return wanted.name == listener.name and wanted.home in (None, listener.home)
 
 
-def look(listener):
-    # type: (Listener) -> Command
+def look(listener: Listener) -> Command:
     """Asks the listener itself when it was started: one connection to it."""
     return listener.command(
-        "status of listener {0} of {1}".format(listener.name, listener.home),
+        f"status of listener {listener.name} of {listener.home}",
         "status",
         r"^Start Date\s+(\S.*\S)\s*$",
     )
 
 
-def _read_state(host, listener):
-    # type: (Host, Listener) -> str
+def _read_state(host: Host, listener: Listener) -> str:
     wanted = look(listener)
     return state_of(wanted, host.ask(wanted))
 
 
-def _log_keys(host, listener, policy):
-    # type: (Host, Listener, Policy) -> Tuple[str, ...]
+def _log_keys(host: Host, listener: Listener, policy: Policy) -> Tuple[str, ...]:
     argv = attempt(probe.log_argv, host, listener, policy.log_tail)
     return () if isinstance(argv, HostproofError) else ("command:" + " ".join(argv),)
 
 
-def _none(key):
-    # type: (str) -> Absent
+def _none(key: str) -> Absent:
     return Absent(key, "no listener runs")
 
 
-def _read_clusterware(host):
-    # type: (Host) -> Clusterware
-    home = None  # type: Optional[str]
+def _read_clusterware(host: Host) -> Clusterware:
+    home: Optional[str] = None
     for path in OLR:
         text = unless_absent(attempt(nfs_files.read_text, host, path), "")
         for line in text.split("\n"):
@@ -164,22 +147,20 @@ def _read_clusterware(host):
     return Clusterware(runs, bool(host.processes("clusterware", CLUSTER)) and runs, home)
 
 
-def _read_sockets(host):
-    # type: (Host) -> List[listening_sockets.Listening]
+def _read_sockets(host: Host) -> List[listening_sockets.Listening]:
     output = host.run(listening_sockets.ARGV)
     if output.rc != 0:
-        raise Unanswered(SOCKETS, "ss ended with {0}: {1}".format(output.rc, output.stderr.strip()))
+        raise Unanswered(SOCKETS, f"ss ended with {output.rc}: {output.stderr.strip()}")
     return listening_sockets.parse(output.stdout)
 
 
-def _read_overflows(host, policy, runs):
-    # type: (Host, Policy, bool) -> Overflows
+def _read_overflows(host: Host, policy: Policy, runs: bool) -> Overflows:
     key = "sample:" + SAMPLE
     if not runs:
         raise _none(key)
-    if policy.sample_seconds == 0:
-        raise Absent(key, "listener_rate_limit_sample_seconds is 0: the counters are not judged")
-    sample = host.sample(SAMPLE, [NETSTAT], [], float(policy.sample_seconds))
+    if policy.window_seconds == 0:
+        raise Absent(key, "hostproof_window_seconds is 0: the counters are not judged")
+    sample = host.sample(SAMPLE, [NETSTAT], [], policy.window_seconds)
     source = "file:" + NETSTAT
     if source in sample.errors:
         raise Unanswered(key, sample.errors[source])
@@ -195,31 +176,7 @@ def _read_overflows(host, policy, runs):
 # -- what the facts mean ---------------------------------------------------------------------------
 
 
-def subjects(facts, policy):
-    # type: (Facts, Policy) -> List[Subject]
-    """Those that the policy lists, or else those that run; raises what is unknown of them."""
-    running = known(facts.listeners)
-    if policy.wanted is None:
-        return [Subject(one.name, None, one, _title(one, running)) for one in running]
-    found = []
-    for wanted in policy.wanted:
-        fitting = [one for one in running if _fits(wanted, one)]
-        for one in fitting:
-            found.append(Subject(one.name, wanted, one, _title(one, running)))
-        if not fitting:
-            found.append(Subject(wanted.name, wanted, None, wanted.name))
-    return found
-
-
-def _title(listener, running):
-    # type: (Listener, List[Listener]) -> str
-    """Its name, and its home where the name alone does not tell it from others."""
-    same = [one for one in running if one.name == listener.name]
-    return listener.name if len(same) == 1 else "{0} ({1})".format(listener.name, listener.home)
-
-
-def grid_reasons(listener, clusterware):
-    # type: (Listener, Clusterware) -> List[str]
+def grid_reasons(listener: Listener, clusterware: Clusterware) -> List[str]:
     """Why the file belongs to Grid Infrastructure, in words; empty if it does not."""
     reasons = []
     for one in listener.files():
@@ -231,7 +188,7 @@ def grid_reasons(listener, clusterware):
                 )
             )
     if clusterware.home is not None and listener.home == clusterware.home:
-        reasons.append("{0} is the home of Grid Infrastructure".format(listener.home))
+        reasons.append(f"{listener.home} is the home of Grid Infrastructure")
     if reasons and not endpoints(listener):
         reasons.append("no TCP address stands in the file: the agent adds it at run time")
     return reasons

@@ -9,21 +9,21 @@ from ...change import Change, CommandChange, FileChange, Plan, Refusal
 from ...command import Command
 from ...errors import Absent, Unanswered
 from ...finding import PASS
-from ...parsers import oracle_net
-from ...probes.listeners import PROCESSES, Listener
+from ...parsers.oracle import oracle_net
+from ...probes.oracle.listeners import PROCESSES, Listener
 from .edit import edited, is_as_wanted, is_stale
 from .endpoints import endpoints
-from .facts import Clusterware, Facts, Subject, grid_reasons, look, subjects
-from .judge import INSTEAD, drain_problems, version_problem
+from .facts import Clusterware, Facts, grid_reasons, look
 from .policy import Policy, WantedListener
+from .remedy import INSTEAD, drain_problems, version_problem
+from .subjects import Subject, subjects
 
 _COMPLETED = "The command completed successfully"
 #: lsnrctl stop says this where nothing runs: what it was asked for is done.
 _STOPPED = _COMPLETED + "|TNS-12541|TNS-01101"
 
 
-def plan(facts, policy):
-    # type: (Facts, Policy) -> Plan
+def plan(facts: Facts, policy: Policy) -> Plan:
     """The changes that make the listeners as the policy says; raises what it would guess."""
     work = _Work()
     if policy.wanted is None:
@@ -35,8 +35,8 @@ def plan(facts, policy):
         if subject.listener is None:
             work.refusals.append(
                 Refusal(
-                    "listener {0} does not run, so the file that it reads is not known: start it, "
-                    "or take it out of listener_rate_limit_wanted".format(subject.name),
+                    f"listener {subject.name} does not run, so the file that it reads is not "
+                    "known: start it, or take it out of listener_rate_limit_wanted",
                     None,
                 )
             )
@@ -44,8 +44,8 @@ def plan(facts, policy):
         if _is_ambiguous(subject, facts):
             work.refusals.append(
                 Refusal(
-                    "several listeners have the name {0}: give the home of the one that is "
-                    "meant".format(subject.wanted.name),
+                    f"several listeners have the name {subject.wanted.name}: give the home of the "
+                    "one that is meant",
                     None,
                 )
             )
@@ -54,8 +54,7 @@ def plan(facts, policy):
     return work.plan()
 
 
-def _is_ambiguous(subject, facts):
-    # type: (Subject, Facts) -> bool
+def _is_ambiguous(subject: Subject, facts: Facts) -> bool:
     """Whether the policy's name fits processes that somebody else may have given that name."""
     same = [one for one in known(facts.listeners) if one.name == subject.name]
     return subject.wanted is not None and subject.wanted.home is None and len(same) > 1
@@ -64,44 +63,60 @@ def _is_ambiguous(subject, facts):
 class _Work:
     """What the plan holds so far. Listeners of one file are edited one after the other."""
 
-    def __init__(self):
-        # type: () -> None
-        self.files = {}  # type: Dict[str, _Edited]
-        self.commands = []  # type: List[Change]
-        self.refusals = []  # type: List[Refusal]
-        self.pending = []  # type: List[str]
+    def __init__(self) -> None:
+        self.files: Dict[str, _Edited] = {}
+        self.commands: List[Change] = []
+        self.refusals: List[Refusal] = []
+        self.pending: List[str] = []
 
-    def plan(self):
-        # type: () -> Plan
-        changes = [
-            FileChange(path, one.net.text, one.before)
+    def plan(self) -> Plan:
+        changes: List[Change] = [
+            FileChange(path, one.net.text, one.before, owner=one.uid)
             for path, one in sorted(self.files.items())
             if one.net.text != one.before
-        ]  # type: List[Change]
+        ]
         return Plan(changes + self.commands, self.refusals, self.pending, [])
 
 
 class _Edited(NamedTuple):
+    """``uid`` is who runs the listener: nobody has the file of another one changed."""
+
     before: str
     net: oracle_net.NetFile
+    uid: int
 
 
-def _plan_one(subject, listener, wanted, facts, policy, work):
-    # type: (Subject, Listener, WantedListener, Facts, Policy, _Work) -> None
+def _plan_one(
+    subject: Subject,
+    listener: Listener,
+    wanted: WantedListener,
+    facts: Facts,
+    policy: Policy,
+    work: _Work,
+) -> None:
     if wanted.rate is None and wanted.queuesize is None:
         return
     main = known(listener.main)
     if isinstance(main.net, Absent):
         work.refusals.append(
             Refusal(
-                "listener {0} runs without a listener.ora ({1} does not exist): write one with its "
-                "addresses first".format(subject.title, main.path),
+                f"listener {subject.title} runs without a listener.ora ({main.path} does not "
+                "exist): write one with its addresses first",
                 None,
             )
         )
         return
     known(main.net)
-    current = work.files.setdefault(main.path, _Edited(known(main.text), known(main.net)))
+    first = _Edited(known(main.text), known(main.net), listener.uid)
+    current = work.files.setdefault(main.path, first)
+    if current.uid != listener.uid:
+        work.refusals.append(
+            Refusal(
+                f"listeners of two accounts read {main.path}: give each a file of its own",
+                None,
+            )
+        )
+        return
     new = edited(listener, wanted, current.net, main)
     changed = new.text != current.net.text
     if changed or not is_as_wanted(listener, wanted):
@@ -113,8 +128,8 @@ def _plan_one(subject, listener, wanted, facts, policy, work):
     if changed or is_stale(listener):
         if grid_reasons(listener, known(facts.clusterware)):
             work.pending.append(
-                "{0} was started before its file changed, and belongs to Grid Infrastructure: "
-                "srvctl stop and start listener".format(subject.title)
+                f"{subject.title} was started before its file changed, and belongs to Grid "
+                "Infrastructure: srvctl stop and start listener"
             )
             return
         _plan_restart(subject, listener, facts, policy, changed, work)
@@ -123,15 +138,16 @@ def _plan_one(subject, listener, wanted, facts, policy, work):
 # -- guards ----------------------------------------------------------------------------------------
 
 
-def _guards(subject, listener, wanted, facts, policy):
-    # type: (Subject, Listener, WantedListener, Facts, Policy) -> List[Refusal]
+def _guards(
+    subject: Subject, listener: Listener, wanted: WantedListener, facts: Facts, policy: Policy
+) -> List[Refusal]:
     clusterware = known(facts.clusterware)
     refusals = _file_guards(subject, listener, wanted, clusterware)
     if refusals or not wanted.rate:
         return refusals
     status, why = version_problem(known(listener.release), clusterware.cluster)
     if status != PASS and not policy.allow_leaking_version:
-        refusals.append(Refusal("{0}: {1}".format(subject.title, why), "allow_leaking_version"))
+        refusals.append(Refusal(f"{subject.title}: {why}", "allow_leaking_version"))
     problems, _drain = drain_problems(wanted.rate, subject, listener)
     if problems and not policy.allow_drain_beyond_timeout:
         refusals.append(
@@ -145,8 +161,9 @@ def _guards(subject, listener, wanted, facts, policy):
     return refusals
 
 
-def _file_guards(subject, listener, wanted, clusterware):
-    # type: (Subject, Listener, WantedListener, Clusterware) -> List[Refusal]
+def _file_guards(
+    subject: Subject, listener: Listener, wanted: WantedListener, clusterware: Clusterware
+) -> List[Refusal]:
     main = known(listener.main)
     reasons = grid_reasons(listener, clusterware)
     if reasons:
@@ -160,9 +177,7 @@ def _file_guards(subject, listener, wanted, clusterware):
     if not endpoints(listener):
         return [
             Refusal(
-                "{0} has no TCP address of {1} that could carry a rate".format(
-                    main.path, subject.title
-                ),
+                f"{main.path} has no TCP address of {subject.title} that could carry a rate",
                 None,
             )
         ]
@@ -179,9 +194,7 @@ def _file_guards(subject, listener, wanted, clusterware):
     names = [listener.name, "CONNECTION_RATE_" + listener.name]
     for name in names:
         if len(listener.parameters(name)) > 1:
-            return [
-                Refusal("{0} stands twice in {1}: leave one of them".format(name, main.path), None)
-            ]
+            return [Refusal(f"{name} stands twice in {main.path}: leave one of them", None)]
         if listener.parameters(name) and not known(main.net).all(name):
             where = [one.path for one in known(listener.included) if known(one.net).all(name)]
             return [
@@ -197,52 +210,48 @@ def _file_guards(subject, listener, wanted, clusterware):
 # -- the listener ----------------------------------------------------------------------------------
 
 
-def _plan_restart(subject, listener, facts, policy, changed, work):
-    # type: (Subject, Listener, Facts, Policy, bool, _Work) -> None
+def _plan_restart(
+    subject: Subject, listener: Listener, facts: Facts, policy: Policy, changed: bool, work: _Work
+) -> None:
     unit = known(listener.unit)
-    waits = "{0} takes the change with its next start".format(subject.title)
+    waits = f"{subject.title} takes the change with its next start"
     if policy.restart_ok and unit is None:
         state = facts.states.get(listener.pid, Unanswered(PROCESSES, "no start of it was read"))
         work.commands.append(_restart(listener, known(state)))
     elif policy.restart_ok:
-        work.pending.append("{0}: systemctl restart {1} (it is a service)".format(waits, unit))
+        work.pending.append(f"{waits}: systemctl restart {unit} (it is a service)")
     elif policy.reload_ok and changed:
         work.commands.append(_reload(listener))
         work.pending.append(waits + ": a reload reads no endpoint and no rate.")
     else:
         work.pending.append(
-            "{0}: lsnrctl stop {1} and lsnrctl start {1} (sessions stay), or "
-            "listener_rate_limit_restart_ok: true.".format(waits, listener.name)
+            f"{waits}: lsnrctl stop {listener.name} and lsnrctl start {listener.name} (sessions "
+            "stay), or listener_rate_limit_restart_ok: true."
         )
 
 
-def _name(listener):
-    # type: (Listener) -> str
-    return "listener {0} of {1}".format(listener.name, listener.home)
+def _name(listener: Listener) -> str:
+    return f"listener {listener.name} of {listener.home}"
 
 
-def _restart(listener, started):
-    # type: (Listener, str) -> CommandChange
+def _restart(listener: Listener, started: str) -> CommandChange:
     """The state is the time of its start, so a restart is told from none."""
     steps = (_stop(listener), _start(listener))
     return CommandChange(_name(listener), started, None, look(listener), steps, steps)
 
 
-def _stop(listener):
-    # type: (Listener) -> Command
+def _stop(listener: Listener) -> Command:
     one = listener.command("stop " + _name(listener), "stop", _STOPPED)
     return one._replace(codes=(0, 1))
 
 
-def _start(listener):
-    # type: (Listener) -> Command
+def _start(listener: Listener) -> Command:
     """With the limits that the listener has now: its servers get them from it."""
     one = listener.command("start " + _name(listener), "start", _COMPLETED)
     return one._replace(limits=known(listener.limits))
 
 
-def _reload(listener):
-    # type: (Listener) -> CommandChange
+def _reload(listener: Listener) -> CommandChange:
     """Nothing tells whether a listener read its file again, so revert makes it do so once more."""
     step = listener.command("reload " + _name(listener), "reload", _COMPLETED)
     return CommandChange(_name(listener), None, None, look(listener), (step,), (step,))

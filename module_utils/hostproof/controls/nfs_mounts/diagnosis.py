@@ -18,7 +18,7 @@ from typing import Dict, NamedTuple, Optional, Tuple
 from ...answer import if_known
 from ...errors import HostproofError
 from ...finding import ERROR, FAIL, WARN
-from ...probes.nfs_traffic import ConnectionDelta, MountTraffic, Traffic
+from ...probes.nfs.nfs_traffic import ConnectionDelta, MountTraffic, Traffic
 from .policy import Policy
 
 NETWORK = "network"
@@ -56,69 +56,57 @@ class Cause(NamedTuple):
     culprit: Optional[str]
 
 
-def wire_of(traffic):
-    # type: (Traffic) -> Wire
-    sums = {}  # type: Dict[_Key, int]
+def wire_of(traffic: Traffic) -> Wire:
+    sums: Dict[_Key, int] = {}
     for mount in traffic.mounts.values():
         key = _key(mount)
         sums[key] = sums.get(key, 0) + mount.all_retransmissions
     return Wire(traffic, sums)
 
 
-def retransmissions_of_transport(wire, mount):
-    # type: (Wire, MountTraffic) -> int
+def retransmissions_of_transport(wire: Wire, mount: MountTraffic) -> int:
     """Bad xids and reconnects are counted for the transport: so must be what they explain."""
     return wire.by_transport[_key(mount)]
 
 
-def _key(mount):
-    # type: (MountTraffic) -> _Key
+def _key(mount: MountTraffic) -> _Key:
     return (mount.server, mount.version, mount.transports)
 
 
-def percent(part, whole):
-    # type: (int, int) -> float
+def percent(part: int, whole: int) -> float:
     return 100.0 * part / whole if whole else 0.0
 
 
-def share(part, whole, what):
-    # type: (int, int, str) -> str
+def share(part: int, whole: int, what: str) -> str:
     """ "12 of 4000 requests (0.30 %)" """
-    return "{0} of {1} {2} ({3:.2f} %)".format(part, whole, what, percent(part, whole))
+    return f"{part} of {whole} {what} ({percent(part, whole):.2f} %)"
 
 
-def server_name(mount):
-    # type: (MountTraffic) -> str
+def server_name(mount: MountTraffic) -> str:
     return mount.server or mount.source.rpartition(":")[0].rstrip(":") or "the server"
 
 
 # -- UDP ------------------------------------------------------------------------------------------
 
 
-def udp_culprit(wire, mount):
-    # type: (Wire, MountTraffic) -> Cause
+def udp_culprit(wire: Wire, mount: MountTraffic) -> Cause:
     """Why requests over UDP were sent again; only where some were."""
     again = retransmissions_of_transport(wire, mount)
-    numbers = "{0} answers came twice (bad xids) for {1} retransmissions".format(
-        mount.bad_xids, again
-    )
+    numbers = f"{mount.bad_xids} answers came twice (bad xids) for {again} retransmissions"
     if mount.bad_xids >= BAD_XIDS_OF_A_SLOW_SERVER * again:
-        words = "{0}: the server is slow, it answers both copies".format(numbers)
+        words = f"{numbers}: the server is slow, it answers both copies"
         return Cause(None, words, SERVER)
-    words = "{0}: frames are lost on the way".format(numbers)
+    words = f"{numbers}: frames are lost on the way"
     tcp = if_known(wire.traffic.tcp, None)
     if tcp is not None and tcp.reassembly_failures:
-        words += "; this host could not put {0} fragmented packets together".format(
-            tcp.reassembly_failures
-        )
+        words += f"; this host could not put {tcp.reassembly_failures} fragmented packets together"
     return Cause(None, words, NETWORK)
 
 
 # -- TCP ------------------------------------------------------------------------------------------
 
 
-def tcp_path(wire, mount, policy):
-    # type: (Wire, MountTraffic, Policy) -> Cause
+def tcp_path(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
     """Whether segments are lost between this host and the server.
 
     From the connections to the server where ss showed them, else from the counters of the whole
@@ -137,11 +125,10 @@ def tcp_path(wire, mount, policy):
     if disorder is None:
         return path
     status = FAIL if FAIL in (path.status, disorder.status) else WARN
-    return Cause(status, "{0}; {1}".format(path.words, disorder.words), NETWORK)
+    return Cause(status, f"{path.words}; {disorder.words}", NETWORK)
 
 
-def _own_connections(delta, mount, policy):
-    # type: (ConnectionDelta, MountTraffic, Policy) -> Cause
+def _own_connections(delta: ConnectionDelta, mount: MountTraffic, policy: Policy) -> Cause:
     # Kernels before 4.2 count no segments: each request was one at least.
     sent = mount.sends if delta.segments_sent is None else delta.segments_sent
     words = "TCP sent {0} to {1} again".format(
@@ -153,8 +140,7 @@ def _own_connections(delta, mount, policy):
     return Cause(status, words + ": segments are lost on the way (network)", NETWORK)
 
 
-def _own_disorder(delta, mount, policy):
-    # type: (ConnectionDelta, MountTraffic, Policy) -> Optional[Cause]
+def _own_disorder(delta: ConnectionDelta, mount: MountTraffic, policy: Policy) -> Optional[Cause]:
     """What the server had to send again, only the server counts: here it arrives out of order."""
     disordered, received = delta.out_of_order or 0, delta.data_received or mount.receives
     status = _status(disordered, received, policy, OUT_OF_ORDER_PER_LOSS)
@@ -166,8 +152,7 @@ def _own_disorder(delta, mount, policy):
     return Cause(status, words, NETWORK)
 
 
-def _disorder_of_host(wire, policy):
-    # type: (Wire, Policy) -> Optional[Cause]
+def _disorder_of_host(wire: Wire, policy: Policy) -> Optional[Cause]:
     tcp = if_known(wire.traffic.tcp, None)
     if tcp is None or tcp.segments_out_of_order is None:
         return None
@@ -181,13 +166,10 @@ def _disorder_of_host(wire, policy):
     return Cause(WARN, words, NETWORK)
 
 
-def _whole_host(wire, mount, policy):
-    # type: (Wire, MountTraffic, Policy) -> Cause
+def _whole_host(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
     tcp = wire.traffic.tcp
     if isinstance(tcp, HostproofError):
-        words = "whether TCP segments are lost is unknown ({0}; {1})".format(
-            _no_connection(wire, mount), tcp
-        )
+        words = f"whether TCP segments are lost is unknown ({_no_connection(wire, mount)}; {tcp})"
         return Cause(ERROR, words, None)
     words = "TCP sent {0} of the whole host again".format(
         share(tcp.segments_retransmitted, tcp.segments_sent, "segments")
@@ -195,28 +177,28 @@ def _whole_host(wire, mount, policy):
     status = _status(tcp.segments_retransmitted, tcp.segments_sent, policy, 1.0)
     if status:
         # Others use the network too, and maybe another way: that is a hint and no proof.
-        words += ": segments are lost on the way (network), to whom is unknown ({0})".format(
-            _no_connection(wire, mount)
+        words += (
+            ": segments are lost on the way (network), to whom is unknown "
+            f"({_no_connection(wire, mount)})"
         )
         return Cause(WARN, words, NETWORK)
     if _status(tcp.segments_retransmitted, mount.sends, policy, 1.0):
-        words += "; whether these went to {0} is unknown ({1})".format(
-            server_name(mount), _no_connection(wire, mount)
+        words += (
+            f"; whether these went to {server_name(mount)} is unknown "
+            f"({_no_connection(wire, mount)})"
         )
         return Cause(ERROR, words, None)
     return Cause(None, words, None)
 
 
-def _no_connection(wire, mount):
-    # type: (Wire, MountTraffic) -> str
+def _no_connection(wire: Wire, mount: MountTraffic) -> str:
     connections = wire.traffic.connections
     if isinstance(connections, HostproofError):
         return str(connections)
-    return "ss shows no connection to {0}".format(server_name(mount))
+    return f"ss shows no connection to {server_name(mount)}"
 
 
-def _status(part, whole, policy, factor):
-    # type: (int, int, Policy, float) -> Optional[str]
+def _status(part: int, whole: int, policy: Policy, factor: float) -> Optional[str]:
     if part < FEWEST_EVENTS:
         return None
     if percent(part, whole) >= policy.tcp_retransmission_fail_percent * factor:
@@ -229,8 +211,7 @@ def _status(part, whole, policy, factor):
 # -- slow answers ---------------------------------------------------------------------------------
 
 
-def why_slow(wire, mount, rtt_ms, policy):
-    # type: (Wire, MountTraffic, float, Policy) -> Cause
+def why_slow(wire: Wire, mount: MountTraffic, rtt_ms: float, policy: Policy) -> Cause:
     """Who makes answers late that took ``rtt_ms`` on average."""
     if mount.protos == ("udp",) and retransmissions_of_transport(wire, mount):
         return udp_culprit(wire, mount)
@@ -244,16 +225,19 @@ def why_slow(wire, mount, rtt_ms, policy):
         return _in_spite_of_losses(path, connection, mount, rtt_ms, policy) or path
     if connection is None or connection.rtt_ms is None:
         return _unknown(
-            "{0}, and the round trip of TCP is unknown ({1})".format(
-                path.words, _no_connection(wire, mount)
-            )
+            f"{path.words}, and the round trip of TCP is unknown ({_no_connection(wire, mount)})"
         )
     whose = _of_round_trip(connection.rtt_ms, connection.least_rtt_ms, rtt_ms, policy)
-    return whose._replace(words="{0}; {1}".format(whose.words, path.words))
+    return whose._replace(words=f"{whose.words}; {path.words}")
 
 
-def _in_spite_of_losses(path, connection, mount, rtt_ms, policy):
-    # type: (Cause, Optional[ConnectionDelta], MountTraffic, float, Policy) -> Optional[Cause]
+def _in_spite_of_losses(
+    path: Cause,
+    connection: Optional[ConnectionDelta],
+    mount: MountTraffic,
+    rtt_ms: float,
+    policy: Policy,
+) -> Optional[Cause]:
     """A server that is slow even if each loss held up one of these requests for a timeout."""
     if connection is None or connection.rtt_ms is None or not mount.all_ops:
         return None
@@ -262,29 +246,27 @@ def _in_spite_of_losses(path, connection, mount, rtt_ms, policy):
     if rtt_ms - connection.rtt_ms - held_up < policy.rtt_warn_ms:
         return None
     words = (
-        "the round trip of TCP is {0:.1f} ms of it and losses explain at most {1:.1f} ms: the "
-        "server is slow; {2}"
-    ).format(connection.rtt_ms, held_up, path.words)
+        f"the round trip of TCP is {connection.rtt_ms:.1f} ms of it and losses explain at most "
+        f"{held_up:.1f} ms: the server is slow; {path.words}"
+    )
     return Cause(None, words, SERVER)
 
 
-def _unknown(because):
-    # type: (str) -> Cause
-    return Cause(None, "the server or the way to it: {0}".format(because), None)
+def _unknown(because: str) -> Cause:
+    return Cause(None, f"the server or the way to it: {because}", None)
 
 
-def _of_round_trip(most, least, rtt_ms, policy):
-    # type: (float, Optional[float], float, Policy) -> Cause
+def _of_round_trip(most: float, least: Optional[float], rtt_ms: float, policy: Policy) -> Cause:
     """``most`` and ``least`` are the average and the least round trip of TCP."""
     if rtt_ms - most >= policy.rtt_warn_ms:
-        words = "at most {0:.1f} ms of it are the network's: the server is slow".format(most)
+        words = f"at most {most:.1f} ms of it are the network's: the server is slow"
         return Cause(None, words, SERVER)
     if least is not None and rtt_ms - least < policy.rtt_warn_ms:
-        words = "at least {0:.1f} ms of it are the network's: the network is slow".format(least)
+        words = f"at least {least:.1f} ms of it are the network's: the network is slow"
         return Cause(None, words, NETWORK)
     return _unknown(
         "the round trip of TCP is {0:.1f} ms on average and {1} at least, and may hold a late "
         "acknowledgement of the server".format(
-            most, "an unknown time" if least is None else "{0:.1f} ms".format(least)
+            most, "an unknown time" if least is None else f"{least:.1f} ms"
         )
     )

@@ -7,16 +7,9 @@ from typing import Dict, List, NamedTuple, Optional, Sequence
 from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host, OpenFiles
-from ...parsers import mountinfo
-from ...probes import (
-    direct_nfs,
-    nfs_files,
-    nfs_mounted,
-    nfs_persisted,
-    nfs_traffic,
-    rpc_slots,
-)
-from ...probes import oracle_homes as homes_probe
+from ...parsers.nfs import mountinfo
+from ...probes.nfs import direct_nfs, nfs_files, nfs_mounted, nfs_persisted, nfs_traffic, rpc_slots
+from ...probes.oracle import oracle_homes as homes_probe
 from .policy import Policy, WantedMount
 
 #: What holds the files of a database or the voting files open, by its first argument.
@@ -33,7 +26,7 @@ class Facts(NamedTuple):
     what lies where a mount is missing that is listed or that a boot makes, ``holders`` who holds
     files open where a listed one is missing, or on one that may be changed. ``links`` are those
     of the missing paths that lead elsewhere, to where. ``files`` are the texts of the drop-ins to
-    write.
+    write. ``all_mounts`` are those of every file system, as a path leads to them.
     """
 
     system: Answer[str]
@@ -50,10 +43,10 @@ class Facts(NamedTuple):
     beneath: Dict[str, Answer[List[str]]]
     holders: Dict[str, Answer[List[OpenFiles]]]
     files: Dict[str, Answer[str]]
+    all_mounts: Answer[List[mountinfo.Mount]]
 
 
-def read(host, policy):
-    # type: (Host, Policy) -> Facts
+def read(host: Host, policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written.
 
     No file on an NFS mount is touched but through a command with a time limit: a server that
@@ -88,29 +81,36 @@ def read(host, policy):
             path: attempt(host.read_text, path)
             for path in (policy.modprobe_file, policy.sysctl_file)
         },
+        all_mounts=attempt(lambda: _read_all(host, known(system))),
     )
 
 
-def not_mounted(persisted, mounted):
-    # type: (nfs_persisted.Persisted, Sequence[str]) -> List[nfs_persisted.Entry]
+def not_mounted(
+    persisted: nfs_persisted.Persisted, mounted: Sequence[str]
+) -> List[nfs_persisted.Entry]:
     """What a boot mounts by NFS and what is not mounted now, but for what waits for an access."""
-    found = {}  # type: Dict[str, nfs_persisted.Entry]
+    found: Dict[str, nfs_persisted.Entry] = {}
     for entry in known(persisted.entries):
         if entry.at_boot and not entry.on_access and entry.path not in mounted:
             found.setdefault(entry.path, entry)
     return [found[path] for path in sorted(found)]
 
 
-def _read_autofs(host, system):
-    # type: (Host, str) -> List[str]
+def _read_all(host: Host, system: str) -> List[mountinfo.Mount]:
+    if system != nfs_mounted.LINUX:
+        raise Absent("command:uname -s", "other mounts are only known on Linux, not on " + system)
+    return mountinfo.visible(mountinfo.parse(host.read_text(nfs_mounted.MOUNTINFO)))
+
+
+def _read_autofs(host: Host, system: str) -> List[str]:
     if system != nfs_mounted.LINUX:
         raise Absent("command:uname -s", "autofs is only known on Linux, not on " + system)
-    mounts = mountinfo.visible(mountinfo.parse(host.read_text(nfs_mounted.MOUNTINFO)))
-    return [mount.path for mount in mounts if mount.fstype == "autofs"]
+    return [mount.path for mount in _read_all(host, system) if mount.fstype == "autofs"]
 
 
-def _read_links(host, paths, autofs, mounts):
-    # type: (Host, List[str], Answer[List[str]], List[str]) -> Dict[str, str]
+def _read_links(
+    host: Host, paths: List[str], autofs: Answer[List[str]], mounts: List[str]
+) -> Dict[str, str]:
     """Where a link leads may be a server that hangs: asked with a time limit."""
     found = {
         path: attempt(nfs_files.real_path, host, path)
@@ -120,49 +120,48 @@ def _read_links(host, paths, autofs, mounts):
     return {path: real for path, real in found.items() if if_known(real, path) != path}
 
 
-def _read_beneath(host, path, links, autofs, mounts):
-    # type: (Host, str, Dict[str, str], Answer[List[str]], List[str]) -> List[str]
+def _read_beneath(
+    host: Host, path: str, links: Dict[str, str], autofs: Answer[List[str]], mounts: List[str]
+) -> List[str]:
     """What lies in the folder over which a mount is missing.
 
     Not where the look itself would make a mount, and not on a server that may hang.
     """
     if path in links:
-        raise Unanswered("dir:" + path, "{0} is a link to {1}".format(path, links[path]))
+        raise Unanswered("dir:" + path, f"{path} is a link to {links[path]}")
     hidden = _is_hidden(path, autofs, mounts)
     if hidden:
-        raise Unanswered("dir:" + path, "{0} lies below {1}: not looked at".format(path, hidden))
+        raise Unanswered("dir:" + path, f"{path} lies below {hidden}: not looked at")
     return host.list_dir(path)
 
 
-def _is_hidden(path, autofs, mounts):
-    # type: (str, Answer[List[str]], List[str]) -> Optional[str]
+def _is_hidden(path: str, autofs: Answer[List[str]], mounts: List[str]) -> Optional[str]:
     """The mount of the automounter or of NFS that a path lies below, in words."""
     for kind, above in (("autofs", unless_absent(autofs, [])), ("NFS mount", mounts)):
         for folder in above:
             if is_beneath(path, folder):
-                return "the {0} {1}".format(kind, folder)
+                return f"the {kind} {folder}"
     return None
 
 
-def _read_traffic(host, policy, system, paths):
-    # type: (Host, Policy, str, List[str]) -> nfs_traffic.Traffic
+def _read_traffic(host: Host, policy: Policy, system: str, paths: List[str]) -> nfs_traffic.Traffic:
     if system != nfs_mounted.LINUX:
         raise Absent("file:/proc/self/mountstats", "only Linux counts the traffic of a mount")
     if not paths:
         raise Absent("file:/proc/self/mountstats", "no NFS mount")
-    if policy.sample_seconds == 0:
-        raise Absent("policy", "nfs_mounts_sample_seconds is 0: the traffic is not judged")
-    return nfs_traffic.read_traffic(host, policy.sample_seconds)
+    if policy.window_seconds == 0:
+        raise Absent("policy", "hostproof_window_seconds is 0: the traffic is not judged")
+    return nfs_traffic.read_traffic(host, policy.window_seconds)
 
 
-def _read_database_files(host, paths):
-    # type: (Host, List[str]) -> List[OpenFiles]
+def _read_database_files(host: Host, paths: List[str]) -> List[OpenFiles]:
     """What databases hold open on the mounts or where they should be, and their sockets."""
     return host.open_files("database", DATABASE_PROCESSES, tuple(paths) + ("socket:",))
 
 
-def _read_holders(host, policy, missing):
-    # type: (Host, Policy, List[str]) -> Dict[str, Answer[List[OpenFiles]]]
+def _read_holders(
+    host: Host, policy: Policy, missing: List[str]
+) -> Dict[str, Answer[List[OpenFiles]]]:
     """Every process with files open on a listed mount, or where one is missing.
 
     This looks at each process of the host, so only where a mount may be changed or is missing.
@@ -177,13 +176,11 @@ def _read_holders(host, policy, missing):
     return {path: _holding(everybody, path) for path in looked_at}
 
 
-def _holding(everybody, path):
-    # type: (List[OpenFiles], str) -> List[OpenFiles]
+def _holding(everybody: List[OpenFiles], path: str) -> List[OpenFiles]:
     return [one for one in everybody if any(is_beneath(name, path) for name in one.paths)]
 
 
-def is_beneath(name, path):
-    # type: (str, str) -> bool
+def is_beneath(name: str, path: str) -> bool:
     return name == path or name.startswith(path.rstrip("/") + "/")
 
 

@@ -4,13 +4,14 @@
 
 Sources: NetApp, Oracle Database on ONTAP, "NFS mount options" of the pages Linux, AIX, Solaris
 and HP-UX; My Oracle Support 359515.1. Options of which the system takes no notice (intr on
-Linux) are not asked for. Names and values are those of parsers/nfs_options.py.
+Linux) are not asked for. Names and values are those of parsers/nfs/nfs_options.py.
 """
 
 from typing import Dict, List, NamedTuple, Tuple
 
-from ...parsers import nfs_options
-from ...parsers.nfs_options import AIX, HPUX, LINUX, SOLARIS
+from ...parsers.nfs import nfs_options
+from ...parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
+from ...parsers.number import clipped
 from .policy import Policy, WantedMount
 
 EXACTLY = "exactly"
@@ -24,13 +25,17 @@ CACHING = ("noac", "sync") + CACHE_TIMES
 #: What decides whether a lock excludes other hosts, and whether an open asks the server.
 LOCKS = ("lock", "local_lock", "llock", "cto")
 
+#: What the programs of an Oracle home need of the mount that they lie on. Data, backups and
+#: diagnostics need neither, and nothing of Oracle needs device files (nodev is always fine).
+PROGRAMS = ("suid", "exec")
+
 _PAGE = {LINUX: "Linux", AIX: "AIX", SOLARIS: "Solaris", HPUX: "HP-UX"}
 _MOS = "MOS 359515.1"
 _NFS5 = "nfs(5), lock/nolock and cto/nocto"
 POLICY = "nfs_mounts_wanted"
 
 
-class Wish(NamedTuple):
+class Requirement(NamedTuple):
     """One setting that a mount must have. ``relation`` is EXACTLY, AT_LEAST or NOT."""
 
     name: str
@@ -39,30 +44,36 @@ class Wish(NamedTuple):
     source: str
 
 
+_SETUID = (
+    "Oracle Database Installation Guide for Linux, root.sh: bin/oracle, oradism, extjob are setuid"
+)
+
+_NESTED = "NetApp, Oracle Database on Linux: Linux Direct NFS, nested mounts of one volume"
+
 #: A row of the table: what is asked for beyond what every mount needs.
 Row = Dict[str, str]
 
 _ZERO = dict.fromkeys(CACHE_TIMES, "0")
-_NOAC = {"noac": "yes"}  # type: Row
+_NOAC: Row = {"noac": "yes"}
 
-_SINGLE_LINUX = {}  # type: Row
-_SINGLE_AIX = {}  # type: Row
-_SINGLE_SOLARIS = {"intr": "no", "llock": "yes", "suid": "yes"}  # type: Row
-_SINGLE_HPUX = {"intr": "no", "forcedirectio": "yes", "suid": "yes"}  # type: Row
-_RAC_AIX = dict(_NOAC, intr="no")  # type: Row
-_RAC_SOLARIS = dict(_NOAC, intr="no", forcedirectio="yes")  # type: Row
-_RAC_HPUX = dict(_RAC_SOLARIS, suid="yes")  # type: Row
+_SINGLE_LINUX: Row = {}
+_SINGLE_AIX: Row = {}
+_SINGLE_SOLARIS: Row = {"intr": "no", "llock": "yes", "suid": "yes"}
+_SINGLE_HPUX: Row = {"intr": "no", "forcedirectio": "yes", "suid": "yes"}
+_RAC_AIX: Row = dict(_NOAC, intr="no")
+_RAC_SOLARIS: Row = dict(_NOAC, intr="no", forcedirectio="yes")
+_RAC_HPUX: Row = dict(_RAC_SOLARIS, suid="yes")
 
 #: One database instance uses the files: database files, home, diagnostics.
-_SINGLE = {
+_SINGLE: Dict[str, Dict[str, Row]] = {
     LINUX: {"datafiles": _SINGLE_LINUX, "oracle_home": {}, "adr": {}},
     AIX: {"datafiles": _SINGLE_AIX, "oracle_home": {"intr": "yes"}, "adr": {}},
     SOLARIS: {"datafiles": _SINGLE_SOLARIS, "oracle_home": {"suid": "yes"}, "adr": {}},
     HPUX: {"datafiles": _SINGLE_HPUX, "oracle_home": {"suid": "yes"}, "adr": {"suid": "yes"}},
-}  # type: Dict[str, Dict[str, Row]]
+}
 
 #: Several use them at once. A home of one host alone, also under RAC, is one of use "single".
-_RAC = {
+_RAC: Dict[str, Dict[str, Row]] = {
     LINUX: {
         "datafiles": _ZERO,
         "crs_voting": dict(_ZERO, noac="yes"),
@@ -82,31 +93,44 @@ _RAC = {
         "oracle_home": dict(_NOAC, intr="no", suid="yes"),
         "adr": dict(_NOAC, suid="yes"),
     },
-}  # type: Dict[str, Dict[str, Row]]
+}
 
 
-def wishes(system, mount, policy):
-    # type: (str, WantedMount, Policy) -> List[Wish]
+def requirements(
+    system: str,
+    mount: WantedMount,
+    policy: Policy,
+    holds_home: bool = False,
+    own_cache: bool = False,
+) -> List[Requirement]:
     """Everything that the policy asks of a mount whose ``use`` is known (wanted.py).
+
+    ``holds_home``: an Oracle home lies there, whatever else does. ``own_cache``: Direct NFS is on,
+    and this is one of several nested mounts of one volume.
 
     A setting that the policy itself names for the mount stands instead of the table's, also where
     the table says nothing, and with it goes what would contradict it: who asks for noac cannot
     have the writes of an async mount.
     """
-    found = {wish.name: wish for wish in _every_mount(system, policy)}
-    source = "NetApp, Oracle Database on {0}: NFS mount options".format(_PAGE[system])
+    found = {requirement.name: requirement for requirement in _every_mount(system, policy)}
+    source = f"NetApp, Oracle Database on {_PAGE[system]}: NFS mount options"
     for name, value in _row(system, mount, policy).items():
-        found[name] = Wish(name, value, EXACTLY, source)
-    for wish in _caching(mount, policy, found) + lock_wishes(system, mount):
-        found[wish.name] = wish
+        found[name] = Requirement(name, value, EXACTLY, source)
+    if holds_home or mount.file_class == "oracle_home":
+        for name in PROGRAMS:
+            # Where the table asks for the word itself, it stays: some systems default to nosuid.
+            found.setdefault(name, Requirement(name, "no", NOT, _SETUID))
+    if own_cache:
+        found["sharecache"] = Requirement("sharecache", "no", EXACTLY, _NESTED)
+    for requirement in _caching(mount, policy, found) + lock_requirements(system, mount):
+        found[requirement.name] = requirement
     if mount.version is not None:
-        found["vers"] = Wish("vers", mount.version, EXACTLY, "nfs_mounts_version")
+        found["vers"] = Requirement("vers", mount.version, EXACTLY, "nfs_mounts_version")
     return _overridden(found, mount.overrides)
 
 
-def _every_mount(system, policy):
-    # type: (str, Policy) -> List[Wish]
-    source = "NetApp, Oracle Database on {0}: NFS mount options".format(_PAGE[system])
+def _every_mount(system: str, policy: Policy) -> List[Requirement]:
+    source = f"NetApp, Oracle Database on {_PAGE[system]}: NFS mount options"
     settings = (
         ("access", "rw"),
         ("background", "bg"),
@@ -115,14 +139,13 @@ def _every_mount(system, policy):
         ("timeo", "600"),
     )
     size = str(policy.transfer_size)
-    return [Wish(name, value, EXACTLY, source) for name, value in settings] + [
-        Wish(name, size, AT_LEAST, "nfs_mounts_transfer_size; NetApp, NFS transfer sizes")
+    return [Requirement(name, value, EXACTLY, source) for name, value in settings] + [
+        Requirement(name, size, AT_LEAST, "nfs_mounts_transfer_size; NetApp, NFS transfer sizes")
         for name in ("rsize", "wsize")
     ]
 
 
-def _row(system, mount, policy):
-    # type: (str, WantedMount, Policy) -> Row
+def _row(system: str, mount: WantedMount, policy: Policy) -> Row:
     """What the table says beyond what every mount needs."""
     if mount.file_class == "crs_voting":
         # Voting files are for several hosts, whatever the database does.
@@ -140,8 +163,9 @@ def _row(system, mount, policy):
     return row
 
 
-def _caching(mount, policy, found):
-    # type: (WantedMount, Policy, Dict[str, Wish]) -> List[Wish]
+def _caching(
+    mount: WantedMount, policy: Policy, found: Dict[str, Requirement]
+) -> List[Requirement]:
     """Where the table does not switch caching off: whether it must be on."""
     if any(name in found for name in CACHING):
         return []
@@ -152,7 +176,7 @@ def _caching(mount, policy, found):
             return []
         if policy.single_actimeo_zero:
             source = "nfs_mounts_single_actimeo_zero; " + _MOS
-            return [Wish(name, "0", EXACTLY, source) for name in CACHE_TIMES]
+            return [Requirement(name, "0", EXACTLY, source) for name in CACHE_TIMES]
         return _cached("nfs_mounts_single_actimeo_zero is false; NetApp, NFS mount options")
     if mount.file_class == "adr":
         return _cached("nfs_mounts_adr_actimeo_zero is false; NetApp: no noac for ADR")
@@ -160,50 +184,45 @@ def _caching(mount, policy, found):
     return [] if mount.use == "rac" else _cached("NetApp: no noac where no host shares the files")
 
 
-def _cached(source):
-    # type: (str) -> List[Wish]
-    return [Wish(name, "yes", NOT, source) for name in ("noac", "sync")] + [
-        Wish(name, "0", NOT, source) for name in CACHE_TIMES
+def _cached(source: str) -> List[Requirement]:
+    return [Requirement(name, "yes", NOT, source) for name in ("noac", "sync")] + [
+        Requirement(name, "0", NOT, source) for name in CACHE_TIMES
     ]
 
 
-def lock_wishes(system, mount):
-    # type: (str, WantedMount) -> List[Wish]
+def lock_requirements(system: str, mount: WantedMount) -> List[Requirement]:
     """Files that more than one host may open need locks that reach the server.
 
-    That holds whatever the policy asks for; no wish where only one host uses the files.
+    That holds whatever the policy asks for; no requirement where only one host uses the files.
     """
     if not is_shared(mount):
         return []
-    found = [Wish("cto", "no", NOT, _NFS5)]
+    found = [Requirement("cto", "no", NOT, _NFS5)]
     if system == LINUX:
-        found.append(Wish("lock", "no", NOT, _NFS5))
-        found.append(Wish("local_lock", "none", EXACTLY, _NFS5))
+        found.append(Requirement("lock", "no", NOT, _NFS5))
+        found.append(Requirement("local_lock", "none", EXACTLY, _NFS5))
     else:
-        found.append(Wish("llock", "yes", NOT, "NetApp, Oracle Database on Solaris: llock"))
+        found.append(Requirement("llock", "yes", NOT, "NetApp, Oracle Database on Solaris: llock"))
     return found
 
 
-def is_shared(mount):
-    # type: (WantedMount) -> bool
+def is_shared(mount: WantedMount) -> bool:
     """Whether more than one host may open the files, be it at once or after a failover."""
     return mount.use != "single" or mount.file_class == "crs_voting"
 
 
-def _overridden(found, overrides):
-    # type: (Dict[str, Wish], Dict[str, str]) -> List[Wish]
+def _overridden(found: Dict[str, Requirement], overrides: Dict[str, str]) -> List[Requirement]:
     for name, value in overrides.items():
-        found[name] = Wish(name, value, EXACTLY, POLICY)
+        found[name] = Requirement(name, value, EXACTLY, POLICY)
     for name in _silenced(overrides):
         if name not in overrides:
             found.pop(name, None)
     return list(found.values())
 
 
-def _silenced(overrides):
-    # type: (Dict[str, str]) -> Tuple[str, ...]
-    """The wishes that go because an override decides them too."""
-    names = ()  # type: Tuple[str, ...]
+def _silenced(overrides: Dict[str, str]) -> Tuple[str, ...]:
+    """The requirements that go because an override decides them too."""
+    names: Tuple[str, ...] = ()
     if overrides.get("noac") == "yes":
         names += ("sync",) + CACHE_TIMES
     if overrides.get("lock") == "no":
@@ -213,45 +232,52 @@ def _silenced(overrides):
     return names
 
 
-def is_fulfilled(wish, settings):
-    # type: (Wish, Dict[str, str]) -> bool
-    """Whether effective settings (nfs_options.effective) are as wished.
+def is_fulfilled(requirement: Requirement, settings: Dict[str, str]) -> bool:
+    """Whether effective settings (nfs_options.effective) are as required.
 
     A size that nobody asks for is left to the client and the server, who take the largest that
     both know: no contradiction until the kernel shows one. An option that has no word for "no"
     (llock) is off where it is not named.
     """
-    value = settings.get(wish.name, "no" if wish.value == "yes" else None)
-    if wish.relation == NOT:
-        return value != wish.value
-    if (wish.name, wish.value, value) == ("proto", "tcp", "rdma") and wish.source != POLICY:
+    value = settings.get(requirement.name, "no" if requirement.value == "yes" else None)
+    if requirement.relation == NOT:
+        return value != requirement.value
+    if (requirement.name, requirement.value, value) == (
+        "proto",
+        "tcp",
+        "rdma",
+    ) and requirement.source != POLICY:
         return True  # RDMA keeps order and loses nothing, as TCP: who has it chose it
-    if wish.relation == AT_LEAST:
-        return value is None or (value.isdecimal() and int(value) >= int(wish.value))
-    return value == wish.value
+    if requirement.relation == AT_LEAST:
+        return value is None or (value.isdecimal() and clipped(value) >= int(requirement.value))
+    return value == requirement.value
 
 
-def corrections(found, asked, system):
-    # type: (List[Wish], Dict[str, str], str) -> Dict[str, str]
-    """What to change in a mount's options (nfs_options.edit) so that every wish is fulfilled.
+def corrections(found: List[Requirement], requested: Dict[str, str], system: str) -> Dict[str, str]:
+    """What to change in a mount's options (nfs_options.edit) so that it fulfils every requirement.
 
-    ``asked`` are the settings as they are written. One correction can bring about others (ac also
-    ends sync), so each is judged with those before it. A value that must not be becomes the
+    ``requested`` are the settings as they are written. One correction can bring about others (ac
+    also ends sync), so each is judged with those before it. A value that must not be becomes the
     system's default.
     """
     defaults = nfs_options.effective({}, system)
-    changed = {}  # type: Dict[str, str]
-    for wish in found:
-        if not is_fulfilled(wish, nfs_options.effective(dict(asked, **changed), system)):
-            value = defaults.get(wish.name, "no") if wish.relation == NOT else wish.value
-            changed[wish.name] = value
+    changed: Dict[str, str] = {}
+    for requirement in found:
+        if not is_fulfilled(requirement, nfs_options.effective(dict(requested, **changed), system)):
+            value = (
+                defaults.get(requirement.name, "no")
+                if requirement.relation == NOT
+                else requirement.value
+            )
+            changed[requirement.name] = value
     return changed
 
 
-def new_options(found):
-    # type: (List[Wish]) -> str
-    """The options of an entry that does not exist yet: all that is wished, in so many words."""
-    settings = {wish.name: wish.value for wish in found if wish.relation != NOT}
+def new_options(found: List[Requirement]) -> str:
+    """The options of an entry that does not exist yet: all that is required, in so many words."""
+    settings = {
+        requirement.name: requirement.value for requirement in found if requirement.relation != NOT
+    }
     if settings.get("local_lock") == "none":
         del settings["local_lock"]  # the default, and nobody writes it
     return ",".join(nfs_options.words(settings))

@@ -10,23 +10,27 @@ the old options alive.
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ... import mounting
-from ...answer import known, unless_absent
+from ...answer import if_known, known, unless_absent
 from ...change import Change, FileChange, MountChange, MountState, Plan, Refusal
+from ...checking import Skip
 from ...errors import Absent, HostproofError
-from ...finding import FAIL, WARN
+from ...finding import PASS
 from ...host import OpenFiles
-from ...parsers import fstab, nfs_options, systemd_unit
-from ...parsers.nfs_options import LINUX
-from ...probes import direct_nfs, nfs_persisted
-from ...probes.nfs_mounted import Mounted
+from ...parsers.nfs import fstab, mount_refusals, nfs_options
+from ...parsers.nfs.nfs_options import LINUX
+from ...parsers.systemd import systemd_unit
+from ...probes.nfs import direct_nfs, nfs_persisted
+from ...probes.nfs.nfs_mounted import Mounted
+from ...shell import line
 from . import options_table
+from .agreement import contradictions, names_of
 from .facts import Facts, is_beneath
-from .judge_mounted import source_parts
-from .judge_sizes import granted_by_server, judge_lowered
-from .layers import Layers, contradictions, layers_of, new_options, wished, words_of
-from .options_table import AT_LEAST, Wish
+from .layers import Layers, layers_of, required, source_parts, words_of
+from .options_table import AT_LEAST, Requirement
 from .plan_slots import plan_slots
 from .policy import NAME, Policy
+from .remedy import new_options
+from .servers import granted_by_server, lowered
 from .wanted import judged_mounts
 
 FSTAB = nfs_persisted.FSTAB
@@ -40,7 +44,7 @@ class Target(NamedTuple):
     """A listed mount as the next boot will make it.
 
     ``entry`` is what persists it now, None where fstab gets a new line. ``options`` are as they
-    will be written, ``asked`` what they mean on this host.
+    will be written, ``requested`` what they mean on this host.
     """
 
     layers: Layers
@@ -48,36 +52,32 @@ class Target(NamedTuple):
     source: str
     fstype: str
     options: str
-    asked: Dict[str, str]
+    requested: Dict[str, str]
 
     @property
-    def path(self):
-        # type: () -> str
+    def path(self) -> str:
         return self.layers.path
 
     @property
-    def mounted(self):
-        # type: () -> Optional[Mounted]
+    def mounted(self) -> Optional[Mounted]:
         return self.layers.judged.mounted
 
     @property
-    def version_now(self):
-        # type: () -> Optional[str]
+    def version_now(self) -> Optional[str]:
         return (self.layers.running or {}).get("vers")
 
 
-def plan(facts, policy):
-    # type: (Facts, Policy) -> Plan
+def plan(facts: Facts, policy: Policy) -> Plan:
     """The changes that make the host as the policy says; raises what it would have to guess."""
     system = known(facts.system)
     if system != LINUX:
         reason = (
-            "apply changes the NFS mounts of Linux hosts only, this is {0}: verify says what to "
-            "change by hand".format(system)
+            f"apply changes the NFS mounts of Linux hosts only, this is {system}: verify says "
+            "what to change by hand"
         )
         return Plan([], [Refusal(reason, None)], [], [])
-    refusals = []  # type: List[Refusal]
-    pending = []  # type: List[str]
+    refusals: List[Refusal] = []
+    pending: List[str] = []
     if policy.wanted is None and known(facts.mounted):
         pending.append(
             "nfs_mounts_wanted is auto, so no mount is changed: list there what the host must "
@@ -89,9 +89,8 @@ def plan(facts, policy):
     if not files:
         # Otherwise systemd reads fstab again after the change (apply.py).
         pending.extend(
-            "systemd still mounts {0} with an older line of {1}: systemctl daemon-reload.".format(
-                target.path, FSTAB
-            )
+            f"systemd still mounts {target.path} with an older line of {FSTAB}: systemctl "
+            "daemon-reload."
             for target in targets
             if target.path in known(facts.persisted.differs_from_generator)
         )
@@ -102,14 +101,13 @@ def plan(facts, policy):
         refusals.extend(_guard_source(target, policy))
         refusals.extend(_guard_version(target, policy, target.path in unmounted))
     slots = plan_slots(facts, policy, unmounted)
-    changes = []  # type: List[Change]
+    changes: List[Change] = []
     for part in (files, slots.files, slots.values, mounts):
         changes.extend(part)
     return Plan(changes, refusals + slots.refusals, pending + slots.pending, [])
 
 
-def _target(layers, facts):
-    # type: (Layers, Facts) -> Target
+def _target(layers: Layers, facts: Facts) -> Target:
     entry, wanted = layers.entry, layers.wanted
     if entry is None:
         options = new_options(layers)
@@ -118,31 +116,28 @@ def _target(layers, facts):
         )
     else:
         written = _with_version(known(layers.written), layers)
-        corrections = options_table.corrections(layers.wishes, written, LINUX)
+        corrections = options_table.corrections(layers.requirements, written, LINUX)
         source = entry.source if _is_source(entry.source, layers) else wanted.source
         options = nfs_options.edit(entry.options, corrections)
         line = entry._replace(source=source, options=options)
-    asked = _meaning(nfs_persisted.asked(facts.persisted, line), layers)
-    return Target(layers, entry, line.source, line.fstype, options, asked)
+    requested = _meaning(nfs_persisted.asked(facts.persisted, line), layers)
+    return Target(layers, entry, line.source, line.fstype, options, requested)
 
 
-def _with_version(settings, layers):
-    # type: (Dict[str, str], Layers) -> Dict[str, str]
+def _with_version(settings: Dict[str, str], layers: Layers) -> Dict[str, str]:
     """Where none is asked for, the version of the mount is the one to expect again."""
     version = (layers.running or {}).get("vers")
     return settings if version is None or "vers" in settings else dict(settings, vers=version)
 
 
-def _meaning(asked, layers):
-    # type: (Dict[str, str], Layers) -> Dict[str, str]
-    meant = nfs_options.effective(_with_version(asked, layers), LINUX)
-    if "vers" not in asked:
+def _meaning(requested: Dict[str, str], layers: Layers) -> Dict[str, str]:
+    meant = nfs_options.effective(_with_version(requested, layers), LINUX)
+    if "vers" not in requested:
         meant.pop("vers", None)
     return meant
 
 
-def _is_source(source, layers):
-    # type: (str, Layers) -> bool
+def _is_source(source: str, layers: Layers) -> bool:
     """Whether it is the export that the policy wants, be its server named or numbered."""
     server, export = source_parts(source)
     wanted_server, wanted_export = source_parts(layers.wanted.source)
@@ -153,13 +148,12 @@ def _is_source(source, layers):
 # -- what persists --------------------------------------------------------------------------------
 
 
-def _plan_fstab(targets, facts, refusals):
-    # type: (List[Target], Facts, List[Refusal]) -> List[FileChange]
+def _plan_fstab(targets: List[Target], facts: Facts, refusals: List[Refusal]) -> List[FileChange]:
     """One change of the whole file, in which only the listed mounts differ."""
     before = unless_absent(facts.persisted.fstab_text, None)
     text = before or ""
     for target in targets:
-        reason = _why_not_editable(target, before or "")
+        reason = _why_not_editable(target, before or "", facts)
         if reason is not None:
             refusals.append(Refusal(reason, None))
         elif target.entry is None:
@@ -172,54 +166,68 @@ def _plan_fstab(targets, facts, refusals):
     return [] if text == (before or "") else [FileChange(FSTAB, text, before)]
 
 
-def _why_not_editable(target, text):
-    # type: (Target, str) -> Optional[str]
+def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
     path, entry = target.path, target.entry
+    refused = _words_refused(target, facts)
+    if refused:
+        return "mount would refuse {0} of {1} ({2}): correct {3} first".format(
+            ", ".join(one.word for one in refused),
+            path,
+            "; ".join(one.why for one in refused),
+            "nfs_mounts_wanted" if entry is None else f"{entry.place} or nfs_mounts_wanted",
+        )
     if entry is not None and entry.kind != "fstab":
         if (entry.options, entry.source) == (target.options, target.source):
             return None
-        return "{0} is mounted by {1}, which apply does not edit: set it to {2} with {3}".format(
-            path, entry.place, target.source, target.options
+        return (
+            f"{path} is mounted by {entry.place}, which apply does not edit: set it to "
+            f"{target.source} with {target.options}"
         )
-    stubborn = contradictions(target.layers.wishes, target.asked)
+    stubborn = contradictions(target.layers.requirements, target.requested)
     if stubborn:
         # mount puts those behind the words of fstab, and takes the last.
-        return "{0} does not get what it needs from {1}: take {2} out of nfsmount.conf".format(
-            path, FSTAB, words_of(target.asked, [wish.name for wish in stubborn])
+        return (
+            f"{path} does not get what it needs from {FSTAB}: take "
+            f"{words_of(target.requested, names_of(stubborn))} out of nfsmount.conf"
         )
     lines = [one for one in fstab.parse(text) if one.path == path]
     if not lines:
         return _why_not_bootable(path, text)
-    first = "{0}, line {1},".format(FSTAB, lines[0].line)
+    first = f"{FSTAB}, line {lines[0].line},"
     if len(lines) > 1:
         return "{0} has {1} entries for {2} (lines {3}): leave one".format(
             FSTAB, len(lines), path, ", ".join(str(one.line) for one in lines)
         )
     if lines[0].fstype not in _NFS_TYPES:
-        return "{0} mounts no NFS on {1}, but {2}".format(first, path, lines[0].fstype)
+        return f"{first} mounts no NFS on {path}, but {lines[0].fstype}"
     if lines[0].line in fstab.bad_lines(text):
-        return "{0} is malformed (a blank within the options?): correct it".format(first)
+        return f"{first} is malformed (a blank within the options?): correct it"
     if target.fstype == "nfs4" and target.layers.wanted.version == "3":
-        return "{0} is of type nfs4, the policy wants version 3: make it nfs".format(first)
+        return f"{first} is of type nfs4, the policy wants version 3: make it nfs"
     return None
 
 
-def _why_not_bootable(path, text):
-    # type: (str, str) -> Optional[str]
+def _words_refused(target: Target, facts: Facts) -> List[mount_refusals.Refusal]:
+    """What a mount with the options that would be written fails on."""
+    release = if_known(facts.persisted.kernel, None)
+    words = mount_refusals.refused(target.options, target.fstype, release)
+    return [one for one in words if one.certain and not one.passed_over]
+
+
+def _why_not_bootable(path: str, text: str) -> Optional[str]:
     """systemd mounts what lies beneath a path after it, and waits for local file systems before it
     starts the network: a boot with such a line ends in emergency mode."""
-    for line in fstab.parse(text):
-        words = line.options.split(",")
+    for other in fstab.parse(text):
+        words = other.options.split(",")
         if (
-            line.path.startswith(path + "/")
-            and line.fstype not in _NFS_TYPES
+            other.path.startswith(path + "/")
+            and other.fstype not in _NFS_TYPES
             and not {"_netdev", "noauto", "nofail"}.intersection(words)
         ):
             return (
-                "{0}, line {1}, mounts {2} ({3}) beneath {4}: boot would wait for the server of "
-                "{4} before it has a network; give that line _netdev or nofail".format(
-                    FSTAB, line.line, line.path, line.fstype, path
-                )
+                f"{FSTAB}, line {other.line}, mounts {other.path} ({other.fstype}) beneath "
+                f"{path}: boot would wait for the server of "
+                f"{path} before it has a network; give that line _netdev or nofail"
             )
     return None
 
@@ -227,11 +235,12 @@ def _why_not_bootable(path, text):
 # -- what is mounted ------------------------------------------------------------------------------
 
 
-def _plan_mounts(targets, facts, policy, refusals, pending):
-    # type: (List[Target], Facts, Policy, List[Refusal], List[str]) -> List[MountChange]
+def _plan_mounts(
+    targets: List[Target], facts: Facts, policy: Policy, refusals: List[Refusal], pending: List[str]
+) -> List[MountChange]:
     """Everything is unmounted, deepest first, before anything is mounted."""
     by_path = {target.path: target for target in targets}
-    remade = set()  # type: Set[str]
+    remade: Set[str] = set()
     for target in targets:
         wrong = _wrong_now(target, policy)
         if wrong is None or target.path in remade:
@@ -257,16 +266,14 @@ def _plan_mounts(targets, facts, policy, refusals, pending):
     return unmounts + mounts
 
 
-def _in_order(paths, by_path):
-    # type: (Set[str], Dict[str, Target]) -> List[str]
+def _in_order(paths: Set[str], by_path: Dict[str, Target]) -> List[str]:
     """The order of mounting: above before beneath, and else the most connections first, for the
     first mount of a server decides how many all of them have."""
 
-    def most_connections(path):
-        # type: (str) -> Tuple[int, str]
-        return -int(by_path[path].asked.get("nconnect", "1")), path
+    def most_connections(path: str) -> Tuple[int, str]:
+        return -int(by_path[path].requested.get("nconnect", "1")), path
 
-    found = []  # type: List[str]
+    found: List[str] = []
     left = sorted(paths, key=most_connections)
     while left:
         found.append(
@@ -280,35 +287,32 @@ def _in_order(paths, by_path):
     return found
 
 
-def _wrong_now(target, policy):
-    # type: (Target, Policy) -> Optional[str]
+def _wrong_now(target: Target, policy: Policy) -> Optional[str]:
     """What is wrong with the mount as it is, in words; None if nothing is, or none is there."""
     running = target.layers.running
     if target.mounted is None or running is None:
         return None
     if not _is_source(target.mounted.source, target.layers):
-        return "it is {0}, wanted is {1}".format(target.mounted.source, target.source)
+        return f"it is {target.mounted.source}, wanted is {target.source}"
     wrong = contradictions(_to_be_granted(target, policy), running)
     if not wrong:
         return None
-    return "it has {0}, wanted is {1}".format(
-        words_of(running, [wish.name for wish in wrong]), wished(wrong)
-    )
+    return f"it has {words_of(running, names_of(wrong))}, wanted is {required(wrong)}"
 
 
-def _to_be_granted(target, policy):
-    # type: (Target, Policy) -> List[Wish]
-    """The wishes that the kernel has to grant; sizes not where a smaller one is accepted."""
+def _to_be_granted(target: Target, policy: Policy) -> List[Requirement]:
+    """The requirements that the kernel has to grant; sizes not where a smaller one is accepted."""
     return [
-        wish
-        for wish in target.layers.wishes
-        if wish.name in nfs_options.GRANTED
-        and not (wish.relation == AT_LEAST and policy.allow_lowered_transfer_size)
+        requirement
+        for requirement in target.layers.requirements
+        if requirement.name in nfs_options.GRANTED
+        and not (requirement.relation == AT_LEAST and policy.allow_lowered_transfer_size)
     ]
 
 
-def _group(target, by_path, mounted, policy):
-    # type: (Target, Dict[str, Target], List[Mounted], Policy) -> Dict[str, str]
+def _group(
+    target: Target, by_path: Dict[str, Target], mounted: List[Mounted], policy: Policy
+) -> Dict[str, str]:
     """The mounts that must be unmounted for a mount to change, with the reason for each.
 
     One superblock has one set of options, and one server one set of connections.
@@ -328,43 +332,40 @@ def _group(target, by_path, mounted, policy):
     return group
 
 
-def _bound_to(mount, members, by_path, policy):
-    # type: (Mounted, List[Mounted], Dict[str, Target], Policy) -> Optional[str]
+def _bound_to(
+    mount: Mounted, members: List[Mounted], by_path: Dict[str, Target], policy: Policy
+) -> Optional[str]:
     for member in members:
         if mount.superblock is not None and mount.superblock == member.superblock:
-            return "shares the superblock of {0}".format(member.path)
+            return f"shares the superblock of {member.path}"
         if is_beneath(mount.path, member.path):
-            return "is mounted beneath {0}".format(member.path)
+            return f"is mounted beneath {member.path}"
         target = by_path.get(member.path)
         if (
             target is not None
             and _server(mount) == _server(member)
             and _wants_other_connections(target, policy)
         ):
-            return "shares the connections of {0}".format(member.path)
+            return f"shares the connections of {member.path}"
     return None
 
 
-def _server(mount):
-    # type: (Mounted) -> str
+def _server(mount: Mounted) -> str:
     """Its address where the kernel shows it: one server can have several names."""
     return nfs_options.parse(mount.options).get("addr") or mounting.server_of(mount.source)
 
 
-def _wants_other_connections(target, policy):
-    # type: (Target, Policy) -> bool
+def _wants_other_connections(target: Target, policy: Policy) -> bool:
     wrong = contradictions(_to_be_granted(target, policy), target.layers.running)
-    return any(wish.name == "nconnect" for wish in wrong)
+    return any(requirement.name == "nconnect" for requirement in wrong)
 
 
-def _is_automounted(group, by_path):
-    # type: (Dict[str, str], Dict[str, Target]) -> bool
+def _is_automounted(group: Dict[str, str], by_path: Dict[str, Target]) -> bool:
     entries = [by_path[path].entry for path in group if path in by_path]
     return any(entry is not None and entry.kind == "autofs" for entry in entries)
 
 
-def _is_due(target):
-    # type: (Target) -> bool
+def _is_due(target: Target) -> bool:
     """Whether something should be mounted there now.
 
     Not where nothing is until somebody looks, and not where no boot would mount it (noauto): then
@@ -373,67 +374,72 @@ def _is_due(target):
     return target.entry is None or (target.entry.at_boot and not target.entry.on_access)
 
 
-def _why_not_at_boot(target):
-    # type: (Target) -> str
+def _why_not_at_boot(target: Target) -> str:
     return "" if target.entry is None else target.entry.why_not_at_boot
 
 
-def _not_at_boot(target):
-    # type: (Target) -> str
+def _not_at_boot(target: Target) -> str:
     place = "" if target.entry is None else target.entry.place
-    text = "No boot mounts {0} ({1}: {2}), and apply does not change that".format(
-        target.path, place, _why_not_at_boot(target)
+    text = (
+        f"No boot mounts {target.path} ({place}: {_why_not_at_boot(target)}), and apply does not "
+        "change that"
     )
     if target.mounted is None:
-        text += " nor mounts it now: mount {0}, if that is for this host to do".format(target.path)
+        text += " nor mounts it now: {0}, if that is for this host to do".format(
+            line("mount", target.path)
+        )
     return text + "."
 
 
-def _pending(target, wrong, group, by_path, facts, policy):
-    # type: (Target, str, Dict[str, str], Dict[str, Target], Facts, Policy) -> str
+def _pending(
+    target: Target,
+    wrong: str,
+    group: Dict[str, str],
+    by_path: Dict[str, Target],
+    facts: Facts,
+    policy: Policy,
+) -> str:
     mounted = {mount.path: mount for mount in known(facts.mounted)}
     deepest_first = sorted(group, key=lambda path: (-path.count("/"), path))
-    commands = ["umount {0}".format(path) for path in deepest_first]
+    commands = [line("umount", path) for path in deepest_first]
     for path in sorted(group, key=lambda path: (path.count("/"), path)):
         if path in by_path:
             entry = by_path[path].entry
         else:
             entry = next(iter(nfs_persisted.of_path(facts.persisted, path)), None)
         if entry is not None and entry.kind == "unit":
-            commands.append("systemctl start {0}".format(systemd_unit.unit_name(path)))
+            commands.append(line("systemctl", "start", systemd_unit.unit_name(path)))
         elif entry is None and path not in by_path:
             state = mounting.state_of(mounted[path])
-            commands.append("mount -t {1} -o {2} {0} {3}".format(*state, path))
+            source, fstype, options = state
+            commands.append(line("mount", "-t", fstype, "-o", options, "--", source, path))
         elif entry is None or entry.kind == "fstab":
-            commands.append("mount {0}".format(path))
+            commands.append(line("mount", path))
     text = "{0} stays as it is mounted ({1}) until it is unmounted: stop what uses it, then: {2}"
     if not policy.remount_ok and by_path.keys() >= group.keys():
-        text += "; or apply with {0}_remount_ok: true".format(NAME)
+        text += f"; or apply with {NAME}_remount_ok: true"
     return text.format(target.path, wrong, " && ".join(commands)) + "."
 
 
-def _state_now(target):
-    # type: (Target) -> Optional[MountState]
+def _state_now(target: Target) -> Optional[MountState]:
     """What revert mounts again; of what a mount finds for itself, what somebody asked for."""
     if target.mounted is None:
         return None
-    asked = known(target.layers.written) or {}
-    return mounting.state_of(target.mounted, asked=asked)
+    requested = known(target.layers.written) or {}
+    return mounting.state_of(target.mounted, asked=requested)
 
 
-def _state_later(target):
-    # type: (Target) -> MountState
+def _state_later(target: Target) -> MountState:
     return MountState(target.source, target.fstype, target.options)
 
 
-def _must(target, policy):
-    # type: (Target, Policy) -> Dict[str, str]
-    must = {}  # type: Dict[str, str]
-    for wish in _to_be_granted(target, policy):
-        if wish.relation == AT_LEAST:
-            must[wish.name] = wish.value
-        elif wish.name in target.asked:
-            must[wish.name] = target.asked[wish.name]
+def _must(target: Target, policy: Policy) -> Dict[str, str]:
+    must: Dict[str, str] = {}
+    for requirement in _to_be_granted(target, policy):
+        if requirement.relation == AT_LEAST:
+            must[requirement.name] = requirement.value
+        elif requirement.name in target.requested:
+            must[requirement.name] = target.requested[requirement.name]
     if target.version_now is not None and not policy.allow_version_change:
         # Nothing asks for a version, so the next mount could agree on another one.
         must.setdefault("vers", target.version_now)
@@ -443,11 +449,10 @@ def _must(target, policy):
 # -- guards ---------------------------------------------------------------------------------------
 
 
-def _guard_locks(target, policy):
-    # type: (Target, Policy) -> List[Refusal]
+def _guard_locks(target: Target, policy: Policy) -> List[Refusal]:
     wanted = target.layers.wanted
     settings = nfs_options.effective(wanted.overrides, LINUX)
-    local = contradictions(options_table.lock_wishes(LINUX, wanted), settings)
+    local = contradictions(options_table.lock_requirements(LINUX, wanted), settings)
     if not local or policy.allow_local_locks_on_shared_files:
         return []
     reason = (
@@ -455,14 +460,13 @@ def _guard_locks(target, policy):
         "same database and corrupt it".format(
             wanted.path,
             wanted.use if wanted.use != "single" else wanted.file_class,
-            words_of(settings, [wish.name for wish in local]),
+            words_of(settings, names_of(local)),
         )
     )
     return [Refusal(reason, "allow_local_locks_on_shared_files")]
 
 
-def _guard_source(target, policy):
-    # type: (Target, Policy) -> List[Refusal]
+def _guard_source(target: Target, policy: Policy) -> List[Refusal]:
     if policy.allow_source_change:
         return []
     places = []
@@ -472,9 +476,8 @@ def _guard_source(target, policy):
         places.append((target.entry.source, "stands in " + target.entry.place))
     return [
         Refusal(
-            "{0}: {1} {2}, the policy wants {3}: other files would appear there".format(
-                target.path, source, where, target.layers.wanted.source
-            ),
+            f"{target.path}: {source} {where}, the policy wants "
+            f"{target.layers.wanted.source}: other files would appear there",
             "allow_source_change",
         )
         for source, where in places
@@ -482,23 +485,23 @@ def _guard_source(target, policy):
     ]
 
 
-def _guard_version(target, policy, unmounted):
-    # type: (Target, Policy, bool) -> List[Refusal]
+def _guard_version(target: Target, policy: Policy, unmounted: bool) -> List[Refusal]:
     """Another version is more than an option: leases, identity mapping, locks."""
-    now, later = target.version_now, target.asked.get("vers")
-    asked = None if target.entry is None else (known(target.layers.written) or {}).get("vers")
+    now, later = target.version_now, target.requested.get("vers")
+    requested = None if target.entry is None else (known(target.layers.written) or {}).get("vers")
     if now is None or later is None or policy.allow_version_change:
         return []
     if now == later or (later == "4" and now.startswith("4")):
         return []
-    if asked == later and not unmounted:
+    if requested == later and not unmounted:
         return []  # stands there already, and this plan does not bring it about
-    reason = "{0} is mounted with NFS version {1} and would get {2}".format(target.path, now, later)
+    reason = f"{target.path} is mounted with NFS version {now} and would get {later}"
     return [Refusal(reason, "allow_version_change")]
 
 
-def _guard_group(target, group, by_path, facts, policy):
-    # type: (Target, Dict[str, str], Dict[str, Target], Facts, Policy) -> List[Refusal]
+def _guard_group(
+    target: Target, group: Dict[str, str], by_path: Dict[str, Target], facts: Facts, policy: Policy
+) -> List[Refusal]:
     """Reasons against unmounting a group of mounts."""
     refusals = []
     for path, reason in sorted(group.items()):
@@ -509,27 +512,25 @@ def _guard_group(target, group, by_path, facts, policy):
         else:
             refusals.append(
                 Refusal(
-                    "{0} cannot change alone: {1} {2}, and nfs_mounts_wanted does not list "
-                    "it".format(target.path, path, reason),
+                    f"{target.path} cannot change alone: {path} {reason}, and nfs_mounts_wanted "
+                    "does not list it",
                     None,
                 )
             )
     return refusals
 
 
-def _guard_in_use(path, facts):
-    # type: (str, Facts) -> List[Refusal]
+def _guard_in_use(path: str, facts: Facts) -> List[Refusal]:
     try:
         holders = known(facts.holders[path])
     except HostproofError as problem:
-        return [Refusal("who uses {0} is not known: {1}".format(path, problem), None)]
+        return [Refusal(f"who uses {path} is not known: {problem}", None)]
     if not holders:
         return []
-    return [Refusal("{0} is in use by {1}: stop that first".format(path, _names(holders)), None)]
+    return [Refusal(f"{path} is in use by {_names(holders)}: stop that first", None)]
 
 
-def _guard_direct_nfs(target, facts):
-    # type: (Target, Facts) -> List[Refusal]
+def _guard_direct_nfs(target: Target, facts: Facts) -> List[Refusal]:
     """A database with Direct NFS keeps umount from nothing: its files are on its own sockets, and
     what it makes while the mount is away lands in the file system beneath."""
     if target.layers.wanted.file_class not in _DIRECT_NFS_CLASSES or target.mounted is None:
@@ -544,7 +545,7 @@ def _guard_direct_nfs(target, facts):
     servers = {_server(target.mounted), (target.layers.running or {}).get("addr", "")}
     using = sorted(
         {
-            "{0} (pid {1}, {2})".format(one.sid, one.pid, sockets[inode])
+            f"{one.sid} (pid {one.pid}, {sockets[inode]})"
             for one in processes
             for inode in one.sockets
             if inode and inode in sockets and (is_named or sockets[inode] in servers)
@@ -556,37 +557,37 @@ def _guard_direct_nfs(target, facts):
     return [Refusal(reason.format(target.path, ", ".join(using[:5])), None)]
 
 
-def _names(holders):
-    # type: (List[OpenFiles]) -> str
-    shown = ["{0} (pid {1}, {2})".format(one.argv0, one.pid, one.paths[0]) for one in holders[:5]]
+def _names(holders: List[OpenFiles]) -> str:
+    shown = [f"{one.argv0} (pid {one.pid}, {one.paths[0]})" for one in holders[:5]]
     if len(holders) > len(shown):
-        shown.append("{0} more".format(len(holders) - len(shown)))
+        shown.append(f"{len(holders) - len(shown)} more")
     return ", ".join(shown)
 
 
-def _guard_lowered(target, facts, policy):
-    # type: (Target, Facts, Policy) -> List[Refusal]
+def _guard_lowered(target: Target, facts: Facts, policy: Policy) -> List[Refusal]:
     """A server that granted another mount less than this one has would grant this one less too."""
     if policy.allow_lowered_transfer_size:
         return []
-    finding = judge_lowered(target.layers, granted_by_server(facts))
-    if finding.status not in (FAIL, WARN):
+    try:
+        found = lowered(target.layers, granted_by_server(facts))
+    except Skip:
+        return []
+    if found.status == PASS:
         return []
     reason = "a new mount of {0} would get less than it has: {1}".format(
-        target.path, finding.why.rstrip(".")
+        target.path, found.words.rstrip(".")
     )
     return [Refusal(reason, "allow_lowered_transfer_size")]
 
 
-def _guard_hidden(path, facts, policy):
-    # type: (str, Facts, Policy) -> List[Refusal]
+def _guard_hidden(path: str, facts: Facts, policy: Policy) -> List[Refusal]:
     """Reasons against mounting where something was missing."""
     refusals = _guard_in_use(path, facts)
     beneath = facts.beneath[path]
     if isinstance(beneath, Absent) or policy.allow_hidden_files:
         return refusals
     if isinstance(beneath, HostproofError):
-        reason = "what a mount on {0} would hide is not known: {1}".format(path, beneath)
+        reason = f"what a mount on {path} would hide is not known: {beneath}"
         refusals.append(Refusal(reason, "allow_hidden_files"))
     elif beneath:
         reason = "{0} is not mounted and holds files ({1}), which the mount would hide".format(

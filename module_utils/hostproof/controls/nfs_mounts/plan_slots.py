@@ -12,8 +12,10 @@ from ...answer import known, unless_absent
 from ...change import FileChange, Refusal, ValueChange
 from ...errors import Absent
 from ...mounting import server_of
-from ...parsers import modprobe_d, sysctl_d
-from ...probes import boot, rpc_slots
+from ...parsers.kernel import modprobe_d
+from ...parsers.systemd import sysctl_d
+from ...probes.nfs import rpc_slots
+from ...probes.systemd import boot
 from .facts import Facts
 from .policy import NAME, Policy
 
@@ -30,8 +32,7 @@ class SlotsPlan(NamedTuple):
     pending: List[str]
 
 
-def plan_slots(facts, policy, unmounted):
-    # type: (Facts, Policy, Set[str]) -> SlotsPlan
+def plan_slots(facts: Facts, policy: Policy, unmounted: Set[str]) -> SlotsPlan:
     """``unmounted`` are the mounts that the rest of the plan makes anew."""
     decided = SlotsPlan([], [], [], [])
     if policy.slot_table_entries == 0 or not _is_nfs_used(facts, policy):
@@ -48,52 +49,46 @@ def plan_slots(facts, policy, unmounted):
             server_of(mount.source) for mount in known(facts.mounted) if mount.path not in unmounted
         }
         decided.pending.extend(
-            "The new RPC slots reach {0} only after all its mounts are gone and made again.".format(
-                server
-            )
+            f"The new RPC slots reach {server} only after all its mounts are gone and made again."
             for server in sorted(servers)
         )
     return decided
 
 
-def _is_nfs_used(facts, policy):
-    # type: (Facts, Policy) -> bool
+def _is_nfs_used(facts: Facts, policy: Policy) -> bool:
     return bool(known(facts.mounted) or policy.wanted or known(facts.persisted.entries))
 
 
-def _at_boot(slots, name):
-    # type: (rpc_slots.Slots, str) -> str
-    winner = rpc_slots.at_boot(slots, name).winner
-    return "" if winner is None else winner.value.strip()
+def _at_boot(slots: rpc_slots.Slots, name: str) -> str:
+    at_boot = rpc_slots.at_boot(slots, name)
+    at_boot.settled()
+    return "" if at_boot.winner is None else at_boot.winner.value
 
 
-def _plan_files(facts, policy, wanted, decided):
-    # type: (Facts, Policy, str, SlotsPlan) -> None
-    words = ["{0}={1}".format(name, wanted) for name in rpc_slots.NAMES]
+def _plan_files(facts: Facts, policy: Policy, wanted: str, decided: SlotsPlan) -> None:
+    words = [f"{name}={wanted}" for name in rpc_slots.NAMES]
     text = "{0}options {1} {2}\n".format(_HEADER, _MODULE, " ".join(words))
     _write(policy.modprobe_file, text, facts, decided)
     later = rpc_slots.with_modprobe_file(facts.slots, policy.modprobe_file, text)
     if known(facts.slots.sysctl_applied_by) is not None:
-        lines = ["{0}.{1} = {2}\n".format(_MODULE, name, wanted) for name in rpc_slots.NAMES]
+        lines = [f"{_MODULE}.{name} = {wanted}\n" for name in rpc_slots.NAMES]
         text = _HEADER + "".join(lines)
         _write(policy.sysctl_file, text, facts, decided)
         later = later._replace(boot=boot.with_sysctl_file(later.boot, policy.sysctl_file, text))
     for name in rpc_slots.NAMES:
         winner = rpc_slots.at_boot(later, name).winner
-        if winner is not None and winner.value.strip() != wanted:
+        if winner is not None and winner.value != wanted:
             decided.refusals.append(
                 Refusal(
-                    "{0} would not win at boot, {1} ({2} = {3}) comes later; remove that, or "
-                    "choose a {4}_modprobe_file and {4}_sysctl_file that are read after it".format(
-                        policy.modprobe_file, winner.place, name, winner.value, NAME
-                    ),
+                    f"{policy.modprobe_file} would not win at boot, {winner.place} ({name} = "
+                    f"{winner.value}) comes later; remove that, or choose a {NAME}_modprobe_file "
+                    f"and {NAME}_sysctl_file that are read after it",
                     None,
                 )
             )
 
 
-def _write(path, text, facts, decided):
-    # type: (str, str, Facts, SlotsPlan) -> None
+def _write(path: str, text: str, facts: Facts, decided: SlotsPlan) -> None:
     """Write a drop-in as a whole, unless somebody else's settings in it would be gone."""
     before = unless_absent(facts.files[path], None)
     if text == before:
@@ -107,20 +102,18 @@ def _write(path, text, facts, decided):
         decided.refusals.append(Refusal(reason, None))
 
 
-def _other_lines(text, path):
-    # type: (str, str) -> List[str]
+def _other_lines(text: str, path: str) -> List[str]:
     """The lines that set something else than the RPC slots."""
     lines = [line.strip() for line in text.replace("\\\n", " ").splitlines()]
     return [line for line in lines if line and line[0] not in "#;" and not _is_ours(line, path)]
 
 
-def _is_ours(line, path):
-    # type: (str, str) -> bool
+def _is_ours(line: str, path: str) -> bool:
     if "modprobe.d/" in path:
         parsed = modprobe_d.parse(line, path)
         return bool(parsed.options) and all(
             option.module == _MODULE and option.name in rpc_slots.NAMES for option in parsed.options
         )
-    own = [sysctl_d.normalize("{0}.{1}".format(_MODULE, name)) for name in rpc_slots.NAMES]
+    own = [sysctl_d.normalize(f"{_MODULE}.{name}") for name in rpc_slots.NAMES]
     assignments = sysctl_d.parse(line, path).assignments
     return bool(assignments) and all(one.key in own for one in assignments)

@@ -5,10 +5,11 @@
 import re
 from typing import Container, Dict, List, Optional, Set
 
-from ...answer import if_known, known
-from ...probes import direct_nfs
-from ...probes.nfs_mounted import Mounted
-from ...probes.nfs_persisted import Entry
+from ...answer import attempt, if_known, known
+from ...errors import Absent
+from ...probes.nfs import direct_nfs
+from ...probes.nfs.nfs_mounted import Mounted
+from ...probes.nfs.nfs_persisted import Entry
 from .facts import Facts, JudgedMount, is_beneath, not_mounted
 from .policy import Policy, WantedMount
 
@@ -21,8 +22,7 @@ _REMOVED = " (deleted)"
 _VOTER = "/bin/ocssd.bin"
 
 
-def judged_mounts(facts, policy):
-    # type: (Facts, Policy) -> List[JudgedMount]
+def judged_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     """Every mount to judge, by path; raises where what is mounted or used is not known."""
     if policy.wanted is None:
         return guessed_mounts(facts, policy)
@@ -31,8 +31,7 @@ def judged_mounts(facts, policy):
     return sorted(listed, key=lambda one: one.wanted.path)
 
 
-def guessed_mounts(facts, policy):
-    # type: (Facts, Policy) -> List[JudgedMount]
+def guessed_mounts(facts: Facts, policy: Policy) -> List[JudgedMount]:
     """Every mount that holds Oracle files and that no policy lists, by path.
 
     Also those that a boot makes and that are missing now: what is open beneath such a path, or an
@@ -60,16 +59,16 @@ def guessed_mounts(facts, policy):
     return found
 
 
-def missing_mounts(facts):
-    # type: (Facts) -> List[Entry]
+def missing_mounts(facts: Facts) -> List[Entry]:
     """What a boot mounts and is missing now, be it listed or not."""
     mounted = [mount.path for mount in known(facts.mounted)]
     missing = not_mounted(facts.persisted, mounted)
     return [one for one in missing if facts.links.get(one.path) not in mounted]
 
 
-def _judged(wanted, mounted, facts, guessed):
-    # type: (WantedMount, Optional[Mounted], Facts, bool) -> JudgedMount
+def _judged(
+    wanted: WantedMount, mounted: Optional[Mounted], facts: Facts, guessed: bool
+) -> JudgedMount:
     """Where the policy leaves the use open: Clusterware runs where hosts share their files."""
     stated = wanted.use is not None
     if not stated:
@@ -77,8 +76,7 @@ def _judged(wanted, mounted, facts, guessed):
     return JudgedMount(wanted, mounted, guessed, stated)
 
 
-def why_none(facts):
-    # type: (Facts) -> str
+def why_none(facts: Facts) -> str:
     """Why there is no mount to judge, for a skip."""
     others = sorted(mount.path for mount in if_known(facts.mounted, []))
     if not others:
@@ -91,15 +89,13 @@ def why_none(facts):
     )
 
 
-def mount_of(path, mounts):
-    # type: (str, List[Mounted]) -> Optional[Mounted]
+def mount_of(path: str, mounts: List[Mounted]) -> Optional[Mounted]:
     """The NFS mount that a file lies on: the deepest one above it."""
     above = [mount for mount in mounts if is_beneath(path, mount.path)]
     return max(above, key=lambda mount: len(mount.path)) if above else None
 
 
-def _homes(facts):
-    # type: (Facts) -> List[str]
+def _homes(facts: Facts) -> List[str]:
     """The paths of Oracle homes, as they are written and behind links, and of what ocssd runs."""
     homes = {home.path for home in known(facts.homes)}
     homes.update(if_known(home.path, home.home.path) for home in facts.direct_nfs.homes)
@@ -109,8 +105,75 @@ def _homes(facts):
     return sorted(homes - {""})
 
 
-def _voting_files(facts):
-    # type: (Facts) -> Set[str]
+def oracle_homes(facts: Facts) -> List[str]:
+    """Every Oracle home where it really lies; raises where homes are not known."""
+    real = {one.home.path: if_known(one.path, one.home.path) for one in facts.direct_nfs.homes}
+    known_homes = {real.get(home.path, home.path) for home in known(facts.homes)}
+    for process in if_known(facts.database_files, []):
+        if process.argv0.endswith(_VOTER):
+            known_homes.add(process.argv0[: -len(_VOTER)])
+    return sorted(known_homes - {""})
+
+
+def homes_on(path: str, facts: Facts) -> List[str]:
+    """The Oracle homes that lie on a mount, as far as homes are known."""
+    points = {mount.path for mount in if_known(facts.mounted, [])} | {path}
+    return [home for home in if_known(attempt(_homes, facts), []) if _deepest(home, points) == path]
+
+
+def needs_own_cache(wanted: WantedMount, facts: Facts, policy: Policy) -> bool:
+    """Whether Direct NFS is on and the mount is one of several of its volume, one in another.
+
+    Then the kernel's shared cache leads Direct NFS through the wrong one of the paths: I/O fails.
+    Raises where such mounts are and nobody can tell whether Direct NFS is on.
+    """
+    return bool(_nested_of_volume(wanted, facts)) and _has_direct_nfs(facts, policy)
+
+
+def _nested_of_volume(wanted: WantedMount, facts: Facts) -> List[str]:
+    """The mounts of now and of the next boot that share the volume and lie above or beneath."""
+    # A bind mount is no mount of its own to Direct NFS.
+    mounts = [(one.path, one.source) for one in if_known(facts.mounted, []) if one.root == "/"]
+    mounts += [
+        (one.path, one.source) for one in if_known(facts.persisted.entries, []) if one.at_boot
+    ]
+    return sorted(
+        {
+            path
+            for path, source in mounts
+            if path != wanted.path
+            and (is_beneath(path, wanted.path) or is_beneath(wanted.path, path))
+            and _is_one_volume(source, wanted.source)
+        }
+    )
+
+
+def _is_one_volume(left: str, right: str) -> bool:
+    """Whether one export is the other, or lies within it, on one server."""
+    (server, _, export), (other_server, _, other) = (one.partition(":/") for one in (left, right))
+    export, other = "/" + export.strip("/"), "/" + other.strip("/")
+    if server.lower() != other_server.lower() or "/" in (export, other):
+        return False  # what lies below the root of a server may be any volume
+    return is_beneath(export, other) or is_beneath(other, export)
+
+
+def _has_direct_nfs(facts: Facts, policy: Policy) -> bool:
+    if policy.direct_nfs == "unmanaged":
+        return False
+    databases = [one for one in facts.direct_nfs.homes if not one.home.clusterware]
+    if policy.direct_nfs == "required" or any(
+        getattr(if_known(one.library, None), "linked", False) for one in databases
+    ):
+        return True
+    if not databases:
+        known(facts.homes)
+    for one in databases:
+        if not isinstance(one.library, Absent):
+            known(one.library)
+    return False
+
+
+def _voting_files(facts: Facts) -> Set[str]:
     """What Clusterware's group service holds open."""
     return {
         name
@@ -120,8 +183,7 @@ def _voting_files(facts):
     }
 
 
-def _deepest(name, points):
-    # type: (str, Container[str]) -> Optional[str]
+def _deepest(name: str, points: Container[str]) -> Optional[str]:
     """The mount point that a path leads to."""
     folder = name
     while folder and folder not in points:
@@ -129,10 +191,9 @@ def _deepest(name, points):
     return folder or None
 
 
-def _open_files(points, facts):
-    # type: (Container[str], Facts) -> Dict[str, List[str]]
+def _open_files(points: Container[str], facts: Facts) -> Dict[str, List[str]]:
     """What database processes hold open, by the path of the mount that it lies on."""
-    found = {}  # type: Dict[str, List[str]]
+    found: Dict[str, List[str]] = {}
     for name in {name for process in known(facts.database_files) for name in process.paths}:
         folder = _deepest(name, points)
         if folder is not None:
@@ -140,8 +201,9 @@ def _open_files(points, facts):
     return found
 
 
-def _class_of(opened, voting, homes, has_home, is_named):
-    # type: (List[str], Set[str], List[str], bool, bool) -> Optional[str]
+def _class_of(
+    opened: List[str], voting: Set[str], homes: List[str], has_home: bool, is_named: bool
+) -> Optional[str]:
     """What lies on a mount, by what is seen there; None for nothing of Oracle.
 
     ``voting``: what the group service holds; ``has_home``: an Oracle home lies on it;
@@ -162,6 +224,5 @@ def _class_of(opened, voting, homes, has_home, is_named):
     return "adr" if files else None
 
 
-def _plain(name):
-    # type: (str) -> str
+def _plain(name: str) -> str:
     return name[: -len(_REMOVED)] if name.endswith(_REMOVED) else name

@@ -1,14 +1,15 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""pre_page_sga: whether an instance touches its SGA page by page, when, and in which pages.
+"""pre_page_sga: whether an instance touches its SGA page by page, when, and in which pages."""
 
-``read`` looks, ``judge`` and ``plan`` only think. Each file holds one part; this one names them.
-"""
-
-from .checks import CHECKS
+from . import rules_parameters, rules_start
 from .facts import Facts, read
-from .judge import judge
 from .plan import plan
 from .policy import NAME, Policy, policy_from
+from .subjects import rules
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read"]
+rules.files(rules_parameters, rules_start)
+CHECKS = rules.checks
+judge = rules.judge
+
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]

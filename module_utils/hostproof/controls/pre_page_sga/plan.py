@@ -4,17 +4,20 @@
 
 from typing import List, Optional
 
-from ...answer import known
+from ...answer import attempt, known
 from ...change import Change, Plan, Refusal
-from ...parsers import pfile
+from ...errors import HostproofError
+from ...parsers.oracle import pfile
+from ...shell import line
 from ...sqlplus import entries_of, stored_change
 from .facts import Facts, Subject
-from .policy import AUTO, UNMANAGED, Policy
+from .policy import AUTO, NAME, UNMANAGED, Policy
 from .values import (
     FALSE,
     TRUE,
     default,
     has_use_large_pages,
+    is_deprecated,
     next_place,
     next_value,
     pages_now,
@@ -28,12 +31,11 @@ from .values import (
 _NAME = "pre_page_sga"
 
 
-def plan(facts, policy):
-    # type: (Facts, Policy) -> Plan
+def plan(facts: Facts, policy: Policy) -> Plan:
     """The changes that make the next start as the policy says; raises what it would guess."""
-    changes = []  # type: List[Change]
-    refusals = []  # type: List[Refusal]
-    pending = []  # type: List[str]
+    changes: List[Change] = []
+    refusals: List[Refusal] = []
+    pending: List[str] = []
     if policy.wanted == UNMANAGED:
         return Plan(changes, refusals, ["pre_page_sga_wanted is unmanaged."], [])
     subjects = known(facts.subjects)
@@ -44,37 +46,57 @@ def plan(facts, policy):
     return Plan(changes, refusals, pending, [])
 
 
-def _plan_one(subject, facts, policy, changes, refusals, pending):
-    # type: (Subject, Facts, Policy, List[Change], List[Refusal], List[str]) -> None
+def by_apply(facts: Facts, policy: Policy) -> List[str]:
+    """The line that applies the control, where apply would change something and refuse nothing."""
+    planned = attempt(plan, facts, policy)
+    if isinstance(planned, HostproofError) or planned.refusals or not planned.changes:
+        return []
+    return [line("./hostproof", "apply", "--tags", NAME)]
+
+
+_DEPRECATED = (
+    "{0} is release {1}, in which pre_page_sga is deprecated (since 19.22 and in 23ai) and must "
+    "not be set: take its entries out (ALTER SYSTEM RESET) and set pre_page_sga_wanted to auto"
+)
+_TEXT_FILE = (
+    "{0} was started with a text file: write '*.pre_page_sga={1}' into {2} by hand, or give it a "
+    "spfile (CREATE SPFILE FROM PFILE)"
+)
+
+
+def _plan_one(
+    subject: Subject,
+    facts: Facts,
+    policy: Policy,
+    changes: List[Change],
+    refusals: List[Refusal],
+    pending: List[str],
+) -> None:
     coming = next_value(subject, _NAME)
     wanted = _wanted(subject, facts, policy, coming)
     if subject.running is not None and running_value(subject, _NAME) != wanted:
         pending.append(
-            "{0} runs with pre_page_sga {1} until it is restarted.".format(
-                subject.sid, running_value(subject, _NAME)
-            )
+            f"{subject.sid} runs with pre_page_sga {running_value(subject, _NAME)} until it is "
+            "restarted."
         )
     if coming == wanted:
+        return
+    version = known(subject.version)
+    if not walks_at_each_login(version) and is_deprecated(version):
+        refusals.append(Refusal(_DEPRECATED.format(subject.sid, release(version)), None))
         return
     if wanted == TRUE:
         refusals.extend(_guard(subject, facts, policy))
     if subject.running is None:
         pending.append(
-            "{0} is down, and a spfile is changed by its instance alone: start it, then apply "
-            "again (next start: pre_page_sga {1}, wanted {2}).".format(subject.sid, coming, wanted)
+            f"{subject.sid} is down, and a spfile is changed by its instance alone: start it, "
+            f"then apply again (next start: pre_page_sga {coming}, wanted {wanted})."
         )
         return
     asked = known(subject.asked)
     if asked.spfile is None:
-        refusals.append(
-            Refusal(
-                "{0} was started with a text file: write '*.pre_page_sga={1}' into {2} by hand, or "
-                "give it a spfile (CREATE SPFILE FROM PFILE)".format(
-                    subject.sid, wanted, next_place(subject)
-                ),
-                None,
-            )
-        )
+        place = next_place(subject.database)
+        refusals.append(Refusal(_TEXT_FILE.format(subject.sid, wanted, place), None))
         return
     stored = [(entry.sid, entry.name, entry.value) for entry in asked.stored]
     before = entries_of(stored, _NAME, subject.sid)
@@ -87,12 +109,13 @@ def _plan_one(subject, facts, policy, changes, refusals, pending):
             for_all = wanted
         after = [(pfile.ALL, for_all), (subject.sid, None)]
     changes.append(
-        stored_change(known(subject.target), _NAME, before, after, float(policy.sqlplus_seconds))
+        stored_change(
+            known(subject.database.target), _NAME, before, after, float(policy.sqlplus_seconds)
+        )
     )
 
 
-def _wanted(subject, facts, policy, coming):
-    # type: (Subject, Facts, Policy, str) -> str
+def _wanted(subject: Subject, facts: Facts, policy: Policy, coming: str) -> str:
     """The value for the next start. "auto" leaves what the release and the pages allow."""
     if policy.wanted != AUTO:
         return policy.wanted
@@ -102,14 +125,12 @@ def _wanted(subject, facts, policy, coming):
     return coming
 
 
-def _all_huge(subject, facts):
-    # type: (Subject, Facts) -> bool
+def _all_huge(subject: Subject, facts: Facts) -> bool:
     pages = pages_now(subject, facts)
     return pages is not None and wholly_huge(pages)
 
 
-def _guard(subject, facts, policy):
-    # type: (Subject, Facts, Policy) -> List[Refusal]
+def _guard(subject: Subject, facts: Facts, policy: Policy) -> List[Refusal]:
     """TRUE on a release in which every login walks the SGA."""
     version = known(subject.version)
     if not walks_at_each_login(version):
@@ -121,22 +142,20 @@ def _guard(subject, facts, policy):
         return []
     return [
         Refusal(
-            "{0} has its whole SGA in huge pages now, but use_large_pages is not ONLY: after a "
-            "start with a short pool every login would walk 4 KiB pages".format(subject.sid),
+            f"{subject.sid} has its whole SGA in huge pages now, but use_large_pages is not ONLY: "
+            "after a start with a short pool every login would walk 4 KiB pages",
             "allow_small_pages_at_next_start",
         )
     ]
 
 
-def _reason(subject, facts):
-    # type: (Subject, Facts) -> str
+def _reason(subject: Subject, facts: Facts) -> str:
     pages = pages_now(subject, facts)
-    lies = "it is down, so its pages are not known"  # type: Optional[str]
+    lies: Optional[str] = "it is down, so its pages are not known"
     if pages is not None:
         lies = pages_text(pages, known(facts.pool).page_size)
     return (
-        "{0} is release {1}, in which every login touches every page of the SGA, and it is not "
-        "wholly in huge pages ({2}): pre_page_sga=TRUE would make each login take seconds".format(
-            subject.sid, release(known(subject.version)), lies
-        )
+        f"{subject.sid} is release {release(known(subject.version))}, in which every login "
+        f"touches every page of the SGA, and it is not wholly in huge pages ({lies}): "
+        "pre_page_sga=TRUE would make each login take seconds"
     )

@@ -1,0 +1,53 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""apply_control: the policy from variables, one remote execution; a refusal is a finding."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+import_module("hostproof_controller")  # It says where the rest is.
+
+from hostproof_controller import answers, policies, remote, runs
+
+remote.prepare()
+
+
+class ActionModule(remote.PayloadAction):
+    def complete(self, params: dict[str, Any]) -> list[str]:
+        name = params["control"]
+        if params["policy"] is None:
+            found = self.policies_of([name])
+            params["policy"], params["secrets"] = found.shown[name], found.secret
+        else:
+            policies.refuse_unknown(self._variables)
+        return [name]
+
+    def take(
+        self, params: dict[str, Any], controls: list[str], answer: dict[str, Any]
+    ) -> dict[str, Any]:
+        if answer.get("failed"):
+            self._refused(params["control"], answer.get("msg", "no reason"))
+        return answer
+
+    def lost(self, outcome: str, message: str) -> None:
+        control = self._task.args.get("control")
+        # Only what is a control can have a finding.
+        if outcome == "unreachable" or control not in list(policies.controls()):
+            runs.write_result(self._host, self.hosts, outcome, message, [])
+        else:
+            self._refused(control, message)
+
+    def _refused(self, control: str, message: str) -> None:
+        if self._task.check_mode:
+            return
+        finding = answers.not_applied(control, message)
+        inventories = [str(one) for one in self._variables.get("ansible_inventory_sources") or []]
+        findings = answers.completed([finding], self._host, inventories)
+        runs.write_result(self._host, self.hosts, "judged", None, findings)

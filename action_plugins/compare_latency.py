@@ -1,0 +1,39 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Compares latency before and after a change.
+
+library/compare_latency.py says what it takes and what it answers.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+import_module("hostproof_controller")  # It says where the rest is.
+
+from hostproof_controller.actions import ControllerAction
+from hostproof_controller.gate import gate_steps, gating
+
+
+class ActionModule(ControllerAction):
+    said = "compare_latency"
+
+    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+        changed = [host for host in given["hosts"] if host not in given["unchanged"]]
+        gating.check_controls(given["controls"], given["unchanged"], given["groups"])
+        if not changed:
+            raise ValueError("every host is one of latency_gate_controls, so none was changed")
+        if given["state"] == "planned":
+            return {"judged": [], "lines": []}
+        compared = gate_steps.compare(given["before"], given["after"], changed, given["unchanged"])
+        judged = compared.with_gate({})
+        return {
+            "judged": [one.answer() for one in judged],
+            "lines": gate_steps.lines_of(judged),
+        }

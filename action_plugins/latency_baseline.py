@@ -1,0 +1,75 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps what was measured on a host.
+
+library/latency_baseline.py says what it takes and what it answers.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+import_module("hostproof_controller")  # It says where the rest is.
+
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.measured import Window
+from hostproof_controller.actions import ControllerAction, Failed
+from hostproof_controller.latency import baseline, comparing
+
+MEASURED = ("probes", "rounds", "seconds", "pause", "windows")
+
+
+class ActionModule(ControllerAction):
+    said = "latency_baseline"
+    required_if = (("state", "present", MEASURED),)
+
+    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+        present = given["state"] == "present"
+        try:
+            if present:
+                kept = taken(given)
+                if not check_mode:
+                    baseline.save(given["folder"], kept)
+            else:
+                kept = baseline.load(given["folder"], given["host"])
+        except (HostproofError, OSError, ValueError) as problem:
+            raise Failed(f"{given['host']}: {problem}") from problem
+        return {
+            "changed": present,
+            "path": baseline.path_of(given["folder"], given["host"]),
+            "probes": kept.probes,
+            "rounds": kept.rounds,
+            "seconds": kept.seconds,
+            "pause": kept.pause,
+            "lines": told(kept) if present else [],
+        }
+
+
+def taken(given: dict[str, Any]) -> baseline.Baseline:
+    return baseline.Baseline(
+        host=given["host"],
+        taken_at=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        probes=given["probes"],
+        rounds=given["rounds"],
+        seconds=given["seconds"],
+        pause=given["pause"],
+        windows=[Window.from_json(one) for one in given["windows"]],
+        remarks=given["remarks"],
+    )
+
+
+def told(kept: baseline.Baseline) -> list[str]:
+    """What a person should know of a baseline before the change: what it lacks is said now."""
+    names = [series.name for series in comparing.series_of(kept.windows)]
+    lines = [f"{kept.host}: {kept.rounds} windows of {', '.join(names)}"]
+    lines += [f"{kept.host}: {text}" for text in comparing.unmeasured(kept)]
+    steady = comparing.stability(kept)
+    lines += [f"{kept.host}: the baseline is not stable: {name}" for name in steady.unstable]
+    return lines + [f"{kept.host}: {remark}" for remark in kept.remarks]

@@ -1,0 +1,155 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One step of a gated change, noted in its ledger.
+
+library/latency_gate.py says what it takes and what it answers.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+import_module("hostproof_controller")  # It says where the rest is.
+
+from hostproof_controller.actions import ControllerAction
+from hostproof_controller.gate import gate_steps, gating
+from hostproof_controller.latency.change_findings import Judged
+
+OF_A_BATCH = ("measuring", "changing", "decided", "reverted")
+
+
+class ActionModule(ControllerAction):
+    said = "gate"
+    required_if = tuple(("state", state, ("batch",)) for state in OF_A_BATCH)
+
+    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+        answer: dict[str, Any] = {
+            "changed": given["state"] != "open" and not check_mode,
+            "proceed": False,
+            "kept": False,
+            "revert": False,
+            "judged": [],
+            "hosts": [],
+            "batches": [],
+            "lines": [],
+        }
+        if given["state"] == "planned":
+            planned(given, check_mode, answer)
+        elif not check_mode:
+            STEPS[given["state"]](given, gating.load(given["folder"]), answer)
+        return answer
+
+
+def planned(given: dict[str, Any], check_mode: bool, answer: dict[str, Any]) -> None:
+    if given["tolerance"] < 0:
+        raise ValueError("latency_gate_tolerance must not be below 0")
+    gating.check_controls(given["controls"], given["unchanged"], given["groups"])
+    batches = gating.plan(given["hosts"], given["unchanged"], given["serial"])
+    if not check_mode:
+        gating.create(given["folder"], batches, gate_steps.now())
+    answer["proceed"] = True
+    answer["batches"] = [shown(batch) for batch in batches]
+    for batch in batches:
+        hosts, beside = ", ".join(batch["hosts"]), ", ".join(batch["unchanged"]) or "none"
+        number = f"batch {batch['number']} of {len(batches)}"
+        answer["lines"].append(f"{number}: {hosts}; unchanged beside it: {beside}")
+    outcome = "put back" if given["action"] == gating.REVERT else "held as it is"
+    answer["lines"].append(
+        f"a batch that got worse, or of which that cannot be told, is {outcome}, and none follows"
+    )
+
+
+def shown(batch: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "number": batch["number"],
+        "hosts": batch["hosts"],
+        "unchanged": batch["unchanged"],
+        "keep": batch["journal"],
+        "changed": batch["changed"],
+    }
+
+
+def measuring(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    parent = os.path.dirname(os.path.abspath(given["folder"]))
+    reasons = gate_steps.begin(ledger, given["batch"], parent, journals(given), given["release"])
+    say_stopped(given, answer, reasons)
+
+
+def changing(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    say_stopped(given, answer, gate_steps.allow_change(ledger, given["batch"]))
+
+
+def say_stopped(given: dict[str, Any], answer: dict[str, Any], reasons: list[str]) -> None:
+    answer["proceed"] = not reasons
+    if reasons:
+        answer["lines"] = [f"batch {given['batch']} was stopped, nothing was changed", *reasons]
+
+
+def decided(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    limits = gating.Limits(given["inconclusive"], given["tolerance"])
+    number = given["batch"]
+    applied = {host: went(given, host) for host in ledger.batch(number)["hosts"]}
+    decision, judged = gate_steps.decide(ledger, number, applied, journals(given), limits)
+    answer["proceed"] = answer["kept"] = decision.keep
+    answer["revert"] = not decision.keep and given["action"] == gating.REVERT
+    answer["judged"] = packed(judged)
+    # Said first: another path may be all of the difference, or the very change that is tested.
+    answer["lines"] = gate_steps.lines_by_host(decision.other_paths)
+    answer["lines"].append(f"batch {number} is {'kept' if decision.keep else 'held'}")
+    answer["lines"] += ledger.batch(number)["reasons"]
+    if not decision.keep and not answer["revert"]:
+        answer["lines"].append(f"to put it back: ./hostproof revert --gate {given['folder']}")
+
+
+def went(given: dict[str, Any], host: str) -> str:
+    """ "ok" only where the last task of the change answered on that host."""
+    if (given["changed"].get(host) or {}).get("ping") == "pong":
+        return "ok"
+    told = (given["failed"].get(host) or {}).get("msg")
+    return " ".join(str(told or "the host did not answer to the end").split())[:500]
+
+
+def reverted(given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    left, judged = gate_steps.after_revert(ledger, given["batch"], journals(given))
+    answer["proceed"] = not left
+    answer["judged"] = packed(judged)
+    answer["lines"] = left or [f"batch {given['batch']} was put back"]
+
+
+def ended(_given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    answer["hosts"] = gate_steps.kept_hosts(ledger)
+    answer["judged"] = packed(gate_steps.leave_unjudged(ledger))
+
+
+def still_open(_given: dict[str, Any], ledger: gating.Ledger, answer: dict[str, Any]) -> None:
+    answer["batches"] = [shown(batch) for batch in gate_steps.open_batches(ledger)]
+    answer["proceed"] = bool(answer["batches"])
+    if not answer["batches"]:
+        answer["lines"] = ["this gate left nothing to put back"]
+
+
+def journals(given: dict[str, Any]) -> dict[str, list[str]]:
+    """Those that were read; of the others nothing is known."""
+    return {host: one for host, one in given["journal"].items() if isinstance(one, list)}
+
+
+def packed(judged: list[Judged]) -> list[dict[str, Any]]:
+    return [one.answer() for one in judged]
+
+
+STEPS: dict[str, Callable[[dict[str, Any], gating.Ledger, dict[str, Any]], None]] = {
+    "measuring": measuring,
+    "changing": changing,
+    "decided": decided,
+    "reverted": reverted,
+    "ended": ended,
+    "open": still_open,
+}

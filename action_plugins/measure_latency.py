@@ -1,0 +1,31 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""measure_latency: the module of that name, sent as one payload."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+import_module("hostproof_controller")  # It says where the rest is.
+
+from hostproof_controller import remote, runs
+
+remote.prepare()
+
+
+class ActionModule(remote.PayloadAction):
+    def take(
+        self, params: dict[str, Any], controls: list[str], answer: dict[str, Any]
+    ) -> dict[str, Any]:
+        runs.note_lost(self._host, None)
+        return answer
+
+    def lost(self, outcome: str, message: str) -> None:
+        # What a comparison says of a host that does not answer is that it does not.
+        runs.note_lost(self._host, message if outcome == "unreachable" else None)

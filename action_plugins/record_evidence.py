@@ -1,0 +1,60 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""record_evidence: one remote execution; the worker unpacks and keeps the pack, bounded."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+import_module("hostproof_controller")  # It says where the rest is.
+
+from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.errors import HostproofError
+from hostproof_controller import remote, runs
+
+remote.prepare()
+
+#: What is printed of a host's remarks: as many as audit.py makes of a control, and a sentence each.
+MOST_REMARKS, MOST_TEXT = 100, 1000
+
+
+class ActionModule(remote.JudgingAction):
+    def take(
+        self, params: dict[str, Any], controls: list[str], answer: dict[str, Any]
+    ) -> dict[str, Any]:
+        if answer.get("failed"):
+            return answer
+        try:
+            readings = evidence.decode(answer.get("evidence", ""))
+        except HostproofError as problem:
+            raise remote.Failed(f"the pack of this host is lost: {problem}") from None
+        pack = {
+            "schema": evidence.PACK_SCHEMA,
+            "host": self._host,
+            "recorded_at": runs.now(),
+            "hostproof": str(answer.get("hostproof", "unknown"))[:40],
+            "readings": readings,
+        }
+        path = runs.record_folder() / f"{safe_name(self._host)}.json"
+        runs.write_file(path, json.dumps(pack, indent=1, sort_keys=True) + "\n")
+        remarks = [one[:MOST_TEXT] for one in answer.get("remarks", [])[:MOST_REMARKS]]
+        result = {"changed": False, "readings": len(readings), "path": str(path)}
+        return {
+            **result,
+            "remarks": remarks,
+            "warnings": [f"{self._host}: {one}" for one in remarks],
+        }
+
+
+def safe_name(host: str) -> str:
+    """A file name that an audit of the packs takes (inventories/evidence.py)."""
+    return "".join(
+        one if one.isascii() and (one.isalnum() or one in "._:-") else "_" for one in host
+    )

@@ -1,0 +1,66 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes the report of a run from its findings.
+
+library/render_report.py says what it takes and what it answers.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+import_module("hostproof_controller")  # It says where the rest is.
+
+from ansible.module_utils.hostproof.controls import check_ids
+from ansible.module_utils.parsing.convert_bool import boolean
+from hostproof_controller import runs
+from hostproof_controller.actions import ControllerAction, Failed
+from hostproof_controller.report.render import render_folder
+from hostproof_controller.report.waiver_file import load_waivers
+
+
+class ActionModule(ControllerAction):
+    said = "the report could not be rendered"
+
+    def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
+        folder = given["folder"] or str(runs.report_folder())
+        waivers = self.of_user("hostproof_waivers", given["waivers"])
+        if given["hosts"]:
+            name_missing(given["hosts"])
+        if not folder or not os.path.isdir(folder):
+            raise Failed(f"there is no report folder {folder!r}: no host was judged")
+        rendered = render_folder(
+            os.path.abspath(folder),
+            today=datetime.date.today(),
+            known_checks=check_ids,
+            waivers=None if waivers is None else load_waivers(waivers),
+            strict=boolean(self.of_user("hostproof_strict", given["strict"]) or False),
+        )
+        answer = {
+            "exit_code": rendered.exit_code,
+            "summary": rendered.summary,
+            "report": rendered.paths["report.html"],
+        }
+        if rendered.exit_code:
+            raise Failed(f"the run ends with exit code {rendered.exit_code}", **answer)
+        return answer
+
+
+def name_missing(hosts: list[str]) -> None:
+    """Give each host that was to be judged and has no result one that says so."""
+    for host in sorted(set(hosts) - runs.results_of_this_run()):
+        runs.write_result(
+            host,
+            len(hosts),
+            "failed",
+            "This host was never asked: what Ansible printed above says why.",
+            [],
+        )

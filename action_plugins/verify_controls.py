@@ -1,0 +1,74 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""verify_controls: policies from variables, one remote execution, findings written by workers."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
+if STAYS not in sys.path:
+    sys.path.append(STAYS)
+import_module("hostproof_controller")  # It says where the rest is.
+
+from ansible.module_utils.parsing.convert_bool import boolean
+from hostproof_controller import answers, policies, remote, runs
+
+remote.prepare()
+remote.argument_spec("verify_controls")
+
+#: As in the module: what fails the task, by O(fail_on).
+FAILING = {"never": (), "fail": ("fail", "error"), "warn": ("fail", "error", "warn")}
+
+
+class ActionModule(remote.JudgingAction):
+    def arguments(self) -> dict[str, Any]:
+        """With what stands in variables, where the task asks for that.
+
+        A template in the task would make each worker load every filter.
+        """
+        given = super().arguments()
+        if boolean(given.get("by_variables", False), strict=False):
+            evidence = self._plain_variable("hostproof_evidence")
+            folder = self._plain_variable("hostproof_evidence_folder")
+            given.setdefault("evidence", "cited" if evidence is None else evidence)
+            if folder is not None:
+                given.setdefault("evidence_pack", f"{folder}/{self._host}.json")
+        return given
+
+    def _plain_variable(self, name: str) -> Any:
+        value = self._variables.get(name)
+        return policies.plain(name, value, lambda found: self._template(found, self._variables))
+
+    def take(
+        self, params: dict[str, Any], controls: list[str], answer: dict[str, Any]
+    ) -> dict[str, Any]:
+        findings = answer.get("findings")
+        if findings is None:
+            # The host refused the policies, or could not read the pack.
+            message = answer.get("msg") or "the host answered no findings"
+            self.lost("failed", message)
+            return {"failed": True, "msg": message, "reported": True}
+        inventories = self._variables.get("ansible_inventory_sources") or []
+        findings = answers.with_all_controls(findings, controls)
+        findings = answers.completed(findings, self._host, [str(one) for one in inventories])
+        evidence = answer.get("evidence")
+        runs.write_result(
+            self._host, self.hosts, "judged", None, findings, evidence, self.recorded_at(params)
+        )
+        counts: dict[str, int] = {}
+        for finding in findings:
+            counts[finding["status"]] = counts.get(finding["status"], 0) + 1
+        result: dict[str, Any] = {"changed": False, "counts": counts, "reported": True}
+        if params["result"] == "findings":
+            result["findings"] = findings
+            if evidence is not None:
+                result["evidence"] = evidence
+        bad = [one for one in findings if one["status"] in FAILING[params["fail_on"]]]
+        if bad:
+            lines = [f"{one['status']} {one['check']}: {one['why']}" for one in bad]
+            result.update(failed=True, msg=f"{len(bad)} findings: {' | '.join(lines)}")
+        return result

@@ -1,0 +1,126 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How readily the kernel swaps: now, and after the next boot."""
+
+from typing import List, NamedTuple, Optional
+
+from ..answer import Answer, attempt, known, unless_absent
+from ..change import Change, FileChange, Plan, Refusal, ValueChange
+from ..checking import Rules, Skip, Verdict
+from ..errors import Absent
+from ..fields import drop_in, reader, whole_number
+from ..finding import FAIL, PASS
+from ..host import Host
+from ..parsers.systemd import sysctl_d
+from ..probes.systemd import boot
+
+NAME = "swappiness"
+KEY = "vm.swappiness"
+RUNNING = "/proc/sys/vm/swappiness"
+APPLY = "./hostproof apply --tags swappiness"
+
+
+class Policy(NamedTuple):
+    maximum: int = whole_number(0, 200)
+    sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
+
+
+policy_from = reader(NAME, Policy)
+
+
+class Facts(NamedTuple):
+    running: Answer[int]
+    boot: boot.Boot
+    file: Answer[str]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    return Facts(
+        running=attempt(host.read_number, RUNNING),
+        boot=boot.read_boot(host),
+        file=attempt(host.read_text, policy.sysctl_file),
+    )
+
+
+def _is_linux(facts: Facts, _policy: Policy) -> None:
+    if isinstance(facts.running, Absent):
+        raise Skip("Not a Linux host.")
+
+
+rules = Rules(NAME, applies=_is_linux)
+WHY = "With a high value the kernel swaps parts of the PGA out."
+BOOK = "kernel Documentation/admin-guide/sysctl/vm.rst, swappiness"
+
+
+@rules.check(
+    "swappiness.running",
+    "The kernel prefers the page cache over swap",
+    severity="medium",
+    takes_effect="now",
+    why=WHY,
+    reference=BOOK,
+)
+def running(facts: Facts, policy: Policy) -> Verdict:
+    value = known(facts.running)
+    return Verdict(
+        PASS if value <= policy.maximum else FAIL,
+        f"It is {value}.",
+        fix="apply the policy",
+        commands=[APPLY],
+        desired=f"at most {policy.maximum}",
+        running=str(value),
+        evidence=["file:" + RUNNING],
+    )
+
+
+@rules.check(
+    "swappiness.persisted",
+    "The next boot sets no more",
+    severity="medium",
+    takes_effect="reboot",
+    why=WHY,
+    reference=BOOK + "; sysctl.d(5)",
+)
+def persisted(facts: Facts, policy: Policy) -> Verdict:
+    coming = _at_boot(facts.boot)
+    text = "the kernel's default" if coming is None else f"{coming.value} ({coming.place})"
+    return Verdict(
+        PASS if _is_low(coming, policy) else FAIL,
+        f"After the next boot it is {text}.",
+        fix="apply the policy",
+        commands=[APPLY],
+        desired=f"at most {policy.maximum}",
+        persisted=text,
+        evidence=["dir:/etc/sysctl.d", "file:/proc/cmdline"],
+    )
+
+
+def _at_boot(places: boot.Boot) -> Optional[boot.Setting]:
+    """What the last of all places sets; raises where nobody can know which that is."""
+    found = boot.sysctl_at_boot(places, KEY)
+    found.settled()
+    return found.winner
+
+
+def _is_low(coming: Optional[boot.Setting], policy: Policy) -> bool:
+    return coming is not None and int(coming.value) <= policy.maximum
+
+
+CHECKS = rules.checks
+judge = rules.judge
+
+
+def plan(facts: Facts, policy: Policy) -> Plan:
+    """First the drop-in, which persists, then the value that counts now."""
+    now = known(facts.running)
+    changes: List[Change] = []
+    refusals = []
+    if not _is_low(_at_boot(facts.boot), policy):
+        text = f"{KEY} = {policy.maximum}\n"
+        changes.append(FileChange(policy.sysctl_file, text, unless_absent(facts.file, None)))
+        later = _at_boot(boot.with_sysctl_file(facts.boot, policy.sysctl_file, text))
+        if later is not None and not _is_low(later, policy):
+            refusals.append(Refusal(f"{later.place} sets {later.value} after our file", None))
+    if now > policy.maximum:
+        changes.append(ValueChange(RUNNING, str(policy.maximum), str(now)))
+    return Plan(changes, refusals, pending=[], at_boot=[])

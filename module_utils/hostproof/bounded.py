@@ -1,0 +1,45 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""JSON from whoever may be hostile: no longer and no fuller than is said, or a ValueError."""
+
+import json
+import re
+import zlib
+from typing import Any
+
+#: Lists, dictionaries and what stands in them. Each takes some 100 bytes in memory, however few
+#: characters it is written with.
+MOST_VALUES = 1000000
+
+#: A text within JSON; one that does not end reaches to the end, so that nothing is tried twice.
+_TEXT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+
+
+def inflate(packed: bytes, most: int) -> bytes:
+    """What zlib packed, if it is whole and no longer than ``most``."""
+    inflater = zlib.decompressobj()
+    try:
+        found = inflater.decompress(packed, most)
+    except zlib.error as problem:
+        raise ValueError(str(problem)) from None
+    if inflater.unconsumed_tail:
+        raise ValueError(f"it inflates to more than {most // 1048576} MiB")
+    if not inflater.eof:
+        raise ValueError("its end is missing")
+    return found
+
+
+def loads(text: bytes, most_values: int = MOST_VALUES) -> Any:
+    """The value of ASCII JSON with at most ``most_values`` values."""
+    decoded = text.decode("ascii")
+    # Eight for a text with a few escaped ones within.
+    many = decoded.count('"') > 8 * most_values
+    if not many:
+        frame = _TEXT.sub("", decoded)
+        many = frame.count(",") + frame.count("[") + frame.count("{") > most_values
+    if many:
+        raise ValueError(f"it holds more than {most_values} values")
+    try:
+        return json.loads(decoded)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None

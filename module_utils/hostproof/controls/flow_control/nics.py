@@ -1,0 +1,146 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One interface that is judged: what was read of it, on whatever system, and what that says."""
+
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ...answer import Answer, if_known, known
+from ...checking import Skip
+from ...errors import Absent, Unanswered
+from ...host import Sample
+from ...parsers.net.ethtool_pause import Direction, PauseSettings
+from ...parsers.net.ethtool_settings import Settings
+from ...parsers.nfs.nfs_options import LINUX
+from ...parsers.systemd.link_file import Device
+from ...probes.net.network_interfaces import Interfaces, Nic
+from ...probes.net.nic_pause import Traffic, argv_pause
+from ...probes.net.pause_persisted import Persisted, Setting
+from .policy import Rule
+
+LINK_FOLDER = "/etc/systemd/network"
+RULE_FOLDER = "/etc/udev/rules.d"
+
+
+class NicFacts(NamedTuple):
+    """One interface that is judged. Every Answer may hold the error that stands in its place.
+
+    ``pause`` is Absent where the driver has none. ``priorities`` are those that pause by
+    themselves (802.1Qbb), or words where only that is known; Absent where nothing tells of any.
+    ``system`` is LINUX, AIX or SOLARIS; on the latter two ``autoneg`` of ``pause`` means nothing,
+    and ``by_hand`` says how to set what the rule wants, for apply does not, with the commands for
+    it. ``evidence`` are the
+    keys of what ``pause`` is from, those of ethtool where it is empty.
+    """
+
+    nic: Nic
+    roles: Tuple[str, ...]
+    rule: Rule
+    pause: Answer[PauseSettings]
+    settings: Answer[Settings]
+    in_force: Answer[Direction]
+    priorities: Answer[Sequence[Union[int, str]]]
+    persisted: Persisted
+    traffic: Answer[Traffic]
+    system: str = LINUX
+    by_hand: str = ""
+    by_hand_commands: Tuple[str, ...] = ()
+    evidence: Tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.nic.name
+
+
+class Platform(NamedTuple):
+    """How one system is read: ``read_nic(name, roles, rule)`` without its traffic, and
+    ``traffic_of(sample, name)``. ``take_sample(names, seconds)`` is None where nothing counts."""
+
+    interfaces: Interfaces
+    read_nic: Callable[[str, Tuple[str, ...], Rule], NicFacts]
+    take_sample: Optional[Callable[[List[str], float], Sample]]
+    traffic_of: Callable[[Sample, str], Traffic]
+
+
+def link_path(nic: str) -> str:
+    """Our own .link file: its name comes before all that somebody would choose."""
+    return f"{LINK_FOLDER}/00-hostproof-{nic}.link"
+
+
+def rule_path(nic: str) -> str:
+    """Our own udev rule, for a systemd whose .link files know no flow control."""
+    return f"{RULE_FOLDER}/99-hostproof-pause-{nic}.rules"
+
+
+def without_systemd(nic: Nic, system: str, settings: Answer[List[Setting]]) -> Persisted:
+    """What a boot sets where no .link file is read."""
+    return Persisted(
+        links=[],
+        winner=None,
+        settings=settings,
+        profile=None,
+        systemd=Absent("command:udevadm --version", f"{system} has no systemd"),
+        device=Device(nic.permanent_mac, None, nic.driver, (nic.name,)),
+        texts={},
+    )
+
+
+def why_left_alone(one: NicFacts) -> Optional[str]:
+    """Why no flow control is wanted of an interface; raises where that is not known."""
+    if isinstance(one.pause, Absent):
+        return f"{one.name}: {one.pause}."
+    known(one.pause)
+    return priority_in_use(one)
+
+
+def has_link(one: NicFacts) -> bool:
+    """False where there is none, or somebody took the interface down; raises where nobody tells."""
+    if one.nic.carrier is None and one.system == LINUX:
+        raise Unanswered(
+            f"file:/sys/class/net/{one.name}/carrier",
+            f"whether {one.name} has a link is not known",
+        )
+    return one.nic.carrier is not False
+
+
+def priority_in_use(one: NicFacts) -> Optional[str]:
+    """That PAUSE by priority is in use, in words; None where nothing says so."""
+    priorities = if_known(one.priorities, [])
+    if priorities:
+        return "Priority flow control is in use ({0}): hands off.".format(
+            ", ".join(f"priority {item}" if isinstance(item, int) else item for item in priorities)
+        )
+    if not isinstance(one.priorities, Absent):
+        known(one.priorities)
+    traffic = if_known(one.traffic, None)
+    if traffic is not None and traffic.priority and isinstance(one.priorities, Absent):
+        return "Frames of priority flow control were counted: hands off."
+    return None
+
+
+def evidence_of(one: NicFacts) -> List[str]:
+    """What its flow control is from first, then what its speed is from."""
+    if one.evidence:
+        return list(one.evidence)
+    return ["command:" + " ".join(argv_pause(one.name)), "command:ethtool " + one.name]
+
+
+def skip_if_left_alone(one: NicFacts) -> None:
+    why = why_left_alone(one)
+    if why:
+        raise Skip(why)
+
+
+# -- words ----------------------------------------------------------------------------------------
+
+
+def on_off(value: bool) -> str:
+    return "on" if value else "off"
+
+
+def direction_text(value: Union[Direction, PauseSettings]) -> str:
+    return f"rx {on_off(value.rx)}, tx {on_off(value.tx)}"
+
+
+def capital(text: str) -> str:
+    """The text as a sentence begins; str.capitalize() would also write gi1/0/1 for Gi1/0/1."""
+    return text[:1].upper() + text[1:]

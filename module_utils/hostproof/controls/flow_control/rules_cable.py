@@ -1,0 +1,128 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether both ends of the host's cables are of one speed and duplex."""
+
+from typing import List, Optional
+
+from ...answer import known
+from ...checking import Skip, Verdict, undetermined
+from ...errors import Absent, Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.nfs.nfs_options import LINUX
+from ...shell import line
+from ...snmp.switch_port import SwitchPort
+from .facts import Facts
+from .links import not_one_cable
+from .nics import NicFacts, capital, evidence_of, has_link
+from .policy import Policy
+from .ports import need_ports, ports_of
+from .subjects import CASE, IEEE_802_3, NICS, rules
+
+
+@rules.check(
+    "flow_control.speed_duplex",
+    "Both ends of the cable agree on speed and duplex",
+    severity="high",
+    takes_effect="now",
+    why="One end forced and the other negotiating ends in half duplex there: late collisions and "
+    "lost frames.",
+    reference="IEEE 802.3, clause 28; " + CASE,
+    each=NICS,
+)
+def speed_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
+    nic = one.nic
+    if not has_link(one):
+        raise Skip("The link is down.")
+    if nic.speed is None or nic.duplex is None:
+        return _no_speed(one)
+    ports = need_ports(one, facts)
+    running = f"{nic.speed} Mb/s {nic.duplex} duplex"
+    evidence = list(nic.evidence) + evidence_of(one)[1:]
+    verdict = _of_both_ends(one, ports[0], running, evidence) if ports else None
+    return verdict or _of_this_end(one, running, evidence)
+
+
+def _of_both_ends(
+    one: NicFacts, other: SwitchPort, running: str, evidence: List[str]
+) -> Optional[Verdict]:
+    """None where the port of the switch does not tell enough to pass."""
+    port = other.port
+    speed = f"{port.speed} Mb/s" if port.speed else "speed unknown"
+    far = f"{other.name}: {speed}, {port.duplex or 'unknown'} duplex"
+    verdict = not_one_cable((one.name, one.nic.speed), (other.name, port.speed))
+    if verdict is None and port.duplex not in (None, one.nic.duplex):
+        verdict = Verdict(
+            FAIL,
+            f"The host has {running}, the switch port {far}.",
+            fix="let both ends negotiate, or force both to the same",
+        )
+    if verdict is None and port.speed is not None and port.duplex is not None:
+        verdict = Verdict(PASS)
+    if verdict is None:
+        return None
+    return verdict._replace(running=running, in_use=far, evidence=[*evidence, *port.evidence])
+
+
+def _of_this_end(one: NicFacts, running: str, evidence: List[str]) -> Verdict:
+    settings = known(one.settings)
+    if settings.autoneg and settings.partner_modes == "":
+        return Verdict(
+            WARN,
+            "This end negotiates and the other offers nothing: it is forced, or does not tell.",
+            fix="let the switch port negotiate",
+            running=running,
+            evidence=evidence,
+        )
+    if settings.autoneg is False:
+        on_linux = one.system == LINUX
+        return Verdict(
+            WARN,
+            "Speed and duplex are forced here: where the other end negotiates, it falls back to "
+            "half duplex.",
+            fix="let both ends negotiate: this one only if the switch port does, too",
+            commands=[line("ethtool", "-s", one.name, "autoneg", "on")] if on_linux else [],
+            running=running,
+            evidence=evidence,
+        )
+    if settings.autoneg and settings.partner_modes:
+        return Verdict(PASS, running=running + ", negotiated", evidence=evidence)
+    raise Skip(f"Only this end is known ({running}): name the switch in flow_control_switches.")
+
+
+def _no_speed(one: NicFacts) -> Verdict:
+    if isinstance(one.pause, Absent):
+        raise Skip(f"The driver {one.nic.driver} tells no speed and no duplex.")
+    problem = Unanswered(one.nic.evidence[0], "the driver tells no speed or no duplex")
+    return undetermined(problem)._replace(evidence=one.nic.evidence)
+
+
+@rules.check(
+    "flow_control.half_duplex",
+    "The link is full duplex",
+    severity="high",
+    takes_effect="now",
+    why="With half duplex there are collisions, and no PAUSE: 802.3x is for full duplex alone.",
+    reference=IEEE_802_3,
+    each=NICS,
+)
+def half_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
+    if not has_link(one):
+        raise Skip("The link is down.")
+    ends = [("the host", one.nic.duplex)]
+    ports = ports_of(one, facts) if one.nic.duplex == "half" else need_ports(one, facts)
+    ends += [(port.name, port.port.duplex) for port in ports]
+    half = [name for name, duplex in ends if duplex == "half"]
+    if not half and one.nic.duplex is None:
+        return _no_speed(one)
+    evidence = list(one.nic.evidence)
+    for port in ports:
+        evidence += port.port.evidence
+    return Verdict(
+        FAIL if half else PASS,
+        why="{0} has half duplex: it cannot send and receive at once, and PAUSE does not "
+        "exist.".format(capital(" and ".join(half))),
+        fix="let both ends negotiate, or force both to full duplex",
+        desired="full duplex",
+        running="{0} duplex".format(one.nic.duplex or "unknown"),
+        evidence=evidence,
+    )

@@ -1,0 +1,133 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the interfaces counted within the window."""
+
+from typing import Optional, Tuple
+
+from ... import shell
+from ...checking import Skip, Verdict, known_or_skip, undetermined
+from ...errors import Absent, Unanswered
+from ...finding import PASS, WARN
+from ...parsers.nfs.nfs_options import LINUX
+from ...probes.net.nic_pause import Traffic
+from .facts import Facts
+from .nics import NicFacts, capital, skip_if_left_alone
+from .policy import Policy
+from .subjects import CASE, IEEE_802_3, NICS, rules
+
+
+@rules.check(
+    "flow_control.pause_frames",
+    "No side makes the other pause",
+    severity="medium",
+    takes_effect="now",
+    why="PAUSE that is sent (tx) says that this host is too slow; PAUSE that comes (rx) says that "
+    "the switch or what is behind it is.",
+    reference=IEEE_802_3,
+    each=NICS,
+)
+def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
+    if isinstance(one.pause, Absent):
+        raise Skip(f"{one.name}: {one.pause}.")
+    traffic = known_or_skip(one.traffic)
+    if traffic.rx_pause is None and traffic.tx_pause is None and not traffic.anew:
+        raise Skip(f"The driver {one.nic.driver} does not count PAUSE frames.")
+    reasons = []
+    if (traffic.tx_pause or 0) > policy.pause_frames_limit:
+        reasons.append(
+            f"this host sent {traffic.tx_pause} PAUSE frames (tx): it takes frames too slowly, and "
+            "makes the switch wait"
+        )
+    if (traffic.rx_pause or 0) > policy.pause_frames_limit:
+        reasons.append(
+            f"this host got {traffic.rx_pause} PAUSE frames (rx): the switch or what is behind it "
+            "is congested"
+        )
+    text = "{0}, {1} within {2:.1f} s".format(
+        _counted("rx", traffic.rx_pause), _counted("tx", traffic.tx_pause), traffic.seconds
+    )
+    missing = [
+        name for name, n in (("rx", traffic.rx_pause), ("tx", traffic.tx_pause)) if n is None
+    ]
+    if missing and not reasons:
+        if traffic.anew:
+            return _began_anew(traffic, traffic.anew)
+        raise Skip(
+            "The driver {0} does not count {1}; {2}.".format(
+                one.nic.driver, " and ".join(missing), text
+            ),
+            traffic.evidence,
+        )
+    return Verdict(
+        WARN if reasons else PASS,
+        why=capital("; ".join(reasons)) + ".",
+        fix="relieve the end that sends PAUSE: receive buffers and interrupts of a host, the load "
+        "of a filer; flow_control_pause_frames_limit says how many are allowed",
+        desired=f"at most {policy.pause_frames_limit} in each direction",
+        in_use=text,
+        evidence=traffic.evidence,
+    )
+
+
+def _began_anew(traffic: Traffic, names: Tuple[str, ...]) -> Verdict:
+    said = "the counters began anew within the sample ({0})".format(", ".join(names))
+    return undetermined(Unanswered(traffic.evidence[0], said))._replace(
+        fix="run again; a driver that is reset over and over says so in dmesg"
+    )
+
+
+def _counted(name: str, number: Optional[int]) -> str:
+    return f"{name} not counted" if number is None else f"{name} {number}"
+
+
+@rules.check(
+    "flow_control.drops",
+    "The interface drops nothing",
+    severity="high",
+    takes_effect="now",
+    why="What the interface drops is sent again after a time-out that the database waits for.",
+    reference="kernel Documentation/networking/statistics.rst; " + CASE,
+    each=NICS,
+)
+def drops(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
+    traffic = known_or_skip(one.traffic)
+    if not traffic.drops and not traffic.drops_anew:
+        raise Skip(f"Nothing of {one.name} counts drops.")
+    over = {name: n for name, n in sorted(traffic.drops.items()) if n > policy.drops_limit}
+    if not over and traffic.drops_anew:
+        return _began_anew(traffic, traffic.drops_anew)
+    lost = ", ".join(f"{name} {n}" for name, n in over.items())
+    paused = traffic.rx_pause or traffic.tx_pause
+    return Verdict(
+        WARN if over else PASS,
+        why="Lost within {0:.1f} s: {1}{2}.".format(
+            traffic.seconds, lost, "" if paused else ", without any PAUSE"
+        ),
+        fix="more receive buffers, speed and flow control of both ends; the limit is "
+        "flow_control_drops_limit",
+        commands=[shell.line("ethtool", "-g", one.name)] if one.system == LINUX else [],
+        desired=f"at most {policy.drops_limit} of each kind",
+        in_use="{0} within {1:.1f} s".format(lost or "none", traffic.seconds),
+        evidence=traffic.evidence,
+    )
+
+
+@rules.check(
+    "flow_control.priority_flow_control",
+    "Priority flow control is not in use",
+    severity="low",
+    takes_effect="now",
+    why="A port that pauses by priority (RoCE, iSCSI or FCoE with DCB) is not to be paused as a "
+    "whole: such an interface is left alone.",
+    reference="IEEE 802.1Qbb; dcb-pfc(8)",
+    each=NICS,
+)
+def priority_flow_control(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
+    skip_if_left_alone(one)
+    if isinstance(one.priorities, Absent):
+        raise Skip(f"{one.priorities}.", [one.priorities.key])
+    return Verdict(
+        PASS,
+        running="no priority pauses",
+        evidence=list(one.evidence) or [f"command:dcb pfc show dev {one.name} prio-pfc"],
+    )

@@ -1,0 +1,271 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What lies side by side or one after the other: members of a bond, speeds, MTUs."""
+
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+from ...answer import if_known, known, unless_absent
+from ...checking import Skip, Verdict
+from ...errors import HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...parsers.net.bonding import Bond
+from ...parsers.nfs.nfs_options import LINUX
+from ...probes.net.network_interfaces import Path
+from ...shell import line
+from ...snmp.filer_port import Filer, FilerPort
+from ...snmp.switch_port import Switch, SwitchPort
+from .facts import Facts
+from .nics import NicFacts, capital, direction_text, evidence_of
+from .policy import STANDARD_MTU, Policy
+from .ports import behind, ports_of, why_unknown
+from .subjects import BONDS, CASE, NTAP, PATHS, STORAGE_PATHS, NamedPath, rules
+
+# -- bonds ----------------------------------------------------------------------------------------
+
+
+@rules.check(
+    "flow_control.bond_members_alike",
+    "All members of a bond are alike",
+    severity="medium",
+    takes_effect="now",
+    why="After a failover, or for the connections that the bond puts on the other member, other "
+    "settings count.",
+    reference="kernel Documentation/networking/bonding.rst",
+    each=BONDS,
+)
+def bond_members_alike(name: str, facts: Facts, _policy: Policy) -> Verdict:
+    members = [one for one in facts.nics.values() if one.nic.bond == name]
+    bond = if_known(known(facts.interfaces).bonds.get(name), None)
+    evidence = [key for one in members for key in evidence_of(one)[:1]]
+    commands = []
+    if facts.system == LINUX:
+        place = "/proc/net/bonding/" + name
+        evidence.append("file:" + place)
+        commands.append(line("cat", place))
+    differing = _differing(members)
+    reasons = []
+    if differing:
+        reasons.append("the members differ in " + " and ".join(differing))
+    if isinstance(bond, Bond):
+        out = [member.name for member in bond.members if not bond.works(member.name)]
+        if out:
+            reasons.append("not in use by the bond: " + ", ".join(out))
+    if len(bond.members if isinstance(bond, Bond) else members) == 1:
+        reasons.append("it has one member alone")
+    return Verdict(
+        FAIL if differing else WARN if reasons else PASS,
+        why=". ".join(map(capital, reasons)) + ".",
+        fix="set all members alike",
+        commands=commands,
+        running="; ".join(f"{one.name}: {_pause_text(one)}" for one in members),
+        evidence=evidence,
+    )
+
+
+def _differing(members: List[NicFacts]) -> List[str]:
+    """What the members do not have in common: "speed (eth0: 1000, eth1: 100)"."""
+    differing = []
+    for what, values in (
+        ("flow control", [_pause_text(one) for one in members]),
+        ("speed", [_text(one.nic.speed) for one in members]),
+        ("duplex", [_text(one.nic.duplex) for one in members]),
+        ("MTU", [_text(one.nic.mtu) for one in members]),
+    ):
+        if len(set(values)) > 1:
+            pairs = [f"{one.name}: {value}" for one, value in zip(members, values)]
+            differing.append(f"{what} ({', '.join(pairs)})")
+    return differing
+
+
+def _pause_text(one: NicFacts) -> str:
+    if isinstance(one.pause, HostproofError):
+        return "no flow control"
+    return direction_text(known(one.in_force))
+
+
+def _text(value: object) -> str:
+    return "unknown" if value is None else str(value)
+
+
+# -- speed ----------------------------------------------------------------------------------------
+
+
+@rules.check(
+    "flow_control.path_speed",
+    "Host and filer have the same speed",
+    severity="medium",
+    takes_effect="now",
+    why="The faster end overruns the buffers of the switch port in front of the slower one.",
+    reference=CASE,
+    each=STORAGE_PATHS,
+)
+def path_speed(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
+    path = one.path
+    filer = _filer(path, facts)
+    if filer is None:
+        raise Skip(f"The speed of {path.address} is not known: see flow_control_filers.")
+    here = sorted({one.nic.speed for one in _nics(path, facts) if one.nic.speed is not None})
+    there = sorted({port.port.speed for port in filer.ports if port.port.speed is not None})
+    if not here or not there:
+        end = filer.name if here else "the host's interface"
+        raise Skip(f"The speed of {end} is not known.")
+    text = f"host {_joined(here)} Mb/s, filer {_joined(there)} Mb/s"
+    slow, fast = ("host", "filer") if here[-1] < there[-1] else ("filer", "host")
+    return Verdict(
+        PASS if here == there and len(here) == 1 else WARN,
+        why=f"{capital(text)}: what the {fast} sends at once overruns the buffers of the switch "
+        f"port in front of the {slow}, unless PAUSE holds it up.",
+        fix="connect both ends with the same speed",
+        desired="the same speed",
+        running=text,
+        evidence=path.evidence + filer.evidence,
+    )
+
+
+def _filer(path: Path, facts: Facts) -> Optional[Filer]:
+    """None where the policy names none, or it does not know the address. Raises where it did not
+    answer, or not everything: what it has is unknown then."""
+    return unless_absent(facts.filers.get(path.address), None)
+
+
+def _joined(numbers: List[int]) -> str:
+    return " and ".join(map(str, numbers))
+
+
+def _nics(path: Path, facts: Facts) -> List[NicFacts]:
+    return [facts.nics[name] for name in path.nics if name in facts.nics]
+
+
+# -- MTU ------------------------------------------------------------------------------------------
+
+
+class _Way(NamedTuple):
+    """What is known of the MTUs on a path, and what is to be said of them: what loses frames, what
+    only differs, and of what nobody knows. Each hop is a name and its MTU."""
+
+    hops: List[Tuple[str, int]]
+    wrong: List[str]
+    differing: List[str]
+    unknown: List[str]
+
+
+@rules.check(
+    "flow_control.path_mtu",
+    "Every port on the path takes what this host sends",
+    severity="high",
+    takes_effect="now",
+    why="A frame longer than the next port takes is lost without a word: small requests work, "
+    "large ones hang.",
+    reference="RFC 4821, section 1; " + NTAP,
+    each=PATHS,
+)
+def path_mtu(one: NamedPath, facts: Facts, _policy: Policy) -> Verdict:
+    """Only a port that takes less than the host sends, and frames that do not arrive, lose data.
+
+    Two ends with different MTUs agree on the smaller for TCP (its MSS), and a host that has learned
+    of a smaller one on the way sends no more than that.
+    """
+    path = one.path
+    if path.mtu is None:
+        raise Skip(f"The MTU of {path.device} is not known.")
+    way = _Way([(f"device {path.device}", path.mtu)], [], [], [])
+    _look_at_host(path, path.mtu, facts, way)
+    filer = _filer(path, facts)
+    _look_at_far_end(path, path.mtu, filer, facts, way)
+    text = ", ".join("{0} {1}".format(*hop) for hop in way.hops)
+    evidence = path.evidence + (() if filer is None else filer.evidence)
+    frames = if_known(facts.large_frames.get(path.address), None)
+    if frames is not None:
+        evidence += tuple(frames.evidence)
+        if frames.passed:
+            # What agents show is no proof against frames that went all the way and back.
+            text += f"; frames of {path.mtu} arrive, and their answers"
+            return Verdict(PASS, running=text, evidence=evidence)
+        limit = "" if frames.limit is None else f": {frames.limit} is the most on the way"
+        way.wrong.insert(0, f"they do not arrive at {path.address}{limit}")
+    if way.unknown and not way.wrong and path.mtu > STANDARD_MTU:
+        _need_switches(path, filer, facts)
+        if not way.differing:
+            unknown = ", ".join(way.unknown)
+            raise Skip(f"Known is only this end ({text}), not {unknown}.", evidence)
+    return Verdict(
+        FAIL if way.wrong else WARN if way.differing else PASS,
+        why=_why_of(way, path.mtu),
+        fix=f"give every switch port on the way at least the MTU of {path.device}, or "
+        f"{path.device} no more than they take",
+        running=text,
+        evidence=evidence,
+    )
+
+
+def _why_of(way: _Way, mtu: int) -> str:
+    if way.wrong:
+        return f"This host sends up to {mtu} bytes, but {'; '.join(way.wrong)}."
+    differing = "; ".join(way.differing)
+    return f"Not all have the MTU {mtu} of this host: {differing}. TCP goes by the smaller end."
+
+
+def _need_switches(path: Path, filer: Optional[Filer], facts: Facts) -> None:
+    """Raise what a switch that was asked did not tell of the ports on the way."""
+    macs = [one.nic.mac for one in _nics(path, facts)] + [path.mac]
+    macs += [port.mac for port in _ports(filer)]
+    problem = why_unknown(facts, macs)
+    if problem is not None:
+        raise problem
+
+
+def _ports(filer: Optional[Filer]) -> Sequence[FilerPort]:
+    return () if filer is None else filer.ports
+
+
+def _look_at_host(path: Path, mtu: int, facts: Facts, way: _Way) -> None:
+    """Its interfaces and what they are plugged into."""
+    for one in _nics(path, facts):
+        if one.nic.mtu is not None and one.name != path.device:
+            way.hops.append((one.name, one.nic.mtu))
+            if one.nic.mtu < mtu:
+                way.wrong.append(f"{one.name} takes only {one.nic.mtu}")
+        _look_at_ports(ports_of(one, facts), one.name, mtu, facts, way)
+
+
+def _look_at_far_end(path: Path, mtu: int, filer: Optional[Filer], facts: Facts, way: _Way) -> None:
+    """What lies behind: a router, the filer and its switch port."""
+    if path.gateway is not None:
+        way.unknown.append(f"the router {path.gateway}")
+    if path.learned_mtu is not None and path.learned_mtu < mtu:
+        way.hops.append((f"learned for {path.address}", path.learned_mtu))
+        way.differing.append(f"the kernel has learned {path.learned_mtu} for {path.address}")
+    there = [port.port.mtu for port in _ports(filer) if port.port.mtu]
+    for other in there:
+        way.hops.append((path.address, other))
+        if other != mtu and path.gateway is None:
+            way.differing.append(f"{path.address} has {other}")
+    if not there:
+        way.unknown.append(path.address or "the other nodes")
+    if path.address:
+        macs = sorted({port.mac for port in _ports(filer) if port.mac} or {path.mac or ""})
+        _look_at_ports(behind(facts, macs).ports, path.address, mtu, facts, way)
+
+
+def _look_at_ports(
+    ports: Sequence[SwitchPort], end: str, mtu: int, facts: Facts, way: _Way
+) -> None:
+    """The ports of switches that ``end`` is plugged into."""
+    by_class = {
+        switch.name
+        for switch in facts.switches.values()
+        if isinstance(switch, Switch) and switch.mtu_by_class
+    }
+    for port in ports:
+        if port.port.mtu is None:
+            continue
+        way.hops.append((port.name, port.port.mtu))
+        if port.port.mtu < mtu and port.switch in by_class:
+            way.differing.append(
+                f"{port.name} shows {port.port.mtu}, no proof on a switch that sets the MTU by "
+                "QoS class"
+            )
+        elif port.port.mtu < mtu:
+            way.wrong.append(f"the switch port {port.name} takes only {port.port.mtu}")
+    if not any(port.port.mtu for port in ports):
+        way.unknown.append(f"the switch port of {end}")

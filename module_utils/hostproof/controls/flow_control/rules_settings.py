@@ -1,0 +1,369 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is set of the host's own end, what is in force, and what the next boot sets."""
+
+from typing import Optional, Tuple
+
+from ...answer import if_known, known
+from ...checking import Skip, Verdict
+from ...errors import Absent
+from ...finding import PASS, WARN
+from ...parsers.net.ethtool_pause import Direction, PauseSettings
+from ...parsers.nfs.nfs_options import LINUX
+from ...parsers.systemd import link_file
+from ...probes.net.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
+from ...probes.net.pause_persisted import Setting
+from .facts import Facts
+from .nics import (
+    NicFacts,
+    capital,
+    direction_text,
+    evidence_of,
+    has_link,
+    link_path,
+    on_off,
+    skip_if_left_alone,
+)
+from .policy import OFF, ON, Policy
+from .remedy import bad, commands_of, fix_of
+from .subjects import IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK, rules
+from .wanted import Wanted, given_by_boot, wanted_of
+
+ETHTOOL = "ethtool(8), --pause; kernel include/uapi/linux/ethtool.h, struct ethtool_pauseparam"
+
+
+def _set_text(one: NicFacts, pause: PauseSettings) -> str:
+    """What is set; only Linux tells what is set of its negotiation."""
+    autoneg = f"autonegotiation {on_off(pause.autoneg)}, " if one.system == LINUX else ""
+    return autoneg + direction_text(pause)
+
+
+@rules.check(
+    "flow_control.supported",
+    "The interface can do flow control",
+    severity="low",
+    takes_effect="now",
+    why="An interface without PAUSE neither obeys a switch that is full nor holds one up.",
+    reference=ETHTOOL,
+    each=NICS_AND_UNKNOWN,
+)
+def supported(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
+    pause = one.pause
+    if isinstance(pause, Absent):
+        kind = f"driver {one.nic.driver}" if one.nic.driver else "a virtual interface"
+        raise Skip(f"{kind}: {pause}.", evidence_of(one)[:1])
+    known(pause)
+    return Verdict(
+        PASS,
+        running="driver {0}, {1}".format(one.nic.driver, ", ".join(one.roles) or "no role"),
+        evidence=evidence_of(one)[:1],
+    )
+
+
+@rules.check(
+    "flow_control.wanted",
+    "Flow control is set as wanted",
+    severity="medium",
+    takes_effect="now",
+    why="A host that stalls and sends PAUSE (tx) makes switch and filer wait for it, and with "
+    "them every other host.",
+    reference=NTAP,
+    each=NICS,
+)
+def wanted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+    skip_if_left_alone(one)
+    if not has_link(one):
+        raise Skip("The link is down: what the driver shows then is not what it will use.")
+    goal = wanted_of(one, facts)
+    pause = known(one.pause)
+    negotiates = goal.autoneg not in (ON, OFF) or pause.autoneg == (goal.autoneg == ON)
+    # While PAUSE is negotiated, rx and tx only say what is offered; what comes of it is judged by
+    # flow_control.negotiated.
+    set_so = goal.met_by(Direction(pause.rx, pause.tx)) or (
+        pause.autoneg and goal.met_by(if_known(one.in_force, Direction(pause.rx, pause.tx)))
+    )
+    wrong = [] if negotiates else [f"autonegotiation is {on_off(pause.autoneg)}"]
+    if not set_so:
+        wrong += [
+            f"{name} is {on_off(value)}"
+            for name, value, want in (("rx", pause.rx, goal.rx), ("tx", pause.tx, goal.tx))
+            if want not in (None, value)
+        ]
+    danger = ""
+    if goal.tx is False and pause.tx:
+        danger = ": if this host stalls, it makes the switch hold up what others send"
+    return Verdict(
+        bad(policy) if wrong else PASS,
+        why="{0}, and {1} is wanted{2}.".format(capital(" and ".join(wrong)), goal.text, danger),
+        fix=fix_of(one, policy),
+        commands=commands_of(one, policy),
+        desired=goal.text,
+        running=_set_text(one, pause),
+        evidence=evidence_of(one),
+    )
+
+
+@rules.check(
+    "flow_control.negotiated",
+    "Flow control in force is what is wanted",
+    severity="medium",
+    takes_effect="now",
+    why="Where PAUSE is negotiated, the link uses what both ends offer and not what is set here.",
+    reference=IEEE_802_3,
+    each=NICS,
+)
+def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+    skip_if_left_alone(one)
+    pause = known(one.pause)
+    if not pause.autoneg and one.system != LINUX:
+        raise Skip(
+            f"{one.system} does not tell what was negotiated; what it shows is judged by "
+            "flow_control.wanted."
+        )
+    if not pause.autoneg:
+        raise Skip("PAUSE is not negotiated here: what is set is in force.")
+    if not has_link(one):
+        raise Skip("The link is down: nothing is negotiated.")
+    goal = wanted_of(one, facts)
+    force = known(one.in_force)
+    return Verdict(
+        PASS if goal.met_by(force) else bad(policy),
+        why=f"Negotiated is {direction_text(force)}, and {goal.text} is wanted.",
+        fix=fix_of(one, policy),
+        commands=commands_of(one, policy),
+        desired=goal.text,
+        running=f"{direction_text(pause)} set",
+        in_use=f"{direction_text(force)} negotiated",
+        evidence=evidence_of(one),
+    )
+
+
+#: What a boot sets: autoneg, rx, tx.
+_Boot = Tuple[Optional[bool], Optional[bool], Optional[bool]]
+#: A status, and why.
+_Grade = Tuple[str, str]
+
+
+@rules.check(
+    "flow_control.persisted",
+    "Flow control is the same after a boot",
+    severity="medium",
+    takes_effect="reboot",
+    why="What ethtool sets is gone with the next boot; then counts the first .link file that "
+    "fits, and what runs after it.",
+    reference=SYSTEMD_LINK + "; nm-settings(5), ethtool",
+    each=NICS,
+)
+def persisted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+    skip_if_left_alone(one)
+    wanted = wanted_of(one, facts)
+    if not wanted.anything:
+        raise Skip("Nothing is wanted of it that a boot could change.")
+    status, why = _persisted_verdict(one, wanted, policy)
+    settings = [item for item in known(one.persisted.settings) if not item.ignored]
+    return Verdict(
+        status,
+        why=why,
+        fix=fix_of(one, policy),
+        commands=commands_of(one, policy),
+        desired=wanted.text,
+        persisted="; ".join(_setting_text(item) for item in settings)
+        or "nothing sets it: the driver's default",
+        running=None
+        if isinstance(one.in_force, Exception)
+        else direction_text(known(one.in_force)),
+        evidence=[key for item in settings for key in item.evidence] or evidence_of(one)[:1],
+    )
+
+
+def _persisted_verdict(one: NicFacts, wanted: Wanted, policy: Policy) -> _Grade:
+    """What only may run is no ground for a pass, and none for a fail against what surely runs."""
+    sure = _verdict_of_boot(one, one.persisted.at_boot(certain=True), wanted, policy)
+    whole = _verdict_of_boot(one, one.persisted.at_boot(), wanted, policy)
+    if PASS not in (sure[0], whole[0]) or sure == whole:
+        return whole
+    places = [
+        f"{item.kind} {item.place}"
+        for item in known(one.persisted.settings)
+        if not item.certain and not item.ignored
+    ]
+    return WARN, "{0} seems to set {1}; only a boot proves it.".format(
+        " and ".join(places), wanted.text if whole[0] == PASS else "something else"
+    )
+
+
+def _verdict_of_boot(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -> _Grade:
+    return (
+        _contrary(boot, wanted, policy)
+        or _left_to_driver(one, boot, wanted, policy)
+        or _refused_by_driver(one, boot, wanted, policy)
+        or _as_negotiated(one, boot, wanted, policy)
+        or _hidden_link(one)
+        or (PASS, "")
+    )
+
+
+def _contrary(boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
+    autoneg, rx, tx = boot
+    wrong = [
+        f"{name} {on_off(value)}"
+        for name, value, goal in (("rx", rx, wanted.rx), ("tx", tx, wanted.tx))
+        if goal is not None and value is not None and value != goal
+    ]
+    if wanted.autoneg in (ON, OFF) and autoneg not in (None, wanted.autoneg == ON):
+        wrong.append(f"autonegotiation {on_off(bool(autoneg))}")
+    if not wrong:
+        return None
+    return bad(policy), f"A boot sets {', '.join(wrong)}, and {wanted.text} is wanted."
+
+
+def _left_to_driver(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
+    _autoneg, rx, tx = boot
+    missing = [
+        name
+        for name, value, goal in (("rx", rx, wanted.rx), ("tx", tx, wanted.tx))
+        if goal is not None and value is None
+    ]
+    if not missing:
+        return None
+    running = if_known(one.in_force, None)
+    status = WARN if running is not None and wanted.met_by(running) else bad(policy)
+    sides = " and ".join(missing)
+    return status, f"Nothing sets {sides} at boot: then the driver's default counts."
+
+
+def _refused_by_driver(
+    one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy
+) -> Optional[_Grade]:
+    autoneg, driver = boot[0], one.nic.driver
+    both = wanted.rx is not False and wanted.tx is not False
+    if autoneg is not False and driver in OFFER_BOTH and not both:
+        return bad(policy), (
+            f"A boot sets {wanted.text} but does not turn its negotiation off, and the driver "
+            f"{driver} offers both while it negotiates."
+        )
+    refused = autoneg not in (None, known(one.pause).autoneg)
+    if refused and driver in NEGOTIATION_OF_LINK:
+        return bad(policy), (
+            f"A boot sets autonegotiation {on_off(bool(autoneg))}, and the driver {driver}, whose "
+            "negotiation is that of the link, refuses this with the rest."
+        )
+    return None
+
+
+def _as_negotiated(one: NicFacts, boot: _Boot, wanted: Wanted, policy: Policy) -> Optional[_Grade]:
+    given = given_by_boot(one, *boot)
+    if given is None:
+        return WARN, (
+            f"A boot sets {wanted.text} and negotiates with it, and what the other end offers is "
+            "not known."
+        )
+    unmet = sorted(direction for direction in given if not wanted.met_by(direction))
+    if not unmet:
+        return None
+    return bad(policy) if len(unmet) == len(given) else WARN, (
+        f"A boot sets {wanted.text} but does not turn its negotiation off, and what the other end "
+        f"offers makes {direction_text(unmet[0])} of it."
+    )
+
+
+def _hidden_link(one: NicFacts) -> Optional[_Grade]:
+    """Where our own .link file hides settings of the file that would count without it."""
+    links = if_known(one.persisted.links, [])
+    own = [link for link in links if link.path == link_path(one.name)]
+    others = [link for link in links if link.path != link_path(one.name)]
+    if not own or not others or others[0].fits != link_file.YES:
+        return None
+    mine = [(item.key, item.value) for item in link_file.link_settings(own[0].units)]
+    theirs = [(item.key, item.value) for item in link_file.link_settings(others[0].units)]
+    sections = link_file.other_sections(others[0].units)
+    if mine == theirs and sections == link_file.other_sections(own[0].units):
+        return None
+    return WARN, (
+        f"{others[0].path} was changed after {own[0].path} took over its settings, and is hidden "
+        "by it."
+    )
+
+
+def _setting_text(item: Setting) -> str:
+    values = [
+        f"{name} {on_off(value)}"
+        for name, value in (
+            ("autonegotiation", item.autoneg),
+            ("rx", item.rx),
+            ("tx", item.tx),
+        )
+        if value is not None
+    ]
+    return "{0} {1}{2}: {3}".format(
+        item.kind, item.place, "" if item.certain else " (perhaps)", ", ".join(values) or "nothing"
+    )
+
+
+@rules.check(
+    "flow_control.link_file_inverted",
+    "RxFlowControl and TxFlowControl are not mixed up",
+    severity="medium",
+    takes_effect="reboot",
+    why="The manual describes RxFlowControl= and TxFlowControl= the wrong way round: after a boot "
+    "RxFlowControl= is what ethtool calls rx.",
+    reference=SYSTEMD_LINK
+    + ", RxFlowControl=; systemd, ethtool_set_flow_control() in ethtool-util.c",
+    each=NICS,
+)
+def link_file_inverted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+    winner = known(one.persisted.winner)
+    flow = {} if winner is None else link_file.flow_control(winner.units)
+    rx, tx = flow.get(link_file.RX), flow.get(link_file.TX)
+    if winner is None or rx is None or tx is None:
+        raise Skip("No .link file sets both directions of this interface.")
+    text = "{0}: RxFlowControl={1} TxFlowControl={2}".format(
+        winner.path, *("yes" if value else "no" for value in (rx, tx))
+    )
+    if rx == tx:
+        return Verdict(PASS, persisted=text, evidence=winner.evidence)
+    wanted = wanted_of(one, facts)
+    shown = Direction(rx, tx)
+    right = wanted.sides and wanted.met_by(shown)
+    turned = wanted.sides and wanted.met_by(Direction(tx, rx))
+    why = (
+        f"After a boot ethtool shows {direction_text(shown)}, whatever systemd.link(5) says of them"
+    )
+    if turned:
+        why += f"; they are the wrong way round for {wanted.text}"
+    return Verdict(
+        PASS if right else bad(policy) if turned else WARN,
+        why=why + ".",
+        # Where they are not mixed up, the other way round is the one that nobody wants.
+        fix=f"exchange RxFlowControl= and TxFlowControl= in {winner.path}"
+        if turned
+        else fix_of(one, policy),
+        commands=() if turned else commands_of(one, policy),
+        desired=wanted.text,
+        persisted=text,
+        evidence=winner.evidence,
+    )
+
+
+@rules.check(
+    "flow_control.ignored_settings",
+    "No setting of flow control is ignored",
+    severity="medium",
+    takes_effect="reboot",
+    why="A setting that nothing reads looks right in its file and never comes into force.",
+    reference=SYSTEMD_LINK
+    + "; sysconfig.txt of initscripts, ETHTOOL_OPTS; nm-settings-ifcfg-rh(5)",
+    each=NICS,
+)
+def ignored_settings(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
+    settings = known(one.persisted.settings)
+    if not settings:
+        raise Skip("Nothing on this host sets its flow control at boot.")
+    ignored = [item for item in settings if item.ignored]
+    return Verdict(
+        WARN if ignored else PASS,
+        why="; ".join(f"{item.place} is ignored: {item.ignored}" for item in ignored) + ".",
+        fix="remove the setting, or use flow_control_wanted",
+        persisted="; ".join(_setting_text(item) for item in settings),
+        evidence=[key for item in settings for key in item.evidence],
+    )

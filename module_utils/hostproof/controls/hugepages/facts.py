@@ -1,0 +1,153 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its pool: who takes it, who may, and what makes it at the next boot."""
+
+from typing import Dict, List, NamedTuple, Optional
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import Absent, Unanswered
+from ...host import Host
+from ...parsers.kernel import buddyinfo, kernel_release, meminfo, sysvipc_shm
+from ...parsers.number import integer
+from ...parsers.unix import getent, limits_conf
+from ...probes.kernel import huge_page_pool as pool_probe
+from ...probes.kernel import numa as numa_probe
+from ...probes.kernel import transparent_hugepages as thp_probe
+from ...probes.kernel.huge_page_pool import PagesOfSize
+from ...probes.oracle import instances as instances_probe
+from ...probes.oracle import next_start
+from ...probes.oracle.instances import Instance
+from ...probes.oracle.next_start import Database
+from ...probes.systemd import boot as boot_probe
+from ...probes.systemd.boot import Setting
+from ...probes.unix import limits as limits_probe
+from .policy import Policy
+
+POOL_FILE = "/proc/sys/vm/nr_hugepages"
+OVERCOMMIT_FILE = "/proc/sys/vm/nr_overcommit_hugepages"
+SHM_GROUP_FILE = "/proc/sys/vm/hugetlb_shm_group"
+RELEASE_FILE = "/proc/sys/kernel/osrelease"
+
+#: Seconds that sqlplus may take.
+SQLPLUS_SECONDS = 20.0
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place."""
+
+    meminfo: Answer[Dict[str, int]]
+    pool: Answer[meminfo.Pool]
+    overcommit: Answer[int]
+    release: Answer[kernel_release.Release]
+    instances: Answer[List[Instance]]
+    databases: Answer[List[Database]]
+    segments: Answer[List[sysvipc_shm.ShmSegment]]
+    page_sizes: Answer[Dict[int, PagesOfSize]]
+    boot: boot_probe.Boot
+    shm_group: Answer[int]
+    group: Answer[getent.Group]
+    thp_mode: Answer[str]
+    thp_default: Answer[Setting]
+    nodes: Answer[List[numa_probe.NodePool]]
+    amm_files: Answer[List[str]]
+    zones: Answer[List[buddyinfo.Zone]]
+    base_page: Answer[int]
+    limit_entries: Answer[List[limits_conf.Entry]]
+    accounts: Answer[Dict[str, limits_probe.Account]]
+    files: Dict[str, Answer[str]]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything that the checks and the plan need; nothing is written."""
+    memory = attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo")))
+    pool = attempt(lambda: meminfo.pool(known(memory)))
+    release = attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip()))
+    running = attempt(instances_probe.find_instances, host)
+    return Facts(
+        meminfo=memory,
+        pool=pool,
+        overcommit=attempt(host.read_number, OVERCOMMIT_FILE),
+        release=release,
+        instances=running,
+        databases=attempt(_read_databases, host, policy, running),
+        segments=attempt(instances_probe.read_segments, host),
+        page_sizes=attempt(pool_probe.read_page_sizes, host),
+        boot=boot_probe.read_boot(host),
+        shm_group=attempt(host.read_number, SHM_GROUP_FILE),
+        group=attempt(_read_group, host, policy.group),
+        thp_mode=attempt(thp_probe.read_mode, host),
+        thp_default=thp_probe.read_default(host, attempt(lambda: known(release).text)),
+        nodes=attempt(lambda: numa_probe.read_node_pools(host, known(pool).page_size)),
+        amm_files=attempt(_read_amm_files, host),
+        zones=attempt(lambda: buddyinfo.parse(host.read_text("/proc/buddyinfo"))),
+        base_page=attempt(_read_base_page, host),
+        limit_entries=attempt(limits_probe.read_entries, host),
+        accounts=attempt(limits_probe.read_accounts, host, _users(policy, running)),
+        files={
+            path: attempt(host.read_text, path)
+            for path in (policy.sysctl_file, policy.limits_file, policy.tmpfiles_file)
+        },
+    )
+
+
+def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]]) -> List[Database]:
+    """The databases with the parameters of their next start: those that run, those that are listed
+    and stopped, and for "auto" those that oratab lists and a start would find."""
+    if not policy.ask_instances:
+        return []
+    active = next_start.running_databases(known(running))
+    if policy.instances is None:
+        stopped = next_start.stopped_of_oratab(host, active)
+    else:
+        # What is listed and has no home yet is only what the policy says of it.
+        homes = next_start.homes_of_oratab(host)
+        wanted = [instance.sid for instance in policy.instances if instance.sid not in active]
+        stopped = {sid: homes[sid] for sid in wanted if sid in homes}
+    asking = next_start.Asking(SQLPLUS_SECONDS, None)
+    return [
+        next_start.look_at(host, asking, sid, active.get(sid), stopped.get(sid))
+        for sid in sorted(set(active) | set(stopped))
+    ]
+
+
+def _read_group(host: Host, name: Optional[str]) -> getent.Group:
+    """The group by name through the host's own name service; Absent if it has none."""
+    if name is None:
+        raise Absent("policy", "hugepages_group is empty: the group is not managed")
+    argv = ["getent", "group", name]
+    output = host.run(argv)
+    groups = getent.parse_group(output.stdout) if output.rc == 0 else []
+    if not groups:
+        raise Absent("command:" + " ".join(argv), f"the host has no group {name}")
+    return groups[0]
+
+
+def _read_base_page(host: Host) -> int:
+    """Bytes of an ordinary page, the unit of /proc/buddyinfo's orders."""
+    argv = ["getconf", "PAGESIZE"]
+    output = host.run(argv)
+    try:
+        if output.rc != 0:
+            raise ValueError("it failed")
+        size = integer(output.stdout.strip())
+        if size <= 0:
+            raise ValueError("no page has no bytes")
+        return size
+    except ValueError:
+        answered = "getconf answered " + output.stdout[:40]
+        raise Unanswered("command:" + " ".join(argv), answered) from None
+
+
+def _users(policy: Policy, running: Answer[List[Instance]]) -> List[str]:
+    """The accounts whose limits matter: the policy's, and those that run instances."""
+    users = list(policy.users)
+    for instance in if_known(running, []):
+        if isinstance(instance.user, str) and instance.user not in users:
+            users.append(instance.user)
+    return users
+
+
+def _read_amm_files(host: Host) -> List[str]:
+    """Automatic Memory Management keeps its memory in /dev/shm/ora_SID_*."""
+    names = unless_absent(attempt(host.list_dir, "/dev/shm"), [])
+    return [name for name in names if name.startswith("ora_")]

@@ -1,0 +1,255 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pages that instances need, now and at their next start.
+
+Source: My Oracle Support 401749.1 for the number of pages.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ...answer import attempt, if_known, known
+from ...errors import Absent, HostproofError, Unanswered
+from ...parsers.size import human
+from ...probes.kernel.huge_page_pool import in_pages
+from ...probes.oracle import next_start
+from ...probes.oracle.next_start import Database, NextSga
+from .facts import Facts
+from .policy import Policy
+
+
+class Part(NamedTuple):
+    """Pages that something takes, and the bytes behind them."""
+
+    pages: int
+    sga: int
+
+
+class Need(NamedTuple):
+    """Pages that the instances need; ``text`` says how they add up, ``sga`` the bytes behind.
+
+    ``now`` is what policy and running instances need without a look at their next start.
+    ``raised`` says whose next start takes more than it has, ``only`` whether one of these refuses
+    small pages. ``stopped`` are more pages if every stopped instance starts, not only the largest.
+    ``unknown`` is why more could be needed than is known.
+    """
+
+    pages: int
+    sga: int
+    text: str
+    now: int = 0
+    raised: Tuple[str, ...] = ()
+    only: bool = False
+    stopped: int = 0
+    unknown: Optional[HostproofError] = None
+
+
+class Start(NamedTuple):
+    """The next start of an instance: what it takes beyond what it has now, and that in words, if
+    it takes more."""
+
+    growth: Part
+    coming: NextSga
+    words: str
+
+
+def need(facts: Facts, policy: Policy) -> Optional[Need]:
+    """The pool that policy, running instances and the next starts ask for; None without any.
+
+    A running SGA takes floor(segment / page) + 1 pages for each segment of at least a page
+    (MOS 401749.1), and as many more as its next start makes it larger. One that is down takes its
+    size rounded up, and a few pages more, since an instance that is not running yet does not show
+    how many segments it will have.
+    """
+    page = known(facts.pool).page_size
+    starts, unknown = next_starts(facts, policy, page)
+    running = known(facts.instances)
+    stopped: Dict[str, Start] = {}
+    if policy.instances is None:
+        active = {instance.sid for instance in running}
+        stopped = {sid: start for sid, start in starts.items() if sid not in active}
+    if not running and not policy.instances and not stopped:
+        # Whether oratab has more is then not known: nobody can say that nothing is needed.
+        return None if unknown is None else Need(0, 0, "not known", unknown=unknown)
+    now = _parts(facts, policy, page, starts, grown=False)
+    parts = _parts(facts, policy, page, starts, grown=True)
+    # Any one of the stopped instances must be able to start; not all of them at once.
+    largest = max(sorted(stopped), key=lambda sid: stopped[sid].growth.pages) if stopped else None
+    if largest is not None:
+        parts[largest + " (down)"] = stopped[largest].growth
+    raised = [start for start in starts.values() if start.words]
+    return _sum_up(parts, policy, page)._replace(
+        now=_sum_up(now, policy, page).pages,
+        raised=tuple(sorted(start.words for start in raised)),
+        only=any(start.coming.only for start in raised),
+        stopped=sum(start.growth.pages for sid, start in stopped.items() if sid != largest),
+        unknown=unknown,
+    )
+
+
+def least_need(facts: Facts, policy: Policy, page: int) -> Need:
+    """What the running databases take at their next start, whatever else is not known."""
+    active = {instance.sid for instance in known(facts.instances)}
+    starts = {
+        sid: start
+        for sid, start in next_starts(facts, policy, page)[0].items()
+        if sid in active and start.coming.size
+    }
+    parts = {sid: _rounded_up(start.coming.size, page) for sid, start in starts.items()}
+    return _sum_up(parts, policy, page)._replace(
+        raised=tuple(sorted(start.words for start in starts.values() if start.words)),
+        only=any(start.coming.only for start in starts.values()),
+    )
+
+
+def next_starts(
+    facts: Facts, policy: Policy, page: int
+) -> Tuple[Dict[str, Start], Optional[HostproofError]]:
+    """The next start of each database that can be known, and the first reason why one cannot."""
+    if isinstance(facts.databases, HostproofError):
+        return {}, facts.databases
+    listed = [one.sid for one in policy.instances or ()]
+    read = {database.sid for database in facts.databases}
+    problems: List[HostproofError] = []
+    for instance in known(facts.instances):
+        # Whoever forbids to ask has to list what each instance takes.
+        if instance.kind in next_start.KINDS and instance.sid not in read.union(listed):
+            problems.append(_unreported(instance.sid, "hugepages_ask_instances is false"))
+    starts: Dict[str, Start] = {}
+    for database in facts.databases:
+        start = attempt(_next_start, database, page, policy)
+        if isinstance(start, Start):
+            starts[database.sid] = start
+            if not start.coming.exact and database.sid not in listed:
+                problems.append(_unreported(database.sid, start.coming.source))
+        elif not (isinstance(start, Absent) and database.running is None):
+            problems.append(start)
+    return starts, problems[0] if problems else None
+
+
+def _unreported(sid: str, because: str) -> Unanswered:
+    return Unanswered(
+        "policy",
+        f"what the next start of {sid} takes is not known ({because}): list it in "
+        "hugepages_instances",
+    )
+
+
+def _next_start(database: Database, page: int, policy: Policy) -> Start:
+    coming = next_start.next_sga(database)
+    now = next_start.running_sga(database) or 0
+    running = database.running
+    held = None if running is None else if_known(running.segments, None)
+    if held is not None and not any(segment.size >= page for segment in held):
+        now = 0  # Automatic Memory Management: its SGA lies in no segment yet
+    size = max(next_start.grows_to(now, coming) - now, 0)
+    extra = policy.extra_pages_per_instance if size and not now else 0
+    takes = f"takes {human(coming.size)}"
+    words = f"{database.sid}, which is down, {takes} when it starts ({coming.source})"
+    if running is not None:
+        words = f"{database.sid} {takes} at its next start ({coming.source}), {human(now)} now"
+    return Start(_rounded_up(size, page, extra), coming, words if size else "")
+
+
+def _parts(
+    facts: Facts, policy: Policy, page: int, starts: Dict[str, Start], grown: bool
+) -> Dict[str, Part]:
+    """What each instance needs, by name; with ``grown`` as its next start makes it."""
+    if policy.instances is None:
+        return _parts_that_run(facts, page, starts, grown)
+    listed = {instance.sid: instance for instance in policy.instances}
+    parts: Dict[str, Part] = {
+        sid: _rounded_up(one.sga, page, policy.extra_pages_per_instance)
+        for sid, one in listed.items()
+    }
+    counted: List[Part] = []
+    unread = False
+    active = {running.sid for running in known(facts.instances)}
+    for sid in sorted(set(starts) - active):
+        if grown:
+            parts[sid] = max(parts[sid], starts[sid].growth)
+    for running in known(facts.instances):
+        name = running.sid
+        more = starts[name].growth if grown and name in starts else Part(0, 0)
+        if name not in listed:
+            name += " (running, not listed)"
+            parts[name] = _plus(pages_of(known(running.segments), page), more)
+        elif isinstance(running.segments, HostproofError):
+            unread = True
+        else:
+            # An SGA that was raised since it was listed needs what it really has.
+            now = pages_of(running.segments, page)
+            parts[name] = max(parts[name], _plus(now, more))
+        counted.append(parts[name])
+    if unread:
+        # Whose segment is whose takes root to tell; how many there are in all does not.
+        total = pages_that_run(facts, page)
+        missing = total.pages - sum(part.pages for part in counted)
+        if missing > 0:
+            beyond = max(total.sga - sum(part.sga for part in counted), 0)
+            parts["running beyond that"] = Part(missing, beyond)
+    return parts
+
+
+def _parts_that_run(
+    facts: Facts, page: int, starts: Dict[str, Start], grown: bool
+) -> Dict[str, Part]:
+    running = known(facts.instances)
+    if not running:
+        return {}
+    names = ", ".join(instance.sid for instance in running)
+    total = pages_that_run(facts, page)
+    listed = {segment.shmid for segment in known(facts.segments)}
+    mapped = {
+        segment.shmid
+        for instance in running
+        for segment in if_known(instance.segments, [])
+        if segment.size >= page
+    }
+    # Without segments the next start may still tell: it ends Automatic Memory Management.
+    reported = all(one.sid in starts and starts[one.sid].coming.size for one in running)
+    if not mapped <= listed or not (total.pages or reported):
+        raise Unanswered(
+            "file:/proc/sysvipc/shm",
+            f"{names} runs, but its SGA is not among the host's SysV segments (Automatic Memory "
+            "Management, or a container): list it in hugepages_instances",
+        )
+    parts = {names: total} if total.pages else {}
+    for instance in running if grown else []:
+        start = starts.get(instance.sid)
+        if start is not None and start.growth.pages:
+            parts[instance.sid + " at its next start"] = start.growth
+    return parts
+
+
+def _rounded_up(size: int, page: int, extra: int = 0) -> Part:
+    return Part(-(-size // page) + extra, size)
+
+
+def _plus(one: Part, other: Part) -> Part:
+    return Part(one.pages + other.pages, one.sga + other.sga)
+
+
+def pages_that_run(facts: Facts, page: int) -> Part:
+    """Every large segment of the accounts that run instances."""
+    uids = {instance.uid for instance in known(facts.instances)}
+    if not uids:
+        return Part(0, 0)
+    return pages_of([one for one in known(facts.segments) if one.uid in uids], page)
+
+
+def pages_of(segments: Sequence[Any], page: int) -> Part:
+    """The segments, of one process or of the host, that are large enough for huge pages."""
+    large = [segment.size for segment in segments if segment.size >= page]
+    return Part(sum(size // page + 1 for size in large), sum(large))
+
+
+def _sum_up(parts: Dict[str, Part], policy: Policy, page: int) -> Need:
+    pages = sum(part.pages for part in parts.values()) + policy.spare_pages
+    text = " + ".join(f"{name} {parts[name].pages}" for name in sorted(parts))
+    if policy.spare_pages:
+        text += f" + spare {policy.spare_pages}"
+    return Need(
+        pages,
+        sum(part.sga for part in parts.values()),
+        f"{in_pages(pages)} ({human(pages * page)}: {text})",
+    )

@@ -1,0 +1,370 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans the pool, the limits and the transparent huge pages; guards the host against the plan."""
+
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+from ...answer import attempt, known, unless_absent
+from ...change import FileChange, Plan, Refusal, ValueChange
+from ...errors import Absent, HostproofError
+from ...parsers.kernel import buddyinfo
+from ...parsers.size import human
+from ...parsers.systemd import sysctl_d, tmpfiles_d
+from ...parsers.unix import getent, limits_conf
+from ...probes.kernel import huge_page_pool as pool_probe
+from ...probes.kernel import transparent_hugepages as thp_probe
+from ...probes.kernel.huge_page_pool import in_pages
+from ...probes.systemd import boot as boot_probe
+from ...probes.unix import limits as limits_probe
+from ...shell import line
+from .capacity import most_pages, pages_set, pool_at_boot, taken_most
+from .facts import POOL_FILE, SHM_GROUP_FILE, Facts
+from .need import need
+from .policy import AUTO, NAME, UNMANAGED, Policy
+from .values import (
+    NO_DATABASE,
+    SHM_GROUP,
+    groups_of,
+    has_database,
+    limit_text,
+    wanted_memlock,
+    wanted_transparent,
+)
+
+_HEADER = "# Written by Hostproof (role hugepages): change the policy, not this file.\n"
+
+
+#: What to do about a finding: prose, and the lines that do it.
+Remedy = Tuple[str, List[str]]
+
+
+class Step(NamedTuple):
+    """A part of the plan: what to write, what speaks against it, and what waits."""
+
+    files: Sequence[FileChange] = ()
+    values: Sequence[ValueChange] = ()
+    refusals: Sequence[Refusal] = ()
+    pending: Sequence[str] = ()
+
+
+def plan(facts: Facts, policy: Policy) -> Plan:
+    """The changes that make the host as the policy says; raises what it would have to guess."""
+    known(facts.meminfo)
+    target = _target_pages(facts, policy)
+    steps = [
+        _plan_sysctl(facts, policy, target),
+        _plan_limits(facts, policy),
+        _plan_transparent(facts, policy),
+    ]
+    files = [change for step in steps for change in step.files]
+    values = [change for step in steps for change in step.values]
+    refusals = [refusal for step in steps for refusal in step.refusals]
+    pending = [words for step in steps for words in step.pending]
+    if target is not None:
+        refusals += _guard_pool(facts, policy, target)
+    refusals += _guard_other_settings(files, policy)
+    later = policy.activation == "reboot"
+    if later and values:
+        pending.append("The next boot sets: " + ", ".join(f"{v.path} = {v.value}" for v in values))
+    if files:
+        pending += [
+            f"{instance.sid} keeps its limits and pages until it is restarted."
+            for instance in known(facts.instances)
+        ]
+    return Plan([*files, *([] if later else values)], refusals, pending, values if later else [])
+
+
+def by_apply(facts: Facts, policy: Policy) -> Remedy:
+    """(prose, the line) to apply the control, where apply would change something.
+
+    Where it would refuse, its own reasons are the fix.
+    """
+    planned = attempt(plan, facts, policy)
+    if isinstance(planned, HostproofError):
+        return f"apply cannot plan this host: {str(planned).rstrip('.')}", []
+    if planned.refusals:
+        reasons = "; ".join(refusal.reason for refusal in planned.refusals)
+        return f"apply would refuse, so first: {reasons}", []
+    if not planned.changes:
+        return "the policy asks for no change: see the other findings", []
+    return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]
+
+
+def _target_pages(facts: Facts, policy: Policy) -> Optional[int]:
+    """The pool to make; None where nothing says how large.
+
+    "auto" knows only what is on the host at this moment, so it never shrinks a pool: an instance
+    that is elsewhere would find its pages gone. Nor is one shrunk whose need is not wholly known.
+    """
+    needed = need(facts, policy)
+    if needed is None:
+        return None
+    if policy.instances is None or needed.unknown is not None:
+        return max(needed.pages, pages_set(known(facts.pool)), pool_at_boot(facts).pages)
+    return needed.pages
+
+
+def _guard_other_settings(files: Sequence[FileChange], policy: Policy) -> List[Refusal]:
+    """A drop-in is written as a whole: what somebody else set in it would be gone."""
+    refusals = []
+    for change in files:
+        ours = (change.before or "").startswith(_HEADER)
+        lost = [] if ours else _other_settings(change, policy)
+        if lost:
+            reason = f"{change.path} holds other settings ({', '.join(lost)}), which would be "
+            refusals.append(Refusal(reason + "lost: choose another file", None))
+    return refusals
+
+
+def _other_settings(change: FileChange, policy: Policy) -> List[str]:
+    """What a file sets that is not for this control to set."""
+    text = change.before or ""
+    if change.path == policy.sysctl_file:
+        own = (sysctl_d.normalize(pool_probe.KEY), sysctl_d.normalize(SHM_GROUP))
+        return [
+            one.key for one in sysctl_d.parse(text, change.path).assignments if one.key not in own
+        ]
+    if change.path == policy.limits_file:
+        entries = limits_conf.parse(text, change.path).entries
+        return [f"{one.domain} {one.item}" for one in entries if one.item != "memlock"]
+    return [
+        one.target for one in tmpfiles_d.parse(text, change.path) if one.target != thp_probe.SYSFS
+    ]
+
+
+class Sysctl(NamedTuple):
+    """A key of sysctl, its file, and what it should be and is."""
+
+    key: str
+    path: str
+    value: str
+    now: str
+
+
+def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
+    """The drop-in, and the values that bring the running kernel in line with it."""
+    pool = known(facts.pool)
+    size = pool.page_size
+    wanted: List[Sysctl] = []
+    refusals: List[Refusal] = []
+    if has_database(facts, policy) and policy.group is not None:
+        if isinstance(facts.group, Absent):
+            reason = f"the host has no group {policy.group}: create it, or set hugepages_group to "
+            refusals.append(Refusal(reason + "the group of the instances' owner", None))
+        else:
+            group = known(facts.group)
+            now = str(known(facts.shm_group))
+            wanted.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, str(group.gid), now))
+            refusals += _guard_group(facts, group)
+    if target is not None:
+        wanted.append(Sysctl(pool_probe.KEY, POOL_FILE, str(target), str(pages_set(pool))))
+    path = policy.sysctl_file
+    before = unless_absent(facts.files[path], None)
+    others = boot_probe.with_sysctl_file(facts.boot, path, "")
+    # What another place already sets as wanted, whatever happens, stays with that place.
+    own = [one for one in wanted if attempt(_at_boot, others, one.key, size) != one.value]
+    content = _HEADER + "".join(f"{one.key} = {one.value}\n" for one in sorted(own))
+    later = boot_probe.with_sysctl_file(facts.boot, path, content)
+    refusals += [
+        _guard_boot(later, path, one.key, size)
+        for one in own
+        if _at_boot(later, one.key, size) != one.value
+    ]
+    # A drop-in of ours that nothing is left for may hold an old value that still wins.
+    is_changed = (own or before is not None) and content != before
+    return Step(
+        files=[FileChange(path, content, before)] if is_changed else [],
+        values=[
+            ValueChange(one.path, one.value, one.now) for one in wanted if one.value != one.now
+        ],
+        refusals=refusals,
+    )
+
+
+def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
+    """The value that boot gives to one of our sysctl keys; None where nothing sets it."""
+    if key == pool_probe.KEY:
+        pool = pool_probe.pool_at_boot(boot, page_size)
+        pool.settled()
+        return None if pool.place is None else str(pool.pages)
+    at_boot = boot_probe.sysctl_at_boot(boot, key)
+    at_boot.settled()
+    return None if at_boot.winner is None else at_boot.winner.value
+
+
+def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
+    """The kernel knows one group: a change to it can shut out who runs now."""
+    outsiders = [one.sid for one in known(facts.instances) if group.gid not in groups_of(one)]
+    if not outsiders:
+        return []
+    reason = (
+        f"{', '.join(outsiders)} does not run with the group {group.name} and would get no huge "
+        "pages at its next start: set hugepages_group to a group that every owner is in, then "
+        "restart it"
+    )
+    return [Refusal(reason, None)]
+
+
+def _guard_boot(boot: boot_probe.Boot, path: str, key: str, page_size: int) -> Refusal:
+    """A drop-in that would not win must not be written: it would look right and do nothing."""
+    files = pool_probe.sysfs_files(page_size) if key == pool_probe.KEY else []
+    at_boot = boot_probe.sysctl_at_boot(boot, key, files)
+    winner = at_boot.winner
+    if winner is None:
+        why = f"{' and '.join(at_boot.refused)} comes later; correct or remove that"
+        return Refusal(f"{path} would not win at boot, {why}", None)
+    remark = f": {at_boot.remark}" if at_boot.remark else ""
+    what = "take it out there, for no file of sysctl.d is read after it"
+    if winner.place.startswith(sysctl_d.DIRECTORIES) and not at_boot.later:
+        what = "remove that, or choose a hugepages_sysctl_file that is read after it"
+    return Refusal(
+        f"{path} would not win at boot, {winner.place} ({key} = {winner.value}) comes "
+        f"later{remark}; {what}",
+        None,
+    )
+
+
+def _plan_limits(facts: Facts, policy: Policy) -> Step:
+    """The drop-in that lets the accounts lock the SGA, for those whom no other place does."""
+    if not has_database(facts, policy):
+        return Step(pending=[NO_DATABASE + " The pool and memlock stay as they are."])
+    if policy.memlock is None:
+        return Step()
+    accounts = known(facts.accounts)
+    pending = [
+        f"The host has no account {user}: its memlock limit waits for the account."
+        for user in policy.users
+        if user not in accounts
+    ]
+    wanted = wanted_memlock(facts, policy)
+    entries = known(facts.limit_entries)
+    if all(limits_probe.grants_memlock(entries, one, wanted) for one in accounts.values()):
+        return Step(pending=pending)
+    path = policy.limits_file
+    # A grant of another place is left alone: ours could be lower.
+    others = limits_probe.with_file(entries, path, "")
+    users = [
+        accounts[user]
+        for user in sorted(accounts)
+        if not limits_probe.grants_memlock(others, accounts[user], wanted)
+    ]
+    content = _limits_content(policy, users, wanted)
+    later = limits_probe.with_file(entries, path, content)
+    return Step(
+        files=[FileChange(path, content, unless_absent(facts.files[path], None))],
+        refusals=[
+            _guard_limits(later, path, user)
+            for user in users
+            if not limits_probe.grants_memlock(later, user, wanted)
+        ],
+        pending=pending,
+    )
+
+
+def _limits_content(
+    policy: Policy, users: Sequence[limits_probe.Account], wanted: Optional[int]
+) -> str:
+    value = "unlimited" if wanted is None else str(wanted)
+    if policy.memlock == AUTO:
+        # MemTotal differs a little from boot to boot: whole GiB keep the limit above 90 percent.
+        value = str(-(-int(value) // 1048576) * 1048576)
+    return _HEADER + "".join(
+        f"{user.name} {kind} memlock {value}\n" for user in users for kind in ("soft", "hard")
+    )
+
+
+def _guard_limits(
+    entries: List[limits_conf.Entry], path: str, user: limits_probe.Account
+) -> Refusal:
+    limits = limits_probe.limits_of(user, entries, "memlock")
+    rivals = [
+        limit_text(entry)
+        for entry in (limits.exempt, limits.soft, limits.hard)
+        if entry is not None and entry.path != path
+    ]
+    return Refusal(
+        f"{path} would not win for {user.name}: {' and '.join(rivals)} is read later; remove it, "
+        "or choose a hugepages_limits_file that is read after it",
+        None,
+    )
+
+
+def _plan_transparent(facts: Facts, policy: Policy) -> Step:
+    if policy.transparent == UNMANAGED or isinstance(facts.thp_mode, Absent):
+        return Step()
+    wanted, _because = wanted_transparent(facts, policy)
+    mode = known(facts.thp_mode)
+    at_boot = thp_probe.at_boot(facts.boot, facts.thp_default)
+    at_boot.settled()
+    step = Step(values=[] if mode == wanted else [ValueChange(thp_probe.SYSFS, wanted, mode)])
+    if at_boot.winner is not None and at_boot.winner.value == wanted:
+        return step
+    path = policy.tmpfiles_file
+    content = f"{_HEADER}w! {thp_probe.SYSFS} - - - - {wanted}\n"
+    step = step._replace(files=[FileChange(path, content, unless_absent(facts.files[path], None))])
+    rivals = thp_probe.rivals(facts.boot, path)
+    if not rivals:
+        return step
+    reason = (
+        f"{path} would not win at boot: {', '.join(rivals)} sets transparent huge pages too; "
+        "change it there, or set hugepages_transparent to unmanaged"
+    )
+    return step._replace(refusals=[Refusal(reason, None)])
+
+
+def _guard_pool(facts: Facts, policy: Policy, target: int) -> List[Refusal]:
+    """Reasons why a pool of ``target`` pages would hurt the host."""
+    memory = human(known(facts.meminfo)["MemTotal"])
+    pool = known(facts.pool)
+    refusals = []
+    if pool.page_size != policy.page_size:
+        reason = (
+            f"the default huge page is {human(pool.page_size)}, the policy counts pages of "
+            f"{human(policy.page_size)}: remove default_hugepagesz= from the kernel command line"
+        )
+        refusals.append(Refusal(reason, None))
+    beside = taken_most(facts)
+    others = f", with {human(beside)} of other huge pages" if beside else ""
+    requested = f"{in_pages(target)} ({human(target * pool.page_size)}{others})"
+    if target > most_pages(facts, policy, 100):
+        # No variable takes this risk: the host would not come up again.
+        refusals.append(Refusal(f"{requested} do not fit into {memory} memory", None))
+    elif target > most_pages(facts, policy):
+        reason = f"{requested} are more than {policy.ram_share_limit} percent of {memory} memory"
+        refusals.append(Refusal(reason, "allow_ram_share_over_limit"))
+    if target < pool.committed and not policy.allow_shrink_below_use:
+        reason = (
+            f"{in_pages(pool.committed)} of the pool are in use or promised, the policy leaves "
+            f"{target}"
+        )
+        refusals.append(Refusal(reason, "allow_shrink_below_use"))
+    if policy.activation == "now":
+        refusals += _guard_growth(facts, policy, target - pages_set(pool))
+    return refusals
+
+
+def _guard_growth(facts: Facts, policy: Policy, growth: int) -> List[Refusal]:
+    """Reasons against taking ``growth`` more pages from a running host."""
+    refusals = []
+    memory = known(facts.meminfo)
+    size = known(facts.pool).page_size
+    # Kernels before 3.14 do not say MemAvailable; what no row says is not available.
+    available = memory.get("MemAvailable", memory.get("MemFree", 0))
+    if growth <= 0:
+        return []
+    if growth * size > available and not policy.allow_low_memory:
+        reason = (
+            f"{in_pages(growth)} more ({human(growth * size)}) do not fit into the "
+            f"{human(available)} that are available: set hugepages_activation to reboot, or free "
+            "memory"
+        )
+        refusals.append(Refusal(reason, "allow_low_memory"))
+    order = (size // known(facts.base_page)).bit_length() - 1
+    contiguous = buddyinfo.contiguous(known(facts.zones), order)
+    if growth > contiguous and not policy.allow_compaction:
+        reason = (
+            f"only {contiguous} of {in_pages(growth)} more can be had without compacting memory, "
+            "which stalls a busy host: set hugepages_activation to reboot"
+        )
+        refusals.append(Refusal(reason, "allow_compaction"))
+    return refusals

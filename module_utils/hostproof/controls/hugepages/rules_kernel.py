@@ -1,0 +1,176 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the kernel does: its size of a page, the nodes, pages beyond the pool, transparent ones."""
+
+from typing import Dict, Optional, Tuple
+
+from ...answer import attempt, if_known, known
+from ...checking import Skip, Verdict
+from ...errors import Absent
+from ...finding import FAIL, PASS, WARN
+from ...parsers.size import human
+from ...probes.kernel import huge_page_pool as pool_probe
+from ...probes.kernel import transparent_hugepages as thp_probe
+from ...probes.kernel.huge_page_pool import in_pages
+from ...shell import line
+from .facts import OVERCOMMIT_FILE, Facts
+from .plan import by_apply
+from .policy import UNMANAGED, Policy
+from .subjects import BOOT, KERNEL, MEMINFO, rules
+from .values import has_database, setting_text, wanted_transparent
+
+
+@rules.check(
+    "hugepages.page_size",
+    "The default huge page has the size Oracle uses",
+    severity="high",
+    takes_effect="reboot",
+    why="vm.nr_hugepages counts default pages: with 1 GiB pages Oracle cannot use the pool.",
+    reference=KERNEL + ", default_hugepagesz",
+)
+def page_size(facts: Facts, policy: Policy) -> Verdict:
+    size = known(facts.pool).page_size
+    status = PASS
+    if size != policy.page_size:
+        status = FAIL if has_database(facts, policy) else WARN
+    return Verdict(
+        status,
+        fix="remove default_hugepagesz= from the kernel command line and reboot",
+        desired=human(policy.page_size),
+        running=human(size),
+        evidence=MEMINFO + ("file:/proc/cmdline",),
+    )
+
+
+@rules.check(
+    "hugepages.numa_split",
+    "The pool is spread over the NUMA nodes",
+    severity="medium",
+    takes_effect="reboot",
+    why="The kernel silently skips a node without contiguous memory: the SGA then sits on the "
+    "others.",
+    reference=KERNEL + ", Interaction of Task Memory Policy with Huge Page Allocation",
+)
+def numa_split(facts: Facts, _policy: Policy) -> Verdict:
+    nodes = known(facts.nodes)
+    pool = known(facts.pool)
+    if len(nodes) < 2:
+        raise Skip("The host has one NUMA node with huge pages.")
+    if pool.total == 0:
+        raise Skip("The pool is empty.")
+    share = pool.total / float(len(nodes))
+    poor = [node.name for node in nodes if node.pages < share / 2]
+    return Verdict(
+        WARN if poor else PASS,
+        why=f"{', '.join(poor)} got less than half of an even share.",
+        fix="reserve the pool at boot, by hugepages= on the kernel command line",
+        desired=f"about {share:.0f} pages a node",
+        running=", ".join(f"{n.name}: {n.pages} ({n.free} free)" for n in nodes),
+        in_use=_sga_by_node(facts),
+        evidence=[node.key for node in nodes],
+    )
+
+
+def _sga_by_node(facts: Facts) -> Optional[str]:
+    """How many pages of the SGAs each process monitor touched on each node, if it may be read."""
+    touched: Dict[int, int] = {}
+    for instance in if_known(facts.instances, []):
+        for segment in if_known(instance.segments, []):
+            for node, count in segment.node_pages.items() if segment.huge else ():
+                touched[node] = touched.get(node, 0) + count
+    if not touched:
+        return None
+    return "touched by pmon: " + ", ".join(
+        f"node{node}: {count}" for node, count in sorted(touched.items())
+    )
+
+
+@rules.check(
+    "hugepages.no_overcommit",
+    "No huge pages beyond the pool",
+    severity="low",
+    takes_effect="now",
+    why="Surplus pages come and go with free memory: an instance that got them may not get them "
+    "again.",
+    reference=KERNEL + ", nr_overcommit_hugepages",
+)
+def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
+    if isinstance(facts.overcommit, Absent):
+        raise Skip("The kernel has no surplus pages.")
+    allowed = known(facts.overcommit)
+    pool = known(facts.pool)
+    at_boot = attempt(pool_probe.overcommit_at_boot, facts.boot, pool.page_size)
+    bad = bool(allowed or pool.surp)
+    if not bad:
+        winner = known(at_boot).winner
+        bad = winner is not None and winner.value != "0"
+    if not bad:
+        known(at_boot).settled()
+    return Verdict(
+        WARN if bad else PASS,
+        fix="forbid surplus pages, now and in the place that sets them at boot, and size the pool "
+        "for every SGA",
+        commands=[line("sysctl", "-w", pool_probe.OVERCOMMIT_KEY + "=0")],
+        desired="0 pages",
+        persisted=setting_text(at_boot),
+        running=f"up to {in_pages(allowed)}",
+        in_use=f"{in_pages(pool.surp)} surplus",
+        evidence=MEMINFO + ("file:" + OVERCOMMIT_FILE,) + BOOT,
+    )
+
+
+@rules.check(
+    "hugepages.transparent_hugepages",
+    "Transparent huge pages are as Oracle asks",
+    severity="high",
+    takes_effect="now",
+    why="khugepaged's allocations stall processes and can evict a RAC node.",
+    reference="Oracle Grid Infrastructure Installation Guide 19c for Linux, Setting Transparent "
+    "HugePages to madvise (F19136); 21c and 23ai, the same",
+    after="hugepages.no_amm",
+)
+def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
+    if policy.transparent == UNMANAGED:
+        raise Skip("hugepages_transparent is unmanaged.")
+    if isinstance(facts.thp_mode, Absent):
+        raise Skip("The kernel has no transparent huge pages.")
+    mode = known(facts.thp_mode)
+    wanted, because = wanted_transparent(facts, policy)
+    at_boot = attempt(thp_probe.at_boot, facts.boot, facts.thp_default)
+    boot_mode = None
+    if isinstance(at_boot, thp_probe.ThpAtBoot) and at_boot.winner is not None:
+        boot_mode = at_boot.winner.value
+    status, why = _grade_transparent(wanted, mode, boot_mode)
+    if status != FAIL:
+        # What is on for every process now is wrong whatever the boot does.
+        known(at_boot).settled()
+    elif not has_database(facts, policy):
+        status = WARN
+        why = (why or transparent_hugepages.check.why) + " No database is here yet."
+    fix, commands = ("", []) if status == PASS else by_apply(facts, policy)
+    anonymous = if_known(facts.meminfo, {}).get("AnonHugePages", 0)
+    return Verdict(
+        status,
+        why=why,
+        fix=f"{fix}, or boot with transparent_hugepage={wanted} on the kernel command line",
+        commands=commands,
+        desired=f"{wanted} ({because})",
+        persisted=setting_text(at_boot, "nothing seen that sets it", remarks=False),
+        running=f"{mode} ({human(anonymous)} in use)" if anonymous else mode,
+        evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
+    )
+
+
+def _grade_transparent(
+    wanted: str, mode: str, boot_mode: Optional[str]
+) -> Tuple[str, Optional[str]]:
+    if mode == "always":
+        return FAIL, None
+    if boot_mode == "always":
+        return FAIL, "The next boot turns them on for every process."
+    if boot_mode is None:
+        return WARN, f"Nothing that can be seen keeps '{mode}' over the next boot."
+    if mode != wanted or boot_mode != wanted:
+        now = f"'{mode}' now and '{boot_mode}' after the next boot"
+        return WARN, f"{now} are safe, but not what is asked."
+    return PASS, None

@@ -1,0 +1,247 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who may lock memory and use huge pages: logins, instances that run, the group of the kernel."""
+
+import re
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known
+from ...checking import Judged, Skip, Subjects, Verdict
+from ...errors import Absent, Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.size import human
+from ...parsers.unix import limits_conf
+from ...probes.oracle import next_start
+from ...probes.oracle.instances import Instance
+from ...probes.systemd import boot as boot_probe
+from ...probes.unix import limits as limits_probe
+from ...probes.unix.limits import Account
+from .facts import SHM_GROUP_FILE, Facts
+from .need import Need, need, next_starts
+from .plan import by_apply
+from .policy import Policy
+from .subjects import BOOT, INSTALLATION, NO_INSTANCE, rules
+from .values import (
+    NO_DATABASE,
+    SHM_GROUP,
+    groups_of,
+    has_database,
+    limit_text,
+    setting_text,
+    wanted_memlock,
+)
+
+#: Since this kernel a memlock limit no longer opens SHM_HUGETLB (fs/hugetlbfs/inode.c).
+GROUP_REQUIRED_SINCE = (5, 16)
+#: Kernels of distributions that have that change in an older version: Red Hat's of EL9 and SUSE's
+#: of SLES 15 SP4 and later. Not Oracle's UEK on EL9 (el9uek), which has its own base.
+_GROUP_BACKPORTED = re.compile(r"\.el9(?:_\d+)?(?:[.+]|$)|-150[4-9]00\.")
+#: From here on nobody's fallback to the memlock limit is to be relied on.
+FALLBACK_BEFORE = (5, 14)
+
+
+@rules.check(
+    "hugepages.memlock_persisted",
+    "limits.d lets the owner lock the SGA",
+    severity="high",
+    takes_effect="instance_restart",
+    why="With too low a memlock limit almost the whole SGA silently falls back to 4 KiB pages.",
+    reference=INSTALLATION + ", Checking Resource Limits; limits.conf(5)",
+)
+def memlock_persisted(facts: Facts, policy: Policy) -> Judged:
+    if policy.memlock is None:
+        raise Skip("hugepages_memlock is unmanaged.")
+    if not has_database(facts, policy):
+        raise Skip(NO_DATABASE)
+    wanted = wanted_memlock(facts, policy)
+    accounts = known(facts.accounts)
+    if not accounts:
+        return Verdict(
+            FAIL,
+            why="No account of hugepages_users exists on this host.",
+            fix=f"create the account ({', '.join(policy.users)}) or correct hugepages_users",
+            desired=_kilobytes(wanted),
+            persisted="no such account",
+            evidence=["command:getent passwd " + user for user in policy.users],
+        )
+    needed = attempt(need, facts, policy)
+    floor = known(facts.pool).page_size * needed.pages if isinstance(needed, Need) else 0
+    entries = known(facts.limit_entries)
+    verdicts = [_judge_account(accounts[user], entries, wanted, floor) for user in sorted(accounts)]
+    if any(one.status != PASS for one in verdicts):
+        fix, commands = by_apply(facts, policy)
+        fix += "; then log in anew" if commands else ""
+        verdicts = [one._replace(fix=fix, commands=commands) for one in verdicts]
+    missing = [user for user in policy.users if user not in accounts]
+    return [_missing_account(user, wanted) for user in missing] + verdicts
+
+
+def _missing_account(user: str, wanted: Optional[int]) -> Verdict:
+    return Verdict(
+        WARN,
+        why=f"The host has no account {user}.",
+        fix="create the account, or take it out of hugepages_users",
+        desired=_kilobytes(wanted),
+        persisted="no such account",
+        evidence=["command:getent passwd " + user],
+        of=user,
+    )
+
+
+def _judge_account(
+    account: Account, entries: List[limits_conf.Entry], wanted: Optional[int], floor: int
+) -> Verdict:
+    limits = limits_probe.limits_of(account, entries, "memlock")
+    status = PASS
+    for entry in (limits.soft, limits.hard):
+        granted = 0 if entry is None else limits_conf.kilobytes(entry.value)
+        if granted is None or (wanted is not None and granted >= wanted):
+            continue
+        # Enough for the SGA but less than requested bites only when the SGA grows.
+        status = WARN if status != FAIL and floor and granted * 1024 >= floor else FAIL
+    return Verdict(
+        status,
+        desired=_kilobytes(wanted),
+        persisted=f"soft {limit_text(limits.soft)}, hard {limit_text(limits.hard)}",
+        evidence=("file:/etc/security/limits.conf", "dir:/etc/security/limits.d")
+        + tuple("file:" + entry.path for entry in (limits.soft, limits.hard) if entry is not None),
+        of=account.name,
+    )
+
+
+def _kilobytes(count: Optional[int]) -> str:
+    return "unlimited" if count is None else f"at least {count} kB"
+
+
+class Starting(NamedTuple):
+    """A running instance with the bytes that its next start adds, and those that are listed."""
+
+    instance: Instance
+    growth: Answer[int]
+    listed: int
+
+
+def _starting(facts: Facts, policy: Policy) -> List[Starting]:
+    starts, unknown = next_starts(facts, policy, known(facts.pool).page_size)
+    listed = {one.sid: one.sga for one in policy.instances or ()}
+    found = []
+    for instance in known(facts.instances):
+        growth: Answer[int] = 0
+        if instance.sid in starts:
+            growth = starts[instance.sid].growth.sga
+        elif unknown is not None and instance.kind in next_start.KINDS:
+            growth = unknown
+        found.append(Starting(instance, growth, listed.get(instance.sid, 0)))
+    return found
+
+
+STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda one: str(one.instance.sid))
+
+
+@rules.check(
+    "hugepages.memlock_in_force",
+    "The running instance may lock its SGA",
+    severity="high",
+    takes_effect="instance_restart",
+    why="limits.d does not reach an instance that systemd or Clusterware started; only the "
+    "process shows its limit.",
+    reference="proc(5), /proc/PID/limits; limits.conf(5)",
+    each=STARTING,
+)
+def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verdict:
+    instance, growth, listed = starting
+    key = f"file:/proc/{instance.pid}/limits"
+    limit = known(instance.limits).get("Max locked memory")
+    if limit is None:
+        raise Unanswered(key, "the kernel shows no Max locked memory")
+    sga = sum(segment.size for segment in known(instance.segments))
+    later = max(sga + if_known(growth, 0), listed)
+    if not later:
+        raise Skip("It has no SysV segment to lock.")
+    status = PASS
+    why: Optional[str] = None
+    if limit.soft is not None and limit.soft < sga:
+        status = FAIL
+    elif limit.soft is not None and limit.soft < later:
+        status = WARN
+        why = f"Enough for the SGA that runs, but the next start takes {human(later)}."
+    elif limit.soft is not None:
+        known(growth)  # no limit is enough for any start, any other only for a known one
+    return Verdict(
+        status,
+        why=why,
+        fix="raise the limit where the instance is started (limits.d for a login, LimitMEMLOCK= "
+        "for a systemd unit, s_crsconfig_*_env.txt for Clusterware), then restart "
+        f"{instance.sid}",
+        desired=f"at least {later} bytes (the SGA)",
+        in_use="unlimited" if limit.soft is None else f"{limit.soft} bytes",
+        evidence=[key],
+    )
+
+
+@rules.check(
+    "hugepages.shm_group",
+    "The owner's group may use huge pages",
+    severity="critical",
+    takes_effect="instance_restart",
+    why="Without it newer kernels answer EPERM: the SGA silently gets 4 KiB pages or ORA-27125.",
+    reference="kernel Documentation/admin-guide/sysctl/vm.rst, hugetlb_shm_group",
+)
+def shm_group(facts: Facts, policy: Policy) -> Verdict:
+    if policy.group is None:
+        raise Skip("hugepages_group is empty: not managed.")
+    if not has_database(facts, policy):
+        raise Skip(NO_DATABASE)
+    running = known(facts.shm_group)
+    at_boot = boot_probe.sysctl_at_boot(facts.boot, SHM_GROUP)
+    persisted = at_boot.winner.value if at_boot.winner is not None else "0"
+    evidence = ("file:" + SHM_GROUP_FILE, "command:getent group " + policy.group) + BOOT
+    if isinstance(facts.group, Absent):
+        return Verdict(
+            FAIL,
+            why=f"The host has no group {policy.group}.",
+            fix="create the group, or set hugepages_group to the instance owner's group",
+            desired=policy.group,
+            running=str(running),
+            evidence=evidence,
+        )
+    group = known(facts.group)
+    outsiders = [
+        instance.sid for instance in known(facts.instances) if running not in groups_of(instance)
+    ] + [
+        user
+        for user, account in sorted(known(facts.accounts).items())
+        if group.name not in account.groups
+    ]
+    verdict = Verdict(PASS)
+    if outsiders or running != group.gid or persisted != str(group.gid):
+        verdict = Verdict(*_grade_shm_group(facts, outsiders), *by_apply(facts, policy))
+    if verdict.status != FAIL:
+        at_boot.settled()
+    return verdict._replace(
+        desired=f"{group.gid} ({group.name})",
+        persisted=setting_text(at_boot),
+        running=str(running),
+        in_use="not a member: " + ", ".join(outsiders) if outsiders else None,
+        evidence=evidence,
+    )
+
+
+def _grade_shm_group(facts: Facts, outsiders: List[str]) -> Tuple[str, str]:
+    """Old kernels let a memlock limit stand in for the group, so there it only will bite."""
+    release = known(facts.release)
+    who = f"Not in the group that may use huge pages: {', '.join(outsiders)}; " if outsiders else ""
+    version = (release.major, release.minor)
+    if version >= GROUP_REQUIRED_SINCE or (
+        version >= FALLBACK_BEFORE and _GROUP_BACKPORTED.search(release.text)
+    ):
+        return FAIL, f"{who}kernel {release.text} answers EPERM without it."
+    if version >= FALLBACK_BEFORE:
+        return WARN, (
+            f"{who}whether kernel {release.text} lets a memlock limit stand in for it is not "
+            "known, since distributions have taken over the change of 5.16: do not rely on it."
+        )
+    return WARN, (
+        f"{who}kernel {release.text} lets a memlock limit stand in for it, the next kernel will "
+        "not."
+    )

@@ -1,0 +1,341 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the pool is large enough, now and after the next boot, and not too large."""
+
+import re
+from typing import List, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known
+from ...checking import Skip, Verdict
+from ...errors import HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...parsers.kernel import meminfo
+from ...parsers.size import human
+from ...probes.kernel import huge_page_pool as pool_probe
+from ...probes.kernel.huge_page_pool import PoolAtBoot, in_pages
+from ...probes.oracle import next_start
+from ...shell import line
+from .capacity import Taken, most_pages, pages_set, pool_at_boot, taken_at_boot, taken_now
+from .facts import Facts
+from .need import Need, least_need, need, pages_of, pages_that_run
+from .plan import Remedy, by_apply
+from .policy import Policy
+from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON, rules
+from .values import NO_DATABASE
+
+
+@rules.check(
+    "hugepages.pool_covers_sga",
+    "The pool covers every SGA",
+    severity="critical",
+    takes_effect="instance_restart",
+    why="An SGA that does not fit falls back to 4 KiB pages, or the instance does not start "
+    "(USE_LARGE_PAGES=ONLY).",
+    reference="MOS 401749.1; Oracle Database Reference, USE_LARGE_PAGES",
+)
+def pool_covers_sga(facts: Facts, policy: Policy) -> Verdict:
+    pool = known(facts.pool)
+    pages = pages_set(pool)
+    needed = attempt(need, facts, policy)
+    if isinstance(needed, HostproofError):
+        # What the next starts take alone can already be too much.
+        least = least_need(facts, policy, pool.page_size)
+        needed = known(needed) if least.pages <= pages else least
+    if needed is None:
+        raise Skip(NO_DATABASE)
+    at_boot = attempt(pool_at_boot, facts)
+    return _judge_covers(facts, policy, pool, needed)._replace(
+        desired=needed.text,
+        persisted="unknown" if isinstance(at_boot, HostproofError) else at_boot.text(),
+        running=in_pages(pool.total) + (f" ({pool.surp} of them surplus)" if pool.surp else ""),
+        in_use=f"{pool.committed} of {in_pages(pool.total)} committed (total {pool.total} - free "
+        f"{pool.free} + reserved {pool.rsvd})",
+        evidence=MEMINFO + PMON + ("file:/proc/sysvipc/shm",) + _start_evidence(facts),
+        values={"needed": needed.pages, "pool": pages, "unit": "pages"},
+    )
+
+
+def _judge_covers(facts: Facts, policy: Policy, pool: meminfo.Pool, needed: Need) -> Verdict:
+    pages = pages_set(pool)
+    if pages < needed.pages:
+        fix, commands = _larger_pool(facts, policy, needed)
+        return Verdict(FAIL, _cost_of_small_pages(facts, needed, pages), fix, commands)
+    held = _held_by_others(facts, pool)
+    if pages - held < needed.pages:
+        return Verdict(
+            FAIL,
+            f"{in_pages(held)} of the pool are held by something that is no instance.",
+            "find what holds the pages, or enlarge the pool",
+            ["grep -l huge /proc/[0-9]*/numa_maps"],
+        )
+    known(needed.unknown)
+    missing = needed.pages + needed.stopped - pages + held
+    return Verdict(
+        WARN if missing > 0 else PASS,
+        f"{in_pages(missing)} more are missing if every instance of oratab that is down starts "
+        "too.",
+        "list the instances that the host must be ready for in hugepages_instances",
+    )
+
+
+def _held_by_others(facts: Facts, pool: meminfo.Pool) -> int:
+    """Pages in use or promised beyond what the running instances can hold."""
+    held = 0
+    for instance in known(facts.instances):
+        if isinstance(instance.segments, HostproofError):
+            # Without root only the most that they can hold is known: every segment huge.
+            held = pages_that_run(facts, pool.page_size).pages
+            break
+        huge = [segment for segment in instance.segments if segment.huge]
+        held += pages_of(huge, pool.page_size).pages
+    return int(max(pool.committed - held, 0))
+
+
+def _cost_of_small_pages(facts: Facts, needed: Need, pages: int) -> str:
+    missing = f"{in_pages(needed.pages - pages)} of {needed.pages} are missing"
+    if needed.raised:
+        missing += ": " + "; ".join(needed.raised)
+    if needed.only:
+        return missing + ". With use_large_pages=ONLY the start fails (ORA-27102, ORA-27125)."
+    page_tables = known(facts.meminfo).get("PageTables")
+    cost = f"each process that touches all of it costs {human(needed.sga // 512)} of page tables"
+    now = "" if page_tables is None else f" (PageTables is {human(page_tables)} now)"
+    return f"{missing}; in 4 KiB pages {cost}{now}."
+
+
+def _start_evidence(facts: Facts) -> Tuple[str, ...]:
+    return tuple(
+        key
+        for database in if_known(facts.databases, [])
+        for key in next_start.evidence_of(database)
+    )
+
+
+@rules.check(
+    "hugepages.pool_persisted",
+    "The next boot makes the same pool",
+    severity="high",
+    takes_effect="reboot",
+    why="A pool that is only set in the running kernel is gone after the next boot, or another "
+    "file shrinks it.",
+    reference="sysctl.d(5), CONFIGURATION DIRECTORIES AND PRECEDENCE; " + KERNEL,
+)
+def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
+    at_boot = pool_at_boot(facts)
+    pool = known(facts.pool)
+    needed = need(facts, policy)
+    running = pages_set(pool)
+    least = 0
+    if needed is not None:
+        # A pool that is as short now as after the boot is for pool_covers_sga to tell.
+        least = needed.pages if at_boot.pages < running else needed.now
+    status = PASS if at_boot.pages == running else WARN
+    why = f"The next boot changes the pool from {in_pages(running)} to {at_boot.pages}."
+    if at_boot.pages < least:
+        status = FAIL
+        why = f"The next boot makes {in_pages(at_boot.pages)}, {least - at_boot.pages} too few."
+    else:
+        at_boot.settled()
+    remedy = ("", []) if status == PASS else _fix_of_persisted(facts, policy, at_boot, needed)
+    return Verdict(
+        status,
+        why,
+        *remedy,
+        desired=needed.text if needed is not None else "as the running kernel has it",
+        persisted=at_boot.text(),
+        running=in_pages(pool.total),
+        evidence=BOOT + _place_evidence(at_boot.place) + MEMINFO,
+    )
+
+
+def _larger_pool(facts: Facts, policy: Policy, needed: Need) -> Remedy:
+    """The fix of a pool that is too small: never a pool that apply would refuse to make."""
+    page = known(facts.pool).page_size
+    # Where other huge pages are not known, all of the share is the most that can be hoped for.
+    share = 100 if policy.allow_ram_share_over_limit else policy.ram_share_limit
+    whole = known(facts.meminfo)["MemTotal"] * share // 100 // page
+    most = if_known(attempt(most_pages, facts, policy), whole)
+    if needed.pages > most:
+        return (
+            f"the host can give {in_pages(most)} ({human(most * page)}) at most: make the SGAs "
+            "smaller (sga_max_size and sga_target), or add memory",
+            [],
+        )
+    how, commands = by_apply(facts, policy)
+    fix = f"the pool has to have {in_pages(needed.pages)}: {how}"
+    return fix + ("; then restart the instance" if commands else ""), commands
+
+
+def _fix_of_persisted(
+    facts: Facts, policy: Policy, at_boot: PoolAtBoot, needed: Optional[Need]
+) -> Remedy:
+    place = _fix_of_place(at_boot)
+    if needed is None:
+        return place or f"nothing keeps the pool: set it in {policy.sysctl_file}", []
+    fix, commands = _larger_pool(facts, policy, needed)
+    if commands or place is None:
+        return fix, commands
+    return f"{fix}; {place}", []
+
+
+def _fix_of_place(at_boot: PoolAtBoot) -> Optional[str]:
+    """What to do at the place that decides the pool; None where there is none."""
+    if at_boot.refused:
+        refused = " and ".join(at_boot.refused)
+        return f"give vm.nr_hugepages a number that the kernel takes instead of {refused}"
+    if at_boot.place is None:
+        return None
+    if at_boot.place.startswith("tuned profile"):
+        return f"take vm.nr_hugepages out of {at_boot.place}, the place that wins"
+    return f"set vm.nr_hugepages as it should be at {at_boot.place}, the place that wins"
+
+
+def _place_evidence(place: Optional[str]) -> Tuple[str, ...]:
+    """The evidence key of "/path:line"."""
+    if place is None or not place.startswith("/"):
+        return ()
+    return ("file:" + place.rsplit(":", 1)[0],)
+
+
+@rules.check(
+    "hugepages.one_owner",
+    "Only one place sets the pool",
+    severity="medium",
+    takes_effect="reboot",
+    why="Where two places set the pool, an update or a profile switch decides which one counts.",
+    reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl",
+)
+def one_owner(facts: Facts, _policy: Policy) -> Verdict:
+    at_boot = pool_at_boot(facts)
+    count = len(at_boot.losers) + bool(at_boot.place)
+    profile = known(facts.boot.tuned).names
+    if not at_boot.losers:
+        at_boot.settled()
+    return Verdict(
+        WARN if at_boot.losers else PASS,
+        why=f"{count} places set the pool; {at_boot.place or 'none'} wins.",
+        fix="remove the setting from: " + ", ".join(at_boot.losers),
+        commands=_look_at(at_boot.losers),
+        desired="at most one place",
+        persisted=at_boot.text(),
+        running="tuned profile " + " ".join(profile) if profile else "no tuned profile",
+        evidence=BOOT + _place_evidence(at_boot.place) + ("file:/etc/tuned/active_profile",),
+    )
+
+
+def _look_at(losers: List[str]) -> List[str]:
+    """Lines that show the setting in the files of the places that lose."""
+    paths: List[str] = []
+    for loser in losers:
+        place = loser.partition(" = ")[0]
+        if place.startswith("tuned profile "):
+            place = place[len("tuned profile ") :]
+        path = re.sub(":[0-9]+$", "", place)
+        if path.startswith("/") and path not in paths:
+            paths.append(path)
+    return [line("grep", "-n", "nr_hugepages", path) for path in paths]
+
+
+@rules.check(
+    "hugepages.ram_share",
+    "The pool leaves memory for the rest",
+    severity="critical",
+    takes_effect="now",
+    why="Too large a pool starves PGA, processes and page cache: swapping, then the OOM killer.",
+    reference=INSTALLATION + ", Configuring HugePages (at most 70 percent of memory)",
+)
+def ram_share(facts: Facts, policy: Policy) -> Verdict:
+    memory = known(facts.meminfo)["MemTotal"]
+    pool = known(facts.pool)
+    limit = memory * policy.ram_share_limit // 100
+    beside = taken_now(facts)
+    at_boot = attempt(pool_at_boot, facts)
+    beside_later = attempt(taken_at_boot, facts)
+    needed = attempt(need, facts, policy)
+    unknown = [one for one in (at_boot, beside_later) if isinstance(one, HostproofError)]
+    # What is known of it is at least what the boot makes.
+    later_beside = if_known(beside_later, Taken(0, 0))
+    later_pages = 0 if isinstance(at_boot, HostproofError) else at_boot.pages
+    now = pool.total * pool.page_size + beside.total
+    later = later_pages * pool.page_size + later_beside.total
+    # What the policy and the running instances ask for; the next starts are for pool_covers_sga.
+    wanted = 0
+    if isinstance(needed, Need):
+        wanted = needed.now * pool.page_size + max(beside.total, later_beside.total)
+    sizes = {
+        "the pages of now": now,
+        "those of the next boot": later,
+        "those that policy and instances ask for": wanted,
+    }
+    over = [words for words, size in sizes.items() if size > limit]
+    if not over:
+        # A pool that is too large already is so whatever else is not known.
+        known(at_boot).settled()
+        known(beside_later).settled()
+        known(needed)
+    most = attempt(most_pages, facts, policy, policy.ram_share_limit)
+    return Verdict(
+        FAIL if over else PASS,
+        why=f"Too much of memory: {', '.join(over)}. {ram_share.check.why}",
+        fix=_fix_of_share(pool, most, beside, wanted),
+        desired=f"at most {policy.ram_share_limit} percent of memory ({human(limit)})",
+        persisted="unknown" if unknown else _share(later, memory) + later_beside.text(),
+        running=_share(now, memory) + beside.text(),
+        in_use=None if not wanted else _share(wanted, memory) + " asked for",
+        evidence=MEMINFO + BOOT,
+        values={
+            "limit": limit,
+            "now": now,
+            "next_boot": None if unknown else later,
+            "wanted": wanted,
+            "unit": "bytes",
+        },
+    )
+
+
+def _fix_of_share(pool: meminfo.Pool, most: Answer[int], beside: Taken, wanted: int) -> str:
+    words = []
+    if beside.others:
+        words.append("free the pages of other sizes (hugepagesz= on the kernel command line)")
+    if beside.beyond:
+        words.append("forbid surplus pages (vm.nr_overcommit_hugepages=0)")
+    if isinstance(most, int) and most * pool.page_size < wanted:
+        words.append(f"make the SGAs smaller: the pool can have {in_pages(most)} at most")
+    elif isinstance(most, int):
+        words.append(f"make the pool {in_pages(most)} at most")
+    return "; ".join(words + ["or add memory"])
+
+
+def _share(size: int, memory: int) -> str:
+    return f"{100.0 * size / memory:.0f} percent ({human(size)})"
+
+
+@rules.check(
+    "hugepages.pool_not_wasted",
+    "The pool is not larger than needed",
+    severity="medium",
+    takes_effect="now",
+    why="Pages in the pool that no SGA uses are lost to everything else on the host.",
+    reference=INSTALLATION + ", Configuring HugePages; " + KERNEL,
+)
+def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
+    pool = known(facts.pool)
+    needed = need(facts, policy)
+    wanted = needed.pages + needed.stopped if needed is not None else 0
+    kept = max(wanted, pool.committed)
+    surplus = pool.total - kept
+    # Below this the rounding of segments and granules explains it.
+    allowed = max(wanted * policy.surplus_limit // 100, policy.spare_pages)
+    wasteful = surplus > allowed
+    if wasteful and needed is not None:
+        known(needed.unknown)  # what looks wasted may be what the next start takes
+    return Verdict(
+        WARN if wasteful else PASS,
+        why=f"{in_pages(surplus)} ({human(surplus * pool.page_size)}) are kept for nothing.",
+        fix=f"make the pool {in_pages(kept)}, now and in the place that sets it at boot",
+        commands=[line("sysctl", "-w", f"{pool_probe.KEY}={kept}")],
+        desired=f"at most {in_pages(kept + allowed)}",
+        running=in_pages(pool.total),
+        in_use=f"{pool.committed} committed, {in_pages(pool.unpromised)} neither used nor promised",
+        evidence=MEMINFO + PMON,
+    )

@@ -1,0 +1,112 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In which pages the SGAs lie that run, and what that costs."""
+
+from typing import Optional
+
+from ...answer import if_known, known
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, WARN
+from ...parsers.size import human
+from ...probes.oracle import instances as instances_probe
+from ...probes.oracle.instances import Instance
+from .facts import Facts
+from .policy import Policy
+from .subjects import INSTANCES, MEMINFO, rules
+
+#: Page tables above this share of memory are worth acting on.
+PAGE_TABLES_SHARE = 0.01
+
+
+@rules.check(
+    "hugepages.sga_in_huge_pages",
+    "The running SGA lies in huge pages",
+    severity="critical",
+    takes_effect="instance_restart",
+    why="An SGA in 4 KiB pages costs page tables in every process, and the idle pool is lost "
+    "memory.",
+    reference="proc(5), /proc/PID/numa_maps; Oracle Database Reference, USE_LARGE_PAGES",
+    each=INSTANCES,
+    after="hugepages.pool_covers_sga",
+)
+def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verdict:
+    pages = instances_probe.sga_pages(known(instance.segments), known(facts.pool).page_size)
+    huge, small = pages.huge, pages.small
+    status = WARN if instance.kind == "asm" and not huge else FAIL
+    why = f"The whole SGA ({human(small)}) lies in 4 KiB pages."
+    if not huge + small:
+        why = "It has no SysV segment of a huge page or more: Automatic Memory Management?"
+    elif huge and small:
+        why = f"{human(small)} of the SGA fell back to 4 KiB pages, {human(huge)} are huge."
+    elif huge:
+        status = PASS
+    return Verdict(
+        status,
+        why=why,
+        fix="look at hugepages.pool_covers_sga, memlock and shm_group, then restart "
+        f"{instance.sid}; its alert log says what it asked for and got",
+        desired=f"{human(huge + small)} in huge pages" if huge + small else "in huge pages",
+        in_use=f"{huge} bytes huge, {small} bytes in 4 KiB pages",
+    )
+
+
+@rules.check(
+    "hugepages.no_amm",
+    "No instance uses Automatic Memory Management",
+    severity="high",
+    takes_effect="instance_restart",
+    why="MEMORY_TARGET and huge pages exclude each other: the pool stays idle (ORA-00845, "
+    "ORA-27138).",
+    reference="Oracle Database Reference, USE_LARGE_PAGES; ORA-27138",
+)
+def no_amm(facts: Facts, policy: Policy) -> Verdict:
+    names = known(facts.amm_files)
+    pool = known(facts.pool)
+    status = PASS
+    if names:
+        status = FAIL if pool.total or policy.instances else WARN
+    return Verdict(
+        status,
+        fix="in the instance: MEMORY_TARGET=0 and MEMORY_MAX_TARGET=0, set SGA_TARGET and "
+        "PGA_AGGREGATE_TARGET, restart",
+        desired="no /dev/shm/ora_* files",
+        in_use=f"{len(names)} files, such as {names[0]}" if names else "none",
+        evidence=["dir:/dev/shm"],
+    )
+
+
+@rules.check(
+    "hugepages.page_table_cost",
+    "Page tables stay small",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="With 4 KiB pages every process needs a 512th of the SGA it touches for page tables.",
+    reference="proc(5), /proc/meminfo PageTables",
+)
+def page_table_cost(facts: Facts, policy: Policy) -> Verdict:
+    memory = known(facts.meminfo)
+    if "PageTables" not in memory:
+        raise Skip("The kernel does not report PageTables.")
+    now, total = memory["PageTables"], memory["MemTotal"]
+    return Verdict(
+        WARN if now > total * PAGE_TABLES_SHARE else PASS,
+        why=f"Page tables take {100.0 * now / total:.1f} percent of memory.",
+        fix="put the SGA in huge pages (hugepages.sga_in_huge_pages)",
+        desired=f"at most {human(int(total * PAGE_TABLES_SHARE))} (1 percent of memory)",
+        running=human(now),
+        in_use=_cost_if_small(facts, policy),
+        evidence=MEMINFO + ("file:/proc/sysvipc/shm",),
+    )
+
+
+def _cost_if_small(facts: Facts, policy: Policy) -> Optional[str]:
+    """What page tables would cost with 4 KiB pages: processes x SGA / 512."""
+    uids = {instance.uid for instance in if_known(facts.instances, [])}
+    segments = if_known(facts.segments, [])
+    cost = sum(one.nattch * one.size // 512 for one in segments if one.uid in uids)
+    if cost:
+        return f"with 4 KiB pages it would be up to {human(cost)} (processes attached x SGA / 512)"
+    sga = sum(instance.sga for instance in policy.instances or ())
+    if not sga:
+        return None
+    return f"with 4 KiB pages {human(sga // 512)} for each process that touches the whole SGA"

@@ -1,0 +1,44 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of hugepages judge: a Linux host, and its instances; and what they quote."""
+
+from typing import List
+
+from ...answer import known
+from ...checking import Rules, Skip, Subjects
+from ...errors import Absent
+from ...probes.oracle import instances as instances_probe
+from ...probes.oracle.instances import Instance
+from .facts import Facts
+from .policy import NAME, Policy
+
+INSTALLATION = "Oracle Database Installation Guide for Linux"
+KERNEL = "kernel Documentation/admin-guide/mm/hugetlbpage.rst"
+
+MEMINFO = ("file:/proc/meminfo",)
+PMON = (instances_probe.PMON_KEY,)
+BOOT = ("dir:/etc/sysctl.d", "file:/proc/cmdline", "file:/etc/sysctl.conf", "lines:boot")
+
+NO_INSTANCE = "No instance runs here."
+
+
+def _is_linux(facts: Facts, _policy: Policy) -> None:
+    if isinstance(facts.meminfo, Absent):
+        raise Skip("Not a Linux host: it has no /proc/meminfo.")
+
+
+rules = Rules(NAME, applies=_is_linux)
+
+
+def _instances(facts: Facts, _policy: Policy) -> List[Instance]:
+    # Without the size of a page nobody can say of any of them in which pages it lies.
+    known(facts.pool)
+    return list(known(facts.instances))
+
+
+INSTANCES = Subjects(
+    _instances,
+    none=NO_INSTANCE,
+    name=lambda instance: str(instance.sid),
+    evidence=Instance.evidence,
+)

@@ -1,0 +1,81 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the policy comes to on this host: the limit and the mode that it wants, and for whom."""
+
+from typing import Any, Optional, Tuple
+
+from ...answer import Answer, if_known, known
+from ...errors import HostproofError
+from ...parsers.unix import limits_conf
+from ...probes.oracle.instances import Instance
+from .facts import Facts
+from .policy import AUTO, UNLIMITED, Policy
+
+SHM_GROUP = "vm.hugetlb_shm_group"
+
+NO_DATABASE = "No instance runs here and hugepages_instances lists none."
+
+#: The first Unbreakable Enterprise Kernel (UEK7) for which Oracle asks madvise.
+UEK7 = (5, 15)
+#: The first release of the database whose guide asks it.
+MADVISE_SINCE = 19
+
+
+def has_database(facts: Facts, policy: Policy) -> bool:
+    return bool(policy.instances or known(facts.instances) or if_known(facts.databases, []))
+
+
+def wanted_memlock(facts: Facts, policy: Policy) -> Optional[int]:
+    """kB that limits.d must grant; None is unlimited. Oracle asks 90 percent of memory."""
+    if policy.memlock == UNLIMITED:
+        return None
+    if policy.memlock == AUTO:
+        return known(facts.meminfo)["MemTotal"] // 1024 * 9 // 10
+    return int(policy.memlock or 0)
+
+
+def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:
+    """(the mode that is wanted, why it is that one).
+
+    Oracle asks madvise on UEK7 and later, for 19c too, and never elsewhere (Grid Infrastructure
+    Installation Guide 19c, "Setting and Disabling Transparent HugePages on UEK Kernels", in the
+    edition F19136 of 2024; 21c and 23ai, "Setting Transparent HugePages to madvise").
+    """
+    if policy.transparent != AUTO:
+        return policy.transparent, "hugepages_transparent"
+    release = known(facts.release)
+    versions = [instance.version for instance in policy.instances or () if instance.version]
+    for database in if_known(facts.databases, []):
+        version = if_known(database.version, None)
+        if version is not None:
+            versions.append(version[0])
+    if release.is_uek and (release.major, release.minor) >= UEK7:
+        if not versions or min(versions) >= MADVISE_SINCE:
+            return "madvise", "UEK7 or later"
+        return "never", f"UEK7 or later with database {min(versions)}"
+    return "never", f"kernel {release.text}"
+
+
+def groups_of(instance: Instance) -> Tuple[int, ...]:
+    """Every group that the running process has."""
+    status = known(instance.status)
+    return (int(status.gid),) + tuple(status.groups)
+
+
+def limit_text(entry: Optional[limits_conf.Entry]) -> str:
+    if entry is None:
+        return "not set"
+    return f"{entry.value} ({entry.path}:{entry.line})"
+
+
+def setting_text(
+    at_boot: Answer[Any], nothing: str = "nothing sets it (0)", remarks: bool = True
+) -> str:
+    """The persisted layer of a setting of the kernel: ``nothing`` where no place sets it."""
+    if isinstance(at_boot, HostproofError):
+        return "unknown"
+    text = nothing
+    if at_boot.winner is not None:
+        text = f"{at_boot.winner.value} from {at_boot.winner.place}"
+        text += f" ({at_boot.remark})" if remarks and at_boot.remark else ""
+    return text + ("; not used: " + ", ".join(at_boot.losers) if at_boot.losers else "")

@@ -1,0 +1,54 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What several rules of io_pacing tell: the marks of each layer, the way out, and its price."""
+
+from typing import Any, Dict, List
+
+from ... import shell
+from ...answer import known
+from ...errors import HostproofError
+from .facts import DEVICE, FILESYSTEMS, MOUNT, NAMES, Aix, odm_pair
+from .heartbeat import is_tight, why_not_raise
+from .policy import Policy
+
+LSATTR_KEY = "command:lsattr -E -l {0} -a {1} -a {2}".format(DEVICE, *NAMES)
+RUNNING_KEY = "command:sys_parm: {0} {1}".format(*NAMES)
+MOUNTS_KEYS = ["file:" + FILESYSTEMS, "command:" + " ".join(MOUNT)]
+
+#: Orion, 100 % writes: MB/s of large and IOPS of small ones, by 8193/4096 and by 33/24.
+COST = "measured with Orion, 100 % large writes: 213.55 MB/s with 8193/4096, 109.64 MB/s with 33/24"
+#: What the marks of an old HACMP do, wherever somebody is told to set them.
+PRICE = "halves large writes (" + COST + ")"
+APPLY = "./hostproof apply --tags io_pacing"
+
+
+def layers_of(aix: Aix) -> Dict[str, Any]:
+    """The marks of the ODM and of the kernel, for people; None where one is not known."""
+    persisted = running = None
+    if not isinstance(aix.odm, HostproofError):
+        persisted = str(odm_pair(aix.odm))
+    if not isinstance(aix.running, HostproofError):
+        running = str(known(aix.running))
+    return {"persisted": persisted, "running": running}
+
+
+def fix_of(aix: Aix, policy: Policy) -> str:
+    """The commands only where apply would run them, too: who pastes them gets round every guard."""
+    risk = why_not_raise(aix, policy)
+    if risk is not None:
+        return (
+            f"take io_pacing_profile: legacy_hacmp (33/24), which {PRICE}, or take the risk with "
+            f"io_pacing_deadman_risk_ok: {risk}"
+        )
+    told = "apply the policy, or set both marks by hand"
+    if is_tight(policy.wanted):
+        return f"{told}; {policy.wanted} {PRICE}"
+    return told
+
+
+def commands_of(aix: Aix, policy: Policy, *flags: str) -> List[str]:
+    """The first or, by hand, the second."""
+    if why_not_raise(aix, policy) is not None:
+        return []
+    maxpout, minpout = str(policy.wanted).split()
+    return [APPLY, shell.line("chdev", "-l", DEVICE, "-a", maxpout, "-a", minpout, *flags)]

@@ -1,0 +1,160 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Marks of single file systems, and what pacing does not govern."""
+
+from collections import OrderedDict
+from typing import List, Tuple
+
+from ... import shell
+from ...answer import known
+from ...checking import Verdict
+from ...errors import Unanswered
+from ...finding import FAIL, PASS, WARN
+from .facts import FILESYSTEMS, IOO, MOUNT, Aix, Facts, Mounts, Override
+from .policy import Policy
+from .remedy import MOUNTS_KEYS
+from .subjects import AIX, PACING, rules
+
+
+@rules.check(
+    "io_pacing.filesystems",
+    "No file system has marks of its own that nobody asked for",
+    severity="medium",
+    takes_effect="remount",
+    why="The mount options maxpout and minpout win over the marks of the host.",
+    reference=PACING + "; AIX Commands Reference, mount",
+    each=AIX,
+)
+def filesystems(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
+    persisted, live = known(aix.persisted_mounts), known(aix.live_mounts)
+    problems: List[str] = []
+    fixes: List[str] = []
+    commands: List[str] = []
+    for path in sorted(set(persisted.overrides) | set(live.overrides)):
+        for mounts, where in ((persisted, "in " + FILESYSTEMS), (live, "as mounted")):
+            one = mounts.overrides.get(path)
+            if one is not None and not _is_allowed(one, policy):
+                problems.append(f"{one} {where}")
+                told, lines = _without_override(path, mounts, mounts is persisted)
+                fixes.append(told)
+                commands += lines
+    differing = _differing(persisted, live)
+    status = FAIL if problems else WARN if differing else PASS
+    why = "They win over the host's marks, and no policy asked for them: {0}.".format(
+        "; ".join(problems)
+    )
+    if not problems:
+        why = "Mounted otherwise than the next mount will be: {0}.".format("; ".join(differing))
+        fixes = ["unmount and mount it when nothing uses it"]
+        commands = [
+            shell.line(verb, path)
+            for path in differing
+            if path in live.overrides
+            for verb in ("umount", "mount")
+        ]
+    return Verdict(
+        status,
+        why=why,
+        fix="; ".join(sorted(set(fixes), key=fixes.index))
+        + ("; or allow it in io_pacing_filesystems" if problems else ""),
+        commands=list(OrderedDict.fromkeys(commands)),
+        desired=_desired_overrides(policy),
+        persisted=_shown(persisted),
+        running=_shown(live),
+        evidence=MOUNTS_KEYS,
+    )
+
+
+def _is_allowed(override: Override, policy: Policy) -> bool:
+    """Whether the policy asks for these marks on this file system, or for the same everywhere."""
+    pair = override.pair()
+    return pair is not None and pair == policy.overrides.get(override.path, policy.wanted)
+
+
+def _without_override(path: str, mounts: Mounts, persisted: bool) -> Tuple[str, List[str]]:
+    """In words, and as commands."""
+    if persisted:
+        rest = mounts.options[path] or "rw"
+        lines = [shell.line("chfs", "-a", "options=" + rest, path)]
+        return f"take the marks out of the options of {path}", lines
+    told = f"unmount and mount {path} when nothing uses it"
+    return told, [shell.line(verb, path) for verb in ("umount", "mount")]
+
+
+def _differing(persisted: Mounts, live: Mounts) -> List[str]:
+    paths = sorted(set(persisted.overrides) | set(live.overrides))
+    return [path for path in paths if persisted.overrides.get(path) != live.overrides.get(path)]
+
+
+def _desired_overrides(policy: Policy) -> str:
+    if not policy.overrides:
+        return "none"
+    return "allowed: " + "; ".join(
+        f"{path}: {policy.overrides[path]}" for path in sorted(policy.overrides)
+    )
+
+
+def _shown(mounts: Mounts) -> str:
+    return "; ".join(str(mounts.overrides[path]) for path in sorted(mounts.overrides)) or "none"
+
+
+# -- for information ------------------------------------------------------------------------------
+
+
+@rules.check(
+    "io_pacing.not_governed",
+    "What I/O pacing does not govern is known",
+    severity="low",
+    takes_effect="now",
+    why="Writes with concurrent or direct I/O (cio, dio, filesystemio_options) and to raw devices "
+    "are never paced.",
+    reference=PACING + "; AIX Performance Management, Direct I/O",
+    each=AIX,
+)
+def not_governed(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
+    mounts = known(aix.live_mounts)
+    shown = "; ".join(f"{path} ({how})" for path, how in mounts.unpaced)
+    return Verdict(
+        PASS,
+        title="Not governed by I/O pacing: {0}".format(
+            shown or "no mount by its options; files that a database opens with cio or dio"
+        ),
+        in_use=(shown or "no mount with cio or dio")
+        + "; and files that a database opens so itself (filesystemio_options)",
+        evidence=["command:" + " ".join(MOUNT)],
+    )
+
+
+#: Of the many those that decide when pages are written, and how many are read at once.
+SHOWN = (
+    "j2_nPagesPerWriteBehindCluster",
+    "j2_maxRandomWrite",
+    "j2_nRandomCluster",
+    "j2_minPageReadAhead",
+    "j2_maxPageReadAhead",
+    "j2_dynamicBufferPreallocation",
+    "j2_syncPageCount",
+    "j2_syncPageLimit",
+)
+
+
+@rules.check(
+    "io_pacing.neighbours",
+    "The tunables beside I/O pacing are known",
+    severity="low",
+    takes_effect="now",
+    why="Write-behind and read-ahead of JFS2 decide how many pages wait for the disks, as pacing "
+    "does.",
+    reference="AIX Commands Reference, ioo",
+    each=AIX,
+)
+def neighbours(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
+    tunables = known(aix.tunables)
+    shown = [f"{name}={tunables[name]}" for name in SHOWN if name in tunables]
+    if not shown:
+        raise Unanswered("command:" + " ".join(IOO), "ioo tells no j2_ tunable")
+    return Verdict(
+        PASS,
+        running=", ".join(shown),
+        evidence=["command:" + " ".join(IOO)],
+    )

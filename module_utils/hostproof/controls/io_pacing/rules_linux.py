@@ -1,0 +1,152 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Advice on Linux's counterpart of I/O pacing: how much may be dirty before writers wait. Pure."""
+
+from typing import Dict, List, Optional
+
+from ... import shell
+from ...answer import known
+from ...checking import Verdict
+from ...finding import PASS, WARN
+from ...parsers.size import human
+from ...probes.systemd.boot import sysctl_at_boot
+from .facts import DIRTY, VM, Facts, Linux
+from .policy import Policy
+from .subjects import LINUX, rules
+
+#: mm/page-writeback.c: what the kernel starts with.
+DEFAULTS = {
+    "dirty_background_bytes": 0,
+    "dirty_background_ratio": 10,
+    "dirty_bytes": 0,
+    "dirty_ratio": 20,
+}
+
+#: Setting one of a pair makes the other 0.
+OTHER = {
+    "dirty_background_bytes": "dirty_background_ratio",
+    "dirty_background_ratio": "dirty_background_bytes",
+    "dirty_bytes": "dirty_ratio",
+    "dirty_ratio": "dirty_bytes",
+}
+
+
+@rules.check(
+    "io_pacing.buffered_writers",
+    "Buffered writers cannot fill the page cache without bound (advice)",
+    severity="low",
+    takes_effect="now",
+    why="A backup or an export that writes through the page cache is held back only when so many "
+    "bytes are dirty; then every buffered writer waits. A database with direct I/O is not governed "
+    "by it.",
+    reference="kernel Documentation/admin-guide/sysctl/vm.rst, dirty_*; "
+    "Documentation/ABI/stable/sysfs-block",
+    each=LINUX,
+)
+def buffered_writers(linux: Linux, _facts: Facts, policy: Policy) -> Verdict:
+    """Advice, so it is never a fail."""
+    dirty = known(linux.dirty)
+    available = known(linux.available)
+    throttle = known(linux.throttle)
+    background = _limit(dirty, "dirty_background_bytes", "dirty_background_ratio", available)
+    limit = _limit(dirty, "dirty_bytes", "dirty_ratio", available)
+    advice: List[str] = []
+    if policy.dirty_limit is not None and limit > policy.dirty_limit:
+        advice.append(
+            f"about {human(limit)} may be dirty before a writer waits, above "
+            f"io_pacing_dirty_limit {human(policy.dirty_limit)}"
+        )
+    if background >= limit:
+        advice.append(
+            f"writing back begins at {human(background)}, no earlier than writers wait, so the "
+            "kernel takes half of that limit"
+        )
+    told = {name: sysctl_at_boot(linux.boot, "vm." + name) for name in DIRTY}
+    at_boot = {name: told[name].winner for name in DIRTY}
+    set_at_boot: Dict[str, Optional[str]] = {}
+    for name in DIRTY:
+        winner = at_boot[name]
+        set_at_boot[name] = None if winner is None else winner.value
+    advice += _after_boot(dirty, set_at_boot)
+    advice += ["at boot " + one for name in DIRTY for one in told[name].refused]
+    if not advice:
+        for name in DIRTY:
+            told[name].settled()
+    places = [
+        f"{name}={winner.value} ({winner.place})"
+        for name, winner in sorted(at_boot.items())
+        if winner is not None
+    ]
+    wanted = None
+    if policy.dirty_limit is not None:
+        wanted = f"at most {human(policy.dirty_limit)} dirty"
+    return Verdict(
+        WARN if advice else PASS,
+        why="Advice: {0}. A database with direct I/O is not governed by it.".format(
+            "; ".join(advice)
+        ),
+        fix=_fix(policy),
+        commands=_commands(policy),
+        desired=wanted,
+        persisted="; ".join(places) or "nothing set: the kernel's defaults",
+        running=f"write back from about {human(background)}, writers wait from about "
+        f"{human(limit)}",
+        in_use=_throttle_text(throttle),
+        evidence=["file:" + VM + name for name in DIRTY] + ["file:/proc/meminfo"],
+    )
+
+
+def _limit(dirty: Dict[str, int], in_bytes: str, ratio: str, available: int) -> int:
+    """Bytes. The ratio is of the memory that is free or can be made so."""
+    return dirty[in_bytes] or dirty[ratio] * available // 100
+
+
+def _after_boot(dirty: Dict[str, int], set_at_boot: Dict[str, Optional[str]]) -> List[str]:
+    """What the next boot changes: a value set otherwise, or one that no file sets."""
+    advice = []
+    for name in DIRTY:
+        coming = set_at_boot[name]
+        if coming is not None:
+            if set_at_boot[OTHER[name]] is None and coming != str(dirty[name]):
+                advice.append(f"vm.{name} is {dirty[name]} now and {coming} after a boot")
+        elif set_at_boot[OTHER[name]] is None and dirty[name] not in (DEFAULTS[name], 0):
+            advice.append(
+                f"vm.{name} is {dirty[name]}, which no file sets: a boot brings the kernel's "
+                "default back"
+            )
+    for first in ("dirty_background_bytes", "dirty_bytes"):
+        if set_at_boot[first] is not None and set_at_boot[OTHER[first]] is not None:
+            advice.append(
+                f"vm.{first} and vm.{OTHER[first]} are both set at boot, and each makes the other 0"
+            )
+    return advice
+
+
+_DROP_IN = "/etc/sysctl.d/90-dirty.conf"
+
+
+def _fix(policy: Policy) -> str:
+    if policy.dirty_limit is None:
+        return "Set vm.dirty_background_bytes and vm.dirty_bytes in a file of /etc/sysctl.d."
+    return f"write both limits to {_DROP_IN} and load it; or io_pacing_dirty_limit: unmanaged"
+
+
+def _commands(policy: Policy) -> List[str]:
+    limit = policy.dirty_limit
+    if limit is None:
+        return []
+    return [
+        shell.written(f"vm.dirty_background_bytes = {limit // 4}", _DROP_IN),
+        shell.written(f"vm.dirty_bytes = {limit}", _DROP_IN, append=True),
+        shell.line("sysctl", "-p", _DROP_IN),
+    ]
+
+
+def _throttle_text(throttle: Dict[str, str]) -> Optional[str]:
+    """Writeback throttling of each disk: it keeps background writes from delaying reads."""
+    if not throttle:
+        return None
+    return "writeback throttle (wbt_lat_usec): " + ", ".join(
+        "{0} {1}".format(disk, "off" if throttle[disk] == "0" else throttle[disk] + " µs")
+        for disk in sorted(throttle)
+    )

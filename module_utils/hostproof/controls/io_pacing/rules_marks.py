@@ -1,0 +1,139 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The marks of the host: what the ODM holds, what the kernel goes by, what AIX allows."""
+
+from typing import List, Optional, Tuple
+
+from ...answer import if_known, known
+from ...checking import Verdict
+from ...errors import HostproofError, Unanswered
+from ...finding import FAIL, PASS, WARN
+from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
+from .heartbeat import need_all
+from .policy import Policy, order_problem, step_problem
+from .remedy import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of
+from .subjects import AIX, TUNABLES, rules
+
+RANGE_KEYS = [f"command:lsattr -R -l {DEVICE} -a {name}" for name in NAMES]
+OSLEVEL_KEY = "command:" + " ".join(OSLEVEL)
+#: The release that came with 8193/4096 first; before, it came with no pacing.
+OLDEST = (6, 1)
+
+
+@rules.check(
+    "io_pacing.persisted",
+    "The ODM holds the wanted maxpout and minpout",
+    severity="high",
+    takes_effect="now",
+    why="The next boot takes the marks from the ODM, whatever is in force now.",
+    reference=TUNABLES + "; AIX Commands Reference, lsattr",
+    each=AIX,
+)
+def persisted(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
+    pair = odm_pair(known(aix.odm))
+    return Verdict(
+        PASS if pair == policy.wanted else FAIL,
+        why=f"The ODM holds {pair}; wanted is {policy.wanted} ({policy.profile}). "
+        f"{policy.trade}".strip(),
+        fix=fix_of(aix, policy),
+        commands=commands_of(aix, policy),
+        desired=str(policy.wanted),
+        persisted=str(pair),
+        evidence=[LSATTR_KEY],
+    )
+
+
+@rules.check(
+    "io_pacing.running",
+    "The kernel paces with the wanted maxpout and minpout",
+    severity="high",
+    takes_effect="now",
+    why="lsattr shows the ODM: after chdev -P or chdev -T the kernel goes by other values.",
+    reference="AIX Commands Reference, lsattr and chdev; AIX Base Operating System, sys_parm",
+    each=AIX,
+)
+def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
+    if isinstance(aix.running, HostproofError):
+        # "Pass" from lsattr would be a guess: it shows the database alone.
+        raise Unanswered(
+            RUNNING_KEY,
+            "lsattr shows the ODM only, and the kernel did not tell its marks through sys_parm "
+            f"({aix.running}); run it as root, with a Python that has ctypes",
+        )
+    pair = known(aix.running)
+    why = f"The kernel goes by {pair}; wanted is {policy.wanted}."
+    shown = None
+    if not isinstance(aix.odm, HostproofError):
+        shown = str(odm_pair(aix.odm))
+        if odm_pair(aix.odm) != pair:
+            why += f" The ODM holds {shown}: somebody used chdev -P or chdev -T."
+    return Verdict(
+        PASS if pair == policy.wanted else FAIL,
+        why=why,
+        fix=fix_of(aix, policy),
+        commands=commands_of(aix, policy, "-T"),
+        desired=str(policy.wanted),
+        persisted=shown,
+        running=str(pair),
+        evidence=[LSATTR_KEY, RUNNING_KEY],
+    )
+
+
+@rules.check(
+    "io_pacing.legal",
+    "maxpout and minpout go together",
+    severity="medium",
+    takes_effect="now",
+    why="maxpout should be a multiple of 4 plus 1 and minpout below it by at least 4; both are 0, "
+    "or neither.",
+    reference=TUNABLES,
+    each=AIX,
+)
+def legal(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
+    odm = known(aix.odm)
+    layers = [("the ODM", odm_pair(odm))]
+    if not isinstance(aix.running, HostproofError):
+        layers.append(("the kernel", known(aix.running)))
+    broken = [(name, order_problem(pair)) for name, pair in layers]
+    odd = [(name, step_problem(pair)) for name, pair in layers]
+    for name in NAMES:
+        allowed = odm.legal[name]
+        if not isinstance(allowed, HostproofError) and not allowed.allows(odm.values[name]):
+            broken.append(("the ODM", f"{name} must be {allowed}"))
+    said = _distinct(broken) or _distinct(odd)
+    fix = "Upgrade AIX, or judge this host by the manual of its release."
+    if said:
+        fix = "Choose a profile, or a pair by the rule (io_pacing_maxpout, io_pacing_minpout), and "
+        fix += "apply it."
+    level = if_known(aix.level, None)
+    if level is not None and level.version < OLDEST:
+        said.append(
+            f"{level} is older than AIX 6.1, of which this control knows the rule and the marks "
+            "that it comes with"
+        )
+    if not said:
+        need_all(aix)
+        known(aix.level)
+        for name in NAMES:
+            known(odm.legal[name])
+    return Verdict(
+        FAIL if _distinct(broken) else WARN if said else PASS,
+        why="{0}.".format("; ".join(said)),
+        fix=fix,
+        desired="maxpout a multiple of 4 plus 1, minpout below it",
+        persisted=str(layers[0][1]),
+        running=str(layers[1][1]) if len(layers) > 1 else None,
+        in_use=None if level is None else str(level),
+        evidence=[LSATTR_KEY, RUNNING_KEY][: len(layers)] + RANGE_KEYS + [OSLEVEL_KEY],
+    )
+
+
+def _distinct(problems: List[Tuple[str, Optional[str]]]) -> List[str]:
+    """Each problem once, with the layers that have it."""
+    texts: List[str] = []
+    for text in [text for _name, text in problems if text is not None]:
+        layers = [name for name, other in problems if other == text]
+        one = "In {0}: {1}".format(" and ".join(layers), text)
+        if one not in texts:
+            texts.append(one)
+    return texts

@@ -1,0 +1,218 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the marks mean for the heartbeat of PowerHA."""
+
+from collections import OrderedDict
+from typing import Iterable, List, Tuple
+
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...errors import HostproofError
+from ...finding import FAIL, PASS, SKIP, WARN
+from .facts import FILESYSTEMS, Aix, Facts, Override
+from .heartbeat import (
+    HEADROOM,
+    LPARSTAT_KEY,
+    headroom,
+    headroom_text,
+    is_middling,
+    is_middling_mount,
+    is_old,
+    is_tight,
+    known_layers,
+    loose_mounts,
+    need_all,
+    powerha_keys,
+    powerha_text,
+    powerha_version,
+)
+from .policy import PROFILES, Policy
+from .remedy import (
+    APPLY,
+    COST,
+    LSATTR_KEY,
+    MOUNTS_KEYS,
+    PRICE,
+    RUNNING_KEY,
+    commands_of,
+    fix_of,
+    layers_of,
+)
+from .subjects import AIX, ARTICLE, PACING, rules
+
+#: The marks of an old HACMP whose cost was measured.
+MEASURED = PROFILES["legacy_hacmp"].pair
+
+
+@rules.check(
+    "io_pacing.legacy_values",
+    "No marks are left over from an old HACMP",
+    severity="high",
+    takes_effect="now",
+    why="33/24 makes a writer sleep after 33 pages pending in a file: " + COST + ".",
+    reference=ARTICLE + "; " + PACING,
+    each=AIX,
+)
+def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
+    tight = [pair for pair in known_layers(aix) if is_tight(pair)]
+    layers = layers_of(aix)
+    evidence = [LSATTR_KEY, RUNNING_KEY]
+    if not tight:
+        need_all(aix)
+        return Verdict(PASS, evidence=evidence, **layers)
+    version = powerha_version(aix, policy)
+    there = powerha_text(aix, policy)
+    evidence += powerha_keys(aix)
+    if is_old(version):
+        return Verdict(PASS, evidence=evidence, **layers)
+    wanted = is_tight(policy.wanted)
+    return Verdict(
+        WARN if wanted else FAIL,
+        why="{0} {1}, and this host has {2}, which does not need it: {3}{4}.".format(
+            tight[0],
+            "is what HACMP up to 5.4 asked for"
+            if tight[0] == MEASURED
+            else "is as tight as the 33/24 of HACMP up to 5.4, or tighter",
+            there,
+            COST,
+            " (49 % less)" if tight[0] == MEASURED else "; other marks were not measured",
+        ),
+        fix="set io_pacing_profile: default, and apply it" if wanted else fix_of(aix, policy),
+        commands=[APPLY] if wanted else commands_of(aix, policy),
+        desired=str(policy.wanted),
+        evidence=evidence,
+        **layers,
+    )
+
+
+@rules.check(
+    "io_pacing.deadman_risk",
+    "The marks protect the heartbeat of an old HACMP",
+    severity="critical",
+    takes_effect="now",
+    why="Before 7.1 the heartbeat is a process like any other: where one writer keeps the host "
+    "busy it comes late, and the deadman switch halts the node.",
+    reference="HACMP Troubleshooting Guide, I/O pacing; " + ARTICLE,
+    each=AIX,
+)
+def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
+    version = powerha_version(aix, policy)
+    there = powerha_text(aix, policy)
+    evidence = powerha_keys(aix)
+    if not version:
+        raise Skip(f"This host has {there}: no PowerHA heartbeat can come late.", evidence)
+    evidence += [LSATTR_KEY, RUNNING_KEY]
+    layers = layers_of(aix)
+    if not is_old(version):
+        return Verdict(PASS, in_use=there, evidence=evidence, **layers)
+    evidence += [LPARSTAT_KEY] + MOUNTS_KEYS
+    free = headroom_text(aix, policy)
+    raised = _distinct_texts(str(pair) for pair in known_layers(aix) if not is_tight(pair))
+    raised += [f"{one} {where}" for one, where in _loose_overrides(aix)]
+    middling = bool(raised) and not _beyond_middle(aix)
+    if not raised or middling:
+        # What is not known may be raised as well, or further.
+        need_all(aix)
+        known(aix.persisted_mounts)
+        known(aix.live_mounts)
+    if middling:
+        why = "{0} with {1}: a writer is held back, but later than this release asks for (33/24), "
+        why = why + "so under load the heartbeat may come late; {2}. 33/24 has its price: {3}."
+        why = why.format("; ".join(raised), there, free, COST)
+        status = WARN
+    elif raised:
+        why = "{0} with {1}: one writer can delay the heartbeat until the deadman switch halts "
+        why = (why + "the node; {2}.").format("; ".join(raised), there, free)
+        status = WARN if policy.deadman_risk_ok else FAIL
+    else:
+        why = "The policy wants {0}, which would let one writer delay the heartbeat of {1}; {2}."
+        why = why.format(policy.wanted, there, free)
+        status = PASS if is_tight(policy.wanted) else WARN
+    if policy.deadman_risk_ok:
+        why += " The risk is taken: io_pacing_deadman_risk_ok."
+    return Verdict(
+        status,
+        why=why,
+        fix="upgrade to PowerHA 7.1 or newer, whose heartbeat is the kernel's; until then {0}"
+        "io_pacing_profile: legacy_hacmp (33/24), which {1}, so measure the batch window and the "
+        "backups before{2}".format(
+            ""
+            if middling
+            else "io_pacing_profile: intermediate (513/256), whose price nobody has measured and "
+            "which leaves a warning, or ",
+            PRICE,
+            _tighten_mounts(aix),
+        ),
+        commands=[APPLY] if raised and is_tight(policy.wanted) else [],
+        desired=str(policy.wanted),
+        in_use=f"{there}; {free}",
+        evidence=evidence,
+        **layers,
+    )
+
+
+def _beyond_middle(aix: Aix) -> bool:
+    """Whether anything lets more be pending than IBM's middle: also what is no number."""
+    pairs = [pair for pair in known_layers(aix) if not is_tight(pair)]
+    mounts = [one for one, _where in _loose_overrides(aix)]
+    return not (all(map(is_middling, pairs)) and all(map(is_middling_mount, mounts)))
+
+
+def _loose_overrides(aix: Aix) -> List[Tuple[Override, str]]:
+    """Marks of single file systems that do not protect a heartbeat, and where they stand."""
+    sides = ((aix.persisted_mounts, "in " + FILESYSTEMS), (aix.live_mounts, "as mounted"))
+    return [
+        (one, where)
+        for mounts, where in sides
+        if not isinstance(mounts, HostproofError)
+        for one in loose_mounts(mounts)
+    ]
+
+
+def _tighten_mounts(aix: Aix) -> str:
+    paths = _distinct_texts(one.path for one, _where in _loose_overrides(aix))
+    if not paths:
+        return ""
+    return "; take maxpout and minpout out of the options of {0}, and mount it anew".format(
+        ", ".join(paths)
+    )
+
+
+def _distinct_texts(texts: Iterable[str]) -> List[str]:
+    return list(OrderedDict.fromkeys(texts))
+
+
+@rules.check(
+    "io_pacing.cpu_headroom",
+    "CPU is left for a heartbeat beside writers that nobody holds back",
+    severity="medium",
+    takes_effect="now",
+    why="A writer that is not held back works instead of sleeping: on a host that uses more than "
+    "80 % of its CPU, what the cluster needs in time waits behind it.",
+    reference=ARTICLE,
+    each=AIX,
+)
+def cpu_headroom(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
+    version = powerha_version(aix, policy)
+    there = powerha_text(aix, policy)
+    evidence = powerha_keys(aix) + [LPARSTAT_KEY]
+    text = headroom_text(aix, policy)
+    in_use = f"{there}; {text}"
+    if not version:
+        why = f"This host has {there}: no PowerHA heartbeat needs the CPU. {text}."
+        return Verdict(SKIP, why=why, in_use=in_use, evidence=evidence)
+    free, _source = headroom(aix, policy)
+    loose = [pair for pair in known_layers(aix) + [policy.wanted] if not is_tight(pair)]
+    if not loose:
+        need_all(aix)
+    return Verdict(
+        WARN if loose and free < HEADROOM else PASS,
+        why=f"{text}, and this host has {there}: with {loose[0] if loose else policy.wanted} "
+        "writers take the rest of the CPU as well.",
+        fix="Give the partition more CPU or less to do before the marks go above 33; "
+        "io_pacing_profile: legacy_hacmp (33/24) " + PRICE,
+        desired=f"at least {HEADROOM:.0f} % free",
+        in_use=in_use,
+        evidence=evidence + [LSATTR_KEY, RUNNING_KEY],
+        **layers_of(aix),
+    )

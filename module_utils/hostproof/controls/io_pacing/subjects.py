@@ -1,0 +1,35 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of io_pacing judge: the host, if it is of their system; and what they quote."""
+
+from typing import List
+
+from ...answer import known
+from ...checking import Rules, Skip, Subjects
+from . import facts as look
+from .facts import Facts
+from .policy import NAME, Policy
+
+PACING = "AIX Performance Management, Disk I/O pacing"
+TUNABLES = "AIX Performance Management, Synchronous I/O tunable parameters"
+ARTICLE = "J. Wartak, AIX disk I/O pacing vs PowerHA, 2011"
+
+rules = Rules(NAME)
+
+
+def _aix(facts: Facts, _policy: Policy) -> List[look.Aix]:
+    system = known(facts.system)
+    if facts.aix is None:
+        raise Skip(f"Not an AIX host ({system}).")
+    return [facts.aix]
+
+
+def _linux(facts: Facts, _policy: Policy) -> List[look.Linux]:
+    system = known(facts.system)
+    if facts.linux is None:
+        raise Skip(f"Not a Linux host ({system}).")
+    return [facts.linux]
+
+
+AIX = Subjects(_aix)
+LINUX = Subjects(_linux)

@@ -1,0 +1,120 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the round trip leaves a session for its transactions."""
+
+from typing import Optional, Tuple
+
+from ...answer import known
+from ...checking import Verdict
+from ...errors import Unanswered
+from ...finding import PASS, WARN
+from ...latency import budget
+from ...latency.probe_list import REQUEST_RESPONSE
+from ...measured import Measured, Window
+from . import figures
+from .facts import Facts
+from .policy import Budget, Policy
+from .subjects import WITH_BUDGET, WORDS, Probed, no_answer, rules
+
+#: What validation in the background costs. IronJacamar (WildFly, EAP): its
+#: validator looks each half of background-validation-millis at what it did not see for all of it.
+_STALE = (
+    "hands out connections that died since its last round (after a failover, a firewall's timeout "
+    "or a restart; in WildFly for up to 1.5 times background-validation-millis, and for ever where "
+    "that is 0): the application gets their error, so it must take a new connection and repeat the "
+    "transaction before anybody switches"
+)
+
+
+@rules.check(
+    "latency.round_trip_budget",
+    "The round trip leaves room for the transactions",
+    severity="medium",
+    takes_effect="now",
+    why="A session that waits for each answer cannot do more than its round trips allow, however "
+    "fast the server is.",
+    reference="transactions a second of one session = 1 / (round trips * round trip time + think "
+    "time)",
+    each=WITH_BUDGET,
+)
+def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    """What the measured round trip allows a session."""
+    given: Budget = policy.budget  # type: ignore[assignment] # WITH_BUDGET: there is one
+    measured = known(subject.answer)
+    told = _round_trip(measured)
+    if told is None:
+        raise no_answer(subject, measured)
+    window, microseconds = told
+    round_trip = microseconds / 1000.0
+    try:
+        elsewhere, source = _elsewhere(given, round_trip)
+    except ValueError as problem:
+        raise Unanswered(subject.key, str(problem)) from problem
+    room = budget.budget(round_trip, given.round_trips, elsewhere)
+    wanted = given.per_second
+    enough = wanted is None or room.per_second >= wanted
+    allowed = (
+        f"a round trip of {figures.milliseconds(microseconds)} ({WORDS[window.layer]}): at most "
+        f"{_rate(room.per_second)} transactions a second of one session, "
+        f"{room.network_share * 100:.0f} % of their time on the way"
+    )
+    validation = budget.validation_cost(
+        round_trip, given.validation_round_trips, given.validation_ms
+    )
+    return Verdict(
+        PASS if enough else WARN,
+        why=f"{subject.target}: {allowed}; {_rate(wanted or 0.0)} are wanted.",
+        fix="fewer round trips (array fetches and binds, statements in one block) or a shorter way "
+        "(more sessions do not make one faster). A pool that validates in the background, not at "
+        "each request, saves that round trip, and " + _STALE,
+        desired="{0:g} round trips and {1:.3g} ms elsewhere{2} for each{3}".format(
+            given.round_trips,
+            elsewhere,
+            source,
+            "" if wanted is None else f", {_rate(wanted)} a second",
+        ),
+        running="a pool that validates at each request adds {0} to each: {1} instead of {2}; one "
+        "that validates in the background does not, and may hand out dead connections".format(
+            *[
+                figures.milliseconds(one * 1000.0)
+                for one in (validation, room.transaction + validation, room.transaction)
+            ]
+        ),
+        in_use=allowed,
+        evidence=(subject.key,),
+    )
+
+
+def _round_trip(measured: Measured) -> Optional[Tuple[Window, float]]:
+    """What a session feels: the time until its process has the answer, else the network's."""
+    for layer in ("user", "kernel", "net"):
+        for window in measured.windows:
+            # The user's time of a handshake holds more than a round trip.
+            is_exchange = window.conditions.get("mode") == REQUEST_RESPONSE
+            if (
+                window.layer == layer
+                and window.p50 is not None
+                and (layer != "user" or is_exchange)
+            ):
+                return window, window.p50
+    return None
+
+
+def _elsewhere(given: Budget, round_trip: float) -> Tuple[float, str]:
+    """Milliseconds of a transaction that are not on the way, and where they are from in words.
+
+    ValueError where one session cannot have the rate that was measured.
+    """
+    rate = given.measured
+    if rate is None:
+        return given.think_time_ms or 0.0, ""
+    at = round_trip if rate.round_trip_ms is None else rate.round_trip_ms
+    left = budget.think_time(rate.per_second, at, given.round_trips)
+    return (
+        left,
+        f" (what {_rate(rate.per_second)} a second at {figures.milliseconds(at * 1000.0)} leave)",
+    )
+
+
+def _rate(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

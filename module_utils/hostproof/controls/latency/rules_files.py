@@ -1,0 +1,100 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that are read past every cache: what a process waits, and the host's part of it."""
+
+from typing import List
+
+from ...checking import Skip, Verdict
+from ...errors import Unanswered
+from ...latency.probe_list import DISK_READ, IN_TICKS
+from ...measured import Window
+from ...parsers.size import human
+from .facts import Facts
+from .grading import Graded, around, grade_window, verdict_of
+from .policy import Policy
+from .subjects import FILES, IOSTATS, File, rules
+from .thresholds import Subject
+
+
+@rules.check(
+    "latency.disk_read",
+    "Reads of a file that only the disk can answer are within the limits",
+    severity="high",
+    takes_effect="now",
+    why="This is what a server process waits for a block that is not in the buffer cache.",
+    reference="open(2), O_DIRECT; Oracle Database 2 Day + Performance Tuning Guide, Setting the "
+    "DBIO_EXPECTED Parameter",
+    each=FILES,
+)
+def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
+    measured, storage = file.known()
+    key, path = file.subject.key, file.path
+    windows = [window for window in measured.windows if window.layer == "user"]
+    if not windows:
+        raise Unanswered(key, "; ".join(measured.remarks) or "no read was made")
+    graded: List[Graded] = []
+    for window in windows:
+        subject = Subject(DISK_READ, storage.kind, window.layer, window.size)
+        graded += grade_window(window, subject, policy.thresholds, _label(window))
+    cached = [_label(window) for window in windows if window.conditions.get("cached")]
+    if cached:
+        # What did not reach the device is no figure of it, however good.
+        said = [remark for remark in measured.remarks if "a cache answered" in remark]
+        raise Unanswered(
+            key, "; ".join(said) or "a cache answered reads of {0}".format(", ".join(cached))
+        )
+    # What a process waited for is exact where the device's own time is not: host_gap tells that.
+    remarks = [
+        remark
+        for remark in measured.remarks
+        if remark.startswith(DISK_READ) and IN_TICKS not in remark
+    ]
+    return verdict_of(
+        disk_read.check,
+        graded,
+        f"{path} ({storage.kind})",
+        "compare with latency.disk and latency.host_gap, which tell the device from this host; "
+        "then with the array's own figures",
+        (key,) + storage.evidence,
+        remarks + around(windows),
+    )
+
+
+@rules.check(
+    "latency.host_gap",
+    "What the host adds to a read is small",
+    severity="medium",
+    takes_effect="now",
+    why="A process that waits for a CPU makes a fast disk look slow: faster storage would not "
+    "help.",
+    reference=IOSTATS + ": the time of a request ends before the process that waits for it runs",
+    each=FILES,
+)
+def host_gap(file: File, _facts: Facts, policy: Policy) -> Verdict:
+    """What a process waits for beyond the device."""
+    measured, storage = file.known()
+    key, path = file.subject.key, file.path
+    windows = [window for window in measured.windows if window.layer == "host"]
+    if not windows:
+        reads = [window for window in measured.windows if window.layer == "user"]
+        if not reads:
+            raise Unanswered(key, "; ".join(measured.remarks) or "no read was made")
+        why = "; ".join(measured.remarks) or "the device tells no time of its own"
+        raise Skip(f"The host's part cannot be told from the device's: {why}.", (key,))
+    graded: List[Graded] = []
+    for window in windows:
+        subject = Subject(DISK_READ, storage.kind, "host", window.size)
+        graded += grade_window(window, subject, policy.thresholds, _label(window))
+    return verdict_of(
+        host_gap.check,
+        graded,
+        path,
+        "look for CPUs that are busy, stolen or asleep (load, steal, C-states): faster storage "
+        "does not help",
+        (key,),
+        around(windows),
+    )
+
+
+def _label(window: Window) -> str:
+    return human(window.size or 0)

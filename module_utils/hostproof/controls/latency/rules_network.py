@@ -1,0 +1,172 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Round trips: the network, and what this host adds to them."""
+
+from typing import Any, Dict, List, Optional, Sequence
+
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...finding import FAIL, WARN
+from ...latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED, REQUEST_RESPONSE, TCP
+from ...measured import Window
+from .facts import Facts
+from .grading import Graded, around, grade_window, status_of, verdict_of
+from .policy import Policy
+from .subjects import TARGETS, WORDS, Probed, no_answer, rules
+from .thresholds import Subject
+
+#: The network without this host comes first; ``user`` stands for it where nothing better is told.
+_NETWORK = ("net", "kernel")
+
+#: Of lost answers, more than this share fails.
+_MOST_LOST = 0.05
+_WANTED = "an answer to each, more than 5 % without one fails"
+
+
+@rules.check(
+    "latency.tcp",
+    "The network answers within the limits",
+    severity="medium",
+    takes_effect="now",
+    why="Each call of a session and each synchronous redo shipment waits for a round trip.",
+    reference="tcp(7), TCP_INFO; kernel Documentation/networking/timestamping.rst; Oracle Data "
+    "Guard Concepts and Administration, Redo Transport Services",
+    each=TARGETS,
+)
+def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    """The network, and the listener's answer where one was asked."""
+    measured = known(subject.answer)
+    windows = [window for window in measured.windows if window.layer in _NETWORK + ("server",)]
+    if not [window for window in windows if window.layer in _NETWORK]:
+        windows += [window for window in measured.windows if window.layer == "user"]
+    if not windows:
+        raise no_answer(subject, measured)
+    graded: List[Graded] = []
+    for window in windows:
+        limited = Subject(TCP, "any", window.layer, window.size)
+        graded += grade_window(window, limited, policy.thresholds, WORDS[window.layer])
+    lost = _lost_answers(measured.windows)
+    graded += lost
+    remarks = [
+        remark
+        for remark in measured.remarks
+        if remark.startswith(TCP) and NOT_COUNTED not in remark and ENDED_AFTER not in remark
+    ]
+    remarks += [one.told for one in lost if one.status != status_of(graded)]
+    verdict = verdict_of(
+        tcp.check,
+        graded,
+        subject.target,
+        "measure from another host of the same network, and look at retransmissions (nstat -az "
+        "TcpRetransSegs) and the path; latency.scheduling_delay tells this host",
+        (subject.key,),
+        remarks + _sent_again(windows) + around(windows),
+    )
+    if not lost:
+        return verdict
+    wanted = [verdict.desired] if verdict.desired else []
+    return verdict._replace(desired="; ".join(wanted + [_WANTED]))
+
+
+def _lost_answers(windows: Sequence[Window]) -> List[Graded]:
+    """What the figures do not hold, for it never came: each kind once for each measurement.
+
+    The layers of a measurement have their conditions in common.
+    """
+    measurements: Dict[Any, List[Window]] = {}
+    for window in windows:
+        measurements.setdefault((window.started, window.size), []).append(window)
+    found: List[Graded] = []
+    for layers in measurements.values():
+        known = layers[0].conditions
+        # Of requests, there may be no layer that has them all.
+        count = _count_of(known, "answered") or max(window.n for window in layers)
+        for one in (_failed(known, count), _second_syn(known, count), _ended(known, count)):
+            if one is not None:
+                found.append(one)
+    return found
+
+
+def _failed(known: Dict[str, Any], count: int) -> Optional[Graded]:
+    failures = known.get("failures")
+    if not isinstance(failures, dict) or not failures:
+        return None
+    several = sum(failures.values())
+    asked = _count_of(known, "asked") or count + several
+    lost = several - failures.get(ELSEWHERE, 0)
+    told = "{0} of {1} {2}: {3}".format(
+        several,
+        asked,
+        NOT_COUNTED,
+        ", ".join(f"{why} ({number})" for why, number in sorted(failures.items())),
+    )
+    return Graded(FAIL if lost > _MOST_LOST * asked else WARN, "", told, None)
+
+
+def _second_syn(known: Dict[str, Any], count: int) -> Optional[Graded]:
+    again = _count_of(known, "retrans")
+    if known.get("mode") == REQUEST_RESPONSE or not again:
+        # What is sent again on a connection is part of its times.
+        return None
+    told = "{0} of {1} handshakes needed a second SYN, and are not in the figure of the network"
+    return Graded(WARN, "", told.format(again, count), None)
+
+
+def _ended(known: Dict[str, Any], count: int) -> Optional[Graded]:
+    if known.get("ended") is None:
+        return None
+    asked = _count_of(known, "asked")
+    told = "{0} {1}{2} requests: {3}".format(
+        ENDED_AFTER, count, f" of {asked}" if asked else "", known["ended"]
+    )
+    return Graded(WARN, "", told, None)
+
+
+def _count_of(known: Dict[str, Any], name: str) -> int:
+    """A count among the conditions; 0 where it is not told."""
+    value = known.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _sent_again(windows: List[Window]) -> List[str]:
+    # Of handshakes, _second_syn() tells it.
+    counts = [
+        window.conditions.get("retrans")
+        for window in windows
+        if window.conditions.get("mode") == REQUEST_RESPONSE
+    ]
+    lost = max((count for count in counts if isinstance(count, int)), default=0)
+    return [f"{lost} segments were sent again"] if lost else []
+
+
+@rules.check(
+    "latency.scheduling_delay",
+    "This host wakes up in time for an answer",
+    severity="medium",
+    takes_effect="now",
+    why="An answer that lies in the kernel until the process runs is no fault of the network.",
+    reference="kernel Documentation/networking/timestamping.rst; sched(7)",
+    each=TARGETS,
+)
+def scheduling_delay(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    """What this host adds to a round trip."""
+    mode = subject.probe.options["mode"]
+    if mode != REQUEST_RESPONSE:
+        raise Skip(f"The mode {mode} does not tell it: only request_response does.")
+    measured = known(subject.answer)
+    windows = [window for window in measured.windows if window.layer == "host"]
+    if not windows:
+        raise no_answer(subject, measured)
+    graded: List[Graded] = []
+    for window in windows:
+        limited = Subject(TCP, "any", "host", window.size)
+        graded += grade_window(window, limited, policy.thresholds, "")
+    return verdict_of(
+        scheduling_delay.check,
+        graded,
+        subject.target,
+        "look for CPUs that are busy, stolen or deeply asleep (load, steal, governor, C-states), "
+        "and for processes with real-time priority",
+        (subject.key,),
+        around(windows),
+    )

@@ -1,0 +1,143 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reports that the policy names: AWR, Statspack and what tools print."""
+
+from typing import List, Optional, Tuple
+
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...errors import Unanswered
+from ...finding import ERROR, PASS, SKIP, WARN
+from ...latency.probe_list import REPORT
+from ...latency.report import LOG_WRITE
+from ...measured import Measured, Window
+from . import figures
+from .facts import Facts
+from .grading import Graded, grade_window, verdict_of
+from .policy import Policy
+from .subjects import REPORTS, Probed, rules
+from .thresholds import Subject
+
+#: How windows mark the waits of background processes, where both wait for an event.
+_BACKGROUND = " (background)"
+
+
+@rules.check(
+    "latency.database",
+    "Wait events of the reports are within the limits",
+    severity="high",
+    takes_effect="now",
+    why="This is what the sessions themselves waited, storage, network and host together.",
+    reference="Oracle Database Reference, Oracle Wait Events; My Oracle Support 1376916.1",
+    each=REPORTS,
+)
+def database(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    """The wait events that have a limit, or that were requested."""
+    measured = known(subject.answer)
+    graded: List[Graded] = []
+    requested = subject.probe.options["events"]
+    for window in _events(measured):
+        name = window.subject
+        wanted = requested is None or name.startswith(tuple(requested))
+        if not wanted or window.conditions.get("io_latency", "yes") != "yes":
+            continue
+        event = _event(window, policy)
+        limited = Subject(REPORT, "any", "database", None, event)
+        ones = grade_window(window, limited, policy.thresholds, name)
+        graded += [one for one in ones if one.limit is not None or requested is not None]
+    for event in requested or ():
+        if not any(window.subject.startswith(event) for window in _events(measured)):
+            graded.append(Graded(ERROR, event, f"the report has no event {event!r}", None))
+    if not graded:
+        told = [window.subject for window in _events(measured)][:5]
+        why = "It has no wait event with a limit{0}.".format(
+            "" if not told else " (it has {0})".format(", ".join(told))
+        )
+        if not measured.windows:
+            raise Unanswered(subject.key, "the report tells no latency")
+        return Verdict(SKIP, why, in_use=_others(measured), evidence=(subject.key,))
+    return verdict_of(
+        database.check,
+        graded,
+        subject.path,
+        "find who is late: storage (latency.disk), the log (redo on its own disk, fewer commits), "
+        "the network to a standby (latency.tcp) or CPUs",
+        (subject.key,),
+        [remark for remark in measured.remarks if not _is_of_log_write(remark)],
+    )
+
+
+def _event(window: Window, policy: Policy) -> str:
+    """The event as limits name it: reports cut long names, and mark those of the background."""
+    name = window.subject
+    plain = name[: -len(_BACKGROUND)] if name.endswith(_BACKGROUND) else name
+    if window.conditions.get("name_may_go_on"):
+        known = sorted({one.event for one in policy.thresholds if one.event is not None})
+        return next((event for event in known if event.startswith(plain)), plain)
+    return plain
+
+
+def _events(measured: Measured) -> List[Window]:
+    return [window for window in measured.windows if window.layer == "database"]
+
+
+def _others(measured: Measured) -> Optional[str]:
+    """What a tool's report tells, whose windows are no wait events."""
+    told: List[str] = []
+    for window in measured.windows:
+        for name in ("p50", "mean"):
+            figure = figures.figure_of(window, name)
+            if figure is not None:
+                told.append(f"{window.subject} {figures.text(figure)}")
+                break
+    return "; ".join(told[:10]) or None
+
+
+@rules.check(
+    "latency.log_file_parallel_write",
+    "'log file parallel write' is read for what it is",
+    severity="medium",
+    takes_effect="now",
+    why="From 12.2 on a multitenant database times only what is left of a log write when it "
+    "looks: an average of that says nothing of the disk, and a low one hides a slow log.",
+    reference="F. Hoogland, Oracle wait event 'log file parallel write' change; Oracle Database "
+    "Reference, log file parallel write",
+    each=REPORTS,
+)
+def log_file_parallel_write(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+    measured = known(subject.answer)
+    windows = [window for window in measured.windows if window.subject.startswith(LOG_WRITE)]
+    if not windows:
+        raise Skip(f"The report has no '{LOG_WRITE}'.", (subject.key,))
+    status, why = _is_io(windows, measured)
+    return Verdict(
+        status,
+        why=why,
+        fix="take 'log file sync', V$IOSTAT_FUNCTION for LGWR or latency.disk; where the report "
+        "does not tell, set latency_release and latency_multitenant",
+        desired="an I/O latency",
+        in_use="; ".join(_log_write_text(window) for window in windows),
+        evidence=(subject.key,),
+    )
+
+
+def _is_io(windows: List[Window], measured: Measured) -> Tuple[str, Optional[str]]:
+    told = {str(window.conditions.get("io_latency", "unknown")) for window in windows}
+    if told == {"yes"}:
+        return PASS, None
+    remarks = [remark for remark in measured.remarks if _is_of_log_write(remark)]
+    why = remarks[0] if remarks else f"'{LOG_WRITE}' may not be an I/O latency"
+    return WARN, why[:1].upper() + why[1:] + "."
+
+
+def _is_of_log_write(remark: str) -> bool:
+    """Whether it is the remark on what the event is; others may only name it."""
+    return remark.startswith(f"'{LOG_WRITE}'")
+
+
+def _log_write_text(window: Window) -> str:
+    figure = figures.figure_of(window, "mean")
+    value = "not told" if figure is None else figures.text(figure)
+    return "{0} of {1} waits, I/O latency: {2}".format(
+        value, figures.count(window), window.conditions.get("io_latency", "unknown")
+    )

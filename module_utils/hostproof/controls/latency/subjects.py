@@ -1,0 +1,118 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of latency judge one by one: files that are read, targets, and reports."""
+
+from typing import List, NamedTuple, Tuple
+
+from ...answer import Answer, known
+from ...checking import Rules, Skip, Subjects
+from ...errors import Unanswered
+from ...latency.probe_list import DISK_READ, REPORT, TCP, Probe
+from ...measured import Measured
+from ...parsers.nfs.nfs_options import LINUX
+from ...probes.kernel.block_storage import Storage
+from .facts import EVIDENCE, Facts
+from .policy import NAME, Policy
+
+IOSTATS = "kernel Documentation/admin-guide/iostats.rst"
+
+#: What the layers of a round trip are called.
+WORDS = {
+    "net": "handshake",
+    "kernel": "network",
+    "user": "user",
+    "server": "listener",
+    "host": "host",
+}
+
+rules = Rules(NAME)
+
+
+class Probed(NamedTuple):
+    """A probe of the policy, and what it measured."""
+
+    probe: Probe
+    answer: Answer[Measured]
+
+    @property
+    def key(self) -> str:
+        return EVIDENCE + self.probe.name
+
+    @property
+    def path(self) -> str:
+        return str(self.probe.options["path"])
+
+    @property
+    def target(self) -> str:
+        return self.probe.name.split(" ", 1)[1]
+
+
+class File(NamedTuple):
+    """A file that is read, and what it lies on."""
+
+    subject: Probed
+    kind: Answer[Storage]
+
+    @property
+    def path(self) -> str:
+        return self.subject.path
+
+    def known(self) -> Tuple[Measured, Storage]:
+        return known(self.subject.answer), known(self.kind)
+
+
+def _of(policy: Policy, kind: str) -> List[Probe]:
+    return [probe for probe in policy.probes if probe.kind == kind]
+
+
+def need_linux(facts: Facts) -> None:
+    system = known(facts.system)
+    if system != LINUX:
+        raise Skip(f"It is measured on Linux alone, not on {system}.")
+
+
+def need_window(policy: Policy) -> None:
+    if not policy.window_seconds:
+        raise Skip("hostproof_window_seconds is 0: nothing is measured.")
+
+
+def _files(facts: Facts, policy: Policy) -> List[File]:
+    probes = _of(policy, DISK_READ)
+    if not probes:
+        raise Skip("latency_probes names no disk_read: no file is read unless it is asked for.")
+    need_linux(facts)
+    need_window(policy)
+    subjects = [Probed(probe, facts.active[probe.name]) for probe in probes]
+    return [File(subject, facts.storage[subject.path]) for subject in subjects]
+
+
+def _targets(facts: Facts, policy: Policy) -> List[Probed]:
+    probes = _of(policy, TCP)
+    if not probes:
+        raise Skip("latency_probes names no tcp: nothing is sent unless it is asked for.")
+    need_window(policy)
+    return [Probed(probe, facts.active[probe.name]) for probe in probes]
+
+
+def _with_budget(facts: Facts, policy: Policy) -> List[Probed]:
+    if policy.budget is None:
+        raise Skip("latency_budget is not given.")
+    return _targets(facts, policy)
+
+
+def _reports(facts: Facts, policy: Policy) -> List[Probed]:
+    return [Probed(probe, facts.reports[probe.name]) for probe in _of(policy, REPORT)]
+
+
+def no_answer(subject: Probed, measured: Measured) -> Unanswered:
+    return Unanswered(subject.key, "; ".join(measured.remarks) or "there was no answer")
+
+
+FILES = Subjects(_files, name=lambda file: str(file.path))
+TARGETS = Subjects(_targets, name=lambda subject: str(subject.target))
+WITH_BUDGET = Subjects(_with_budget, name=lambda subject: str(subject.target))
+REPORTS = Subjects(
+    _reports,
+    none="latency_probes names no report.",
+    name=lambda subject: str(subject.path),
+)

@@ -1,0 +1,92 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can be done, and what apply would refuse: a fix never proposes that."""
+
+from typing import List, Optional, Tuple
+
+from ...answer import if_known
+from ...finding import FAIL, PASS, WARN
+from ...probes.oracle.listeners import Listener
+from .endpoints import drain_seconds, endpoints, inbound_timeout
+from .facts import Facts, grid_reasons
+from .policy import Policy, WantedListener
+from .subjects import Subject
+
+#: The first release without bug 16409926.
+LEAK_FIXED = (11, 2, 0, 4)
+
+
+#: What can be done where Grid Infrastructure owns the listener.
+INSTEAD = (
+    "run a listener of the database home on a port of its own, with its own listener.ora and "
+    "RATE_LIMIT, register the services there (LISTENER_NETWORKS or LOCAL_LISTENER) and send the "
+    "pools there; or let the pools fill slowly, or share sessions (DRCP)"
+)
+
+
+def version_problem(release: Tuple[int, ...], cluster: bool) -> Tuple[str, str]:
+    """Status and reason."""
+    text = ".".join(str(number) for number in release)
+    if release[:2] == (11, 2) and cluster:
+        return FAIL, f"RATE_LIMIT is not supported in a cluster of 11gR2 ({text})."
+    if release < LEAK_FIXED:
+        return WARN, (
+            f"The listener of release {text} loses memory each time that the limit is reached (bug "
+            "16409926, fixed in 11.2.0.4 and 12.1.0.1), and may stop to take connections (MOS "
+            "1085546.1)."
+        )
+    return PASS, ""
+
+
+def drain_problems(rate: int, subject: Subject, listener: Listener) -> Tuple[List[str], float]:
+    """Who gives up before the burst is served, in words, and the seconds that it takes."""
+    pools = subject.pools
+    drain = drain_seconds(rate, tuple(pool.connections for pool in pools))
+    inbound = inbound_timeout(listener)
+    problems = [
+        f"pool {pool.name} waits {pool.timeout_seconds} s for a connection, and a burst of all "
+        f"pools takes {drain:g} s"
+        for pool in pools
+        if drain >= pool.timeout_seconds
+    ]
+    if pools and inbound and drain >= inbound:
+        problems.append(
+            f"INBOUND_CONNECT_TIMEOUT_{listener.name} is {inbound} s, and a burst of all pools "
+            f"takes {drain:g} s"
+        )
+    return problems, drain
+
+
+def least_rate(subject: Subject, listener: Listener) -> int:
+    times = [pool.timeout_seconds for pool in subject.pools]
+    inbound = inbound_timeout(listener)
+    shortest = min(times + ([inbound] if inbound else []))
+    return sum(pool.connections for pool in subject.pools) // shortest + 1
+
+
+def why_refused(
+    subject: Subject, listener: Listener, wanted: WantedListener, facts: Facts, policy: Policy
+) -> Optional[str]:
+    """What to do where apply would refuse: a fix never proposes that. None where it would not."""
+    clusterware = if_known(facts.clusterware, None)
+    release = if_known(listener.release, None)
+    if clusterware is None or (wanted.rate and release is None):
+        return "find out what could not be determined, then apply the policy"
+    if grid_reasons(listener, clusterware):
+        return INSTEAD
+    ports = {one.port for one in endpoints(listener)}
+    if not ports or set(wanted.ports or ()) - ports:
+        return "write the addresses that are to be limited into the file, then apply the policy"
+    if not wanted.rate:
+        return None
+    status, why = version_problem(release, clusterware.cluster)
+    if status != PASS and not policy.allow_leaking_version:
+        return "upgrade, or take the risk with listener_rate_limit_allow_leaking_version: " + why
+    problems, _drain = drain_problems(wanted.rate, subject, listener)
+    if problems and not policy.allow_drain_beyond_timeout:
+        return "a rate of at least {0}, or take the risk with {1}: {2}".format(
+            least_rate(subject, listener),
+            "listener_rate_limit_allow_drain_beyond_timeout",
+            "; ".join(problems),
+        )
+    return None

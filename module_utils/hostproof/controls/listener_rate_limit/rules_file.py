@@ -1,0 +1,196 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The listener, the file that it reads, and whether it knows what stands there."""
+
+import time
+from typing import List, Optional
+
+from ... import shell
+from ...answer import if_known, known
+from ...checking import Skip, Verdict
+from ...errors import Absent, ParseError
+from ...finding import FAIL, PASS, WARN
+from ...probes.oracle import listeners as probe
+from ...probes.oracle.listeners import Listener
+from .edit import is_stale
+from .endpoints import twice_in_an_address
+from .facts import Facts, grid_reasons
+from .policy import Policy
+from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, rules, running
+
+
+@rules.check(
+    "listener_rate_limit.listener_runs",
+    "The listener runs",
+    severity="high",
+    takes_effect="listener_restart",
+    why="A listener that the policy lists and that does not run limits nothing and serves nobody.",
+    reference=NETAG + ", Starting Oracle Net Listener",
+    each=LISTENERS,
+)
+def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
+    listener = subject.listener
+    defined: Optional[str] = None
+    if listener is None:
+        places = known(facts.definitions.get(subject.name, []))
+        defined = "{0} names it".format(", ".join(places)) if places else "no listener.ora names it"
+    return Verdict(
+        FAIL if listener is None else PASS,
+        desired=None if subject.wanted is None else f"listener {subject.name}",
+        persisted=defined,
+        running="does not run"
+        if listener is None
+        else "pid {0} of {1}".format(listener.pid, listener.home or "an unknown home"),
+        fix="start it with the lsnrctl of its home, as its owner, or take it out of "
+        "listener_rate_limit_wanted",
+        commands=[shell.line("lsnrctl", "start", subject.name)],
+        evidence=[probe.PROCESSES],
+    )
+
+
+@rules.check(
+    "listener_rate_limit.file_read",
+    "It is known which listener.ora the listener reads",
+    severity="medium",
+    takes_effect="listener_restart",
+    why="TNS_ADMIN, a read-only home or Grid Infrastructure move the file: the one that people "
+    "edit may be one that no listener reads.",
+    reference=NETRF + ", Overview; Parameters and their default locations (TNS_ADMIN)",
+    each=LISTENERS,
+)
+def file_read(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    main = known(listener.main)
+    others = known(listener.others)
+    text = f"{main.path} ({listener.why_there})"
+    if isinstance(main.text, Absent):
+        text = f"none: {main.path} does not exist, so it runs with defaults"
+    else:
+        known(main.text)
+    return Verdict(
+        WARN if others else PASS,
+        persisted=text,
+        why="Parameters of {0} stand in {1} too, which it does not read: who edits them there "
+        "changes nothing.".format(listener.name, ", ".join(others)),
+        fix="take {0} out of {1}".format(listener.name, ", ".join(others)),
+        evidence=file_keys(listener),
+    )
+
+
+@rules.check(
+    "listener_rate_limit.file_understood",
+    "listener.ora can be read to its end",
+    severity="critical",
+    takes_effect="listener_restart",
+    why="A listener does not start with a file that it cannot read, and that shows at its next "
+    "start.",
+    reference=NETRF + "; Syntax Rules for Configuration Files",
+    each=LISTENERS,
+)
+def file_understood(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    main = known(listener.main)
+    if isinstance(main.net, Absent):
+        raise Skip("There is no listener.ora: it runs with defaults.")
+    try:
+        count = sum(len(known(one.net).parameters) for one in listener.files())
+    except ParseError as problem:
+        return Verdict(
+            FAIL,
+            persisted=str(problem),
+            why="The file cannot be read to its end, and so may the listener find when it starts: "
+            f"{problem}.",
+            fix="correct it there; hostproof does not write to a file that it cannot read",
+            evidence=file_keys(listener),
+        )
+    return Verdict(
+        PASS,
+        persisted="{0} parameters in {1}".format(
+            count, ", ".join(one.path for one in listener.files())
+        ),
+        evidence=file_keys(listener),
+    )
+
+
+@rules.check(
+    "listener_rate_limit.parameters_once",
+    "No parameter stands twice in listener.ora",
+    severity="medium",
+    takes_effect="listener_restart",
+    why="Only one of two values counts, and the documentation does not say which.",
+    reference=NETRF + "; Syntax Rules for Configuration Files",
+    each=LISTENERS,
+)
+def parameters_once(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    names = [
+        parameter.name.upper()
+        for one in listener.files()
+        for parameter in known(one.net).parameters
+        if parameter.name.upper() != "IFILE"
+    ]
+    twice = sorted({name for name in names if names.count(name) > 1 and _is_ours(name, listener)})
+    twice += twice_in_an_address(listener)
+    return Verdict(
+        WARN if twice else PASS,
+        persisted="twice: " + ", ".join(twice) if twice else "each once",
+        fix="leave one of them in " + known(listener.main).path,
+        evidence=file_keys(listener),
+    )
+
+
+def _is_ours(name: str, listener: Listener) -> bool:
+    return name == listener.name or name.endswith("_" + listener.name)
+
+
+@rules.check(
+    "listener_rate_limit.loaded",
+    "The listener was started after its file changed",
+    severity="high",
+    takes_effect="listener_restart",
+    why="A listener reads its endpoints and their rate when it starts: it does not know what was "
+    "written after.",
+    reference=NETAG + ", Listener Control utility, RELOAD and START",
+    each=LISTENERS,
+    after="listener_rate_limit.one_rate",
+)
+def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    started = known(listener.started)
+    files = [(known(one.changed), one.path) for one in listener.files()]
+    if not files:
+        raise Skip("There is no listener.ora that could have changed.")
+    changed, path = max(files)
+    stale = is_stale(listener)
+    if stale and grid_reasons(listener, known(facts.clusterware)):
+        raise Skip("The agent of Grid Infrastructure writes this file while listeners run.")
+    return Verdict(
+        FAIL if stale else PASS,
+        persisted=f"{path} changed {_utc(changed)}",
+        running=f"started {_utc(started)}",
+        why=f"The listener was started {_span(changed - started)} before {path} changed: it does "
+        "not know what stands there now, and a reload reads no endpoint and no rate.",
+        fix="restart it in a quiet minute: sessions stay, and nobody can connect meanwhile; or "
+        "listener_rate_limit_restart_ok: true, and apply the policy",
+        commands=_restart_commands(listener),
+        evidence=file_keys(listener),
+    )
+
+
+def _restart_commands(listener: Listener) -> List[str]:
+    unit = if_known(listener.unit, None)
+    if unit is not None:
+        return [shell.line("systemctl", "restart", unit)]
+    return [shell.line("lsnrctl", verb, listener.name) for verb in ("stop", "start")]
+
+
+def _utc(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+
+
+def _span(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.0f} hours"

@@ -1,0 +1,170 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What waits before the listener: queues, and connections that were delayed."""
+
+from typing import List, Optional
+
+from ...answer import known, unless_absent
+from ...checking import Skip, Verdict, known_or_skip
+from ...finding import FAIL, PASS, WARN
+from ...parsers.net.listening_sockets import Listening
+from .endpoints import Endpoint, endpoints, may_be_limited
+from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts
+from .policy import Policy, WantedListener
+from .subjects import LISTENERS, NETRF, Subject, file_keys, rules, running
+
+#: The default of QUEUESIZE on Linux (Net Services Administrator's Guide 23, 9.4.2).
+DEFAULT_QUEUE = 128
+
+
+@rules.check(
+    "listener_rate_limit.queue_size",
+    "The queue of each endpoint is as long as the policy wants",
+    severity="medium",
+    takes_effect="listener_restart",
+    why="What does not fit into the queue is lost before the listener sees it, limit or not.",
+    reference=NETRF + ", QUEUESIZE; listen(2), backlog and net.core.somaxconn",
+    each=LISTENERS,
+)
+def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
+    listener, wanted = running(subject), subject.wanted
+    ones = [one for one in endpoints(listener) if one.port is not None]
+    if not ones:
+        raise Skip("No TCP address stands in the file.")
+    size = None if wanted is None else wanted.queuesize
+    most = known(facts.somaxconn)
+    sockets = known(facts.sockets)
+    problems = [problem for one in ones for problem in _too_short(one, wanted, most, sockets)]
+    burst = sum(pool.connections for pool in subject.pools)
+    warnings = [
+        f"{burst} clients may come at once, and the queue of {one.name()} takes {live.backlog}"
+        for one, live in [(one, _socket_of(one, sockets)) for one in ones]
+        if live is not None and burst > live.backlog + 1
+    ]
+    return Verdict(
+        FAIL if problems else WARN if warnings else PASS,
+        desired=None if size is None else str(size),
+        persisted=", ".join(
+            "{0} {1}".format(one.name(), one.queuesize or "default") for one in ones
+        ),
+        running="{0}; net.core.somaxconn {1}".format(
+            ", ".join(_socket_text(one, sockets) for one in ones), most
+        ),
+        why="; ".join(problems + warnings) + ".",
+        fix="queuesize in listener_rate_limit_wanted, net.core.somaxconn of at least as much, and "
+        "a restart of the listener",
+        evidence=file_keys(listener) + [SOCKETS, "file:" + SOMAXCONN],
+    )
+
+
+def _too_short(
+    one: Endpoint, wanted: Optional[WantedListener], most: int, sockets: List[Listening]
+) -> List[str]:
+    """What makes the queue of an endpoint another than the policy, or the file itself, wants."""
+    problems: List[str] = []
+    managed = wanted.queuesize if wanted is not None and may_be_limited(one, wanted) else None
+    if managed is not None and one.queuesize != managed:
+        set_to = one.queuesize or "not set"
+        problems.append(f"{one.name()} has QUEUESIZE {set_to}, not {managed}")
+    if not one.queuesize:
+        return problems
+    if one.queuesize > most:
+        problems.append(
+            f"{one.name()} asks for {one.queuesize}, and net.core.somaxconn cuts it to {most}"
+        )
+    live = _socket_of(one, sockets)
+    if live is not None and live.backlog < min(one.queuesize, most):
+        problems.append(f"{one.name()} listens with a queue of {live.backlog}, not {one.queuesize}")
+    return problems
+
+
+def _socket_of(endpoint: Endpoint, sockets: List[Listening]) -> Optional[Listening]:
+    """The socket of the port; the one with the shortest queue where several addresses listen."""
+    ours = [one for one in sockets if one.port == endpoint.port]
+    return min(ours, key=lambda one: one.backlog) if ours else None
+
+
+def _socket_text(endpoint: Endpoint, sockets: List[Listening]) -> str:
+    live = _socket_of(endpoint, sockets)
+    if live is None:
+        return f"{endpoint.name()} does not listen"
+    return f"{endpoint.name()} {live.backlog}"
+
+
+@rules.check(
+    "listener_rate_limit.delayed",
+    "The limit delays few connections",
+    severity="low",
+    takes_effect="now",
+    why="A limit that is reached all the time is too low for the load, or clients connect too "
+    "often.",
+    reference=NETRF + ", Listener Rate Limiting; TNS-01158",
+    each=LISTENERS,
+)
+def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    listener = running(subject)
+    log = unless_absent(facts.logs[listener.pid], None)
+    if log is None:
+        raise Skip("There is no listener.log: logging is off, or the listener took no connection.")
+    seen = known(log)
+    minutes = seen.seconds() / 60.0
+    share = 100.0 * seen.delayed / max(1, seen.established + seen.delayed)
+    limited = [one.rate for one in endpoints(listener) if one.rate]
+    status = PASS
+    why: Optional[str] = None
+    if seen.delayed and share > policy.delayed_warn_percent:
+        status = WARN
+        why = (
+            f"The limit was reached {seen.delayed} times ({seen.delayed / minutes:.1f} a minute, "
+            f"{share:.1f} % of the connections, at most {policy.delayed_warn_percent:g} % is "
+            "expected): it is too low for the load, or clients connect too often."
+        )
+    elif not seen.delayed and not limited:
+        raise Skip("Nothing is limited.")
+    return Verdict(
+        status,
+        desired=f"at most {policy.delayed_warn_percent:g} % of the connections",
+        in_use=f"{seen.delayed} times TNS-01158 and {seen.established} connections in "
+        f"{minutes:.0f} minutes, at most {seen.busiest} in one second",
+        why=why,
+        fix="a higher rate, or pools that keep their connections",
+        evidence=list(facts.log_keys[listener.pid]),
+    )
+
+
+@rules.check(
+    "listener_rate_limit.queue_overflows",
+    "The kernel drops no connection before the listener accepts it",
+    severity="high",
+    takes_effect="now",
+    why="Clients whose connection was dropped wait for a second or more and try again, or fail.",
+    reference="kernel Documentation/networking/snmp_counter.rst, TcpExtListenOverflows",
+    each=LISTENERS,
+)
+def queue_overflows(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    counted = known_or_skip(facts.overflows)
+    ports = {one.port for one in endpoints(listener)}
+    full = [one for one in known(facts.sockets) if one.port in ports and one.queued > one.backlog]
+    status = PASS
+    why: Optional[str] = None
+    if full:
+        status = FAIL
+        why = (
+            f"The queue of port {full[0].port} is full now: {full[0].queued} wait, "
+            f"{full[0].backlog} fit."
+        )
+    elif counted.dropped:
+        status = WARN
+        why = (
+            f"{counted.dropped} connections of this host found a full queue in "
+            f"{counted.seconds:g} s; the kernel does not tell of which port."
+        )
+    return Verdict(
+        status,
+        in_use=f"{counted.dropped} in {counted.seconds:g} s, {counted.since_boot} since boot (the "
+        "whole host)",
+        why=why,
+        fix="a longer queue (queuesize, net.core.somaxconn), or pools that do not fill at once",
+        evidence=["sample:" + SAMPLE, SOCKETS],
+    )

@@ -1,0 +1,248 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rate that counts, and whether the listener may be limited at all."""
+
+from typing import List, Optional
+
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, WARN
+from ...probes.oracle.listeners import Listener
+from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
+from .facts import Facts, grid_reasons
+from .policy import Policy, WantedListener
+from .remedy import INSTEAD, drain_problems, least_rate, version_problem, why_refused
+from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, rules, running
+
+
+@rules.check(
+    "listener_rate_limit.rate_as_wanted",
+    "Each endpoint has the rate that the policy wants",
+    severity="high",
+    takes_effect="listener_restart",
+    why="Without a limit, pools that fill all at once take the CPU from the work of those that "
+    "are connected already.",
+    reference=PAPER + "; " + NETRF + ", RATE_LIMIT and CONNECTION_RATE_listener_name",
+    each=LISTENERS,
+)
+def rate_as_wanted(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    listener, wanted = running(subject), subject.wanted
+    if wanted is None or wanted.rate is None:
+        raise Skip("The policy wants no rate of this listener.")
+    ones = endpoints(listener)
+    wrong = [one for one in ones if one.rate != wanted_rate(one, wanted)]
+    missing = sorted(set(wanted.ports or ()) - {one.port for one in ones if one.port is not None})
+    why = "; ".join(
+        [
+            f"{one.name()} has {_rate_text(one.rate)}, not {_rate_text(wanted_rate(one, wanted))}"
+            for one in wrong
+        ]
+        + [f"no address has port {port}" for port in missing]
+        + ([] if ones else ["the file has no TCP address that could be limited"])
+    )
+    refusal = why_refused(subject, listener, wanted, facts, policy) if why else None
+    return Verdict(
+        FAIL if why else PASS,
+        desired=_wanted_text(wanted),
+        persisted=_endpoints_text(ones),
+        why=why + ".",
+        fix="apply the policy" if refusal is None else refusal,
+        commands=["./hostproof apply --tags listener_rate_limit"] if refusal is None else [],
+        evidence=file_keys(listener),
+    )
+
+
+def _wanted_text(wanted: WantedListener) -> str:
+    if not wanted.rate:
+        return "no limit"
+    where = "each endpoint" if wanted.scope == "endpoint" else "the listener"
+    ports = "" if wanted.ports is None else " of port " + ", ".join(map(str, wanted.ports))
+    return f"{wanted.rate} a second at {where}{ports}"
+
+
+def _rate_text(rate: Optional[int]) -> str:
+    return "no limit" if rate is None else f"{rate} a second"
+
+
+def _endpoints_text(ones: List[Endpoint]) -> str:
+    if not ones:
+        return "no TCP address"
+    return ", ".join(f"{one.name()} {_rate_text(one.rate)}" for one in ones)
+
+
+@rules.check(
+    "listener_rate_limit.rate_bound",
+    "The rate is bound to an endpoint",
+    severity="high",
+    takes_effect="listener_restart",
+    why="CONNECTION_RATE limits only endpoints with RATE_LIMIT, and RATE_LIMIT=yes only together "
+    "with CONNECTION_RATE: one without the other limits nothing.",
+    reference=NETRF + ", Listener Rate Limiting (CONNECTION_RATE_listener_name, RATE_LIMIT)",
+    each=LISTENERS,
+)
+def rate_bound(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    ones = endpoints(listener)
+    total = global_rate(listener)
+    unbound = [one for one in ones if one.limit is not None and one.rate is None]
+    unbound = [one for one in unbound if (one.limit or "").lower() not in FALSE]
+    limited = [one for one in ones if one.rate is not None]
+    why: Optional[str] = None
+    if total is not None and not limited:
+        why = (
+            f"CONNECTION_RATE_{listener.name} is {total}, and no address has RATE_LIMIT: nothing "
+            "is limited."
+        )
+    elif unbound and (unbound[0].limit or "").isdecimal():
+        why = (
+            f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}: only a number above 0 "
+            "limits."
+        )
+    elif unbound:
+        why = (
+            f"RATE_LIMIT is {unbound[0].limit} at {unbound[0].name()}, and there is no "
+            f"CONNECTION_RATE_{listener.name}: nothing is limited."
+        )
+    elif not limited:
+        raise Skip("No rate stands in the file.")
+    return Verdict(
+        PASS if why is None else FAIL,
+        persisted=_written_text(ones, total, listener),
+        why=why,
+        fix="give each address that is to be limited (RATE_LIMIT=number), or list the listener in "
+        "listener_rate_limit_wanted and apply it",
+        evidence=file_keys(listener),
+    )
+
+
+def _written_text(ones: List[Endpoint], total: Optional[int], listener: Listener) -> str:
+    parts = [f"{one.name()} RATE_LIMIT={one.limit}" for one in ones if one.limit is not None]
+    if total is not None:
+        parts.append(f"CONNECTION_RATE_{listener.name}={total}")
+    return ", ".join(parts) or "no rate"
+
+
+@rules.check(
+    "listener_rate_limit.one_rate",
+    "Only one place sets the rate",
+    severity="medium",
+    takes_effect="listener_restart",
+    why="CONNECTION_RATE overrides every number at an endpoint, so the number that people read "
+    "there is not the one that counts.",
+    reference=NETRF + ", CONNECTION_RATE_listener_name",
+    each=LISTENERS,
+)
+def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    ones = endpoints(listener)
+    total = global_rate(listener)
+    if total is None and not [one for one in ones if one.rate is not None]:
+        raise Skip("No rate stands in the file.")
+    numbers = [one for one in ones if one.limit is not None and one.limit.isdecimal()]
+    limited = [one for one in ones if one.rate is not None]
+    why: Optional[str] = None
+    if total is not None and numbers:
+        why = (
+            f"CONNECTION_RATE_{listener.name}={total} counts, not RATE_LIMIT={numbers[0].limit} "
+            f"at {numbers[0].name()}."
+        )
+    elif total is not None and len(limited) > 1:
+        why = (
+            f"CONNECTION_RATE_{listener.name}={total} is one rate for {len(limited)} endpoints: "
+            "older manuals mean all of them together, newer ones each of them."
+        )
+    return Verdict(
+        PASS if why is None else WARN,
+        persisted=_written_text(ones, total, listener),
+        why=why,
+        fix="a number at each address and no CONNECTION_RATE (scope: endpoint)",
+        evidence=file_keys(listener),
+    )
+
+
+@rules.check(
+    "listener_rate_limit.drain_time",
+    "Every client gets its connection before it gives up",
+    severity="high",
+    takes_effect="listener_restart",
+    why="A burst waits clients ÷ rate seconds; a client that gives up before that comes again, "
+    "and the queue never ends.",
+    reference=PAPER + "; " + NETRF + ", INBOUND_CONNECT_TIMEOUT_listener_name (60 s by default)",
+    each=LISTENERS,
+)
+def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+    listener, wanted, pools = running(subject), subject.wanted, subject.pools
+    if not pools:
+        raise Skip("The policy lists no pools of clients for this listener.")
+    rates = [one.rate for one in endpoints(listener) if one.rate]
+    if wanted is not None and wanted.rate is not None:
+        rates = [wanted.rate] if wanted.rate else []
+    if not rates:
+        raise Skip("Nothing is limited, so nobody waits.")
+    problems, drain = drain_problems(min(rates), subject, listener)
+    return Verdict(
+        FAIL if problems else PASS,
+        desired=f"below {inbound_timeout(listener)} s (INBOUND_CONNECT_TIMEOUT) and "
+        f"{min(pool.timeout_seconds for pool in pools)} s (the pools)",
+        persisted=f"{sum(pool.connections for pool in pools)} connections ÷ {min(rates)} a second "
+        f"= {drain:g} s",
+        why="; ".join(problems) + ".",
+        fix=f"a rate of at least {least_rate(subject, listener)}, or longer timeouts, or pools "
+        "that do not fill at once",
+        evidence=file_keys(listener),
+    )
+
+
+@rules.check(
+    "listener_rate_limit.version",
+    "This release of the listener can limit rates without harm",
+    severity="medium",
+    takes_effect="listener_restart",
+    why="Before 11.2.0.4 a listener that limits often leaks memory, and 11gR2 does not support it "
+    "in a cluster.",
+    reference="MOS 1568591.1; bug 16409926",
+    each=LISTENERS,
+)
+def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    rates = [one.rate for one in endpoints(listener) if one.rate]
+    wants = subject.wanted is not None and bool(subject.wanted.rate)
+    if not rates and not wants:
+        raise Skip("Nothing is limited, and the policy asks for no limit.")
+    release = known(listener.release)
+    status, why = version_problem(release, known(facts.clusterware).cluster)
+    return Verdict(
+        status,
+        running="release " + ".".join(str(number) for number in release),
+        why=why,
+        fix="upgrade to 11.2.0.4, 12.1 or later, or take the limit out",
+        evidence=["command:release of lsnrctl in " + listener.home],
+    )
+
+
+@rules.check(
+    "listener_rate_limit.editable",
+    "listener.ora belongs to its administrator, not to Grid Infrastructure",
+    severity="medium",
+    takes_effect="listener_restart",
+    why="The agent of Grid Infrastructure writes the file anew and adds the endpoints at run "
+    "time: edits get lost, and there is no address that could carry a rate.",
+    reference="MOS 1292915.1; bug 11782958",
+    each=LISTENERS,
+)
+def editable(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
+    listener = running(subject)
+    clusterware = known(facts.clusterware)
+    reasons = grid_reasons(listener, clusterware)
+    text = "; ".join(reasons)
+    if not reasons:
+        text = "written by its administrator"
+        if clusterware.runs:
+            text += "; Grid Infrastructure runs, in another home"
+    return Verdict(
+        WARN if reasons else PASS,
+        persisted=text,
+        why=f"{text}. Hostproof does not edit it: the agent would write it anew.",
+        fix=INSTEAD,
+        evidence=file_keys(listener) + ["processes:ohasd"],
+    )

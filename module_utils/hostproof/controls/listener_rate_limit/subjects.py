@@ -1,0 +1,73 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of listener_rate_limit judge one by one: the listeners, with their names."""
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...answer import if_known, known
+from ...checking import Rules, Skip, Subjects
+from ...probes.oracle import listeners as probe
+from ...probes.oracle.listeners import Listener
+from .facts import Facts, fits
+from .policy import NAME, Policy, Pool, WantedListener
+
+NETRF = "Oracle Database Net Services Reference, listener.ora"
+NETAG = "Oracle Database Net Services Administrator's Guide"
+PAPER = "Oracle white paper, Oracle Net Listener Connection Rate Limiter"
+
+rules = Rules(NAME)
+
+
+class Subject(NamedTuple):
+    """A listener to judge: what is wanted of it, and what runs, if anything."""
+
+    name: str
+    wanted: Optional[WantedListener]
+    listener: Optional[Listener]
+    title: str
+
+    @property
+    def pools(self) -> Tuple[Pool, ...]:
+        return () if self.wanted is None else self.wanted.pools
+
+
+def subjects(facts: Facts, policy: Policy) -> List[Subject]:
+    """Those that the policy lists, or else those that run; raises what is unknown of them."""
+    there = known(facts.listeners)
+    if policy.wanted is None:
+        return [Subject(one.name, None, one, _title(one, there)) for one in there]
+    found = []
+    for wanted in policy.wanted:
+        fitting = [one for one in there if fits(wanted, one)]
+        for one in fitting:
+            found.append(Subject(one.name, wanted, one, _title(one, there)))
+        if not fitting:
+            found.append(Subject(wanted.name, wanted, None, wanted.name))
+    return found
+
+
+def _title(listener: Listener, there: List[Listener]) -> str:
+    """Its name, and its home where the name alone does not tell it from others."""
+    same = [one for one in there if one.name == listener.name]
+    return listener.name if len(same) == 1 else f"{listener.name} ({listener.home})"
+
+
+def _found(facts: Facts, policy: Policy) -> List[Subject]:
+    found = subjects(facts, policy)
+    if not found:
+        raise Skip("No listener runs here, and the policy lists none.", [probe.PROCESSES])
+    return found
+
+
+LISTENERS = Subjects(_found, name=lambda subject: str(subject.title))
+
+
+def running(subject: Subject) -> Listener:
+    if subject.listener is None:
+        raise Skip("The listener does not run.", [probe.PROCESSES])
+    return subject.listener
+
+
+def file_keys(listener: Listener) -> List[str]:
+    main = if_known(listener.main, None)
+    return [probe.PROCESSES] + (list(main.evidence()) if main is not None else [])

@@ -1,0 +1,206 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The connections of a mount; the RPC slots, which are the whole host's, now and after a boot."""
+
+from typing import List, Optional, Tuple
+
+from ...answer import if_known, known, unless_absent
+from ...checking import Skip, Verdict
+from ...errors import Absent
+from ...finding import FAIL, PASS, WARN
+from ...parsers.nfs.nfs_options import LINUX
+from ...parsers.number import clipped
+from ...probes.nfs import rpc_slots
+from ...probes.nfs.nfs_traffic import EVIDENCE
+from ...probes.nfs.rpc_slots import ENTRIES, MAXIMUM, NAMES
+from ...shell import line
+from .facts import Facts
+from .layers import Layers, persisted_words
+from .policy import Policy
+from .remedy import APPLY
+from .subjects import MOUNTS_OF_ANY_CLASS, NETAPP, NFS_5, rules
+from .wanted import judged_mounts, why_none
+
+
+@rules.check(
+    "nfs_mounts.nconnect",
+    "As many connections as were asked for",
+    severity="low",
+    takes_effect="remount",
+    why="The first mount of a server decides how many connections all its mounts use.",
+    reference=NFS_5 + ", nconnect",
+    each=MOUNTS_OF_ANY_CLASS,
+)
+def nconnect(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
+    """Whether a mount has the connections that the policy, or else what persists it, asks for."""
+    evidence = layers.evidence()
+    if layers.running is None:
+        raise Skip(f"{layers.path} is not mounted.", evidence)
+    wanted = layers.wanted.overrides.get("nconnect")
+    # Where the policy names a number, what persists it is judged with the other options.
+    requested = known(layers.requested) if wanted is None else None
+    goal = _number(wanted or (requested or {}).get("nconnect"))
+    running = _number(layers.running.get("nconnect"))
+    traffic = if_known(facts.traffic, None)
+    mount = None if traffic is None else traffic.mounts.get(layers.path)
+    connections = running if mount is None else mount.connections
+    if goal == running == connections == 1:
+        raise Skip("Nobody asks for more than one connection.", evidence)
+    server = layers.wanted.source.partition(":/")[0]
+    return Verdict(
+        PASS if running == goal and connections >= goal else WARN,
+        why=f"{layers.path} has {connections} connections and not {goal}: the first mount of "
+        f"{server} decided for all.",
+        fix=f"unmount every mount of {server}, then mount them with nconnect={goal}",
+        desired=f"nconnect={goal}",
+        persisted=persisted_words(layers, ["nconnect"]),
+        running=f"nconnect={running}",
+        in_use=None if mount is None else f"{connections} connections",
+        evidence=evidence + (() if mount is None else (EVIDENCE,)),
+    )
+
+
+def _number(text: Optional[str]) -> int:
+    return clipped(text) if text and text.isdecimal() else 1
+
+
+# -- RPC slots ------------------------------------------------------------------------------------
+
+
+#: What the kernel takes where nobody sets them (net/sunrpc/xprtsock.c).
+_DEFAULTS = {ENTRIES: 2, MAXIMUM: 65536}
+
+
+def _skip_unless_judged(facts: Facts, policy: Policy) -> None:
+    if known(facts.system) != LINUX:
+        raise Skip("Only the NFS client of Linux has these limits.")
+    if policy.slot_table_entries == 0:
+        raise Skip("nfs_mounts_slot_table_entries is 0: not managed.")
+    if not judged_mounts(facts, policy):
+        raise Skip(why_none(facts))
+
+
+@rules.check(
+    "nfs_mounts.slot_tables_persisted",
+    "The next boot bounds the RPC slots",
+    severity="medium",
+    takes_effect="reboot",
+    why="Without a bound the client sends up to 65536 requests at once and floods the server.",
+    reference=NETAPP + ", NFS TCP slot tables; SUSE 000019281",
+)
+def slot_tables_persisted(facts: Facts, policy: Policy) -> Verdict:
+    _skip_unless_judged(facts, policy)
+    at_boot = {name: rpc_slots.at_boot(facts.slots, name) for name in NAMES}
+    values, texts, evidence, places = [], [], [], []
+    for name in NAMES:
+        winner = at_boot[name].winner
+        number = int(winner.value) if winner else _DEFAULTS[name]
+        values.append((name, number))
+        where = winner.place if winner else "the kernel's default"
+        texts.append(f"{name} = {number} ({where})")
+        if winner and winner.place.startswith("/"):
+            evidence.append("file:" + winner.place.rpartition(":")[0])
+            places.append(winner.place)
+    status, wrong = _verdict(values, policy.slot_table_entries)
+    if status != FAIL:
+        for name in NAMES:
+            at_boot[name].settled()
+    losers = [loser for name in NAMES for loser in at_boot[name].losers]
+    why = "At the next boot {0}.".format(", ".join(wrong))
+    if losers:
+        why += " What does not count: {0}.".format("; ".join(losers))
+    return Verdict(
+        status,
+        why=why,
+        fix=_fix(policy, [one for one in places if not one.startswith(policy.modprobe_file)]),
+        commands=(APPLY,),
+        desired=_desired(policy),
+        persisted=", ".join(texts),
+        running=_in_words(facts),
+        evidence=evidence + ["dir:/etc/modprobe.d", "file:/proc/cmdline"],
+    )
+
+
+def _fix(policy: Policy, places: List[str]) -> str:
+    words = " ".join(f"{name}={policy.slot_table_entries}" for name in NAMES)
+    fix = f"let apply write it, or write by hand: options sunrpc {words} in {policy.modprobe_file}"
+    if places:
+        fix += "; and take it out of " + ", ".join(sorted(set(places)))
+    return fix
+
+
+@rules.check(
+    "nfs_mounts.slot_tables_running",
+    "The RPC slots are bounded now",
+    severity="medium",
+    takes_effect="remount",
+    why="New limits reach a server only after all its mounts are gone and made again.",
+    reference=NETAPP + ", NFS TCP slot tables; SUSE 000019281",
+)
+def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
+    _skip_unless_judged(facts, policy)
+    running = facts.slots.running
+    if all(isinstance(running[name], Absent) for name in NAMES):
+        raise Skip("The kernel has not loaded sunrpc: nothing is mounted.")
+    wanted, names = policy.slot_table_entries, list(reversed(NAMES))
+    status, wrong = _verdict([(name, known(running[name])) for name in NAMES], wanted)
+    parts = ["In the kernel {0}.".format(", ".join(wrong))] if wrong else []
+    used = _used(facts)
+    older = [f"{path} has used {slots}" for path, slots in used if slots > wanted]
+    if older:
+        # A limit reaches only servers that are mounted after it was set.
+        status = FAIL
+        parts.append(
+            "Mounted before the limit: {0} slots of one connection.".format(", ".join(older))
+        )
+    return Verdict(
+        status,
+        why=" ".join(parts),
+        fix="let apply set them (by hand: {0}), then unmount every mount of the server and mount "
+        "them again, or reboot".format(
+            "; ".join(line("sysctl", "-w", f"sunrpc.{name}={wanted}") for name in names)
+        ),
+        commands=(APPLY,),
+        desired=_desired(policy),
+        running=_in_words(facts),
+        # Where the limits are wrong, what was used below them explains nothing.
+        in_use=", ".join(older if status != PASS else ["{0} has used {1}".format(*o) for o in used])
+        or None,
+        evidence=["file:" + rpc_slots.proc_file(name) for name in NAMES] + _sampled(facts),
+    )
+
+
+def _desired(policy: Policy) -> str:
+    return ", ".join(f"{name} = {policy.slot_table_entries}" for name in NAMES)
+
+
+def _verdict(values: List[Tuple[str, int]], wanted: int) -> Tuple[str, List[str]]:
+    """The limit above decides about the flood, the number at the start only about a warm-up."""
+    status, wrong = PASS, []
+    for name, value in values:
+        if value == wanted:
+            continue
+        wrong.append(f"{name} is {value}, not {wanted}")
+        if name == MAXIMUM and value > wanted:
+            status = FAIL
+        elif status == PASS:
+            status = WARN
+    return status, wrong
+
+
+def _in_words(facts: Facts) -> str:
+    return ", ".join(
+        "{0} = {1}".format(name, if_known(facts.slots.running[name], "unknown")) for name in NAMES
+    )
+
+
+def _used(facts: Facts) -> List[Tuple[str, int]]:
+    """(path, the most slots that a connection of it ever used), where the kernel tells."""
+    traffic = unless_absent(facts.traffic, None)
+    mounts = traffic.mounts.values() if traffic else ()
+    return sorted((one.path, one.max_slots) for one in mounts if one.max_slots is not None)
+
+
+def _sampled(facts: Facts) -> List[str]:
+    traffic = if_known(facts.traffic, None)
+    return list(traffic.evidence) if traffic else []

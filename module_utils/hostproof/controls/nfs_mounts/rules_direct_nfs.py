@@ -1,0 +1,256 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Direct NFS: is its library linked in, and is it used."""
+
+from typing import Dict, List, Optional, Set, Tuple
+
+from ...answer import Answer, attempt, if_known, known
+from ...checking import Judged, Skip, Verdict, judged
+from ...finding import ERROR, FAIL, PASS, SKIP, WARN
+from ...probes.nfs import direct_nfs
+from ...probes.nfs.direct_nfs import HomeDirectNfs
+from ...shell import line
+from .facts import Facts, is_beneath
+from .homes import (
+    DESIRED,
+    FORBIDDEN,
+    REQUIRED,
+    channels,
+    copies_of_library,
+    database_homes,
+    first_file,
+    no_home,
+    skip_unless_judged,
+)
+from .policy import Policy
+from .remedy import Fix
+from .subjects import INSTALLATION, rules
+
+ASK_THE_DATABASE = "select * from v$dnfs_servers; select * from v$dnfs_channels;"
+
+
+@rules.check(
+    "nfs_mounts.direct_nfs_library",
+    "The ODM library is the one that the policy wants",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="Without its library linked in, Direct NFS is off whatever oranfstab says.",
+    reference=INSTALLATION + ", Enabling Direct NFS Client",
+)
+def direct_nfs_library(facts: Facts, policy: Policy) -> Judged:
+    """A verdict for each Oracle home with a database."""
+    skip_unless_judged(facts, policy)
+    homes = database_homes(facts)
+    if not homes:
+        return no_home(policy)
+    return [judged(_judge_library, one, facts, policy, of=one.home.path) for one in homes]
+
+
+def _judge_library(one: HomeDirectNfs, facts: Facts, policy: Policy) -> Verdict:
+    library = known(one.library)
+    running = attempt(_instances_of, one, facts)
+    states = if_known(running, {})
+    status, why, fix = _grade(one, running, facts, policy)
+    return Verdict(
+        status,
+        why=why,
+        fix=fix.text or None,
+        commands=fix.commands,
+        desired=DESIRED.get(policy.direct_nfs),
+        persisted="{0} ({1})".format("linked in" if library.linked else "off", library.proof),
+        running=_show_states(states),
+        evidence=one.evidence() + (direct_nfs.PROCESSES_KEY,),
+    )
+
+
+#: The instances of a home, and whether each has Direct NFS loaded: None where its library is gone.
+_States = Dict[str, Optional[bool]]
+
+
+def _grade(
+    one: HomeDirectNfs, running: Answer[_States], facts: Facts, policy: Policy
+) -> Tuple[str, Optional[str], Fix]:
+    """Status, why and what to do."""
+    library = known(one.library)
+    states = if_known(running, {})
+    seen = set(states.values())
+    wanted = {REQUIRED: True, FORBIDDEN: False}.get(policy.direct_nfs)
+    tab = first_file(one, facts)
+    if wanted is not None and library.linked != wanted:
+        why = "The policy wants it {0}: {1}.".format("on" if wanted else "off", library.proof)
+        return FAIL, why, _relinked(one, wanted)
+    if (not library.linked) in seen:
+        older = _names(states, not library.linked)
+        why = "{0} started before the library was changed and runs {1} Direct NFS.".format(
+            older, "without" if library.linked else "with"
+        )
+        return WARN if wanted is None else FAIL, why, Fix(f"restart {older}")
+    if None in seen:
+        why = (
+            f"The ODM library that {_names(states, None)} has mapped was replaced since it started."
+        )
+        return WARN, why, Fix(f"restart {_names(states, None)}")
+    if wanted is None and not library.linked and tab is not None:
+        why = f"{tab} is there, but without its library Direct NFS reads no oranfstab."
+        fix = _relinked(one, True)
+        return WARN, why, fix._replace(text=f"{fix.text}, or remove {tab}")
+    known(running)
+    if wanted is None and not library.linked:
+        return SKIP, "Direct NFS is not linked in, and no oranfstab asks for it.", Fix("")
+    return PASS, None, Fix("")
+
+
+def _relinked(one: HomeDirectNfs, on: bool) -> Fix:
+    """make needs the home that it links; the folder is given, so that the line stands alone."""
+    text = "stop every instance of the home, then link its ODM library {0} as its owner"
+    make = line(
+        "env",
+        "ORACLE_HOME=" + one.home.path,
+        "make",
+        "-C",
+        one.home.path + "/rdbms/lib",
+        "-f",
+        "ins_rdbms.mk",
+        "dnfs_on" if on else "dnfs_off",
+    )
+    return Fix(text.format("anew" if on else "without Direct NFS"), (make,))
+
+
+def _instances_of(one: HomeDirectNfs, facts: Facts) -> _States:
+    """The running instances of a home, and whether each has Direct NFS loaded."""
+    states: _States = {}
+    for process in known(facts.direct_nfs.processes):
+        if process.home == one.path or (process.libraries and process.sid in one.home.sids):
+            state = process.has_direct_nfs(copies_of_library(facts))
+            if process.sid not in states or state:
+                states[process.sid] = state
+            elif state is None and not states[process.sid]:
+                states[process.sid] = None
+    return states
+
+
+def _names(states: _States, state: Optional[bool]) -> str:
+    return ", ".join(sorted(sid for sid in states if states[sid] is state))
+
+
+def _show_states(states: _States) -> Optional[str]:
+    words = {True: "with Direct NFS", False: "without Direct NFS", None: "library replaced"}
+    shown = [f"{sid} {words[states[sid]]}" for sid in sorted(states)]
+    return ", ".join(shown) or None
+
+
+# -- in use ---------------------------------------------------------------------------------------
+
+
+@rules.check(
+    "nfs_mounts.direct_nfs_in_use",
+    "The database really uses Direct NFS",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="Direct NFS falls back to the kernel's NFS without a word.",
+    reference="Oracle Database Reference, V$DNFS_SERVERS and V$DNFS_CHANNELS",
+    after="nfs_mounts.oranfstab_order",
+)
+def direct_nfs_in_use(facts: Facts, policy: Policy) -> Judged:
+    """A verdict for each running instance: only connections of its own prove Direct NFS."""
+    skip_unless_judged(facts, policy)
+    connected = channels(facts)
+    on_nfs = _instances_on_nfs(facts)
+    sids = sorted({process.sid for process in known(facts.direct_nfs.processes)} | set(on_nfs))
+    if not sids:
+        # A process of a home that nobody named may run all the same.
+        raise Skip("No database process has a known home, a connection or a file on NFS open.")
+    return [
+        _judge_instance(sid, connected.get(sid, []), on_nfs.get(sid, []), facts, policy)
+        for sid in sids
+    ]
+
+
+def _instances_on_nfs(facts: Facts) -> Dict[str, List[str]]:
+    """The NFS mounts on which each database has files open through the kernel, homes aside."""
+    mounts = [mount.path for mount in known(facts.mounted)]
+    homes = [if_known(one.path, one.home.path) for one in facts.direct_nfs.homes]
+    used: Dict[str, Set[str]] = {}
+    for process in known(facts.database_files):
+        kind, _, rest = process.argv0.partition("_")
+        if kind not in ("ora", "db"):
+            continue
+        sid = rest.partition("_")[2]
+        for path in process.paths:
+            if any(is_beneath(path, home) for home in homes):
+                continue
+            above = [mount for mount in mounts if is_beneath(path, mount)]
+            if above:
+                used.setdefault(sid, set()).add(max(above, key=len))
+    return {sid: sorted(paths) for sid, paths in used.items()}
+
+
+def _judge_instance(
+    sid: str, connected: List[str], on_nfs: List[str], facts: Facts, policy: Policy
+) -> Verdict:
+    state = _runs_with_direct_nfs(sid, facts)
+    status, why, fix = PASS, "", ""
+    in_use: Optional[str] = None
+    if connected:
+        in_use = "{0} connections to {1}".format(len(connected), ", ".join(sorted(set(connected))))
+        if policy.direct_nfs == FORBIDDEN:
+            status = FAIL
+            why = f"{sid} has {in_use}: it uses Direct NFS."
+            fix = "make -f ins_rdbms.mk dnfs_off in rdbms/lib of its home, instance stopped"
+    elif not on_nfs:
+        status = SKIP
+        why = f"{sid} has no file open on NFS and no connection to a server of NFS."
+    elif state is False:
+        in_use = "the kernel's NFS for " + ", ".join(on_nfs)
+        if policy.direct_nfs == REQUIRED:
+            status = FAIL
+            why = f"{sid} runs without the library of Direct NFS."
+            fix = "make -f ins_rdbms.mk dnfs_on in rdbms/lib of its home, instance stopped"
+        elif policy.direct_nfs != FORBIDDEN:
+            status = SKIP
+            why = "Direct NFS is not linked in, and the policy does not ask for it."
+    elif state is None and policy.direct_nfs == "auto" and not _homes_of(sid, facts):
+        status = SKIP
+        in_use = "files open on {0}".format(", ".join(on_nfs))
+        why = f"{sid} runs from no known Oracle home, and the policy asks for nothing."
+    else:
+        status = ERROR
+        in_use = "files open on {0}, no connection of its own".format(", ".join(on_nfs))
+        why = (
+            "{0} {1}, has files open on NFS and no connection of its own to a server: only the "
+            "database can tell whether it fell back to the kernel's NFS.".format(
+                sid,
+                "runs with Direct NFS" if state else "may run with Direct NFS or not",
+            )
+        )
+        fix = "in the database: " + ASK_THE_DATABASE
+    return Verdict(
+        status,
+        of=sid,
+        why=why,
+        fix=fix or None,
+        desired=DESIRED.get(policy.direct_nfs),
+        in_use=in_use,
+        evidence=[direct_nfs.PROCESSES_KEY, "open_files:database", "file:/proc/net/tcp"],
+    )
+
+
+def _runs_with_direct_nfs(sid: str, facts: Facts) -> Optional[bool]:
+    """What an instance has mapped says it; where nothing is seen mapped, what its home has."""
+    states = {
+        process.has_direct_nfs(copies_of_library(facts))
+        for process in known(facts.direct_nfs.processes)
+        if process.sid == sid and process.libraries
+    }
+    if states:
+        return True if True in states else None if None in states else False
+    libraries = [if_known(one.library, None) for one in _homes_of(sid, facts)]
+    if len(libraries) != 1 or libraries[0] is None:
+        return None
+    return bool(libraries[0].linked)
+
+
+def _homes_of(sid: str, facts: Facts) -> List[HomeDirectNfs]:
+    """The homes that an instance may run from."""
+    seen = {one.home for one in known(facts.direct_nfs.processes) if one.sid == sid}
+    return [one for one in database_homes(facts) if sid in one.home.sids or one.path in seen]

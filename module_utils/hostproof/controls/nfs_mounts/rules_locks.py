@@ -1,0 +1,230 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What keeps files from being corrupted: a safe transport, and locks that reach the server."""
+
+from typing import Optional
+
+from ...answer import known, unless_absent
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, SKIP, WARN
+from ...parsers.nfs import nfs_options
+from ...parsers.nfs.nfs_options import AIX, LINUX
+from . import options_table
+from .agreement import (
+    TRANSPORT,
+    capital,
+    contradictions,
+    disagreement,
+    names_of,
+    running_or,
+    wrong_of,
+)
+from .facts import Facts
+from .layers import Layers, required
+from .options_table import EXACTLY, NOT, Requirement
+from .policy import Policy, WantedMount
+from .remedy import Fix, correct, verdict_on
+from .subjects import MOUNTS, MOUNTS_AND_UNLISTED, NETAPP, NFS_5, rules
+
+#: Files whose locks keep a database from being opened twice.
+_LOCKED_CLASSES = ("datafiles", "redo", "crs_voting")
+
+
+@rules.check(
+    "nfs_mounts.safe_transport",
+    "Hard mount over TCP",
+    severity="critical",
+    takes_effect="remount",
+    why="soft returns an error to the database in the middle of a write, and UDP fragments can be "
+    "put together wrongly: both corrupt files silently.",
+    reference=NFS_5 + ", soft/hard and Using NFS over UDP on high-speed links",
+    each=MOUNTS_AND_UNLISTED,
+)
+def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
+    safe = [
+        Requirement("recovery", "hard", EXACTLY, "nfs(5)"),
+        Requirement("proto", "udp", NOT, "nfs(5)"),
+    ]
+    overrides = layers.wanted.overrides
+    why = disagreement(safe, layers)
+    status = FAIL if why else PASS
+    running, requested = wrong_of(safe, layers)
+    if why and all(requirement.name in overrides for requirement in running + requested):
+        # The policy asks for it: no contradiction, and dangerous all the same.
+        status = WARN
+    fix = correct(layers) if status == FAIL else Fix("take it out of nfs_mounts_wanted")
+    return verdict_on(
+        layers,
+        status,
+        TRANSPORT,
+        fix,
+        why=why and f"{capital(why)} {safe_transport.check.why}",
+        desired="hard,proto=tcp",
+    )
+
+
+# -- locks ----------------------------------------------------------------------------------------
+
+
+@rules.check(
+    "nfs_mounts.locks_between_clients",
+    "Files that several hosts use are locked between them",
+    severity="critical",
+    takes_effect="remount",
+    why="With local locks a second host can open the same database and corrupt it.",
+    reference=NFS_5 + ", lock/nolock, local_lock, cto/nocto; " + NETAPP,
+    each=MOUNTS_AND_UNLISTED,
+)
+def locks_between_clients(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
+    if options_table.is_shared(layers.wanted):
+        return _judge_locks(layers, layers.wanted, FAIL, _correct_locks(layers))
+    if layers.judged.use_stated:
+        raise Skip("Only one host uses these files (use: single).")
+    # Local locks are fine where only this host opens the files, but nobody has said so.
+    verdict = _judge_locks(
+        layers,
+        layers.wanted._replace(use="failover"),
+        WARN,
+        Fix(
+            "say who uses the files (single, failover or rac): use in nfs_mounts_wanted, or "
+            "nfs_mounts_use"
+        ),
+    )
+    if verdict.status == PASS:
+        raise Skip("Nobody says that another host uses these files.")
+    return verdict._replace(why=f"{verdict.why} Nobody says that no other host opens these files.")
+
+
+def _correct_locks(layers: Layers) -> Fix:
+    """What the policy itself asks for comes back with each apply."""
+    requested = layers.wanted.overrides
+    wrong = contradictions(options_table.lock_requirements(layers.system, layers.wanted), requested)
+    words = nfs_options.words(
+        {one.name: requested[one.name] for one in wrong if one.name in requested}
+    )
+    if not words:
+        return correct(layers)
+    return Fix(
+        "take {0} out of options of {1} in nfs_mounts_wanted, then audit again".format(
+            ",".join(words), layers.path
+        )
+    )
+
+
+def _judge_locks(layers: Layers, wanted: WantedMount, status: str, fix: Fix) -> Verdict:
+    """Whether locks reach the server; ``status`` is what it is where they do not."""
+    requirements = options_table.lock_requirements(layers.system, wanted)
+    why = disagreement(requirements, layers)
+    desired = f"{required(requirements)}, for use {wanted.use}"
+    return verdict_on(
+        layers,
+        status if why else PASS,
+        names_of(requirements),
+        fix,
+        why=why and f"{capital(why)} {locks_between_clients.check.why}",
+        desired=desired,
+        running=running_or(desired, requirements, layers),
+    )
+
+
+@rules.check(
+    "nfs_mounts.local_locks_advice",
+    "Local locks would do where only one host uses the files (advice)",
+    severity="low",
+    takes_effect="remount",
+    why="Files of one host need no lock manager and no close-to-open check.",
+    reference="M. Dawson, Performance Tuning: A Case Study, Sys Admin 2002; " + NFS_5,
+    each=MOUNTS,
+    after="nfs_mounts.direct_nfs_in_use",
+)
+def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
+    """Never more than advice: only who runs the site knows that no other host opens the files."""
+    wanted = layers.wanted
+    if options_table.is_shared(wanted):
+        raise Skip("More than one host uses these files: their locks stay.")
+    if wanted.file_class not in ("datafiles", "redo"):
+        raise Skip("A database locks and opens little here.")
+    if not layers.judged.use_stated:
+        raise Skip("No policy says that only one host uses these files (use: single).")
+    running = layers.granted
+    if layers.system == LINUX and running.get("vers", "").startswith("4"):
+        raise Skip("NFSv4 has its locks in the protocol: nolock has no effect.")
+    words = {"lock": "no"} if layers.system == LINUX else {"llock": "yes"}
+    if layers.system != AIX:
+        words["cto"] = "no"
+    missing = [name for name, value in words.items() if running.get(name) != value]
+    if not missing:
+        return verdict_on(layers, PASS, words, persisted=None)
+    advice = ",".join(nfs_options.words({name: words[name] for name in missing}))
+    return verdict_on(
+        layers,
+        SKIP,
+        words,
+        Fix(f"options: {advice} for this mount in nfs_mounts_wanted"),
+        why=f"Advice: as long as no other host opens these files, {advice} spares requests to the "
+        "lock manager and at each open.",
+        desired=advice,
+    )
+
+
+# -- leases ---------------------------------------------------------------------------------------
+
+
+@rules.check(
+    "nfs_mounts.v4_lease",
+    "NFSv4 leases outlive an outage of the server",
+    severity="medium",
+    takes_effect="remount",
+    why="An NFSv4 outage longer than the lease loses locks (ORA-27072, Lock reclaim failed) and "
+    "ends the instance; NFSv3 waits.",
+    reference=NETAPP + ", NFSv4 leases and grace periods",
+    each=MOUNTS,
+    after="nfs_mounts.caching",
+)
+def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
+    settings = layers.running
+    if settings is None:
+        settings = known(layers.requested) or {}
+    version = settings.get("vers") or layers.wanted.version
+    if version is None:
+        raise Skip("Which version it would be mounted with is not said.")
+    if not version.startswith("4"):
+        raise Skip(f"NFSv{version} has no leases.")
+    if layers.wanted.file_class not in _LOCKED_CLASSES:
+        raise Skip("No lock of a running database lies here.")
+    traffic = unless_absent(facts.traffic, None)
+    mount = traffic.mounts.get(layers.path) if traffic else None
+    lease, expired = (mount.lease_time, mount.lease_expired) if mount else (None, None)
+    status, why, fix = PASS, "", ""
+    if expired:
+        status = FAIL
+        why = f"The lease ran out {expired} s ago: the server may have given the locks away."
+        fix = "look after the server and the path to it at once, then at the alert log (ORA-27072)"
+    elif layers.wanted.version != version:
+        status = WARN
+        why = "{0} {1} NFSv{2}{3}.".format(
+            v4_lease.check.why,
+            "The next boot mounts it with" if layers.running is None else "Mounted with",
+            version,
+            f" and a lease of {lease} s" if lease else "",
+        )
+        fix = "mount it with vers=3; or accept the risk: version: {0} of this mount in {1}".format(
+            version, "nfs_mounts_wanted (or nfs_mounts_version)"
+        )
+    return verdict_on(
+        layers,
+        status,
+        ("vers",),
+        Fix(fix),
+        why=why,
+        desired="NFSv3, or NFSv4 by decision (nfs_mounts_version)",
+        in_use=_lease(version, lease, expired),
+        evidence=layers.evidence() + (tuple(traffic.evidence) if traffic else ()),
+    )
+
+
+def _lease(version: str, lease: Optional[int], expired: Optional[int]) -> Optional[str]:
+    if lease is None:
+        return None
+    state = f"run out {expired} s ago" if expired else "not run out"
+    return f"NFSv{version} with a lease of {lease} s, {state}"

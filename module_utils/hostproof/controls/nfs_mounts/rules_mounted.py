@@ -1,0 +1,290 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a mount is there, and what happens in its folder where it is not."""
+
+from typing import List, NamedTuple, Optional, Tuple, Union
+
+from ...answer import Answer, attempt, if_known, known
+from ...checking import Subjects, Verdict
+from ...errors import Absent, HostproofError
+from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
+from ...host import OpenFiles
+from ...probes.nfs.nfs_mounted import Mounted
+from ...probes.nfs.nfs_persisted import Entry
+from ...shell import line
+from .facts import Facts, is_beneath
+from .homes import channels
+from .layers import NOT_MOUNTED, Layers, persisted_source, source_parts, spelling_of
+from .policy import Policy
+from .remedy import Fix, again, correct, mount_lines, mount_of_entry
+from .subjects import MOUNTS, NETAPP, judged_layers, rules, say_guess, unlisted
+from .wanted import missing_mounts, mount_of
+
+
+class _Instead(NamedTuple):
+    """What is in the folder of a mount that is missing, and what to do about it."""
+
+    in_use: str
+    why: str
+    fix: Fix
+    evidence: Tuple[str, ...]
+
+
+class _Unlisted(NamedTuple):
+    """An instance that reads and writes through Direct NFS: on which mount nobody sees."""
+
+    sid: str
+    servers: Tuple[str, ...]
+    others: Tuple[str, ...]
+    path: str = ""
+
+
+#: A mount to judge; one that a boot makes and that is missing; an instance of unknown mounts.
+_Place = Union[Layers, Entry, _Unlisted]
+
+
+def _places(facts: Facts, policy: Policy) -> List[Union[_Place, HostproofError]]:
+    """The mounts to judge; of others that a boot makes those that are missing.
+
+    Without a list of mounts nobody may know of a mount that Oracle uses: that is said too.
+    """
+    mounts = judged_layers(facts, policy)
+    if policy.wanted is not None:
+        return [*mounts, *unlisted(facts, policy, lambda judged: judged.mounted is None)]
+    judged = [layers.path for layers in mounts]
+    missing = [one for one in missing_mounts(facts) if one.path not in judged]
+    return [*missing, *_unseen_users(mounts, facts), *mounts]
+
+
+def _unseen_users(mounts: List[Layers], facts: Facts) -> List[_Unlisted]:
+    """Direct NFS opens its files past the kernel: on which mount they lie nobody sees."""
+    if any(layers.wanted.file_class in ("datafiles", "redo") for layers in mounts):
+        return []
+    others = {mount.path for mount in known(facts.mounted)} - {layers.path for layers in mounts}
+    if not others:
+        return []
+    connected = if_known(attempt(channels, facts), {})
+    return [
+        _Unlisted(sid, tuple(sorted(set(servers))), tuple(sorted(others)))
+        for sid, servers in sorted(connected.items())
+    ]
+
+
+def _say_guess(finding: Finding, place: _Place) -> Finding:
+    return say_guess(finding, place) if isinstance(place, Layers) else finding
+
+
+PLACES = Subjects(_places, none=MOUNTS.none, name=lambda place: str(place.path), finish=_say_guess)
+
+
+@rules.check(
+    "nfs_mounts.mounted",
+    "The mount is there",
+    severity="critical",
+    takes_effect="now",
+    why="A database that starts on an empty mount point writes into the root file system.",
+    reference="nfs(5), bg: a mount that failed returns 0; " + NETAPP,
+    each=PLACES,
+)
+def mounted(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
+    if isinstance(place, Entry):
+        return _judge_missing_entry(place)
+    if isinstance(place, _Unlisted):
+        return Verdict(
+            ERROR,
+            why="{0} reads and writes through Direct NFS (its own connections to {1}), where the "
+            "kernel sees no open file: which of {2} it uses could not be determined.".format(
+                place.sid, ", ".join(place.servers), ", ".join(place.others)
+            ),
+            fix="list its mounts in nfs_mounts_wanted; they stand in the database: select dirname "
+            "from v$dnfs_servers",
+            evidence=["open_files:direct_nfs", "file:/proc/net/tcp"],
+        )
+    if place.judged.mounted is None:
+        return _judge_missing(place, facts)
+    return _judge_source(place, place.judged.mounted)
+
+
+def _judge_missing_entry(entry: Entry) -> Verdict:
+    """Nothing of Oracle is seen there: it may be down because the mount is missing."""
+    return Verdict(
+        WARN,
+        why=f"{entry.place} mounts it at boot, and it is not mounted. Whether Oracle files belong "
+        "there is not known.",
+        fix=f"mount it, or take it out of {entry.place}",
+        commands=() if entry.kind == "autofs" else (mount_of_entry(entry),),
+        desired=f"{entry.source} on {entry.path}",
+        persisted=f"{entry.place}: {entry.source}",
+        running=NOT_MOUNTED,
+        evidence=entry.evidence,
+    )
+
+
+def _judge_source(layers: Layers, mount: Mounted) -> Verdict:
+    status, why = PASS, ""
+    wanted, there = source_parts(layers.wanted.source), source_parts(mount.source)
+    address = spelling_of((layers.running or {}).get("addr", "").lower())
+    if there[1] != wanted[1]:
+        status = FAIL
+        why = f"{mount.source} is mounted here, not {layers.wanted.source}."
+    elif wanted[0] not in (there[0], address):
+        status = WARN
+        why = f"The export comes from {there[0]}; whether that is {wanted[0]} is not known."
+    return Verdict(
+        status,
+        why=why,
+        # Which of the two is wrong only people know: no line to run.
+        fix="correct the source in nfs_mounts_wanted, or: " + _correct_source(layers).text,
+        desired=_desired(layers),
+        persisted=persisted_source(layers),
+        running=f"{mount.source} ({mount.fstype})",
+        evidence=layers.evidence(),
+    )
+
+
+def _correct_source(layers: Layers) -> Fix:
+    """A mount brings back what the place that persists it names."""
+    entry = (if_known(layers.entries, []) or [None])[0]
+    if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
+        return correct(layers)
+    return Fix(f"write {layers.wanted.source} in {entry.place}, then {again(layers).text}")
+
+
+def _desired(layers: Layers) -> str:
+    return f"{layers.wanted.source} on {layers.path}"
+
+
+def _judge_missing(layers: Layers, facts: Facts) -> Verdict:
+    link = facts.links.get(layers.path)
+    if link in [mount.path for mount in known(facts.mounted)]:
+        return Verdict(
+            ERROR,
+            why=f"{layers.path} is a link to {link}, which is mounted: nothing of it was judged.",
+            fix=f"write {link} in place of {layers.path} in nfs_mounts_wanted",
+            desired=_desired(layers),
+            evidence=layers.evidence(),
+        )
+    maker = _maker_on_access(layers, facts)
+    if maker is not None:
+        return Verdict(
+            SKIP,
+            why=f"Not mounted now: {maker} mounts it when somebody looks.",
+            desired=_desired(layers),
+            persisted=persisted_source(layers),
+            running=NOT_MOUNTED,
+            evidence=layers.evidence(),
+        )
+    instead = _what_is_there(layers, facts)
+    entries = if_known(layers.entries, [])
+    fix = instead.fix
+    if not entries:
+        before = correct(layers)
+        fix = Fix(
+            f"{fix.text}; before it: {before.text}",
+            before.commands + fix.commands if before.commands and fix.commands else (),
+        )
+    why = instead.why
+    if entries and "bg" in entries[0].options.split(","):
+        why += " With bg, mount returns 0 also when it failed."
+    return Verdict(
+        FAIL,
+        why=why,
+        fix=fix.text,
+        commands=fix.commands,
+        desired=_desired(layers),
+        persisted=persisted_source(layers),
+        running=NOT_MOUNTED,
+        in_use=instead.in_use,
+        evidence=layers.evidence() + instead.evidence,
+    )
+
+
+def _maker_on_access(layers: Layers, facts: Facts) -> Optional[str]:
+    """What mounts the path as soon as somebody looks: autofs, be it its daemon or systemd.
+
+    Raises where that is unknown: a folder of the automounter has only what its map names.
+    """
+    if not any(is_beneath(layers.path, folder) for folder in if_known(facts.autofs, [])):
+        return None
+    makers = [entry.place for entry in known(layers.entries) if entry.on_access]
+    return makers[0] if makers else None
+
+
+def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
+    path = layers.path
+    databases = attempt(_open_beneath, path, facts, facts.database_files)
+    others = attempt(_open_beneath, path, facts, facts.holders.get(path, []))
+    names = facts.beneath.get(path, [])
+    beneath = sorted(if_known(names, []))
+    if if_known(databases, []):
+        held = _held(databases)
+        return _Instead(
+            held,
+            f"Not mounted, and a database writes into the file system beneath: {held}.",
+            Fix(
+                f"stop the database now, move what it wrote out of {path} (a mount hides it), "
+                "mount it and recover"
+            ),
+            ("open_files:database",),
+        )
+    if if_known(others, []):
+        held = _held(others)
+        return _Instead(
+            held,
+            f"Not mounted, and the empty mount point is in use: {held}.",
+            Fix(f"stop these processes, move their files out of {path}, then mount it"),
+            ("open_files:all",),
+        )
+    if beneath:
+        listed = ", ".join(beneath[:3]) + (", ..." if len(beneath) > 3 else "")
+        return _Instead(
+            "in the folder itself: " + listed,
+            f"Not mounted, and files lie beneath, which a mount hides: {listed}.",
+            Fix(f"find out who wrote them, move them out of {path}, then mount it"),
+            ("dir:" + path,),
+        )
+    if isinstance(names, Absent):
+        why = "Not mounted, and there is no such folder."
+        fix = Fix(
+            "make the folder and mount it",
+            (line("mkdir", "-p", path),) + tuple(mount_lines(path, layers)),
+        )
+    else:
+        why, fix = "Not mounted.", Fix("mount it", tuple(mount_lines(path, layers)))
+    unknown = next((one for one in (databases, others, names) if _is_unknown(one)), None)
+    if unknown is None:
+        return _Instead("nothing is open or lies there", why, fix, ())
+    why += f" What is open or lies there is not known: {unknown}."
+    return _Instead("unknown", why, Fix(fix.text), ())
+
+
+def _is_unknown(answer: Answer[object]) -> bool:
+    return isinstance(answer, HostproofError) and not isinstance(answer, Absent)
+
+
+def _open_beneath(path: str, facts: Facts, answer: Answer[List[OpenFiles]]) -> List[OpenFiles]:
+    """Who has files open below a path, but not on a mount that lies deeper."""
+    mounts = known(facts.mounted)
+    found_processes = []
+    for process in known(answer):
+        paths = []
+        for name in process.paths:
+            mount = mount_of(name, mounts)
+            if is_beneath(name, path) and not (mount and is_beneath(mount.path, path)):
+                paths.append(name)
+        if paths:
+            found_processes.append(process._replace(paths=tuple(paths)))
+    return found_processes
+
+
+def _held(processes: List[OpenFiles]) -> str:
+    """Who holds what: the first three processes with their first file each."""
+    parts = [
+        "{0} (pid {1}) holds {2}".format(
+            process.argv0.rpartition("/")[2] or "a process", process.pid, process.paths[0]
+        )
+        for process in processes[:3]
+    ]
+    if len(processes) > 3:
+        parts.append(f"and {len(processes) - 3} more")
+    return ", ".join(parts)

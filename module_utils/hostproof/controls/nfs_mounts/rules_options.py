@@ -1,0 +1,196 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The options that the kernel uses.
+
+Each requirement of the options table belongs to one check: a soft mount is no second finding among
+the other options.
+"""
+
+from ...answer import if_known, known, unless_absent
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, WARN
+from ...parsers.nfs import fstab, nfs_options
+from ...parsers.nfs.nfs_options import LINUX
+from ...probes.nfs import nfs_persisted
+from ...probes.nfs.nfs_mounted import Mounted
+from .agreement import (
+    capital,
+    contradictions,
+    differences,
+    disagreement,
+    is_of_other_options,
+    names_of,
+    running_or,
+    when_it_changes,
+)
+from .facts import Facts, is_beneath
+from .layers import Layers, because, persisted_words, required, running_words, words_of
+from .options_table import CACHING, NOT, Requirement
+from .policy import Policy
+from .remedy import correct, verdict_on
+from .subjects import MOUNTS, NETAPP, NFS_5, rules
+
+
+@rules.check(
+    "nfs_mounts.options_in_force",
+    "The kernel uses the options that the files need",
+    severity="high",
+    takes_effect="remount",
+    why="What the kernel granted counts, not what fstab says.",
+    reference=NETAPP + ", NFS mount options; MOS 359515.1",
+    each=MOUNTS,
+)
+def options_in_force(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
+    running = layers.granted
+    requirements = [
+        requirement
+        for requirement in layers.requirements
+        if is_of_other_options(requirement, layers)
+        and _is_shown(requirement, layers)
+        and requirement.name != "nconnect"
+    ]
+    wrong = contradictions(requirements, running)
+    status, why = PASS, ""
+    if wrong:
+        status = FAIL
+        why = (
+            f"Mounted with {running_words(layers, names_of(wrong))}, wanted is {required(wrong)} "
+            f"({because(wrong)})."
+        )
+        persisted = if_known(layers.requested, None)
+        if persisted is not None and not contradictions(wrong, persisted):
+            why += " What is persisted is right. " + when_it_changes(layers)
+        if all(requirement.name not in running for requirement in wrong):
+            # Other systems show what was asked for, and not what holds where nothing was.
+            status = WARN
+            why = (
+                f"mount does not show {required(wrong)} ({because(wrong)}); the system's defaults "
+                "hold."
+            )
+    return verdict_on(
+        layers,
+        status,
+        names_of(requirements),
+        correct(layers),
+        why=why,
+        desired=required(requirements),
+    )
+
+
+def _is_shown(requirement: Requirement, layers: Layers) -> bool:
+    """Whether the kernel shows such a setting of a mount at all."""
+    if requirement.name in nfs_options.NEVER_GRANTED:
+        return False
+    return requirement.name in nfs_options.GRANTED or requirement.name in (layers.running or {})
+
+
+# -- one superblock -------------------------------------------------------------------------------
+
+
+@rules.check(
+    "nfs_mounts.shared_superblock",
+    "Mounts of one export do not take over the options of the first",
+    severity="high",
+    takes_effect="remount",
+    why="The first mount of an export decides for all later ones: what they ask for is ignored.",
+    reference=NFS_5 + ", sharecache",
+    each=MOUNTS,
+    after="nfs_mounts.transfer_size_lowered",
+)
+def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
+    """Whether this mount got the options of another one instead of its own."""
+    mounted, running = layers.mount, layers.granted
+    if mounted.superblock is None:
+        raise Skip("Only Linux shows which mounts share a superblock.")
+    others = [mount for mount in known(facts.mounted) if mount.path in layers.sharing]
+    paths = ", ".join(layers.sharing)
+    status, why = PASS, ""
+    if others:
+        persisted = known(layers.requested)
+        requested = known(layers.written) or {}
+        ignored = differences(requested, persisted, running, LINUX) if persisted else []
+        if ignored and any(_requests_otherwise(mount, layers, facts) for mount in others):
+            status = FAIL
+            why = "Its superblock is that of {0}: it has {1}, though {2} asks for {3}.".format(
+                paths,
+                words_of(running, ignored),
+                layers.entry.place if layers.entry else "its entry",
+                words_of(persisted or {}, ignored),
+            )
+    nosharecache = "; nosharecache is none here, nfs(5) calls it a risk for data"
+    if any(requirement.name == "sharecache" for requirement in layers.requirements):
+        # Where Direct NFS needs it, it is the cure.
+        nosharecache = " and nosharecache"
+    return Verdict(
+        status,
+        why=why,
+        fix=f"give {layers.path} and {paths} the same options{nosharecache}; then unmount all of "
+        "them and mount them again",
+        desired="its own options",
+        persisted=persisted_words(layers, sorted(known(layers.written) or {})),
+        running=mounted.options,
+        in_use="superblock {0}, shared with {1}".format(mounted.superblock, paths or "none"),
+        evidence=layers.evidence(),
+    )
+
+
+def _requests_otherwise(mount: Mounted, layers: Layers, facts: Facts) -> bool:
+    """Whether another mount of the superblock is persisted with other options than this one.
+
+    A mount that nothing persists was made by hand with options that nobody knows; but a bind
+    mount asks for none.
+    """
+    entries = nfs_persisted.of_path(facts.persisted, mount.path)
+    if not entries:
+        return not _is_bound(mount, layers, facts)
+    requested = nfs_persisted.asked(facts.persisted, entries[0])
+    own = known(layers.requested) or {}
+    other = nfs_options.effective(requested, LINUX)
+    return any(other.get(name) != own.get(name) for name in nfs_options.GRANTED)
+
+
+def _is_bound(mount: Mounted, layers: Layers, facts: Facts) -> bool:
+    """Whether a mount is one of a folder of this one, or fstab says that it is a bind mount."""
+    own = layers.judged.mounted
+    if own is not None and own.root != mount.root and is_beneath(mount.root, own.root):
+        return True
+    text = unless_absent(facts.persisted.fstab_text, "")
+    return any(
+        entry.path == mount.path and {"bind", "rbind"} & set(entry.options.split(","))
+        for entry in fstab.parse(text)
+    )
+
+
+# -- caching --------------------------------------------------------------------------------------
+
+
+@rules.check(
+    "nfs_mounts.caching",
+    "Attributes are cached where coherence is not needed",
+    severity="medium",
+    takes_effect="remount",
+    why="noac, sync and actimeo=0 make each write synchronous or each open ask the server: "
+    "backups, homes and diagnostics get slow.",
+    reference="MOS 359515.1: not for RMAN and Data Pump; " + NETAPP + ", ADR",
+    each=MOUNTS,
+    after="nfs_mounts.shared_superblock",
+)
+def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
+    requirements = [
+        requirement
+        for requirement in layers.requirements
+        if requirement.relation == NOT and requirement.name in CACHING
+    ]
+    if not requirements:
+        raise Skip("Hosts that share these files, or the policy, need the server asked each time.")
+    why = disagreement(requirements, layers)
+    wrong = FAIL if layers.wanted.file_class == "backup" else WARN
+    return verdict_on(
+        layers,
+        wrong if why else PASS,
+        CACHING,
+        correct(layers),
+        why=why and f"{capital(why)} {caching.check.why}",
+        desired=required(requirements),
+        running=running_or(required(requirements), requirements, layers),
+    )

@@ -1,0 +1,316 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the next boot mounts, and whether the mount of now was made with that."""
+
+from typing import Dict, Iterable, List, NamedTuple, Optional
+
+from ...answer import if_known, known
+from ...checking import Skip, Verdict
+from ...errors import Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.nfs import mount_refusals, nfs_options
+from ...parsers.nfs.nfs_options import LINUX
+from ...parsers.number import clipped
+from ...parsers.systemd import systemd_unit
+from ...probes.nfs import nfs_persisted
+from ...shell import line
+from .agreement import (
+    SIZES,
+    contradictions,
+    differences,
+    is_of_other_options,
+    names_of,
+    when_it_changes,
+)
+from .facts import Facts
+from .layers import (
+    Layers,
+    because,
+    in_words,
+    persisted_words,
+    required,
+    source_parts,
+    words_of,
+)
+from .options_table import AT_LEAST, Requirement
+from .policy import Policy
+from .remedy import Fix, correct, remount
+from .subjects import MOUNTS, NETAPP, NFS_5, rules
+
+
+@rules.check(
+    "nfs_mounts.options_persisted",
+    "The next boot mounts with the options that the files need",
+    severity="high",
+    takes_effect="remount",
+    why="A mount made right by hand is wrong again after the next boot.",
+    reference="fstab(5); systemd.mount(5); autofs(5); " + NETAPP + ", NFS mount options",
+    each=MOUNTS,
+)
+def options_persisted(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
+    requirements = [
+        requirement
+        for requirement in layers.requirements
+        if is_of_other_options(requirement, layers) or requirement.name in SIZES
+    ]
+    problems = _problems_of_persisted(layers, known(layers.requested), requirements, facts)
+    status = FAIL if any(problem.serious for problem in problems) else WARN
+    commands: List[str] = []
+    # Where people have to edit first, commands alone would mount what is wrong.
+    if all(problem.fix.commands for problem in problems):
+        commands = [one for problem in problems for one in problem.fix.commands]
+    return Verdict(
+        status if problems else PASS,
+        why=" ".join(problem.why for problem in problems),
+        fix="; ".join(problem.fix.text for problem in problems),
+        commands=commands,
+        desired=f"{layers.wanted.source} on {layers.path} with {required(requirements)}",
+        persisted=_persisted_mount(layers, names_of(requirements)),
+        evidence=layers.evidence(),
+    )
+
+
+def _persisted_mount(layers: Layers, names: Iterable[str]) -> str:
+    """Also what is mounted from where, if that is not what is wanted."""
+    words = persisted_words(layers, names)
+    entry = layers.entry
+    if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
+        return words if entry is None or entry.at_boot else words + ", not at boot"
+    return f"{words}, {entry.source}"
+
+
+def _is_only_small(requirement: Requirement, requested: Dict[str, str]) -> bool:
+    """A transfer size that costs time, as rules_sizes.py judges it, but breaks nothing."""
+    size = requested.get(requirement.name, "")
+    return (
+        requirement.name in SIZES
+        and requirement.relation == AT_LEAST
+        and size.isdecimal()
+        and clipped(size) >= nfs_options.LEAST_TRANSFER
+    )
+
+
+class _Problem(NamedTuple):
+    """What is wrong with what is persisted; ``serious``: the next boot goes wrong."""
+
+    serious: bool
+    why: str
+    fix: Fix
+
+
+def _problems_of_persisted(
+    layers: Layers,
+    requested: Optional[Dict[str, str]],
+    requirements: List[Requirement],
+    facts: Facts,
+) -> List[_Problem]:
+    entry = layers.entry
+    refused = if_known(facts.persisted.bad_lines, [])
+    if entry is None or requested is None:
+        why = "Nothing mounts it at the next boot."
+        if refused:
+            why += " mount(8) refuses {0}.".format(", ".join(refused))
+        # Something else than the boot may mount what no policy lists.
+        return [_Problem(not layers.judged.guessed, why, correct(layers))]
+    problems = _other_source(layers, entry)
+    if not entry.at_boot:
+        why = f"{entry.place} does not count at boot: {entry.why_not_at_boot}."
+        problems.append(_Problem(True, why, _let_it_count(entry)))
+    if entry.place in refused:
+        why = f"{entry.place} is refused by mount(8), as it is with a blank in a field."
+        fix = f"write {entry.place} with six fields and no blank within one"
+        problems.append(_Problem(True, why, Fix(fix)))
+    problems += _refused_words(layers, entry, facts)
+    wrong = contradictions(requirements, requested)
+    if wrong:
+        why = (
+            f"{persisted_words(layers, names_of(wrong))}, wanted is {required(wrong)} "
+            f"({because(wrong)})."
+        )
+        # How mount waits for a server decides nothing about the files.
+        serious = any(
+            requirement.name not in nfs_options.NEVER_GRANTED
+            and not _is_only_small(requirement, requested)
+            for requirement in wrong
+        )
+        problems.append(_Problem(serious, why, correct(layers)))
+    if not any(problem.serious for problem in problems):
+        _raise_if_doubtful(layers, entry, facts)
+    return problems
+
+
+def _other_source(layers: Layers, entry: nfs_persisted.Entry) -> List[_Problem]:
+    there, wanted = source_parts(entry.source), source_parts(layers.wanted.source)
+    if there == wanted:
+        return []
+    mounted = layers.judged.mounted
+    as_mounted = mounted is not None and there == source_parts(mounted.source)
+    # One server may have several names; nfs_mounts.mounted says whether that is known.
+    return [
+        _Problem(
+            there[1] != wanted[1] or not as_mounted,
+            f"{entry.place} mounts {entry.source}, not {layers.wanted.source}.",
+            Fix(f"write {layers.wanted.source} in {entry.place}, or correct nfs_mounts_wanted"),
+        )
+    ]
+
+
+def _refused_words(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> List[_Problem]:
+    """The words that mount refuses, so that nothing is mounted at boot."""
+    if layers.system != LINUX:
+        return []
+    found_words = _words_not_taken(entry, facts)
+    refused = [one for one in found_words if one.certain and not one.passed_over]
+    passed_over = [one for one in found_words if one.certain and one.passed_over]
+    problems = []
+    if refused:
+        why = "mount refuses {0} of {1}: {2}. The next boot mounts nothing there, and a database "
+        why += "starts on an empty folder."
+        problems.append(_refusal_problem(True, why, refused, entry))
+    if passed_over:
+        why = "sloppy makes mount pass over {0} of {1}, which then has no effect: {2}."
+        problems.append(_refusal_problem(False, why, passed_over, entry))
+    return problems
+
+
+def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry, facts: Facts) -> None:
+    """Raise for words of which nobody can tell whether this kernel takes them."""
+    if layers.system != LINUX:
+        return
+    shown = layers.running or {}
+    # What the kernel granted it knows, whatever its release is called.
+    doubtful = [
+        one
+        for one in _words_not_taken(entry, facts)
+        if not one.certain
+        and not one.passed_over
+        and not all(shown.get(name) == value for name, value in nfs_options.parse(one.word).items())
+    ]
+    if doubtful:
+        raise Unanswered(
+            "file:" + nfs_persisted.RELEASE,
+            "whether mount takes {0} of {1} ({2})".format(
+                ", ".join(one.word for one in doubtful),
+                entry.place,
+                "; ".join(one.why for one in doubtful),
+            ),
+        )
+
+
+def _words_not_taken(entry: nfs_persisted.Entry, facts: Facts) -> List[mount_refusals.Refusal]:
+    text = nfs_persisted.option_text(facts.persisted, entry)
+    return mount_refusals.refused(text, entry.fstype, if_known(facts.persisted.kernel, None))
+
+
+def _refusal_problem(
+    serious: bool, why: str, words: List[mount_refusals.Refusal], entry: nfs_persisted.Entry
+) -> _Problem:
+    return _Problem(
+        serious,
+        why.format(
+            ", ".join(one.word for one in words),
+            entry.place,
+            "; ".join(one.why for one in words),
+        ),
+        Fix(
+            "; ".join(
+                "correct or remove {0!r} in {1}".format(
+                    one.word,
+                    entry.place
+                    if set(one.word.split(" and ")) & set(nfs_options.split(entry.options))
+                    or one.word.partition("=")[0] in entry.options
+                    else "nfsmount.conf",
+                )
+                for one in words
+            )
+        ),
+    )
+
+
+def _let_it_count(entry: nfs_persisted.Entry) -> Fix:
+    """How a place that does not count at boot comes to count."""
+    reason = entry.why_not_at_boot
+    if reason == "noauto":
+        return Fix(f"take noauto out of {entry.place}")
+    if reason.startswith("no unit wants"):
+        name = systemd_unit.unit_name(entry.path)
+        return Fix("let the boot start it", (line("systemctl", "enable", name),))
+    if reason.startswith("autofs is not started"):
+        return Fix(
+            "let the boot start the automounter", (line("systemctl", "enable", "autofs.service"),)
+        )
+    return Fix(f"correct {entry.place}: {reason}")
+
+
+@rules.check(
+    "nfs_mounts.one_owner",
+    "Only one place mounts the path",
+    severity="medium",
+    takes_effect="remount",
+    why="Where fstab, a unit and autofs name the same path, only one of them counts.",
+    reference="systemd.mount(5), fstab; systemd.unit(5), unit file load path; auto.master(5)",
+    each=MOUNTS,
+)
+def one_owner(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
+    entries = known(layers.entries)
+    if not entries:
+        raise Skip("Nothing mounts it at boot.", layers.evidence())
+    places = [entry.place for entry in entries]
+    status, why, fix = PASS, "", Fix("")
+    if len(entries) > 1:
+        status = WARN
+        why = "{0} places mount it: {1}; {2} wins.".format(
+            len(places), ", ".join(places), places[0]
+        )
+        fix = Fix("remove it from: " + ", ".join(places[1:]))
+    elif layers.path in known(facts.persisted.differs_from_generator):
+        status = WARN
+        why = f"systemd still has another line than {places[0]} holds, and mounts with that."
+        fix = Fix("let systemd read it again", (line("systemctl", "daemon-reload"),))
+    return Verdict(
+        status,
+        why=why,
+        fix=fix.text,
+        commands=fix.commands,
+        desired="one place",
+        persisted="; ".join(in_words(entry) for entry in entries),
+        evidence=layers.evidence(),
+    )
+
+
+@rules.check(
+    "nfs_mounts.mounted_as_persisted",
+    "The mount was made with what is persisted now",
+    severity="medium",
+    takes_effect="remount",
+    why="The file was changed after the mount was made; the change waits for an unmount and a "
+    "mount.",
+    reference=NFS_5 + ", remount: NFS options of a mount do not change",
+    each=MOUNTS,
+)
+def mounted_as_persisted(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
+    mounted, running = layers.mount, layers.granted
+    persisted = known(layers.requested)
+    entry = layers.entry
+    if persisted is None or entry is None:
+        raise Skip("Nothing mounts it at boot.", layers.evidence())
+    names = differences(known(layers.written) or {}, persisted, running, layers.system)
+    parts = []
+    if names:
+        parts.append(
+            f"Mounted with {words_of(running, names)}, but {entry.place} asks for "
+            f"{words_of(persisted, names)}."
+        )
+    if source_parts(entry.source) != source_parts(mounted.source):
+        parts.append(f"Mounted is {mounted.source}, but {entry.place} names {entry.source}.")
+    fix = remount(layers)
+    return Verdict(
+        WARN if parts else PASS,
+        why=" ".join(parts + [when_it_changes(layers)]),
+        fix=fix.text,
+        commands=fix.commands,
+        desired="as persisted" + (": " + words_of(persisted, names) if names else ""),
+        persisted=in_words(entry),
+        running=words_of(running, names) if names else mounted.options,
+        evidence=layers.evidence(),
+    )

@@ -1,0 +1,170 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether what Oracle runs may run: nosuid and noexec where hardening guides put them.
+
+An Oracle home needs setuid (oracle, oradism, extjob) and execution, /dev/shm execution (code of
+Java in the database) and /tmp execution for installers and opatch. Data, backups and diagnostics
+need neither, and nodev is fine everywhere. A home on an NFS mount that is judged is judged with
+the options of that mount (options_table.py), here those on every other one.
+
+Source: Oracle Database Installation Guide for Linux; mount(8): nosuid, noexec, user.
+"""
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...answer import attempt, if_known, known
+from ...checking import Skip, Subjects, Verdict
+from ...errors import Absent
+from ...finding import FAIL, PASS, WARN
+from ...parsers.nfs import mountinfo, nfs_options
+from ...probes.nfs import nfs_mounted
+from ...probes.nfs.nfs_persisted import Entry
+from ...shell import line
+from .facts import Facts, is_beneath
+from .layers import in_words
+from .options_table import PROGRAMS
+from .policy import Policy
+from .subjects import INSTALLATION, rules
+from .wanted import judged_mounts, oracle_homes
+
+_NFS = ("nfs", "nfs4")
+_SEEN_IN = "file:" + nfs_mounted.MOUNTINFO
+
+
+class _Place(NamedTuple):
+    """A folder, what its mount must allow, and what it is when that is missing, and why.
+
+    ``judged`` are the paths of NFS mounts whose options are judged.
+    """
+
+    path: str
+    needs: Tuple[str, ...]
+    status: str
+    why: str
+    judged: Tuple[str, ...] = ()
+
+
+_HOME_WHY = (
+    "oracle, oradism and extjob of a home are setuid, and nothing of it runs without execution."
+)
+
+
+#: What every home needs besides. systemd itself mounts /dev/shm with nosuid,nodev.
+_FOR_ALL_HOMES = (
+    _Place(
+        "/dev/shm",
+        ("exec",),
+        FAIL,
+        "Java in the database runs code from there (ORA-29516), and Oracle asks for it without "
+        "noexec.",
+    ),
+    _Place(
+        "/tmp",
+        ("exec",),
+        WARN,
+        "Installers and opatch run what they unpack there: the database runs, its next patch "
+        "fails, unless TMPDIR leads elsewhere.",
+    ),
+)
+
+
+def _places(facts: Facts, policy: Policy) -> List[_Place]:
+    """Each home, and each folder that all homes need."""
+    if isinstance(facts.all_mounts, Absent):
+        raise Skip("Mounts of every type are judged on Linux only.")
+    homes = oracle_homes(facts)
+    if not homes:
+        return []
+    places = [_Place(home, PROGRAMS, FAIL, _HOME_WHY) for home in homes]
+    judged = tuple(one.wanted.path for one in judged_mounts(facts, policy))
+    return [one._replace(judged=judged) for one in places + list(_FOR_ALL_HOMES)]
+
+
+PLACES = Subjects(_places, none="No Oracle home is known here.", name=lambda place: str(place.path))
+
+
+@rules.check(
+    "nfs_mounts.programs_run",
+    "What Oracle runs may run from where it lies",
+    severity="critical",
+    takes_effect="now",
+    why="Without setuid and execution the next start of the database, its jobs or an installer "
+    "fails.",
+    reference=INSTALLATION
+    + ", root.sh and Checking Shared Memory File System Mount on Linux; mount(8), nosuid",
+    each=PLACES,
+)
+def programs_run(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
+    mount = _mount_of(place.path, known(facts.all_mounts))
+    if mount.fstype in _NFS and mount.path in place.judged:
+        raise Skip(f"It lies on the NFS mount {mount.path}, whose options are judged.", [_SEEN_IN])
+    running = _forbidden(mount.options, place)
+    entry = attempt(_entry_of, place.path, mount.path, facts)
+    at_boot = if_known(entry, None) if running else known(entry)
+    persisted = _forbidden(at_boot.options, place) if at_boot is not None else []
+    parts = []
+    if running:
+        parts.append("{0} is mounted with {1}.".format(mount.path, ",".join(running)))
+    if persisted and at_boot is not None:
+        parts.append("{0} asks for {1}.".format(at_boot.place, ",".join(persisted)))
+    return Verdict(
+        place.status if parts else PASS,
+        why=" ".join(parts + [place.why]),
+        fix=_fix(place, mount, running, at_boot if persisted else None),
+        commands=_commands(place, mount) if running else (),
+        desired=",".join(place.needs),
+        persisted="nothing of its own" if at_boot is None else in_words(at_boot),
+        running=f"{mount.path}: {mount.options}",
+        evidence=(_SEEN_IN,) + (at_boot.evidence if at_boot is not None else ()),
+    )
+
+
+def _mount_of(path: str, mounts: List[mountinfo.Mount]) -> mountinfo.Mount:
+    """The mount that a path lies on: the deepest above it, of several on one path the last."""
+    above = [mount for mount in mounts if is_beneath(path, mount.path) or mount.path == "/"]
+    if not above:
+        raise Absent(_SEEN_IN, f"no mount holds {path}")
+    most = max(len(mount.path) for mount in above)
+    return [mount for mount in above if len(mount.path) == most][-1]
+
+
+def _forbidden(options: str, place: _Place) -> List[str]:
+    """The words that forbid what a place needs; ``users`` brings them without naming them."""
+    settings = nfs_options.parse(options)
+    return ["no" + name for name in place.needs if settings.get(name) == "no"]
+
+
+def _entry_of(path: str, mount_path: str, facts: Facts) -> Optional[Entry]:
+    """What the next boot mounts where a path lies; None where nothing persists that mount.
+
+    Something persisted above the mount of now says nothing of it: whoever made that, such as
+    systemd itself (/dev/shm) or a cluster's manager, makes it again.
+    """
+    entries = list(known(facts.persisted.local)) + list(known(facts.persisted.entries))
+    above = [
+        one for one in entries if one.at_boot and (is_beneath(path, one.path) or one.path == "/")
+    ]
+    if not above:
+        return None
+    deepest = max(above, key=lambda one: len(one.path))
+    return deepest if len(deepest.path) >= len(mount_path) else None
+
+
+def _fix(place: _Place, mount: mountinfo.Mount, running: List[str], entry: Optional[Entry]) -> str:
+    steps = []
+    if entry is not None:
+        steps.append(
+            "let {0} mount {1} with {2} (behind user, users, owner and group, which mean the "
+            "opposite)".format(entry.place, entry.path, ",".join(place.needs))
+        )
+    if running and mount.fstype in _NFS:
+        steps.append(f"stop what uses {mount.path}, unmount it and mount it again")
+    elif running:
+        steps.append(f"then mount {mount.path} anew in place")
+    return "; ".join(steps)
+
+
+def _commands(place: _Place, mount: mountinfo.Mount) -> Tuple[str, ...]:
+    if mount.fstype in _NFS:
+        return ()
+    return (line("mount", "-o", ",".join(("remount",) + place.needs), mount.path),)

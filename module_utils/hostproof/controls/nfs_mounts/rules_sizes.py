@@ -1,0 +1,181 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The transfer sizes: what was asked for, and what the server granted."""
+
+from typing import Dict, List, NamedTuple, Optional
+
+from ...answer import if_known, known
+from ...checking import Subjects, Verdict
+from ...errors import Unanswered
+from ...finding import FAIL, PASS, SKIP, WARN
+from ...parsers.nfs import nfs_options
+from ...parsers.nfs.nfs_options import LINUX
+from ...parsers.size import human
+from ...probes.nfs import storage_advice
+from .agreement import SIZES, contradictions, differences
+from .facts import Facts
+from .layers import Layers, required, running_words, seen_in
+from .options_table import EXACTLY, Requirement
+from .policy import Policy
+from .remedy import Fix, again, correct, verdict_on
+from .servers import DANGER, Servers, granted_by_server, lowered, mounts_alike, size_of
+from .subjects import MOUNTS, NETAPP, NFS_5, judged_layers, rules, say_guess
+
+SMALLEST = nfs_options.LEAST_TRANSFER
+#: The kernel rounds what it asks for down to whole pages.
+_PAGE = 4096
+
+
+class _Sized(NamedTuple):
+    """A mount, and what the servers of all mounts granted."""
+
+    layers: Layers
+    servers: Servers
+
+
+def _sized(facts: Facts, policy: Policy) -> List[_Sized]:
+    servers = granted_by_server(facts)
+    return [_Sized(layers, servers) for layers in judged_layers(facts, policy)]
+
+
+SIZED = Subjects(
+    _sized,
+    none=MOUNTS.none,
+    name=lambda sized: str(sized.layers.path),
+    finish=lambda finding, sized: say_guess(finding, sized.layers),
+)
+
+
+class _Size(NamedTuple):
+    """``short`` is what was asked of the server, if that is more than it granted."""
+
+    name: str
+    granted: int
+    wanted: int
+    short: Optional[int]
+    status: str
+
+
+@rules.check(
+    "nfs_mounts.transfer_size",
+    "The server grants the transfer size that was asked",
+    severity="high",
+    takes_effect="remount",
+    why="A smaller rsize or wsize makes more and smaller requests; Oracle refuses less than 32 "
+    "KiB (ORA-27054).",
+    reference=NFS_5 + ", rsize and wsize; " + NETAPP + ", NFS transfer sizes",
+    each=SIZED,
+)
+def transfer_size(sized: _Sized, _facts: Facts, policy: Policy) -> Verdict:
+    layers = sized.layers
+    running = layers.granted
+    requirements = {
+        requirement.name: requirement
+        for requirement in layers.requirements
+        if requirement.name in SIZES
+    }
+    desired = required(requirements.values())
+    below = contradictions(requirements.values(), running)
+    if layers.system != LINUX and not below:
+        return verdict_on(
+            layers,
+            SKIP,
+            SIZES,
+            why=f"mount of {layers.system} shows what was asked for; what the server granted "
+            f"shows only: nfsstat -m {layers.path}",
+            desired=desired,
+            running=running_words(layers, SIZES) + " (asked)",
+        )
+    requested = (if_known(layers.requested, None) if below else known(layers.requested)) or {}
+    sizes = [_size(requirements[name], running, requested, layers) for name in SIZES]
+    short = any(one.short is not None for one in sizes)
+    older = short and _is_older_than_requested(layers, requested, sized.servers)
+    statuses = [one.status for one in sizes]
+    status = FAIL if FAIL in statuses else WARN if WARN in statuses else PASS
+    parts = [_sentence(one, older) for one in sizes if one.status != PASS]
+    least = min(one.granted for one in sizes)
+    if least < SMALLEST:
+        parts.append("Oracle refuses files behind less than 32 KiB (ORA-27054).")
+    elif status == WARN and least < policy.transfer_size:
+        parts.append(storage_advice.cost_of(least, policy.transfer_size))
+    fix = _raise_the_server(policy, layers) if short and not older else correct(layers)
+    return verdict_on(layers, status, SIZES, fix, why=" ".join(parts), desired=desired)
+
+
+def _size(
+    requirement: Requirement, running: Dict[str, str], requested: Dict[str, str], layers: Layers
+) -> _Size:
+    granted, wanted = size_of(running, requirement.name), int(requirement.value)
+    if granted is None:
+        raise Unanswered(
+            seen_in(layers.system), f"the kernel shows no {requirement.name} for {layers.path}"
+        )
+    size = size_of(requested, requirement.name)
+    is_short = size is not None and granted < size - size % _PAGE
+    is_other = requirement.relation == EXACTLY and granted != wanted
+    status = WARN if is_short or granted < wanted else PASS
+    if granted < SMALLEST or is_other:
+        status = FAIL
+    return _Size(requirement.name, granted, wanted, size if is_short else None, status)
+
+
+def _sentence(size: _Size, older: bool) -> str:
+    granted = human(size.granted)
+    if size.short is not None and older:
+        return f"{size.name}: mounted with {granted}, before {human(size.short)} was asked for."
+    if size.short is not None:
+        return f"{size.name}: {human(size.short)} asked, the server grants {granted}."
+    return f"{size.name}: mounted with {granted}, wanted is {human(size.wanted)}."
+
+
+def _is_older_than_requested(layers: Layers, requested: Dict[str, str], servers: Servers) -> bool:
+    """Whether the mount was made before its sizes were asked for: they say nothing of the server.
+
+    Then it differs in other settings too, or the server grants the sizes to a younger mount.
+    """
+    if layers.sharing:
+        # What it took over from the first mount of its superblock are that one's settings.
+        return False
+    written = if_known(layers.written, None) or {}
+    if set(differences(written, requested, layers.granted, layers.system)).difference(SIZES):
+        return True
+    own, alike = mounts_alike(layers.mount, servers)
+    return own.age is not None and any(
+        other.age is not None
+        and other.age < own.age
+        and all((other.sizes[name] or 0) >= (size_of(requested, name) or 0) for name in SIZES)
+        for other in alike
+    )
+
+
+def _raise_the_server(policy: Policy, layers: Layers) -> Fix:
+    """First the server, then the mount: the lines alone would change nothing."""
+    return Fix(
+        f"{storage_advice.raise_the_server(policy.transfer_size)}, then {again(layers).text}"
+    )
+
+
+@rules.check(
+    "nfs_mounts.transfer_size_lowered",
+    "The server's transfer size was not lowered under a mount",
+    severity="critical",
+    takes_effect="remount",
+    why=DANGER,
+    reference=NETAPP + ", NFS transfer sizes",
+    each=SIZED,
+)
+def transfer_size_lowered(sized: _Sized, _facts: Facts, _policy: Policy) -> Verdict:
+    """Whether a younger mount of the server got less, which puts an older one in danger."""
+    found = lowered(sized.layers, sized.servers)
+    return Verdict(
+        found.status,
+        why=found.words,
+        fix="put the server's maximum back to "
+        f"{max(found.own.sizes[name] or 0 for name in SIZES)} at once (ONTAP: vserver nfs modify "
+        "-tcp-max-xfer-size, which holds for every client of the SVM), or "
+        + again(sized.layers).text,
+        desired="no younger mount of the server gets less",
+        running=str(found.own),
+        in_use="; ".join(f"{one.path} {one}" for one in found.others[:4]),
+        evidence=sized.layers.evidence(),
+    )

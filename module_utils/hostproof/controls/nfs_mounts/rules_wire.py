@@ -1,0 +1,471 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The health of the mounts: how fast they answered while watched, and who held them up.
+
+Everything here is of the seconds between two readings: what the counters say of the time since
+the mount was made is never judged. What Direct NFS carries passes these counters by.
+"""
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known
+from ...checking import Skip, Subjects, Verdict, known_or_skip, undetermined
+from ...errors import Absent, HostproofError, Unanswered
+from ...finding import ERROR, FAIL, PASS, WARN
+from ...probes.nfs.nfs_traffic import EVIDENCE, MountTraffic, OpRates
+from ...shell import line
+from . import diagnosis
+from .diagnosis import FEWEST_EVENTS, Cause, Wire, percent, server_name, share
+from .facts import Facts
+from .policy import Policy
+from .remedy import Fix
+from .subjects import MOUNTS, rules
+from .wanted import judged_mounts
+
+NAMES = ("READ", "WRITE")
+#: A queue this many times as long as the answer takes is not waiting for the server.
+QUEUE_OF_ANSWERS = 2
+#: The least that a request over UDP waits before it is sent again (RPC_RTO_MIN: HZ / 10).
+UDP_TIMEOUT_MS = 100.0
+
+_NETWORK_FIX = (
+    "look for drops and errors of the interfaces (ip, ethtool -S), of the ports of the switches "
+    "and of the server"
+)
+_LOGS_FIX = "look what the kernel says of NFS and the log of the server of the same minute; "
+_FIXES = {
+    diagnosis.NETWORK: Fix(_NETWORK_FIX, ("ip -s -s link",)),
+    diagnosis.SERVER: Fix("look at the server: its load, its disks and its other clients"),
+    None: Fix(_LOGS_FIX + _NETWORK_FIX, ("dmesg | grep -i nfs", "ip -s -s link")),
+}
+_SS_FIX = "install ss (package iproute or iproute2) and audit again"
+
+
+class Watched(NamedTuple):
+    """A mount, and the traffic of all of them."""
+
+    path: str
+    is_mounted: bool
+    wire: Answer[Wire]
+
+
+def _watched(facts: Facts, policy: Policy) -> List[Watched]:
+    wire = attempt(lambda: diagnosis.wire_of(known(facts.traffic)))
+    return [
+        Watched(one.wanted.path, one.mounted is not None, wire)
+        for one in judged_mounts(facts, policy)
+    ]
+
+
+def _sampled(watched: Watched) -> Tuple[str, ...]:
+    """Where the traffic is not known, whatever the error says of its place."""
+    is_unknown = isinstance(watched.wire, HostproofError) and not isinstance(watched.wire, Absent)
+    return (EVIDENCE,) if watched.is_mounted and is_unknown else ()
+
+
+WATCHED = Subjects(
+    _watched, none=MOUNTS.none, name=lambda watched: str(watched.path), evidence=_sampled
+)
+
+
+def _traffic_of(watched: Watched) -> Tuple[Wire, MountTraffic]:
+    if not watched.is_mounted:
+        raise Skip(f"{watched.path} is not mounted.")
+    wire: Wire = known_or_skip(watched.wire)
+    mount = wire.traffic.mounts.get(watched.path)
+    if mount is None:
+        raise Unanswered(EVIDENCE, f"{watched.path} has no counters in mountstats")
+    return wire, mount
+
+
+# -- enough to judge by ---------------------------------------------------------------------------
+
+
+def _no_verdict(wire: Wire, mount: MountTraffic, policy: Policy) -> Optional[str]:
+    """Why the window says nothing of a mount, or None where it says enough."""
+    seconds = wire.traffic.seconds
+    if mount.remounted:
+        return (
+            f"No verdict: the mount or its connections were made anew within the {seconds:.0f} s "
+            "of the sample; audit again."
+        )
+    ops = [mount.ops[name] for name in NAMES if name in mount.ops]
+    requests = sum(rates.ops for rates in ops)
+    if requests < policy.sample_minimum_ops and not any(_busy(rates, seconds) for rates in ops):
+        return (
+            f"No traffic, no verdict: {requests} reads and writes in {seconds:.0f} s, fewer than "
+            f"{policy.sample_minimum_ops} (nfs_mounts_sample_minimum_ops). What Direct NFS "
+            "carries is not counted here."
+        )
+    return None
+
+
+def _busy(rates: OpRates, seconds: float) -> bool:
+    """Whether a few requests took half of the time: a slow server has few, because it is slow."""
+    taken = rates.ops * (rates.execute_ms or 0.0)
+    return rates.ops >= FEWEST_EVENTS and taken >= 1000 * seconds / 2
+
+
+def _judged_ops(wire: Wire, mount: MountTraffic, policy: Policy) -> List[Tuple[str, OpRates]]:
+    """Reads and writes of which there were enough for an average: half of what a mount needs."""
+    return [
+        (name, mount.ops[name])
+        for name in NAMES
+        if name in mount.ops
+        and (
+            2 * mount.ops[name].ops >= policy.sample_minimum_ops
+            or _busy(mount.ops[name], wire.traffic.seconds)
+        )
+    ]
+
+
+def _times(mount: MountTraffic) -> str:
+    """ "READ 120.0/s 0.9 MiB/s, queue 0.1, answer 3.0, in all 3.1 ms; WRITE none" """
+    words = []
+    for name in NAMES:
+        rates = mount.ops.get(name)
+        if rates is None or not rates.ops:
+            words.append(name + " none")
+            continue
+        word = (
+            f"{name} {rates.per_second:.1f}/s {_tenths(rates.mib_per_second)} MiB/s, queue "
+            f"{_tenths(rates.queue_ms)}, answer {_tenths(rates.rtt_ms)}, in all "
+            f"{_tenths(rates.execute_ms)} ms"
+        )
+        if rates.errors:
+            word += f", {rates.errors} errors"
+        words.append(word)
+    return "; ".join(words)
+
+
+def _tenths(number: Optional[float]) -> str:
+    return "not told" if number is None else f"{number:.1f}"
+
+
+def _raise_if_lost(wire: Wire, mount: MountTraffic, policy: Policy, names: Tuple[str, ...]) -> None:
+    """Raise where a counter that the verdict rests on ran over: what is not told is no pass."""
+    lost = [name for name in NAMES if name in mount.untold]
+    for name, rates in _judged_ops(wire, mount, policy):
+        lost += [f"{name} ({one})" for one in rates.untold if one in names]
+    if lost:
+        raise Unanswered(
+            EVIDENCE,
+            "the counters of {0} of {1} fell below 0 or went backwards, so they tell nothing; a "
+            "new mount begins them anew".format(", ".join(lost), mount.path),
+        )
+
+
+# -- latency --------------------------------------------------------------------------------------
+
+
+@rules.check(
+    "nfs_mounts.latency",
+    "Reads and writes return in time",
+    severity="high",
+    takes_effect="now",
+    why="Every wait of the database for a block includes this round trip.",
+    reference="kernel net/sunrpc/stats.c; M. Dawson, Performance Tuning: A Case Study (30 ms)",
+    each=WATCHED,
+)
+def latency(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
+    wire, mount = _traffic_of(watched)
+    no_verdict = _no_verdict(wire, mount, policy)
+    if no_verdict:
+        return _unanswered(wire, mount, no_verdict)
+    slow = [
+        (rates.rtt_ms, name)
+        for name, rates in _judged_ops(wire, mount, policy)
+        if rates.rtt_ms is not None and rates.rtt_ms >= policy.rtt_warn_ms
+    ]
+    status, why, fix = PASS, "", Fix("")
+    if not slow:
+        _raise_if_lost(wire, mount, policy, ("rtt_ms",))
+    if slow:
+        rtt_ms, name = max(slow)
+        cause = diagnosis.why_slow(wire, mount, rtt_ms, policy)
+        status = FAIL if rtt_ms >= policy.rtt_fail_ms else WARN
+        why = f"{name} of {mount.path} takes {rtt_ms:.1f} ms from request to answer: {cause.words}."
+        fix = _FIXES[cause.culprit]
+    return Verdict(
+        status,
+        why=why,
+        fix=fix.text,
+        commands=fix.commands,
+        desired=f"answers within {policy.rtt_warn_ms:g} ms on average",
+        in_use=_times(mount),
+        evidence=wire.traffic.evidence,
+    )
+
+
+def _unanswered(wire: Wire, mount: MountTraffic, no_verdict: str) -> Verdict:
+    """Requests that went out while nothing came back: that is not the same as no traffic."""
+    silence = "" if mount.remounted or mount.receives else _silence(wire, mount)
+    if not silence:
+        raise Skip(no_verdict, [EVIDENCE])
+    return Verdict(
+        FAIL,
+        why=f"{silence}: no answer came back in {wire.traffic.seconds:.0f} s.",
+        fix="look whether the server is up and reachable",
+        commands=(
+            line("ping", "-c", "3", "--", server_name(mount)),
+            line("rpcinfo", "--", server_name(mount)),
+        ),
+        in_use=f"{mount.sends} requests, no answer",
+        evidence=wire.traffic.evidence,
+    )
+
+
+def _silence(wire: Wire, mount: MountTraffic) -> str:
+    """What waits for a server that does not answer; empty where nothing is seen to wait.
+
+    Whoever waits sends nothing more: then only TCP tells, which sends again or tries to connect.
+    """
+    server = server_name(mount)
+    if mount.sends >= FEWEST_EVENTS:
+        return f"{mount.sends} requests went out to {server}"
+    connection = if_known(wire.traffic.connections, {}).get(mount.server)
+    if connection is not None and connection.connecting:
+        return f"TCP tries to connect to {server}"
+    if connection is not None and connection.segments_retransmitted:
+        return f"TCP sends to {server} again what nobody acknowledges"
+    return ""
+
+
+# -- queue ----------------------------------------------------------------------------------------
+
+
+@rules.check(
+    "nfs_mounts.client_queue",
+    "Requests do not wait in the client",
+    severity="medium",
+    takes_effect="now",
+    why="Requests that wait longer for a slot of the client than for the server's answer need "
+    "more slots or connections, not a faster server.",
+    reference="nfsiostat(8); kernel net/sunrpc/stats.c",
+    each=WATCHED,
+)
+def client_queue(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
+    wire, mount = _traffic_of(watched)
+    no_verdict = _no_verdict(wire, mount, policy)
+    if no_verdict:
+        raise Skip(no_verdict, [EVIDENCE])
+    waiting = [
+        (rates.queue_ms, rates.rtt_ms, name, rates)
+        for name, rates in _judged_ops(wire, mount, policy)
+        if rates.queue_ms is not None
+        and rates.rtt_ms is not None
+        and rates.queue_ms >= policy.queue_warn_ms
+        and rates.queue_ms >= QUEUE_OF_ANSWERS * rates.rtt_ms
+    ]
+    desired = f"a queue below {policy.queue_warn_ms:g} ms or {QUEUE_OF_ANSWERS} times the answer"
+    if not waiting:
+        _raise_if_lost(wire, mount, policy, ("queue_ms", "rtt_ms"))
+        return Verdict(
+            PASS,
+            desired=desired,
+            in_use=_times(mount),
+            evidence=wire.traffic.evidence,
+        )
+    queue_ms, rtt_ms, name, rates = max(waiting)
+    waits = (
+        f"{name} of {mount.path} waits {queue_ms:.1f} ms in the client for an answer that takes "
+        f"{rtt_ms:.1f} ms"
+    )
+    if not _queues_for_slot(mount) and _explained_by_retransmissions(mount, rates, policy):
+        again = share(rates.retransmissions, rates.ops, "requests")
+        raise Skip(
+            f"{waits}, and {again} were sent again: that is the wait for a timeout and not for a "
+            "slot (see nfs_mounts.retransmissions).",
+            [EVIDENCE],
+        )
+    return Verdict(
+        WARN,
+        why=f"{waits}: {_slots(mount)}.",
+        fix=_slots_fix(mount),
+        desired=desired,
+        in_use=_times(mount),
+        evidence=wire.traffic.evidence,
+    )
+
+
+def _explained_by_retransmissions(mount: MountTraffic, rates: OpRates, policy: Policy) -> bool:
+    """Whether the wait for timeouts, which counts as queue, is all that is wrong with it.
+
+    Over TCP a request is sent again only after many seconds or with a new connection, so that one
+    of them outweighs a thousand others.
+    """
+    if not rates.retransmissions or rates.queue_ms is None:
+        return False
+    if mount.protos != ("udp",):
+        return True
+    waited = UDP_TIMEOUT_MS * rates.retransmissions / rates.ops
+    return rates.queue_ms - waited < policy.queue_warn_ms or waited >= rates.queue_ms / 2
+
+
+def _slots(mount: MountTraffic) -> str:
+    if mount.backlog is None:
+        return "how many queue for an RPC slot is not told, its counter ran over"
+    if _queues_for_slot(mount):
+        return f"{mount.backlog:.1f} requests on average queue for an RPC slot of the client"
+    if _has_sessions(mount):
+        return (
+            f"none queues for an RPC slot, so they wait for a slot of the NFSv{mount.version} "
+            "session"
+        )
+    return "none queues for an RPC slot, so they wait for the connection or for their credentials"
+
+
+def _slots_fix(mount: MountTraffic) -> str:
+    if _queues_for_slot(mount) and mount.protos == ("udp",):
+        return "sunrpc.udp_slot_table_entries, or a mount over TCP"
+    if _queues_for_slot(mount):
+        return "nfs_mounts_slot_table_entries, or nconnect in the options of nfs_mounts_wanted"
+    if _has_sessions(mount):
+        return "options nfs max_session_slots=N in modprobe.d, as many as the server grants"
+    return "nconnect in the options of nfs_mounts_wanted"
+
+
+def _queues_for_slot(mount: MountTraffic) -> bool:
+    return mount.backlog is not None and mount.backlog >= 1
+
+
+def _has_sessions(mount: MountTraffic) -> bool:
+    return mount.version not in ("2", "3", "4", "4.0")
+
+
+# -- retransmissions ------------------------------------------------------------------------------
+
+
+@rules.check(
+    "nfs_mounts.retransmissions",
+    "Nothing is sent twice",
+    severity="high",
+    takes_effect="now",
+    why="A request that is sent again has waited for a timeout first.",
+    reference="nfsstat(8); M. Dawson, Performance Tuning: A Case Study (2 % bad, 0.01 % good)",
+    each=WATCHED,
+)
+def retransmissions(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
+    wire, mount = _traffic_of(watched)
+    no_verdict = _no_verdict(wire, mount, policy)
+    if no_verdict:
+        words = "" if mount.remounted else _sent_again_without_traffic(wire, mount)
+        if not words:
+            raise Skip(no_verdict, [EVIDENCE])
+        cause = Cause(WARN, words, None)
+    elif mount.protos == ("udp",):
+        cause = _over_udp(wire, mount, policy)
+    else:
+        cause = _over_connections(wire, mount, policy)
+    if cause.status == ERROR:
+        return undetermined(Unanswered(EVIDENCE, cause.words))._replace(fix=_SS_FIX)
+    if mount.untold and cause.status != FAIL:
+        # What was counted is a lower bound: enough for a fail, for nothing less.
+        raise Unanswered(
+            EVIDENCE,
+            "the counters of {0} of {1} fell below 0 or went backwards; of the other operations "
+            "{2}".format(", ".join(mount.untold[:5]), mount.path, cause.words),
+        )
+    fix = _FIXES[cause.culprit]
+    return Verdict(
+        cause.status or PASS,
+        why=f"{mount.path}: {cause.words}.",
+        fix=fix.text,
+        commands=fix.commands,
+        desired=_desired(mount, policy),
+        in_use=_sent(wire, mount),
+        evidence=wire.traffic.evidence,
+    )
+
+
+def _sent_again_without_traffic(wire: Wire, mount: MountTraffic) -> str:
+    """What was sent again although hardly anything ended; empty where nothing was.
+
+    mountstats counts a request when it ends, /proc/net/rpc/nfs at once.
+    """
+    if mount.all_retransmissions:
+        return "{0} were sent again, too few to tell why".format(
+            share(mount.all_retransmissions, mount.all_ops, "requests")
+        )
+    calls = if_known(wire.traffic.calls, None)
+    if calls is None or mount.sends <= mount.receives:
+        return ""
+    unfinished = calls.retransmissions - sum(wire.by_transport.values())
+    if unfinished <= 0:
+        return ""
+    return f"{unfinished} requests of this host were sent again and have no answer yet"
+
+
+def _over_udp(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
+    again, of = mount.all_retransmissions, mount.all_ops
+    words = "{0} were sent again".format(share(again, of, "requests"))
+    if not again or percent(again, of) < policy.retransmission_warn_percent:
+        return Cause(None, words, None)
+    severe = percent(again, of) >= policy.retransmission_fail_percent and again >= FEWEST_EVENTS
+    why = diagnosis.udp_culprit(wire, mount)
+    return Cause(FAIL if severe else WARN, f"{words}; {why.words}", why.culprit)
+
+
+def _over_connections(wire: Wire, mount: MountTraffic, policy: Policy) -> Cause:
+    """A request over a connection is sent again only after a long timeout or on a new one."""
+    causes: List[Cause] = []
+    again, of = mount.all_retransmissions, mount.all_ops
+    if again:
+        severe = percent(again, of) >= policy.retransmission_fail_percent
+        words = "{0} were sent again".format(share(again, of, "requests"))
+        causes.append(Cause(FAIL if severe and again >= FEWEST_EVENTS else WARN, words, None))
+    if mount.reconnects and (
+        diagnosis.retransmissions_of_transport(wire, mount) or mount.reconnects > mount.connections
+    ):
+        # A connection that was idle for minutes is closed, and made anew without harm.
+        words = (
+            f"the connection to {server_name(mount)} was made anew {mount.reconnects} times in "
+            f"{wire.traffic.seconds:.0f} s"
+        )
+        causes.append(Cause(WARN, words, None))
+    if mount.protos == ("tcp",):
+        path = diagnosis.tcp_path(wire, mount, policy)
+        if path.status == ERROR and not causes:
+            return path
+        if path.status or causes:
+            causes.append(path)
+        if again and not mount.reconnects and not path.status and _has_connection(wire, mount):
+            words = "no connection was made anew: the server let the requests time out"
+            causes.append(Cause(None, words, diagnosis.SERVER))
+    statuses = [cause.status for cause in causes]
+    status = FAIL if FAIL in statuses else WARN if causes else None
+    words = "; ".join(cause.words for cause in causes)
+    culprits = [cause.culprit for cause in causes if cause.culprit]
+    return Cause(status, words, culprits[0] if culprits else None)
+
+
+def _has_connection(wire: Wire, mount: MountTraffic) -> bool:
+    """Whether the connections to the server are known, and not only those of the whole host."""
+    return mount.server in if_known(wire.traffic.connections, {})
+
+
+def _desired(mount: MountTraffic, policy: Policy) -> str:
+    if mount.protos == ("tcp",):
+        return (
+            f"no request twice, below {policy.tcp_retransmission_warn_percent:g} % of the segments"
+        )
+    return f"below {policy.retransmission_warn_percent:g} % of the requests twice"
+
+
+def _sent(wire: Wire, mount: MountTraffic) -> str:
+    words = "{0} sent again, {1} timeouts, {2} bad xids".format(
+        share(mount.all_retransmissions, mount.all_ops, "requests"),
+        mount.all_timeouts,
+        mount.bad_xids,
+    )
+    if mount.protos == ("udp",):
+        return words
+    words += f", {mount.reconnects} new connections"
+    connection = if_known(wire.traffic.connections, {}).get(mount.server)
+    if connection is None:
+        return words
+    return words + ", {0} of {1} segments sent again, round trip {2} ms".format(
+        connection.segments_retransmitted,
+        "unknown" if connection.segments_sent is None else connection.segments_sent,
+        "unknown" if connection.rtt_ms is None else f"{connection.rtt_ms:.1f}",
+    )

@@ -1,0 +1,78 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of nfs_mounts judge one by one: the mounts, with the path before the title."""
+
+from typing import Any, Callable, List, Union
+
+from ...answer import attempt
+from ...checking import Rules, Skip, Subjects
+from ...errors import HostproofError
+from ...finding import FAIL, WARN, Finding
+from .facts import Facts, JudgedMount
+from .layers import SYSTEMS, Layers, layers_of
+from .policy import NAME, Policy
+from .wanted import guessed_mounts, judged_mounts, why_none
+
+NFS_5 = "nfs(5)"
+NETAPP = "NetApp, Oracle Database on ONTAP"
+INSTALLATION = "Oracle Database Installation Guide for Linux"
+
+
+def _mounts(facts: Facts, policy: Policy) -> Any:
+    return judged_layers(facts, policy)
+
+
+def judged_layers(facts: Facts, policy: Policy) -> List[Layers]:
+    """The mounts to judge. Where these are not known no rule can judge."""
+    if not isinstance(facts.system, HostproofError) and facts.system not in SYSTEMS:
+        raise Skip(
+            "{0} is none of the systems whose NFS mounts are known: {1}.".format(
+                facts.system, ", ".join(SYSTEMS)
+            )
+        )
+    return [layers_of(one, facts, policy) for one in judged_mounts(facts, policy)]
+
+
+def unlisted(
+    facts: Facts, policy: Policy, matters: Callable[[JudgedMount], bool] = lambda _: True
+) -> List[Union[Layers, HostproofError]]:
+    """Each mount that holds Oracle files and that the policy's list does not have; the error in
+    their place where they are not known. ``matters`` picks those to judge."""
+    if policy.wanted is None:
+        return []
+    others = attempt(_guessed_layers, facts, policy, matters)
+    return [others] if isinstance(others, HostproofError) else list(others)
+
+
+def _guessed_layers(
+    facts: Facts, policy: Policy, matters: Callable[[JudgedMount], bool]
+) -> List[Layers]:
+    return [layers_of(one, facts, policy) for one in guessed_mounts(facts, policy) if matters(one)]
+
+
+def _with_unlisted(facts: Facts, policy: Policy) -> List[Union[Layers, HostproofError]]:
+    return [*judged_layers(facts, policy), *unlisted(facts, policy)]
+
+
+def _path(layers: Layers) -> str:
+    return layers.path
+
+
+def say_guess(finding: Finding, layers: Layers) -> Finding:
+    if not layers.judged.guessed or finding.status not in (WARN, FAIL):
+        return finding
+    return finding._replace(
+        why=f"{finding.why} Judged as {layers.wanted.file_class} of use {layers.wanted.use}, a "
+        "guess from what is open on it."
+    )
+
+
+rules = Rules(NAME, applies=_mounts)
+
+MOUNTS = Subjects(
+    _mounts, none=lambda facts, _policy: why_none(facts), name=_path, finish=say_guess
+)
+#: Also those that the policy does not list.
+MOUNTS_AND_UNLISTED = MOUNTS._replace(find=_with_unlisted)
+#: Where the verdict does not rest on what lies on a mount.
+MOUNTS_OF_ANY_CLASS = Subjects(_mounts, none=MOUNTS.none, name=_path)

@@ -1,0 +1,374 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parameters that decide by which pages an instance takes its SGA, and when it touches them."""
+
+from typing import List, Optional, Sequence, Tuple
+
+from ...answer import attempt, known
+from ...checking import Skip, Verdict
+from ...errors import HostproofError, Unanswered
+from ...finding import ERROR, FAIL, PASS, WARN
+from ...parsers.oracle import pfile
+from ...parsers.size import human
+from .facts import Facts, Subject
+from .plan import by_apply
+from .policy import AUTO, UNMANAGED, Policy
+from .subjects import INSTANCES, REFERENCE, rules
+from .values import (
+    AUTO_ONLY_SINCE,
+    FALSE,
+    TRUE,
+    has_use_large_pages,
+    is_deprecated,
+    is_short,
+    next_entries,
+    next_text,
+    next_value,
+    pages_now,
+    pages_text,
+    release,
+    running_value,
+    shown,
+    walk,
+    walks_at_each_login,
+    wholly_huge,
+)
+
+#: Status, and the sentence that says why; None leaves the check's own.
+Grade = Tuple[str, Optional[str]]
+
+
+# -- pre_page_sga ---------------------------------------------------------------------------------
+
+
+@rules.check(
+    "pre_page_sga.setting",
+    "pre_page_sga fits the release and the pages of the SGA",
+    severity="critical",
+    takes_effect="instance_restart",
+    why="Up to 11.2 every process that starts touches every page of the SGA: in 4 KiB pages a "
+    "login to a large SGA takes seconds, and the listener piles up.",
+    reference=REFERENCE
+    + " 11.2, 12.2, 19c and 23ai, PRE_PAGE_SGA; M. Przepiorowski, Oracle and HugePages, 2012",
+    each=INSTANCES,
+)
+def setting(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    if policy.wanted == UNMANAGED:
+        raise Skip("pre_page_sga_wanted is unmanaged.")
+    version = known(subject.version)
+    own = pfile.for_instance(next_entries(subject.database), "pre_page_sga", subject.sid)
+    # Where nothing sets it and nobody wants it set, it does not matter whether that is deprecated.
+    if (own or policy.wanted != AUTO) and is_deprecated(version):
+        return _judge_deprecated(subject, facts, policy, own)
+    at_each_login = walks_at_each_login(version)
+    running = running_value(subject, "pre_page_sga")
+    coming = next_value(subject, "pre_page_sga")
+    status, why = _grade_wanted(policy, version, running, coming)
+    if at_each_login:
+        status, why = _worse((status, why), _grade_walk(subject, facts, running, coming))
+    desired = policy.wanted
+    if desired == AUTO:
+        desired = "FALSE, or TRUE with the whole SGA in huge pages" if at_each_login else TRUE
+        if not at_each_login and not own:
+            desired = "not set, the default"
+    return Verdict(
+        status,
+        why=why,
+        fix=_fix_of_pre_page(subject, policy, at_each_login),
+        commands=by_apply(facts, policy),
+        desired="{0} ({1})".format(desired, "release " + release(version)),
+        persisted=next_text(subject, "pre_page_sga"),
+        running=running or "down",
+        in_use=_pages_layer(subject, facts),
+    )
+
+
+def _judge_deprecated(
+    subject: Subject, facts: Facts, policy: Policy, own: List[pfile.Entry]
+) -> Verdict:
+    """From 19.22 on the parameter should stand nowhere, whatever its value."""
+    version = known(subject.version)
+    why = "Deprecated since 19.22 and in 23ai: setting it brings little and can create problems."
+    fix = []
+    if own:
+        fix.append(
+            "as SYSDBA: {0}; then restart {1}".format(
+                " and ".join(
+                    f"ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE SID='{sid}'"
+                    for sid in sorted({entry.sid for entry in own})
+                ),
+                subject.sid,
+            )
+        )
+    if policy.wanted != AUTO:
+        why += f" The policy wants {policy.wanted}, which apply refuses to set."
+        fix.append("set pre_page_sga_wanted to auto")
+    return Verdict(
+        WARN,
+        why=why,
+        fix="; ".join(fix),
+        desired=f"not set (release {release(version)})",
+        persisted=next_text(subject, "pre_page_sga"),
+        running=running_value(subject, "pre_page_sga") or "down",
+        in_use=_pages_layer(subject, facts),
+    )
+
+
+def _pages_layer(subject: Subject, facts: Facts) -> Optional[str]:
+    """The SGA by its pages, where the grade does not rest on it: shown if known."""
+    if subject.running is None:
+        return None
+    pages = attempt(pages_now, subject, facts)
+    if isinstance(pages, HostproofError) or isinstance(facts.pool, HostproofError):
+        return "unknown"
+    return pages_text(pages, facts.pool.page_size)
+
+
+def _grade_wanted(
+    policy: Policy, version: Tuple[int, ...], running: Optional[str], coming: str
+) -> Grade:
+    """Against the policy, or the default of the release."""
+    if policy.wanted != AUTO:
+        wrong = [value for value in (running, coming) if value not in (None, policy.wanted)]
+        if wrong:
+            return FAIL, f"The policy wants {policy.wanted}; it {_now_and_then(running, coming)}."
+        return PASS, None
+    if not walks_at_each_login(version) and FALSE in (running, coming):
+        return WARN, (
+            "Since 12.1 the default is TRUE and costs one walk by a background process; it "
+            f"{_now_and_then(running, coming)}, so the first sessions after a start pay for each "
+            "page."
+        )
+    return PASS, None
+
+
+def _grade_walk(subject: Subject, facts: Facts, running: Optional[str], coming: str) -> Grade:
+    """Releases in which every login touches every page: how many pages are that?"""
+    if TRUE not in (running, coming):
+        return PASS, None
+    pages = pages_now(subject, facts)
+    if pages is None:
+        return _grade_walk_of_last_start(subject)
+    if not wholly_huge(pages):
+        page = known(facts.pool).page_size
+        small, huge = walk(pages, page)
+        return FAIL, "Every login {0} {1} pages; in huge pages it would be {2}: {3}.".format(
+            "touches" if running == TRUE else "will touch", small, huge, pages_text(pages, page)
+        )
+    if coming == TRUE and not _takes_only_huge_pages(subject):
+        return WARN, (
+            "All is in huge pages now, but use_large_pages is not ONLY: a start with a short pool "
+            "makes every login walk 4 KiB pages."
+        )
+    return PASS, None
+
+
+def _grade_walk_of_last_start(subject: Subject) -> Grade:
+    """An instance that is down: what the next start will get is not known, only what may be."""
+    if _takes_only_huge_pages(subject):
+        return PASS, None
+    short = [one for one in known(subject.last_start).large if is_short(one)]
+    if short or not known(subject.last_start).large:
+        return FAIL, "It is down; its last start did not get all of the SGA in huge pages."
+    return WARN, (
+        "It is down; its last start got all of the SGA in huge pages, but use_large_pages is not "
+        "ONLY: a start with a short pool makes every login walk 4 KiB pages."
+    )
+
+
+def _takes_only_huge_pages(subject: Subject) -> bool:
+    """Whether the next start takes huge pages for the whole SGA, or does not happen."""
+    if not has_use_large_pages(known(subject.version)):
+        return False
+    return next_value(subject, "use_large_pages") in ("ONLY", "AUTO_ONLY")
+
+
+def _worse(one: Grade, other: Grade) -> Grade:
+    order = (FAIL, ERROR, WARN, PASS)
+    return one if order.index(one[0]) < order.index(other[0]) else other
+
+
+def _now_and_then(running: Optional[str], coming: str) -> str:
+    if running is None:
+        return f"starts with {coming}"
+    if running == coming:
+        return f"runs with {running}"
+    return f"runs with {running} and will start with {coming}"
+
+
+def _fix_of_pre_page(subject: Subject, policy: Policy, at_each_login: bool) -> str:
+    if policy.wanted == AUTO and not at_each_login:
+        # The default needs no entry, and from 19.22 on no entry is what Oracle asks for.
+        return (
+            "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry; "
+            "then restart " + subject.sid
+        )
+    value = policy.wanted if policy.wanted != AUTO else FALSE
+    owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
+    return (
+        f"as SYSDBA: ALTER SYSTEM SET pre_page_sga={value} SCOPE=SPFILE SID='{owner}'; then "
+        f"restart {subject.sid}"
+    )
+
+
+# -- what decides with it -------------------------------------------------------------------------
+
+
+@rules.check(
+    "pre_page_sga.use_large_pages",
+    "use_large_pages makes the instance take huge pages",
+    severity="high",
+    takes_effect="instance_restart",
+    why="TRUE silently falls back to 4 KiB pages where the pool is short; FALSE never takes huge "
+    "pages; a value that the release does not know stops the next start (ORA-27107).",
+    reference=REFERENCE + ", USE_LARGE_PAGES; ORA-27107",
+    each=INSTANCES,
+)
+def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    if policy.use_large_pages == UNMANAGED:
+        raise Skip("pre_page_sga_use_large_pages is unmanaged.")
+    version = known(subject.version)
+    if not has_use_large_pages(version):
+        raise Skip(f"Release {release(version)} has no use_large_pages.")
+    running = running_value(subject, "use_large_pages")
+    coming = next_value(subject, "use_large_pages")
+    grade: Grade = (PASS, None)
+    for value, when in ((running, "It runs with"), (coming, "The next start takes")):
+        if value is not None:
+            grade = _worse(grade, _grade_large_pages(value, when, policy, version))
+    if policy.use_large_pages == AUTO and grade[0] == PASS and TRUE in (running, coming):
+        pages = pages_now(subject, facts)
+        if pages is not None and not wholly_huge(pages):
+            grade = WARN, "With TRUE it fell back to 4 KiB pages without a word."
+    return Verdict(
+        grade[0],
+        why=grade[1],
+        fix="size the pool (control hugepages), then as SYSDBA: ALTER SYSTEM SET "
+        "use_large_pages={0} SCOPE=SPFILE SID='*'; then restart {1}".format(
+            "ONLY" if policy.use_large_pages == AUTO else policy.use_large_pages, subject.sid
+        ),
+        desired="ONLY, or TRUE while the whole SGA is in huge pages"
+        if policy.use_large_pages == AUTO
+        else policy.use_large_pages,
+        persisted=next_text(subject, "use_large_pages"),
+        running=running or "down",
+        in_use=_pages_layer(subject, facts),
+    )
+
+
+def _grade_large_pages(value: str, when: str, policy: Policy, version: Tuple[int, ...]) -> Grade:
+    said = f"{when} {value}"
+    known_values = (TRUE, FALSE, "ONLY", "AUTO", "AUTO_ONLY")
+    if value not in known_values:
+        raise Unanswered("policy", f"use_large_pages is {value!r}")
+    if value == "AUTO_ONLY" and version < AUTO_ONLY_SINCE:
+        return FAIL, said + ", which no release before 19c knows: the instance will not start."
+    if policy.use_large_pages != AUTO:
+        if value == policy.use_large_pages:
+            return PASS, None
+        return FAIL, f"{said}, the policy wants {policy.use_large_pages}."
+    if value == FALSE:
+        return FAIL, said + ": no huge page is ever taken."
+    if value == "AUTO":
+        return WARN, said + ": later releases and updates refuse it (ORA-27107) and do not start."
+    if value == "AUTO_ONLY":
+        return WARN, said + (
+            ": the pages are requested at each start, which fails where memory is fragmented or "
+            "several instances start at once; Oracle advises ONLY."
+        )
+    return PASS, None
+
+
+@rules.check(
+    "pre_page_sga.memory_target",
+    "memory_target is not set",
+    severity="high",
+    takes_effect="instance_restart",
+    why="Automatic Memory Management keeps the SGA in /dev/shm, where it never gets huge pages "
+    "(ORA-27138 with use_large_pages=ONLY).",
+    reference=REFERENCE + ", USE_LARGE_PAGES and MEMORY_TARGET; ORA-27138",
+    each=INSTANCES,
+)
+def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    if policy.memory_target == UNMANAGED:
+        raise Skip("pre_page_sga_memory_target is unmanaged.")
+    version = known(subject.version)
+    if version[0] < 11:
+        raise Skip(f"Release {release(version)} has no memory_target.")
+    names = ("memory_target", "memory_max_target")
+    running = [running_value(subject, name) for name in names]
+    coming = [next_value(subject, name) for name in names]
+    bad = any(value not in (None, "0") for value in running + coming)
+    why = None
+    if bad and has_use_large_pages(version) and _takes_only_huge_pages(subject):
+        why = "memory_target and use_large_pages=ONLY exclude each other: ORA-27138 at the start."
+    return Verdict(
+        FAIL if bad else PASS,
+        why=why,
+        fix="as SYSDBA, all with SCOPE=SPFILE SID='*': ALTER SYSTEM SET sga_target=SIZE and "
+        "pga_aggregate_target=SIZE, ALTER SYSTEM RESET memory_target and memory_max_target; then "
+        "restart " + subject.sid,
+        desired="0",
+        persisted=_both(names, coming),
+        running="down" if subject.running is None else _both(names, running),
+    )
+
+
+def _both(names: Tuple[str, ...], values: Sequence[Optional[str]]) -> str:
+    return ", ".join(f"{name} {shown(name, value)}" for name, value in zip(names, values))
+
+
+@rules.check(
+    "pre_page_sga.lock_sga",
+    "lock_sga fits the pages of the SGA",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="Huge pages are never paged out, so lock_sga only adds a way to fail: with memory_target "
+    "the instance does not start (ORA-00847), and an SGA above memlock cannot be locked.",
+    reference=REFERENCE
+    + ", LOCK_SGA; ORA-00847; kernel Documentation/admin-guide/mm/hugetlbpage.rst",
+    each=INSTANCES,
+)
+def lock_sga(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    if policy.lock_sga == UNMANAGED:
+        raise Skip("pre_page_sga_lock_sga is unmanaged.")
+    running = running_value(subject, "lock_sga")
+    coming = next_value(subject, "lock_sga")
+    values = [value for value in (running, coming) if value is not None]
+    grade: Grade = (PASS, None)
+    if policy.lock_sga != AUTO and any(value != policy.lock_sga for value in values):
+        grade = FAIL, f"The policy wants {policy.lock_sga}."
+    if TRUE in values:
+        grade = _worse(grade, _grade_lock(subject, facts, coming))
+    return Verdict(
+        grade[0],
+        why=grade[1],
+        fix="as SYSDBA: ALTER SYSTEM SET lock_sga=FALSE SCOPE=SPFILE SID='*'; then restart "
+        + subject.sid,
+        desired="FALSE, huge pages are locked anyway"
+        if policy.lock_sga == AUTO
+        else policy.lock_sga,
+        persisted=next_text(subject, "lock_sga"),
+        running=running or "down",
+        in_use=_pages_layer(subject, facts),
+    )
+
+
+def _grade_lock(subject: Subject, facts: Facts, coming: str) -> Grade:
+    has_target = known(subject.version)[0] >= 11 and next_value(subject, "memory_target") != "0"
+    if coming == TRUE and has_target:
+        return FAIL, "lock_sga and memory_target exclude each other: ORA-00847 at the start."
+    pages = pages_now(subject, facts)
+    if pages is None or subject.running is None:
+        return PASS, None
+    if wholly_huge(pages):
+        return WARN, "The whole SGA is in huge pages, which are never paged out."
+    limit = known(subject.running.limits).get("Max locked memory")
+    total = pages.huge + pages.small
+    if limit is not None and limit.soft is not None and limit.soft < total:
+        return (
+            FAIL,
+            f"memlock is {human(limit.soft)}, the SGA {human(total)}: the next start cannot lock "
+            "it.",
+        )
+    return PASS, None

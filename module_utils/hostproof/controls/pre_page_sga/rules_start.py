@@ -1,0 +1,301 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the last start of an instance got, and what its next start will change."""
+
+from typing import List, Optional, Tuple
+
+from ...answer import attempt, if_known, known
+from ...checking import Skip, Verdict
+from ...errors import Absent, Unanswered
+from ...finding import FAIL, PASS, SKIP, WARN
+from ...parsers.number import clipped
+from ...parsers.oracle import pfile
+from ...parsers.oracle.alert_log_large_pages import PageSize
+from ...parsers.size import human
+from ...probes.oracle.next_start import SIZES, grows_to, is_rounded, next_sga, running_sga
+from ...probes.oracle.oracle_parameters import NoStart
+from .facts import Facts, Subject
+from .policy import Policy
+from .subjects import INSTANCES, REFERENCE, rules
+from .values import (
+    FALSE,
+    SMALL_PAGE,
+    has_use_large_pages,
+    is_short,
+    next_entries,
+    next_place,
+    next_value,
+    pages_now,
+    release,
+    running_value,
+    shown,
+    wholly_huge,
+)
+
+_DOWN = "It does not run."
+_STATIC = ("pre_page_sga", "use_large_pages", "lock_sga")
+#: What an instance makes of the others where nothing sets it.
+_DERIVED = ("memory_max_target", "sga_max_size")
+
+
+# -- the last start -------------------------------------------------------------------------------
+
+
+@rules.check(
+    "pre_page_sga.granted_at_start",
+    "The last start got the huge pages that it asked for",
+    severity="high",
+    takes_effect="instance_restart",
+    why="A short grant is only a few lines of the alert log; the instance runs on, slower.",
+    reference="MOS 2049901.1 and 1392497.1: the large pages in the alert log",
+    each=INSTANCES,
+    after="pre_page_sga.use_large_pages",
+)
+def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    version = known(subject.version)
+    if not has_use_large_pages(version):
+        reason = f"Release {release(version)} does not tell large pages in the alert log."
+        raise Skip(reason)
+    pages = if_known(attempt(pages_now, subject, facts), None)
+    if isinstance(subject.last_start, NoStart) and pages is not None and wholly_huge(pages):
+        reason = "The alert log does not reach back to the start; the pages are judged from pmon."
+        raise Skip(reason)
+    start = known(subject.last_start)
+    path = known(subject.alert_log)
+    if not start.large:
+        if start.use_large_pages == FALSE or _asks_for_none(subject):
+            raise Skip("The last start asked for no huge pages.")
+        raise Unanswered(
+            "command:grep -a -n -e ^Starting ORACLE instance " + path,
+            f"{path} says nothing of large pages after the last start",
+        )
+    unclear = [one for one in start.large if one.asked is None]
+    if unclear:
+        raise Unanswered(
+            "command:grep -a -n -e ^Starting ORACLE instance " + path,
+            f"{path} tells {unclear[0].granted} pages granted, but not how many were asked",
+        )
+    short = [one for one in start.large if is_short(one)]
+    why: Optional[str] = None
+    if short:
+        why = f"It got {_granted_text(short[0])}."
+        if start.ordinary is not None:
+            why += (
+                f" {start.ordinary.granted} pages of 4 KiB "
+                f"({human(start.ordinary.granted * SMALL_PAGE)}) took their place."
+            )
+    return Verdict(
+        FAIL if short else PASS,
+        why=why,
+        fix="look at hugepages.pool_covers_sga, hugepages.memlock_in_force and "
+        "hugepages.shm_group, then restart " + subject.sid,
+        desired=", ".join(f"{one.asked} pages" for one in start.large),
+        in_use=", ".join(_granted_text(one) for one in start.large)
+        + ("; memlock " + start.memlock if start.memlock else ""),
+        evidence=[
+            "command:grep -a -n -e ^Starting ORACLE instance " + path,
+        ],
+    )
+
+
+def _granted_text(page: PageSize) -> str:
+    size = "" if page.size is None else f" of {human(page.size)}"
+    error = "" if page.error is None else f", {page.error}"
+    return f"{page.granted} of {page.asked} pages{size}{error}"
+
+
+def _asks_for_none(subject: Subject) -> bool:
+    """An instance whose parameters forbid huge pages, in force or at the next start."""
+    if subject.running is not None:
+        return (
+            running_value(subject, "use_large_pages") == FALSE
+            or running_value(subject, "memory_target") != "0"
+        )
+    return (
+        next_value(subject, "use_large_pages") == FALSE
+        or next_value(subject, "memory_target") != "0"
+    )
+
+
+# -- the next start -------------------------------------------------------------------------------
+
+
+@rules.check(
+    "pre_page_sga.pending_restart",
+    "The next start keeps what runs now",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="These parameters are static: what was changed since the start is only seen at the next "
+    "one.",
+    reference=REFERENCE + ", V$SYSTEM_PARAMETER and V$SPPARAMETER",
+    each=INSTANCES,
+)
+def pending_restart(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    refused = next_sga(subject.database).refused
+    if subject.running is None and refused is None:
+        raise Skip(_DOWN)
+    changes, now, then = _pending_changes(subject)
+    why = "The next start changes {0}.".format(", ".join(changes))
+    if subject.running is not None:
+        why = _with_sga(why, subject)
+    return Verdict(
+        FAIL if refused else WARN if changes else PASS,
+        why=why if refused is None else f"The next start fails: {refused}.",
+        fix="correct the entries, as SYSDBA with SCOPE=SPFILE"
+        if refused
+        else f"restart {subject.sid} in a window where it can be watched, or set the old value "
+        "again",
+        desired="as it runs",
+        persisted=", ".join(then) or refused or "the same",
+        running="down"
+        if subject.running is None
+        else ", ".join(now) or f"as {next_place(subject.database)} says",
+    )
+
+
+def _with_sga(why: str, subject: Subject) -> str:
+    """Says by how much the SGA grows: that is what the pool of huge pages must have."""
+    now = running_sga(subject.database) or 0
+    coming = grows_to(now, next_sga(subject.database))
+    if not coming:
+        return why
+    return (
+        f"{why} Its SGA grows from {human(now)} to {human(coming)}: hugepages.pool_covers_sga "
+        "says if that fits."
+    )
+
+
+def _pending_changes(subject: Subject) -> Tuple[List[str], List[str], List[str]]:
+    """The names that the next start changes, what they are, and what they will be."""
+    version = known(subject.version)
+    names = [name for name in _STATIC if name != "use_large_pages" or has_use_large_pages(version)]
+    if version[0] >= 11:
+        names += ["memory_max_target", "memory_target"]
+    names += ["sga_max_size", "sga_target"]
+    changes: List[str] = []
+    now: List[str] = []
+    then: List[str] = []
+    if subject.running is None:
+        return changes, now, then
+    for name in names:
+        running, coming = running_value(subject, name), next_value(subject, name)
+        # What nothing sets may have been derived from others at the start.
+        derived = (
+            pfile.effective(next_entries(subject.database), name, subject.sid) is None
+            or name == "sga_max_size"
+            and coming == "0"
+        )
+        if derived and (name in _DERIVED or running == "AUTO_ONLY"):
+            continue
+        same = running == coming or (
+            name in SIZES and is_rounded(clipped(running or "0"), clipped(coming or "0"))
+        )
+        if not same:
+            changes.append(name)
+            now.append(f"{name} {shown(name, running)}")
+            then.append(f"{name} {shown(name, coming)}")
+    return changes, now, then
+
+
+@rules.check(
+    "pre_page_sga.one_value",
+    "Each parameter is set once for the instance",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="An entry for one SID beats the one for all (*), and the last of two in a file beats the "
+    "first: a change of the other one does nothing.",
+    reference="Oracle Database Administrator's Guide, About the Server Parameter File; "
+    + REFERENCE,
+    each=INSTANCES,
+)
+def one_value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    names = _STATIC + ("memory_target", "memory_max_target")
+    entries = next_entries(subject.database)
+    several = []
+    for name in names:
+        own = pfile.for_instance(entries, name, subject.sid)
+        others = [
+            one for one in entries if one.name == name and one.sid not in (pfile.ALL, subject.sid)
+        ]
+        differing = [one for one in others if one.value.upper() != _value_of(own)]
+        if len(own) > 1 or (name in _STATIC and differing):
+            several.append(", ".join(_entry_text(one) for one in own + differing))
+    wins = [
+        pfile.effective(entries, name, subject.sid)
+        for name in names
+        if len(pfile.for_instance(entries, name, subject.sid)) > 1
+    ]
+    return Verdict(
+        WARN if several else PASS,
+        why="More than one entry: {0}.{1}".format(
+            "; ".join(several),
+            " For {0} counts: {1}.".format(
+                subject.sid, ", ".join(_entry_text(one) for one in wins if one is not None)
+            )
+            if wins
+            else " The instances of the database start with different values.",
+        ),
+        fix="as SYSDBA: ALTER SYSTEM RESET the entry that is not wanted, SCOPE=SPFILE SID='SID'; "
+        "in a text file remove its line",
+        desired="one entry each, for all instances",
+        persisted="; ".join(several) or f"at most one entry each in {next_place(subject.database)}",
+    )
+
+
+def _value_of(entries: List[pfile.Entry]) -> str:
+    return entries[-1].value.upper() if entries else ""
+
+
+def _entry_text(entry: pfile.Entry) -> str:
+    place = f" (line {entry.line})" if entry.line else ""
+    return f"{entry.sid}.{entry.name}={entry.value}{place}"
+
+
+@rules.check(
+    "pre_page_sga.parameter_file",
+    "The next start reads the file that this one read",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="startup takes spfileSID.ora, then spfile.ora, then initSID.ora: an instance that was "
+    "started with another file loses its settings at the next plain startup.",
+    reference="Oracle Database Administrator's Guide, About Initialization Parameter Files and "
+    "Startup",
+    each=INSTANCES,
+)
+def parameter_file(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    if subject.running is None:
+        file = known(subject.file)
+        return Verdict(PASS, desired="one file", persisted=file.source)
+    asked = known(subject.asked)
+    used = asked.spfile or "a text file (pfile)"
+    if isinstance(subject.file, Absent):
+        if asked.spfile is not None and asked.spfile.startswith("+"):
+            why = "Its dbs folder names no file; Clusterware starts it with what it has registered."
+            return Verdict(SKIP, why=why, running=used)
+        return Verdict(
+            WARN,
+            why=f"A plain startup finds no parameter file: {subject.file}.",
+            fix="put initSID.ora with SPFILE='{0}' into the dbs folder of the home".format(
+                asked.spfile or "PATH"
+            ),
+            desired="the file in use",
+            persisted="none",
+            running=used,
+        )
+    in_asm = (asked.spfile or "").startswith("+")
+    if in_asm and isinstance(subject.file, Unanswered) and str(asked.spfile) in str(subject.file):
+        # What the file leads to only the instance can read, and it is what it was started with.
+        return Verdict(PASS, persisted=asked.spfile, running=used)
+    file = known(subject.file)
+    same = asked.spfile in (file.path, file.source)
+    if asked.spfile is None:
+        same = not file.source.rpartition("/")[2].startswith("spfile")
+    return Verdict(
+        PASS if same else WARN,
+        why=f"It runs with {used}; a plain startup takes {file.source}.",
+        fix="remove the file that is not meant, or CREATE SPFILE FROM MEMORY and restart",
+        desired="the file in use",
+        persisted=file.source
+        + (" (not reached: {0})".format(", ".join(file.unused)) if file.unused else ""),
+        running=used,
+    )

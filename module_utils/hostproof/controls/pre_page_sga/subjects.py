@@ -1,0 +1,29 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of pre_page_sga judge one by one: the instances, with the SID before the title."""
+
+from typing import List
+
+from ...answer import known
+from ...checking import Rules, Skip, Subjects
+from ...errors import Absent
+from .facts import Facts, Subject, evidence_of
+from .policy import NAME, Policy
+
+REFERENCE = "Oracle Database Reference"
+
+rules = Rules(NAME)
+
+
+def _instances(facts: Facts, _policy: Policy) -> List[Subject]:
+    if isinstance(facts.subjects, Absent):
+        raise Skip("Not a Linux host.")
+    return list(known(facts.subjects))
+
+
+INSTANCES = Subjects(
+    _instances,
+    none="No instance runs here, and neither pre_page_sga_instances nor oratab lists one.",
+    name=lambda subject: str(subject.sid),
+    evidence=evidence_of,
+)

@@ -1,0 +1,135 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What storage the host's database stands on, as it and its agents tell it."""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known
+from ...errors import HostproofError
+from ...host import Host
+from ...parsers.nfs import nfs_options
+from ...probes.nfs import nfs_mounted
+from ...probes.oracle import oracle_homes
+from ...snmp import database_snmp, storage_agent, storage_health, storage_rules
+from ...snmp import tools as snmp
+from ...snmp.snmp_targets import Address
+from ...snmp.storage_agent import NO_ANSWER, Storage
+from ...snmp.storage_health import Health
+from ...snmp.tools import Target
+from .policy import Policy
+
+#: Agents that are asked at the same time.
+_AT_ONCE = 8
+
+
+class Mount(NamedTuple):
+    """A mount of a server: the folder that it exports, where it is, and its options in force."""
+
+    export: str
+    path: str
+    settings: Answer[Dict[str, str]]
+
+
+class Server(NamedTuple):
+    """One address, what it is, and how it fares. ``mounts`` are what is mounted from it."""
+
+    target: str
+    mounts: Tuple[Mount, ...]
+    storage: Storage
+    health: Optional[Health]
+
+    @property
+    def exports(self) -> Tuple[str, ...]:
+        return tuple(mount.export for mount in self.mounts)
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place."""
+
+    exports: Answer[Dict[str, Tuple[Mount, ...]]]
+    servers: List[Server]
+    cells: Answer[List[str]]
+    library: Answer[database_snmp.Library]
+    trace: Answer[List[database_snmp.Line]]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Ask every server; the second reading of the counters comes last, so that time passes."""
+    exports = attempt(read_exports, host) if policy.nfs_servers else {}
+    cells = attempt(database_snmp.read_cells, host)
+    homes = if_known(attempt(oracle_homes.read_homes, host, ()), [])
+    agents = _addresses_of(policy, if_known(exports, {}), if_known(cells, []))
+    deadline = snmp.Deadline(policy.agents_seconds)
+    targets = [
+        policy.target(address)._replace(patience=snmp.Patience(policy.agent_seconds, deadline))
+        for address, _mounted in agents
+    ]
+    servers = storage_agent.in_parallel(
+        lambda number: _read_server(host, policy, targets[number], agents[number][1]),
+        range(len(agents)),
+        _AT_ONCE,
+    )
+    library = attempt(database_snmp.read_library, host, homes)
+    trace: Answer[List[database_snmp.Line]] = []
+    if servers or isinstance(exports, HostproofError):
+        trace = attempt(database_snmp.read_trace, host, policy.trace_folder)
+    if policy.window_seconds and any(server.health for server in servers):
+        host.wait_for_window("storage_type", policy.window_seconds)
+        deadline.put_off(policy.window_seconds)
+        servers = [_read_again(host, *pair) for pair in zip(targets, servers)]
+    return Facts(exports, servers, cells, library, trace)
+
+
+def read_exports(host: Host) -> Dict[str, Tuple[Mount, ...]]:
+    """Server's address to what is mounted from it."""
+    system = nfs_mounted.read_system(host)
+    mounted = nfs_mounted.read_mounted(host, system)
+    exports: Dict[str, Tuple[Mount, ...]] = {}
+    for mount in mounted:
+        name, _, folder = mount.source.rpartition(":/")
+        address = re.search(r"(?:^|,)addr=([^,]+)", mount.options)
+        server = address.group(1) if address else name.strip("[]")
+        if server:
+            settings = attempt(_settings, mount.options, system)
+            found = Mount("/" + folder, mount.path, settings)
+            exports[server] = exports.get(server, ()) + (found,)
+    return exports
+
+
+def _settings(options: str, system: str) -> Dict[str, str]:
+    return nfs_options.effective(nfs_options.parse(options), system)
+
+
+def _addresses_of(
+    policy: Policy, exports: Dict[str, Tuple[Mount, ...]], cells: List[str]
+) -> List[Tuple[Address, Tuple[Mount, ...]]]:
+    """What to ask: the servers of mounts and the policy's addresses, and never an Exadata cell.
+
+    Nor whom no credentials are left for: those of the policy cannot be used, which is a finding.
+    """
+    listed = {one.address: one for one in policy.addresses}
+    found = [(listed.pop(server, Address(server)), exports[server]) for server in sorted(exports)]
+    found += [(listed[name], ()) for name in sorted(listed)]
+    return [
+        (address, mounted)
+        for address, mounted in found
+        if address.address not in cells and address.credentials in policy.credentials
+    ]
+
+
+def _read_server(host: Host, policy: Policy, target: Target, mounts: Tuple[Mount, ...]) -> Server:
+    storage = storage_agent.look_at(host, target, policy.of_database)
+    health = None
+    # What no rule knows may well be storage, and what NFS is mounted from is storage of this host.
+    maybe = storage_rules.STORAGE_ROLES + (storage_rules.UNKNOWN,)
+    if storage.outcome != NO_ANSWER and (storage.role in maybe or mounts):
+        health = storage_health.read_first(host, target, storage.product or "")
+    return Server(target.name, mounts, storage, health)
+
+
+def _read_again(host: Host, target: Target, server: Server) -> Server:
+    if server.health is None:
+        return server
+    product = server.storage.product or ""
+    return server._replace(health=storage_health.read_again(host, target, product, server.health))

@@ -1,0 +1,97 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which storage to ask and how, and its limits: the role's variables and their checks.
+
+Credentials are secrets: what is said of them never holds a value.
+"""
+
+from typing import Dict, NamedTuple, Tuple
+
+from ...fields import checked_by, decimal, flag, reader, whole_number, window
+from ...policy import PolicyValues
+from ...snmp import snmp_targets, storage_agent, storage_rules
+from ...snmp.snmp_targets import Address
+from ...snmp.tools import Credentials, Target
+
+NAME = "storage_type"
+
+
+def _credentials(given: PolicyValues, name: str) -> Dict[str, Credentials]:
+    try:
+        snmp_targets.check_names_of_credentials(given[name])
+    except ValueError as problem:
+        raise given.error(name, str(problem)) from problem
+    credentials = {}
+    for one, how in given.named(name, "a dictionary of names"):
+        with given.entry(name, one):
+            credentials[str(one)] = snmp_targets.credentials_of(str(one), how)
+    return credentials
+
+
+def _addresses(given: PolicyValues, name: str) -> Tuple[Address, ...]:
+    """Each of them asks with credentials that there are."""
+    names = sorted(_credentials(given, "credentials"))
+    return given.entries(
+        name,
+        lambda item: snmp_targets.address_of(item, names),
+        key=lambda one: one.address,
+        takes="a list of addresses",
+    )
+
+
+def _media(given: PolicyValues, name: str) -> Dict[str, str]:
+    takes = "a dictionary of addresses, each {0}".format(" or ".join(storage_rules.MEDIA))
+    media = {}
+    for address, one in given.named(name, takes):
+        with given.entry(name, address):
+            if not isinstance(one, str) or one not in storage_rules.MEDIA:
+                raise given.error(name, f"must be {takes}, not {one!r}")
+        media[str(address)] = one
+    return media
+
+
+def _folder(given: PolicyValues, name: str) -> str:
+    path = str(given[name])
+    if not path.startswith("/"):
+        raise given.error(name, "must be a whole path")
+    return path
+
+
+class Policy(NamedTuple):
+    """The role's variables (roles/storage_type/meta/argument_specs.yml)."""
+
+    nfs_servers: bool = flag()
+    addresses: Tuple[Address, ...] = checked_by(_addresses, "list")
+    port: int = whole_number(1, 65535)
+    timeout: float = decimal(0.1, 60)
+    retries: int = whole_number(0, 10)
+    agent_seconds: float = decimal(1, 3600)
+    agents_seconds: float = decimal(1, 3600)
+    require_hcc: bool = flag()
+    space_warn: int = whole_number(0, 100)
+    space_critical: int = whole_number(0, 100)
+    media: Dict[str, str] = checked_by(_media, "dict")
+    window_seconds: float = window()
+    discards_limit: int = whole_number()
+    cpu_limit: int = whole_number(1, 100)
+    trace_folder: str = checked_by(_folder, "path")
+    credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
+
+    def target(self, address: Address) -> Target:
+        return snmp_targets.target_of(
+            address, self.credentials, self.port, self.timeout, self.retries
+        )
+
+    @property
+    def of_database(self) -> Credentials:
+        """What the database asks with: its own entry, or else public."""
+        return snmp_targets.oracle_credentials(self.credentials, storage_agent.ORACLE_CREDENTIALS)
+
+
+def _limits_of_space(policy: Policy, given: PolicyValues) -> Policy:
+    if policy.space_critical and policy.space_critical < policy.space_warn:
+        raise given.error("space_critical", "must not be below storage_type_space_warn")
+    return policy
+
+
+policy_from = reader(NAME, Policy, _limits_of_space)

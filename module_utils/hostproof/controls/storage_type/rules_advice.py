@@ -1,0 +1,100 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What vendors of storage advise: options of mounts, and flow control of ports."""
+
+from typing import List
+
+from ...answer import known
+from ...checking import Skip, Verdict, undetermined
+from ...errors import Absent, HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...probes.nfs import nfs_mounted, storage_advice
+from .facts import Facts, Server
+from .policy import Policy
+from .subjects import SERVERS, health_of, need_answer, rules
+
+
+@rules.check(
+    "storage_type.mount_options",
+    "The mounts follow the vendor's advice",
+    severity="medium",
+    takes_effect="remount",
+    why="Vendors of storage advise options for every mount of theirs; nfs_mounts judges what "
+    "depends on the files.",
+    reference="docs/controls/storage_type.md, What vendors advise",
+    each=SERVERS,
+)
+def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
+    need_answer(server)
+    if not server.mounts:
+        raise Skip("Nothing is mounted from it here.")
+    advice = storage_advice.advice_of(server.storage.product)
+    if advice is None or not advice.wishes:
+        raise Skip(
+            f"No advice of its own for mounts of {server.storage.title} is known here: nfs_mounts "
+            "judges them."
+        )
+    unlike: List[str] = []
+    small: List[int] = []
+    unknown = [one.settings for one in server.mounts if isinstance(one.settings, HostproofError)]
+    for mount in server.mounts:
+        if not isinstance(mount.settings, HostproofError):
+            other = storage_advice.contradictions(advice, mount.settings)
+            if other:
+                unlike.append("{0}: {1}".format(mount.path, ", ".join(other)))
+            small += storage_advice.small_transfers(advice, mount.settings)
+    if unknown and not unlike:
+        raise unknown[0]
+    transfers = storage_advice.judge_transfers(small)
+    return Verdict(
+        (FAIL if transfers.refused else WARN) if unlike else PASS,
+        why=f"The storage is {server.storage.title}, and {len(unlike)} of {len(server.mounts)} "
+        f"mounts of it differ from what is advised for it.{transfers.why}",
+        fix="set the options in nfs_mounts_wanted (or fstab), then unmount and mount; see "
+        "nfs_mounts for what the files need" + transfers.fix,
+        desired=", ".join(wish.text for wish in advice.wishes),
+        running="; ".join(unlike) or f"so on {len(server.mounts)} mounts",
+        evidence=server.storage.evidence[:1] + ("file:" + nfs_mounted.MOUNTINFO,),
+        reference=advice.source,
+    )
+
+
+@rules.check(
+    "storage_type.flow_control",
+    "The storage's ports and flow control",
+    severity="medium",
+    takes_effect="now",
+    why="A storage port that obeys pause frames lets one slow host pause all others.",
+    reference="NetApp, Oracle Database on ONTAP: Ethernet, flow control",
+    each=SERVERS,
+)
+def flow_control(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
+    health = health_of(server)
+    advice = storage_advice.advice_of(server.storage.product)
+    if isinstance(health.ports, Absent):
+        said = "; " + advice.flow_control if advice is not None else ""
+        raise Skip(f"{health.ports}{said}.")
+    ports = known(health.ports)
+    obeying = sorted(name for name, state in ports.found.items() if state in ("receive", "full"))
+    unknown = sorted(name for name, state in ports.found.items() if not state)
+    verdict = Verdict(PASS)
+    if obeying:
+        why = "{0} of {1} ports obey pause frames ({2}): one slow host then pauses all.".format(
+            len(obeying), len(ports.found), ", ".join(obeying[:5])
+        )
+        verdict = Verdict(WARN, why)
+    elif unknown:
+        names = ", ".join(unknown[:5])
+        verdict = undetermined(
+            HostproofError(f"the agent does not say what flow control {names} has")
+        )
+    return verdict._replace(
+        fix="network port modify -node NODE -port PORT -flowcontrol-admin none (the link goes down "
+        "for a moment), and the same on the switch port; the host's end is its own",
+        desired="none or send",
+        running=", ".join(
+            "{0} {1}".format(name, state or "unknown")
+            for name, state in sorted(ports.found.items())[:20]
+        ),
+        evidence=ports.evidence,
+    )

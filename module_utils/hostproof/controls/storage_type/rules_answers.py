@@ -1,0 +1,143 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the storage answers, what it is, and what the database may do with it."""
+
+from ... import shell
+from ...checking import Verdict, undetermined
+from ...errors import HostproofError
+from ...finding import ERROR, FAIL, PASS, SKIP, WARN
+from ...snmp import storage_rules
+from ...snmp import tools as snmp
+from ...snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
+from .facts import Facts, Server
+from .policy import Policy
+from .subjects import ADMIN, AGENTS, SERVERS, need_answer, rules
+
+_FIXES = {
+    snmp.CLOSED: "enable the SNMP service of the storage for this host",
+    snmp.SILENT: "enable the SNMP service of the storage for this host and open UDP port {0} on "
+    "the way",
+    snmp.REFUSED: "set storage_type_credentials to what the storage accepts, and allow this host "
+    "there",
+    snmp.USER: "set the user in storage_type_credentials to one that the storage has",
+    snmp.PASSPHRASE: "set passphrase and protocol in storage_type_credentials as on the storage",
+    snmp.LEVEL: "set the level in storage_type_credentials as on the storage",
+    snmp.NAME: "correct the name in storage_type_addresses, or the name service",
+    snmp.TOOL: "install net-snmp-utils on this host (Debian, Ubuntu: snmp)",
+    snmp.FAILED: "ask {1} by hand with snmpget for its sysDescr (1.3.6.1.2.1.1.1.0)",
+}
+
+
+_INSTALL_TOOL = shell.line("dnf", "install", "net-snmp-utils")
+
+
+#: What is known about an agent that does not answer us: it is there, or it is not.
+_REFUSALS = (snmp.REFUSED, snmp.USER, snmp.PASSPHRASE, snmp.LEVEL)
+
+
+@rules.check(
+    "storage_type.agent_answers",
+    "The storage answers SNMP",
+    severity="medium",
+    takes_effect="now",
+    why="Where the storage does not answer, nobody knows what it is, and the database turns off "
+    "what it asks the storage for: compression, OISP.",
+    reference=ADMIN,
+    each=AGENTS,
+)
+def agent_answers(server: Server, _facts: Facts, policy: Policy) -> Verdict:
+    storage = server.storage
+    if storage.outcome != NO_ANSWER:
+        return Verdict(PASS, running="answers on UDP", evidence=storage.evidence[:1])
+    reason = storage.reason or snmp.FAILED
+    status = ERROR
+    if reason in _REFUSALS:
+        status = FAIL
+    elif reason == snmp.CLOSED:
+        status = WARN
+    return Verdict(
+        status,
+        why="{0}.".format("; ".join(storage.why)),
+        fix=_FIXES[reason].format(policy.port, server.target),
+        commands=[_INSTALL_TOOL] if reason == snmp.TOOL else [],
+        of="" if reason == snmp.TOOL else None,
+        running=reason.replace("_", " "),
+        evidence=storage.evidence,
+    )
+
+
+@rules.check(
+    "storage_type.identified",
+    "The storage is known",
+    severity="low",
+    takes_effect="now",
+    why="Mount options, flow control and Oracle's features differ by product.",
+    reference="docs/controls/storage_type.md, Products",
+    each=SERVERS,
+)
+def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
+    storage = server.storage
+    need_answer(server)
+    status, why = PASS, None
+    fix = "compare with what the storage is, and correct storage_type_addresses"
+    if storage.role == storage_rules.UNKNOWN:
+        status, why = ERROR, "The agent says nothing that tells what it is."
+        fix = (
+            "tell what it is, and judge its space, ports and mounts by its vendor's advice by hand"
+        )
+        if storage.product:
+            why = "The agent is of a product that no rule here knows: whether it is storage, and "
+            why += "which, could not be determined."
+    elif storage.role == storage_rules.NOT_STORAGE:
+        status, why = WARN, "An agent answers that is no storage: is this the right address?"
+    elif storage.sure == storage_rules.WEAK:
+        status, why = WARN, "This is a guess: the agent gives no OID of a product."
+    serial = f", serial {storage.serial}" if storage.serial else ""
+    return Verdict(
+        status,
+        why=why,
+        fix=fix,
+        running="{0}{1}; {2}; {3}: {4}".format(
+            storage.title,
+            serial,
+            storage.role.replace("_", " "),
+            storage.sure or "not sure",
+            "; ".join(storage.why),
+        ),
+        evidence=storage.evidence,
+    )
+
+
+@rules.check(
+    "storage_type.hcc",
+    "Hybrid Columnar Compression",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="The database allows this compression on NFS only where the server says over SNMPv1 that "
+    "it is a ZFS Storage Appliance (since 11.2.0.3.1, bug 13362079).",
+    reference=ADMIN,
+    each=SERVERS,
+)
+def hcc(server: Server, _facts: Facts, policy: Policy) -> Verdict:
+    features = server.storage.features
+    silent = server.storage.outcome == NO_ANSWER and features.hcc == storage_rules.UNKNOWN
+    if silent and not policy.require_hcc:
+        need_answer(server)
+    verdict = Verdict(SKIP, f"Not eligible: {features.hcc_why}.")
+    if features.hcc == ELIGIBLE:
+        verdict = Verdict(PASS)
+    elif features.hcc == storage_rules.UNKNOWN:
+        verdict = undetermined(HostproofError(features.hcc_why))
+    elif policy.require_hcc:
+        verdict = verdict._replace(status=FAIL)
+    elif features.hcc == SIMULATOR:
+        verdict = verdict._replace(status=WARN)
+    return verdict._replace(
+        fix=f"let the appliance at {server.target} answer SNMPv1 requests of this host for "
+        f"{storage_rules.ORACLE_PRODUCT}, with the community that the database uses",
+        desired="eligible" if policy.require_hcc else None,
+        running="{0} ({1}); OISP {2}; Direct NFS {3}".format(
+            features.hcc.replace("_", " "), features.hcc_why, features.oisp, features.direct_nfs
+        ),
+        evidence=server.storage.evidence,
+    )

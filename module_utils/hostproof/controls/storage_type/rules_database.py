@@ -1,0 +1,140 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the database can ask the storage at all: its library, and what its traces say."""
+
+from typing import List
+
+from ... import shell
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...errors import Absent, HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...snmp import database_snmp, storage_rules
+from ...snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
+from ...snmp.tools import printable
+from .facts import Facts, Server
+from .policy import Policy
+from .subjects import LADBI, rules
+
+
+def _that_the_database_asks(facts: Facts, policy: Policy) -> List[Server]:
+    """The servers for which the database's question matters: it may have the features.
+
+    An appliance may answer on another address than it serves NFS from, so one that is known to
+    have them counts wherever it was asked. Of the rest only NFS servers do.
+    """
+    return [
+        server
+        for server in facts.servers
+        if server.storage.features.hcc in (ELIGIBLE, SIMULATOR)
+        or (
+            server.storage.features.hcc == storage_rules.UNKNOWN
+            and (server.exports or policy.require_hcc)
+        )
+    ]
+
+
+@rules.check(
+    "storage_type.snmp_library",
+    "The database finds libnetsnmp.so",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="The database loads the library by this name, and without it takes every NFS server for "
+    "one without the features.",
+    reference=LADBI,
+)
+def snmp_library(facts: Facts, policy: Policy) -> Verdict:
+    known(facts.exports)
+    maybe = _that_the_database_asks(facts, policy)
+    if not maybe:
+        raise Skip("No storage of this host could have the features that need it.")
+    library = known(facts.library)
+    if library.path is not None:
+        return Verdict(PASS, running=library.path, evidence=library.evidence)
+    if library.broken:
+        text = "{0} leads to no file".format(" and ".join(library.broken))
+    elif library.versions:
+        text = "only {0} is there, without the name {1}".format(
+            ", ".join(library.versions), database_snmp.LIBRARY
+        )
+    else:
+        text = f"no {database_snmp.LIBRARY} is there"
+    fix = "install net-snmp's library and its name without a number, then restart the instance"
+    command = shell.line("dnf", "install", "net-snmp-libs", "net-snmp-devel")
+    if library.versions:
+        fix = "make the link, then restart the instance"
+        there = library.versions[0]
+        link = "{0}/{1}".format(there.rpartition("/")[0], database_snmp.LIBRARY)
+        command = shell.line("ln", "-sfn", there, link)
+    mounts = any(server.exports for server in facts.servers)
+    needed = policy.require_hcc or any(
+        mounts and server.storage.features.hcc in (ELIGIBLE, SIMULATOR) for server in maybe
+    )
+    return Verdict(
+        FAIL if needed else WARN,
+        why=f"The database cannot load its SNMP library: {text}.",
+        fix=fix,
+        commands=[command],
+        running=text,
+        evidence=library.evidence,
+    )
+
+
+@rules.check(
+    "storage_type.snmp_trace",
+    "No trace of a database that could not ask",
+    severity="low",
+    takes_effect="instance_restart",
+    why="The database writer notes in its trace file that it cannot load the library, or that a "
+    "server gives no answer.",
+    reference=LADBI,
+)
+def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
+    evidence = ["command:" + " ".join(database_snmp.trace_argv(policy.trace_folder))]
+    if not facts.servers and not isinstance(facts.exports, HostproofError):
+        raise Skip("There is no storage that the database would ask.")
+    if isinstance(facts.trace, Absent):
+        raise Skip(f"There is no {policy.trace_folder} on this host.")
+    trace = known(facts.trace)
+    if not trace:
+        return [Verdict(PASS, running="no such line", evidence=evidence)]
+    loads = isinstance(facts.library, database_snmp.Library) and facts.library.path is not None
+    verdicts = []
+    setup = [line for line in trace if not line.server]
+    if setup:
+        verdicts.append(_judge_setup(setup, loads, evidence))
+    answers = {one.target for one in facts.servers if one.storage.outcome != NO_ANSWER}
+    for server in sorted({line.server for line in trace if line.server}):
+        lines = [line for line in trace if line.server == server]
+        verdicts.append(_judge_query(server, lines, server in answers, evidence))
+    return verdicts
+
+
+def _judge_setup(lines: List[database_snmp.Line], loads: bool, evidence: List[str]) -> Verdict:
+    now = "it can now: restart the instance" if loads else "it still cannot"
+    return Verdict(
+        WARN if loads else FAIL,
+        why="A database writer could not load libnetsnmp.so (skgnfs_setup_snmp) when its instance "
+        f"started; {now}.",
+        fix="restart the instance" if loads else "see storage_type.snmp_library",
+        running=_trace_text(lines),
+        evidence=evidence,
+    )
+
+
+def _judge_query(
+    server: str, lines: List[database_snmp.Line], answers: bool, evidence: List[str]
+) -> Verdict:
+    now = "it answers us now: restart the instance" if answers else "it does not answer us either"
+    return Verdict(
+        WARN if answers else FAIL,
+        why=f"A database writer got no answer over SNMP (skgnfs_query_snmp) from {server}; {now}.",
+        fix="restart the instance" if answers else "see storage_type.agent_answers",
+        of=server,
+        running=_trace_text(lines),
+        evidence=evidence,
+    )
+
+
+def _trace_text(lines: List[database_snmp.Line]) -> str:
+    return f"{lines[-1].path}: {printable(lines[-1].text)[:200]}"

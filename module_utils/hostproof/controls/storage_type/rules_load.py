@@ -1,0 +1,64 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the storage loses and how busy it is."""
+
+from ...checking import Skip, Verdict, known_or_skip
+from ...finding import PASS, WARN
+from ...snmp import storage_health
+from .facts import Facts, Server
+from .policy import Policy
+from .subjects import SERVERS, health_of, rules
+
+
+@rules.check(
+    "storage_type.discards",
+    "The storage discards no packets",
+    severity="medium",
+    takes_effect="now",
+    why="A discarded packet is a retransmission that the database waits for.",
+    reference="RFC 2863, ifInDiscards and ifOutDiscards",
+    each=SERVERS,
+)
+def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
+    health = health_of(server)
+    before = known_or_skip(health.before)
+    if not policy.window_seconds:
+        raise Skip("hostproof_window_seconds is 0.")
+    after = known_or_skip(health.after)
+    lost = storage_health.losses(before, after)
+    bad = [one for one in lost if max(one.received, one.sent) > policy.discards_limit]
+    seconds = storage_health.seconds_between(before, after)
+    said = ", ".join(
+        f"{one.interface}: {one.received} received, {one.sent} sent" for one in (bad or lost)[:5]
+    )
+    return Verdict(
+        WARN if bad else PASS,
+        why=f"{len(bad)} interfaces discarded packets within {seconds:.1f} s.",
+        fix="look for speed or flow control that differs between filer, switch and host",
+        desired=f"at most {policy.discards_limit} in a sample",
+        running="{0} on {1} interfaces within {2:.1f} s".format(
+            said or "none", len(after.discards), seconds
+        ),
+        evidence=before.evidence + after.evidence,
+    )
+
+
+@rules.check(
+    "storage_type.cpu_busy",
+    "The storage's processors have room",
+    severity="medium",
+    takes_effect="now",
+    why="A filer whose processors are busy answers late, whatever its disks do.",
+    reference="HOST-RESOURCES-MIB (RFC 2790); NETWORK-APPLIANCE-MIB cpuBusyTimePerCent",
+    each=SERVERS,
+)
+def cpu_busy(server: Server, _facts: Facts, policy: Policy) -> Verdict:
+    load = known_or_skip(health_of(server).load)
+    return Verdict(
+        WARN if load.percent >= policy.cpu_limit else PASS,
+        why=f"The processors are busy {load.percent} percent of the time.",
+        fix="move load away; the limit is storage_type_cpu_limit",
+        desired=f"below {policy.cpu_limit} percent",
+        running=f"{load.percent} percent",
+        evidence=load.evidence,
+    )

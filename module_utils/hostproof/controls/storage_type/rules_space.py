@@ -1,0 +1,213 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How full the storage is, by what it is made of."""
+
+import re
+from typing import List, NamedTuple, Tuple
+
+from ...checking import Skip, Verdict, known_or_skip
+from ...errors import Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.size import human
+from ...snmp import storage_health, storage_rules
+from ...snmp.storage_health import Volume
+from .facts import Facts, Server
+from .policy import Policy
+from .subjects import SERVERS, health_of, rules
+
+CAPACITY = (
+    "NetApp, Oracle Database on ONTAP: capacity limits; WAFL performance VS sequential reads, part "
+    "I (2011): FlexVol utilization"
+)
+
+
+class _Limits(NamedTuple):
+    """Percent used from which on a pool is a warning and a failure, and for people why."""
+
+    warn: int
+    critical: int
+    text: str
+
+
+#: NetApp, Oracle Database on ONTAP, capacity limits: 10 % free on flash, where nothing slows down
+#: before it is full, and 15 % on disks, which are slower from 10 % on. Where the media is not known
+#: the warning is that of disks, and the failure that of both.
+_BY_MEDIA = {
+    storage_rules.SSD: _Limits(90, 98, "flash"),
+    storage_rules.HDD: _Limits(85, 90, "disks"),
+    "": _Limits(85, 98, "media not known: storage_type_media names it"),
+}
+
+
+#: Where nothing can be added to a volume, whatever lies below it.
+_NO_ROOM = 98
+
+
+#: Measured on 7-Mode with disks, part I (2011): no loss of sequential reads below this.
+_SANE_ON_DISKS = 70
+
+
+_FULL_BY_DESIGN = re.compile(
+    r"/\.?snapshot$|snap reserve$|^aggr0|^/vol/vol0/?$|[_-]root/?$", re.IGNORECASE
+)
+
+
+#: Bytes: a file system of a machine that is smaller than this is the machine's own.
+_SYSTEM_SIZE = 10 << 30
+
+
+@rules.check(
+    "storage_type.space",
+    "The storage is not too full",
+    severity="high",
+    takes_effect="now",
+    why="Disks slow down as their aggregate fills: measured at half and less near 100 percent; "
+    "flash does not, but what is full takes no write.",
+    reference=CAPACITY,
+    each=SERVERS,
+)
+def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
+    volumes = known_or_skip(health_of(server).volumes)
+    shown = sorted(_of_interest(volumes, server), key=lambda one: -one.percent)
+    untold = [name for name in volumes.untold if _counts(name, volumes, server)]
+    if not shown and not untold:
+        raise Skip("The agent tells nothing about the volumes that are mounted here.")
+    media = _media_of(server, policy)
+    limits = _limits(media, policy)
+    pools = [one for one in shown if one.kind != storage_rules.FLEXIBLE]
+    carved = [one for one in shown if one.kind == storage_rules.FLEXIBLE]
+    status, reasons = _judge_pools(pools, carved, limits, server)
+    said = _judge_carved(carved, media, server)
+    if said:
+        status = WARN if status == PASS else status
+        reasons.append(said)
+    if status == PASS and untold:
+        raise Unanswered(
+            volumes.evidence[0],
+            "the agent does not tell how full {0} is".format(", ".join(untold[:5])),
+        )
+    running = ", ".join(_volume_text(one) for one in shown[:5])
+    if status == PASS and not pools:
+        raise Skip(
+            f"The agent tells how full volumes are ({running}), and not the aggregates that they "
+            "lie in: a volume may be full by design.",
+            volumes.evidence,
+        )
+    return Verdict(
+        status,
+        why=" ".join(reasons),
+        fix="add disks to the aggregate or pool, move data away, or enlarge the volume; "
+        "storage_type_media says what the storage is made of",
+        desired="below {0} percent, {1} at most ({2})".format(*limits),
+        running=running,
+        evidence=volumes.evidence,
+    )
+
+
+def _media_of(server: Server, policy: Policy) -> str:
+    """ "" where nobody knows."""
+    given = policy.media.get(server.target) or policy.media.get(server.target.partition(":")[0])
+    if given:
+        return given
+    storage = server.storage
+    if storage.product in storage_rules.BEFORE_FLASH:
+        return storage_rules.HDD
+    if storage.product in storage_rules.FLASH_PRODUCTS or re.match(
+        storage_rules.ALL_FLASH, storage.model or ""
+    ):
+        return storage_rules.SSD
+    return ""
+
+
+def _limits(media: str, policy: Policy) -> _Limits:
+    usual = _BY_MEDIA[media]
+    warn = policy.space_warn or min(usual.warn, policy.space_critical or 100)
+    text = usual.text
+    if policy.space_warn or policy.space_critical:
+        text = "storage_type_space_warn, storage_type_space_critical"
+    return _Limits(warn, max(warn, policy.space_critical or usual.critical), text)
+
+
+def _judge_pools(
+    pools: List[Volume], carved: List[Volume], limits: _Limits, server: Server
+) -> Tuple[str, List[str]]:
+    """Status and reasons of what the disks themselves are measured by."""
+    full = [one for one in pools if one.percent >= limits.warn]
+    if not full:
+        return PASS, []
+    why = "{0} of {1} {2} at {3} percent or more ({4}).".format(
+        len(full), len(pools), "are" if len(full) > 1 else "is", limits.warn, limits.text
+    )
+    critical = [one for one in full if one.percent >= limits.critical]
+    # What stands unused in volumes is free as well, and only the filer knows in which aggregate.
+    unused = sum(one.size * (1 - one.percent / 100.0) for one in carved if one.size)
+    certain = []
+    for one in critical:
+        if one.kind == storage_rules.AGGREGATE:
+            free = unused + (one.size or 0) * (1 - one.percent / 100.0)
+            if one.size and free <= one.size * (1 - limits.critical / 100.0):
+                certain.append(one)
+        elif any(_holds(one.name, export) for export in server.exports):
+            certain.append(one)
+    if certain:
+        return FAIL, [why]
+    if any(one.kind == storage_rules.AGGREGATE for one in full):
+        why += " Thick volumes and LUNs make an aggregate look full, and what they do not use yet "
+        why += "is free as well: look at the filer (storage aggregate show-space)."
+    return WARN, [why]
+
+
+def _judge_carved(carved: List[Volume], media: str, server: Server) -> str:
+    """What to say of volumes, which no disk is measured by; "" where nothing is."""
+    ours = [one for one in carved if any(_holds(one.name, export) for export in server.exports)]
+    full = [one for one in ours if one.percent >= _NO_ROOM]
+    if full:
+        return (
+            "{0} is mounted here and has no room: files that are there already go on, and none can "
+            "grow.".format(", ".join(one.name for one in full[:5]))
+        )
+    slow = [one for one in ours if one.percent >= _SANE_ON_DISKS]
+    if slow and media == storage_rules.HDD:
+        return (
+            "{0} is mounted here, lies on disks and is at {1} percent or more, where sequential "
+            "reads were measured to slow down.".format(
+                ", ".join(one.name for one in slow[:5]), _SANE_ON_DISKS
+            )
+        )
+    return ""
+
+
+def _volume_text(volume: Volume) -> str:
+    size = "" if volume.size is None else f" of {human(volume.size)}"
+    return "{0} {1:.0f} percent{2}".format(volume.name or "(no name)", volume.percent, size)
+
+
+def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume]:
+    """Nothing full by design; of a machine's file systems those that hold what is mounted here.
+
+    Where a filer's exports have other names than its file systems, the large ones count.
+    """
+    kept = [one for one in volumes.found if _counts(one.name, volumes, server)]
+    if not volumes.generic:
+        return kept
+    holding = set()
+    for export in server.exports:
+        above = [one.name for one in kept if _holds(one.name, export)]
+        if above:
+            holding.add(max(above, key=len))
+    if server.storage.role != storage_rules.SERVER and not holding - {"/"}:
+        return [one for one in kept if one.size is None or one.size >= _SYSTEM_SIZE]
+    return [one for one in kept if one.name in holding]
+
+
+def _counts(name: str, volumes: storage_health.Volumes, server: Server) -> bool:
+    """Not what is full by design; of a row without numbers only what holds something of ours."""
+    if _FULL_BY_DESIGN.search(name):
+        return False
+    if name in volumes.untold:
+        return any(_holds(name, export) for export in server.exports)
+    return True
+
+
+def _holds(folder: str, path: str) -> bool:
+    return folder.startswith("/") and (path + "/").startswith(folder.rstrip("/") + "/")

@@ -1,0 +1,60 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of storage_type judge one by one: the addresses, which stand before the title."""
+
+from typing import List
+
+from ...answer import known
+from ...checking import Rules, Skip, Subjects
+from ...errors import HostproofError
+from ...snmp import database_snmp
+from ...snmp import tools as snmp
+from ...snmp.storage_agent import NO_ANSWER
+from ...snmp.storage_health import Health
+from .facts import Facts, Server
+from .policy import NAME, Policy
+
+ADMIN = "Oracle ZFS Storage Appliance Administration Guide, Configuring for Oracle Database Clients"
+LADBI = "Oracle Database Installation Guide for Linux, Enabling HCC on Direct NFS Client"
+
+rules = Rules(NAME)
+
+
+def _servers(facts: Facts, _policy: Policy) -> List[Server]:
+    if facts.servers:
+        return facts.servers
+    known(facts.exports)
+    if isinstance(facts.cells, HostproofError):
+        raise Skip("This host mounts no NFS, and storage_type_addresses names no other storage.")
+    raise Skip(
+        f"The storage of this host is Exadata ({len(facts.cells)} cells): its cells answer no SNMP "
+        "request, and compression there comes from the cells themselves.",
+        ["file:" + database_snmp.CELLS],
+    )
+
+
+def _agents(facts: Facts, policy: Policy) -> List[Server]:
+    """Tools that are missing are missing once, on the host."""
+    servers = _servers(facts, policy)
+    without = [server for server in servers if server.storage.reason == snmp.TOOL]
+    return [server for server in servers if server not in without[1:]]
+
+
+def _target(server: Server) -> str:
+    return server.target
+
+
+SERVERS = Subjects(_servers, name=_target)
+AGENTS = Subjects(_agents, name=_target)
+
+
+def need_answer(server: Server) -> None:
+    if server.storage.outcome == NO_ANSWER:
+        raise Skip("Not looked at: see storage_type.agent_answers.", server.storage.evidence)
+
+
+def health_of(server: Server) -> Health:
+    need_answer(server)
+    if server.health is None:
+        raise Skip("It is no storage of this host.")
+    return server.health

@@ -1,0 +1,39 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""/proc/PID/status (proc(5)): the few rows that say whose a process is and what it holds."""
+
+from typing import NamedTuple, Optional, Tuple
+
+from ...errors import ParseError
+from ..number import integer
+
+
+class ProcStatus(NamedTuple):
+    """``gid`` is the effective group; ``hugetlb`` is bytes, None before kernel 4.4."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: Tuple[int, ...]
+    hugetlb: Optional[int]
+
+
+def parse(text: str) -> ProcStatus:
+    """Rows "Name:\tvalue" to a ProcStatus; ParseError where a needed row is missing or odd."""
+    rows = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise ParseError("/proc/PID/status", f"no colon in {line[:60]!r}", number)
+        rows[name] = value.strip()
+    try:
+        hugetlb = rows.get("HugetlbPages")
+        return ProcStatus(
+            name=rows["Name"],
+            uid=integer(rows["Uid"].split()[1]),
+            gid=integer(rows["Gid"].split()[1]),
+            groups=tuple(integer(group) for group in rows["Groups"].split()),
+            hugetlb=None if hugetlb is None else integer(hugetlb.split()[0]) * 1024,
+        )
+    except (KeyError, IndexError, ValueError) as problem:
+        raise ParseError("/proc/PID/status", f"row missing or not a number: {problem}") from problem

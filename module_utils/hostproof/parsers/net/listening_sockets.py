@@ -1,0 +1,43 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``ss -ltn``: TCP sockets that listen, with what waits in their queue and how long it may be.
+
+For a socket that listens, Recv-Q is the length of the queue of connections that nobody accepted yet
+and Send-Q its limit (ss(8); kernel net/ipv4/tcp_diag.c, tcp_diag_get_info()). A connection is
+dropped when the queue is longer than its limit.
+"""
+
+from typing import List, NamedTuple
+
+from ...errors import ParseError
+from ..number import integer
+
+ARGV = ["ss", "-ltn"]
+
+_WHAT = "ss -ltn"
+
+
+class Listening(NamedTuple):
+    """One socket. ``address`` is as ss shows it: "0.0.0.0", "*", "[::]", "127.0.0.1"."""
+
+    address: str
+    port: int
+    queued: int
+    backlog: int
+
+
+def parse(text: str) -> List[Listening]:
+    lines = text.split("\n")
+    if lines[0].split()[:3] != ["State", "Recv-Q", "Send-Q"]:
+        raise ParseError(_WHAT, "there is no head line", 1)
+    found = []
+    for number, line in enumerate(lines[1:], 2):
+        fields = line.split()
+        if not fields:
+            continue
+        try:
+            address, _, port = fields[3].rpartition(":")
+            found.append(Listening(address, integer(port), integer(fields[1]), integer(fields[2])))
+        except (IndexError, ValueError) as problem:
+            raise ParseError(_WHAT, f"no socket: {line[:80]!r}", number) from problem
+    return found

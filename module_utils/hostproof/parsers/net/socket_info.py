@@ -1,0 +1,100 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What ``ss -tine`` prints of TCP connections: addresses, round trip, and what was sent again.
+
+A connection is one line, and a second, indented, of the kernel's tcp_info; counters that are 0
+are left out, and so is the user 0. Source: ss(8); iproute2 misc/ss.c, sock_details_print() and
+tcp_stats_print().
+"""
+
+import re
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...errors import ParseError
+from ..number import decimal, integer
+
+_WHAT = "ss -tine"
+_RTT = re.compile(r"(?:^|\s)rtt:(\d+(?:\.\d+)?)/")
+_LEAST_RTT = re.compile(r"(?:^|\s)minrtt:(\d+(?:\.\d+)?)")
+_RETRANS = re.compile(r"(?:^|\s)retrans:\d+/(\d+)")
+_COUNTER = re.compile(r"(?:^|\s)(uid|segs_out|data_segs_in|rcv_ooopack):(\d+)")
+
+
+class Connection(NamedTuple):
+    """One connection. Times are milliseconds; counters run since it was made.
+
+    ``uid`` is that of who made it: 0 for the kernel itself.
+    ``rtt_ms`` is the average and None before the first answer; ``least_rtt_ms`` is the least of
+    the last minutes (sysctl net.ipv4.tcp_min_rtt_wlen) and None on kernels before 4.6.
+    ``segments_sent`` is None on kernels before 4.2, ``data_received`` (segments with data) before
+    4.6, ``out_of_order`` (of those) where ss does not tell it yet (iproute2 5.18, kernel 5.4).
+    """
+
+    state: str
+    local: str
+    local_port: int
+    peer: str
+    peer_port: int
+    uid: int
+    rtt_ms: Optional[float]
+    least_rtt_ms: Optional[float]
+    retransmitted: int
+    segments_sent: Optional[int]
+    data_received: Optional[int]
+    out_of_order: Optional[int]
+
+
+def parse(text: str) -> List[Connection]:
+    """Every connection; none is an answer too, as ss prints it where its filter finds none."""
+    found: List[Connection] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.startswith("State "):
+            continue
+        if line[0] in " \t":
+            if not found:
+                raise ParseError(_WHAT, "details of no connection", number)
+            found[-1] = _with_details(found[-1], line)
+        else:
+            found.append(_connection(line, number))
+    return found
+
+
+def _connection(line: str, number: int) -> Connection:
+    words = line.split(None, 5)
+    try:
+        local, local_port = _address(words[3])
+        peer, peer_port = _address(words[4])
+    except (IndexError, ValueError):
+        raise ParseError(_WHAT, f"{line[:80]!r} is no connection", number) from None
+    one = Connection(
+        words[0], local, local_port, peer, peer_port, 0, None, None, 0, None, None, None
+    )
+    return _with_details(one, words[5]) if len(words) > 5 else one
+
+
+def _address(text: str) -> Tuple[str, int]:
+    address, _, port = text.rpartition(":")
+    if not address or not port.isdecimal():
+        raise ValueError(text)
+    return plain_address(address), integer(port)
+
+
+def plain_address(text: str) -> str:
+    """An address as all tools may write it, in one form: no brackets, no interface, no ::ffff:."""
+    address = text.strip("[]").partition("%")[0].lower()
+    return address[7:] if address.startswith("::ffff:") and "." in address else address
+
+
+def _with_details(one: Connection, line: str) -> Connection:
+    rtt, least, retransmitted = _RTT.search(line), _LEAST_RTT.search(line), _RETRANS.search(line)
+    # The release that shows out-of-order segments shows the peer's window too, and no zeros.
+    counters = {name: integer(value) for name, value in _COUNTER.findall(line)}
+    return one._replace(
+        uid=counters.get("uid", one.uid),
+        rtt_ms=decimal(rtt.group(1)) if rtt else one.rtt_ms,
+        least_rtt_ms=decimal(least.group(1)) if least else one.least_rtt_ms,
+        retransmitted=integer(retransmitted.group(1)) if retransmitted else one.retransmitted,
+        segments_sent=counters.get("segs_out", one.segments_sent),
+        data_received=counters.get("data_segs_in", one.data_received),
+        out_of_order=counters.get("rcv_ooopack", 0 if " snd_wnd:" in line else one.out_of_order),
+    )

@@ -1,0 +1,123 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""/proc/PID/mountinfo: every mount of a mount namespace.
+
+Sources: proc_pid_mountinfo(5); kernel fs/proc_namespace.c, show_mountinfo().
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Set, Tuple
+
+from ...errors import ParseError
+from ..number import integer
+
+_WHAT = "mountinfo"
+_OCTAL = re.compile(r"\\([0-7]{3})")
+_DEVICE = re.compile(r"^\d+:\d+$")
+#: What the kernel writes behind a mount point whose folder was removed.
+_REMOVED = (" (deleted)", "//deleted")
+
+
+class Mount(NamedTuple):
+    """One mount. ``device`` is major:minor of its superblock.
+
+    ``options`` are those of the mount, ``super_options`` those of the superblock, which all
+    mounts of it share. ``root`` is the folder of the file system that is mounted.
+    """
+
+    id: int
+    parent: int
+    device: str
+    root: str
+    path: str
+    options: str
+    fstype: str
+    source: str
+    super_options: str
+
+
+def parse(text: str) -> List[Mount]:
+    """The mounts, in the order of the kernel."""
+    mounts = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line:
+            mounts.append(_mount(line, number))
+    if not mounts:
+        raise ParseError(_WHAT, "holds no mount")
+    return mounts
+
+
+def _mount(line: str, number: int) -> Mount:
+    # Fields are parted by one space: the source can be empty.
+    before, separator, after = line.partition(" - ")
+    front, back = before.split(" "), after.split(" ", 2)
+    if not separator or len(front) < 6 or len(back) != 3:
+        raise ParseError(_WHAT, f"{line[:80]!r} is no mount", number)
+    if not (front[0].isdecimal() and front[1].isdecimal() and _DEVICE.match(front[2])):
+        raise ParseError(_WHAT, f"{line[:80]!r} has no mount id or device", number)
+    return Mount(
+        id=integer(front[0]),
+        parent=integer(front[1]),
+        device=front[2],
+        root=unescape(front[3]),
+        path=unescape(front[4]),
+        options=unescape(front[5]),
+        fstype=unescape(back[0]),
+        source=unescape(back[1]),
+        super_options=unescape(back[2]),
+    )
+
+
+def unescape(text: str) -> str:
+    r"""The text behind the kernel's octal escapes (\040 for a space); bytes stay UTF-8."""
+    if "\\" not in text:
+        return text
+    raw = text.encode("utf-8", "surrogateescape").decode("latin-1")
+    plain = _OCTAL.sub(lambda match: chr(integer(match.group(1), 8) & 0xFF), raw)
+    return plain.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def visible(mounts: List[Mount]) -> List[Mount]:
+    """The mounts that a path leads to: none that another one covers, none on a removed folder.
+
+    A mount is covered by one on its own root, and hidden by one over a folder above it.
+    """
+    by_id = {mount.id: mount for mount in mounts}
+    points = {(mount.parent, mount.path) for mount in mounts if mount.parent != mount.id}
+    reached: Dict[int, bool] = {}
+    return [
+        mount
+        for mount in mounts
+        if not mount.path.endswith(_REMOVED)
+        and (mount.id, mount.path) not in points
+        and _is_reached(mount, by_id, points, reached)
+    ]
+
+
+def _is_reached(
+    mount: Mount, by_id: Dict[int, Mount], points: Set[Tuple[int, str]], reached: Dict[int, bool]
+) -> bool:
+    chain = []
+    step = mount
+    while step.id not in reached:
+        # True until shown otherwise: that also ends a circle in a text that is no kernel's.
+        reached[step.id] = True
+        chain.append(step)
+        if step.parent not in by_id or step.parent == step.id:
+            break
+        step = by_id[step.parent]
+    for one in reversed(chain):
+        parent = by_id.get(one.parent)
+        if parent is not None and parent is not one:
+            reached[one.id] = reached[parent.id] and not _is_shadowed(one, parent, points)
+    return reached[mount.id]
+
+
+def _is_shadowed(mount: Mount, parent: Mount, points: Set[Tuple[int, str]]) -> bool:
+    """Whether another mount of the same parent lies over a folder on the way to this one."""
+    above = mount.path
+    while len(above) > len(parent.path):
+        above = above.rpartition("/")[0] or "/"
+        if len(above) > len(parent.path) and (mount.parent, above) in points:
+            return True
+    return False

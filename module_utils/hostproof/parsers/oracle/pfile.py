@@ -1,0 +1,114 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Text initialization parameter files: ``[SID.]name = value``, one parameter a line.
+
+``#`` begins a comment outside quotes; a line goes on after a backslash at its end, and where a
+list or a quoted value is still open. An entry for a SID beats the one for all (``*``, or no
+prefix); of two alike the last counts. A list stays one text. Source: Oracle Database
+Administrator's Guide, Initialization Parameter Files; Oracle Database Reference, Basics.
+"""
+
+import re
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...errors import ParseError
+
+#: The prefix of an entry for every instance.
+ALL = "*"
+
+_NAME = re.compile(r"(?:(\*|[\w$#+-]+)\s*\.\s*)?([A-Za-z_]\w*)\s*=\s*", re.ASCII)
+
+
+class Entry(NamedTuple):
+    """A parameter: ``name`` in small letters, ``value`` without its quotes, lines from 1."""
+
+    sid: str
+    name: str
+    value: str
+    line: int
+
+
+def parse(text: str) -> List[Entry]:
+    """Every entry in the order of the file. ParseError where a line is none."""
+    entries = []
+    for number, line in _logical_lines(text):
+        match = _NAME.match(line)
+        if match is None:
+            raise _error(f"expected [SID.]NAME = VALUE, not {line[:60]!r}", number, 1)
+        value = line[match.end() :].strip()
+        if re.search(r"[\0-\x08\x0e-\x1f]", line):
+            raise _error("a byte that is no text", number, 1)
+        entries.append(
+            Entry(match.group(1) or ALL, match.group(2).lower(), _unquoted(value), number)
+        )
+    return entries
+
+
+def effective(entries: List[Entry], name: str, sid: str) -> Optional[Entry]:
+    """The entry that an instance takes; None where the file leaves the default."""
+    for owner in (sid, ALL):
+        found = [one for one in entries if one.name == name and one.sid == owner]
+        if found:
+            return found[-1]
+    return None
+
+
+def for_instance(entries: List[Entry], name: str, sid: str) -> List[Entry]:
+    """Every entry of a parameter that speaks of an instance."""
+    return [one for one in entries if one.name == name and one.sid in (ALL, sid)]
+
+
+def _logical_lines(text: str) -> List[Tuple[int, str]]:
+    """(number of its first line, text) of each parameter, comments and line ends taken out."""
+    lines = []
+    begun: Optional[int] = None
+    parts: List[str] = []
+    quote, depth, column = "", 0, 0
+    for number, raw in enumerate(text.split("\n"), 1):
+        kept, goes_on = [], False
+        line = raw[:-1] if raw.endswith("\r") else raw
+        end = len(line.rstrip())
+        for place, letter in enumerate(line):
+            if quote:
+                quote = "" if letter == quote else quote
+            elif letter in "'\"":
+                quote, column = letter, place + 1
+            elif letter == "#":
+                break
+            elif letter == "(":
+                depth += 1
+            elif letter == ")":
+                depth -= 1
+                if depth < 0:
+                    raise _error("expected no ')'", number, place + 1)
+            elif letter == "\\" and place + 1 >= end:
+                goes_on = True
+                break
+            kept.append(letter)
+        words = "".join(kept).strip()
+        if begun is None and words:
+            begun = number
+        parts.append(words)
+        goes_on = goes_on or bool(quote) or depth > 0 or words.endswith(",")
+        if begun is not None and not goes_on:
+            lines.append((begun, " ".join(part for part in parts if part)))
+        if not goes_on:
+            begun, parts = None, []
+    if quote:
+        raise _error(f"expected the closing {quote}", begun or 1, column)
+    if depth > 0:
+        raise _error(f"expected {depth} more ')'", begun or 1, 1)
+    if begun is not None:
+        raise _error("expected another line after this one", begun, 1)
+    return lines
+
+
+def _unquoted(value: str) -> str:
+    for quote in "'\"":
+        if len(value) > 1 and value[0] == value[-1] == quote and quote not in value[1:-1]:
+            return value[1:-1]
+    return value
+
+
+def _error(problem: str, line: int, column: int) -> ParseError:
+    return ParseError("parameter file", f"column {column}: {problem}", line)

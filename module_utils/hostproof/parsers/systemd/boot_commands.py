@@ -1,0 +1,516 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a line of a script, unit, crontab or rule does to kernel settings.
+
+Only commands that are known to set them are understood: sysctl(8), systemd-sysctl(8),
+systemctl(1), hugeadm(8), and writing to a file below /proc/sys or /sys. Any other command that
+names such a file is taken to write something unknown to it, unless it is one that only reads.
+Sources: the manuals named; POSIX.1, Shell Command Language, 2.2 and 2.9; systemd.service(5);
+crontab(5); udev(7); modprobe.d(5).
+"""
+
+import re
+from collections import deque
+from itertools import dropwhile
+from typing import List, NamedTuple, Optional, Tuple
+
+from . import sysctl_d
+
+#: Stands for what only the shell knows when it runs: a variable, a command's output.
+UNKNOWN = "\0"
+
+#: LOAD: ``files`` holds what is loaded. SET: ``target`` is written.
+LOAD, SET = "load", "set"
+#: Instead of files: all that ``sysctl --system`` reads, all that systemd-sysctl reads.
+PROCPS, SYSTEMD = "sysctl --system", "systemd-sysctl"
+
+#: A line that could do any of it. What does not match is not looked at (host.find_lines).
+INTERESTING = (
+    r"\bsysctl(?:\s|$|[\"'{])|systemd-sysctl\b(?!\.service$)|\bhugeadm\b|/proc/sys/|/sys/kernel/mm/"
+    r"|\bnr_(?:overcommit_)?hugepages|\bhugetlb_shm_group\b|transparent_hugepage|\bprocps\b"
+    r"|\bSYSCTL\{"
+)
+
+_TARGET = re.compile(
+    r"(?:/proc/sys|/sys/kernel/mm|/sys/devices/system/node)/[\w./*?\[\]@:\0-]*", re.ASCII
+)
+_BARE = re.compile(r"(?:vm[./])?\b(nr_hugepages(?:_mempolicy)?|nr_overcommit_hugepages)\b")
+#: Commands that look at a file and change none, if their output is not sent into it.
+_READERS = frozenset(
+    [
+        "[",
+        "[[",
+        "awk",
+        "cat",
+        "cmp",
+        "cut",
+        "diff",
+        "echo",
+        "egrep",
+        "exit",
+        "export",
+        "fgrep",
+        "file",
+        "find",
+        "grep",
+        "head",
+        "if",
+        "less",
+        "local",
+        "logger",
+        "ls",
+        "md5sum",
+        "more",
+        "printf",
+        "read",
+        "return",
+        "rpm",
+        "sed",
+        "sort",
+        "stat",
+        "tail",
+        "test",
+        "tr",
+        "true",
+        "uniq",
+        "wc",
+        "which",
+        "until",
+        "while",
+        "elif",
+        "getconf",
+        "declare",
+        "readonly",
+    ]
+)
+_KEYWORDS = frozenset(["if", "then", "else", "elif", "while", "until", "do", "{", "!", "time"])
+#: From here on it is not certain that a line of a script is reached.
+_BRANCH = re.compile(
+    r"(?:^|[;&|\s])(?:if|for|while|until|case|select|function|trap|return|exec|break|continue|set"
+    r"|source|\.)(?:\s|$)|\(\)|<<|&&|\|\||[{(]\s*$|^\s*[{(]"
+)
+_WRAPPERS = frozenset(
+    [
+        "sudo",
+        "exec",
+        "command",
+        "nohup",
+        "nice",
+        "ionice",
+        "env",
+        "time",
+        "timeout",
+        "setsid",
+        "eval",
+        "chrt",
+        "taskset",
+        "stdbuf",
+    ]
+)
+_SHELLS = frozenset(["sh", "bash", "dash", "ksh", "ash", "zsh"])
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_BELOW = ("/proc/sys/", "/sys/")
+_THP = "/sys/kernel/mm/transparent_hugepage/enabled"
+_SYSCTL_CONF = "/etc/sysctl.conf"
+
+_HUGEADM = (
+    ("--pool-pages-", "/proc/sys/vm/nr_hugepages"),
+    ("--pool-pages-", "/proc/sys/vm/nr_overcommit_hugepages"),
+    ("--pool-pages-", "/sys/kernel/mm/hugepages/hugepages-*kB/nr_*hugepages"),
+    ("--set-shm-group", "/proc/sys/vm/hugetlb_shm_group"),
+)
+
+
+class Effect(NamedTuple):
+    """One thing that a command does to kernel settings.
+
+    ``target`` is a path below /proc or /sys and may hold UNKNOWN and wildcards; ``value`` is None
+    where the line does not show it. ``pattern`` is the regular expression that keys must match.
+    """
+
+    kind: str
+    target: str
+    value: Optional[str]
+    files: Tuple[str, ...]
+    pattern: Optional[str]
+
+
+class Simple(NamedTuple):
+    """A simple command: its words without quotes, and the files that its output goes to."""
+
+    words: List[str]
+    outputs: List[str]
+    piped: bool
+
+
+def effects(line: str) -> List[Effect]:
+    """What a line of a shell script does, in its order."""
+    found: List[Effect] = []
+    before: Optional[Simple] = None
+    for command in split(line):
+        found.extend(_of_command(command, before))
+        before = command if command.piped else None
+    return found
+
+
+def is_plain(line: str) -> bool:
+    """Whether a line is one command that a shell runs whatever happens."""
+    return len(split(line)) == 1 and not _BRANCH.search(line)
+
+
+def reached(lines: List[str], number: int) -> Optional[bool]:
+    """Whether a script of those lines surely runs line ``number`` (from 1); None: unsure.
+
+    It is sure where the lines before hold no control structure, and unsure after a command of a
+    script that ends at the first failure (-e).
+    """
+    stops = bool(lines) and re.match(r"#!\s*\S+(?:\s+\S+)?\s+-\w*e", lines[0]) is not None
+    for text in lines[: number - 1]:
+        text = text.strip()
+        if not text or text.startswith("#"):
+            continue
+        if re.match(r"exit\b", text):
+            return False
+        if stops or _BRANCH.search(text) or text.endswith("\\"):
+            return None
+    return True if is_plain(lines[number - 1]) else None
+
+
+def of_unit(line: str) -> Optional[str]:
+    """The command of an Exec line of a systemd unit; None for other lines."""
+    match = re.match(r"\s*Exec(?:Start|StartPre|StartPost|Condition)\s*=\s*(.*)", line)
+    return re.sub(r"^[-@:+!|]+\s*", "", match.group(1)) if match else None
+
+
+def of_exec(command: str) -> Tuple[List[Effect], bool]:
+    """What the command of a unit does, and whether that is sure: no shell, no redirection.
+
+    systemd hands >, | and && to the command as they are.
+    """
+    commands = split(command)
+    words = commands[0].words if commands else [""]
+    runs_shell = _unwrapped(list(words))[:1] and _unwrapped(list(words))[0].rpartition("/")[2]
+    if runs_shell in _SHELLS:
+        return effects(command), is_plain(command)
+    alone = len(commands) == 1 and not commands[0].outputs
+    return (_of_command(Simple(words, [], False), None) if commands else []), alone
+
+
+def joined(text: str) -> List[str]:
+    """The lines of a script; one that goes on (\\) holds it all, and those after it are empty."""
+    lines: List[str] = []
+    parts: List[str] = []
+    first = -1
+    for number, line in enumerate(text.splitlines()):
+        lines.append("" if parts else line)
+        goes_on = line.endswith("\\") and (parts or not line.lstrip().startswith("#"))
+        if parts or goes_on:
+            first = first if parts else number
+            # A line in the middle is told without the blanks around it.
+            piece = line.strip() if parts else line
+            parts.append(piece[:-1] if goes_on else piece)
+        if parts and not goes_on:
+            lines[first], parts = " ".join(parts), []
+    if parts:
+        lines[first] = " ".join(parts) + "\\"
+    return lines
+
+
+def of_crontab(line: str, has_user: bool) -> Optional[str]:
+    """The command of a line of a crontab; None for comments and variables."""
+    text = line.strip()
+    if not text or text.startswith("#") or re.match(r"[A-Za-z_]\w*\s*=", text):
+        return None
+    times = 1 if text.startswith("@") else 5
+    parts = text.split(None, times + (1 if has_user else 0))
+    return parts[-1] if len(parts) > times + (1 if has_user else 0) else None
+
+
+def of_udev(line: str) -> str:
+    """The commands of a udev rule (RUN, IMPORT, PROGRAM), and its SYSCTL{} as one."""
+    if line.lstrip().startswith("#"):
+        return ""
+    run = re.findall(r'(?:RUN|PROGRAM|IMPORT)(?:\{program\})?\s*(?:\+|:)?=+\s*"([^"]*)"', line)
+    keys = re.findall(r'SYSCTL\{([^}]*)\}\s*=\s*"([^"]*)"', line)
+    return "; ".join(run + ["sysctl -w '{0}={1}'".format(*pair) for pair in keys])
+
+
+def of_modprobe(line: str) -> str:
+    """The command of a line of modprobe.d (install MODULE COMMAND)."""
+    match = re.match(r"\s*install\s+\S+\s+(.*)", line)
+    return match.group(1) if match else ""
+
+
+def split(text: str) -> List[Simple]:
+    """The simple commands of a line, by the quoting rules of the shell.
+
+    What a substitution would run is not looked into: it stands as UNKNOWN, and so does text that
+    ends within quotes.
+    """
+    commands: List[Simple] = []
+    words: List[str] = []
+    outputs: List[str] = []
+    word: List[str] = []
+    into = ""
+    position = 0
+
+    def end_word() -> None:
+        nonlocal word, into
+        if word:
+            if into == ">":
+                outputs.append("".join(word))
+            elif not into:
+                words.append("".join(word))
+            into = ""
+        word = []
+
+    while position < len(text):
+        # Digits within a word are no file's number.
+        redirect = (_REDIRECT if word else _NUMBERED).match(text, position)
+        operator = _OPERATOR.match(text, position)
+        if redirect:
+            end_word()
+            # echo 10>FILE opens it as file 10 and writes nothing to it.
+            is_output = re.match(r"1?>[>|]?$|&>", redirect.group()) is not None
+            into = ">" if is_output else "<"
+            position = redirect.end()
+        elif operator:
+            end_word()
+            into = ""
+            if words or outputs:
+                commands.append(Simple(words, outputs, operator.group() == "|"))
+            words, outputs = [], []
+            position = operator.end()
+        elif text[position] in " \t\r":
+            end_word()
+            position += 1
+        elif text[position] == "#" and not word:
+            break
+        else:
+            piece, position = _piece(text, position)
+            word.append(piece)
+    end_word()
+    if words or outputs:
+        commands.append(Simple(words, outputs, False))
+    return commands
+
+
+_REDIRECT = re.compile(r"&>>?|>>|>\||>&|<<<|<<-?|<>|<&|>|<")
+_NUMBERED = re.compile(r"&>>?|\d*(?:>>|>\||>&|<<<|<<-?|<>|<&|>|<)")
+_OPERATOR = re.compile(r"\|\||&&|;;|[;&|()\n]")
+_VARIABLE = re.compile(r"\$(?:\w+|[@*#?!$-])")
+
+
+def _piece(text: str, begin: int) -> Tuple[str, int]:
+    """(the text of the next part of a word, where it ends)."""
+    letter = text[begin]
+    if letter == '"':
+        pieces, position = [], begin + 1
+        while position < len(text) and text[position] != '"':
+            if text[position] in "\\$`":
+                piece, position = _piece(text, position)
+            else:
+                piece, position = text[position], position + 1
+            pieces.append(piece)
+        return ("".join(pieces), position + 1) if position < len(text) else (UNKNOWN, len(text))
+    if letter in "'`":
+        end = text.find(letter, begin + 1)
+        if end < 0:
+            return UNKNOWN, len(text)
+        return text[begin + 1 : end] if letter == "'" else UNKNOWN, end + 1
+    if letter == "\\":
+        return text[begin + 1 : begin + 2], begin + 2
+    if letter == "$":
+        if text[begin + 1 : begin + 2] in ("(", "{"):
+            return UNKNOWN, _closed(text, begin)
+        match = _VARIABLE.match(text, begin)
+        return (UNKNOWN, match.end()) if match else ("$", begin + 1)
+    return letter, begin + 1
+
+
+def _closed(text: str, begin: int) -> int:
+    """The end of $(...) or ${...}, counting brackets of the kind."""
+    opening, closing = text[begin + 1], {"(": ")", "{": "}"}[text[begin + 1]]
+    depth = 0
+    for position in range(begin, len(text)):
+        depth += (text[position] == opening) - (text[position] == closing)
+        if position > begin and not depth:
+            return position + 1
+    return len(text)
+
+
+def _of_command(command: Simple, before: Optional[Simple]) -> List[Effect]:
+    words = list(command.words)
+    while words and (words[0] in _KEYWORDS or _ASSIGNMENT.match(words[0])):
+        if _ASSIGNMENT.match(words[0]) and len(words) == 1:
+            break
+        words.pop(0)
+    words = _unwrapped(words)
+    name = words[0].rpartition("/")[2] if words else ""
+    printed = _printed(command, words)
+    found = [
+        _set(path, printed)
+        for path in command.outputs
+        # A file that only the shell knows counts where it could be one that takes the value.
+        if path.startswith(_BELOW)
+        or (path.startswith(UNKNOWN) and (printed is not None or words[1:] == [UNKNOWN]))
+    ]
+    if name in _SHELLS:
+        for number, word in enumerate(words[1:], 1):
+            if re.match(r"-\w*c$", word) and number + 1 < len(words):
+                return found + effects(words[number + 1])
+    if name == "sysctl":
+        return found + _of_sysctl(words[1:])
+    if name == "systemd-sysctl":
+        files = tuple(word for word in words[1:] if not word.startswith("-"))
+        return found + [Effect(LOAD, "", None, files or (SYSTEMD,), _of_prefixes(words[1:]))]
+    if name == "hugeadm":
+        return found + _of_hugeadm(words[1:])
+    if name in ("systemctl", "service", "procps", "rc-service", "invoke-rc.d"):
+        return found + _of_service(name, words[1:])
+    if name == "tee":
+        value = None if before is None else _printed(before, _unwrapped(list(before.words)))
+        return found + [
+            _set(word, value) for word in words[1:] if word.startswith(_BELOW + (UNKNOWN,))
+        ]
+    if name == "xargs" and any(word.rpartition("/")[2] == "sysctl" for word in words):
+        return found + [_set("/proc/sys/" + UNKNOWN, None)]
+    if name in _READERS and not (name == "sed" and any(w.startswith("-i") for w in words)):
+        return found
+    return found + _mentioned(words)
+
+
+def _unwrapped(words: List[str]) -> List[str]:
+    """Without sudo, nice, timeout and the like in front, and their options and numbers."""
+    while words and words[0].rpartition("/")[2] in _WRAPPERS:
+        wrapper = words.pop(0).rpartition("/")[2]
+        while words and (
+            words[0].startswith("-")
+            or re.match(r"[\d.]+[smhd]?$|0x[0-9a-fA-F]+$", words[0])
+            or _ASSIGNMENT.match(words[0])
+        ):
+            option = words.pop(0)
+            takes_value = (wrapper, option) in (
+                ("sudo", "-u"),
+                ("sudo", "-g"),
+                ("nice", "-n"),
+                ("ionice", "-c"),
+                ("ionice", "-n"),
+                ("timeout", "-s"),
+                ("timeout", "-k"),
+            )
+            if takes_value and words:
+                words.pop(0)
+        if wrapper == "eval":
+            words = [word for one in split(" ".join(words)) for word in one.words]
+    return words
+
+
+def _printed(command: Simple, words: List[str]) -> Optional[str]:
+    """What echo or printf writes; None where the line does not show it."""
+    if not words or words[0].rpartition("/")[2] not in ("echo", "printf"):
+        return None
+    if any(UNKNOWN in word for word in words):
+        return None
+    if words[0].endswith("echo"):
+        return " ".join(dropwhile(re.compile(r"-[neE]+$").match, words[1:]))
+    text = words[1] if len(words) == 2 else "%"
+    text = text.replace("\\n", "\n")
+    return None if "%" in text or "\\" in text else text
+
+
+def _set(path: str, value: Optional[str]) -> Effect:
+    return Effect(SET, re.sub("/+", "/", path), value, (), None)
+
+
+def _of_sysctl(arguments: List[str]) -> List[Effect]:
+    """sysctl of procps; with --load every other argument is a file."""
+    names: List[str] = []
+    files: List[str] = []
+    loads = system = False
+    pattern: Optional[str] = None
+    waiting = deque(arguments)
+
+    def following() -> str:
+        return waiting.popleft() if waiting else ""
+
+    while waiting:
+        word = waiting.popleft()
+        if word == "--system":
+            system = True
+        elif word in ("--dry-run", "--help", "--version", "-h", "-V"):
+            return []
+        elif word.startswith("--load"):
+            loads = True
+            files.extend([word[len("--load=") :]] if "=" in word else [])
+        elif word.startswith("--pattern"):
+            pattern = word.partition("=")[2] if "=" in word else following()
+        elif word == "-r":
+            pattern = following()
+        elif re.match(r"-[a-zA-Z]*[pf]", word):
+            loads = True
+            attached = re.sub(r"^-[a-zA-Z]*?[pf]", "", word)
+            # -pq is -p with the file "q" for getopt, but nobody means a file without a slash.
+            files.extend([attached] if "/" in attached else [])
+        elif word == "-":
+            names.append(UNKNOWN)
+        elif not word.startswith("-"):
+            names.append(word)
+    if system:
+        return [Effect(LOAD, "", None, (PROCPS,), pattern)]
+    if loads:
+        wanted = files + names
+        if any(UNKNOWN in one for one in wanted):
+            return [_set("/proc/sys/" + UNKNOWN, None)]
+        return [Effect(LOAD, "", None, tuple(wanted or [_SYSCTL_CONF]), pattern)]
+    found = []
+    only_values = "-n" in arguments
+    for name in names:
+        key, equals, value = name.partition("=")
+        if equals:
+            target = "/proc/sys/" + sysctl_d.normalize(key.strip())
+            found.append(_set(target, None if UNKNOWN in value else value.strip()))
+        elif UNKNOWN in name and not only_values:
+            found.append(_set("/proc/sys/" + sysctl_d.normalize(key), None))
+    return found
+
+
+def _of_prefixes(arguments: List[str]) -> Optional[str]:
+    """The keys that --prefix= lets through, as a pattern; None where it is not given."""
+    given = [word.partition("=")[2] for word in arguments if word.startswith("--prefix=")]
+    paths = [one.partition(UNKNOWN)[0].replace("/proc/sys", "").strip("/") for one in given]
+    if not paths or "" in paths:
+        return None
+    return "^(?:{0})".format("|".join(re.escape(one.replace("/", ".")) for one in paths))
+
+
+def _of_hugeadm(arguments: List[str]) -> List[Effect]:
+    """hugeadm counts pages in its own way: what it sets is known, the number is not."""
+    found = []
+    for option, target in _HUGEADM:
+        if any(word.startswith(option) for word in arguments):
+            found.append(_set(target, None))
+    for word in arguments:
+        if word in ("--thp-always", "--thp-madvise", "--thp-never"):
+            found.append(_set(_THP, word[len("--thp-") :]))
+    return found
+
+
+def _of_service(name: str, arguments: List[str]) -> List[Effect]:
+    """Starting the service that applies sysctl.d again."""
+    acts = {"start", "restart", "reload", "force-reload", "try-restart", "reload-or-restart"}
+    units = {"procps", "procps.service", "systemd-sysctl", "systemd-sysctl.service"}
+    named = name == "procps" or units.intersection(arguments)
+    if not named or not acts.intersection(arguments):
+        return []
+    by_systemd = "systemd-sysctl" in " ".join(arguments)
+    return [Effect(LOAD, "", None, (SYSTEMD if by_systemd else PROCPS,), None)]
+
+
+def _mentioned(words: List[str]) -> List[Effect]:
+    """What a command that is not known could write."""
+    text = " ".join(words)
+    found = [_set(target, None) for target in _TARGET.findall(text)]
+    if not found:
+        found = [_set("/proc/sys/vm/" + name, None) for name in _BARE.findall(text)]
+    return found

@@ -1,0 +1,110 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""systemd unit files with their drop-ins, and how a path is written in the name of a unit.
+
+Source: systemd.syntax(7); systemd.unit(5), "String escaping for inclusion in unit names";
+config_parse() in src/shared/conf-parser.c.
+"""
+
+import re
+from typing import List, NamedTuple, Optional, Sequence
+
+from ...errors import ParseError
+
+_WHAT = "systemd unit"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.")
+
+
+class Assignment(NamedTuple):
+    """One setting. ``line`` is where it begins, from 1; ``path`` is the file."""
+
+    section: str
+    key: str
+    value: str
+    path: str
+    line: int
+
+
+class Unit(NamedTuple):
+    """A unit file or a drop-in. bad_lines are no settings: systemd logs and skips them."""
+
+    assignments: List[Assignment]
+    bad_lines: List[int]
+
+
+def parse(text: str, path: str) -> Unit:
+    """Every setting of a file, in order. A text without any is legal: it masks the unit.
+
+    Raises ParseError at a section header that does not end: systemd does not load such a file.
+    """
+    unit = Unit([], [])
+    section = ""
+    waiting, first = "", 0
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.rstrip("\r")
+        if line.lstrip()[:1] in ("#", ";"):
+            continue  # also within a continued line
+        if not waiting:
+            first = number
+        if line.endswith("\\"):
+            waiting += line[:-1] + " "
+            continue
+        whole, waiting = (waiting + line).strip(), ""
+        if whole.startswith("["):
+            if not whole.endswith("]"):
+                raise ParseError(_WHAT, "the section header does not end", first)
+            section = whole[1:-1]
+        elif whole:
+            _assign(unit, section, whole, path, first)
+    if waiting.strip():
+        _assign(unit, section, waiting.strip(), path, first)
+    return unit
+
+
+def _assign(unit: Unit, section: str, line: str, path: str, number: int) -> None:
+    key, equals, value = line.partition("=")
+    if not section or not equals or not key.strip():
+        unit.bad_lines.append(number)
+        return
+    unit.assignments.append(Assignment(section, key.strip(), value.strip(), path, number))
+
+
+def last(units: Sequence[Unit], section: str, key: str) -> Optional[Assignment]:
+    """The setting that counts of a unit and its drop-ins, in the order in which they are read.
+
+    None where it is not set, or set to nothing by the last line.
+    """
+    found = None
+    for unit in units:
+        for assignment in unit.assignments:
+            if (assignment.section, assignment.key) == (section, key):
+                found = assignment if assignment.value else None
+    return found
+
+
+def unit_name(path: str, suffix: str = ".mount") -> str:
+    """The name of the unit for a path, as ``systemd-escape --path`` gives it: "u01-data.mount"."""
+    parts = [part for part in path.split("/") if part]
+    if not parts:
+        return "-" + suffix
+    joined = "/".join(parts)
+    letters = []
+    for at, byte in enumerate(joined.encode("utf-8", "surrogateescape")):
+        letter = chr(byte)
+        if letter == "/":
+            letters.append("-")
+        elif letter in _PLAIN and not (letter == "." and at == 0):
+            letters.append(letter)
+        else:
+            letters.append(f"\\x{byte:02x}")
+    return "".join(letters) + suffix
+
+
+def unit_path(name: str) -> str:
+    """The path that the name of a mount or automount unit stands for."""
+    stem = name.rpartition(".")[0]
+    if stem == "-":
+        return "/"
+    raw = stem.replace("-", "/").encode("utf-8", "surrogateescape")
+    plain = re.sub(rb"\\x([0-9a-fA-F]{2})", lambda match: bytes([int(match.group(1), 16)]), raw)
+    return "/" + plain.decode("utf-8", "surrogateescape")

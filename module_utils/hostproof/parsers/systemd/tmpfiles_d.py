@@ -1,0 +1,114 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""tmpfiles.d files as systemd-tmpfiles reads them at boot: here, which lines write to a file.
+
+Source: tmpfiles.d(5); systemd, parse_line() and item_compatible() in src/tmpfiles/tmpfiles.c.
+"""
+
+import fnmatch
+import re
+from typing import Dict, List, Match, NamedTuple, Optional
+
+from ..number import integer
+from . import conf_d
+
+DIRECTORIES = conf_d.directories("tmpfiles.d")
+
+#: What the types begin with whose lines write to a file that there may be.
+WRITING = ("w", "f")
+
+_TYPE = re.compile(r"[A-Za-z][-+!=~^$?]*$")
+# A field ends at white space outside of quotes; the argument is the rest of the line.
+_FIELD = re.compile(r"""((?:"[^"]*"|'[^']*'|[^\s"'])+)(?:[ \t]+|$)""")
+_FIELDS_BEFORE_ARGUMENT = 6
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|[0-7]{3}|[abfnrstv\\\"']|.|$)", re.DOTALL)
+_LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "s": " ", "t": "\t", "v": "\v"}
+
+
+class Entry(NamedTuple):
+    """One line. ``type`` carries its modifiers (``w+``); argument is "" where there is none."""
+
+    type: str
+    target: str
+    argument: str
+    path: str
+    line: int
+
+
+def parse(text: str, path: str) -> List[Entry]:
+    """Every line of a file that systemd carries out; it logs and skips what it cannot read.
+
+    An empty file is legal: it masks one of the same name. ``%`` specifiers are not replaced.
+    """
+    entries = []
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.strip(" \t\r")
+        if line and line[0] != "#":
+            entry = _entry(line, path, number)
+            if entry is not None:
+                entries.append(entry)
+    return entries
+
+
+def effective_files(paths: List[str]) -> List[str]:
+    """Of all paths found in DIRECTORIES, those that systemd-tmpfiles reads, in its order."""
+    return conf_d.effective_files(DIRECTORIES, paths)
+
+
+def writes(entries: List[Entry], target: str) -> List[Entry]:
+    """The ``w`` and ``f+`` lines that write to a file, in the order of writing: the last decides.
+
+    ``entries`` stand in the order of reading. Of several lines with one target the first counts
+    and systemd drops the others as duplicates, unless all of them append (``w+``). ``f+`` comes
+    before ``w``, of which several patterns can match the file.
+    """
+    created = [e for e in entries if e.type[0] == "f" and "+" in e.type and e.target == target]
+    written = [
+        e
+        for e in entries
+        if e.type[0] == "w" and e.argument and fnmatch.fnmatchcase(target, e.target)
+    ]
+    carried_out = created[:1]
+    # By target: whether all that are carried out append.
+    appending: Dict[str, bool] = {}
+    for entry in written:
+        appends = "+" in entry.type
+        if appends and appending.get(entry.target, True) or entry.target not in appending:
+            appending[entry.target] = appends
+            carried_out.append(entry)
+    return carried_out
+
+
+def _entry(line: str, path: str, number: int) -> Optional[Entry]:
+    fields: List[str] = []
+    while line and len(fields) < _FIELDS_BEFORE_ARGUMENT:
+        match = _FIELD.match(line)
+        if match is None:
+            return None
+        fields.append(re.sub("[\"']", "", match.group(1)))
+        line = line[match.end() :]
+    argument = _unescape(line)
+    if len(fields) < 2 or argument is None:
+        return None
+    kind, target = fields[:2]
+    if _TYPE.match(kind) is None or not target.startswith("/"):
+        return None
+    target = "/" + "/".join(part for part in target.split("/") if part)
+    return Entry(kind, target, "" if argument == "-" else argument, path, number)
+
+
+def _unescape(text: str) -> Optional[str]:
+    """C-style escapes replaced; None if there is one that C does not have."""
+    codes = [match.group(1) for match in _ESCAPE.finditer(text)]
+    if any(
+        len(code) < 2 and code not in _LETTERS and code not in ("\\", '"', "'") for code in codes
+    ):
+        return None
+    return _ESCAPE.sub(_unescaped, text)
+
+
+def _unescaped(match: Match[str]) -> str:
+    code = match.group(1)
+    if len(code) > 1:
+        return chr(integer(code[1:], 16) if code[0] == "x" else integer(code, 8))
+    return _LETTERS.get(code, code)

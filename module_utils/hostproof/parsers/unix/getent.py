@@ -1,0 +1,64 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Users and groups as ``getent passwd`` and ``getent group`` print them (passwd(5), group(5))."""
+
+from typing import List, NamedTuple, Tuple
+
+from ...errors import ParseError
+from ..number import integer
+
+
+class Passwd(NamedTuple):
+    """A user. gid is the primary group."""
+
+    name: str
+    uid: int
+    gid: int
+
+
+class Group(NamedTuple):
+    """A group. members are the users who have it beside their primary group."""
+
+    name: str
+    gid: int
+    members: List[str]
+
+
+def parse_passwd(text: str) -> List[Passwd]:
+    """Every user. Raises ParseError if there is none."""
+    return [
+        Passwd(fields[0], _number("passwd", fields[2], line), _number("passwd", fields[3], line))
+        for line, fields in _rows("passwd", text, 7)
+    ]
+
+
+def parse_group(text: str) -> List[Group]:
+    """Every group. Raises ParseError if there is none."""
+    return [
+        Group(
+            fields[0],
+            _number("group", fields[2], line),
+            [member for member in fields[3].split(",") if member],
+        )
+        for line, fields in _rows("group", text, 4)
+    ]
+
+
+def _rows(what: str, text: str, columns: int) -> List[Tuple[int, List[str]]]:
+    rows = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line:
+            continue
+        fields = line.split(":")
+        if len(fields) != columns or not fields[0]:
+            raise ParseError(what, f"not {columns} fields: {line!r}", number)
+        rows.append((number, fields))
+    if not rows:
+        raise ParseError(what, "there is no entry")
+    return rows
+
+
+def _number(what: str, text: str, line: int) -> int:
+    if not text.isdecimal():
+        raise ParseError(what, f"not a number: {text!r}", line)
+    return integer(text)

@@ -1,0 +1,129 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What kind of disk a block device or a file stands on, as the kernel tells it.
+
+``virtual`` is a disk that a hypervisor or a cloud lends: what is below it the kernel cannot know,
+and what it says of rotation is the hypervisor's word. Of a stack (multipath, LVM, RAID) the
+slowest disk below counts. Sources: kernel Documentation/ABI/stable/sysfs-block (queue/rotational);
+the vendors that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google and Amazon give their disks.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import attempt, known
+from ...errors import Absent, Unanswered
+from ...host import Host
+from ...parsers.nfs import mountinfo
+from ..nfs import nfs_mounted
+
+HDD, SSD, NVME, VIRTUAL, NFS, OTHER = "hdd", "ssd", "nvme", "virtual", "nfs", "other"
+
+#: The slowest first.
+_SLOWEST = (HDD, VIRTUAL, SSD, NVME)
+
+_BLOCK = "/sys/block"
+_NUMBERED = "/sys/dev/block/{0}"
+_VIRTUAL_NAME = re.compile(r"^(vd|xvd|ubd)[a-z]")
+_VIRTUAL_MAKER = re.compile(
+    r"\b(QEMU|VMware|Msft|VBOX|VirtualBox|Virtual|Xen|Google|PersistentDisk|Amazon Elastic|Bochs"
+    r"|Nutanix)\b",
+    re.IGNORECASE,
+)
+
+
+class Storage(NamedTuple):
+    """``name`` is the device, or the server's export.
+
+    ``kind`` is HDD, SSD, NVME, VIRTUAL, NFS, or OTHER for a file system that does not tell on
+    which disks it is (ZFS, overlay).
+    """
+
+    kind: str
+    name: str
+    evidence: Tuple[str, ...]
+
+
+def of_device(host: Host, name: str) -> Storage:
+    """The kind of a device by its kernel name ("sda", "dm-3", "sda1"); Unanswered if not told."""
+    disks = _disks_below(host, name)
+    kinds = [_kind(host, disk) for disk in disks]
+    slowest = min(kinds, key=lambda one: _SLOWEST.index(one.kind))
+    return slowest._replace(name=name)
+
+
+def of_path(host: Host, path: str) -> Storage:
+    """The kind of storage below a file or block device, without touching the file itself."""
+    if path.startswith("/dev/"):
+        return of_device(host, host.real_path(path).split("/")[-1])
+    mounts = mountinfo.visible(mountinfo.parse(host.read_text(nfs_mounted.MOUNTINFO)))
+    # A link that leads to another mount is followed where that needs no look at a server.
+    mount = _mount_of(mounts, path)
+    if mount is not None and not mount.fstype.startswith("nfs"):
+        mount = _mount_of(mounts, host.real_path(path))
+    evidence = ("file:" + nfs_mounted.MOUNTINFO,)
+    if mount is None:
+        raise Unanswered(evidence[0], f"no mount holds {path}")
+    if mount.fstype.startswith("nfs"):
+        return Storage(NFS, mount.source, evidence)
+    if mount.device.startswith("0:"):
+        # btrfs and others number their superblocks themselves, and name the device.
+        if not mount.source.startswith("/dev/"):
+            return Storage(OTHER, f"{mount.fstype} {mount.source}", evidence)
+        name = host.real_path(mount.source).split("/")[-1]
+    else:
+        name = host.real_path(_NUMBERED.format(mount.device)).split("/")[-1]
+    found = of_device(host, name)
+    return found._replace(evidence=evidence + found.evidence)
+
+
+def _mount_of(mounts: List[mountinfo.Mount], path: str) -> Optional[mountinfo.Mount]:
+    """The mount that a path lies on; of two on one place the later."""
+    best: Optional[mountinfo.Mount] = None
+    for mount in mounts:
+        below = path == mount.path or path.startswith(mount.path.rstrip("/") + "/")
+        if below and (best is None or len(mount.path) >= len(best.path)):
+            best = mount
+    return best
+
+
+def _disks_below(host: Host, name: str) -> List[str]:
+    """The disks that a device stands on; itself where it is one."""
+    names = host.list_dir(_BLOCK)
+    left: List[str] = [name]
+    found: List[str] = []
+    seen: Dict[str, bool] = {}
+    while left:
+        one = left.pop()
+        if one not in names:
+            # A partition: the longest disk whose name it begins with.
+            holding = [disk for disk in names if one.startswith(disk)]
+            if not holding:
+                raise Unanswered("dir:" + _BLOCK, f"{_BLOCK} does not know the disk of {one}")
+            one = max(holding, key=len)
+        if one in seen:
+            continue
+        seen[one] = True
+        slaves = attempt(host.list_dir, f"{_BLOCK}/{one}/slaves")
+        parts = [] if isinstance(slaves, Absent) else list(known(slaves))
+        left += parts
+        if not parts:
+            found.append(one)
+    return sorted(found)
+
+
+def _kind(host: Host, disk: str) -> Storage:
+    if _VIRTUAL_NAME.match(disk):
+        return Storage(VIRTUAL, disk, ("dir:" + _BLOCK,))
+    makers: List[str] = []
+    for part in ("vendor", "model"):
+        path = f"{_BLOCK}/{disk}/device/{part}"
+        text = attempt(host.read_text, path)
+        if not isinstance(text, Absent):
+            makers.append("file:" + path)
+            if _VIRTUAL_MAKER.search(known(text)):
+                return Storage(VIRTUAL, disk, ("file:" + path,))
+    if disk.startswith("nvme"):
+        return Storage(NVME, disk, tuple(makers) or ("dir:" + _BLOCK,))
+    path = f"{_BLOCK}/{disk}/queue/rotational"
+    return Storage(HDD if host.read_number(path) else SSD, disk, ("file:" + path,))

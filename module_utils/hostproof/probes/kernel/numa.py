@@ -1,0 +1,51 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the huge page pool is spread over the NUMA nodes (kernel hugetlbpage.rst, sysfs)."""
+
+import re
+from typing import List, NamedTuple, Optional
+
+from ...answer import attempt, unless_absent
+from ...errors import Absent
+from ...host import Host
+from ...parsers.number import clipped
+
+FOLDER = "/sys/devices/system/node"
+
+
+class NodePool(NamedTuple):
+    """The pages of one size on one node; ``key`` is the evidence behind it."""
+
+    name: str
+    pages: int
+    free: int
+    key: str
+
+
+def read_node_pools(host: Host, page_size: int) -> List[NodePool]:
+    """The pool on each node, by node number. ``page_size`` in bytes; empty without NUMA.
+
+    A node without memory of its own has no pool, and is left out.
+    """
+    try:
+        names = host.list_dir(FOLDER)
+    except Absent:
+        return []
+    nodes = [name for name in names if re.match(r"^node\d+$", name)]
+    pools = [
+        _read_node(host, name, page_size) for name in sorted(nodes, key=lambda n: clipped(n[4:]))
+    ]
+    return [pool for pool in pools if pool is not None]
+
+
+def _read_node(host: Host, name: str, page_size: int) -> Optional[NodePool]:
+    folder = f"{FOLDER}/{name}/hugepages/hugepages-{page_size // 1024}kB/"
+    pages = unless_absent(attempt(host.read_number, folder + "nr_hugepages"), None)
+    if pages is None:
+        return None
+    return NodePool(
+        name,
+        pages,
+        host.read_number(folder + "free_hugepages"),
+        f"file:{folder}nr_hugepages",
+    )

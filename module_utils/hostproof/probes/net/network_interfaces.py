@@ -1,0 +1,529 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which network interfaces carry storage and the interconnect, and what they stand on.
+
+A path leads from this host to a server of NFS, iSCSI or NVMe over a device of the kernel (a VLAN,
+a bond, a bridge) to the interfaces below it, which are what a cable is in. Sources: kernel
+Documentation/ABI/testing/sysfs-class-net; Oracle Clusterware Administration, oifcfg.
+"""
+
+import ipaddress
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...command import Command
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host
+from ...parsers.net import bonding, ethtool_permanent, ip_addr, ip_neigh, ip_route, proc_net_tcp
+from ...parsers.number import clipped
+from ...parsers.unix import getent
+from ..nfs import nfs_mounted, nfs_persisted
+
+CLASS = "/sys/class/net"
+_ADDRESSES = ["ip", "-o", "addr", "show"]
+_NEIGHBOURS = ["ip", "neigh", "show"]
+_ISCSI = "/sys/class/iscsi_connection"
+_SESSIONS = "/sys/class/iscsi_session"
+#: Where open-iscsi keeps what a session is bound to: Red Hat's place, and Debian's.
+_IFACES = ("/var/lib/iscsi/ifaces", "/etc/iscsi/ifaces")
+_NVME = "/sys/class/nvme"
+STORAGE, INTERCONNECT, PUBLIC = "storage", "interconnect", "public"
+_MAC = re.compile(r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")
+#: The daemon of Clusterware that its owner's home can be told by.
+_CSS = r"^/\S+/bin/ocssd\.bin$"
+_SSHD = r"(^|/)sshd\b"
+
+
+class Nic(NamedTuple):
+    """An interface that a cable is in, or a virtual machine's.
+
+    ``driver`` is None where it has none of its own. ``mac`` is the address that it uses now,
+    ``permanent_mac`` the one that it was built with, None where nobody tells. ``speed`` is in Mb/s;
+    None is unknown. ``carrier`` is False too where somebody took the interface down. ``bond`` is
+    what it is a member of. ``team``: that is no bond of the kernel (teamd).
+    """
+
+    name: str
+    driver: Optional[str]
+    mac: Optional[str]
+    permanent_mac: Optional[str]
+    speed: Optional[int]
+    duplex: Optional[str]
+    mtu: Optional[int]
+    carrier: Optional[bool]
+    bond: Optional[str]
+    team: bool
+    evidence: Tuple[str, ...]
+
+
+class Path(NamedTuple):
+    """A way that matters. ``what`` says what goes there, in words.
+
+    ``address`` is the other end, "" where there is none in particular. ``mac`` is the neighbour's
+    where the address is on the link. ``mtu`` is that of the device, ``learned_mtu`` what the
+    kernel has learned of the way. ``nics`` are the names of the interfaces below.
+    """
+
+    role: str
+    what: str
+    address: str
+    device: str
+    gateway: Optional[str]
+    mac: Optional[str]
+    mtu: Optional[int]
+    learned_mtu: Optional[int]
+    nics: Tuple[str, ...]
+    evidence: Tuple[str, ...]
+
+
+class Interfaces(NamedTuple):
+    """``unknown`` are reasons why there may be more paths than these.
+
+    ``logins`` are the names of the interfaces that carry somebody's ssh session now.
+    """
+
+    nics: Dict[str, Nic]
+    bonds: Dict[str, Answer[bonding.Bond]]
+    paths: List[Path]
+    unknown: List[HostproofError]
+    logins: Answer[Tuple[str, ...]]
+
+    def roles_of(self, name: str) -> Tuple[str, ...]:
+        found = {path.role for path in self.paths if name in path.nics}
+        return tuple(role for role in (STORAGE, INTERCONNECT, PUBLIC) if role in found)
+
+
+class _Aim(NamedTuple):
+    """``over`` is the interface that it is bound to, "" where the kernel's route counts."""
+
+    role: str
+    what: str
+    address: str
+    evidence: Tuple[str, ...]
+    over: str = ""
+
+
+def read_interfaces(
+    host: Host, interconnect: Optional[Sequence[str]], every: bool = False
+) -> Interfaces:
+    """Look at a Linux host. ``interconnect`` names interfaces or networks; None asks Clusterware.
+
+    ``every`` interface with a device of its own is read, also one that no known path needs.
+    Absent where the host has no /sys/class/net.
+    """
+    names = host.list_dir(CLASS)
+    unknown: List[HostproofError] = []
+    aims: List[_Aim] = []
+    for read in (_nfs_aims, _nfs_boot_aims, _iscsi_aims, _nvme_aims):
+        found = attempt(read, host)
+        if isinstance(found, HostproofError):
+            unknown.append(found)
+        else:
+            unknown += [one for one in found if isinstance(one, HostproofError)]
+            aims += [one for one in found if isinstance(one, _Aim)]
+    neighbours = if_known(attempt(_read_neighbours, host), [])
+    paths: List[Path] = []
+    for aim in _once(aims):
+        path = attempt(_path_to, host, aim, neighbours, names)
+        if isinstance(path, HostproofError):
+            unknown.append(path)
+        elif path is not None:
+            paths.append(path)
+    addresses = attempt(_read_addresses, host)
+    private = attempt(lambda: _interconnects(host, interconnect, known(addresses), names))
+    if isinstance(private, HostproofError):
+        unknown.append(private)
+    else:
+        paths += private
+    carrying = {name for path in paths for name in path.nics}
+    public = if_known(attempt(lambda: _publics(host, known(addresses), names, carrying)), [])
+    paths += public
+    wanted = sorted({name for path in paths for name in path.nics})
+    if every:
+        wanted = sorted(set(wanted).union(name for name in names if _has_device(host, name)))
+    bonds: Dict[str, Answer[bonding.Bond]] = {}
+    nics = {}
+    for name in wanted:
+        bond = _bond_of(host, name)
+        if bond is not None and bond not in bonds:
+            bonds[bond] = attempt(_read_bond, host, bond)
+        nics[name] = _read_nic(host, name, bond, bonds)
+    logins = attempt(lambda: _read_logins(host, names, known(addresses)))
+    return Interfaces(nics, bonds, paths, unknown, logins)
+
+
+# -- what matters ---------------------------------------------------------------------------------
+
+
+def _nfs_aims(host: Host) -> List[_Aim]:
+    found = []
+    for mount in nfs_mounted.read_mounted(host, nfs_mounted.LINUX):
+        address = re.search(r"(?:^|,)addr=([^,]+)", mount.options)
+        server = mount.source.rpartition(":/")[0].strip("[]")
+        found.append(
+            _Aim(
+                STORAGE,
+                f"NFS {mount.path}",
+                address.group(1) if address else server,
+                mount.evidence,
+            )
+        )
+    return found
+
+
+def _nfs_boot_aims(host: Host) -> List[_Aim]:
+    """What a boot mounts and is not mounted now: its server's name is to be resolved."""
+    mounted = {mount.path for mount in nfs_mounted.read_mounted(host, nfs_mounted.LINUX)}
+    persisted = nfs_persisted.read_persisted(host, nfs_mounted.LINUX)
+    found = []
+    for entry in known(persisted.entries):
+        server = entry.source.rpartition(":/")[0].strip("[]")
+        if entry.at_boot and entry.path not in mounted and server:
+            for address in resolve(host, server):
+                found.append(_Aim(STORAGE, "NFS " + entry.path, address, entry.evidence))
+    return found
+
+
+def resolve(host: Host, server: str) -> List[str]:
+    """The addresses of a name; an address is its own."""
+    if is_address(server):
+        return [server]
+    output = host.run(["getent", "ahosts", server])
+    addresses = [line.split()[0] for line in output.stdout.splitlines() if line.strip()]
+    if output.rc != 0 or not addresses:
+        raise Unanswered("command:getent ahosts " + server, f"{server} has no address")
+    return sorted(set(addresses))[:4]
+
+
+def plain(address: str) -> str:
+    """An address as Python writes it, without its zone; what is none stays as it is."""
+    bare = address.partition("%")[0]
+    return str(ipaddress.ip_address(bare)) if is_address(bare) else address
+
+
+def is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    return True
+
+
+def _iscsi_aims(host: Host) -> List[Answer[_Aim]]:
+    """The targets; a session whose interface is not known does not hide the others."""
+    found: List[Answer[_Aim]] = []
+    for name in unless_absent(attempt(host.list_dir, _ISCSI), []):
+        place = f"{_ISCSI}/{name}/address"
+        address = unless_absent(attempt(host.read_text, place), "").strip()
+        if is_address(address):
+            over = attempt(_bound_to, host, name)
+            if isinstance(over, HostproofError):
+                found.append(over)
+            else:
+                found.append(_Aim(STORAGE, "iSCSI target", address, ("file:" + place,), over))
+    return found
+
+
+def _bound_to(host: Host, connection: str) -> str:
+    """The interface of an iSCSI connection (connectionSESSION:NUMBER), "" where none is set."""
+    session = connection.replace("connection", "session").partition(":")[0]
+    place = f"{_SESSIONS}/{session}/ifacename"
+    name = unless_absent(attempt(host.read_text, place), "").strip()
+    if name in ("", "default", "<NULL>"):
+        return ""
+    for folder in _IFACES:
+        text = unless_absent(attempt(host.read_text, f"{folder}/{name}"), "")
+        device = re.search(r"^iface\.net_ifacename\s*=\s*(\S+)", text, re.MULTILINE)
+        if device:
+            return device.group(1)
+    raise Unanswered(
+        "file:" + place,
+        f"the iSCSI session {session} is bound to {name}, and no file of open-iscsi says which "
+        "interface that is",
+    )
+
+
+def _nvme_aims(host: Host) -> List[_Aim]:
+    found = []
+    for name in unless_absent(attempt(host.list_dir, _NVME), []):
+        folder = f"{_NVME}/{name}/"
+        kind = unless_absent(attempt(host.read_text, folder + "transport"), "").strip()
+        if kind in ("tcp", "rdma"):
+            place = folder + "address"
+            address = re.search(r"traddr=([^,\s]+)", host.read_text(place))
+            if address and is_address(address.group(1)):
+                found.append(_Aim(STORAGE, "NVMe target", address.group(1), ("file:" + place,)))
+    return found
+
+
+def _once(aims: List[_Aim]) -> List[_Aim]:
+    """One for each address and way there; what goes there is told together."""
+    joined: Dict[Tuple[str, str], _Aim] = {}
+    for aim in aims:
+        first = joined.get((aim.address, aim.over))
+        if first is None:
+            joined[aim.address, aim.over] = aim
+        elif aim.what not in first.what.split(", "):
+            joined[aim.address, aim.over] = first._replace(what=first.what + ", " + aim.what)
+    return [joined[end] for end in sorted(joined)]
+
+
+def _path_to(
+    host: Host, aim: _Aim, neighbours: List[ip_neigh.Neighbour], names: List[str], source: str = ""
+) -> Optional[Path]:
+    """None where the address is this host's own. ``source`` is what is sent from, if it is set:
+    rules of policy routing may go by it."""
+    argv = ["ip", "-o", "route", "get", aim.address]
+    argv += (["from", source] if source else []) + (["oif", aim.over] if aim.over else [])
+    key = "command:" + " ".join(argv)
+    output = host.run(argv)
+    if output.rc != 0:
+        raise Unanswered(key, f"there is no route to {aim.address}: {output.stderr.strip()}")
+    route = ip_route.parse(output.stdout)
+    if route.local or route.device == "lo":
+        return None
+    macs = [
+        one.mac
+        for one in neighbours
+        if one.address == aim.address.partition("%")[0] and one.device == route.device
+    ]
+    return Path(
+        role=aim.role,
+        what=aim.what,
+        address=aim.address,
+        device=route.device,
+        gateway=route.gateway,
+        mac=macs[0] if macs and route.gateway is None else None,
+        mtu=if_known(attempt(host.read_number, _place(route.device, "mtu")), None),
+        learned_mtu=route.mtu,
+        nics=_below(host, route.device, names),
+        evidence=aim.evidence + (key,),
+    )
+
+
+def _read_neighbours(host: Host) -> List[ip_neigh.Neighbour]:
+    return ip_neigh.parse(host.run(_NEIGHBOURS).stdout)
+
+
+def _read_addresses(host: Host) -> List[ip_addr.Address]:
+    output = host.run(_ADDRESSES)
+    if output.rc != 0:
+        raise Unanswered("command:" + " ".join(_ADDRESSES), output.stderr.strip())
+    return ip_addr.parse(output.stdout)
+
+
+def _interconnects(
+    host: Host, given: Optional[Sequence[str]], addresses: List[ip_addr.Address], names: List[str]
+) -> List[Path]:
+    found: List[Tuple[str, str]] = []
+    evidence: Tuple[str, ...] = ("command:" + " ".join(_ADDRESSES),)
+    if given is None:
+        devices = _of_clusterware(host)
+        found = [(device, "interconnect (oifcfg)") for device in devices if device in names]
+    else:
+        for item in given:
+            if "/" in item:
+                network = ipaddress.ip_network(item)
+                inside = [
+                    one.interface
+                    for one in addresses
+                    if ipaddress.ip_address(one.address) in network
+                ]
+                found += [(device, "interconnect " + item) for device in sorted(set(inside))]
+            elif item in names:
+                found.append((item, "interconnect"))
+            else:
+                raise Unanswered(
+                    "dir:" + CLASS,
+                    f"flow_control_interconnect names {item}, which this host does not have",
+                )
+    return [
+        _device_path(host, INTERCONNECT, *pair, names=names, evidence=evidence) for pair in found
+    ]
+
+
+def _of_clusterware(host: Host) -> List[str]:
+    """The devices of the cluster interconnect, as oifcfg lists them; none where no CSS runs."""
+    daemons = [one for one in host.processes("ocssd", _CSS) if one.runs("ocssd.bin") is not False]
+    if not daemons:
+        return []
+    users = getent.parse_passwd(host.run(["getent", "passwd"]).stdout)
+    names = [one.name for one in users if one.uid == daemons[0].uid]
+    if not names or daemons[0].uid == 0:
+        raise Unanswered("processes:ocssd", "nobody but root owns Clusterware: oifcfg is not run")
+    home = daemons[0].home("ocssd.bin") or daemons[0].argv0.rpartition("/bin/")[0]
+    wanted = Command(
+        "list the networks of Clusterware (oifcfg getif)",
+        (home + "/bin/oifcfg", "getif"),
+        user=names[0],
+        environment={"ORACLE_HOME": home},
+    )
+    output = host.ask(wanted)
+    if output.rc != 0:
+        raise Unanswered(
+            "command:" + wanted.name,
+            f"oifcfg getif ended with {output.rc}: {output.stdout.strip()[:200]}",
+        )
+    return [
+        line.split()[0]
+        for line in output.stdout.splitlines()
+        if len(line.split()) >= 4 and "cluster_interconnect" in line.split()[3]
+    ]
+
+
+def _publics(
+    host: Host, addresses: List[ip_addr.Address], names: List[str], carrying: Set[str]
+) -> List[Path]:
+    """Interfaces with an address that nothing else is known of."""
+    devices = sorted({one.interface for one in addresses if not one.network.is_loopback})
+    found = []
+    for device in devices:
+        name = device.partition("@")[0]
+        if name not in names or name == "lo":
+            continue
+        path = _device_path(host, PUBLIC, name, "addresses of this host", names, ())
+        rest = tuple(one for one in path.nics if one not in carrying)
+        if rest:
+            found.append(path._replace(nics=rest))
+    return found
+
+
+def _device_path(
+    host: Host, role: str, device: str, what: str, names: List[str], evidence: Tuple[str, ...]
+) -> Path:
+    return Path(
+        role=role,
+        what=what,
+        address="",
+        device=device,
+        gateway=None,
+        mac=None,
+        mtu=if_known(attempt(host.read_number, _place(device, "mtu")), None),
+        learned_mtu=None,
+        nics=_below(host, device, names),
+        evidence=evidence + (f"dir:{CLASS}/{device}",),
+    )
+
+
+# -- what a device stands on ----------------------------------------------------------------------
+
+
+def _place(name: str, attribute: str) -> str:
+    return f"{CLASS}/{name}/{attribute}"
+
+
+def _has_device(host: Host, name: str) -> bool:
+    return "device" in if_known(attempt(host.list_dir, f"{CLASS}/{name}"), [])
+
+
+def _below(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
+    """The interfaces at the bottom; of a bridge those that have a device of their own, if any."""
+    found: List[str] = []
+    waiting: List[str] = [device]
+    seen: Set[str] = set()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        entries = host.list_dir(f"{CLASS}/{name}")
+        lower = [one[len("lower_") :] for one in entries if one.startswith("lower_")]
+        lower = [one for one in lower if one in names]
+        if lower and "device" not in entries:
+            waiting += lower
+        elif "device" in entries or name == device:
+            found.append(name)
+    return tuple(sorted(found))
+
+
+def _bond_of(host: Host, name: str) -> Optional[str]:
+    """What bundles the interface with others: a bond, or a device of teamd; None for a bridge."""
+    master = attempt(host.real_path, _place(name, "master"))
+    if isinstance(master, HostproofError):
+        return None
+    above = master.rpartition("/")[2]
+    entries = if_known(attempt(host.list_dir, f"{CLASS}/{above}"), [])
+    if "bonding" in entries:
+        return above
+    driver = if_known(attempt(host.run, ["ethtool", "-i", above]), None)
+    is_team = driver is not None and driver.stdout.startswith("driver: team")
+    return above if is_team else None
+
+
+def _read_bond(host: Host, name: str) -> bonding.Bond:
+    text = attempt(host.read_text, "/proc/net/bonding/" + name)
+    if isinstance(text, Absent):
+        raise Absent(text.key, f"{name} is no bond of the kernel (teamd)")
+    return bonding.parse(known(text))
+
+
+def _read_nic(
+    host: Host, name: str, bond: Optional[str], bonds: Dict[str, Answer[bonding.Bond]]
+) -> Nic:
+    mac = if_known(attempt(host.read_text, _place(name, "address")), "").strip().lower()
+    mac = mac if _MAC.match(mac) and mac != "00:00:00:00:00:00" else ""
+    link = attempt(host.real_path, _place(name, "device/driver"))
+    speed = if_known(attempt(host.read_text, _place(name, "speed")), "").strip()
+    duplex = if_known(attempt(host.read_text, _place(name, "duplex")), "").strip()
+    facts = bonds.get(bond) if bond is not None else None
+    return Nic(
+        name=name,
+        driver=None if isinstance(link, HostproofError) else link.rpartition("/")[2],
+        mac=mac or None,
+        permanent_mac=if_known(attempt(_read_permanent_mac, host, name), None),
+        # The kernel says -1 where it does not know.
+        speed=clipped(speed) if speed.isdecimal() and 0 < clipped(speed) < 2**31 else None,
+        duplex=duplex if duplex in ("full", "half") else None,
+        mtu=if_known(attempt(host.read_number, _place(name, "mtu")), None),
+        carrier=_read_carrier(host, name),
+        bond=bond,
+        team=bond is not None and isinstance(facts, Absent),
+        evidence=tuple("file:" + _place(name, one) for one in ("speed", "duplex", "mtu")),
+    )
+
+
+def _read_permanent_mac(host: Host, name: str) -> Optional[str]:
+    """Not what the kernel's bond calls so: that is the address which the member came with."""
+    argv = ["ethtool", "-P", name]
+    output = host.run(argv)
+    if output.rc != 0:
+        raise Unanswered("command:" + " ".join(argv), output.stderr.strip())
+    return ethtool_permanent.parse(output.stdout)
+
+
+def _read_carrier(host: Host, name: str) -> Optional[bool]:
+    """Of an interface that somebody took down the kernel refuses to tell (EINVAL)."""
+    carrier = if_known(attempt(host.read_text, _place(name, "carrier")), "").strip()
+    if carrier in ("0", "1"):
+        return carrier == "1"
+    state = if_known(attempt(host.read_text, _place(name, "operstate")), "").strip()
+    return False if state == "down" else None
+
+
+# -- who is logged in -----------------------------------------------------------------------------
+
+
+def _read_logins(host: Host, names: List[str], addresses: List[ip_addr.Address]) -> Tuple[str, ...]:
+    """The interfaces below the routes to those whose connection a process of sshd holds, and those
+    that hold this end's address: what comes in need not come the way that goes out."""
+    holders = host.open_files("sshd", _SSHD, ("socket:",))
+    inodes = {path[len("socket:[") : -1] for one in holders for path in one.paths}
+    ends = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        text = attempt(host.read_text, table)
+        if isinstance(text, Absent):
+            continue
+        for one in proc_net_tcp.parse(known(text)):
+            if one.state == proc_net_tcp.ESTABLISHED and str(one.inode) in inodes:
+                ends.add((one.local, one.remote))
+    found: Set[str] = set()
+    for local, remote in sorted(ends):
+        if ipaddress.ip_address(remote).is_loopback:
+            continue
+        path = _path_to(host, _Aim("", "", remote, ()), [], names, local)
+        found.update(path.nics if path is not None else ())
+        for address in addresses:
+            if ipaddress.ip_address(address.address) == ipaddress.ip_address(local):
+                found.update(_below(host, address.interface.partition("@")[0], names))
+    return tuple(sorted(found))

@@ -1,0 +1,140 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Over which IP interfaces of AIX and Solaris storage and the interconnect are reached.
+
+Sources: AIX Commands Reference and Oracle Solaris man pages, route; Oracle Clusterware
+Administration and Deployment Guide, the place of ocr.loc.
+"""
+
+import ipaddress
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ...answer import attempt, known
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host
+from ...parsers.net import route_get
+from ...parsers.nfs.nfs_options import AIX, SOLARIS
+from ..nfs import nfs_mounted, nfs_persisted
+from .network_interfaces import INTERCONNECT, STORAGE
+
+#: Where a host of a cluster keeps the place of the cluster's registry.
+_OCR = {AIX: "/etc/oracle/ocr.loc", SOLARIS: "/var/opt/oracle/ocr.loc"}
+
+
+class Way(NamedTuple):
+    """``interface`` is the IP interface. ``address`` is the other end as the kernel was asked for
+    it, "" for the interconnect. ``gateway`` is None where that is on the link."""
+
+    role: str
+    what: str
+    address: str
+    interface: str
+    gateway: Optional[str]
+    evidence: Tuple[str, ...]
+
+
+def read_ways(
+    host: Host, system: str, interconnect: Optional[Sequence[str]]
+) -> Tuple[List[Way], List[HostproofError]]:
+    """The ways, and the reasons why there may be more. ``interconnect`` as the policy has it."""
+    ways: List[Way] = []
+    unknown: List[HostproofError] = []
+    servers: Dict[str, Tuple[List[str], Tuple[str, ...]]] = {}
+    for read in (_mounted, _at_boot):
+        found = attempt(read, host, system)
+        if isinstance(found, HostproofError):
+            unknown.append(found)
+            continue
+        for server, path, evidence in found:
+            paths, _ = servers.setdefault(server, ([], evidence))
+            if path not in paths:
+                paths.append(path)
+    for server in sorted(servers):
+        paths, evidence = servers[server]
+        what = ", ".join("NFS " + path for path in paths)
+        way = attempt(_way_to, host, STORAGE, what, server, evidence)
+        if isinstance(way, HostproofError):
+            unknown.append(way)
+        elif way is not None:
+            ways.append(way)
+    private = attempt(_interconnect, host, system, interconnect)
+    if isinstance(private, HostproofError):
+        unknown.append(private)
+    else:
+        ways += private
+    return ways, unknown
+
+
+def _mounted(host: Host, system: str) -> List[Tuple[str, str, Tuple[str, ...]]]:
+    return [
+        (_server(mount.source), mount.path, mount.evidence)
+        for mount in nfs_mounted.read_mounted(host, system)
+    ]
+
+
+def _at_boot(host: Host, system: str) -> List[Tuple[str, str, Tuple[str, ...]]]:
+    return [
+        (_server(entry.source), entry.path, entry.evidence)
+        for entry in known(nfs_persisted.read_persisted(host, system).entries)
+        if entry.at_boot and _server(entry.source)
+    ]
+
+
+def _server(source: str) -> str:
+    return source.rpartition(":/")[0].strip("[]")
+
+
+def _way_to(
+    host: Host, role: str, what: str, address: str, evidence: Tuple[str, ...]
+) -> Optional[Way]:
+    """None where the address is this host's own."""
+    argv = ["route", "-n", "get", address]
+    key = "command:" + " ".join(argv)
+    if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", address):
+        raise Unanswered(key, f"{address[:80]!r} is no name of a server")
+    output = attempt(host.run, argv)
+    if isinstance(output, Absent):
+        raise Unanswered(key, "there is no command route")
+    if isinstance(output, HostproofError):
+        raise output
+    if output.rc != 0:
+        said = " ".join((output.stdout + output.stderr).split())
+        raise Unanswered(key, f"no route to {address} is known: {said[:200]}")
+    route = route_get.parse(output.stdout)
+    if route.interface.startswith("lo"):
+        return None
+    named = route.address if _is_address(route.address) else address
+    return Way(role, what, named, route.interface, route.gateway, evidence + (key,))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> List[Way]:
+    if given is None:
+        place = _OCR[system]
+        if isinstance(attempt(host.stat, place), Absent):
+            return []
+        raise Unanswered(
+            "stat:" + place,
+            f"{place} says that Clusterware is configured, and which interfaces it uses is not "
+            f"asked on {system}: name them in flow_control_interconnect",
+        )
+    found = []
+    for item in given:
+        if "/" not in item:
+            found.append(Way(INTERCONNECT, "interconnect", "", item, None, ()))
+            continue
+        network = ipaddress.ip_network(item)
+        first = str(next(iter(network.hosts()), network.network_address))
+        way = _way_to(host, INTERCONNECT, "interconnect " + item, first, ())
+        # Over a gateway: this host is not in the network.
+        if way is not None and way.gateway is None:
+            found.append(way._replace(address=""))
+    return found

@@ -1,0 +1,333 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Direct NFS, the NFS client inside the database: linked in, configured by what, in use.
+
+Direct NFS is on where the oracle program loads libnfsodm. ``make -f ins_rdbms.mk dnfs_on`` copies
+it to rdbms/lib/odm (12.1 and later), or in place of libodm11.so (11.2); by hand libodm of any
+release is replaced or linked. It falls back to the kernel's client without a word, so only its own
+connections show that it is in use. Sources: Oracle Database Installation Guide for Linux 11.2 to
+23ai, Enabling and Disabling Direct NFS Client Control of NFS, and About Direct NFS Client Mounts.
+"""
+
+import ipaddress
+import re
+from collections import OrderedDict
+from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host, OpenFiles
+from ...parsers.net import ip_addr, proc_net_tcp
+from ...parsers.nfs import oranfstab
+from ...parsers.number import clipped
+from ...parsers.oracle import orabasetab
+from ..oracle.oracle_homes import OracleHome
+from . import nfs_files
+
+#: Processes of a database instance, by their first argument; they do its input and output.
+BACKGROUND = r"^(ora|db)_[a-z0-9]+_\S+$"
+NFS_PORT = 2049
+GLOBAL_FILE = "/etc/oranfstab"
+
+#: The attribute whose value no evidence may hold: it opens the SNMP of the server.
+_SECRET = "community"
+
+#: The evidence key of what the processes hold.
+PROCESSES_KEY = "open_files:direct_nfs"
+
+#: In lib/ of a home: the library that oracle is linked with, and the one that is Direct NFS.
+_PLAIN = re.compile(r"libodm(\d*)\.so$")
+_DIRECT = re.compile(r"libnfsodm(\d*)\.so$")
+_ODM_FOLDER = "rdbms/lib/odm"
+_REMOVED = " (deleted)"
+
+
+class Library(NamedTuple):
+    """Whether oracle of a home loads Direct NFS when it starts, and the sentence that proves it.
+
+    ``copy`` is the libodm that is a copy of libnfsodm, "" if none is: mapped, it looks like any
+    libodm.
+    """
+
+    linked: bool
+    proof: str
+    copy: str
+
+
+class Order(NamedTuple):
+    """Where oracle of a home looks for oranfstab, first wins; ``ignored`` is where it does not."""
+
+    places: Tuple[str, ...]
+    ignored: Tuple[str, ...]
+
+
+class HomeDirectNfs(NamedTuple):
+    """One home. ``path`` is without links. Library is Absent where no database is installed."""
+
+    home: OracleHome
+    path: Answer[str]
+    library: Answer[Library]
+    order: Answer[Order]
+
+    def evidence(self) -> Tuple[str, ...]:
+        path = if_known(self.path, self.home.path)
+        folders = (f"{path}/lib/", f"{path}/{_ODM_FOLDER}/")
+        return tuple("command:ls -Lin " + folder for folder in folders)
+
+
+class DatabaseProcess(NamedTuple):
+    """A process of an instance: its home if known, the ODM libraries it has mapped, its sockets."""
+
+    sid: str
+    pid: int
+    home: str
+    libraries: Tuple[str, ...]
+    sockets: Tuple[int, ...]
+
+    def has_direct_nfs(self, copies: Iterable[str]) -> Optional[bool]:
+        """Whether it runs with Direct NFS; None where what it has mapped does not tell.
+
+        ``copies`` are those of the libraries of all homes. A library that was replaced since the
+        process started could be either.
+        """
+        names = [path.rpartition("/")[2].replace(_REMOVED, "") for path in self.libraries]
+        if any(map(_DIRECT.match, names)) or set(copies) & set(self.libraries):
+            return True
+        if not names or any(path.endswith(_REMOVED) for path in self.libraries):
+            return None
+        return False
+
+
+class DirectNfs(NamedTuple):
+    """What a host shows of Direct NFS.
+
+    ``files`` holds every oranfstab of a search order, Absent where there is none. ``connections``
+    are the established ones to port 2049. ``addresses`` are those of the host names in oranfstab,
+    ``own`` those of this host.
+    """
+
+    homes: Tuple[HomeDirectNfs, ...]
+    files: Dict[str, Answer[oranfstab.Parsed]]
+    processes: Answer[List[DatabaseProcess]]
+    connections: Answer[List[proc_net_tcp.Socket]]
+    addresses: Dict[str, Answer[Tuple[str, ...]]]
+    own: Answer[List[ip_addr.Address]]
+
+
+def read_direct_nfs(host: Host, homes: List[OracleHome]) -> DirectNfs:
+    """Everything about Direct NFS on a host; an error stands where something was not read."""
+    looked_at = _one_for_each_path([_read_home(host, home) for home in homes])
+    files = {GLOBAL_FILE: attempt(_read_tab, host, GLOBAL_FILE)}
+    for one in looked_at:
+        order = if_known(one.order, Order((), ()))
+        for path in order.places + order.ignored:
+            if path not in files:
+                files[path] = attempt(_read_tab, host, path)
+    tabs = [tab for tab in files.values() if isinstance(tab, oranfstab.Parsed)]
+    return DirectNfs(
+        homes=looked_at,
+        files=files,
+        processes=attempt(_read_processes, host, looked_at),
+        connections=attempt(_read_connections, host),
+        addresses={name: attempt(_resolve, host, name) for name in _names(tabs)},
+        own=attempt(_read_own, host) if tabs else [],
+    )
+
+
+def read_users(host: Host) -> List[Tuple[DatabaseProcess, str]]:
+    """Database processes with connections of their own to NFS servers, with the addresses."""
+    remotes = {one.inode: one.remote for one in _read_connections(host) if one.inode}
+    if not remotes:
+        return []
+    return [
+        (process, remotes[inode])
+        for process in _read_processes(host, ())
+        for inode in process.sockets
+        if inode in remotes
+    ]
+
+
+def mount_points(direct: DirectNfs) -> Set[str]:
+    """Every mount that an oranfstab of the host names."""
+    return {
+        export.mount.rstrip("/") or "/"
+        for tab in direct.files.values()
+        for server in if_known(tab, oranfstab.Parsed([], [])).servers
+        for export in server.exports
+    }
+
+
+def tab_key(path: str) -> str:
+    """The evidence key of an oranfstab."""
+    return "command:" + " ".join(nfs_files.argv_without(_SECRET, path))
+
+
+def is_address(text: str) -> bool:
+    """Whether a path or local of oranfstab is an address, not a name."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def network_of(address: str, own: List[ip_addr.Address]) -> Optional[ip_addr.Network]:
+    """The attached network that an address lies in; None where a router stands in between."""
+    for one in own:
+        if ipaddress.ip_address(address) in one.network:
+            return one.network
+    return None
+
+
+# -- a home
+
+
+def _read_home(host: Host, home: OracleHome) -> HomeDirectNfs:
+    path = attempt(nfs_files.real_path, host, home.path)
+    return HomeDirectNfs(
+        home=home,
+        path=path,
+        library=attempt(lambda: _read_library(host, known(path))),
+        order=attempt(lambda: _read_order(host, home.path, known(path))),
+    )
+
+
+def _one_for_each_path(homes: List[HomeDirectNfs]) -> Tuple[HomeDirectNfs, ...]:
+    """Homes that are one and the same behind links, as one."""
+    merged: Dict[str, HomeDirectNfs] = OrderedDict()
+    for one in homes:
+        path = if_known(one.path, one.home.path)
+        if path in merged:
+            first = merged[path].home
+            home = first._replace(
+                sids=first.sids + tuple(sid for sid in one.home.sids if sid not in first.sids),
+                places=first.places + one.home.places,
+                clusterware=first.clusterware or one.home.clusterware,
+            )
+            merged[path] = merged[path]._replace(home=home)
+        else:
+            merged[path] = one
+    return tuple(merged.values())
+
+
+def _read_library(host: Host, home: str) -> Library:
+    folder = home + "/lib"
+    found = {file.name: file for file in nfs_files.list_files(host, folder)}
+    direct = sorted(name for name in found if _DIRECT.match(name))
+    if not direct:
+        raise Absent(f"command:ls -Lin {folder}/", f"{folder} holds no libnfsodm")
+    odm = f"{home}/{_ODM_FOLDER}"
+    loaded = unless_absent(attempt(nfs_files.list_files, host, odm), [])
+    for file in loaded:
+        if _DIRECT.match(file.name) and file.size:
+            return Library(True, f"{odm}/{file.name} is there", "")
+    for name in sorted(found):
+        plain = _PLAIN.match(name)
+        other = f"libnfsodm{plain.group(1)}.so" if plain else ""
+        if other not in found:
+            continue
+        one, two = f"{folder}/{name}", f"{folder}/{other}"
+        if found[name].inode == found[other].inode:
+            return Library(True, f"{one} leads to {other}", one)
+        if found[name].size == found[other].size and nfs_files.same_content(host, one, two):
+            return Library(True, f"{one} is a copy of {other}", one)
+    return Library(False, f"{odm} holds no libnfsodm, and libodm in {folder} is another file", "")
+
+
+def _read_order(host: Host, written: str, home: str) -> Order:
+    """The search order. A read-only home has its dbs folder in ORACLE_BASE_HOME.
+
+    The guides name ORACLE_BASE_HOME/dbs for oranfstab, but ORACLE_BASE/dbs for all else in dbs:
+    a file there is reported, not trusted.
+    """
+    own = home + "/dbs/oranfstab"
+    text = attempt(nfs_files.read_text, host, home + "/install/orabasetab")
+    if isinstance(text, Absent):
+        return Order((own, GLOBAL_FILE), ())
+    tab = orabasetab.parse(known(text), written) or orabasetab.parse(known(text), home)
+    if tab is None or not tab.read_only:
+        return Order((own, GLOBAL_FILE), ())
+    base_home = tab.base_home() + "/dbs/oranfstab"
+    return Order((base_home, GLOBAL_FILE), (tab.base + "/dbs/oranfstab", own))
+
+
+def _read_tab(host: Host, path: str) -> oranfstab.Parsed:
+    return oranfstab.parse(nfs_files.read_text_without(host, _SECRET, path))
+
+
+# -- what runs
+
+
+def _read_processes(host: Host, homes: Tuple[HomeDirectNfs, ...]) -> List[DatabaseProcess]:
+    paths = [one.path for one in homes if not isinstance(one.path, HostproofError)]
+    found = host.open_files("direct_nfs", BACKGROUND, tuple(paths) + ("socket:",))
+    return [_database_process(process, paths) for process in found]
+
+
+def _database_process(process: OpenFiles, homes: List[str]) -> DatabaseProcess:
+    libraries = tuple(path for path in process.paths if _is_odm(path))
+    under = [home for home in homes if any(p.startswith(home + "/bin/") for p in process.paths)]
+    return DatabaseProcess(
+        sid=process.argv0.split("_", 2)[2],
+        pid=process.pid,
+        home=under[0] if under else "",
+        libraries=libraries,
+        sockets=tuple(clipped(p[8:-1]) for p in process.paths if re.match(r"socket:\[\d+\]$", p)),
+    )
+
+
+def _is_odm(path: str) -> bool:
+    name = path.rpartition("/")[2].replace(_REMOVED, "")
+    return bool(_PLAIN.match(name) or _DIRECT.match(name))
+
+
+def _read_connections(host: Host) -> List[proc_net_tcp.Socket]:
+    sockets = proc_net_tcp.parse(host.read_text("/proc/net/tcp"))
+    # A kernel without IPv6 has no second file.
+    text = unless_absent(attempt(host.read_text, "/proc/net/tcp6"), None)
+    if text is not None:
+        sockets += proc_net_tcp.parse(text)
+    return [
+        socket
+        for socket in sockets
+        if socket.remote_port == NFS_PORT and socket.state == proc_net_tcp.ESTABLISHED
+    ]
+
+
+# -- names and networks
+
+
+def _names(tabs: List[oranfstab.Parsed]) -> List[str]:
+    """The host names that stand where an address may stand."""
+    return sorted(
+        {
+            named.value
+            for tab in tabs
+            for server in tab.servers
+            for named in server.paths + server.locals
+            if not is_address(named.value)
+        }
+    )
+
+
+def _resolve(host: Host, name: str) -> Tuple[str, ...]:
+    """The IPv4 addresses of a name, or its others if it has none; () if it is no name."""
+    for database in ("ahostsv4", "ahosts"):
+        argv = ["getent", database, name]
+        output = host.run(argv, nfs_files.TIMEOUT)
+        if output.rc not in (0, 2):
+            key = "command:" + " ".join(argv)
+            raise Unanswered(key, f"{key} ended with {output.rc}")
+        if output.rc == 0:
+            lines = [line.split() for line in output.stdout.splitlines()]
+            return tuple(sorted({words[0] for words in lines if words}))
+    return ()
+
+
+def _read_own(host: Host) -> List[ip_addr.Address]:
+    argv = ["ip", "-o", "addr", "show"]
+    output = host.run(argv)
+    if output.rc != 0:
+        key = "command:" + " ".join(argv)
+        raise Unanswered(key, f"{key} ended with {output.rc}")
+    return ip_addr.parse(output.stdout)

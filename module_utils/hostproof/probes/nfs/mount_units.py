@@ -1,0 +1,192 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The mount units that systemd finds at boot, with their drop-ins, and what pulls them in.
+
+What lies below /run does not survive a boot and is left out, but for the folders of generators,
+which a boot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
+systemd.mount(5); unit_file_find_dropin_paths() in src/shared/dropin.c.
+"""
+
+from collections import OrderedDict
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+
+from ...answer import attempt, known, unless_absent
+from ...errors import Absent, ParseError
+from ...host import Host
+from ...parsers.systemd import systemd_unit
+
+GENERATED = "/run/systemd/generator"
+#: The folder whose units win stands first.
+FOLDERS = (
+    "/etc/systemd/system.control",
+    "/run/systemd/generator.early",
+    "/etc/systemd/system",
+    "/etc/systemd/system.attached",
+    GENERATED,
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+    "/run/systemd/generator.late",
+)
+_PULLS = (".wants", ".requires", ".upholds")
+_FSTAB = "/etc/fstab"
+#: As parse_boolean() of systemd reads a setting.
+_TRUE = ("1", "yes", "y", "true", "t", "on")
+
+
+class MountUnit(NamedTuple):
+    """What systemd makes of the files for one path.
+
+    ``place`` is the unit file ("" where only drop-ins stand there, for what fstab generates).
+    The values are None where no file sets them; ``set_at`` is the line that sets the options, or
+    else the type or source, "" where none does. ``masked`` holds for an empty file or a link to
+    /dev/null. ``problem`` says why systemd does not load it, or is "". ``sloppy``: SloppyOptions
+    lets mount pass over options that it does not know.
+    """
+
+    path: str
+    place: str
+    what: Optional[str]
+    fstype: Optional[str]
+    options: Optional[str]
+    set_at: str
+    masked: bool
+    problem: str
+    evidence: Tuple[str, ...]
+    sloppy: bool = False
+
+
+class Units(NamedTuple):
+    """``units`` by path. ``pulled_in`` are names of units that a *.wants or *.requires holds."""
+
+    units: Dict[str, MountUnit]
+    pulled_in: Set[str]
+
+    def starts(self, path: str) -> bool:
+        return systemd_unit.unit_name(path) in self.pulled_in
+
+    def starts_on_access(self, path: str) -> bool:
+        return systemd_unit.unit_name(path, ".automount") in self.pulled_in
+
+
+def read_units(host: Host) -> Units:
+    """Every mount unit that does not stem from fstab, and drop-ins for those that do."""
+    names: Dict[str, List[str]] = OrderedDict()
+    for folder in FOLDERS:
+        listed = unless_absent(attempt(host.list_dir, folder), [])
+        if listed and not any(host.real_path(folder) == host.real_path(one) for one in names):
+            names[folder] = listed
+    found: Dict[str, MountUnit] = OrderedDict()
+    for name in sorted(_mount_names(names)):
+        unit = _read_unit(host, names, name)
+        if unit is not None:
+            found[unit.path] = unit
+    pulled_in: Set[str] = set()
+    for folder, listed in names.items():
+        for name in listed:
+            # What fstab's generator pulls in is known from fstab.
+            if name.endswith(_PULLS) and folder != GENERATED:
+                pulled_in.update(host.list_dir(f"{folder}/{name}"))
+    return Units(found, pulled_in)
+
+
+def pulled_in_by(host: Host, path: str) -> List[str]:
+    """Loaded units that require or want the mount of a path, as the running systemd says."""
+    name = systemd_unit.unit_name(path)
+    output = host.run(["systemctl", "show", "--property=RequiredBy,WantedBy", name])
+    lines = output.stdout.splitlines() if output.rc == 0 else []
+    return [unit for line in lines for unit in line.partition("=")[2].split()]
+
+
+def _mount_names(names: Dict[str, List[str]]) -> Set[str]:
+    """Of units, and of units that only have a folder of drop-ins."""
+    found = set()
+    for listed in names.values():
+        for name in listed:
+            if name.endswith(".mount"):
+                found.add(name)
+            elif name.endswith(".mount.d") and not name.endswith("-.mount.d"):
+                found.add(name[: -len(".d")])
+    return found
+
+
+def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> Optional[MountUnit]:
+    """None for a unit that a generator made of fstab and that no drop-in changes."""
+    place = ""
+    for folder, listed in names.items():
+        if name in listed:
+            place = f"{folder}/{name}"
+            break
+    drop_ins = _drop_ins(host, names, name)
+    files = ([place] if place else []) + drop_ins
+    units: List[systemd_unit.Unit] = []
+    masked, problem = False, ""
+    for path in files:
+        text = attempt(host.read_text, path)
+        if isinstance(text, Absent):
+            continue  # a link that leads nowhere: systemd skips it
+        masked = masked or (path == place and not known(text))
+        try:
+            units.append(systemd_unit.parse(known(text), path))
+        except ParseError as error:
+            problem = f"{path}: {error}"
+    if place.startswith(GENERATED + "/") and _comes_from_fstab(units):
+        place = ""
+        units = units[1:]
+    if not place and not drop_ins:
+        return None
+    evidence = tuple("file:" + path for path in files)
+    return _mount_unit(name, place, units, problem, evidence)._replace(masked=masked)
+
+
+def _mount_unit(
+    name: str, place: str, units: List[systemd_unit.Unit], problem: str, evidence: Tuple[str, ...]
+) -> MountUnit:
+    what, where, fstype, options = (
+        systemd_unit.last(units, "Mount", key) for key in ("What", "Where", "Type", "Options")
+    )
+    if where is not None and systemd_unit.unit_name(where.value) != name:
+        problem = f"Where={where.value} does not belong to the name of the unit"
+    sloppy = systemd_unit.last(units, "Mount", "SloppyOptions")
+    changed = [one for one in (options, fstype, what) if one is not None]
+    return MountUnit(
+        path=systemd_unit.unit_path(name),
+        place=place,
+        what=None if what is None else what.value.replace("%%", "%"),
+        fstype=None if fstype is None else fstype.value,
+        options=None if options is None else options.value.replace("%%", "%"),
+        set_at=f"{changed[0].path}:{changed[0].line}" if changed else "",
+        masked=False,
+        problem=problem,
+        evidence=evidence,
+        sloppy=sloppy is not None and sloppy.value.lower() in _TRUE,
+    )
+
+
+def _comes_from_fstab(units: List[systemd_unit.Unit]) -> bool:
+    source = systemd_unit.last(units[:1], "Unit", "SourcePath")
+    return source is not None and source.value == _FSTAB
+
+
+def _drop_ins(host: Host, names: Dict[str, List[str]], name: str) -> List[str]:
+    """The drop-ins of a unit in the order in which systemd reads them.
+
+    They are read by file name, whatever their folder. Of one name that counts which stands in the
+    folder of the higher precedence; folders for all units of the type come last.
+    """
+    stem = name[: -len(".mount")]
+    own = [name + ".d"]
+    for at in range(len(stem) - 1, 0, -1):
+        if stem[at - 1] == "-":
+            own.append(stem[:at] + ".mount.d")
+    search = [(folder, sub) for folder in names for sub in own]
+    search += [(folder, "mount.d") for folder in names]
+    chosen: Dict[str, str] = {}
+    for folder, sub in search:
+        if sub not in names[folder]:
+            continue
+        below = f"{folder}/{sub}"
+        for file_name in host.list_dir(below):
+            if file_name.endswith(".conf"):
+                chosen.setdefault(file_name, f"{below}/{file_name}")
+    return [chosen[file_name] for file_name in sorted(chosen)]

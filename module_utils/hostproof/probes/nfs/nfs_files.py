@@ -1,0 +1,99 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that may lie on NFS, read through commands with a time limit.
+
+A server that does not answer blocks whoever opens, lists or resolves a path on it; a command can
+be ended, this program could not.
+"""
+
+import re
+from typing import List, NamedTuple, Optional
+
+from ...command import OUTPUT_LIMIT, Command
+from ...errors import Absent, Denied, Unanswered
+from ...host import Host, Output
+from ...parsers.number import integer
+
+#: Seconds until a server counts as one that does not answer.
+TIMEOUT = 5.0
+
+#: What such a command may write: its output, and of that no more than is taken.
+LIMITS = {"FSIZE": (OUTPUT_LIMIT + 1, OUTPUT_LIMIT + 1)}
+
+#: ls -Lin: inode, mode, links, uid, gid, size, three words of time, name (POSIX, ls).
+_LISTED = re.compile(r"^\s*(\d+) -\S+ +\d+ +\d+ +\d+ +(\d+) +\S+ +\S+ +\S+ (\S+)$")
+
+
+class File(NamedTuple):
+    """A plain file, links followed: size in bytes."""
+
+    name: str
+    inode: int
+    size: int
+
+
+def read_text(host: Host, path: str, user: Optional[str] = None) -> str:
+    """As Host.read_text."""
+    return run(host, ["cat", path], user)
+
+
+def read_text_without(host: Host, key: str, path: str) -> str:
+    """As read_text, with "***" for what follows ``key`` and a colon on a line."""
+    return run(host, argv_without(key, path))
+
+
+def argv_without(key: str, path: str) -> List[str]:
+    return ["sed", f"s/{key}[[:blank:]]*:.*/{key}:***/", path]
+
+
+def real_path(host: Host, path: str) -> str:
+    """As Host.real_path."""
+    return run(host, ["readlink", "-v", "-e", path]).rstrip("\n")
+
+
+def link_target(host: Host, path: str) -> str:
+    """What a link holds; nothing that it leads to is touched."""
+    return run(host, ["readlink", "-v", path]).rstrip("\n")
+
+
+def list_files(host: Host, folder: str) -> List[File]:
+    """The plain files in a folder; links count as what they lead to, broken ones not at all."""
+    argv = ["ls", "-Lin", folder + "/"]
+    output = host.run_as_reader(argv, [folder + "/"], TIMEOUT)
+    broken_links = output.rc == 1 and "Permission denied" not in output.stderr
+    text = output.stdout if broken_links else _stdout(argv, output)
+    matches = map(_LISTED.match, text.split("\n"))
+    return [File(m.group(3), integer(m.group(1)), integer(m.group(2))) for m in matches if m]
+
+
+def same_content(host: Host, one: str, other: str) -> bool:
+    """Whether two files are equal byte for byte."""
+    argv = ["cmp", "-s", one, other]
+    output = host.run_as_reader(argv, [one, other], TIMEOUT)
+    if output.rc not in (0, 1):
+        raise Unanswered("command:" + " ".join(argv), f"{one} and {other} not compared")
+    return output.rc == 0
+
+
+def run(host: Host, argv: List[str], user: Optional[str] = None) -> str:
+    """What a command prints about files; Absent, Denied or Unanswered where it fails.
+
+    ``user`` runs it where a user chose the path: root would read what that user may not. Without
+    one, whoever may change what the path leads to does (guarded.py).
+    """
+    if user is None:
+        paths = [argv[-1]] if argv[-1].startswith("/") else []
+        return _stdout(argv, host.run_as_reader(argv, paths, TIMEOUT))
+    wanted = Command(" ".join(argv), tuple(argv), user=user, timeout=TIMEOUT, limits=LIMITS)
+    return _stdout(argv, host.ask(wanted))
+
+
+def _stdout(argv: List[str], output: Output) -> str:
+    if output.rc == 0:
+        return output.stdout
+    key = "command:" + " ".join(argv)
+    if "Permission denied" in output.stderr:
+        raise Denied(key, f"{argv[-1]}: Permission denied")
+    if re.search("No such file|Not a directory", output.stderr):
+        raise Absent(key, f"{argv[-1]}: No such file or directory")
+    raise Unanswered(key, f"{argv[0]} ended with {output.rc}: {output.stderr.strip()}")

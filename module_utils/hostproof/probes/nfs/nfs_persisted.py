@@ -1,0 +1,507 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the next boot mounts by NFS: fstab, mount units and the automounter, and which of them wins.
+
+Sources: fstab(5); systemd.mount(5) and systemd-fstab-generator(8): an fstab line becomes a unit,
+and a unit file of the same name in /etc is used in its place; systemd.unit(5); autofs(8).
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host
+from ...parsers.kernel import kernel_release
+from ...parsers.nfs import (
+    aix_filesystems,
+    fstab,
+    mount_refusals,
+    nfs_options,
+    nfsmount_conf,
+    vfstab,
+)
+from ...parsers.systemd import systemd_unit
+from . import mount_units
+from .automounts import AutoMounts, Unread, read_automounts
+
+FSTAB = "/etc/fstab"
+RELEASE = "/proc/sys/kernel/osrelease"
+_TABLES = {
+    nfs_options.LINUX: FSTAB,
+    nfs_options.HPUX: FSTAB,
+    nfs_options.SOLARIS: "/etc/vfstab",
+    nfs_options.AIX: "/etc/filesystems",
+}
+_NFS = ("nfs", "nfs4")
+#: What stands before what where neither is used at boot.
+_KINDS = ("unit", "fstab", "autofs")
+
+
+class Entry(NamedTuple):
+    """One place that mounts a path by NFS.
+
+    ``kind`` is "fstab" (also vfstab, and AIX's filesystems), "unit" or "autofs"; ``place`` is for
+    people: "/etc/fstab:12". ``at_boot`` says whether, after a boot, this place is what serves the
+    path, be it mounted at once or on first access (``on_access``); if not, ``why_not_at_boot``
+    says why: noauto, not enabled, or another place stands before it. ``options`` are as written
+    there. For the wildcard of an automounter map ``path`` ends in "/*".
+    """
+
+    path: str
+    source: str
+    fstype: str
+    options: str
+    kind: str
+    place: str
+    at_boot: bool
+    why_not_at_boot: str
+    on_access: bool
+    evidence: Tuple[str, ...]
+
+
+class Persisted(NamedTuple):
+    """Everything that mounts by NFS at boot. Read of_path() rather than ``entries``.
+
+    ``table`` is the file that lists mounts ("/etc/fstab"), ``fstab_text`` its text and
+    ``bad_lines`` its places ("/etc/fstab:7") that mount(8) refuses. ``defaults`` is
+    nfsmount.conf. ``unread`` are maps of the automounter that could not be read.
+    ``differs_from_generator`` are paths whose unit in /run/systemd/generator says something else
+    than fstab: systemctl daemon-reload is due, and until then the old options are mounted.
+    ``kernel`` reads the options; only that of Linux is known. ``local`` is what mounts other file
+    systems than NFS, in fstab and in units.
+    """
+
+    entries: Answer[List[Entry]]
+    table: str
+    fstab_text: Answer[str]
+    bad_lines: Answer[List[str]]
+    defaults: Answer[nfsmount_conf.Conf]
+    unread: List[Unread]
+    differs_from_generator: Answer[List[str]]
+    kernel: Answer[kernel_release.Release]
+    local: Answer[List[Entry]]
+
+
+def read_persisted(host: Host, system: Answer[str]) -> Persisted:
+    """Look at everything that mounts at boot; nothing below a mount point is touched."""
+    if isinstance(system, HostproofError) or system not in _TABLES:
+        problem = system if isinstance(system, HostproofError) else _unknown(system)
+        return Persisted(problem, FSTAB, problem, problem, problem, [], problem, problem, problem)
+    linux = system == nfs_options.LINUX
+    table = _TABLES[system]
+    text = attempt(host.read_text, table)
+    listed = attempt(lambda: _read_table(unless_absent(text, ""), system, table))
+    auto = attempt(read_automounts, host, linux)
+    unread = list(auto.unread) if isinstance(auto, AutoMounts) else []
+    if isinstance(auto, HostproofError):
+        unread.append(Unread(None, str(auto)))
+    elif not auto.starts:
+        unread = []
+    units = attempt(_read_units, host, linux)
+    return Persisted(
+        entries=attempt(lambda: _entries(host, known(listed), known(units), if_known(auto, None))),
+        table=table,
+        fstab_text=text,
+        bad_lines=attempt(lambda: _bad_lines(unless_absent(text, ""), table)),
+        defaults=attempt(_read_defaults, host, linux),
+        unread=unread,
+        differs_from_generator=attempt(lambda: _differing(host, known(listed), known(units))),
+        kernel=attempt(_read_kernel, host, linux),
+        local=attempt(lambda: _local(unless_absent(text, ""), known(units), linux)),
+    )
+
+
+def of_path(persisted: Persisted, path: str) -> List[Entry]:
+    """Every place that mounts a path, what serves it after a boot first.
+
+    Of two fstab lines for one path the first comes first under systemd, which ignores the other;
+    without systemd both are mounted, and the last, which ends up on top, comes first. Raises what
+    is unknown: also where nothing is found but a map that could hold the path was not read.
+    """
+    found = []
+    for entry in known(persisted.entries):
+        if entry.path == path:
+            found.append(entry)
+        elif entry.path.endswith("/*") and path.rpartition("/")[0] == entry.path[:-2]:
+            key = path.rpartition("/")[2]
+            found.append(entry._replace(path=path, source=entry.source.replace("&", key)))
+    if not found:
+        for unread in persisted.unread:
+            if unread.under is None or path.startswith(unread.under.rstrip("/") + "/"):
+                raise Unanswered("autofs", f"{unread.why}, which is not read here")
+    return sorted(found, key=lambda entry: (not entry.at_boot, _KINDS.index(entry.kind)))
+
+
+def asked(persisted: Persisted, entry: Entry) -> Dict[str, str]:
+    """The canonical settings (parsers/nfs/nfs_options.py) with which an entry is mounted.
+
+    nfsmount.conf is folded in, and numbers are what the kernel reads: timeo=0600 is 384 to most.
+    Raises if that is unknown.
+    """
+    settings = nfs_options.parse(option_text(persisted, entry))
+    if not isinstance(persisted.kernel, Absent):
+        release = if_known(persisted.kernel, None)
+        for name in nfs_options.NUMBERS:
+            if name in settings:
+                settings[name] = mount_refusals.value_read(settings[name], release)
+    if entry.fstype == "nfs4":
+        settings.setdefault("vers", "4")
+    return settings
+
+
+def option_text(persisted: Persisted, entry: Entry) -> str:
+    """The options with which mount.nfs mounts an entry: as written, and what nfsmount.conf adds."""
+    server = entry.source.partition(":/")[0].strip("[]")
+    return nfsmount_conf.added(known(persisted.defaults), entry.options, server, entry.path)
+
+
+class _Listed(NamedTuple):
+    """A line of the system's table. ``why_not`` is "" where it says to mount at boot."""
+
+    path: str
+    source: str
+    fstype: str
+    options: str
+    place: str
+    why_not: str
+    on_access: bool
+
+
+def _unknown(system: str) -> Unanswered:
+    return Unanswered("command:uname -s", f"what {system} mounts at boot is not known to Hostproof")
+
+
+def _read_table(text: str, system: str, table: str) -> List[_Listed]:
+    if system == nfs_options.SOLARIS:
+        return [
+            _Listed(
+                entry.path,
+                entry.source,
+                entry.fstype,
+                entry.options,
+                f"{table}:{entry.line}",
+                "" if entry.at_boot else "mount at boot is no",
+                False,
+            )
+            for entry in vfstab.parse(text)
+            if entry.fstype in _NFS
+        ]
+    if system == nfs_options.AIX:
+        return _read_stanzas(text, table)
+    return [
+        _listed_line(entry, table)
+        for entry in fstab.parse(text)
+        if _is_nfs(entry.fstype, entry.source) and entry.path.startswith("/")
+    ]
+
+
+def _is_nfs(fstype: Optional[str], source: str) -> bool:
+    """mount(8) takes "host:/folder" for NFS where no type, or "auto", is given."""
+    return fstype in _NFS or (fstype in (None, "", "auto") and ":/" in source)
+
+
+def _listed_line(entry: fstab.Entry, table: str) -> _Listed:
+    words = entry.options.split(",")
+    on_access = "x-systemd.automount" in words
+    return _Listed(
+        entry.path,
+        entry.source,
+        entry.fstype if entry.fstype in _NFS else "nfs",
+        entry.options,
+        f"{table}:{entry.line}",
+        "noauto" if "noauto" in words and not on_access else "",
+        on_access,
+    )
+
+
+def _read_stanzas(text: str, table: str) -> List[_Listed]:
+    """AIX mounts at boot what says mount=true or automatic (mount all)."""
+    stanzas = aix_filesystems.parse(text)
+    defaults: Dict[str, str] = {}
+    for stanza in stanzas:
+        if stanza.name == "default":
+            defaults.update(stanza.attributes)
+    found = []
+    for stanza in stanzas:
+        values = dict(defaults, **stanza.attributes)
+        if stanza.name == "default" or values.get("vfs") not in ("nfs", "nfs3", "nfs4"):
+            continue
+        at_boot = values.get("mount", "") in ("true", "automatic")
+        found.append(
+            _Listed(
+                fstab.clean_path(stanza.name),
+                "{0}:{1}".format(values.get("nodename", ""), values.get("dev", "")),
+                "nfs4" if values["vfs"] == "nfs4" else "nfs",
+                values.get("options", ""),
+                f"{table}:{stanza.line}",
+                "" if at_boot else "mount = {0}".format(values.get("mount", "false")),
+                False,
+            )
+        )
+    return found
+
+
+def _bad_lines(text: str, table: str) -> List[str]:
+    if table != FSTAB:
+        return []
+    return [f"{table}:{line}" for line in fstab.bad_lines(text)]
+
+
+def _read_units(host: Host, linux: bool) -> Optional[mount_units.Units]:
+    """None where no systemd runs (sd_booted(3))."""
+    if not linux or unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
+        return None
+    return mount_units.read_units(host)
+
+
+def _read_defaults(host: Host, linux: bool) -> nfsmount_conf.Conf:
+    if not linux:
+        return nfsmount_conf.parse([])
+    names = unless_absent(attempt(host.list_dir, nfsmount_conf.FOLDER), [])
+    texts = []
+    for path in nfsmount_conf.files(names):
+        text = unless_absent(attempt(host.read_text, path), None)
+        if text is not None:
+            texts.append((path, text))
+    return nfsmount_conf.parse(texts)
+
+
+def _read_kernel(host: Host, linux: bool) -> kernel_release.Release:
+    if not linux:
+        raise Absent("file:" + RELEASE, "only Linux's kernel is known")
+    return kernel_release.parse(host.read_text(RELEASE))
+
+
+def _entries(
+    host: Host,
+    listed: List[_Listed],
+    units: Optional[mount_units.Units],
+    auto: Optional[AutoMounts],
+) -> List[Entry]:
+    found = _without_systemd(listed) if units is None else _by_systemd(host, listed, units)
+    if auto is None:
+        return found
+    taken = {entry.path: entry.place for entry in found if entry.at_boot}
+    for mount in auto.mounts:
+        if mount.fstype not in _NFS or mount.source.startswith(":"):
+            continue
+        why_not = "" if auto.starts else "autofs is not started at boot"
+        if not why_not and mount.path in taken:
+            why_not = f"{taken[mount.path]} stands before it"
+        taken.setdefault(mount.path, mount.place)
+        found.append(
+            Entry(
+                mount.path,
+                mount.source,
+                mount.fstype,
+                mount.options,
+                "autofs",
+                mount.place,
+                not why_not,
+                why_not,
+                True,
+                mount.evidence,
+            )
+        )
+    return found
+
+
+def _local(text: str, units: Optional[mount_units.Units], linux: bool) -> List[Entry]:
+    """What mounts other file systems at boot; of one path only what counts."""
+    if not linux:
+        raise Absent("file:" + FSTAB, "local file systems are judged on Linux only")
+    found: Dict[str, Entry] = {}
+    for unit in units.units.values() if units is not None else ():
+        if unit.masked or unit.options is None or _is_nfs(unit.fstype, unit.what or ""):
+            continue
+        found[unit.path] = Entry(
+            path=unit.path,
+            source=unit.what or "",
+            fstype=unit.fstype or "",
+            options=unit.options,
+            kind="unit",
+            place=unit.set_at or unit.place,
+            # What fstab generates is started; of others whether something wants them is known.
+            at_boot=not unit.place or units is not None and units.starts(unit.path),
+            why_not_at_boot="",
+            on_access=False,
+            evidence=unit.evidence,
+        )
+    for line in fstab.parse(text):
+        if _is_nfs(line.fstype, line.source) or not line.path.startswith("/"):
+            continue
+        words = line.options.split(",")
+        entry = Entry(
+            path=line.path,
+            source=line.source,
+            fstype=line.fstype,
+            options=line.options,
+            kind="fstab",
+            place=f"{FSTAB}:{line.line}",
+            at_boot="noauto" not in words or "x-systemd.automount" in words,
+            why_not_at_boot="",
+            on_access="x-systemd.automount" in words,
+            evidence=("file:" + FSTAB,),
+        )
+        # A unit in /usr/lib (tmp.mount) gives way to fstab, one in /etc and a drop-in do not.
+        there = found.get(line.path)
+        if there is None or there.place.startswith(("/usr/lib/", "/lib/")):
+            found[line.path] = entry
+    return [found[path] for path in sorted(found)]
+
+
+def _entry(line: _Listed, kind: str, why_not: str) -> Entry:
+    return Entry(
+        line.path,
+        line.source,
+        line.fstype,
+        line.options,
+        kind,
+        line.place,
+        not why_not,
+        why_not,
+        line.on_access,
+        ("file:" + line.place.rpartition(":")[0],),
+    )
+
+
+def _without_systemd(listed: Sequence[_Listed]) -> List[Entry]:
+    """mount -a mounts every line, the last for a path on top of the others."""
+    found: List[Entry] = []
+    taken: Dict[str, str] = {}
+    for line in reversed(listed):
+        why_not = line.why_not
+        if not why_not and line.path in taken:
+            why_not = f"{taken[line.path]} is mounted over it"
+        if not why_not:
+            taken[line.path] = line.place
+        found.insert(0, _entry(line, "fstab", why_not))
+    return found
+
+
+def _by_systemd(host: Host, listed: Sequence[_Listed], units: mount_units.Units) -> List[Entry]:
+    found: List[Entry] = []
+    first: Dict[str, _Listed] = {}
+    for line in listed:
+        why_not = line.why_not
+        unit = units.units.get(line.path)
+        if line.path in first:
+            why_not = (
+                f"{first[line.path].place} names the path before it, and systemd takes the first"
+            )
+        elif unit is not None and unit.masked:
+            why_not = f"{unit.place} masks it"
+        elif unit is not None and unit.place:
+            why_not = f"{unit.place} stands before it"
+        elif unit is not None and unit.set_at:
+            why_not = f"{unit.set_at} replaces what it says"
+        elif units.starts_on_access(line.path):
+            why_not = ""
+            line = line._replace(on_access=True)
+        elif why_not and units.starts(line.path):
+            why_not = ""
+        first.setdefault(line.path, line)
+        found.append(_entry(line, "fstab", why_not))
+    for unit in units.units.values():
+        entry = _unit_entry(host, unit, units, first.get(unit.path))
+        if entry is not None:
+            found.append(entry)
+    return _with_parents(found)
+
+
+def _unit_entry(
+    host: Host, unit: mount_units.MountUnit, units: mount_units.Units, line: Optional[_Listed]
+) -> Optional[Entry]:
+    """A unit that mounts by NFS; of fstab's own units only those that a drop-in changes."""
+    generated = line if not unit.place else None
+    if unit.masked or not (unit.place or (generated is not None and unit.set_at)):
+        return None
+    fstype, what, options = unit.fstype, unit.what, unit.options
+    if generated is not None:
+        fstype = generated.fstype if fstype is None else fstype
+        what = generated.source if what is None else what
+        options = generated.options if options is None else options
+    if not _is_nfs(fstype, what or ""):
+        return None
+    if unit.sloppy:
+        # systemd calls mount -s, which is the same.
+        options = ",".join([one for one in (options,) if one] + ["sloppy"])
+    on_access = units.starts_on_access(unit.path) or (line is not None and line.on_access)
+    why_not = unit.problem
+    pulled_in = on_access or units.starts(unit.path) or (line is not None and not line.why_not)
+    if not why_not and not pulled_in:
+        why_not = line.why_not if line is not None else _not_pulled_in(host, unit.path)
+    return Entry(
+        path=unit.path,
+        source=what or "",
+        fstype=fstype if fstype in _NFS else "nfs",
+        options=options or "",
+        kind="unit",
+        place=unit.place or unit.set_at,
+        at_boot=not why_not,
+        why_not_at_boot=why_not,
+        on_access=on_access,
+        evidence=unit.evidence,
+    )
+
+
+def _not_pulled_in(host: Host, path: str) -> str:
+    """Why nothing starts a unit; "" if the running systemd names a unit that requires it."""
+    if if_known(attempt(mount_units.pulled_in_by, host, path), []):
+        return ""
+    return f"no unit wants or requires it: systemctl enable {systemd_unit.unit_name(path)}"
+
+
+def _with_parents(entries: List[Entry]) -> List[Entry]:
+    """A mount unit requires those of the folders above it: what they lack to be started."""
+    started = [entry.path for entry in entries if entry.at_boot]
+    unwanted = ("noauto", "no unit wants")
+    return [
+        entry._replace(at_boot=True, why_not_at_boot="")
+        if entry.why_not_at_boot.startswith(unwanted)
+        and any(path.startswith(entry.path.rstrip("/") + "/") for path in started)
+        else entry
+        for entry in entries
+    ]
+
+
+def _differing(host: Host, listed: List[_Listed], units: Optional[mount_units.Units]) -> List[str]:
+    """Paths of fstab whose generated unit was made of another line than the one there now."""
+    if units is None:
+        return []
+    found: List[str] = []
+    seen: List[str] = []
+    for line in listed:
+        if line.path in seen:
+            continue
+        seen.append(line.path)
+        path = f"{mount_units.GENERATED}/{systemd_unit.unit_name(line.path)}"
+        text = attempt(host.read_text, path)
+        if isinstance(text, Absent) or not _is_made_of(known(text), path, line):
+            found.append(line.path)
+    return found
+
+
+def _is_made_of(text: str, path: str, line: _Listed) -> bool:
+    unit = systemd_unit.parse(text, path)
+    values: Dict[str, str] = {}
+    for key in ("What", "Type", "Options"):
+        setting = systemd_unit.last([unit], "Mount", key)
+        values[key] = "" if setting is None else setting.value.replace("%%", "%")
+    # The generator writes no type where fstab says "auto".
+    same_type = values["Type"] in (line.fstype, "")
+    return (
+        same_type
+        and values["What"] == line.source
+        and _mounted_with(values["Options"]) == _mounted_with(line.options)
+    )
+
+
+def _mounted_with(options: str) -> Dict[str, str]:
+    """What reaches the mount. Releases of systemd differ in the other words that they copy, and
+    for bg they let systemd wait in place of mount."""
+    return {
+        name: value
+        for name, value in nfs_options.parse(options).items()
+        if name not in nfs_options.NEVER_GRANTED and not name.startswith("x-")
+    }

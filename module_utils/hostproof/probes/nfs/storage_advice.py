@@ -1,0 +1,148 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a vendor of NFS storage advises for its own mounts, where that is public.
+
+A table, and a comparison with what the kernel granted. What depends on the files of a mount and on
+who opens them is left to nfs_mounts: here stands only what holds for every mount of the product.
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...parsers.nfs import nfs_options
+from ...parsers.number import clipped
+
+
+class Wish(NamedTuple):
+    """An option by its name in nfs_options: one of ``values``, or a number of ``least`` or more."""
+
+    name: str
+    values: Tuple[str, ...]
+    least: int = 0
+
+    @property
+    def text(self) -> str:
+        if self.least:
+            return f"{self.name} {self.least} or more"
+        return "{0} {1}".format(self.name, " or ".join(self.values))
+
+
+class Advice(NamedTuple):
+    """``products`` are names of rules. ``flow_control`` is for people."""
+
+    products: Tuple[str, ...]
+    wishes: Tuple[Wish, ...]
+    flow_control: str
+    source: str
+
+
+#: NetApp's best size of a request.
+BEST_TRANSFER = 262144
+_MIB = 1048576
+
+_NETAPP = "NetApp, Oracle Database on ONTAP: NFS mount options; NFS transfer sizes"
+_NO_PAUSE = "NetApp: no flow control on storage ports, one slow host would pause all others"
+
+ADVICE = (
+    Advice(
+        ("ONTAP",),
+        (
+            Wish("recovery", ("hard",)),
+            Wish("proto", ("tcp", "rdma")),
+            Wish("vers", ("3", "4.1", "4.2")),
+            Wish("timeo", ("600",)),
+            # An SVM grants 65536 unless it was told otherwise: it works, and it costs.
+            Wish("rsize", (), BEST_TRANSFER),
+            Wish("wsize", (), BEST_TRANSFER),
+        ),
+        _NO_PAUSE,
+        _NETAPP,
+    ),
+    Advice(
+        ("Data ONTAP 7-Mode", "N series"),
+        (
+            Wish("recovery", ("hard",)),
+            Wish("proto", ("tcp",)),
+            Wish("timeo", ("600",)),
+            Wish("rsize", (), 32768),
+            Wish("wsize", (), 32768),
+        ),
+        _NO_PAUSE,
+        _NETAPP + "; MOS 359515.1",
+    ),
+    Advice(
+        ("ZFS Storage Appliance",),
+        (),
+        "its agent has no EtherLike-MIB: read the ports in its CLI",
+        "Oracle ZFS Storage Appliance Administration Guide, SNMP",
+    ),
+)
+
+
+def cost_of(size: int, best: int = BEST_TRANSFER) -> str:
+    """What requests of a size cost that works, but is below the best one."""
+    return (
+        f"It works: a read of 1 MiB takes {-(-_MIB // size)} requests in place of "
+        f"{-(-_MIB // best)}, which slows a single stream (backup, full scan) and hardly many "
+        "small ones; 64 KiB is what ONTAP grants by default."
+    )
+
+
+def raise_the_server(size: int) -> str:
+    """How a server comes to grant larger requests, and whom that touches."""
+    return (
+        f"raise the server's maximum to {size} (ONTAP, privilege advanced: vserver nfs modify "
+        f"-vserver SVM -tcp-max-xfer-size {size}; that is SVM-wide, so every client of the SVM "
+        "gets it at its next mount; Linux: /proc/fs/nfsd/max_block_size while nfsd is stopped; "
+        "never lower it under a mount)"
+    )
+
+
+class Transfers(NamedTuple):
+    """The verdict on sizes below what is advised, the same as that of nfs_mounts.transfer_size.
+
+    ``refused``: Oracle does not take one of them; ``why`` and ``fix`` are "" where none is small.
+    """
+
+    refused: bool
+    why: str
+    fix: str
+
+
+def small_transfers(advice: Advice, settings: Dict[str, str]) -> List[int]:
+    """The sizes of a mount that are below what is advised, in bytes."""
+    return [
+        clipped(settings[wish.name])
+        for wish in advice.wishes
+        if wish.least
+        and settings.get(wish.name, "").isdecimal()
+        and not _holds(wish, settings[wish.name])
+    ]
+
+
+def judge_transfers(small: List[int]) -> Transfers:
+    if not small:
+        return Transfers(False, "", "")
+    fix = "; " + raise_the_server(BEST_TRANSFER)
+    if min(small) < nfs_options.LEAST_TRANSFER:
+        why = " Oracle refuses files behind less than 32 KiB (ORA-27054)."
+        return Transfers(True, why, fix)
+    return Transfers(False, " " + cost_of(min(small)), fix)
+
+
+def advice_of(product: Optional[str]) -> Optional[Advice]:
+    return next((one for one in ADVICE if product in one.products), None)
+
+
+def contradictions(advice: Advice, settings: Dict[str, str]) -> List[str]:
+    """Each option of a mount that is otherwise, as "name value"."""
+    return [
+        "{0} {1}".format(wish.name, settings.get(wish.name, "not shown"))
+        for wish in advice.wishes
+        if not _holds(wish, settings.get(wish.name))
+    ]
+
+
+def _holds(wish: Wish, value: Optional[str]) -> bool:
+    if wish.least:
+        return value is not None and value.isdecimal() and clipped(value) >= wish.least
+    return value in wish.values

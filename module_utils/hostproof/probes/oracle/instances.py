@@ -1,0 +1,142 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Oracle instances that run on a host, and where each one's SGA lies.
+
+An instance is known by its process monitor (``ora_pmon_SID``, since 23ai
+``db_pmon_SID``; ``asm_pmon_+ASM``, ``mdb_pmon_-MGMTDB``, ``apx_pmon_+APX``): it lives as long
+as the instance does, and it has every segment of the SGA mapped. Anybody can give a process that
+name: it counts only where its program is the ``oracle`` of whoever it runs as (Process.runs).
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, known
+from ...errors import Absent, Unanswered
+from ...host import Host, Process
+from ...parsers.kernel import numa_maps, proc_limits, proc_maps, proc_status, smaps, sysvipc_shm
+from ...parsers.unix import getent
+
+PMON = r"^(ora|db|asm|mdb|apx)_pmon_\S+$"
+
+#: The evidence key of the search for them.
+PMON_KEY = "processes:pmon"
+
+PROGRAM = "oracle"
+
+
+class Segment(NamedTuple):
+    """A SysV segment of an SGA: bytes, and the pages that pmon touched, by node."""
+
+    shmid: Optional[int]
+    size: int
+    huge: bool
+    node_pages: Dict[int, int]
+
+
+class Instance(NamedTuple):
+    """A running instance. What could not be read holds the error instead (answer.py)."""
+
+    sid: str
+    kind: str
+    pid: int
+    uid: int
+    user: Answer[str]
+    segments: Answer[List[Segment]]
+    limits: Answer[Dict[str, proc_limits.Limit]]
+    status: Answer[proc_status.ProcStatus]
+
+    def evidence(self) -> Tuple[str, ...]:
+        folder = f"file:/proc/{self.pid}/"
+        return (PMON_KEY, folder + "maps", folder + "numa_maps")
+
+
+def find_instances(host: Host) -> List[Instance]:
+    """Every running instance by SID. Segments need root or the instance's own user."""
+    return sorted(
+        (_look_at(host, process) for process in monitors(host)), key=lambda instance: instance.sid
+    )
+
+
+def monitors(host: Host) -> List[Process]:
+    """The process monitors, without those that only have the name of one."""
+    found = host.processes("pmon", PMON)
+    return [process for process in found if process.runs(PROGRAM) is not False]
+
+
+def read_segments(host: Host) -> List[sysvipc_shm.ShmSegment]:
+    """Every SysV shared memory segment of the host, whoever owns it. Any user may read these."""
+    return sysvipc_shm.parse(host.read_text("/proc/sysvipc/shm"))
+
+
+class SgaPages(NamedTuple):
+    """Bytes of an SGA by the pages that they lie in; both 0 without a segment to judge."""
+
+    huge: int
+    small: int
+
+
+def sga_pages(segments: List[Segment], page: int) -> SgaPages:
+    """How much of an SGA lies in huge pages of ``page`` bytes.
+
+    Segments below a huge page always have ordinary pages: Oracle expects five such pages. A
+    segment can be mapped in pieces, each smaller than a huge page.
+    """
+    whole: Dict[Optional[int], int] = {}
+    for segment in segments:
+        whole[segment.shmid] = whole.get(segment.shmid, 0) + segment.size
+    counted = [one for one in segments if whole[one.shmid] >= page]
+    return SgaPages(
+        huge=sum(segment.size for segment in counted if segment.huge),
+        small=sum(segment.size for segment in counted if not segment.huge),
+    )
+
+
+def _look_at(host: Host, process: Process) -> Instance:
+    folder = f"/proc/{process.pid}"
+    return Instance(
+        sid=process.argv0.split("_pmon_", 1)[1],
+        kind=process.argv0.split("_", 1)[0],
+        pid=process.pid,
+        uid=process.uid,
+        user=attempt(_user_name, host, process.uid),
+        segments=attempt(_read_sga, host, folder),
+        limits=attempt(lambda: proc_limits.parse(host.read_text(folder + "/limits"))),
+        status=attempt(lambda: proc_status.parse(host.read_text(folder + "/status"))),
+    )
+
+
+def _user_name(host: Host, uid: int) -> str:
+    output = host.run(["getent", "passwd", str(uid)])
+    accounts = getent.parse_passwd(output.stdout) if output.rc == 0 else []
+    if not accounts:
+        raise Absent(f"command:getent passwd {uid}", f"no account has uid {uid}")
+    return str(accounts[0].name)
+
+
+def _read_sga(host: Host, folder: str) -> List[Segment]:
+    """Every SysV segment that a process has mapped.
+
+    maps says where and how large, numa_maps whether huge. smaps costs most and is read only
+    on kernels without numa_maps.
+    """
+    mapped = {
+        area.start: area
+        for area in proc_maps.parse(host.read_text(folder + "/maps"))
+        if area.shmid is not None
+    }
+    text = attempt(host.read_text, folder + "/numa_maps")
+    if isinstance(text, Absent):
+        pages: Dict[int, Tuple[bool, Dict[int, int]]] = {
+            segment.mapping.start: (segment.huge, {})
+            for segment in smaps.parse(host.read_text(folder + "/smaps"))
+        }
+    else:
+        pages = {
+            area.start: (area.huge, dict(area.node_pages)) for area in numa_maps.parse(known(text))
+        }
+    if not set(mapped) <= set(pages):
+        raise Unanswered("file:" + folder + "/maps", "the mappings changed while they were read")
+    return [
+        Segment(area.shmid, area.size, pages[start][0], pages[start][1])
+        for start, area in sorted(mapped.items())
+    ]

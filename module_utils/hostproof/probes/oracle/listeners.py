@@ -1,0 +1,378 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Oracle Net listeners that run on a host, and the listener.ora that each of them read.
+
+A listener is the process ``ORACLE_HOME/bin/tnslsnr NAME -inherit`` whose program is of the account
+that it runs as: its arguments are what anybody may write there (Process.runs). Its file is that of
+TNS_ADMIN in the environment that it was started with, else of its home: network/admin, of a
+read-only home below ORACLE_BASE_HOME (Net Services Reference, listener.ora, Overview). Homes may
+lie on NFS, so their files are read through commands with a time limit; and as the owner of the
+process, who says where they are and so could have root read any file.
+"""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+
+from ...answer import Answer, attempt, known, unless_absent
+from ...command import Command
+from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...host import Host, Process
+from ...parsers.kernel import proc_limits
+from ...parsers.number import decimal, integer
+from ...parsers.oracle import listener_log, orabasetab, oracle_net
+from ...parsers.unix import getent
+from ..nfs import nfs_files
+
+TNSLSNR = r"(^|/)tnslsnr$"
+
+#: The evidence key of the search for them.
+PROCESSES = "processes:tnslsnr"
+
+FILE = "listener.ora"
+#: Of what /etc holds on Linux, and /var/opt/oracle on Solaris: read where no other is.
+GLOBAL_FOLDERS = ("/etc", "/var/opt/oracle")
+
+#: What a listener hands down to the servers that it starts; none of them can hold a password.
+ENVIRONMENT = (
+    "TNS_ADMIN",
+    "ORACLE_HOME",
+    "ORACLE_BASE",
+    "TZ",
+    "LD_LIBRARY_PATH",
+    "NLS_LANG",
+    "ORA_NLS10",
+    "ORA_NLS11",
+)
+
+#: Rows of /proc/PID/limits that a listener hands down too, by the name in the module resource.
+LIMITS = {
+    "Max open files": "NOFILE",
+    "Max processes": "NPROC",
+    "Max locked memory": "MEMLOCK",
+    "Max stack size": "STACK",
+    "Max core file size": "CORE",
+}
+
+_TNSLSNR = "tnslsnr"
+_PROGRAM = "/bin/" + _TNSLSNR
+_BOOT_ARGV = ["grep", "^btime ", "/proc/stat"]
+_NO_HOME = "the home of the listener cannot be told"
+_NODE_ARGV = ["uname", "-n"]
+_AGENT = re.compile(r"#[^\n]*\bline added by Agent\b", re.IGNORECASE)
+_BANNER = re.compile(r"LSNRCTL for [^:\n]+: Version (\d+(?:\.\d+)+)")
+
+
+class NetFile(NamedTuple):
+    """A file that a listener reads: its text, what it says, and when it was changed (epoch)."""
+
+    path: str
+    text: Answer[str]
+    net: Answer[oracle_net.NetFile]
+    changed: Answer[float]
+
+    def evidence(self) -> Tuple[str, ...]:
+        return ("command:cat " + self.path, "command:" + " ".join(stat_argv(self.path)))
+
+
+class Listener(NamedTuple):
+    """A listener that runs. What could not be read holds the error instead (answer.py).
+
+    ``started`` is epoch seconds. ``main`` is its listener.ora, ``why_there`` says why it is that
+    one, ``included`` are the files of IFILE, ``others`` the paths of files that define a listener
+    of the name too and that it does not read. ``unit`` is the systemd service that it runs in.
+    """
+
+    name: str
+    home: str
+    pid: int
+    uid: int
+    user: Answer[str]
+    started: Answer[float]
+    environment: Answer[Dict[str, str]]
+    release: Answer[Tuple[int, ...]]
+    main: Answer[NetFile]
+    why_there: str
+    included: Answer[List[NetFile]]
+    others: Answer[List[str]]
+    limits: Answer[Dict[str, Tuple[int, int]]]
+    unit: Answer[Optional[str]]
+
+    def parameters(self, name: str) -> List[oracle_net.Pair]:
+        """Every parameter of that name, of IFILE too; raises what is unknown."""
+        return [pair for one in self.files() for pair in known(one.net).all(name)]
+
+    def files(self) -> List[NetFile]:
+        """Those that there are: a listener runs without a file too, with defaults."""
+        main = known(self.main)
+        return [] if isinstance(main.net, Absent) else [main] + list(known(self.included))
+
+    def command(self, name: str, verb: str, expected: str) -> Command:
+        """An lsnrctl command about this listener, as its owner and in its environment."""
+        environment = dict(known(self.environment), ORACLE_HOME=self.home)
+        return Command(
+            name=name,
+            argv=(self.home + "/bin/lsnrctl", verb, self.name),
+            user=known(self.user),
+            environment=environment,
+            expected=expected,
+            timeout=90.0,
+        )
+
+
+def read_listeners(host: Host) -> List[Listener]:
+    """Every running listener, by name and home; files and environments need root or the owner."""
+    processes = host.processes("tnslsnr", TNSLSNR)
+    found = [_look_at(host, one) for one in processes if one.runs(_TNSLSNR) is not False]
+    return sorted(found, key=lambda one: (one.name, one.home, one.pid))
+
+
+def find_definitions(
+    host: Host, name: str, homes: Iterable[str], user: Optional[str] = None
+) -> List[str]:
+    """The files of these homes, and of the folders for all of them, that name the listener."""
+    folders = [home + "/network/admin" for home in homes] + list(GLOBAL_FOLDERS)
+    found = []
+    for folder in folders:
+        path = f"{folder}/{FILE}"
+        text = unless_absent(attempt(nfs_files.read_text, host, path, user), None)
+        if text is not None and _names(text, name):
+            found.append(path)
+    return found
+
+
+def stat_argv(path: str) -> List[str]:
+    return ["stat", "-L", "-c", "%Y", path]
+
+
+def agent_lines(net: oracle_net.NetFile, listener: str) -> List[int]:
+    """Lines about a listener that the agent of Grid Infrastructure wrote."""
+    lines = net.text.split("\n")
+    ours = [one for one in net.parameters if _is_about(one.name.upper(), listener)]
+    numbers = {net.line_of(place) for one in ours for place in (one.start, one.end)}
+    return sorted(number for number in numbers if _AGENT.search(lines[number - 1]))
+
+
+def _is_about(parameter: str, listener: str) -> bool:
+    return parameter == listener or parameter.endswith("_" + listener)
+
+
+def read_log(host: Host, listener: Listener, size: int) -> listener_log.Log:
+    """The last ``size`` bytes of its listener.log."""
+    argv = log_argv(host, listener, size)
+    return listener_log.parse(nfs_files.run(host, argv, known(listener.user)))
+
+
+def log_argv(host: Host, listener: Listener, size: int) -> List[str]:
+    return ["tail", "-c", str(size), log_path(host, listener)]
+
+
+def log_path(host: Host, listener: Listener) -> str:
+    """Where its text log is: in the ADR, unless that is off (Net Services Reference,
+    DIAG_ADR_ENABLED_listener_name, ADR_BASE_listener_name, LOG_DIRECTORY_listener_name)."""
+    given = {}
+    for name in ("DIAG_ADR_ENABLED_", "ADR_BASE_", "LOG_DIRECTORY_", "LOG_FILE_"):
+        values = [one.value for one in listener.parameters(name + listener.name) if one.value]
+        given[name] = values[-1] if values else None
+    if (given["DIAG_ADR_ENABLED_"] or "on").lower() in ("off", "false", "no"):
+        name = given["LOG_FILE_"] or listener.name.lower() + ".log"
+        folder = given["LOG_DIRECTORY_"] or listener.home + "/network/log"
+        return "{0}/{1}".format(folder, name if "." in name else name + ".log")
+    environment = known(listener.environment)
+    base = given["ADR_BASE_"] or environment.get("ORACLE_BASE") or listener.home + "/log"
+    node = nfs_files.run(host, _NODE_ARGV).strip().split(".")[0].lower()
+    name = listener.name.lower()
+    return f"{base}/diag/tnslsnr/{node}/{name}/trace/{name}.log"
+
+
+# -- one listener ----------------------------------------------------------------------------------
+
+
+def _look_at(host: Host, process: Process) -> Listener:
+    folder = f"/proc/{process.pid}"
+    environment = attempt(host.environment, process.pid, ENVIRONMENT)
+    home = _home_of(host, process, environment)
+    name = _name_of(host, process)
+    user = attempt(_user_name, host, process.uid)
+    found = attempt(lambda: _find_file(host, home, known(environment), known(user)))
+    main = attempt(lambda: _read_file(host, known(found)[0], known(user)))
+    return Listener(
+        name=name,
+        home=home,
+        pid=process.pid,
+        uid=process.uid,
+        user=user,
+        started=attempt(lambda: _boot_time(host) + process.started),
+        environment=environment,
+        release=attempt(_read_release, host, home, user, environment),
+        main=main,
+        why_there="" if isinstance(found, HostproofError) else found[1],
+        included=attempt(lambda: _read_included(host, known(main), known(user), 1)),
+        others=attempt(lambda: _read_others(host, home, name, known(main).path, known(user))),
+        limits=attempt(lambda: _read_limits(host.read_text(folder + "/limits"))),
+        unit=attempt(lambda: _unit_of(host.read_text(folder + "/cgroup"))),
+    )
+
+
+def _home_of(host: Host, process: Process, environment: Answer[Dict[str, str]]) -> str:
+    """From the path of the program; "" where nothing tells."""
+    home = process.home(_TNSLSNR)
+    if home is not None:
+        return home
+    if process.argv0.startswith("/") and process.argv0.endswith(_PROGRAM):
+        return process.argv0[: -len(_PROGRAM)]
+    if not isinstance(environment, HostproofError) and environment.get("ORACLE_HOME"):
+        return environment["ORACLE_HOME"].rstrip("/")
+    link = f"/proc/{process.pid}/exe"
+    program = attempt(nfs_files.link_target, host, link)
+    if isinstance(program, HostproofError):
+        return ""
+    program = str(program).replace(" (deleted)", "")
+    return program[: -len(_PROGRAM)] if program.endswith(_PROGRAM) else ""
+
+
+def _name_of(host: Host, process: Process) -> str:
+    """Its first argument; without one it is LISTENER."""
+    name = unless_absent(attempt(host.argument, process.pid, 1), "")
+    return name.upper() if name and not name.startswith("-") else "LISTENER"
+
+
+def _user_name(host: Host, uid: int) -> str:
+    argv = ["getent", "passwd", str(uid)]
+    output = host.run(argv)
+    accounts = getent.parse_passwd(output.stdout) if output.rc == 0 else []
+    if not accounts:
+        raise Absent("command:" + " ".join(argv), f"no account has uid {uid}")
+    return str(accounts[0].name)
+
+
+#: Seconds since 1970, in the year 6325.
+_END_OF_TIME = 2.0**37
+
+
+def _boot_time(host: Host) -> float:
+    text = nfs_files.run(host, _BOOT_ARGV)
+    words = text.split()
+    if len(words) < 2 or not words[1].isdecimal():
+        raise Unanswered("command:" + " ".join(_BOOT_ARGV), "/proc/stat tells no time of boot")
+    return _moment(words[1])
+
+
+def _read_release(
+    host: Host, home: str, user: Answer[str], environment: Answer[Dict[str, str]]
+) -> Tuple[int, ...]:
+    """The banner of lsnrctl, which prints it before it asks any listener."""
+    if not home:
+        raise Unanswered(PROCESSES, _NO_HOME)
+    wanted = Command(
+        "release of lsnrctl in " + home,
+        (home + "/bin/lsnrctl", "help"),
+        user=known(user),
+        environment=dict(known(environment), ORACLE_HOME=home),
+        timeout=20.0,
+    )
+    found = _BANNER.search(host.ask(wanted).stdout)
+    if found is None:
+        raise Unanswered("command:" + wanted.name, f"lsnrctl in {home} tells no release")
+    return tuple(integer(number) for number in found.group(1).split("."))
+
+
+# -- its files -------------------------------------------------------------------------------------
+
+
+def _find_file(host: Host, home: str, environment: Dict[str, str], user: str) -> Tuple[str, str]:
+    """Path and reason."""
+    folder = environment.get("TNS_ADMIN")
+    if folder:
+        return "{0}/{1}".format(folder.rstrip("/"), FILE), "TNS_ADMIN of its process"
+    if not home:
+        raise Unanswered(PROCESSES, _NO_HOME)
+    tab = unless_absent(attempt(nfs_files.read_text, host, home + "/install/orabasetab", user), "")
+    found = orabasetab.parse(tab, home)
+    if found is not None and found.read_only:
+        return f"{found.base_home()}/network/admin/{FILE}", "the home is read-only"
+    path = f"{home}/network/admin/{FILE}"
+    if isinstance(attempt(_changed, host, path, user), Absent):
+        for folder in GLOBAL_FOLDERS:
+            other = f"{folder}/{FILE}"
+            if not isinstance(attempt(_changed, host, other, user), Absent):
+                return other, "there is none in its home"
+    return path, "its home"
+
+
+def _read_file(host: Host, path: str, user: str) -> NetFile:
+    text = attempt(nfs_files.read_text, host, path, user)
+    return NetFile(
+        path=path,
+        text=text,
+        net=attempt(lambda: oracle_net.parse(known(text), what=path)),
+        changed=attempt(_changed, host, path, user),
+    )
+
+
+def _read_included(host: Host, main: NetFile, user: str, depth: int) -> List[NetFile]:
+    """The files of IFILE, theirs too."""
+    found: List[NetFile] = []
+    for path in known(main.net).included():
+        if depth > oracle_net.IFILE_DEPTH:
+            raise ParseError(main.path, "IFILE nests deeper than three levels")
+        one = _read_file(host, path, user)
+        found.append(one)
+        found.extend(_read_included(host, one, user, depth + 1))
+    return found
+
+
+def _read_others(host: Host, home: str, name: str, read: str, user: str) -> List[str]:
+    """Files where people look for the listener's parameters, that have some, and are not read."""
+    places = find_definitions(host, name, [home] if home else [], user)
+    return [path for path in places if path != read]
+
+
+def _names(text: str, listener: str) -> bool:
+    """Whether a file, understood or not, has a parameter of the listener."""
+    heads = re.findall(r"^([A-Za-z0-9_.$-]+)\s*=", text, re.MULTILINE)
+    return any(_is_about(head.upper(), listener) for head in heads)
+
+
+def _changed(host: Host, path: str, user: str) -> float:
+    argv = stat_argv(path)
+    text = nfs_files.run(host, argv, user).strip()
+    if not text.isdecimal():
+        raise Unanswered("command:" + " ".join(argv), f"stat of {path} tells no time")
+    return _moment(text)
+
+
+def _moment(seconds: str) -> float:
+    """A time since 1970; one that is far beyond has no name in any calendar."""
+    moment = decimal(seconds)
+    if moment >= _END_OF_TIME:
+        raise ParseError("time", f"{seconds[:40]!r} is no second that a clock can show")
+    return moment
+
+
+# -- what a restart has to keep --------------------------------------------------------------------
+
+
+def _read_limits(text: str) -> Dict[str, Tuple[int, int]]:
+    rows = proc_limits.parse(text)
+    found = {}
+    for row, name in LIMITS.items():
+        if row in rows:
+            soft, hard = rows[row].soft, rows[row].hard
+            found[name] = (-1 if soft is None else soft, -1 if hard is None else hard)
+    return found
+
+
+#: Services that start a shell or a job, and so do not look after what it leaves behind.
+_SHELLS = ("sshd.service", "ssh.service", "crond.service", "cron.service", "atd.service")
+
+
+def _unit_of(text: str) -> Optional[str]:
+    """The service of /proc/PID/cgroup (cgroups(7)), None for a session or no systemd."""
+    units: Set[str] = set()
+    for line in text.split("\n"):
+        controllers, _, path = line.partition(":")[2].partition(":")
+        if controllers not in ("", "name=systemd") or "/user.slice/" in path:
+            continue
+        units.update(part for part in path.split("/") if part.endswith(".service"))
+    owners = sorted(units.difference(_SHELLS))
+    return owners[0] if owners else None

@@ -1,0 +1,402 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The databases of a host with their parameters, and the SGA that each one's next start takes.
+
+A start takes the larger of SGA_MAX_SIZE and SGA_TARGET, in whole granules; with neither it takes
+the sum of its pools, and with MEMORY_TARGET no SysV memory at all. Sources: Oracle Database
+Administrator's Guide, Managing Memory ("The SGA_MAX_SIZE Initialization Parameter"); Oracle
+Database Reference, SGA_MAX_SIZE, SGA_TARGET and MEMORY_TARGET; ORA-00823 and ORA-00837; My Oracle
+Support 947152.1 for the granules.
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host
+from ...parsers.oracle import oratab, pfile
+from ...parsers.size import human, parse_size
+from ...sqlplus import Target
+from ..nfs import nfs_files
+from . import instances as instances_probe
+from . import oracle_parameters as parameters_probe
+from .instances import Instance
+from .oracle_parameters import Asked, ParameterFile, Version
+
+#: What a database without SGA_TARGET and SGA_MAX_SIZE adds up.
+POOLS = (
+    "db_16k_cache_size",
+    "db_2k_cache_size",
+    "db_32k_cache_size",
+    "db_4k_cache_size",
+    "db_8k_cache_size",
+    "db_cache_size",
+    "db_keep_cache_size",
+    "db_recycle_cache_size",
+    "inmemory_size",
+    "java_pool_size",
+    "large_pool_size",
+    "log_buffer",
+    "shared_pool_size",
+    "streams_pool_size",
+)
+#: The parameters that decide how an instance takes its SGA. Every control asks for all of them:
+#: one question has one place in the evidence.
+PARAMETERS = (
+    "pre_page_sga",
+    "use_large_pages",
+    "lock_sga",
+    "memory_target",
+    "memory_max_target",
+    "sga_max_size",
+    "sga_target",
+) + POOLS
+SIZES = ("memory_target", "memory_max_target", "sga_max_size", "sga_target") + POOLS
+
+#: The kinds of process monitors that are databases.
+KINDS = ("ora", "db")
+
+_MIB, _GIB = 1 << 20, 1 << 30
+#: An SGA of at most the first number has granules of the second.
+_GRANULES = (
+    (1 * _GIB, 4 * _MIB),
+    (8 * _GIB, 16 * _MIB),
+    (16 * _GIB, 32 * _MIB),
+    (32 * _GIB, 64 * _MIB),
+    (64 * _GIB, 128 * _MIB),
+    (128 * _GIB, 256 * _MIB),
+)
+_LARGEST_GRANULE = 512 * _MIB
+
+_REMOVED = " (deleted)"
+_ORACLE = "/bin/oracle"
+
+
+class Database(NamedTuple):
+    """A database instance. What could not be read holds the error instead (answer.py).
+
+    ``running`` is None for one that is down. ``asked`` is Absent for it, and Unanswered where the
+    policy forbids to ask.
+    """
+
+    sid: str
+    running: Optional[Instance]
+    home: Answer[str]
+    target: Answer[Target]
+    version: Answer[Version]
+    asked: Answer[Asked]
+    file: Answer[ParameterFile]
+
+
+class Asking(NamedTuple):
+    """How running instances are asked. ``forbidden_by`` names the variable that forbids it."""
+
+    seconds: float
+    forbidden_by: Optional[str]
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def running_databases(instances: List[Instance]) -> Dict[str, Instance]:
+    """By SID. ASM and the like take no part."""
+    ones = [one for one in instances if one.kind in KINDS]
+    running = {instance.sid: instance for instance in ones}
+    if len(running) < len(ones):
+        raise Unanswered(instances_probe.PMON_KEY, "two running instances have one SID")
+    return running
+
+
+def homes_of_oratab(host: Host) -> Dict[str, str]:
+    homes = {}
+    for path in oratab.PATHS:
+        text = unless_absent(attempt(host.read_text, path), "")
+        homes.update({entry.sid: entry.home for entry in oratab.parse(text) if entry.sid != "*"})
+    return homes
+
+
+def stopped_of_oratab(host: Host, running: Dict[str, Instance]) -> Dict[str, str]:
+    """Home by SID of what oratab lists, does not run and could be started here.
+
+    Under Clusterware oratab names databases, not instances, and +ASM: they have no parameter file.
+    """
+    return {
+        sid: home
+        for sid, home in homes_of_oratab(host).items()
+        if sid not in running and sid.isalnum() and _has_parameter_file(host, home, sid)
+    }
+
+
+def _has_parameter_file(host: Host, home: str, sid: str) -> bool:
+    found = attempt(
+        lambda: parameters_probe.read_parameter_file(
+            host, home, sid, parameters_probe.owner_of(host, home)
+        )
+    )
+    return not isinstance(found, Absent)
+
+
+def look_at(
+    host: Host,
+    asking: Asking,
+    sid: str,
+    running: Optional[Instance],
+    home: Optional[str] = None,
+    version: Optional[Version] = None,
+) -> Database:
+    """A database; ``home`` and ``version`` are what the policy says of it."""
+    found = attempt(_home_of, host, sid, running, home)
+    target = attempt(_target_of, host, sid, running, found)
+    asked = attempt(_ask, host, asking, sid, running, target)
+    return Database(
+        sid=sid,
+        running=running,
+        home=found,
+        target=target,
+        version=attempt(_version_of, host, asking, sid, version, target, asked),
+        asked=asked,
+        file=attempt(
+            lambda: parameters_probe.read_parameter_file(
+                host, known(found), sid, known(target).user
+            )
+        ),
+    )
+
+
+def _home_of(host: Host, sid: str, running: Optional[Instance], listed: Optional[str]) -> str:
+    """The policy's home, else that of the program that runs, else oratab's."""
+    if listed is not None:
+        return listed
+    if running is not None:
+        link = f"/proc/{running.pid}/exe"
+        program = if_known(attempt(nfs_files.link_target, host, link), "")
+        if program.endswith(_REMOVED):
+            program = program[: -len(_REMOVED)]
+        if program.endswith(_ORACLE):
+            return str(program[: -len(_ORACLE)])
+    homes = homes_of_oratab(host)
+    if sid not in homes:
+        raise Unanswered(
+            "file:" + oratab.PATHS[0],
+            f"the home of {sid} is not known: neither its program nor oratab tells it (for the "
+            "control pre_page_sga pre_page_sga_instances can)",
+        )
+    return homes[sid]
+
+
+def _target_of(host: Host, sid: str, running: Optional[Instance], home: Answer[str]) -> Target:
+    if running is not None:
+        return Target(sid, known(home), known(running.user))
+    return Target(sid, known(home), parameters_probe.owner_of(host, known(home)))
+
+
+def _ask(
+    host: Host, asking: Asking, sid: str, running: Optional[Instance], target: Answer[Target]
+) -> Asked:
+    key = f"command:sqlplus {sid}: release and parameters"
+    if running is None:
+        raise Absent(key, f"{sid} does not run")
+    if asking.forbidden_by is not None:
+        raise Unanswered(key, f"{asking.forbidden_by} is false: what {sid} runs with is not known")
+    return parameters_probe.ask(host, known(target), PARAMETERS, asking.seconds)
+
+
+def _version_of(
+    host: Host,
+    asking: Asking,
+    sid: str,
+    listed: Optional[Version],
+    target: Answer[Target],
+    asked: Answer[Asked],
+) -> Version:
+    """What the instance says, else the policy, else the home's sqlplus.
+
+    Since 18c the release says nothing of the release update (19.0.0.0.0): where the instance does
+    not tell the full one, the policy or sqlplus of the home may.
+    """
+    if isinstance(asked, HostproofError):
+        if listed is not None:
+            return listed
+        if asking.forbidden_by is not None:
+            raise Unanswered(
+                "command:sqlplus -V",
+                f"{asking.forbidden_by} is false, so no program of the home of {sid} is run: give "
+                "its version in the policy",
+            )
+        return parameters_probe.release_of_home(host, known(target))
+    told = asked.version
+    if asked.full is not None:
+        return asked.full
+    if told[0] >= 18:
+        for full in (listed, attempt(parameters_probe.release_of_home, host, known(target))):
+            if isinstance(full, tuple) and full[0] == told[0] and any(full[1:]):
+                return full
+    return told
+
+
+# -- the next start -------------------------------------------------------------------------------
+
+
+class NextSga(NamedTuple):
+    """The SGA of the next start in bytes, whole granules; 0 where it takes no SysV memory.
+
+    ``stated`` is that size as the entries have it. ``exact`` is False where the entries only tell
+    a part of it, ``only`` is True where the start takes no small pages. ``refused`` says why it
+    fails whatever the host gives.
+    """
+
+    size: int
+    stated: int
+    exact: bool
+    source: str
+    only: bool
+    refused: Optional[str]
+
+
+def next_entries(database: Database) -> List[pfile.Entry]:
+    """The entries that the next start takes: of the spfile in use, else of the file it finds."""
+    if database.running is not None:
+        asked = known(database.asked)
+        if asked.spfile is not None:
+            return list(asked.stored)
+    return list(known(database.file).entries)
+
+
+def next_place(database: Database) -> str:
+    """The file that the next start takes its parameters from."""
+    if not isinstance(database.asked, HostproofError) and database.asked.spfile is not None:
+        return str(database.asked.spfile)
+    return str(known(database.file).source)
+
+
+def next_size(database: Database, name: str) -> Optional[int]:
+    """Bytes that an entry sets for the next start; None where none does."""
+    entry = pfile.effective(next_entries(database), name, database.sid)
+    return None if entry is None else bytes_of(name, entry.value)
+
+
+def running_size(database: Database, name: str) -> Optional[int]:
+    """Bytes in force; None where the instance is down or does not tell the parameter."""
+    if database.running is None:
+        return None
+    value = known(database.asked).running.get(name)
+    return None if value is None else bytes_of(name, value)
+
+
+def running_sga(database: Database) -> Optional[int]:
+    """The SGA by the parameters in force; None for an instance that is down."""
+    if database.running is None:
+        return None
+    sizes = [running_size(database, name) for name in ("sga_max_size", "sga_target")]
+    if sizes == [None, None]:
+        asked = known(database.asked)
+        raise Unanswered(asked.key, f"{database.sid} tells no sga_max_size")
+    return max(size or 0 for size in sizes)
+
+
+def next_sga(database: Database) -> NextSga:
+    """What the next start takes; raises what is unknown."""
+    sizes = {name: next_size(database, name) for name in SIZES}
+    pages = pfile.effective(next_entries(database), "use_large_pages", database.sid)
+    only = pages is not None and pages.value.upper() in ("ONLY", "AUTO_ONLY")
+    refused = _refusal(sizes)
+    if sizes["memory_target"]:
+        return NextSga(0, 0, True, _source(database, sizes, ["memory_target"]), only, refused)
+    maximum, target = sizes["sga_max_size"] or 0, sizes["sga_target"] or 0
+    pools = [name for name in POOLS if sizes[name]]
+    if maximum or target:
+        # The pools count where they are what makes up the SGA, and then even beyond its maximum.
+        size = max(maximum, target or sum(sizes[name] or 0 for name in pools))
+        names = [name for name in ("sga_max_size", "sga_target") if sizes[name]]
+        return _next_sga(size, True, _source(database, sizes, names), only, refused)
+    return _without_target(database, sizes, pools, only, refused)
+
+
+def _next_sga(size: int, exact: bool, source: str, only: bool, refused: Optional[str]) -> NextSga:
+    return NextSga(whole_granules(size), size, exact, source, only, refused)
+
+
+def grows_to(now: int, coming: NextSga) -> int:
+    """The SGA of the next start where it is larger than now, else 0."""
+    # What an instance made of an odd size is that size in whole granules.
+    same = coming.stated <= now or is_rounded(now, coming.stated)
+    return 0 if same else coming.size
+
+
+def _without_target(
+    database: Database,
+    sizes: Dict[str, Optional[int]],
+    pools: List[str],
+    only: bool,
+    refused: Optional[str],
+) -> NextSga:
+    """Each pool has its own size; those that nothing sets have defaults that no entry tells."""
+    source = _source(database, sizes, pools) or "neither sga_target nor sga_max_size is set"
+    total = sum(sizes[name] or 0 for name in pools)
+    now = running_sga(database)
+    same = not running_size(database, "sga_target") and not running_size(database, "memory_target")
+    if now is None or not same:
+        return _next_sga(total, False, source, only, refused)
+    growth, exact = 0, True
+    for name in pools:
+        running = running_size(database, name)
+        exact = exact and running is not None
+        growth += max((sizes[name] or 0) - (running or 0), 0) if running is not None else 0
+    return _next_sga(max(now + growth, total), exact, source, only, refused)
+
+
+def _refusal(sizes: Dict[str, Optional[int]]) -> Optional[str]:
+    """Why the start fails before it takes any memory."""
+    for name, limit, code in (
+        ("sga_target", "sga_max_size", "ORA-00823"),
+        ("memory_target", "memory_max_target", "ORA-00837"),
+    ):
+        size, most = sizes[name], sizes[limit]
+        if size and most and size > most:
+            return (
+                f"{name} ({human(size)}) is larger than {limit} ({human(most)}), which stops the "
+                f"start: {code}"
+            )
+    return None
+
+
+def _source(database: Database, sizes: Dict[str, Optional[int]], names: List[str]) -> str:
+    entries = next_entries(database)
+    texts = []
+    for name in names:
+        entry = pfile.effective(entries, name, database.sid)
+        if entry is not None:
+            texts.append(f"{entry.sid}.{name}={human(sizes[name] or 0)}")
+    return "{0} in {1}".format(", ".join(texts), next_place(database)) if texts else ""
+
+
+def bytes_of(name: str, value: str) -> int:
+    try:
+        return parse_size(value)
+    except ValueError as problem:
+        raise Unanswered("policy", f"{name}: {problem}") from problem
+
+
+def whole_granules(size: int) -> int:
+    """An SGA of that size as the instance makes it."""
+    granule = _LARGEST_GRANULE
+    for most, smaller in reversed(_GRANULES):
+        if size <= most:
+            granule = smaller
+    return -(-size // granule) * granule
+
+
+def is_rounded(running: int, stored: int) -> bool:
+    """Whether a value in force is a stored one in whole granules, whatever the granule is."""
+    granules = [granule for _most, granule in _GRANULES] + [_LARGEST_GRANULE]
+    return running == stored or any(running == -(-stored // g) * g for g in granules)
+
+
+def evidence_of(database: Database) -> Tuple[str, ...]:
+    """The keys of what the next start was judged by."""
+    keys = []
+    if not isinstance(database.asked, HostproofError):
+        keys.append(database.asked.key)
+    if not isinstance(database.file, HostproofError):
+        keys.append("command:cat " + database.file.source)
+    return tuple(keys)

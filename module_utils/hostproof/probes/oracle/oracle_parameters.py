@@ -1,0 +1,270 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Initialization parameters of the instances of a host: in force, and of the next start.
+
+A running instance is asked (sqlplus.py); for one that is down, the file is read that a plain
+startup takes: spfileSID.ora, spfile.ora, initSID.ora in the dbs folder of its home. What lies in
+ASM only the instance can tell. Source: Oracle Database Administrator's Guide, About Initialization
+Parameter Files and Startup; Oracle Database Installation Guide, About orabasetab.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import attempt, known
+from ...command import Command, state_of
+from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...host import Host, Output
+from ...parsers.number import integer
+from ...parsers.oracle import alert_log_large_pages, orabasetab, pfile, spfile, sqlplus_rows
+from ...parsers.unix import getent
+from ...sqlplus import PROGRAM, Target, query
+from ..nfs import nfs_files
+
+#: Seconds: reading a long alert log takes a while.
+LOG_TIMEOUT = 60.0
+#: Lines after the last start that are looked at.
+LOG_LINES = 400
+
+_STARTING = "Starting ORACLE instance"
+_DEEPEST_IFILE = 3
+
+Version = Tuple[int, ...]
+
+
+class Asked(NamedTuple):
+    """What a running instance answered. ``stored`` are the entries of its spfile.
+
+    ``full`` is the release with its update (19.22.0.0.0), which instances tell since 18c, else
+    None. ``spfile`` is None where it was started with a text file.
+    """
+
+    version: Version
+    full: Optional[Version]
+    status: str
+    running: Dict[str, Optional[str]]
+    stored: List[pfile.Entry]
+    spfile: Optional[str]
+    trace: Optional[str]
+    key: str
+
+
+class ParameterFile(NamedTuple):
+    """The file that a plain startup takes, and those beside it that it does not reach.
+
+    ``source`` is where the entries really are: an entry SPFILE= leads to another file.
+    """
+
+    path: str
+    source: str
+    entries: List[pfile.Entry]
+    unused: List[str]
+
+
+#: How many fields the rows have that sqlplus is asked for.
+_FIELDS = {"instance": 3, "full": 1, "running": 2, "stored": 3, "trace": 1}
+
+
+class NoStart(Unanswered):
+    """The alert log was read to its end, and no start is in it: it was rotated."""
+
+
+def version_of(text: str) -> Version:
+    """ "19.0.0.0.0" as numbers; ParseError for anything else."""
+    if not re.match(r"^\d+(\.\d+)+$", text):
+        raise ParseError("release", f"not numbers between dots: {text[:40]!r}")
+    return tuple(integer(number) for number in text.split("."))
+
+
+def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> Asked:
+    """Ask a running instance. Unanswered says what sqlplus said where it failed."""
+    wanted = query(target, names + ("spfile",), timeout)
+    key = "command:" + wanted.name
+    output = host.ask(wanted)
+    problems = sqlplus_rows.errors(output.stdout + output.stderr)
+    if output.rc != 0 or problems:
+        said = "; ".join(problems) or " ".join((output.stdout + output.stderr).split())[-200:]
+        raise Unanswered(
+            key, "sqlplus of {0} ended with {1}: {2}".format(target.sid, output.rc, said or "?")
+        )
+    rows = sqlplus_rows.parse(output.stdout)
+    short = [row.kind for row in rows if len(row.fields) != _FIELDS.get(row.kind, len(row.fields))]
+    if short:
+        raise Unanswered(key, f"sqlplus of {target.sid} told a row {short[0]!r} that is not whole")
+    instances = [row.fields for row in rows if row.kind == "instance"]
+    if len(instances) != 1 or not instances[0][1]:
+        raise Unanswered(key, f"sqlplus of {target.sid} told no release")
+    running = {str(row.fields[0]): row.fields[1] for row in rows if row.kind == "running"}
+    stored = [
+        pfile.Entry(str(row.fields[0]), str(row.fields[1]), row.fields[2] or "", 0)
+        for row in rows
+        if row.kind == "stored"
+    ]
+    trace = [row.fields[0] for row in rows if row.kind == "trace"]
+    full = [row.fields[0] for row in rows if row.kind == "full" and row.fields[0]]
+    return Asked(
+        version=version_of(instances[0][1]),
+        full=version_of(full[0]) if full else None,
+        status=instances[0][2] or "",
+        running=running,
+        stored=[entry for entry in stored if entry.name != "spfile"],
+        spfile=running.get("spfile"),
+        trace=trace[0] if trace else None,
+        key=key,
+    )
+
+
+def release_of_home(host: Host, target: Target) -> Version:
+    """What ``sqlplus -V`` says, run as the owner: it is none of root's programs.
+
+    Since 18c a second line has the release with its update: ``Version 19.22.0.0.0``.
+    """
+    wanted = Command(
+        name=f"sqlplus -V of {target.home}",
+        argv=(f"{target.home}/{PROGRAM}", "-V"),
+        user=target.user,
+        environment={"ORACLE_HOME": target.home, "LD_LIBRARY_PATH": target.home + "/lib"},
+        expected=r"^SQL\*Plus: Release ([\d.]+)",
+        timeout=20.0,
+    )
+    key = "command:" + wanted.name
+    output = host.ask(wanted)
+    try:
+        version = version_of(state_of(wanted, output))
+        full = re.search(r"^Version (\d+(?:\.\d+)+)\s*$", output.stdout, re.MULTILINE)
+        return version if full is None else version_of(full.group(1))
+    except ParseError as problem:
+        raise Unanswered(key, str(problem)) from problem
+    except HostproofError as problem:
+        raise Unanswered(key, str(problem)) from problem
+
+
+def owner_of(host: Host, home: str) -> str:
+    """The one account that owns the home, its bin and its sqlplus."""
+    path = f"{home}/{PROGRAM}"
+    key = "program:" + path
+    if not host.has(key):
+        return _owner_of_old(host, home)
+    argv = ["getent", "passwd", str(host.program_owner(path))]
+    accounts = getent.parse_passwd(host.run(argv).stdout)
+    if not accounts:
+        raise Unanswered(key, f"the owner of {path} has no account")
+    return _no_root(key, path, accounts[0].name)
+
+
+def _owner_of_old(host: Host, home: str) -> str:
+    """As records before 0.2.0 have it: the owner of what sqlplus led to."""
+    argv = ["stat", "-L", "-c", "%U", f"{home}/{PROGRAM}"]
+    output = host.run(argv, nfs_files.TIMEOUT)
+    name = output.stdout.strip()
+    key = "command:" + " ".join(argv)
+    if "No such file" in output.stderr:
+        raise Absent(key, f"{home} has no {PROGRAM}")
+    if output.rc != 0 or not name or name == "UNKNOWN":
+        raise Unanswered(key, f"the owner of {argv[-1]} is not known")
+    return _no_root(key, argv[-1], name)
+
+
+def _no_root(key: str, path: str, name: str) -> str:
+    if name == "root":
+        # Whoever writes oratab must not choose what root runs and reads.
+        raise Unanswered(key, f"{path} belongs to root, which owns no database home")
+    return name
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def read_parameter_file(host: Host, home: str, sid: str, user: str) -> ParameterFile:
+    """The first file that a plain startup finds; Absent if it finds none.
+
+    All are read as the owner, who chose where they lead: root would read more than that.
+    """
+    folder = dbs_folder(host, home, user)
+    names = [f"spfile{sid}.ora", "spfile.ora", f"init{sid}.ora"]
+    present: List[Tuple[str, str]] = []
+    for name in names:
+        path = f"{folder}/{name}"
+        text = attempt(nfs_files.read_text, host, path, user)
+        if not isinstance(text, Absent):
+            present.append((path, known(text)))
+    if not present:
+        raise Absent(
+            f"command:cat {folder}/{names[0]}",
+            f"{folder} holds no parameter file of {sid}",
+        )
+    path, text = present[0]
+    unused = [other for other, _text in present[1:]]
+    entries = _parse(host, path, text, user, 0)
+    pointer = pfile.effective(entries, "spfile", sid)
+    if pointer is None:
+        return ParameterFile(path, path, entries, unused)
+    source = pointer.value
+    if not source.startswith("/"):
+        raise Unanswered(
+            "command:cat " + path,
+            f"{path} leads to {source}, which only the instance can read",
+        )
+    stored = spfile.parse(nfs_files.read_text(host, source, user))
+    return ParameterFile(path, source, stored, unused)
+
+
+def dbs_folder(host: Host, home: str, user: str) -> str:
+    """Where the parameter files of a home lie: ORACLE_BASE/dbs if the home is read-only."""
+    text = attempt(nfs_files.read_text, host, home + "/install/orabasetab", user)
+    if not isinstance(text, Absent):
+        tab = orabasetab.parse(known(text), home)
+        if tab is not None and tab.read_only:
+            return tab.base + "/dbs"
+    return home + "/dbs"
+
+
+def _parse(host: Host, path: str, text: str, user: str, depth: int) -> List[pfile.Entry]:
+    if path.rpartition("/")[2].startswith("spfile"):
+        return spfile.parse(text)
+    if depth > _DEEPEST_IFILE:
+        raise Unanswered("command:cat " + path, f"{path}: IFILE leads too deep")
+    entries = []
+    for entry in pfile.parse(text):
+        if entry.name != "ifile":
+            entries.append(entry)
+        else:
+            inner = nfs_files.read_text(host, entry.value, user)
+            entries.extend(_parse(host, entry.value, inner, user, depth + 1))
+    return entries
+
+
+# -- alert log ------------------------------------------------------------------------------------
+
+
+def read_last_start(host: Host, path: str, user: str) -> alert_log_large_pages.Start:
+    """What the alert log says of the last start; its lines count from that start.
+
+    The log can be of many gigabytes: only the lines of the last start leave the commands.
+    """
+    argv = ["grep", "-a", "-n", "-e", "^" + _STARTING, path]
+    output = _run_as(host, argv, user)
+    key = "command:" + " ".join(argv)
+    if "No such file" in output.stderr:
+        raise Absent(key, f"{path}: No such file or directory")
+    numbers = re.findall(r"^(\d+):", output.stdout, re.MULTILINE)
+    if output.rc == 1 and not output.stdout and not output.stderr:
+        raise NoStart(key, f"{path} shows no start of an instance")
+    if output.rc not in (0, 1) or not numbers:
+        raise Unanswered(
+            key, f"{path} shows no start of an instance {output.stderr.strip()}".strip()
+        )
+    first = integer(numbers[-1])
+    shown = ["sed", "-n", "-e", f"{first},{first + LOG_LINES}p"]
+    shown += ["-e", f"{first + LOG_LINES}q", path]
+    block = _run_as(host, shown, user)
+    if block.rc != 0:
+        raise Unanswered("command:" + " ".join(shown), f"{path}: {block.stderr}")
+    return alert_log_large_pages.parse(block.stdout)
+
+
+def _run_as(host: Host, argv: List[str], user: str) -> Output:
+    limits = nfs_files.LIMITS
+    return host.ask(
+        Command(" ".join(argv), tuple(argv), user=user, timeout=LOG_TIMEOUT, limits=limits)
+    )

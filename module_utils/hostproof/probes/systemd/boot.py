@@ -1,0 +1,726 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the next boot will set: every place that can hold a kernel setting, in the order of boot.
+
+Sources: sysctl.d(5) and tmpfiles.d(5) of systemd; tuned-main.conf(5) (``reapply_sysctl``) and
+TuneD, tuned/plugins/plugin_sysctl.py, plugin_sysfs.py and plugin_vm.py; sysctl(8) of procps;
+kernel-parameters.rst (``sysctl.*``). The numbers are read as the kernel does (sysctl_number).
+"""
+
+import os.path
+import re
+from fnmatch import fnmatchcase
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+
+from ...answer import Answer, attempt, known, unless_absent
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host
+from ...parsers.kernel import kernel_cmdline, sysctl_number
+from ...parsers.systemd import boot_commands, sysctl_d, tmpfiles_d, tuned
+from . import boot_scripts
+from .boot_scripts import Command
+
+SYSCTL_CONF = "/etc/sysctl.conf"
+#: Of one name the file of /run counts for TuneD, of /etc for systemd.
+TUNED_SYSCTL = ("/run/sysctl.d", "/etc/sysctl.d")
+PROFILE_FOLDERS = ("/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned")
+PROC_SYS = "/proc/sys/"
+#: The options of TuneD's plugin vm that set sysctls (plugin_vm.py since 2.25).
+_TUNED_VM = ("dirty_bytes", "dirty_ratio", "dirty_background_bytes", "dirty_background_ratio")
+_LOADED_BY = "loaded by "
+#: Instead of the value of an option that sets a part of what is asked for: no option holds it.
+_PART = "\0"
+_THP_OPTIONS = ("transparent_hugepages", "transparent_hugepage")
+
+
+class Setting(NamedTuple):
+    """A value and the place that gives it, for people: "/etc/sysctl.d/97-oracle.conf:3"."""
+
+    value: str
+    place: str
+
+
+class Write(NamedTuple):
+    """One write of a boot, in the order of time.
+
+    ``value`` is None where it is not to be told. ``certain`` is whether the write surely happens
+    at this point. ``note`` says what makes it, where the place alone does not. ``by_tuned``: a
+    value such as ``>5`` depends on the value at that moment. ``decimal``: the file is one of
+    /sys/kernel/mm/hugepages, which takes decimal numbers alone.
+    """
+
+    value: Optional[str]
+    place: str
+    certain: bool = True
+    note: Optional[str] = None
+    by_tuned: bool = False
+    decimal: bool = False
+
+
+class SysctlTree(NamedTuple):
+    """What sysctl reads at boot (``assignments``, in order) and what it does not read.
+
+    ``reapplied`` is what TuneD sets again after its own values, in its order. ``links`` maps the
+    files that are links to the file that they lead to.
+    """
+
+    assignments: List[sysctl_d.Assignment]
+    unread: List[sysctl_d.Assignment]
+    reapplied: Answer[List[sysctl_d.Assignment]]
+    links: Dict[str, str]
+
+
+class Tuned(NamedTuple):
+    """The active TuneD profile with everything it includes, as one list of sections.
+
+    ``machine`` is what uname_regex is compared with. ``commands`` are those of its scripts.
+    ``known_whole`` is the error of whatever could add to the profile and was not read.
+    """
+
+    names: List[str]
+    units: List[tuned.Unit]
+    variables: Answer[Dict[str, str]]
+    reapply_sysctl: bool
+    machine: Answer[str]
+    commands: Answer[List[Command]]
+    known_whole: Answer[bool]
+
+
+NO_TUNED = Tuned([], [], {}, True, "", [], True)
+
+
+class Boot(NamedTuple):
+    """Everything that can set a kernel value at boot; unknown parts hold their error.
+
+    ``loaded`` are files that a command loads into the kernel by name.
+    """
+
+    sysctl: Answer[SysctlTree]
+    cmdline: Answer[List[Tuple[str, Optional[str]]]]
+    tmpfiles: Answer[List[tmpfiles_d.Entry]]
+    tuned: Answer[Tuned]
+    rc_local: Answer[List[Command]]
+    others: Answer[List[Command]]
+    loaded: Dict[str, Answer[str]]
+
+
+def read_boot(host: Host) -> Boot:
+    rc_local = attempt(boot_scripts.read_rc_local, host)
+    others = attempt(boot_scripts.read_others, host)
+    active = attempt(read_tuned, host)
+    by_tuned = [] if isinstance(active, HostproofError) else active.commands
+    commands: List[Command] = []
+    for some in (rc_local, others, by_tuned):
+        commands.extend([] if isinstance(some, HostproofError) else some)
+    return Boot(
+        sysctl=attempt(_read_sysctl, host),
+        cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
+        tmpfiles=attempt(_read_tmpfiles, host),
+        tuned=active,
+        rc_local=rc_local,
+        others=others,
+        loaded={
+            path: attempt(host.read_text, path)
+            for path in boot_scripts.loaded_files(commands)
+            if not re.search("[*?\\[]", path)
+        },
+    )
+
+
+def with_sysctl_file(boot: Boot, path: str, text: str) -> Boot:
+    """What boot would set if the file at ``path`` held ``text``: a plan must know if it wins."""
+    tree = known(boot.sysctl)
+    others = [assignment for assignment in tree.assignments if assignment.path != path]
+    changed = sorted(
+        others + list(sysctl_d.parse(text, path).assignments),
+        key=lambda assignment: (
+            assignment.path == SYSCTL_CONF,
+            assignment.path.rsplit("/", 1)[-1],
+        ),
+    )
+    reapplied = tree.reapplied
+    if not isinstance(reapplied, HostproofError) and path.startswith(TUNED_SYSCTL[1] + "/"):
+        reapplied = sorted(
+            [one for one in reapplied if one.path != path] + sysctl_d.parse_plain(text, path),
+            key=lambda one: (one.path == SYSCTL_CONF, one.path.rsplit("/", 1)[-1]),
+        )
+    return boot._replace(sysctl=SysctlTree(changed, tree.unread, reapplied, tree.links))
+
+
+class SysctlAtBoot(NamedTuple):
+    """``winner`` is None where nothing sets the key. ``losers`` say why they lose.
+
+    The value of the winner is what the kernel makes of it; ``remark`` says what to know about it,
+    ``refused`` are the last writes, if the kernel would refuse those. ``later`` is whether a script
+    loads the file of the winner, so that no other name of a file would help.
+    ``unknown`` is the error of places that were not looked at and could still change it: a
+    verdict that rests on the winner being good has to call settled() first.
+    """
+
+    winner: Optional[Setting]
+    losers: List[str]
+    remark: Optional[str] = None
+    unknown: Optional[HostproofError] = None
+    refused: Tuple[str, ...] = ()
+    later: bool = False
+
+    def settled(self) -> None:
+        """Raise what is unknown: from here on the winner is taken to be all there is."""
+        known(self.unknown)
+
+
+#: What a kernel file makes of a text: (the value or None if refused, a remark or None).
+Reader = Callable[[str], Tuple[Optional[str], Optional[str]]]
+
+
+def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtBoot:
+    """The value of a sysctl key after boot, with the place that wins.
+
+    In the order of boot: ``sysctl.KEY=`` on the kernel command line, sysctl.d, tmpfiles.d
+    writes, TuneD (which then applies /run and /etc/sysctl.d and sysctl.conf again), and last
+    what rc.local, units and cron run. ``files`` are other files, below /sys, that TuneD or those
+    could set the same value by. Raises what is unknown; see SysctlAtBoot.unknown.
+    """
+    tree = known(boot.sysctl)
+    name = sysctl_d.normalize(key)
+    resolution = sysctl_d.resolve(tree.assignments, key)
+    writes: List[Write] = []
+    from_kernel = kernel_cmdline.last(known(boot.cmdline), "sysctl." + key)
+    if from_kernel is not None:
+        writes.append(Write(from_kernel, "kernel command line sysctl." + key))
+    # systemd writes the last assignment alone, so that nothing is left if the kernel refuses it.
+    # Without systemd procps writes each of them, which comes to the same but for that.
+    if resolution.winner is not None:
+        writes.append(_write_of(resolution.winner))
+    writes.extend(
+        Write(entry.argument or "", f"{entry.path}:{entry.line}")
+        for entry in tmpfiles_d.writes(known(boot.tmpfiles), PROC_SYS + name)
+    )
+    targets = (PROC_SYS + name,) + tuple(files)
+    found = outcome(
+        writes + later_writes(boot, targets), key, lambda text: read_value(name, text), tree.links
+    )
+    unread = sysctl_d.resolve(tree.unread, key)
+    ignored = list(unread.losers) + [unread.winner]
+    if known(boot.tuned).reapply_sysctl and _has_sysctl(known(boot.tuned)):
+        # TuneD reads it, so that it is among the writes.
+        ignored = []
+
+    def texts(assignments: Sequence[Optional[sysctl_d.Assignment]], why: str) -> List[str]:
+        lines = [_write_of(one) for one in assignments if one is not None and one.value is not None]
+        winner = found.winner
+        return [
+            _as_text(one) + why
+            for one in lines
+            if winner is None or not _is_same(one.place, winner.place, tree.links)
+        ]
+
+    never = texts(resolution.losers, "")
+    losers = never + [one for one in found.losers if one not in never]
+    losers += texts(ignored, " (not read at boot)")
+    return found._replace(losers=losers, unknown=unseen(boot))
+
+
+def read_value(name: str, text: str) -> Tuple[Optional[str], Optional[str]]:
+    """What the kernel makes of ``text`` for a key, by its path below /proc/sys."""
+    limits = sysctl_number.LIMITS.get(name)
+    if limits is None:
+        return text.strip(), None
+    number = sysctl_number.read(text, limits)
+    return (None if number.value is None else str(number.value)), number.remark
+
+
+def read_decimal(text: str) -> Tuple[Optional[str], Optional[str]]:
+    """What the kernel makes of ``text`` for a file of /sys/kernel/mm/hugepages."""
+    number = sysctl_number.read_decimal(text, sysctl_number.UNSIGNED_LONG)
+    return (None if number.value is None else str(number.value)), number.remark
+
+
+def unseen(boot: Boot) -> Optional[HostproofError]:
+    """The error of places that may hold commands and were not looked at; None if all were."""
+    active = known(boot.tuned)
+    for answer in (boot.others, active.commands, active.known_whole):
+        if isinstance(answer, HostproofError):
+            return answer
+    return None
+
+
+def outcome(
+    writes: Iterable[Write], what: str, read: Reader, links: Dict[str, str]
+) -> SysctlAtBoot:
+    """What is left after the writes; raises where it depends on a write that is not certain."""
+    winner: Optional[Write] = None
+    remark: Optional[str] = None
+    losers: List[str] = []
+    refused: List[str] = []
+    doubts: List[Write] = []
+    for write in writes:
+        text = write.value
+        if text is not None and write.by_tuned:
+            before = "" if winner is None else winner.value or ""
+            current = int(before) if before.isdecimal() else None
+            text = tuned.assigned(text, current)
+            if text is None:
+                losers.append(_as_text(write))
+                continue
+        value: Optional[str] = None
+        note: Optional[str] = None
+        if text is not None:
+            value, note = read_decimal(text) if write.decimal else read(text)
+        if text is not None and value is None:
+            losers.append(f"{_as_text(write)} (the kernel refuses it: {note})")
+            refused.append(losers[-1])
+            continue
+        if not write.certain or value is None:
+            if winner is None or value != winner.value:
+                doubts.append(write)
+            continue
+        if winner is not None and not _is_same(winner.place, write.place, links):
+            losers.append(_as_text(winner))
+        winner, doubts, refused = write._replace(value=value), [], []
+        parts = [f"written {text!r}, {note}"] if note and value != text else []
+        remark = "; ".join(parts + ([write.note] if write.note else [])) or None
+    if doubts:
+        raise _unsure(doubts[-1], what, winner)
+    unique: List[str] = []
+    for one in losers:
+        same = winner is not None and _is_same(one.partition(" = ")[0], winner.place, links)
+        if one not in unique and not same:
+            unique.append(one)
+    setting = None if winner is None else Setting(winner.value or "", winner.place)
+    later = winner is not None and (winner.note or "").startswith(_LOADED_BY)
+    return SysctlAtBoot(setting, unique, remark, None, tuple(refused), later)
+
+
+def _unsure(doubt: Write, what: str, winner: Optional[Write]) -> Unanswered:
+    base = "nothing else sets it" if winner is None else "{0} sets {1}".format(*winner[1::-1])
+    to = "to something that it does not show" if doubt.value is None else "to " + doubt.value
+    place = doubt.place
+    source = re.search("(/\\S*?):[0-9]+", (doubt.note or "") + " " + place)
+    return Unanswered(
+        "file:" + (source.group(1) if source else place.rsplit(":", 1)[0]),
+        "{0} may set {1} {2}{3}, and {4}: which comes last is not to be told. Leave {1} to one "
+        "place".format(place, what, to, f" ({doubt.note})" if doubt.note else "", base),
+    )
+
+
+def _is_same(place: str, other: str, links: Dict[str, str]) -> bool:
+    """Whether two places are one line of one file."""
+
+    def real(text: str) -> Tuple[str, str]:
+        path, _colon, line = text.rpartition(":")
+        return links.get(path, path), line
+
+    return real(place) == real(other)
+
+
+def _write_of(assignment: sysctl_d.Assignment) -> Write:
+    return Write(assignment.value, f"{assignment.path}:{assignment.line}")
+
+
+def _as_text(write: Write) -> str:
+    return f"{write.place} = {write.value}"
+
+
+# -- what comes after systemd ---------------------------------------------------------------------
+
+
+def later_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool = True) -> List[Write]:
+    """What TuneD and then scripts write to any of the targets, which are paths of one value.
+
+    A target with "node0" stands for every node: what is written there is a part of the value.
+    ``tuned_vm``: whether TuneD sets transparent huge pages (it does not where the command line
+    of the kernel does).
+    """
+    by_tuned = _tuned_writes(boot, targets, tuned_vm)
+    commands = list(known(boot.rc_local))
+    for some in (boot.others, known(boot.tuned).commands):
+        commands.extend([] if isinstance(some, HostproofError) else some)
+    acting = [
+        (command, writes)
+        for command in commands
+        for writes in [_writes_of(boot, command, targets)]
+        if writes
+    ]
+    # Nothing orders them among each other, nor with TuneD.
+    alone = len({command.actor for command, _writes in acting}) == 1 and not by_tuned
+    return by_tuned + [
+        write._replace(certain=write.certain and command.certain and alone)
+        for command, writes in acting
+        for write in writes
+    ]
+
+
+def _writes_of(boot: Boot, command: Command, targets: Sequence[str]) -> List[Write]:
+    writes: List[Write] = []
+    for effect in command.effects:
+        if effect.kind == boot_commands.LOAD:
+            keys = [one[len(PROC_SYS) :] for one in targets if one.startswith(PROC_SYS)]
+            for key in keys:
+                if effect.pattern is None or _fits(effect.pattern, key):
+                    writes.extend(_loaded(boot, effect.files, key, command))
+            continue
+        matching = [one for one in targets if _reaches(effect.target, one)]
+        if matching:
+            # A pattern may reach other files as well, but what it writes is the value here too.
+            is_part = all("/node0/" in one for one in matching)
+            exact = effect.target in targets
+            note = None if exact and effect.value is not None else "by " + command.words()
+            value = None if is_part else effect.value
+            writes.append(
+                Write(value, command.place, exact, note, decimal=_is_decimal(matching[-1]))
+            )
+    return writes
+
+
+def _is_decimal(path: str) -> bool:
+    """Whether a file is one that takes decimal numbers alone."""
+    return "/hugepages/hugepages-" in path
+
+
+def _fits(pattern: str, key: str) -> bool:
+    """Whether sysctl's --pattern, an extended regular expression, lets a key through."""
+    try:
+        return re.search(pattern, key.replace("/", ".")) is not None
+    except re.error:
+        return True
+
+
+def _reaches(pattern: str, path: str) -> bool:
+    """Whether a target of a command can be the path: it may hold wildcards and unknown parts."""
+    pattern = re.sub("/node[0-9]+/", "/node0/", pattern)
+    pieces = re.split("(\0|[*?]|\\[[^]]*\\])", pattern)
+    kinds = {boot_commands.UNKNOWN: ".*", "*": "[^/]*", "?": "[^/]"}
+    expression = "".join(
+        kinds.get(piece, "[^/]") if number % 2 else re.escape(piece)
+        for number, piece in enumerate(pieces)
+    )
+    return re.match(expression + "$", path) is not None
+
+
+def _loaded(boot: Boot, files: Sequence[str], key: str, command: Command) -> List[Write]:
+    """What loading files of sysctl writes to a key, in order."""
+    tree = known(boot.sysctl)
+    note = _LOADED_BY + command.words()
+    lines: List[sysctl_d.Assignment] = []
+    for path in files:
+        if path in (boot_commands.PROCPS, boot_commands.SYSTEMD):
+            lines.extend(tree.assignments)
+            lines.extend(tree.unread if path == boot_commands.PROCPS else [])
+            continue
+        read = [one for one in tree.assignments + tree.unread if fnmatchcase(one.path, path)]
+        if read or path not in boot.loaded:
+            lines.extend(read)
+            continue
+        text = boot.loaded[path]
+        if isinstance(text, Absent):
+            continue
+        if isinstance(text, HostproofError):
+            return [Write(None, command.place, False, "by " + command.words())]
+        lines.extend(sysctl_d.parse(text, path).assignments)
+    named = [one for one in lines if one.key == key and one.value is not None]
+    winner = sysctl_d.resolve(lines, key).winner
+    chosen = named or ([winner] if winner is not None else [])
+    return [_write_of(one)._replace(note=note) for one in chosen]
+
+
+# -- TuneD ----------------------------------------------------------------------------------------
+
+
+def _has_sysctl(active: Tuned) -> bool:
+    return any(unit.type == "sysctl" and unit.enabled for unit in active.units)
+
+
+def _tuned_writes(boot: Boot, targets: Sequence[str], tuned_vm: bool) -> List[Write]:
+    """Section by section; after each of the plugin sysctl the files of sysctl come again."""
+    active = known(boot.tuned)
+    writes: List[Write] = []
+    for unit in active.units:
+        if not unit.enabled or unit.type not in ("sysctl", "sysfs", "vm"):
+            continue
+        options = _options_for(unit, targets, tuned_vm)
+        runs = _acts_here(unit, active) if options or unit.type == "sysctl" else True
+        if runs is False:
+            continue
+        for option, by_sysctl in options:
+            place = f"tuned profile {option.path}"
+            value = option.value
+            if "${" in value:
+                value = tuned.expand(value, known(active.variables))
+            decimal = unit.type == "sysfs" and any(_is_decimal(one) for one in targets)
+            write = Write(value, place, runs is True, None, by_sysctl, decimal)
+            if value == _PART:
+                write = write._replace(value=None, note="a node's part of it")
+            elif tuned.uses_function(value):
+                write = write._replace(value=None, note="by a function of TuneD, " + value[:80])
+            writes.append(write)
+        if unit.type == "sysctl" and active.reapply_sysctl:
+            names = [one[len(PROC_SYS) :] for one in targets if one.startswith(PROC_SYS)]
+            for one in known(known(boot.sysctl).reapplied):
+                if one.key in names:
+                    note = "TuneD applies it after its own values (reapply_sysctl)"
+                    writes.append(_write_of(one)._replace(note=note, certain=runs is True))
+    return writes
+
+
+def _options_for(
+    unit: tuned.Unit, targets: Sequence[str], tuned_vm: bool
+) -> List[Tuple[tuned.Option, bool]]:
+    """The options of a section that write to one of the targets, and if the plugin is sysctl."""
+    found: List[Tuple[tuned.Option, bool]] = []
+    for name, option in unit.options.items():
+        value = option.value
+        if unit.type == "sysctl":
+            if PROC_SYS + name.replace(".", "/") in targets:
+                found.append((option._replace(value=tuned.unquoted(value)), True))
+        elif unit.type == "sysfs":
+            reached = [one for one in targets if _reaches(os.path.normpath(name), one)]
+            if reached:
+                part = all("/node0/" in one for one in reached)
+                found.append((option._replace(value=_PART) if part else option, False))
+        elif name in _TUNED_VM:
+            if value.strip().endswith("%"):
+                name, value = name.replace("_bytes", "_ratio"), value.strip()[:-1]
+            if PROC_SYS + "vm/" + name in targets:
+                found.append((option._replace(value=value), False))
+        elif name in _THP_OPTIONS and tuned_vm and targets[0].endswith("_hugepage/enabled"):
+            found.append((option, False))
+    return found
+
+
+def _acts_here(unit: tuned.Unit, active: Tuned) -> Optional[bool]:
+    """Whether the section is for this machine (uname_regex, cpuinfo_regex); None: unsure."""
+    if "uname_regex" in unit.about:
+        pattern = unit.about["uname_regex"].value
+        machine = active.machine
+        if isinstance(machine, HostproofError) or "${" in pattern:
+            return None
+        try:
+            if re.search(pattern, machine, re.MULTILINE) is None:
+                return False
+        except re.error:
+            return None
+    return None if "cpuinfo_regex" in unit.about else True
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def _read_sysctl(host: Host) -> SysctlTree:
+    paths = conf_files(host, sysctl_d.DIRECTORIES)
+    read = sysctl_d.effective_files(paths)
+    assignments: List[sysctl_d.Assignment] = []
+    texts: Dict[str, str] = {}
+    links: Dict[str, str] = {}
+    for path in read:
+        text = _text_of_link(host, path)
+        if text is None:
+            continue
+        texts[path] = text
+        real = host.real_path(path)
+        if real != path:
+            links[path] = real
+        assignments.extend(sysctl_d.parse(text, path).assignments)
+    own = unless_absent(attempt(host.read_text, SYSCTL_CONF), "")
+    rest = sysctl_d.parse(own, SYSCTL_CONF).assignments
+    reapplied = attempt(_read_reapplied, host, paths, texts, own)
+    if SYSCTL_CONF in list(texts) + list(links.values()):
+        return SysctlTree(assignments, [], reapplied, links)
+    if unless_absent(attempt(host.list_dir, "/run/systemd/system"), None) is None:
+        # Without systemd the boot scripts run procps' sysctl, which reads this file last.
+        return SysctlTree(assignments + rest, [], reapplied, links)
+    return SysctlTree(assignments, rest, reapplied, links)
+
+
+def _read_reapplied(
+    host: Host, paths: List[str], texts: Dict[str, str], own: str
+) -> List[sysctl_d.Assignment]:
+    """What TuneD applies again: it knows neither patterns nor - and reads sysctl.conf last."""
+    chosen: Dict[str, str] = {}
+    for folder in TUNED_SYSCTL:
+        for path in paths:
+            name = path.rpartition("/")[2]
+            if path == f"{folder}/{name}":
+                chosen.setdefault(name, path)
+    found: List[sysctl_d.Assignment] = []
+    for name in sorted(chosen):
+        path = chosen[name]
+        text = texts[path] if path in texts else _text_of_link(host, path)
+        found.extend(sysctl_d.parse_plain(text or "", path))
+    return found + sysctl_d.parse_plain(own, SYSCTL_CONF)
+
+
+def _read_tmpfiles(host: Host) -> List[tmpfiles_d.Entry]:
+    paths = tmpfiles_d.effective_files(conf_files(host, tmpfiles_d.DIRECTORIES))
+    entries: List[tmpfiles_d.Entry] = []
+    for path in paths:
+        entries.extend(tmpfiles_d.parse(_text_of_link(host, path) or "", path))
+    return entries
+
+
+def conf_files(host: Host, folders: Sequence[str]) -> List[str]:
+    """Every *.conf of the folders; a folder that is another folder's link is read once."""
+    found: List[str] = []
+    seen = set()
+    for folder in folders:
+        names = unless_absent(attempt(host.list_dir, folder), [])
+        if not names:
+            continue
+        real = host.real_path(folder)
+        if real not in seen:
+            seen.add(real)
+            found.extend(f"{folder}/{name}" for name in names if name.endswith(".conf"))
+    return found
+
+
+def _text_of_link(host: Host, path: str) -> Optional[str]:
+    """The text of a listed file, or None where a dangling link leads nowhere (systemd skips it)."""
+    text = attempt(host.read_text, path)
+    return None if isinstance(text, Absent) else str(known(text))
+
+
+def read_tuned(host: Host) -> Tuned:
+    """The active profile with what it includes; none where TuneD is not started at boot."""
+    active = attempt(host.read_text, "/etc/tuned/active_profile")
+    if isinstance(active, Absent):
+        return NO_TUNED
+    names = tuned.active_profiles(known(active))
+    is_chosen = bool(names) or _chooses_itself(host)
+    if is_chosen and not _starts_tuned(host):
+        # The file stays behind when the service is switched off.
+        return NO_TUNED._replace(names=[name + " (tuned is not started at boot)" for name in names])
+    if not names and is_chosen:
+        raise Unanswered(
+            "file:/etc/tuned/active_profile",
+            "no profile of TuneD is set, so it takes the one that it recommends at its start: set "
+            "one with tuned-adm profile, or none with tuned-adm off",
+        )
+    more = attempt(host.read_text, "/etc/tuned/post_loaded_profile")
+    if not isinstance(more, HostproofError):
+        names = names + tuned.active_profiles(more)
+    if not names:
+        return NO_TUNED._replace(known_whole=unless_unseen(more))
+    main = unless_absent(attempt(host.read_text, "/etc/tuned/tuned-main.conf"), "")
+    profiles: List[Tuple[str, tuned.Profile]] = []
+    _load_profiles(host, names, tuned.folders(main, PROFILE_FOLDERS), profiles, [])
+    units = tuned.merge(profiles)
+    values = attempt(
+        tuned.variables,
+        units,
+        lambda path: unless_absent(attempt(host.read_text, os.path.normpath(path)), None),
+    )
+    return Tuned(
+        names=names,
+        units=units,
+        variables=values,
+        reapply_sysctl=tuned.reapply_sysctl(main),
+        machine=attempt(_read_machine, host, units),
+        commands=attempt(_read_tuned_scripts, host, profiles, units),
+        known_whole=unless_unseen(more),
+    )
+
+
+def unless_unseen(answer: Answer[str]) -> Answer[bool]:
+    """True where a file was read or is not there; else its error."""
+    return attempt(lambda: unless_absent(answer, "") is not None)
+
+
+def _chooses_itself(host: Host) -> bool:
+    """Whether TuneD without an active profile takes the one that it recommends."""
+    mode = attempt(host.read_text, "/etc/tuned/profile_mode")
+    # Without the file an empty profile counts as none chosen by hand.
+    return str(unless_absent(mode, "")).strip() != "manual"
+
+
+def _load_profiles(
+    host: Host,
+    names: Sequence[str],
+    folders: Sequence[str],
+    profiles: List[Tuple[str, tuned.Profile]],
+    loaded: List[str],
+) -> None:
+    """Included profiles first. A profile may include the one of its own name of the next folder."""
+    for name in names:
+        found = _read_profile(host, name, folders, loaded)
+        if found is None:
+            continue
+        path, profile = found
+        loaded.append(path)
+        if any("${" in one for one in profile.includes):
+            raise Unanswered("file:" + path, f"{path} includes a profile by a variable or function")
+        _load_profiles(host, profile.includes, folders, profiles, loaded)
+        profiles.append((path, profile))
+
+
+def _read_machine(host: Host, units: Sequence[tuned.Unit]) -> str:
+    """What os.uname() of TuneD says, if a section asks for it."""
+    if not any("uname_regex" in unit.about for unit in units):
+        return ""
+    output = attempt(host.run, ["uname", "-snrvm"])
+    if not isinstance(output, HostproofError) and output.rc == 0:
+        return str(output.stdout.strip())
+    # Enough for the usual regex, which names an architecture.
+    release = host.read_text("/proc/sys/kernel/osrelease").strip()
+    if release.rpartition(".")[2] in ("x86_64", "aarch64", "ppc64le", "s390x"):
+        return "Linux {0} {1}".format(release, release.rpartition(".")[2])
+    return str(known(output).stdout)
+
+
+def _read_tuned_scripts(
+    host: Host, profiles: Sequence[Tuple[str, tuned.Profile]], units: Sequence[tuned.Unit]
+) -> List[Command]:
+    """The commands of the scripts of every loaded profile."""
+    running = {unit.name for unit in units if unit.enabled}
+    commands: List[Command] = []
+    for path, profile in profiles:
+        folder = path.rpartition("/")[0]
+        for name, options in profile.sections.items():
+            if name not in running:
+                continue
+            for option in ("script", "script_pre", "script_post"):
+                if option in options:
+                    script = options[option].replace("${i:PROFILE_DIR}", folder)
+                    script = os.path.normpath(os.path.join(folder, script))
+                    text = unless_absent(attempt(host.read_text, script), "")
+                    commands.extend(boot_scripts.of_script(script, text, "TuneD"))
+    return commands
+
+
+def _starts_tuned(host: Host) -> bool:
+    """Whether the next boot starts tuned.service (systemctl(1), is-enabled)."""
+    argv = ["systemctl", "is-enabled", "tuned.service"]
+    output = host.run(argv)
+    state = output.stdout.strip()
+    if output.rc == 0:
+        return True
+    if state in ("disabled", "masked", "masked-runtime", "not-found") or (
+        not state and "No such file" in output.stderr
+    ):
+        return False
+    raise Unanswered(
+        "command:" + " ".join(argv),
+        f"systemctl answered {state or output.stderr.strip()!r} about tuned.service",
+    )
+
+
+def _read_profile(
+    host: Host, name: str, folders: Sequence[str], loaded: Sequence[str]
+) -> Optional[Tuple[str, tuned.Profile]]:
+    """None where it is loaded already, or is not there and may be missing (-NAME)."""
+    missing = None
+    is_loaded = False
+    for folder in folders:
+        path = "{0}/{1}/tuned.conf".format(folder, name.lstrip("-").rpartition("/")[2])
+        if path in loaded:
+            is_loaded = True
+            continue
+        text = attempt(host.read_text, path)
+        if not isinstance(text, Absent):
+            return path, tuned.parse_profile(known(text), path)
+        missing = missing or text
+    if is_loaded or name.startswith("-"):
+        return None
+    raise Absent(
+        missing.key if missing else name,
+        f"tuned's active profile {name} is in none of its folders; set one with tuned-adm",
+    )

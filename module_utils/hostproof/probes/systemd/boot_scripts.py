@@ -1,0 +1,239 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Commands that change kernel settings once the host is up: rc.local, units, cron, rules.
+
+Sources: systemd-rc-local-generator(8); systemctl(1), is-enabled; systemd.unit(5), "Unit File Load
+Path"; crontab(5); udev(7); modprobe.d(5); NetworkManager-dispatcher(8); interfaces(5).
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import attempt, known
+from ...errors import Absent, Denied, Unanswered
+from ...host import Host
+from ...parsers.systemd import boot_commands
+from ...parsers.systemd.boot_commands import Effect
+
+RC_LOCAL = ("/etc/rc.local", "/etc/rc.d/rc.local")
+#: Of one name the unit of the folder that stands first counts.
+UNIT_FOLDERS = (
+    "/etc/systemd/system",
+    "/run/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+)
+_CRONTABS = (
+    "/etc/crontab",
+    "/etc/cron.d/*",
+    "/etc/anacrontab",
+    "/var/spool/cron/root",
+    "/var/spool/cron/crontabs/root",
+    "/var/spool/cron/tabs/root",
+)
+_SCRIPTS = (
+    "/etc/cron.hourly/*",
+    "/etc/cron.daily/*",
+    "/etc/cron.weekly/*",
+    "/etc/cron.monthly/*",
+    "/etc/rc[2-5S].d/S*",
+    "/etc/rc.d/rc[2-5S].d/S*",
+    "/etc/init.d/boot.d/S*",
+    "/etc/init.d/boot.local",
+    "/etc/init.d/after.local",
+    "/etc/rc.d/boot.local",
+    "/etc/NetworkManager/dispatcher.d/*",
+    "/usr/lib/NetworkManager/dispatcher.d/*",
+    "/etc/network/if-up.d/*",
+    "/etc/network/interfaces",
+    "/etc/network/interfaces.d/*",
+)
+_UDEV = ("/etc/udev/rules.d/*.rules", "/run/udev/rules.d/*.rules", "/usr/lib/udev/rules.d/*.rules")
+_MODPROBE = ("/etc/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf")
+PLACES = (
+    RC_LOCAL
+    + tuple(
+        folder + "/" + name
+        for folder in UNIT_FOLDERS
+        for name in ("*.service", "*.service.d/*.conf")
+    )
+    + _CRONTABS
+    + _SCRIPTS
+    + _UDEV
+    + _MODPROBE
+)
+
+#: What these do is known and stands in the order of boot already (boot.py).
+_KNOWN_UNITS = ("systemd-sysctl.service", "procps.service", "tuned.service", "rc-local.service")
+_KNOWN_SCRIPT = re.compile(r"/S\d*(?:procps|sysctl|boot\.sysctl|tuned)$")
+_RUNS = ("enabled", "enabled-runtime", "generated", "alias")
+_MAY_RUN = ("static", "indirect", "linked", "linked-runtime", "transient")
+_RUNS_NOT = ("disabled", "masked", "masked-runtime", "not-found", "")
+#: With one of these a unit may not run, or runs before sysctl.d is applied.
+_UNSURE = re.compile(r"^\s*(?:Condition\w+|Assert\w+|Before|DefaultDependencies)\s*=", re.MULTILINE)
+
+
+class Command(NamedTuple):
+    """A line that changes settings. ``actor`` is what runs it; two actors run in any order.
+
+    ``certain`` is whether it is sure that the next boot runs the line.
+    """
+
+    text: str
+    place: str
+    actor: str
+    certain: bool
+    effects: List[Effect]
+
+    def words(self) -> str:
+        return "{0} '{1}'".format(self.place, " ".join(self.text.split())[:120])
+
+
+def read_rc_local(host: Host) -> List[Command]:
+    """The commands of the rc.local scripts that a boot would run: those that are executable."""
+    commands: List[Command] = []
+    real_paths = set()
+    for path in RC_LOCAL:
+        if not _is_executable(host, path):
+            continue
+        real = host.real_path(path)
+        if real in real_paths:
+            continue
+        real_paths.add(real)
+        lines = boot_commands.joined(host.read_text(path))
+        for number, line in enumerate(lines, 1):
+            effects = _effects(line)
+            is_reached = boot_commands.reached(lines, number) if effects else None
+            if effects and is_reached is not False:
+                place = f"{path}:{number}"
+                commands.append(Command(line.strip(), place, path, bool(is_reached), effects))
+    return commands
+
+
+def read_others(host: Host) -> List[Command]:
+    """The commands of everything else that runs once the host is up, and of scripts it calls."""
+    found = host.find_lines("boot", PLACES, boot_commands.INTERESTING)
+    if found.unread:
+        path = sorted(found.unread)[0]
+        raise Denied("file:" + path, f"{path} may not be read: it could set kernel values")
+    commands: List[Command] = []
+    for path in sorted(found.lines):
+        origin = found.callers.get(path, path)
+        if path in RC_LOCAL or _KNOWN_SCRIPT.search(origin):
+            continue
+        read = [
+            (number, line, effects, sure)
+            for number, line in found.lines[path]
+            for effects, sure in [_of_line(path, line)]
+            if effects
+        ]
+        runs = _runs(host, origin) if read else False
+        if runs is False:
+            continue
+        simple = runs is True and path == origin and path.endswith(".service")
+        simple = simple and not _UNSURE.search(host.read_text(path))
+        for number, line, effects, sure in read:
+            place = f"{path}:{number}"
+            commands.append(Command(line.strip(), place, origin, simple and sure, effects))
+    return commands
+
+
+def of_script(path: str, text: str, actor: str) -> List[Command]:
+    """The commands of a script that something else runs; whether it reaches them is not told."""
+    return [
+        Command(line.strip(), f"{path}:{number}", actor, False, _effects(line))
+        for number, line in enumerate(boot_commands.joined(text), 1)
+        if _effects(line)
+    ]
+
+
+def _effects(line: str) -> List[Effect]:
+    if line.lstrip().startswith("#") or not re.search(boot_commands.INTERESTING, line):
+        return []
+    return boot_commands.effects(line)
+
+
+def _of_line(path: str, line: str) -> Tuple[List[Effect], bool]:
+    """(what the line does, whether it surely does)."""
+    if _is_unit(path):
+        command = boot_commands.of_unit(line)
+        return ([], False) if command is None else boot_commands.of_exec(command)
+    if path in _CRONTABS or path.startswith("/etc/cron.d/"):
+        has_user = path == "/etc/crontab" or path.startswith("/etc/cron.d/")
+        return _effects(boot_commands.of_crontab(line, has_user) or ""), False
+    if path.endswith(".rules"):
+        return boot_commands.effects(boot_commands.of_udev(line)), False
+    if "/modprobe.d/" in path:
+        return boot_commands.effects(boot_commands.of_modprobe(line)), False
+    if path.startswith("/etc/network/interfaces"):
+        return _effects(re.sub(r"^\s*(?:pre-|post-)?(?:up|down)\s+", "", line)), False
+    return _effects(line), False
+
+
+def _is_unit(path: str) -> bool:
+    return path.startswith(tuple(folder + "/" for folder in UNIT_FOLDERS))
+
+
+def _runs(host: Host, path: str) -> Optional[bool]:
+    """Whether the next boot runs what a file holds; None where that is not sure."""
+    if path in RC_LOCAL:
+        return None if _is_executable(host, path) else False
+    if not _is_unit(path):
+        return None
+    folder, _slash, name = path.rpartition("/")
+    by_drop_in = folder.endswith(".d")
+    if by_drop_in:
+        name = folder.rpartition("/")[2][: -len(".d")]
+    if name in _KNOWN_UNITS or (not by_drop_in and _is_masked(host, folder, name)):
+        return False
+    return _runs_unit(host, name, by_drop_in)
+
+
+def _is_masked(host: Host, folder: str, name: str) -> bool:
+    """Whether a unit of the same name stands in a folder that counts more."""
+    above = UNIT_FOLDERS[: UNIT_FOLDERS.index(folder)]
+    for one in above:
+        stat = attempt(host.stat, f"{one}/{name}")
+        if not isinstance(stat, Absent):
+            known(stat)
+            return True
+    return False
+
+
+def _runs_unit(host: Host, name: str, by_drop_in: bool) -> Optional[bool]:
+    state = _state(host, name)
+    if state in _RUNS:
+        return None if by_drop_in or "@" in name else True
+    if state in _MAY_RUN or "@" in name:
+        return None
+    timer = name[: -len("service")] + "timer"
+    return None if _state(host, timer) in _RUNS else False
+
+
+def _state(host: Host, unit: str) -> str:
+    argv = ["systemctl", "is-enabled", unit]
+    output = attempt(host.run, argv)
+    if isinstance(output, Absent):
+        # No systemd, so no unit runs.
+        return "not-found"
+    state = str(known(output).stdout.strip())
+    if state not in _RUNS + _MAY_RUN + _RUNS_NOT:
+        raise Unanswered("command:" + " ".join(argv), f"systemctl answered {state!r} about {unit}")
+    return state
+
+
+def _is_executable(host: Host, path: str) -> bool:
+    found = attempt(host.stat, path)
+    return not isinstance(found, Absent) and bool(known(found).mode & 0o100)
+
+
+def loaded_files(commands: List[Command]) -> List[str]:
+    """The files that commands load into the kernel by name."""
+    files: Dict[str, None] = {}
+    for command in commands:
+        for effect in command.effects:
+            for path in effect.files:
+                if path.startswith("/"):
+                    files[path] = None
+    return sorted(files)

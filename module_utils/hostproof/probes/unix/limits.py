@@ -1,0 +1,91 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The limits that a new login gets from pam_limits (limits.conf(5))."""
+
+from typing import Dict, List, NamedTuple, Optional
+
+from ...answer import attempt, unless_absent
+from ...errors import Unanswered
+from ...host import Host
+from ...parsers.unix import getent, limits_conf
+
+CONF = "/etc/security/limits.conf"
+FOLDER = "/etc/security/limits.d"
+
+
+class Account(NamedTuple):
+    """An account of the host, with the names of all its groups."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: List[str]
+
+
+def read_accounts(host: Host, users: List[str]) -> Dict[str, Account]:
+    """Those of the users that exist on the host, by name."""
+    found = [_read_account(host, user) for user in users]
+    return {account.name: account for account in found if account is not None}
+
+
+def limits_of(account: Account, entries: List[limits_conf.Entry], item: str) -> limits_conf.Limits:
+    """What a login of the account gets."""
+    return limits_conf.resolve(
+        entries, account.name, account.groups, item, account.uid, account.gid
+    )
+
+
+def read_entries(host: Host) -> List[limits_conf.Entry]:
+    """Every entry in the order in which pam_limits reads it."""
+    entries: List[limits_conf.Entry] = []
+    names = unless_absent(attempt(host.list_dir, FOLDER), [])
+    for path in limits_conf.effective_paths(names):
+        text = unless_absent(attempt(host.read_text, path), "")
+        entries.extend(limits_conf.parse(text, path).entries)
+    return entries
+
+
+def grants_memlock(
+    entries: List[limits_conf.Entry], account: Account, wanted: Optional[int]
+) -> bool:
+    """Whether a login of the account gets ``wanted`` kB (None: unlimited), soft and hard."""
+    limits = limits_of(account, entries, "memlock")
+    for entry in (limits.soft, limits.hard):
+        if entry is None:
+            return False
+        granted = limits_conf.kilobytes(entry.value)
+        if granted is not None and (wanted is None or granted < wanted):
+            return False
+    return True
+
+
+def with_file(entries: List[limits_conf.Entry], path: str, content: str) -> List[limits_conf.Entry]:
+    """The entries as pam_limits would read them if the file at ``path`` held ``content``."""
+    others = [entry for entry in entries if entry.path != path]
+    return sorted(
+        others + list(limits_conf.parse(content, path).entries),
+        key=lambda entry: (entry.path != CONF, entry.path.rsplit("/", 1)[-1]),
+    )
+
+
+def _read_account(host: Host, user: str) -> Optional[Account]:
+    """The account as the host's name service knows it (getent answers 2 if it does not)."""
+    argv = ["getent", "passwd", user]
+    output = host.run(argv)
+    if output.rc not in (0, 2):
+        raise Unanswered(
+            "command:" + " ".join(argv),
+            f"getent answered {output.rc}: {output.stderr.strip()}",
+        )
+    if output.rc == 2:
+        return None
+    found = getent.parse_passwd(output.stdout)[0]
+    return Account(user, found.uid, found.gid, _groups_of(host, user))
+
+
+def _groups_of(host: Host, user: str) -> List[str]:
+    argv = ["id", "-Gn", user]
+    output = host.run(argv)
+    if output.rc != 0:
+        raise Unanswered("command:" + " ".join(argv), "id answered: " + output.stderr.strip())
+    return output.stdout.split()

@@ -1,0 +1,165 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The window: the seconds in which rates are measured. All who need it share one.
+
+What is read twice is read when the window opens and when it closes; what measures does so in
+between, and nothing else is read meanwhile: nobody's work is in what another measures.
+"""
+
+import subprocess
+import threading
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple, Union
+
+#: How a measurement goes with others. QUIET only looks: it lasts as long as the window. TRAFFIC
+#: sends requests: one at a time, or they would measure each other. LOAD makes I/O that the counters
+#: of disks, mounts and network cards hold too: one at a time, after all that looks has ended.
+QUIET, TRAFFIC, LOAD = "quiet", "traffic", "load"
+
+#: Seconds that the second readings wait for a measurement that takes longer than it should.
+_LATE = 1.0
+#: How often its own seconds a measurement may take, and how many more, until it has no answer.
+_TIMES, _MORE = 3.0, 30.0
+
+#: Seconds by a clock that nobody sets, and how to let them pass.
+now = time.monotonic
+sleep = time.sleep
+
+
+class Waits(BaseException):
+    """A control's read has come to where it needs the window, which opens when all have.
+
+    No Exception: it is no fault, and nobody whom it passes may take it for one.
+    """
+
+
+class Task:
+    """What a reading needs the window for; ``key`` and ``kind`` are those of the reading.
+
+    ``begin`` is called when the window opens, and ``end``, which gives the answer, when it closes.
+    """
+
+    def __init__(self, key: str, kind: str) -> None:
+        self.key = key
+        self.kind = kind
+
+    def begin(self) -> None:
+        """The first reading."""
+
+    def end(self) -> Dict[str, Any]:
+        """The second reading; the answer is of both."""
+        return {}
+
+
+class Measurement(Task):
+    """``measure`` runs while the window is open; it takes the seconds that it shall last."""
+
+    def __init__(
+        self, key: str, kind: str, how: str, measure: Callable[[float], Dict[str, Any]]
+    ) -> None:
+        super().__init__(key, kind)
+        self.how = how
+        self._measure = measure
+        self._ended = threading.Event()
+        self._outcome: Outcome = ValueError("was not measured")
+
+    def run(self, seconds: float) -> None:
+        try:
+            self._outcome = _outcome_of(lambda: self._measure(seconds))
+        finally:
+            self._ended.set()
+
+    def wait(self, until: float) -> bool:
+        """Whether it has ended by then."""
+        return self._ended.wait(max(0.0, until - now()))
+
+    def end(self) -> Dict[str, Any]:
+        if not self._ended.is_set():
+            raise ValueError("did not end in time; nobody waits for it any longer")
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome
+
+
+#: An answer, or what was raised in its place.
+Outcome = Union[Dict[str, Any], Exception]
+
+
+class Shares(NamedTuple):
+    """How a window is divided: for all that looks, and for each that makes traffic or load."""
+
+    looking: float
+    turn: float
+
+
+def shares(kinds: Sequence[str], seconds: float) -> Shares:
+    """What measurements of these kinds get of so many seconds.
+
+    Traffic takes turns while others look, and load when they have ended: unless there is load,
+    what looks has all of the window.
+    """
+    traffic, load = kinds.count(TRAFFIC), kinds.count(LOAD)
+    # Load leaves a turn to what looks also where there is no traffic.
+    turn = float(seconds) / (max(1, traffic) + load)
+    return Shares(seconds - load * turn, turn)
+
+
+def run(tasks: Sequence[Task], seconds: float) -> List[Tuple[Task, Outcome]]:
+    """One window for all of them, with the outcome of each; none takes that of another.
+
+    It is as long as ``seconds``, or longer where somebody needs longer to read: what was counted
+    is to be divided by the time that passed by the clock.
+    """
+    measuring = [one for one in tasks if isinstance(one, Measurement)]
+    reading = [one for one in tasks if not isinstance(one, Measurement)]
+    quiet, traffic, load = [
+        [one for one in measuring if one.how == how] for how in (QUIET, TRAFFIC, LOAD)
+    ]
+    share = shares([one.how for one in measuring], seconds)
+    failed: Dict[str, Exception] = {}
+    for one in reading:
+        problem = _outcome_of(one.begin)
+        if isinstance(problem, Exception):
+            failed[one.key] = problem
+    opened = now()
+    for one in quiet:
+        _in_turn([one], share.looking)
+    _in_turn(traffic, share.turn)
+    sleep(share.looking)
+    for one in quiet + traffic:
+        one.wait(opened + share.looking + _LATE)
+    outcomes = {one.key: failed.get(one.key) or _outcome_of(one.end) for one in reading}
+    outcomes.update(_ended(quiet + traffic, seconds))
+    _in_turn(load, share.turn)
+    outcomes.update(_ended(load, seconds))
+    return [(one, outcomes[one.key]) for one in tasks]
+
+
+def _in_turn(measurements: Sequence[Measurement], seconds: float) -> None:
+    """Begin them, each after the one before it. A thread of its own: some hang for ever."""
+
+    def measure() -> None:
+        for one in measurements:
+            one.run(seconds)
+
+    if measurements:
+        threading.Thread(target=measure, daemon=True).start()
+
+
+def _ended(measurements: Sequence[Measurement], seconds: float) -> Dict[str, Outcome]:
+    """Their outcomes, also of those that take so long that nobody waits for them."""
+    latest = now() + _TIMES * seconds + _MORE
+    outcomes: Dict[str, Outcome] = {}
+    for one in measurements:
+        one.wait(latest)
+        outcomes[one.key] = _outcome_of(one.end)
+    return outcomes
+
+
+def _outcome_of(ask: Callable[[], Any]) -> Any:
+    try:
+        return ask()
+    except (OSError, subprocess.SubprocessError, ValueError) as problem:
+        return problem
+    except Exception as problem:  # a fault of one must not take the answers of the others
+        return ValueError(f"{type(problem).__name__}: {problem}")

@@ -1,0 +1,20 @@
+#!/bin/sh
+# A home of 19c with the stand-in of sqlplus, an instance with an spfile, and its alert log.
+home=/u01/app/oracle/product/19.0.0/dbhome_1
+trace=/u01/app/oracle/diag/rdbms/orcl/ORCL/trace
+install -d -m 0755 -o oracle -g oinstall \
+  /u01/app/oracle "$home" "$home/bin" "$home/dbs" "$home/standin" "$trace"
+install -m 0755 -o oracle -g oinstall standins/sqlplus "$home/bin/sqlplus"
+
+# Its settings came with it from an older release. It is one before 19.22, from which on an entry is
+# advised to be taken out.
+install -m 0644 -o oracle -g oinstall scenario/files/ORCL.json "$home/standin/ORCL.json"
+
+# Its start writes its spfile too.
+echo startup | ORACLE_HOME=$home ORACLE_SID=ORCL \
+  setpriv --reuid=54321 --regid=54321 --clear-groups "$home/bin/sqlplus" -S '/ as sysdba'
+
+# Its alert log, of a start that got its huge pages; and what root.sh left.
+install -m 0640 -o oracle -g oinstall fixtures/alert_log/12.2-only.txt "$trace/alert_ORCL.log"
+printf "# what root.sh left\nORCL:%s:N\n" "$home" > /etc/oratab
+chmod 0644 /etc/oratab

@@ -1,0 +1,227 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a host answered, validated where it arrives: nothing of it is believed to be well formed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from .report.store import problem_of_finding
+from .report.text import printable
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: How many findings a host may give, how long a text of one may be, how deep an answer.
+MOST_FINDINGS = 20_000
+MOST_TEXT = 100_000
+MOST_DEPTH = 30
+
+#: No number that a host measures is as large; a larger one overflows somewhere.
+MOST_NUMBER = 1 << 64
+
+#: A line that calls ./hostproof, which runs on the controller: nothing that a shell takes apart.
+OWN_COMMAND = re.compile(r"\./hostproof [A-Za-z0-9 ._,:=/@+-]+")
+
+#: What of an answer Ansible may see, by module. Nothing else passes: not ansible_facts, which would
+#: set variables, nor warnings, nor what begins with an underscore.
+KEYS = {
+    "verify_controls": ("findings", "evidence"),
+    "apply_control": ("changed", "diff", "pending", "reboot_pending"),
+    "revert_control": ("changed", "diff", "reverted"),
+    "record_evidence": ("evidence", "readings", "hostproof", "remarks"),
+    "measure_latency": ("windows", "remarks", "table"),
+    "change_journal": ("applies",),
+}
+
+
+class Invalid(Exception):
+    """An answer that is not what the module gives; the message says how, in a sentence."""
+
+
+def checked(module: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer's known keys with values of the right shape, every text of them printable."""
+    found = {key: answer[key] for key in KEYS[module] if key in answer}
+    for name in ("failed", "skipped"):
+        if answer.get(name) is True:
+            found[name] = True
+    if isinstance(answer.get("msg"), str):
+        found["msg"] = answer["msg"][:MOST_TEXT]
+    found = _clean(found, 0)
+    for name, (is_right, what) in _SHAPES.items():
+        if name in found and not is_right(found[name]):
+            raise Invalid(f"{name} is {what}")
+    if "findings" in found:
+        _check_findings(found["findings"])
+    return found
+
+
+def _clean(value: Any, depth: int) -> Any:
+    """Numbers that every reader of JSON takes, texts that a terminal and a file take."""
+    if depth > MOST_DEPTH:
+        raise Invalid(f"it is nested deeper than {MOST_DEPTH} levels")
+    if isinstance(value, str):
+        return value if value.isprintable() else printable(value)
+    if isinstance(value, dict):
+        return {
+            key if key.isprintable() else printable(key): _clean(one, depth + 1)
+            for key, one in value.items()
+        }
+    if isinstance(value, list):
+        return [_clean(one, depth + 1) for one in value]
+    if value is None or isinstance(value, bool):
+        return value
+    if not -MOST_NUMBER < value < MOST_NUMBER:
+        raise Invalid("it holds a number that is none, or larger than any that is measured")
+    return value
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _is_windows(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+
+
+_SIDES = frozenset(("before", "after", "before_header", "after_header"))
+
+
+def _is_diff(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and one.keys() <= _SIDES and all(map(_is_text, one.values()))
+        for one in value
+    )
+
+
+#: What keys must hold, and what to say where they do not.
+_SHAPES = {
+    "changed": (_is_bool, "neither true nor false"),
+    "reboot_pending": (_is_bool, "neither true nor false"),
+    "pending": (_is_texts, "no list of texts"),
+    "reverted": (_is_texts, "no list of texts"),
+    "remarks": (_is_texts, "no list of texts"),
+    "table": (_is_texts, "no list of texts"),
+    "applies": (_is_texts, "no list of texts"),
+    "evidence": (_is_text, "no text"),
+    "hostproof": (_is_text, "no text"),
+    "windows": (_is_windows, "no list of windows"),
+    "diff": (_is_diff, "no list of differences between texts"),
+}
+
+
+def _check_findings(findings: Any) -> None:
+    if not isinstance(findings, list):
+        raise Invalid("findings is no list")
+    if len(findings) > MOST_FINDINGS:
+        raise Invalid(f"there are more than {MOST_FINDINGS} findings")
+    for number, finding in enumerate(findings, 1):
+        problem = problem_of_finding(finding, 2)
+        if problem:
+            raise Invalid(f"finding {number}: {problem[:300]}")
+        if finding["waiver"] is not None:
+            raise Invalid(f"finding {number}: a host cannot waive its own findings")
+        if any(isinstance(text, str) and len(text) > MOST_TEXT for text in finding.values()):
+            raise Invalid(f"finding {number} has a text of more than {MOST_TEXT} characters")
+        for line in finding["commands"]:
+            # The others are for the host, which can harm none but itself. These are for here.
+            if "hostproof" in line.split("#")[0] and not OWN_COMMAND.fullmatch(line):
+                raise Invalid(f"finding {number} has a command that is none of Hostproof's")
+
+
+def with_all_controls(
+    findings: list[dict[str, Any]], wanted: Iterable[str]
+) -> list[dict[str, Any]]:
+    """The findings, and an error for each control that was to be judged and has none."""
+    judged = {finding["control"] for finding in findings}
+    return findings + [_not_judged(name) for name in sorted(wanted) if name not in judged]
+
+
+def _not_judged(control: str) -> dict[str, Any]:
+    return error_of(
+        control,
+        f"{control}.judged",
+        "The control was judged",
+        "The host's answer holds no finding of this control, so nothing is known about it.",
+    )
+
+
+def error_of(control: str, check: str, title: str, why: str) -> dict[str, Any]:
+    """A finding that says that something could not be determined."""
+    return {
+        "control": control,
+        "check": check,
+        "title": title,
+        "status": "error",
+        "severity": "critical",
+        "desired": "a finding of every check",
+        "persisted": None,
+        "running": "none",
+        "in_use": None,
+        "takes_effect": None,
+        "why": why,
+        "fix": "judge it again and read what Ansible prints:",
+        "reference": f"docs/controls/{control}.md",
+        "evidence": [],
+        "waiver": None,
+        "values": None,
+        "commands": [f"./hostproof audit --tags {control} -vvv"],
+        "because_of": [],
+    }
+
+
+def not_applied(control: str, message: str) -> dict[str, Any]:
+    """The finding that a control's change was refused or not taken: verify will not come to it."""
+    return {
+        **error_of(control, f"{control}.applied", "The change was made", message[:MOST_TEXT]),
+        "status": "fail",
+        "desired": "as the policy says",
+        "running": "not as the policy says",
+        "fix": "look at the plan:",
+        "commands": [f"./hostproof apply --check --diff --tags {control}"],
+    }
+
+
+def completed(
+    findings: list[dict[str, Any]], host: str, inventories: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The findings with the run's inventory and the host in commands that call ./hostproof."""
+    default = {str(ROOT / "inventories/local"), str(ROOT / "inventories/evidence.py")}
+    words = [word for one in inventories if one not in default for word in ("-i", one)]
+    for finding in findings:
+        finding["commands"] = [_for_host(line, words, host) for line in finding["commands"]]
+    return findings
+
+
+#: What ./hostproof does with hosts of an inventory.
+_WITH_HOSTS = frozenset(
+    ("apply", "audit", "baseline", "compare", "detect_storage", "record", "revert", "verify")
+)
+
+
+def _for_host(line: str, inventories: list[str], host: str) -> str:
+    """The line with each of both that it does not say itself."""
+    said = line.split()
+    if said[:1] != ["./hostproof"] or not _WITH_HOSTS.intersection(said[1:2]):
+        return line
+    more = [] if _names(said, "-i", "--inventory") else inventories
+    if not _names(said, "-l", "--limit"):
+        more = [*more, "--limit", host]
+    return " ".join([line, *map(shlex.quote, more)])
+
+
+def _names(said: list[str], short: str, long: str) -> bool:
+    return any(
+        word.startswith(short) or word == long or word.startswith(f"{long}=") for word in said
+    )

@@ -1,0 +1,84 @@
+# This runs on the host, as text in a payload: the first thing there. Python 3.6, standard library.
+# Whoever executes it has put TEXT (an index and the sources that it tells of) and INPUT in place.
+# ruff: noqa: F821
+import json
+import os
+import sys
+import types
+import zlib
+from base64 import b64encode
+from importlib.machinery import ModuleSpec
+
+INDEX, _, TEXT = TEXT.partition("\n")
+SOURCES = {}
+for _name, _path, _package, _length in json.loads(INDEX):
+    SOURCES[_name] = (_path, _package, TEXT[:_length])
+    TEXT = TEXT[_length:]
+MARK, REQUEST = json.loads(INPUT.read().decode("ascii"))
+
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name not in SOURCES:
+            return None
+        return ModuleSpec(name, self, origin=SOURCES[name][0], is_package=SOURCES[name][1])
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        path, _, text = SOURCES[module.__name__]
+        module.__file__ = path
+        exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
+
+
+class Ended(BaseException):
+    pass
+
+
+class AnsibleModule:
+    """What our modules use of the one in ansible.module_utils.basic; arguments are validated."""
+
+    def __init__(self, argument_spec=None, supports_check_mode=False, **_):
+        self.params = REQUEST["params"]
+        self.check_mode = REQUEST["check_mode"]
+        self._diff = REQUEST["diff"]
+
+    def exit_json(self, **result):
+        raise Ended(result)
+
+    def fail_json(self, msg, **result):
+        raise Ended(dict(result, failed=True, msg=msg))
+
+
+def answer():
+    basic = types.ModuleType("ansible.module_utils.basic")
+    basic.AnsibleModule = AnsibleModule
+    sys.modules[basic.__name__] = basic
+    sys.meta_path.insert(0, Finder())
+    try:
+        __import__("hostproof_module." + REQUEST["module"])
+        sys.modules["hostproof_module." + REQUEST["module"]].main()
+    except Ended as ended:
+        return ended.args[0]
+    except BaseException as problem:
+        import traceback
+
+        said = f"{type(problem).__name__}: {problem}"
+        return {"failed": True, "crashed": said, "exception": traceback.format_exc()}
+    return {"failed": True, "msg": REQUEST["module"] + " ended without a result"}
+
+
+def main():
+    # What a command prints must not stand in the answer, nor must one read what is left of input.
+    out = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    text = json.dumps(answer()).encode("ascii")
+    mark = MARK.encode("ascii")
+    out.write(b"\n" + mark + b64encode(zlib.compress(text, 6)) + mark + b"\n")
+    out.close()
+
+
+main()

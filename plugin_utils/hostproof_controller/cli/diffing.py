@@ -1,0 +1,217 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof diff A B``: what is new, fixed, changed and gone between two reports."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, STATUSES, WARN
+
+from ..report.store import HostState, Results, merge, natural, read_entries
+from ..report.verdict import actual_layer, host_verdict
+from . import terminal
+from .command import Given, Refused, complain
+
+NEW, CHANGED, GONE, FIXED = "new", "changed", "gone", "fixed"
+#: In this order they are shown.
+KINDS = (NEW, CHANGED, GONE, FIXED)
+#: What somebody has to do something about.
+PROBLEMS = (FAIL, ERROR, WARN)
+
+EXIT_SAME = 0
+EXIT_WORSE = 2
+EXIT_OTHER = 3
+
+HEADS = ("", "host", "check", "before", "now", "what")
+#: In place of a check: all of a host.
+ALL = "(all)"
+
+
+class Difference(NamedTuple):
+    """``before`` and ``now`` are statuses, or verdicts of a whole host; None: not there."""
+
+    kind: str
+    host: str
+    check: str
+    title: str
+    before: str | None
+    now: str | None
+    text: str
+
+    @property
+    def is_worse(self) -> bool:
+        if self.kind == CHANGED and self.before in STATUSES and self.now in STATUSES:
+            return STATUSES.index(self.now) < STATUSES.index(self.before)
+        return self.kind in (NEW, GONE) and not (self.check == ALL and self.now == "ready")
+
+
+def run(given: Given) -> int:
+    """Compare; the exit code says whether anything got worse."""
+    if len(given["report"]) != 2:
+        raise Refused("diff needs two reports: the one before and the one after")
+    before, now = (_read(path) for path in given["report"])
+    found = list(differences(before, now, values=bool(given["values"])))
+    form = given.last("format") or "text"
+    rows = [
+        (one.kind, one.host, one.check, one.before or "-", one.now or "-", one.text)
+        for one in found
+    ]
+    if form == "json":
+        print(json.dumps([one._asdict() for one in found], indent=1))
+    elif form == "csv":
+        print(terminal.as_csv(("kind", *HEADS[1:]), rows), end="")
+    elif form == "markdown":
+        print(terminal.as_markdown(("kind", *HEADS[1:]), rows), end="")
+    else:
+        if rows:
+            terminal.table(HEADS, rows)
+            terminal.say("")
+        terminal.say(summary(found))
+    return exit_code(found)
+
+
+def exit_code(found: Iterable[Difference]) -> int:
+    every = list(found)
+    if not every:
+        return EXIT_SAME
+    return EXIT_WORSE if any(one.is_worse for one in every) else EXIT_OTHER
+
+
+def summary(found: Iterable[Difference]) -> str:
+    counts = Counter(one.kind for one in found)
+    return ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind]) or "No difference"
+
+
+def _read(path: str) -> Results:
+    notes: list[str] = []
+    results = merge(read_entries([path], notes), notes)
+    for note in notes:
+        complain(note)
+    return results
+
+
+def differences(before: Results, now: Results, *, values: bool = False) -> Iterator[Difference]:
+    """By kind, host and check. With ``values`` also what is found otherwise at the same status."""
+    old = {state.name: state for state in before.states}
+    new = {state.name: state for state in now.states}
+    found: list[Difference] = []
+    for host in sorted({*old, *new}, key=natural):
+        found.extend(_of_host(host, old.get(host), new.get(host), values))
+    yield from sorted(found, key=lambda one: KINDS.index(one.kind))
+
+
+def _of_host(
+    host: str, old: HostState | None, new: HostState | None, values: bool
+) -> Iterator[Difference]:
+    if old is None or new is None:
+        yield from _of_one_side(host, old, new)
+        return
+    earlier, later = _matched(_by_key(old), _by_key(new))
+    lost = [one for key, one in earlier.items() if key not in later]
+    if new.outcome != "judged" and lost:
+        # One sentence, and not as many as there are checks.
+        text = f"{len(lost)} findings: the host was not judged this time"
+        yield Difference(GONE, host, ALL, "", host_verdict(old.findings), None, text)
+        lost = []
+    elif old.outcome != "judged" and new.outcome == "judged":
+        lost = [one for one in lost if one["control"] != "host"]
+        text = "the host is judged again"
+        yield Difference(FIXED, host, ALL, "", None, host_verdict(new.findings), text)
+    for one in lost:
+        yield _difference(GONE, host, one, None)
+    for key, finding in later.items():
+        yield from _of_finding(host, earlier.get(key), finding, values)
+
+
+def _of_one_side(host: str, old: HostState | None, new: HostState | None) -> Iterator[Difference]:
+    """A host that only one of the reports has."""
+    if new is None:
+        assert old is not None
+        text = f"{len(old.findings)} findings: the host is not in the second report"
+        if not host.startswith("("):
+            yield Difference(GONE, host, ALL, "", host_verdict(old.findings), None, text)
+            return
+        for one in old.findings:
+            # What was said about the run itself is over with it.
+            kind = FIXED if one["status"] in PROBLEMS else GONE
+            yield _difference(kind, host, one, None)
+        return
+    problems = [one for one in new.findings if one["status"] in PROBLEMS]
+    for one in problems:
+        yield _difference(NEW, host, None, one)
+    if not problems and not host.startswith("("):
+        text = "the host is not in the first report"
+        yield Difference(NEW, host, ALL, "", None, host_verdict(new.findings), text)
+
+
+def _of_finding(
+    host: str, old: dict[str, Any] | None, new: dict[str, Any], values: bool
+) -> Iterator[Difference]:
+    was = old["status"] if old else None
+    status = new["status"]
+    if status in PROBLEMS and was not in PROBLEMS:
+        yield _difference(NEW, host, old, new)
+    elif old is None:
+        return
+    elif was in PROBLEMS and status not in PROBLEMS:
+        yield _difference(FIXED, host, old, new)
+    elif was != status or (values and any(old[one] != new[one] for one in LAYERS)):
+        yield _difference(CHANGED, host, old, new)
+
+
+_Key = tuple[str, str, int]
+_Findings = dict[_Key, dict[str, Any]]
+
+
+def _matched(old: _Findings, new: _Findings) -> tuple[_Findings, _Findings]:
+    """The same, with one key for a check's only finding whose title says something else now."""
+    renamed = {}
+    for check in {key[0] for key in old.keys() - new.keys()}:
+        was = [key for key in old if key[0] == check and key not in new]
+        now = [key for key in new if key[0] == check and key not in old]
+        if len(was) == len(now) == 1:
+            renamed[was[0]] = now[0]
+    return {renamed.get(key, key): one for key, one in old.items()}, new
+
+
+def _by_key(state: HostState) -> _Findings:
+    """Findings by check and title, which names the instance, mount or card; alike ones counted."""
+    counts: Counter[tuple[str, str]] = Counter()
+    found = {}
+    for one in state.findings:
+        key = (one["check"], one["title"])
+        found[(*key, counts[key])] = one
+        counts[key] += 1
+    return found
+
+
+def _difference(
+    kind: str, host: str, old: dict[str, Any] | None, new: dict[str, Any] | None
+) -> Difference:
+    told = new or old
+    assert told is not None
+    return Difference(
+        kind,
+        host,
+        told["check"],
+        told["title"],
+        old["status"] if old else None,
+        new["status"] if new else None,
+        _text(old, new),
+    )
+
+
+def _text(old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:
+    """The title, and what is found now, or what was where nothing is."""
+    told = new or old
+    assert told is not None
+    _, actual = actual_layer(told)
+    was = actual_layer(old)[1] if old and new else None
+    text = str(told["title"])
+    if was is not None and actual is not None and was != actual:
+        return f"{text}: {was} → {actual}"
+    return f"{text}: {actual}" if actual is not None else text

@@ -1,0 +1,223 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof report``: rendering again, merging, querying, and other forms of the findings."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from typing import Any
+from urllib.parse import quote
+
+from ansible.module_utils.hostproof import VERSION
+from ansible.module_utils.hostproof.controls import check_ids
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, WAIVED, WARN
+
+from ..report.render import render_folder, render_lines, with_waivers
+from ..report.store import FINDINGS_FILE, Results, merge, merged_lines, read_entries
+from ..report.text import fix_of, one_line, printable
+from ..report.verdict import STATUS_GLYPHS, exit_code, verdicts
+from ..report.waiver_file import load_waivers
+from . import terminal
+from .command import Given, Refused, complain
+from .sealing import MANIFEST
+
+#: What a run writes anyway, and under which name.
+RENDERED = {
+    "json": "report.json",
+    "junit": "report.xml",
+    "prometheus": "report.prom",
+    "html": "report.html",
+}
+#: What is made here.
+MADE = ("csv", "markdown", "sarif")
+
+COLUMNS = (
+    "host",
+    "control",
+    "check",
+    "title",
+    "status",
+    "severity",
+    *LAYERS,
+    "takes_effect",
+    "why",
+    "fix",
+    "commands",
+    "reference",
+)
+_LEVELS = {FAIL: "error", ERROR: "error", WARN: "warning", WAIVED: "warning"}
+_SCHEMAS = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas"
+
+
+def run(given: Given) -> int:
+    form = given.last("format")
+    if form is None and not given["fixes"]:
+        from ..report.__main__ import main
+
+        folder = given["dir"][0]
+        in_place = len(given["dir"]) == 1 and not given["out"] and not given["query"]
+        if in_place and os.path.exists(os.path.join(folder, MANIFEST)):
+            raise Refused(
+                f"{folder} is sealed, and rendering it again would break that: give --out DIR"
+            )
+        return main(given.typed)
+    for name in ("query", "quiet") + (("out",) if given["fixes"] else ()):
+        if given[name]:
+            raise Refused(
+                f"--{name} does not go with {'--fixes' if given['fixes'] else '--format'}"
+            )
+    if form and given["fixes"]:
+        raise Refused("--format does not go with --fixes")
+    results = _results(given)
+    if given["fixes"]:
+        from .fixes import write
+
+        return write(results, given.last("fixes") or "")
+    assert form is not None
+    strict = bool(given["strict"])
+    text = _rendered(results, RENDERED[form], strict) if form in RENDERED else made(results, form)
+    out = given.last("out")
+    if out is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        _write_new(out, text)
+    return exit_code(results, strict)
+
+
+def _results(given: Given) -> Results:
+    notes: list[str] = []
+    results = merge(read_entries(given["dir"], notes), notes)
+    for note in notes:
+        complain(note)
+    waivers = given.last("waivers")
+    if waivers is None:
+        return results
+    return with_waivers(results, load_waivers(waivers), datetime.date.today(), check_ids())
+
+
+def _write_new(path: str, text: str) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as problem:
+        raise Refused(f"--out: {path}: {problem.strerror}") from problem
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        stream.write(text)
+
+
+def _rendered(results: Results, name: str, strict: bool) -> str:
+    """One of the files that a run writes, by what writes it."""
+    with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
+        with open(os.path.join(folder, FINDINGS_FILE), "w", encoding="ascii") as stream:
+            stream.writelines(render_lines(merged_lines(results)))
+        render_folder(folder, today=datetime.date.today(), known_checks=check_ids, strict=strict)
+        with open(os.path.join(folder, name), encoding="utf-8") as stream:
+            return stream.read()
+
+
+def made(results: Results, form: str) -> str:
+    if form == "csv":
+        return terminal.as_csv(COLUMNS, (_row(host, one) for host, one in _flat(results)))
+    return markdown(results) if form == "markdown" else sarif(results)
+
+
+def _flat(results: Results) -> list[tuple[str, dict[str, Any]]]:
+    return [(state.name, one) for state in results.states for one in state.findings]
+
+
+def _row(host: str, finding: dict[str, Any]) -> list[Any]:
+    told = {**finding, "host": host, "commands": "\n".join(finding["commands"])}
+    return [told[name] for name in COLUMNS]
+
+
+def markdown(results: Results) -> str:
+    """A table of the hosts, and of each what is not well, for a ticket or a wiki."""
+    lines = ["# Hostproof report", ""]
+    lines.append(terminal.as_markdown(("host", "verdict"), verdicts(results).items()))
+    for state in results.states:
+        told = [one for one in state.findings if one["status"] in _LEVELS]
+        if not told:
+            continue
+        lines += [f"## {terminal.markdown_cell(state.name)}", ""]
+        rows = [
+            (
+                f"{STATUS_GLYPHS[one['status']]} {one['status']}",
+                one["check"],
+                one["title"],
+                one["why"],
+                fix_of(one),
+            )
+            for one in told
+        ]
+        lines.append(terminal.as_markdown(("status", "check", "title", "why", "fix"), rows))
+    return "\n".join(lines)
+
+
+def sarif(results: Results) -> str:
+    """SARIF 2.1.0: a result for each finding that is not well; what is waived is suppressed."""
+    rules: dict[str, dict[str, Any]] = {}
+    found = []
+    for host, one in _flat(results):
+        if one["status"] not in _LEVELS:
+            continue
+        rules.setdefault(
+            one["check"],
+            {
+                "id": one["check"],
+                "shortDescription": {"text": one_line(one["title"])},
+                "help": {"text": printable(one["reference"])},
+                "properties": {"severity": one["severity"]},
+            },
+        )
+        found.append(_sarif_result(host, one, list(rules).index(one["check"])))
+    driver = {"name": "hostproof", "version": VERSION, "rules": list(rules.values())}
+    document = {
+        "$schema": f"{_SCHEMAS}/sarif-schema-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": found}],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _sarif_result(host: str, finding: dict[str, Any], rule: int) -> dict[str, Any]:
+    name = one_line(host)
+    text = "\n".join(
+        [f"{name}: {printable(finding['title'])}. {printable(finding['why'])}"]
+        + [
+            f"{layer}: {printable(finding[layer])}"
+            for layer in LAYERS
+            if finding[layer] is not None
+        ]
+        + ([f"fix: {printable(fix_of(finding) or '')}"] if fix_of(finding) else [])
+    )
+    same = "\0".join((host, finding["check"], finding["title"]))
+    result: dict[str, Any] = {
+        "ruleId": finding["check"],
+        "ruleIndex": rule,
+        "level": _LEVELS[finding["status"]],
+        "kind": "fail",
+        "message": {"text": text},
+        # A host is no file; readers that want one get a path that says which host it is.
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": f"hosts/{quote(host, safe='', errors='replace')}"},
+                    "region": {"startLine": 1},
+                },
+                "logicalLocations": [{"name": name, "kind": "resource"}],
+            }
+        ],
+        "partialFingerprints": {
+            "hostproof/v1": hashlib.sha256(same.encode("utf-8", "backslashreplace")).hexdigest()
+        },
+    }
+    waiver = finding["waiver"]
+    if finding["status"] == WAIVED and waiver:
+        why = f"{waiver['owner']}, until {waiver['expires']}: {waiver['reason']}"
+        result["suppressions"] = [{"kind": "external", "justification": printable(why)}]
+    return result

@@ -1,0 +1,57 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Words of --limit that name no host of the inventory, and what they may have meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from . import meant
+
+#: What a run ends with that must not begin: a host was misspelt.
+EXIT_UNKNOWN_HOST = 64
+
+#: What makes a word a pattern: no name was misspelt where one matches nothing.
+_PATTERN = re.compile(r"[*?\[\]~@]")
+
+
+def unknown_words(limit: str, names: Iterable[str], matches: Any) -> list[str]:
+    """A sentence for each word of a limit that matches nothing.
+
+    ``names`` are the hosts and groups, ``matches(word)`` says whether a pattern finds any host.
+    """
+    known = list(names)
+    said = []
+    for raw in re.split(r"[,:](?![^\[]*\])", limit) if not limit.startswith("@") else []:
+        word = raw.strip().lstrip("!&")
+        # An address of IPv6 has colons of its own.
+        if not word or word in known or limit in known or _PATTERN.match(word):
+            continue
+        if not matches(word):
+            hint = "" if _PATTERN.search(word) else meant.did_you_mean(word, known, 0)
+            said.append(
+                f"--limit: no host or group of the inventory is {meant.quoted(word)}"
+                f"{hint or '; ansible-inventory --graph lists them'}"
+            )
+    return said
+
+
+def unknown_in_limit(sources: list[str], limit: str) -> list[str]:
+    """The same for an inventory that is yet to be read."""
+    from ansible.errors import AnsibleError
+    from ansible.inventory.manager import InventoryManager
+    from ansible.parsing.dataloader import DataLoader
+
+    try:
+        inventory = InventoryManager(loader=DataLoader(), sources=sources)
+        return unknown_of(inventory, limit)
+    except (AnsibleError, OSError):
+        # What is wrong with it Ansible has said already.
+        return []
+
+
+def unknown_of(inventory: Any, limit: str) -> list[str]:
+    names = [*inventory.hosts, *inventory.groups, "all", "localhost"]
+    return unknown_words(limit, names, inventory.get_hosts)

@@ -1,0 +1,216 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``checks`` and ``explain``: what is judged, and what the documents say of it.
+
+The rule of a check stands in one place, docs/controls/CONTROL.md; its title, severity and when it
+takes effect in the control itself, and tests hold the two together.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.controls import CONTROLS, NAMES
+from ansible.module_utils.hostproof.finding import Check
+
+from ..answers import not_applied, with_all_controls
+from ..report import store, waivers
+from . import meant, terminal
+from .command import Given, Refused
+from .since import since
+
+ROOT = Path(__file__).resolve().parents[3]
+HEADS = ("check", "title", "severity", "takes effect", "control")
+_VARIABLE = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
+_RELATIVE = re.compile(r"\]\((?!#|[a-z]+:)([^()\s]+)\)")
+
+#: Checks that no control has: of the run, of hosts as a whole and of waivers.
+_OTHERS = tuple(
+    one for module in (store, waivers) for one in vars(module).values() if isinstance(one, Check)
+)
+
+
+class Explained(NamedTuple):
+    check: Check
+    text: str
+    page: str
+    variables: list[dict[str, Any]]
+
+
+def all_checks() -> Iterator[Check]:
+    """Every check of a control, in the order of its page."""
+    for name in NAMES:
+        yield from CONTROLS[name].CHECKS
+
+
+def checks(given: Given) -> int:
+    """``./hostproof checks``."""
+    wanted = given.last("control")
+    if wanted is not None and wanted not in NAMES:
+        hint = meant.did_you_mean(wanted, NAMES)
+        raise Refused(
+            f"there is no control {meant.quoted(wanted)}{hint or '; there are ' + ', '.join(NAMES)}"
+        )
+    found = [one for one in all_checks() if wanted in (None, one.control)]
+    rows = [
+        (one.id, one.title, one.severity, one.takes_effect.replace("_", " "), one.control)
+        for one in found
+    ]
+    form = given.last("format") or "text"
+    if form == "json":
+        records = [
+            {**one._asdict(), "control": one.control, "since": since(one.id)} for one in found
+        ]
+        print(json.dumps(records, indent=1))
+    elif form == "csv":
+        print(terminal.as_csv(HEADS, rows), end="")
+    elif form == "markdown":
+        print(terminal.as_markdown(HEADS, rows), end="")
+    else:
+        terminal.table(HEADS, rows, wraps=1)
+    return 0
+
+
+def explain(given: Given) -> int:
+    """``./hostproof explain CHECK``."""
+    (name,) = given["check"]
+    told = explained(name)
+    if (given.last("format") or "text") == "json":
+        record = {
+            **told.check._asdict(),
+            "control": told.check.control,
+            "since": since(told.check.id),
+            "text": told.text,
+            "page": told.page,
+            "variables": told.variables,
+        }
+        print(json.dumps(record, indent=1))
+        return 0
+    text = as_text(told)
+    if sys.stdout.isatty():
+        from rich.markdown import Markdown
+
+        terminal.console().print(Markdown(text))
+    else:
+        terminal.say(text)
+    return 0
+
+
+def explained(name: str) -> Explained:
+    """What is known of a check; Refused for one that does not exist."""
+    known = {one.id: one for one in (*all_checks(), *_OTHERS)}
+    found = known.get(name)
+    if found is None:
+        # The second part alone is what a reader remembers.
+        same = [one for one in known if one.partition(".")[2] == name]
+        found = known[same[0]] if len(same) == 1 else None
+    if found is None and name in NAMES:
+        raise Refused(f"{name} is a control; ./hostproof checks --control {name} lists its checks")
+    if found is None:
+        found = _of_answers(name)
+    if found is None:
+        hint = meant.did_you_mean(name, known, -1)
+        raise Refused(
+            f"there is no check {meant.quoted(name)}{hint or '; ./hostproof checks lists them'}"
+        )
+    if found.control not in NAMES or found.id.endswith((".judged", ".applied")):
+        return Explained(found, _of_itself(found), found.reference, [])
+    page = f"docs/controls/{found.control}.md"
+    text = section((ROOT / page).read_text(encoding="utf-8"), found.id)
+    whole = "\n".join([_with_paths(text), *_not_on_page(found, text)])
+    return Explained(found, whole, page, variables_in(text, found.control))
+
+
+def _not_on_page(check: Check, text: str) -> Iterator[str]:
+    """What the control itself says, where its page leaves it to it."""
+    for name, words in (
+        ("Why", check.why),
+        ("Fix", "the finding says it, with the commands"),
+        ("Reference", check.reference),
+    ):
+        if f"**{name}**" not in text:
+            yield f"- **{name}**: {words.rstrip('.')}."
+
+
+def _of_answers(name: str) -> Check | None:
+    """What stands in a report for a control that gave no finding, or made no change."""
+    control, _, what = name.partition(".")
+    if control not in NAMES or what not in ("judged", "applied"):
+        return None
+    told = with_all_controls([], [control])[0]
+    if what == "applied":
+        told = not_applied(
+            control, "The change was refused, or was not taken: the finding says why."
+        )
+    return Check(name, told["title"], told["severity"], "now", told["why"], told["reference"])
+
+
+def section(page: str, check: str) -> str:
+    """What a control's page says below the heading of a check."""
+    _, heading, rest = page.partition(f"\n### {check}\n")
+    if not heading:
+        raise Refused(f"docs/controls/{check.partition('.')[0]}.md has no section on {check}")
+    return re.split(r"^#{1,3} ", rest, maxsplit=1, flags=re.MULTILINE)[0].strip()
+
+
+def _with_paths(text: str) -> str:
+    """Links from the page as paths from the checkout, where whoever reads this is."""
+
+    def path(found: re.Match[str]) -> str:
+        target, mark, anchor = found[1].partition("#")
+        whole = (ROOT / "docs/controls" / target).resolve()
+        return (
+            f"]({whole.relative_to(ROOT) if whole.is_relative_to(ROOT) else target}{mark}{anchor})"
+        )
+
+    return _RELATIVE.sub(path, text)
+
+
+def _of_itself(check: Check) -> str:
+    return (
+        f"{check.title}. Severity {check.severity}, takes effect "
+        f"{(check.takes_effect or 'now').replace('_', ' ')}.\n\n- **Why**: {check.why}\n"
+        f"- **Reference**: {check.reference}."
+    )
+
+
+def variables_in(text: str, control: str) -> list[dict[str, Any]]:
+    """The variables that a text names, with default and meaning as the role documents them."""
+    from ..policies import controls
+
+    role = controls()[control]
+    by_name = {role.variable(field): (field, option) for field, option in role.options.items()}
+    found = []
+    for name in dict.fromkeys(_VARIABLE.findall(text)):
+        if name in by_name:
+            field, option = by_name[name]
+            described = option["description"]
+            words = described if isinstance(described, str) else " ".join(described)
+            meaning = re.sub(r"\b[COV]\(([^()]*)\)", r"`\1`", words)
+            found.append({"name": name, "default": role.defaults.get(field), "meaning": meaning})
+    return found
+
+
+def as_text(told: Explained) -> str:
+    """The same as Markdown."""
+    lines = [f"# {told.check.id}", "", told.text, ""]
+    if told.variables:
+        lines += ["## Variables", ""]
+        for one in told.variables:
+            item = f"- `{one['name']}` (default `{json.dumps(one['default'])}`): {one['meaning']}"
+            lines.append(textwrap.fill(item, 100, subsequent_indent="  ", break_long_words=False))
+        lines.append("")
+    elif told.check.control in NAMES:
+        from ..policies import controls
+
+        role = controls()[told.check.control]
+        names = ", ".join(f"`{role.variable(field)}`" for field in role.options)
+        lines += [textwrap.fill(f"Variables of the control: {names}", 100), ""]
+    lines.append(f"Since {since(told.check.id)}. More: {told.page}")
+    return "\n".join(lines)

@@ -1,0 +1,325 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The verbs that run a playbook: its options, its folders, and what its end means."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import meant
+from .command import EXIT_INTERRUPTED, EXIT_USAGE, Given, Refused, complain
+from .verbs import LOOKS
+
+ROOT = Path(__file__).resolve().parents[3]
+
+#: What judges: its report decides the exit code.
+WITH_REPORT = ("audit", "verify", "apply", "compare")
+
+#: Tags that Ansible gives a meaning.
+SPECIAL_TAGS = ("all", "always", "never", "tagged", "untagged")
+
+_EXIT_CODE = re.compile(rb'^ *"exit_code": ([0-9]+),?$', re.MULTILINE)
+#: The exit code stands on one of the first lines of report.json.
+_HEAD = 65536
+
+
+def run(given: Given, *, quiet: bool = False) -> int:
+    """Run the verb's playbook; returns our exit code. ``quiet``: do not name its folder."""
+    return _Play(given, quiet).run()
+
+
+def environment_folder() -> Path:
+    """The virtualenv that the wrapper made, or the one that this Python runs in."""
+    return Path(os.environ.get("HOSTPROOF_ENVIRONMENT") or sys.prefix)
+
+
+def child_environment() -> dict[str, str]:
+    """That of the caller, without what the wrapper put into it for this process."""
+    kept = {name: value for name, value in os.environ.items() if name != "HOSTPROOF_ENVIRONMENT"}
+    ours = str(ROOT / "plugin_utils")
+    path = [one for one in kept.pop("PYTHONPATH", "").split(os.pathsep) if one and one != ours]
+    return {**kept, "PYTHONPATH": os.pathsep.join(path)} if path else kept
+
+
+class _Play:
+    def __init__(self, given: Given, quiet: bool) -> None:
+        self.given = given
+        self.quiet = quiet
+        self.verb = given.verb.name
+        self.gate = bool(given["gate"])
+        self.evidence = self._existing("evidence", folder=True)
+        self.waivers = self._existing("waivers")
+        self.baseline = self._existing("baseline", folder=True)
+        self.looks = any(given[name] for name in LOOKS)
+        self.environment = child_environment()
+        self.variables = self._variables()
+        given.refuse_extra()
+        self._refuse_unknown_tags()
+        self._look_at_inventories()
+
+    def run(self) -> int:
+        given = self.given
+        named = given["inventory"] or self.environment.get("ANSIBLE_INVENTORY")
+        if self.verb == "apply" and not (named or given["check"] or self.looks):
+            ask_for_this_machine()
+        self.environment["ANSIBLE_CONFIG"] = str(ROOT / "ansible.cfg")
+        command = [str(self._program), str(ROOT / f"playbooks/{self._playbook}.yml")]
+        command += [*self._of_evidence(), *self._options()]
+        if self.looks:
+            # This only tells what a run would do.
+            os.execve(command[0], command, self.environment)
+        self._name_folders()
+        code, interrupted = _wait_for(command, self.environment)
+        return self._ended(EXIT_INTERRUPTED if interrupted else code)
+
+    @property
+    def _program(self) -> Path:
+        return environment_folder() / "bin/ansible-playbook"
+
+    @property
+    def _playbook(self) -> str:
+        gated = {"apply": "gate", "revert": "revert_gate"}
+        return gated[self.verb] if self.gate else self.verb
+
+    def _existing(self, name: str, *, folder: bool = False) -> Path | None:
+        value = self.given.last(name)
+        if value is None:
+            return None
+        if not os.path.exists(value):
+            raise Refused(f"--{name}: there is no {value}")
+        if folder and not os.path.isdir(value):
+            raise Refused(f"--{name}: {value} is not a folder")
+        return _passed_on(f"--{name}", value)
+
+    def _refuse_unknown_tags(self) -> None:
+        """What no control has would choose nothing, and nothing judged looks like nothing wrong."""
+        from ansible.module_utils.hostproof.controls import NAMES
+
+        known = (*NAMES, *SPECIAL_TAGS)
+        for option in ("tags", "skip_tags"):
+            for tag in ",".join(self.given[option]).split(","):
+                if tag.strip() and tag.strip() not in known:
+                    hint = meant.did_you_mean(tag.strip(), known)
+                    raise Refused(
+                        f"--{option.replace('_', '-')}: there is no control "
+                        f"{meant.quoted(tag.strip())}{hint or '; there are ' + ', '.join(NAMES)}"
+                    )
+
+    def _look_at_inventories(self) -> None:
+        for name in (*self.given["inventory"], *self.given["inventory_file"]):
+            if "," not in name and not os.path.exists(name):
+                folder, _, last = name.rstrip("/").rpartition("/")
+                beside: list[str] = []
+                with contextlib.suppress(OSError):
+                    beside = os.listdir(folder or ("/" if name.startswith("/") else "."))
+                raise Refused(f"-i: there is no {name}{meant.did_you_mean(last, beside)}")
+        from hostproof_controller import inventories
+
+        try:
+            inventories.check(self._options(), self.environment.get("ANSIBLE_INVENTORY", ""))
+        except inventories.Unsafe as problem:
+            raise Refused(str(problem)) from None
+
+    def _of_evidence(self) -> list[str]:
+        if self.evidence is None:
+            return []
+        self.environment["HOSTPROOF_EVIDENCE"] = str(self.evidence)
+        return ["-i", str(ROOT / "inventories/evidence.py")]
+
+    def _options(self) -> list[str]:
+        """What ansible-playbook gets. A value stands with its name: it may begin with a dash."""
+        words: list[str] = []
+        for option in self.given.verb.options:
+            if option.passed and option.value is None:
+                words += [option.names[0]] * int(self.given[option.key])
+            elif option.passed:
+                long = next(name for name in option.names if name.startswith("--"))
+                words += [f"{long}={value}" for value in self.given[option.key]]
+        for name, value in self.variables.items():
+            words += ["-e", json.dumps({name: value})]
+        return words
+
+    def _variables(self) -> dict[str, str | bool]:
+        found: dict[str, str | bool] = {}
+        if self.waivers:
+            found["hostproof_waivers"] = str(self.waivers)
+        if self.baseline:
+            found["hostproof_baseline"] = str(self.baseline)
+        if self.given["strict"]:
+            found["hostproof_strict"] = True
+        if self.gate and self.verb == "revert":
+            value = self.given.last("gate") or ""
+            if not os.path.exists(os.path.join(value, "gate.json")):
+                raise Refused(f"--gate: {value} is no folder of a gate (it has no gate.json)")
+            found["hostproof_gate"] = str(_passed_on("--gate", value))
+        if self.evidence:
+            found["hostproof_evidence_folder"] = str(self.evidence)
+            found["ansible_connection"] = "local"
+            found["ansible_become"] = False
+            found["ansible_python_interpreter"] = str(environment_folder() / "bin/python")
+        return found
+
+    def _name_folders(self) -> None:
+        """The folders of this run; one that cannot be written is said before anything runs."""
+        if self.verb in WITH_REPORT:
+            self._name("HOSTPROOF_REPORT", "reports")
+        if self.verb == "record":
+            self._name("HOSTPROOF_RECORD", "evidence", make=False)
+        if self.verb in ("baseline", "compare") or (self.verb, self.gate) == ("apply", True):
+            self._name("HOSTPROOF_BASELINE", "baselines")
+
+    def _name(self, variable: str, default: str, *, make: bool = True) -> None:
+        parent = Path(self.environment.get(f"{variable}S") or ROOT / default)
+        if make:
+            with _private(), contextlib.suppress(OSError):
+                parent.mkdir(parents=True, exist_ok=True)
+            if not os.access(parent, os.W_OK):
+                raise Refused(f"{parent} cannot be written; name another folder in {variable}S")
+        self.environment[variable] = str(parent.absolute() / new_name())
+
+    def _folder(self, variable: str) -> Path:
+        return Path(self.environment[variable])
+
+    def _ended(self, code: int) -> int:
+        """Our exit code. A run that was cut short, or that found no host, gets its report here."""
+        verb = self.verb
+        if code == 99:
+            code = EXIT_INTERRUPTED
+        if code == 1 and self.given["limit"]:
+            self._say_unknown_hosts()
+        judges = verb in ("audit", "verify") or self.gate
+        if code not in (0, 2, 4, EXIT_INTERRUPTED) and not (code == 1 and judges):
+            return EXIT_USAGE
+        if verb in ("revert", "detect_storage"):
+            return code
+        if verb in ("record", "baseline"):
+            what = verb == "record"
+            folder = self._folder("HOSTPROOF_RECORD" if what else "HOSTPROOF_BASELINE")
+            if folder.is_dir() and not self.quiet:
+                print(f"{'Evidence' if what else 'Baseline'}: {folder}", flush=True)
+            return code
+        report = self._folder("HOSTPROOF_REPORT")
+        if verb == "apply":
+            if self.gate and not self._finish_gate(report):
+                return EXIT_USAGE
+            if not report.is_dir():
+                return code
+        if not (report / "report.json").exists():
+            # Ansible ends with 2 or 4 also where it could not parse something, before any host
+            # was asked.
+            if code in (2, 4) and not (report / "findings.jsonl").exists():
+                return EXIT_USAGE
+            self._render(report)
+        return EXIT_INTERRUPTED if code == EXIT_INTERRUPTED else _exit_code_of(report)
+
+    def _render(self, report: Path) -> None:
+        from ..report.__main__ import main as render
+
+        with _private():
+            report.mkdir(parents=True, exist_ok=True)
+            (report / "findings.jsonl").touch()
+        words = ["--waivers", str(self.waivers)] if self.waivers else []
+        words += ["--strict"] if self.given["strict"] else []
+        render([str(report), *words])
+
+    def _finish_gate(self, report: Path) -> bool:
+        """A gate that was cut short says itself what it left: its ledger knows the hosts."""
+        ledger = self._folder("HOSTPROOF_BASELINE")
+        if not (ledger / "gate.json").exists():
+            return True
+        print(f"Gate: {ledger}", flush=True)
+        if (report / "report.json").exists():
+            return True
+        from ..gate.unjudged import main as judge
+
+        return judge([str(ledger), str(report)]) == 0
+
+    def _say_unknown_hosts(self) -> None:
+        """What --limit may have meant, where it left no host."""
+        from .hosts import unknown_in_limit
+
+        sources = self.given["inventory"] or [
+            self.environment.get("ANSIBLE_INVENTORY") or str(ROOT / "inventories/local")
+        ]
+        if self.evidence:
+            sources = [str(ROOT / "inventories/evidence.py")]
+            os.environ["HOSTPROOF_EVIDENCE"] = str(self.evidence)
+        for sentence in unknown_in_limit(sources, self.given.last("limit") or ""):
+            complain(sentence)
+
+
+def _passed_on(option: str, value: str) -> Path:
+    """An existing path for a variable; Ansible would take what is in braces for a template."""
+    path = os.path.realpath(value)
+    if any(mark in path for mark in ("{{", "{%", "{#", '"', "\\")) or not path.isprintable():
+        raise Refused(
+            f"{option}: a path with a quote, a backslash or a template cannot be passed on: {path}"
+        )
+    return Path(path)
+
+
+def _exit_code_of(report: Path) -> int:
+    try:
+        with (report / "report.json").open("rb") as stream:
+            found = _EXIT_CODE.search(stream.read(_HEAD))
+    except OSError:
+        found = None
+    return int(found[1]) if found else EXIT_USAGE
+
+
+def _wait_for(command: list[str], environment: dict[str, str]) -> tuple[int, bool]:
+    """The exit code as a shell counts it, and whether somebody interrupted the run.
+
+    ansible-playbook gets the interruption too, and ends in its own time.
+    """
+    interrupted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
+    try:
+        with subprocess.Popen(command, env=environment) as child:
+            code = child.wait()
+    except OSError as problem:
+        raise Refused(f"{command[0]}: {problem.strerror}") from problem
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return (code if code >= 0 else 128 - code), bool(interrupted)
+
+
+@contextlib.contextmanager
+def _private() -> Iterator[None]:
+    """What is made meanwhile is its owner's alone."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def new_name() -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + "-" + os.urandom(2).hex()
+
+
+def ask_for_this_machine() -> None:
+    """Without -i the machine that this is typed on would be changed, which few people mean."""
+    if not sys.stdin.isatty():
+        raise Refused(
+            "apply without -i changes this very machine, and there is no terminal to ask at; name "
+            "your hosts with -i INVENTORY, or this machine with -i inventories/local"
+        )
+    print(
+        f"Without -i this changes the machine that you are on ({os.uname().nodename}). Go on? "
+        "[y/N] ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
+    if sys.stdin.readline().strip() not in ("y", "Y", "yes"):
+        raise Refused("nothing was changed")

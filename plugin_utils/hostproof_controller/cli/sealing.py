@@ -1,0 +1,302 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``sign`` and ``verify-report``: a report folder sealed with ``ssh-keygen -Y``.
+
+The seal is a manifest with a hash of every file (seal.json), and OpenSSH's signature of it
+(seal.json.sig). One changed byte, an added or a missing file, another signer: it does not verify.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import json
+import os
+import re
+import stat
+import subprocess
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ansible.module_utils.hostproof import VERSION
+
+from ..report.render import write_private
+from ..report.store import FINDINGS_FILE
+from ..report.text import one_line, printable
+from . import terminal
+from .command import Given, Refused, complain
+
+ROOT = Path(__file__).resolve().parents[3]
+MANIFEST, SIGNATURE = "seal.json", "seal.json.sig"
+#: Of OpenSSH: a signature for another purpose is none for this.
+NAMESPACE = "hostproof-report"
+SCHEMA = 1
+EXIT_BROKEN = 2
+SECONDS = 120
+
+#: What decides what a report says. Tests and documents do not.
+CODE = (
+    "hostproof",
+    "ansible.cfg",
+    "action_plugins",
+    "callback_plugins",
+    "filter_plugins",
+    "inventories/evidence.py",
+    "library",
+    "module_utils",
+    "playbooks",
+    "plugin_utils",
+    "roles",
+)
+_NOT_CODE = ("__pycache__", ".pyc")
+#: A larger manifest was never written for a report.
+_MOST = 64 * 1024 * 1024
+_WHO = re.compile(r"[A-Za-z0-9._+@-]{1,200}")
+
+
+def sign(given: Given) -> int:
+    """``./hostproof sign DIR --key FILE``."""
+    (folder,) = given["dir"]
+    key = given.last("key")
+    if key is None:
+        raise Refused("sign needs --key FILE: your ssh key, or its .pub where an agent holds it")
+    if not os.path.exists(key):
+        raise Refused(f"--key: there is no {key}")
+    who = given.last("who") or f"{getpass.getuser()}@{os.uname().nodename}"
+    if not _WHO.fullmatch(who):
+        raise Refused(f"--who: {one_line(who)} is no name of letters, digits and . _ + @ -")
+    for name in (MANIFEST, SIGNATURE):
+        if os.path.lexists(os.path.join(folder, name)):
+            raise Refused(f"{folder} is sealed already; remove {MANIFEST} and {SIGNATURE} first")
+    manifest = manifest_of(folder, given["policy"], who)
+    text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+    done = _ssh_keygen("sign", "-f", key, "-n", NAMESPACE, given=text.encode("ascii"))
+    if done.returncode:
+        raise Refused(f"{key} cannot sign: {_said(done)}")
+    write_private(os.path.join(folder, MANIFEST), text)
+    write_private(os.path.join(folder, SIGNATURE), done.stdout.decode("ascii"))
+    terminal.say(f"Sealed: {folder}, {len(manifest['files'])} files, by {who}")
+    if not given["policy"]:
+        terminal.say("No policy is part of the seal; --policy INVENTORY adds its files.")
+    public = _public_key(key)
+    if public:
+        terminal.say(
+            "Whoever verifies it has this line in a file of signers:\n"
+            f'  {who} namespaces="{NAMESPACE}" {public}'
+        )
+    return 0
+
+
+def verify(given: Given) -> int:
+    """``./hostproof verify-report DIR --signers FILE``."""
+    (folder,) = given["dir"]
+    signers = given.last("signers")
+    if signers is None:
+        raise Refused(
+            "verify-report needs --signers FILE: who may sign, a line each: "
+            f'NAME namespaces="{NAMESPACE}" KEY (ssh-keygen(1), allowed signers)'
+        )
+    if not os.path.isfile(signers):
+        raise Refused(f"--signers: there is no file {signers}")
+    if not os.path.isdir(folder):
+        raise Refused(f"there is no folder {folder}")
+    try:
+        problems, manifest = check(folder, signers, given.last("who"))
+    except OSError as problem:
+        raise Refused(f"{folder}: {problem.strerror or problem}") from problem
+    for sentence in problems:
+        complain(f"{folder}: {sentence}")
+    if problems:
+        return EXIT_BROKEN
+    for text in described(manifest):
+        terminal.say(text)
+    return 0
+
+
+def manifest_of(folder: str, policy: Iterable[str], who: str) -> dict[str, Any]:
+    """What a report is, and by what and by whom it was made."""
+    if not os.path.isfile(os.path.join(folder, FINDINGS_FILE)):
+        raise Refused(f"{folder} is no report folder (it has no {FINDINGS_FILE})")
+    try:
+        files, others = hashes(folder)
+        if others:
+            raise Refused(f"{folder}: {one_line(others[0])} is no plain file, and cannot be sealed")
+        return {
+            "schema": SCHEMA,
+            "report": os.path.basename(os.path.realpath(folder)),
+            "files": files,
+            "policy": [_policy(path) for path in policy],
+            "code": code(),
+            "who": who,
+            "signed": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        }
+    except OSError as problem:
+        raise Refused(f"{problem.filename}: {problem.strerror}") from problem
+
+
+def hashes(folder: str) -> tuple[dict[str, str], list[str]]:
+    """SHA-256 by path of every file below a folder, and what is neither file nor folder."""
+    found: dict[str, str] = {}
+    others = []
+    for path in _below(folder, ""):
+        whole = os.path.join(folder, path)
+        if stat.S_ISREG(os.lstat(whole).st_mode):
+            found[path] = _hash(whole)
+        else:
+            others.append(path)
+    return found, others
+
+
+def _below(folder: str, inside: str) -> Iterator[str]:
+    """Paths of what lies below a folder; a link is itself, wherever it leads."""
+    for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda one: one.name):
+        path = os.path.join(inside, entry.name)
+        if entry.is_dir(follow_symlinks=False):
+            yield from _below(folder, path)
+        elif path not in (MANIFEST, SIGNATURE):
+            yield path
+
+
+def _hash(path: str) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _policy(path: str) -> dict[str, Any]:
+    if not os.path.exists(path):
+        raise Refused(f"--policy: there is no {path}")
+    if os.path.isdir(path):
+        files, others = hashes(path)
+        files |= {
+            other: f"link to {os.readlink(os.path.join(path, other))}"
+            for other in others
+            if os.path.islink(os.path.join(path, other))
+        }
+    else:
+        files = {os.path.basename(path): _hash(path)}
+    return {"path": path, "sha256": _digest(files)}
+
+
+def _digest(files: dict[str, str]) -> str:
+    """One hash of many: whoever has the files makes the same."""
+    return hashlib.sha256(json.dumps(files, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def code() -> dict[str, Any]:
+    """What this checkout is: release, commit where it is one, and a hash of all that judges."""
+    files = {}
+    for name in CODE:
+        path = ROOT / name
+        for one in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            inside = str(one.relative_to(ROOT))
+            if one.is_file() and not any(mark in inside for mark in _NOT_CODE):
+                files[inside] = _hash(str(one))
+    return {"version": VERSION, "revision": _revision(), "sha256": _digest(files)}
+
+
+def _revision() -> str | None:
+    """The commit of the checkout; None where there is none, or git will not tell."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), "rev-parse", "--verify", "HEAD"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[str, Any]]:
+    """What is wrong with a seal, a sentence each, and its manifest."""
+    contents = []
+    for name in (MANIFEST, SIGNATURE):
+        path = os.path.join(folder, name)
+        if not os.path.isfile(path) or os.path.islink(path):
+            return [f"it has no {name}: it is not sealed"], {}
+        with open(path, "rb") as stream:
+            contents.append(stream.read(_MOST))
+    text, _ = contents
+    signature = os.path.join(folder, SIGNATURE)
+    names = [who] if who else _signers_of(signature, signers)
+    if not names:
+        return ["nobody of the signers has signed it"], {}
+    said = ""
+    for name in names:
+        words = ("-f", signers, "-I", name, "-n", NAMESPACE, "-s", signature)
+        done = _ssh_keygen("verify", *words, given=text)
+        if done.returncode == 0:
+            return _problems(folder, text, name)
+        said = _said(done)
+    return [f"the signature does not verify: {said}"], {}
+
+
+def _problems(folder: str, text: bytes, signer: str) -> tuple[list[str], dict[str, Any]]:
+    """Of a manifest whose signature is good: does it say what is there?"""
+    try:
+        manifest = json.loads(text.decode("ascii"))
+        wanted, who = manifest["files"], manifest["who"]
+        if manifest["schema"] != SCHEMA or not all(isinstance(v, str) for v in wanted.values()):
+            raise ValueError
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return [f"{MANIFEST} is signed, and no manifest that this Hostproof knows"], {}
+    problems = []
+    if who != signer:
+        problems.append(f"it says that {one_line(str(who))} signed, and {signer} did")
+    files, others = hashes(folder)
+    for path in sorted({*wanted, *files, *others}):
+        if path not in wanted:
+            problems.append(f"{one_line(path)} was added")
+        elif path not in files:
+            problems.append(f"{one_line(path)} is missing")
+        elif files[path] != wanted[path]:
+            problems.append(f"{one_line(path)} was changed")
+    return problems, manifest
+
+
+def described(manifest: dict[str, Any]) -> Iterator[str]:
+    """What a good seal says."""
+    made = manifest["code"]
+    yield f"Intact: {manifest['report']}, {len(manifest['files'])} files as they were signed"
+    yield f"  signed by  {manifest['who']}, {manifest['signed']}"
+    yield f"  findings   sha256 {manifest['files'][FINDINGS_FILE]}"
+    yield f"  code       {made['version']}, commit {made['revision'] or 'unknown'}"
+    yield f"             sha256 {made['sha256']}"
+    for policy in manifest["policy"]:
+        yield f"  policy     {policy['path']}, sha256 {policy['sha256']}"
+    if not manifest["policy"]:
+        yield "  policy     none was given"
+
+
+def _signers_of(signature: str, signers: str) -> list[str]:
+    done = _ssh_keygen("find-principals", "-s", signature, "-f", signers)
+    return done.stdout.decode("utf-8", "replace").split("\n")[:-1] if not done.returncode else []
+
+
+def _public_key(key: str) -> str | None:
+    name = key if key.endswith(".pub") else f"{key}.pub"
+    try:
+        with open(name, encoding="ascii") as stream:
+            return " ".join(stream.readline().split()[:2])
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _ssh_keygen(what: str, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            ["ssh-keygen", "-Y", what, *words], input=given, capture_output=True, timeout=SECONDS
+        )
+    except FileNotFoundError:
+        raise Refused("ssh-keygen is not installed; OpenSSH 8.1 or newer has it") from None
+    except subprocess.TimeoutExpired:
+        raise Refused(f"ssh-keygen did not end within {SECONDS} seconds") from None
+
+
+def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+    lines = printable(done.stderr.decode("utf-8", "replace")).strip().splitlines()
+    return one_line(lines[-1]) if lines else f"ssh-keygen ended with {done.returncode}"

@@ -1,0 +1,293 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof init``: a first policy from what runs on a host, to be read and corrected.
+
+What a host answers becomes text of an inventory here, and Ansible reads templates in that: a name
+that could be one, or that cannot be shown, is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.answer import attempt, if_known
+from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import Host, RecordedHost
+from ansible.module_utils.hostproof.probes.net import network_interfaces
+from ansible.module_utils.hostproof.probes.nfs import nfs_mounted
+from ansible.module_utils.hostproof.probes.oracle import instances, listeners
+
+from ..policies import controls
+from ..report.render import write_private
+from ..report.text import one_line
+from . import play, terminal
+from .command import Given, Refused
+from .fixes import is_a_host
+from .verbs import by_name
+
+GROUP = "databases"
+#: What is recorded where nobody chose: the controls that a policy is written for.
+READ = ("flow_control", "hugepages", "listener_rate_limit", "nfs_mounts")
+
+_TEMPLATE = ("{{", "{%", "{#")
+#: What lies on a mount, by its path; who reads the file corrects it.
+_CLASSES = (
+    (r"redo|/onlinelog", "redo"),
+    (r"backup|rman|dpump|/exp|/fra\b|flash|recovery|arch", "backup"),
+    (r"vot|ocr|crs", "crs_voting"),
+    (r"diag|/adr", "adr"),
+    (r"home|product|/app\b", "oracle_home"),
+    (r"oradata|data|dbf", "datafiles"),
+)
+#: Mounts that Oracle has by custom; any other is only named in a comment.
+_ORACLE = re.compile(r"^/u\d\d\b|ora|redo|rman|asm|crs|/fra\b", re.IGNORECASE)
+
+
+class Part(NamedTuple):
+    """The policy of one control: ``variables`` that hold, and lines of comment around them."""
+
+    control: str
+    notes: list[str]
+    variables: dict[str, Any]
+    examples: list[str]
+
+
+def run(given: Given) -> int:
+    out = given.last("out")
+    if out is None:
+        raise Refused("init needs --out DIR, a new folder for the inventory (inventories/mine)")
+    if os.path.lexists(out):
+        raise Refused(f"{out} exists already; init overwrites nothing")
+    with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
+        source = given.last("evidence")
+        if source is None:
+            code = _record(given, folder)
+            if code:
+                return code
+            source = folder
+        name, host = _the_host(source)
+        parts = list(parts_of(host))
+    is_here = given.last("evidence") is None and not given["inventory"]
+    _write(out, name, parts, is_here)
+    for part in parts:
+        told = ", ".join(part.variables) or "nothing but comments"
+        terminal.say(f"{out}/group_vars/{GROUP}/{part.control}.yml: {told}")
+    terminal.say(f"\nRead them, correct them, then: ./hostproof audit -i {out} --become")
+    return 0
+
+
+def _record(given: Given, folder: str) -> int:
+    """Record the host as ``record`` does, quickly: no window is watched, nobody logs in."""
+    verb = by_name("record")
+    assert verb is not None
+    values: dict[str, Any] = {
+        one.key: given[one.key] if one.passed else (0 if one.value is None else ())
+        for one in verb.options
+    }
+    quiet = {"hostproof_window_seconds": 0, "hugepages_ask_instances": False}
+    values["extra_vars"] = (*given["extra_vars"], json.dumps(quiet))
+    values["tags"] = given["tags"] or READ
+    os.environ["HOSTPROOF_RECORDS"] = folder
+    return play.run(Given(verb, values, [], given.extra), quiet=True)
+
+
+def _the_host(source: str) -> tuple[str, Host]:
+    """Name and readings of the one host of a pack, or of a folder of packs."""
+    path = Path(source)
+    packs = sorted(path.rglob("*.json")) if path.is_dir() else [path]
+    if len(packs) != 1:
+        names = ", ".join(one_line(pack.stem) for pack in packs[:10]) or "none"
+        raise Refused(f"init writes the policy of one host (--limit NAME); there is {names}")
+    if not is_a_host(packs[0].stem):
+        raise Refused(f"{one_line(str(packs[0]))}: no inventory can have a host of this name")
+    return packs[0].stem, RecordedHost(evidence.load_pack(str(packs[0])))
+
+
+def parts_of(host: Host) -> Iterator[Part]:
+    """What runs, as policies; each is what its control accepts."""
+    for part in (_instances(host), _mounts(host), _listeners(host), _links(host)):
+        yield _accepted(part)
+
+
+def _accepted(part: Part) -> Part:
+    """The part, without variables where the control refuses them."""
+    role = controls()[part.control]
+    values = {
+        field: part.variables.get(role.variable(field), role.defaults[field])
+        for field in role.fields
+    }
+    try:
+        CONTROLS[part.control].policy_from(values)
+    except HostproofError as problem:
+        note = f"Left out, since the policy would be refused: {one_line(str(problem))}"
+        return part._replace(variables={}, notes=[*part.notes, note])
+    return part
+
+
+def _safe(*texts: str) -> bool:
+    """Whether these may stand in a variable: Ansible would answer what looks like a template."""
+    return all(
+        text.isprintable() and not any(mark in text for mark in _TEMPLATE) and len(text) < 1000
+        for text in texts
+    )
+
+
+def _instances(host: Host) -> Part:
+    found = attempt(instances.find_instances, host)
+    notes: list[str] = []
+    if not isinstance(found, list):
+        return Part("hugepages", [f"Instances are not known: {one_line(str(found))}"], {}, [])
+    listed, users = [], []
+    for one in found:
+        sizes = one.segments
+        if not _safe(one.sid):
+            notes.append(f"Left out for its name: {one_line(ascii(one.sid))}")
+        elif not isinstance(sizes, list) or not sizes:
+            why = one_line(str(sizes)) if sizes else "none was found"
+            notes.append(f"Left out: the SGA of {one_line(one.sid)} could not be read ({why})")
+        else:
+            listed.append({"sid": one.sid, "sga": size_text(sum(part.size for part in sizes))})
+            user = if_known(one.user, None)
+            if isinstance(user, str) and _safe(user) and user not in users:
+                users.append(user)
+    variables: dict[str, Any] = {}
+    if listed:
+        notes.append("What runs now, with the memory that it has. sga is the larger of")
+        notes.append("SGA_MAX_SIZE and SGA_TARGET; version: 19 tells the release.")
+        variables["hugepages_instances"] = sorted(listed, key=lambda one: str(one["sid"]))
+    if users:
+        variables["hugepages_users"] = sorted(users)
+    if not found:
+        notes.append("No instance runs: without a list what runs, and what oratab has, counts.")
+    return Part("hugepages", notes, variables, ["hugepages_group: oinstall"])
+
+
+def size_text(size: int) -> str:
+    """Bytes as a policy has them, exactly."""
+    for power, unit in ((3, "G"), (2, "M"), (1, "K")):
+        if size and size % 1024**power == 0:
+            return f"{size // 1024**power}{unit}"
+    return str(size)
+
+
+def _mounts(host: Host) -> Part:
+    system = attempt(nfs_mounted.read_system, host)
+    found = attempt(lambda: nfs_mounted.read_mounted(host, if_known(system, "")))
+    if not isinstance(found, list):
+        return Part("nfs_mounts", [f"Mounts are not known: {one_line(str(found))}"], {}, [])
+    notes, wanted = [], {}
+    for one in found:
+        if not _safe(one.path, one.source) or ":" not in one.source:
+            notes.append(f"Left out for its name: {one_line(ascii(one.path))}")
+        elif not _ORACLE.search(one.path):
+            notes.append(f"Left out, if it holds no files of Oracle: {one_line(one.path)}")
+        else:
+            wanted[one.path] = {
+                "path": one.path,
+                "source": one.source,
+                "class": class_of(one.path),
+            }
+    variables: dict[str, Any] = {}
+    if wanted:
+        notes.append("What is mounted now. The class is a guess by the path: correct it, for the")
+        notes.append(
+            "options follow from it (datafiles, redo, oracle_home, crs_voting, adr, backup)."
+        )
+        variables["nfs_mounts_wanted"] = [wanted[path] for path in sorted(wanted)]
+    if not found:
+        notes.append("Nothing is mounted over NFS.")
+    return Part(
+        "nfs_mounts", notes, variables, ["nfs_mounts_use: single", 'nfs_mounts_version: "3"']
+    )
+
+
+def class_of(path: str) -> str:
+    return next((name for mark, name in _CLASSES if re.search(mark, path.lower())), "datafiles")
+
+
+def _listeners(host: Host) -> Part:
+    found = attempt(listeners.read_listeners, host)
+    if not isinstance(found, list):
+        why = f"Listeners are not known: {one_line(str(found))}"
+        return Part("listener_rate_limit", [why], {}, [])
+    notes = [
+        "A rate is yours to choose: without a list the listeners that run are judged by what",
+        "their file says, and nothing is changed. These run:",
+    ]
+    notes += [f"  {one_line(one.name)} of {one_line(one.home)}" for one in found] or ["  none"]
+    examples = ["listener_rate_limit_wanted:"] if found else []
+    for one in found:
+        if _safe(one.name):
+            examples.append(f"  - {{name: {json.dumps(one.name, ensure_ascii=False)}, rate: 20}}")
+    return Part("listener_rate_limit", notes, {}, examples)
+
+
+def _links(host: Host) -> Part:
+    found = attempt(lambda: network_interfaces.read_interfaces(host, None))
+    if not isinstance(found, network_interfaces.Interfaces):
+        return Part("flow_control", [f"Links are not known: {one_line(str(found))}"], {}, [])
+    notes = [
+        "Without a rule links to storage and the interconnect are judged, and nothing is changed.",
+        "These lead somewhere:",
+    ]
+    seen = [
+        f"  {one_line(path.role)}: {one_line(', '.join(path.nics))} ({one_line(path.what)})"
+        for path in found.paths
+    ]
+    examples = [
+        "flow_control_wanted:",
+        '  - {role: storage, rx: "on", tx: "off"}',
+        '  - {role: interconnect, rx: keep, tx: "off"}',
+    ]
+    return Part("flow_control", notes + (seen or ["  none"]), {}, examples)
+
+
+def _write(out: str, name: str, parts: list[Part], is_here: bool) -> None:
+    texts = {f"group_vars/{GROUP}/{part.control}.yml": text_of(part, name) for part in parts}
+    host: dict[str, Any] = {}
+    if is_here:
+        host = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+        }
+    hosts = {"all": {"children": {GROUP: {"hosts": {name: host}}}}}
+    head = "---\n# The host that ./hostproof init looked at."
+    head += "\n" if is_here else " How to reach it is yours: ansible_host, ansible_user.\n"
+    texts["hosts.yml"] = head + yaml.safe_dump(hosts, sort_keys=False)
+    try:
+        os.makedirs(os.path.join(out, "group_vars", GROUP), mode=0o700)
+    except OSError as problem:
+        raise Refused(f"--out: {problem.filename}: {problem.strerror}") from problem
+    for path, text in texts.items():
+        write_private(os.path.join(out, path), text)
+
+
+def text_of(part: Part, name: str) -> str:
+    """The file of one control: comments, what holds, and what could."""
+    lines = [
+        "---",
+        f"# The policy of the control {part.control}, from what ran on {one_line(name)}.",
+        f"# All variables: roles/{part.control}/README.md",
+        "",
+        *(f"# {note}".rstrip() for note in part.notes),
+    ]
+    for variable, value in part.variables.items():
+        lines.append(f"{variable}:")
+        lines += [f"  - {_flow(one)}" for one in value]
+    if part.examples:
+        lines += ["", "# Yours to decide:", *(f"# {one}" for one in part.examples)]
+    return "\n".join(lines) + "\n"
+
+
+def _flow(value: Any) -> str:
+    """One line of YAML: JSON is YAML, and whatever stands in a text stays text."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,120 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What verbs print: tables as wide as the terminal, colours on a terminal without NO_COLOR."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..report.text import one_line, printable
+
+#: What a spreadsheet would calculate where somebody opens a CSV file.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+STYLES = {
+    "fail": "bold red",
+    "error": "magenta",
+    "warn": "yellow",
+    "waived": "cyan",
+    "skip": "dim",
+    "pass": "green",
+    "critical": "bold",
+    "new": "red",
+    "fixed": "green",
+    "changed": "yellow",
+    "gone": "dim",
+}
+
+
+#: Where no terminal is, a row is a line, however long: programs read it by lines.
+_ENDLESS = 10_000
+
+
+def width() -> int:
+    if not sys.stdout.isatty() and "COLUMNS" not in os.environ:
+        return _ENDLESS
+    return max(40, shutil.get_terminal_size((120, 24)).columns)
+
+
+def say(text: str) -> None:
+    """A line, or several, in which nothing is obeyed by a terminal."""
+    print(printable(text), flush=True)
+
+
+def console() -> Any:
+    """Rich's, with what it makes of texts by itself switched off: texts may come from hosts."""
+    from rich.console import Console
+
+    return Console(
+        file=sys.stdout,
+        width=width(),
+        markup=False,
+        emoji=False,
+        highlight=False,
+        no_color="NO_COLOR" in os.environ,
+        force_terminal=sys.stdout.isatty(),
+        legacy_windows=False,
+    )
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], wraps: int = -1) -> None:
+    """A table with a head; a cell that is a status or a severity has its colour.
+
+    ``wraps`` is the column that is broken where the terminal is narrow; the others stay whole.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    told = console()
+    last = wraps % len(heads)
+    longest = [max(map(len, (head, *column))) for head, *column in zip(heads, *cells, strict=True)]
+    others = sum(longest) - longest[last] + 2 * len(heads)
+    for place, head in enumerate(heads):
+        # On a narrow terminal each gives way, or the one would have no room at all.
+        whole = place != last and others + 20 <= told.width
+        shown.add_column(head, overflow="fold", no_wrap=whole)
+    for row in cells:
+        shown.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
+    with told.capture() as captured:
+        told.print(shown)
+    print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
+
+
+def as_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """CSV that a spreadsheet shows and does not calculate."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(heads)
+    for row in rows:
+        writer.writerow([_cell(value) for value in row])
+    return stream.getvalue()
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else printable(str(value))
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def as_markdown(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table of Markdown in which every cell is text, whatever stands in it."""
+    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * len(heads)]
+    lines += ["| " + " | ".join(markdown_cell(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+_MARKS = str.maketrans({one: f"\\{one}" for one in "\\`*_[]<>|#~!$"} | {"&": "&amp;"})
+
+
+def markdown_cell(value: Any) -> str:
+    """Text on one line that Markdown takes for text."""
+    text = one_line("" if value is None else str(value)).translate(_MARKS)
+    # What looks like an address would be made a link.
+    return text.replace("://", ":\u200b//").replace("www.", "www\u200b.").replace("@", "&#64;")

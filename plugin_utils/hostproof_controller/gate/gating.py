@@ -1,0 +1,459 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gate: which hosts change together, whether a change is kept, and what is known of it.
+
+The ledger (``gate.json``) is written on the controller before each step, and denies by default: a
+batch begins only where every batch before it is noted as kept, so that a crash, an interrupt or a
+host that went away stops the change without anybody having to notice.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.errors import HostproofError
+
+from ..latency import baseline
+from ..latency.comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, Stability
+from ..latency.verdict import INCONCLUSIVE, WORSE, median
+
+LEDGER = "gate.json"
+SCHEMA = 1
+
+#: States of a batch, in the order in which they can follow.
+PLANNED = "planned"
+MEASURING = "measuring"
+STOPPED = "stopped"  # before anything was changed
+CHANGING = "changing"
+HELD = "held"
+KEPT = "kept"
+REVERTED = "reverted"
+STATES = (PLANNED, MEASURING, STOPPED, CHANGING, HELD, KEPT, REVERTED)
+
+#: A batch in one of these may have left hosts changed that nobody judged.
+_OPEN = (CHANGING, HELD)
+
+HOLD, REVERT, KEEP = "hold", "revert", "keep"
+
+#: As many unchanged hosts as the fleet's verdict needs to subtract what happened to them.
+_CONTROLS = 4
+
+#: By chance alone a steady baseline's second half differs from its first in up to a tenth of all
+#: figures (docs/latency_rates.md); with many of them, some always do.
+_UNSTABLE_SHARE = 0.2
+
+_PERCENT = re.compile(r"^([0-9]{1,3})%$")
+#: A host or group that is named in full. What wildcards, ranges, subscripts and regular expressions
+#: match, Ansible alone knows.
+_PLAIN = re.compile(r"[\w.:-]+\Z")
+#: What Ansible splits a pattern without a comma by: colons and blanks that are not in brackets.
+_BRACKETS = re.compile(r"\[[^\]]*\]")
+_PIECE = re.compile(r"(?:[^\s:\[\]]|\[[^\]]*\])+")
+
+
+class Refused(HostproofError):
+    """The next step must not be made; the message says why, and what to do."""
+
+
+class Limits(NamedTuple):
+    """``inconclusive`` is keep or hold. ``tolerance`` is the share by which an inconclusive figure
+    may be worse at the far end of its interval (1.0: twice as slow) and still be kept."""
+
+    inconclusive: str
+    tolerance: float
+
+
+class Decision(NamedTuple):
+    """``reasons`` are sentences, by host; those about all hosts are under None. ``other_paths`` say
+    by host what was measured by another path than before: no reason, but to be known."""
+
+    keep: bool
+    reasons: list[tuple[str | None, str]]
+    other_paths: list[tuple[str | None, str]]
+
+
+# -- who changes together -------------------------------------------------------------------------
+
+
+def check_controls(
+    pattern: Any, matched: Sequence[str], groups: Mapping[str, Sequence[str]]
+) -> None:
+    """Refused where a pattern of hosts that stay unchanged, one of a list of such, or a name in it
+    matches no host: those would be changed, or be judged as if they were. ``groups`` are those of
+    the inventory."""
+    given = pattern if isinstance(pattern, (list, tuple)) else [pattern]
+    if not all(isinstance(one, str) for one in given):
+        raise Refused(
+            f"latency_gate_controls must be a pattern of hosts or a list of them, not {pattern!r}"
+        )
+    patterns = [one for one in given if one.strip()]
+    if not patterns:
+        return
+    hosts = set(groups.get("all", ()))
+    filled = hosts | {name for name in groups if groups[name]}
+    lost = []
+    for part in [part for one in patterns for part in _parts(one, filled)]:
+        excludes, name = part.startswith("!"), part.lstrip("!&")
+        if not _PLAIN.match(name) and not _is_split_no_more(part):
+            continue
+        if excludes and name not in hosts and name not in groups:
+            raise Refused(
+                f"{part!r} in latency_gate_controls is no host and no group of the inventory: "
+                "correct it, or leave it out (ansible-inventory --graph lists hosts and groups)"
+            )
+        # To exclude a group in which nobody is takes nothing away.
+        if not excludes and name not in filled:
+            lost.append(name)
+    if lost or not matched:
+        raise Refused(
+            "latency_gate_controls matches no host of the inventory: {0!r}; hosts that must not "
+            "change would count as changed: correct it, or leave it out (ansible-inventory --graph "
+            "lists hosts and groups)".format(", ".join(lost or patterns))
+        )
+
+
+def _parts(pattern: str, known: set[str]) -> list[str]:
+    """The patterns of which a pattern consists, split as Ansible does: at commas where there is
+    one, else at colons, which an address of IPv6 has too."""
+    if "," in pattern:
+        return [part.strip() for part in pattern.split(",") if part.strip()]
+    whole = pattern.strip()
+    if whole in known or whole.startswith("~"):
+        return [whole]
+    return _PIECE.findall(whole)
+
+
+def _is_split_no_more(part: str) -> bool:
+    """Whether a part has a colon of which Ansible makes nothing: it stood beside a comma."""
+    return not part.startswith("~") and ":" in _BRACKETS.sub("", part)
+
+
+def batches(
+    hosts: Sequence[str], serial: Any, where: str = "latency_gate_serial"
+) -> list[list[str]]:
+    """The hosts in batches, as Ansible's serial divides them: a number, "30%", or a list of such,
+    of which the last is used for all that follow. Refused for anything else."""
+    sizes = serial if isinstance(serial, (list, tuple)) else [serial]
+    if not sizes:
+        raise Refused(f"{where} must not be empty")
+    counts = [_size(one, len(hosts), where) for one in sizes]
+    found: list[list[str]] = []
+    rest = list(hosts)
+    while rest:
+        count = counts[min(len(found), len(counts) - 1)]
+        found.append(rest[:count])
+        rest = rest[count:]
+    return found
+
+
+def _size(given: Any, hosts: int, where: str) -> int:
+    text = str(given).strip()
+    share = _PERCENT.match(text)
+    if share and 1 <= int(share.group(1)) <= 100:
+        return max(1, hosts * int(share.group(1)) // 100)
+    if isinstance(given, bool) or not text.isdecimal() or int(text) < 1:
+        raise Refused(
+            f'{where} must be a number of hosts, a share such as "30%", or a list of these, '
+            f"not {given!r}"
+        )
+    return int(text)
+
+
+def plan(hosts: Sequence[str], unchanged: Sequence[str], serial: Any) -> list[dict[str, Any]]:
+    """The batches of a ledger. ``unchanged`` are measured with every batch and never changed.
+
+    Where they are fewer than a fleet's verdict needs, hosts of later batches, then of earlier ones,
+    are measured too: nothing happens to them while a batch changes.
+    """
+    changed = [host for host in hosts if host not in set(unchanged)]
+    # What the run was limited to excludes some of them.
+    unchanged = [host for host in unchanged if host in set(hosts)]
+    if not changed:
+        raise Refused("there is no host to change: every host is one of latency_gate_controls")
+    divided = batches(changed, serial)
+    found = []
+    for number, members in enumerate(divided):
+        later = [host for batch in divided[number + 1 :] for host in batch]
+        earlier = [host for batch in reversed(divided[:number]) for host in batch]
+        borrowed = (later + earlier)[: max(0, _CONTROLS - len(unchanged))]
+        found.append(
+            {
+                "number": number + 1,
+                "hosts": members,
+                "unchanged": list(unchanged) + borrowed,
+                "state": PLANNED,
+                "reasons": [],
+                "journal": {},
+                "changed": {},
+            }
+        )
+    return found
+
+
+# -- the ledger -----------------------------------------------------------------------------------
+
+
+class Ledger:
+    """The gate's state on disk. ``batches`` as plan() gives them; save() writes it whole."""
+
+    def __init__(self, folder: str, content: dict[str, Any]) -> None:
+        self.folder = folder
+        self._content = content
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(os.path.normpath(self.folder))
+
+    @property
+    def started(self) -> str:
+        return str(self._content["started"])
+
+    @property
+    def batches(self) -> list[dict[str, Any]]:
+        batches: list[dict[str, Any]] = self._content["batches"]
+        return batches
+
+    def batch(self, number: int) -> dict[str, Any]:
+        if not 1 <= number <= len(self.batches):
+            raise Refused(f"{self.folder} has no batch {number}")
+        return self.batches[number - 1]
+
+    def folder_of(self, number: int, side: str) -> str:
+        """Where the baselines of a batch are: ``side`` is before, after or reverted."""
+        return os.path.join(self.folder, f"batch-{number}", side)
+
+    def move(
+        self, number: int, state: str, reasons: Sequence[str] = (), expected: Sequence[str] = ()
+    ) -> None:
+        """Note the new state of a batch, on disk before this returns. Refused where the batch is
+        in none of the ``expected`` states: a step is missing, or was made twice."""
+        batch = self.batch(number)
+        if expected and batch["state"] not in expected:
+            raise Refused(
+                "batch {0} of {1} is {2}, and can only be {3} after it was {4}".format(
+                    number, self.folder, batch["state"], state, " or ".join(expected)
+                )
+            )
+        batch["state"] = state
+        batch["reasons"] = list(reasons)
+        self.save()
+
+    def save(self) -> None:
+        baseline.make_folder(self.folder)
+        baseline.write_json(os.path.join(self.folder, LEDGER), self._content)
+
+    def obstacle(self, number: int) -> str | None:
+        """Why this batch must not begin: one before it that was not kept. None if it may."""
+        for batch in self.batches[: number - 1]:
+            if batch["state"] != KEPT:
+                return "batch {0} ({1}) was not kept: {2}".format(
+                    batch["number"], ", ".join(batch["hosts"]), _state_in_words(batch)
+                )
+        return None
+
+
+def create(folder: str, planned: list[dict[str, Any]], started: str) -> Ledger:
+    """A new ledger on disk; Refused where there is one already."""
+    if os.path.exists(os.path.join(folder, LEDGER)):
+        raise Refused(f"{folder} holds a gate already: name a new folder")
+    ledger = Ledger(folder, {"schema": SCHEMA, "started": started, "batches": planned})
+    ledger.save()
+    return ledger
+
+
+def load(folder: str) -> Ledger:
+    """The ledger in a folder; HostproofError for anything that is none."""
+    path = os.path.join(folder, LEDGER)
+    content = baseline.read_json(path, "ledger of a gate")
+    try:
+        if content["schema"] != SCHEMA or not content["batches"] or not content["started"]:
+            raise ValueError("of another version")
+        for number, batch in enumerate(content["batches"], 1):
+            lists = (batch["hosts"], batch["unchanged"], batch["reasons"])
+            if batch["number"] != number or batch["state"] not in STATES:
+                raise ValueError(f"batch {number}")
+            if not all(isinstance(one, list) for one in lists):
+                raise ValueError(f"batch {number}")
+            if not all(isinstance(batch[name], dict) for name in ("journal", "changed")):
+                raise ValueError(f"batch {number}")
+    except (KeyError, TypeError, ValueError) as problem:
+        raise HostproofError(
+            f"{path} is not a whole ledger of a gate ({problem!r}): see by hand which hosts it "
+            "changed, and move it away"
+        ) from problem
+    return Ledger(folder, content)
+
+
+def others_open(
+    parent: str, own: str, open_now: dict[str, list[str]], released: Sequence[str]
+) -> list[str]:
+    """What earlier gates left open on these hosts, as sentences.
+
+    ``open_now``: host to the applies that its change journal holds. A gate that was held, or that
+    ended in the middle, is over for a host whose journal holds no more than before that gate. Else
+    a new baseline would be taken of the very change that was held.
+    """
+    found = []
+    names = sorted(os.listdir(parent)) if os.path.isdir(parent) else []
+    for name in names:
+        folder = os.path.join(parent, name)
+        if os.path.islink(folder) or os.path.realpath(folder) == os.path.realpath(own):
+            continue
+        if name in released or not os.path.exists(os.path.join(folder, LEDGER)):
+            continue
+        for batch in load(folder).batches:
+            if batch["state"] not in _OPEN:
+                continue
+            for host in batch["hosts"]:
+                if own_applies(batch, host, open_now.get(host, [])):
+                    found.append(
+                        f"{host} still has what gate {name} changed and did not keep "
+                        f"({_state_in_words(batch)}): ./hostproof revert --gate {folder}, or "
+                        f"accept it with -e latency_gate_release={name}"
+                    )
+    return found
+
+
+def own_applies(batch: dict[str, Any], host: str, applies: Sequence[str]) -> list[str]:
+    """Those of a host's applies that are the gate's: what it noted as changed, or where it ended
+    before it could note that, all that were not there before it."""
+    noted = batch["changed"].get(host)
+    if noted is not None:
+        return [name for name in applies if name in noted]
+    return [name for name in applies if name not in batch["journal"].get(host, [])]
+
+
+def _state_in_words(batch: dict[str, Any]) -> str:
+    words = {
+        PLANNED: "it never began",
+        MEASURING: "it ended while it was measured before the change",
+        STOPPED: "it was stopped before anything was changed",
+        CHANGING: "it ended in the middle of the change",
+        HELD: "it is held",
+        REVERTED: "it was reverted",
+        KEPT: "it was kept",
+    }[batch["state"]]
+    return "; ".join([words] + [str(one) for one in batch["reasons"] + batch.get("left", [])])
+
+
+# -- the decision ---------------------------------------------------------------------------------
+
+
+def decide(
+    hosts: Sequence[str],
+    applied: dict[str, str],
+    verdicts: dict[str, HostVerdict],
+    fleet_verdicts: Sequence[FleetVerdict],
+    limits: Limits,
+) -> Decision:
+    """Whether the change of a batch is kept. ``applied``: host to "ok", or to what went wrong.
+
+    A host of which nothing is known, neither that the change came to its end nor what it did to
+    latency, is a reason to hold.
+    """
+    reasons: list[tuple[str | None, str]] = []
+    restless = is_restless([_stability(verdicts[host]) for host in hosts if host in verdicts])
+    for host in hosts:
+        went = applied.get(host, "nothing is known of it after the change began")
+        if went != "ok":
+            reasons.append((host, f"the change did not come to its end: {went}"))
+        one = verdicts.get(host)
+        if one is None:
+            reasons.append((host, "its latency was not compared"))
+            continue
+        others = [verdicts[name] for name in verdicts if name not in hosts]
+        reasons += [(host, reason) for reason in _host_reasons(one, others, limits, restless)]
+    for fleet in fleet_verdicts:
+        if fleet.comparison.verdict == WORSE and fleet.whole is None:
+            text = f"all changed hosts together got worse: {fleet.name}"
+            reasons.append((None, text))
+    other_paths: list[tuple[str | None, str]] = [
+        (host, text) for host in hosts if host in verdicts for text in verdicts[host].other_paths
+    ]
+    return Decision(not reasons, reasons, other_paths)
+
+
+def is_restless(found: Sequence[Stability]) -> bool:
+    """Whether more figures of the baselines moved by themselves than chance lets move."""
+    unstable = sum(len(one.unstable) for one in found)
+    return unstable > _UNSTABLE_SHARE * sum(one.figures for one in found)
+
+
+def _stability(one: HostVerdict) -> Stability:
+    figures = [
+        (series.series.name, figure)
+        for series in one.series
+        for figure in series.figures
+        if figure.is_central and series.series.layer != "host"
+    ]
+    known = [pair for pair in figures if pair[1].comparison.stable is not None]
+    return Stability([name for name, one in known if one.comparison.stable is False], len(known))
+
+
+def _host_reasons(
+    one: HostVerdict, others: Sequence[HostVerdict], limits: Limits, restless: bool
+) -> list[str]:
+    reasons = list(one.problems)
+    reasons += [f"{loss.name}: {loss.text}" for loss in one.lost if loss.worse]
+    if not one.problems and not one.measured:
+        reasons.append("not a single figure could be compared")
+    for series in one.series:
+        whole = one.whole_of(series)
+        if series.problem and whole is None:
+            reasons.append(f"{series.series.name}: {series.problem}")
+        if series.series.layer == "host" and whole is not None:
+            continue  # a part of what decides
+        if series.gone and whole is None:
+            reasons.append(f"{series.series.name}: {series.gone}")
+        for figure in series.figures:
+            said = _figure_reason(series, figure, limits, restless)
+            if said:
+                beside = _beside(others, series, figure)
+                reasons.append(f"{series.series.name} {figure.name}: {said}{beside}")
+    return reasons
+
+
+def _figure_reason(
+    series: SeriesVerdict, figure: Figure, limits: Limits, restless: bool
+) -> str | None:
+    comparison = figure.comparison
+    ratio = _percent(comparison.interval.ratio)
+    if comparison.verdict == WORSE:
+        return f"worse ({ratio})"
+    if comparison.verdict != INCONCLUSIVE:
+        return None
+    if comparison.suspect and comparison.interval.ratio > 1.0:
+        return f"suspect ({ratio})"
+    if not figure.is_central:
+        return None  # the tail moves by itself; it is held for what it shows, not for what it may
+    if comparison.stable is False and restless:
+        return "the baseline was not stable, so that no verdict is due"
+    if comparison.interval.low <= 0.0 and not series.asked:
+        return None  # nobody named it, and chance decides in how many windows it is told
+    if comparison.interval.low <= 0.0:
+        return f"too few windows to tell, it needs about {comparison.needed}"
+    if comparison.interval.high > 1.0 + limits.tolerance:
+        return f"inconclusive, and could be {comparison.interval.high:.1f} times as slow"
+    if limits.inconclusive == HOLD:
+        return f"inconclusive ({ratio})"
+    return None
+
+
+def _beside(others: Sequence[HostVerdict], series: SeriesVerdict, figure: Figure) -> str:
+    """What the same figure did on hosts that nothing was done to; empty where none has it."""
+    ratios = [
+        beside.comparison.interval.ratio
+        for host in others
+        for one in host.series
+        if one.series._replace(subject="") == series.series._replace(subject="")
+        for beside in one.figures
+        if beside.name == figure.name
+    ]
+    if not ratios:
+        return ""
+    return f"; beside it on unchanged hosts: {_percent(median(ratios))}"
+
+
+def _percent(ratio: float) -> str:
+    return f"{(ratio - 1.0) * 100:+.1f} %"

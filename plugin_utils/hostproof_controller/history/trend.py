@@ -1,0 +1,200 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The runs of a reports folder, one after the other, and what was known after each.
+
+A run may judge some hosts, or one control of them: what it does not touch stays as it was known.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WAIVED, WARN
+
+from ..report.store import FINDINGS_FILE, Results, merge, natural, read_entries
+from ..report.verdict import VERDICTS, host_verdict
+
+SOON_DAYS = 30
+
+#: Ends a failure because somebody mended it, and without that.
+_MENDED = (PASS, WARN)
+_OTHERWISE = (SKIP, WAIVED)
+
+#: Host, check and title, which names the instance, mount or card.
+_Key = tuple[str, str, str]
+
+
+class Point(NamedTuple):
+    """What was known after a run: hosts by verdict, and how many findings failed."""
+
+    run: str
+    at: str
+    judged: int
+    verdicts: dict[str, int]
+    failed: int
+
+
+class Broken(NamedTuple):
+    """A failure that is still there; ``runs`` have seen it since."""
+
+    host: str
+    check: str
+    title: str
+    severity: str
+    since: str
+    runs: int
+
+
+class Ending(NamedTuple):
+    """A waiver that covers something and ends soon, or has ended."""
+
+    host: str
+    check: str
+    owner: str
+    expires: str
+    days: int
+
+
+class Trend(NamedTuple):
+    points: list[Point]
+    broken: list[Broken]
+    mended: list[float]
+    endings: list[Ending]
+    notes: list[str]
+
+    @property
+    def mean_seconds(self) -> float | None:
+        """From the run that saw a failure first to the one that saw it mended."""
+        return sum(self.mended) / len(self.mended) if self.mended else None
+
+
+def folders(parent: Path, most: int) -> list[Path]:
+    """The newest runs below a folder, oldest first. Their names begin with when they began."""
+    found = [path.parent for path in parent.glob(f"*/{FINDINGS_FILE}") if path.is_file()]
+    return sorted(found, key=lambda path: path.name)[-most:]
+
+
+def trend(runs: Iterable[Path], today: datetime.date) -> Trend:
+    """What the runs say; one that cannot be read is left out, and the notes say so."""
+    notes: list[str] = []
+    read: list[tuple[str, str, Results]] = []
+    for folder in runs:
+        try:
+            results = merge(read_entries([str(folder)], notes), [])
+        except HostproofError as problem:
+            notes.append(f"{problem}: this run is left out")
+            continue
+        began = min((run.started for run in results.runs), default=None)
+        if began is not None and results.hosts:
+            read.append((began, folder.name, results))
+    known = _Known()
+    points = [known.after(*one) for one in sorted(read, key=lambda one: one[:2])]
+    return Trend(points, known.broken(), known.mended, known.endings(today), notes)
+
+
+class _Known:
+    """What is known of each host, and since when what failed has failed."""
+
+    def __init__(self) -> None:
+        self.hosts: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        self.failing: dict[_Key, Broken] = {}
+        self.mended: list[float] = []
+
+    def after(self, began: str, name: str, results: Results) -> Point:
+        """Take a run in."""
+        for state in results.hosts:
+            by_control: dict[str, list[dict[str, Any]]] = {}
+            for one in state.findings:
+                by_control.setdefault(one["control"], []).append(one)
+            if state.outcome == "judged":
+                old = self.hosts.setdefault(state.name, {})
+                old.pop("host", None)
+                old.update(by_control)
+                self._take(state.name, state.at, by_control)
+            else:
+                # What was known of it may not be so any more; what failed has not been mended.
+                self.hosts[state.name] = by_control
+        states = {host: _flat(controls) for host, controls in self.hosts.items()}
+        counts = Counter(host_verdict(findings) for findings in states.values())
+        failed = sum(one["status"] == FAIL for every in states.values() for one in every)
+        verdicts = {verdict: counts[verdict] for verdict in VERDICTS}
+        return Point(name, began, len(results.hosts), verdicts, failed)
+
+    def _take(self, host: str, at: str, by_control: dict[str, list[dict[str, Any]]]) -> None:
+        seen: dict[_Key, dict[str, Any]] = {}
+        for one in _flat(by_control):
+            key = (host, one["check"], one["title"])
+            if key not in seen or one["status"] == FAIL:
+                seen[key] = one
+        for key, one in seen.items():
+            was = self.failing.get(key)
+            if one["status"] == FAIL:
+                self.failing[key] = (
+                    was._replace(runs=was.runs + 1)
+                    if was
+                    else Broken(host, one["check"], one["title"], one["severity"], at, 1)
+                )
+            elif was and one["status"] in _MENDED:
+                del self.failing[key]
+                self.mended.append(max(0.0, seconds(at) - seconds(was.since)))
+            elif was and one["status"] in _OTHERWISE:
+                del self.failing[key]
+            else:
+                # An error says nothing of whether it is mended.
+                assert was is None or one["status"] == ERROR
+        for key in [key for key in self.failing if key[0] == host and key not in seen]:
+            if key[1].partition(".")[0] in by_control:
+                # The instance or mount is gone: nobody mended it.
+                del self.failing[key]
+
+    def broken(self) -> list[Broken]:
+        """Longest first."""
+        return sorted(
+            self.failing.values(), key=lambda one: (one.since, natural(one.host), one[1:])
+        )
+
+    def endings(self, today: datetime.date) -> list[Ending]:
+        found = []
+        for host, controls in self.hosts.items():
+            for one in _flat(controls):
+                waiver = one["waiver"]
+                if one["status"] != WAIVED or not waiver:
+                    continue
+                try:
+                    ends = datetime.date.fromisoformat(waiver["expires"])
+                except ValueError:
+                    continue
+                days = (ends - today).days
+                if days <= SOON_DAYS:
+                    found.append(Ending(host, one["check"], waiver["owner"], str(ends), days))
+        return sorted(set(found), key=lambda one: (one.expires, natural(one.host), one.check))
+
+
+def _flat(controls: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    return [one for findings in controls.values() for one in findings]
+
+
+def seconds(instant: str) -> int:
+    """Seconds since 1970; a report's instants were checked when it was read."""
+    try:
+        return calendar.timegm(time.strptime(instant, "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return 0
+
+
+def lasted(duration: float) -> str:
+    """A duration as a person says it."""
+    minutes = int(duration // 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes:02d} min"
+    return f"{hours // 24} d {hours % 24} h"

@@ -1,0 +1,100 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a user asked to be measured by name, and which series answer that.
+
+Disks and mounts that merely happen to be there were not asked for: that they are idle is no fault.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ansible.module_utils.hostproof.latency.probe_list import (
+    ACTIVE,
+    DISK,
+    DISK_READ,
+    IN_TICKS,
+    NFS,
+    TCP,
+    Probe,
+    check_probes,
+)
+from ansible.module_utils.hostproof.measured import Window
+
+from .baseline import Baseline
+from .series import Series
+
+#: Why there is no figure of what was counted in units that are longer than it takes.
+COARSE = "in many windows all was over within one unit of what the kernel counts"
+
+
+class Asked(NamedTuple):
+    """``name`` is the user's for it: a probe, or a disk or mount of a probe that only looks."""
+
+    name: str
+    probe: Probe
+    item: str | None
+
+
+def asked_of(baseline: Baseline) -> list[Asked]:
+    """Everything that was asked for by name."""
+    found = []
+    for probe in check_probes(baseline.probes):
+        if probe.kind in ACTIVE:
+            found.append(Asked(probe.name, probe, None))
+        items = probe.options.get("devices") or probe.options.get("mounts") or []
+        found += [Asked(f"{probe.kind} {item}", probe, item) for item in items]
+    return found
+
+
+def names_of(windows: Iterable[Window]) -> dict[str, set[str]]:
+    """The kernel's name of a disk to the links by which it was asked for (/dev/mapper/data)."""
+    found: dict[str, set[str]] = {}
+    for window in windows:
+        named = window.conditions.get("named")
+        if isinstance(named, list):
+            found.setdefault(window.subject, set()).update(str(name) for name in named)
+    return found
+
+
+def serves(series: Series, one: Asked, names: dict[str, set[str]]) -> bool:
+    """Whether a series is of what was asked for. ``names`` as names_of() gives them."""
+    options = one.probe.options
+    if one.probe.kind == TCP:
+        target = one.probe.name.split(" ")[1]
+        same_mode = series.mode in (None, options["mode"])
+        return series.probe == TCP and target == series.subject and same_mode
+    if one.probe.kind == DISK_READ:
+        return series.size is not None and series.subject == options["path"]
+    if one.item is None:
+        return False
+    if one.probe.kind == NFS:
+        return series.probe == NFS and (series.subject + " ").startswith(one.item + " ")
+    same = series.subject == one.item or one.item in names.get(series.subject, ())
+    return series.probe == DISK and same
+
+
+def without_answer(
+    baseline: Baseline,
+    measured: Sequence[Series],
+    names: dict[str, set[str]],
+    coarse: Sequence[Series] = (),
+) -> list[str]:
+    """A sentence for each that was asked for and that none of the ``measured`` series answers.
+
+    ``coarse`` are those that the kernel counted in units that are too long.
+    """
+    found = []
+    for one in asked_of(baseline):
+        if any(serves(series, one, names) for series in measured):
+            continue
+        ticks = any(serves(series, one, names) for series in coarse)
+        reason = f" ({COARSE})" if ticks else because(baseline.remarks)
+        found.append(f"{one.name} was not measured{reason}")
+    return found
+
+
+def because(remarks: Sequence[str]) -> str:
+    """The remarks in brackets, but for those that say that a figure is inexact: that is no reason
+    for its absence."""
+    reasons = [remark for remark in remarks if IN_TICKS not in remark]
+    return " ({0})".format("; ".join(reasons)) if reasons else ""

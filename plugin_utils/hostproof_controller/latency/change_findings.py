@@ -1,0 +1,303 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a comparison of latency before and after a change amounts to, as findings.
+
+``latency.change`` is one series of one host, ``latency.fleet_change`` one figure over all changed
+hosts, ``latency.gate`` what became of a change that ran through the gate.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.controls.latency.rules_change import change, fleet_change
+from ansible.module_utils.hostproof.evidence import encode
+from ansible.module_utils.hostproof.finding import (
+    ERROR,
+    FAIL,
+    PASS,
+    SKIP,
+    WARN,
+    Finding,
+    found,
+    worst,
+)
+from ansible.module_utils.hostproof.measured import Window
+
+from . import fleet, verdict
+from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, another_path
+from .losses import Loss
+from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
+
+CHANGE, FLEET_CHANGE = change.check, fleet_change.check
+
+#: A host that the change did not touch tells of the surroundings; it fails nobody's change.
+_UNCHANGED = "left unchanged: what happened to it is not the change's doing, but may be the reason"
+
+
+class Judged(NamedTuple):
+    """The findings on one host, and the evidence that they cite (key to reading)."""
+
+    host: str
+    findings: list[Finding]
+    evidence: dict[str, dict[str, Any]]
+
+    def answer(self) -> dict[str, Any]:
+        """As a task answers it."""
+        return {
+            "host": self.host,
+            "findings": [finding.as_dict() for finding in self.findings],
+            "evidence": encode(self.evidence),
+        }
+
+
+def judge_host(
+    one: HostVerdict,
+    at_before: str | None,
+    at_after: str | None,
+    unchanged: bool = False,
+    undo: str | None = None,
+) -> Judged:
+    """Findings on each series. ``at_before`` and ``at_after`` (UTC) date the evidence.
+
+    ``undo`` is the command that puts the change back, where there is a better one than revert.
+    """
+    command = undo or f"./hostproof revert --limit {one.host}"
+    findings = [
+        found(
+            CHANGE,
+            ERROR,
+            why="Whether the change made this host slower is not known.",
+            fix=f"measure again: ./hostproof compare --limit {one.host}",
+            desired="latency before and after the change",
+            running=f"not compared: {problem}",
+        )
+        for problem in one.problems
+    ]
+    findings += [_judge_loss(loss, unchanged, command) for loss in one.lost]
+    evidence: dict[str, dict[str, Any]] = {}
+    for series in one.series:
+        keys = _keep(evidence, series, one.remarks, (at_before, at_after))
+        findings.append(_judge_series(series, one, keys, unchanged, command))
+    if not findings:
+        findings.append(
+            found(
+                CHANGE,
+                ERROR,
+                why="Whether the change made this host slower is not known.",
+                fix="name probes that measure something here: latency_probes",
+                desired="latency before and after the change",
+                running="no probe gave a window",
+            )
+        )
+    elif not one.problems and not one.measured:
+        findings.append(
+            found(
+                CHANGE,
+                ERROR,
+                why="Nothing on this host was busy enough to be measured by looking on.",
+                fix="name probes that ask by themselves (tcp, disk_read): latency_probes",
+                desired="latency before and after the change",
+                running="not a single figure could be compared",
+            )
+        )
+    return Judged(one.host, findings, evidence)
+
+
+def judge_fleet(verdicts: Sequence[FleetVerdict], undo: str | None = None) -> list[Finding]:
+    """A finding for each figure over all changed hosts."""
+    findings = []
+    for one in verdicts:
+        title = f"{one.name}: {FLEET_CHANGE.title}"
+        hosts = "{0} changed hosts, less {1} unchanged ones".format(
+            one.comparison.hosts, one.comparison.controls or "no"
+        )
+        interval = one.comparison.interval
+        if not one.bounded:
+            findings.append(
+                found(
+                    FLEET_CHANGE,
+                    SKIP,
+                    title=title,
+                    why="Too few hosts for a verdict on all of them: with {0} to be told at once "
+                    "it takes {1}{2}.".format(
+                        "1 figure" if one.figures == 1 else f"{one.figures} figures",
+                        fleet.fewest_hosts(one.comparison.controls, one.figures),
+                        _beside(one.comparison.controls),
+                    ),
+                    running=f"{percent(interval.ratio)} ({hosts})",
+                )
+            )
+            continue
+        statuses = {WORSE: FAIL, INCONCLUSIVE: WARN, BETTER: PASS, NO_DIFFERENT: PASS}
+        status = statuses[one.comparison.verdict]
+        if one.whole is not None and status == FAIL:
+            status = WARN
+        findings.append(
+            found(
+                FLEET_CHANGE,
+                status,
+                title=title,
+                why=_part_of(one.whole) if status == WARN else None,
+                fix=undo or "./hostproof revert --limit HOSTS",
+                desired="not worse",
+                running=f"{percent(interval.ratio)} (95 % interval {percent(interval.low)} to "
+                f"{percent(interval.high)}) over {hosts}: {one.comparison.verdict}",
+            )
+        )
+    return findings
+
+
+def _beside(controls: int) -> str:
+    enough = fleet.ENOUGH_CONTROLS
+    if controls:
+        return f" beside these {controls} unchanged ones"
+    return f", or fewer beside {enough} and more that are left unchanged"
+
+
+def _part_of(whole: str | None) -> str | None:
+    return None if whole is None else f"This is a part of {whole}, which decides."
+
+
+def percent(ratio: float) -> str:
+    """A ratio after / before as people read it: +4.6 %."""
+    return f"{(ratio - 1.0) * 100:+.1f} %"
+
+
+def _judge_loss(loss: Loss, unchanged: bool, undo: str) -> Finding:
+    status = FAIL if loss.worse and not unchanged else WARN
+    why = "An answer that never comes is in no figure of those that do."
+    if not loss.worse:
+        why += " So few may be chance."
+    if unchanged:
+        why += f" This host was {_UNCHANGED}."
+    return found(
+        CHANGE,
+        status,
+        title=f"{loss.name}: {CHANGE.title}",
+        why=why,
+        fix=_fix(status, undo, unchanged),
+        desired="no more lost than before",
+        running=loss.text,
+    )
+
+
+def _without_figures(
+    one: SeriesVerdict, host: HostVerdict, keys: list[str], title: str, path: list[str]
+) -> Finding:
+    """Nothing was compared: an error, unless it was idle or another series tells."""
+    whole = host.whole_of(one)
+    remarks = "; ".join(one.remarks)
+    if one.problem and whole is None:
+        return found(
+            CHANGE,
+            ERROR,
+            title=title,
+            why=f"Whether the change made this slower is not known: {one.problem}.",
+            fix="measure longer, or while there is load: latency_gate_windows, "
+            "latency_gate_seconds",
+            evidence=keys,
+            desired="a figure before and after",
+            running="; ".join([*path, "not compared"]) + (f" ({remarks})" if remarks else ""),
+        )
+    tells = "" if whole is None else f"; {whole.series.name} tells"
+    return found(
+        CHANGE,
+        SKIP,
+        title=title,
+        why=f"Nothing to compare: {one.idle or one.problem}{tells}.",
+        evidence=keys,
+    )
+
+
+def _judge_series(
+    one: SeriesVerdict, host: HostVerdict, keys: list[str], unchanged: bool, undo: str
+) -> Finding:
+    title = f"{one.series.name}: {CHANGE.title}"
+    remarks = "; ".join(one.remarks)
+    # Said first: it may be all of the difference, or the very change that is tested.
+    path = [another_path(one.path)] if one.path else []
+    if not one.figures:
+        return _without_figures(one, host, keys, title, path)
+    part = host.whole_of(one) if one.series.layer == "host" else None
+    gone = one.gone if host.whole_of(one) is None else None
+    status = worst([_status(figure) for figure in one.figures] + [ERROR] * bool(gone))
+    why = None
+    if status == FAIL and (unchanged or part is not None):
+        status = WARN
+        why = _part_of(part.series.name if part else None)
+    if unchanged and status != PASS:
+        why = f"This host was {_UNCHANGED}."
+    if why is None and status == ERROR:
+        why = f"Whether the change made this slower is not known: {gone}."
+    if why is None and status == WARN:
+        why = "That the change made this slower can be neither shown nor ruled out."
+    sentences = path + [
+        f"{figure.name} {verdict.sentence(figure.comparison)}" for figure in one.figures
+    ]
+    if gone:
+        sentences.append(gone)
+    if remarks:
+        sentences.append("to mind: " + remarks)
+    return found(
+        CHANGE,
+        status,
+        title=title,
+        why=why,
+        fix=_fix(status, undo, unchanged),
+        evidence=keys,
+        desired="not more than {0}".format(
+            ", ".join(
+                f"{figure.name} "
+                f"{_figure(figure.comparison.before * (1 + figure.comparison.margin))}"
+                for figure in one.figures
+            )
+        ),
+        running="; ".join(sentences),
+    )
+
+
+def _status(figure: Figure) -> str:
+    if figure.comparison.stable is False or figure.comparison.suspect:
+        return WARN
+    return {WORSE: FAIL, INCONCLUSIVE: WARN}.get(figure.comparison.verdict, PASS)
+
+
+def _fix(status: str, undo: str, unchanged: bool) -> str:
+    if status == FAIL:
+        return undo
+    if unchanged:
+        return "find out what else changed, and compare again"
+    if status == ERROR:
+        return "measure longer (latency_gate_seconds), or take more samples (latency_probes)"
+    return "compare again with more windows (latency_gate_windows), or at a quieter time"
+
+
+def _figure(microseconds: float) -> str:
+    return f"{microseconds:.0f} us" if microseconds >= 100 else f"{microseconds:.3g} us"
+
+
+def _keep(
+    evidence: dict[str, dict[str, Any]], one: SeriesVerdict, remarks: list[str], dates: Any
+) -> list[str]:
+    """Put the windows of both sides into the evidence; the keys, of those sides that have any."""
+    keys = []
+    for side, windows, at in (
+        ("before", one.before, dates[0]),
+        ("after", one.after, dates[1]),
+    ):
+        if windows:
+            key = f"windows:{side}:{one.series.name}"
+            mine = [remark for remark in remarks if remark.startswith(side + ": ")]
+            evidence[key] = reading(windows, mine, at)
+            keys.append(key)
+    return keys
+
+
+def reading(windows: Sequence[Window], remarks: Sequence[str], at: str | None) -> dict[str, Any]:
+    """A reading of evidence as Host.windows keeps it."""
+    return {
+        "kind": "windows",
+        "at": at,
+        "windows": [window.to_json() for window in windows],
+        "remarks": list(remarks),
+    }

@@ -1,0 +1,498 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baselines before and after a change, figure by figure: host by host, and all hosts together.
+
+A series is what one probe measured of one subject, layer and size; its figures are compared by
+verdict.py. A series that has figures on one side alone is a problem, never "no different".
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.latency.probe_list import TCP, check_probes
+from ansible.module_utils.hostproof.measured import Window
+
+from . import fleet, verdict
+from .asked import COARSE, asked_of, because, names_of, serves, without_answer
+from .baseline import Baseline
+from .losses import Loss, losses
+from .series import (
+    FEWER,
+    FEWEST_WINDOWS,
+    LEAST,
+    Series,
+    is_cached,
+    is_coarse,
+    series_of,
+    told_windows,
+    unit_of,
+    values_of,
+)
+
+#: Layers that are a part of ``user`` where a probe has that.
+PARTS = ("host", "kernel", "device")
+
+#: What should be the same before and after; a difference is said, for it may be the reason.
+_SAME = (
+    ("cpus", "CPUs"),
+    ("kernel", "kernel"),
+    ("clocksource", "clock source"),
+    ("governor", "CPU frequency governor"),
+    ("interval_us", "interval between samples (us)"),
+)
+
+#: The way to the other side: what else changed may be all of a difference, or the change itself.
+_PATH = (
+    ("peer", "address of the other side"),
+    ("interface", "network interface"),
+    ("route", "route"),
+    ("source_address", "own address"),
+    ("mtu", "MTU"),
+    ("mss", "largest segment"),
+    ("source", "export"),
+    ("version", "NFS version"),
+    ("proto", "transport"),
+    ("connections", "connections"),
+)
+
+#: A tail that fewer windows told than this share comes and goes with the number of samples.
+_NEARLY_ALL = 0.8
+
+#: Beyond these a window tells of the host's load rather than of what was changed.
+_MOST_STEAL = 2.0
+_MUCH_LOAD = 2.0
+
+
+class Figure(NamedTuple):
+    """One figure of a series (p50, p99, mean) and its four-way verdict."""
+
+    name: str
+    comparison: verdict.Comparison
+
+    @property
+    def is_central(self) -> bool:
+        """Whether it is about the middle, which is steady enough to be demanded."""
+        return self.name != "p99"
+
+
+class SeriesVerdict(NamedTuple):
+    """``problem`` says why there is no figure; ``idle`` that there was nothing on either side.
+
+    ``path`` is what differs of the way to the other side between before and after, ``remarks`` what
+    else does. ``asked`` is whether the user named it, ``gone`` says which figure there was before
+    and is no more.
+    """
+
+    series: Series
+    before: list[Window]
+    after: list[Window]
+    figures: list[Figure]
+    problem: str | None
+    idle: str | None
+    path: list[str]
+    remarks: list[str]
+    asked: bool = True
+    gone: str | None = None
+
+
+class HostVerdict(NamedTuple):
+    """``problems`` are about the host as a whole: a side that is missing, a probe without a window.
+
+    ``remarks`` are what the measurements themselves remarked, with the side; ``lost`` is what was
+    not answered any more.
+    """
+
+    host: str
+    series: list[SeriesVerdict]
+    problems: list[str]
+    remarks: list[str]
+    lost: Sequence[Loss] = ()
+
+    @property
+    def measured(self) -> bool:
+        """Whether anything at all was compared."""
+        return any(one.figures for one in self.series)
+
+    @property
+    def other_paths(self) -> list[str]:
+        """A sentence for each subject that was reached by another path than before."""
+        found: list[str] = []
+        for one in self.series:
+            text = f"{one.series.probe} {one.series.subject}: {another_path(one.path)}"
+            if one.path and text not in found:
+                found.append(text)
+        return found
+
+    def whole_of(self, one: SeriesVerdict) -> SeriesVerdict | None:
+        """What a process felt, which was compared, where ``one`` is a part of it: its ``user``
+        series. What a part lacks, the whole tells."""
+        if one.series.layer not in PARTS:
+            return None
+        whole = one.series._replace(layer="user")
+        found = [other for other in self.series if other.series == whole and other.figures]
+        return found[0] if found else None
+
+
+class FleetVerdict(NamedTuple):
+    """One figure of one kind of series over all hosts, ``hosts`` those that have it.
+
+    ``figures`` is how many share the error, ``whole`` the name of what this is a part of.
+    """
+
+    name: str
+    hosts: list[str]
+    unchanged: list[str]
+    comparison: fleet.FleetComparison
+    figures: int = 1
+    whole: str | None = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there were hosts enough for an interval."""
+        return self.comparison.interval.low > 0.0
+
+
+def another_path(differences: Sequence[str]) -> str:
+    """What differs of a path, in words."""
+    return "another path than before ({0})".format("; ".join(differences))
+
+
+class _Pair(NamedTuple):
+    series: Series
+    before: list[Window]
+    after: list[Window]
+    rounds: int
+    asked: bool
+
+    @property
+    def coarse(self) -> bool:
+        return is_coarse(self.before + self.after)
+
+
+def compare_hosts(pairs: dict[str, tuple[Any, Any]]) -> dict[str, HostVerdict]:
+    """Host to its verdict. A pair is a Baseline before and one after, or a text that says why
+    there is none. The error is shared by all figures of all hosts (Bonferroni)."""
+    problems = {host: _problems(*pairs[host]) for host in pairs}
+    found = {host: [] if problems[host] else _pairs(*pairs[host]) for host in pairs}
+    figures = {(host, pair.series): _ready(pair) for host in found for pair in found[host]}
+    comparisons = max(1, sum(len(ready) for ready in figures.values()))
+    verdicts = {}
+    for host in pairs:
+        judged = [_judge(pair, figures[host, pair.series], comparisons) for pair in found[host]]
+        missing = [] if problems[host] else _missing_probes(*pairs[host], judged)
+        remarks = [] if problems[host] else _remarks(*pairs[host])
+        lost = [] if problems[host] else losses(*pairs[host])
+        verdicts[host] = HostVerdict(host, judged, problems[host] + missing, remarks, lost)
+    return verdicts
+
+
+class Stability(NamedTuple):
+    """``unstable`` names central figures that moved by themselves, of ``figures`` looked at."""
+
+    unstable: list[str]
+    figures: int
+
+
+def stability(baseline: Baseline) -> Stability:
+    """Whether the second half of a baseline is like its first, figure by figure."""
+    names = []
+    figures = 0
+    for series, windows in series_of(baseline.windows).items():
+        if series.layer == "host" or is_coarse(windows):
+            continue
+        for figure, values in values_of(windows):
+            if figure == "p99" or not values:
+                continue
+            steady = verdict.is_stable(values, verdict.MARGINS[figure])
+            figures += steady is not None
+            if steady is False:
+                names.append(f"{series.name} {figure}")
+    return Stability(names, figures)
+
+
+def unmeasured(baseline: Baseline) -> list[str]:
+    """Why this baseline is none to compare with: no figure at all, or a probe without one."""
+    every = series_of(baseline.windows)
+    coarse = [series for series, windows in every.items() if is_coarse(windows, FEWER)]
+    counts = {
+        series: 0 if series in coarse else told_windows(windows)
+        for series, windows in every.items()
+    }
+    found = []
+    if not any(count >= FEWEST_WINDOWS for count in counts.values()):
+        found.append(
+            f"no figure was measured in {FEWEST_WINDOWS} windows or more{because(baseline.remarks)}"
+        )
+    measured = [series for series, count in counts.items() if count >= FEWEST_WINDOWS]
+    return found or without_answer(baseline, measured, names_of(baseline.windows), coarse)
+
+
+def windows_needed(baselines: Sequence[Baseline]) -> tuple[int, int]:
+    """How many windows a side bound an interval of each figure, and how many figures share the
+    error, where these are compared together."""
+    figures = sum(
+        len(values) >= FEWEST_WINDOWS
+        for one in baselines
+        for windows in series_of(one.windows).values()
+        for _, values in values_of(windows)
+    )
+    return verdict.fewest_windows(verdict.ALPHA / max(1, figures)), figures
+
+
+def compare_fleet(
+    verdicts: dict[str, HostVerdict], changed: Sequence[str], unchanged: Sequence[str]
+) -> list[FleetVerdict]:
+    """Each figure of each kind of series over the changed hosts, less what the others saw.
+
+    A host is one observation: the median of the ratios of its subjects (its disks, its mounts).
+    """
+    ratios: dict[tuple[Series, str], dict[str, list[float]]] = {}
+    for host in list(changed) + list(unchanged):
+        for one in verdicts[host].series if host in verdicts else []:
+            if is_coarse(one.before + one.after):
+                continue  # of such only harm is told: they would speak for the others
+            for figure in one.figures:
+                # Every subject of a host counts for its one observation.
+                kind = (one.series._replace(subject=""), figure.name)
+                by_host = ratios.setdefault(kind, {})
+                by_host.setdefault(host, []).append(figure.comparison.interval.ratio)
+    ours = {kind: [host for host in changed if host in ratios[kind]] for kind in ratios}
+    kinds = [kind for kind in sorted(ratios, key=str) if ours[kind]]
+    wholes = {kind: _whole_of(kind, kinds) for kind in kinds}
+    found = []
+    for kind in kinds:
+        by_host = ratios[kind]
+        others = [host for host in unchanged if host in by_host]
+        comparison = fleet.compare_fleet(
+            [verdict.median(by_host[host]) for host in ours[kind]],
+            [verdict.median(by_host[host]) for host in others],
+            verdict.MARGINS[kind[1]],
+            _sharing(kind, wholes),
+        )
+        whole = wholes[kind]
+        found.append(
+            FleetVerdict(
+                _fleet_name(kind),
+                ours[kind],
+                others,
+                comparison,
+                _sharing(kind, wholes),
+                None if whole is None else _fleet_name(whole),
+            )
+        )
+    return found
+
+
+_Kind = tuple[Series, str]
+
+
+def _whole_of(kind: _Kind, kinds: Sequence[_Kind]) -> _Kind | None:
+    """A figure of what this is a part of."""
+    if kind[0].layer not in PARTS:
+        return None
+    whole = kind[0]._replace(layer="user")
+    found = [one for one in kinds if one[0] == whole]
+    return found[0] if found else None
+
+
+def _sharing(kind: _Kind, wholes: dict[_Kind, _Kind | None]) -> int:
+    """How many figures share the error with this: those that decide, the tails apart from the
+    middles, so that the noise of the ones costs nothing of the power of the others."""
+    is_tail = kind[1] == "p99"
+    return sum(whole is None for one, whole in wholes.items() if (one[1] == "p99") == is_tail)
+
+
+def _fleet_name(kind: _Kind) -> str:
+    return f"{kind[0].probe} {kind[0].kind} {kind[1]}"
+
+
+# -- one host -------------------------------------------------------------------------------------
+
+
+def _problems(before: Any, after: Any) -> list[str]:
+    """Why the two sides are not compared: one is missing, or they were measured differently."""
+    sides = (("before", before), ("after", after))
+    missing = [f"{name}: {side}" for name, side in sides if isinstance(side, str)]
+    if missing:
+        return missing
+    try:
+        asked = [(_by_name(side.probes), float(side.seconds)) for side in (before, after)]
+    except PolicyError as problem:
+        return [f"the baseline asks for what cannot be measured: {problem}"]
+    if asked[0] != asked[1]:
+        return [
+            f"before and after were not measured alike ({_difference(asked[0], asked[1])}): "
+            "measure both with the same probes and seconds"
+        ]
+    return []
+
+
+def _by_name(probes: list[dict[str, Any]]) -> dict[str, Any]:
+    return {probe.name: probe.options for probe in check_probes(probes)}
+
+
+def _difference(before: tuple[dict[str, Any], float], after: tuple[dict[str, Any], float]) -> str:
+    if before[1] != after[1]:
+        return f"windows of {before[1]:g} s and of {after[1]:g} s"
+    names = sorted(
+        name for name in set(before[0]) | set(after[0]) if before[0].get(name) != after[0].get(name)
+    )
+    return "probe {0}".format(", ".join(names))
+
+
+def _pairs(before: Baseline, after: Baseline) -> list[_Pair]:
+    first, second = series_of(before.windows), series_of(after.windows)
+    keys = list(first) + [series for series in second if series not in first]
+    names, asked = names_of(before.windows + after.windows), asked_of(before)
+    return [
+        _Pair(
+            series,
+            first.get(series, []),
+            second.get(series, []),
+            before.rounds,
+            any(serves(series, one, names) for one in asked),
+        )
+        for series in keys
+    ]
+
+
+_Ready = list[tuple[str, list[float], list[float]]]
+
+
+def _ready(pair: _Pair) -> _Ready:
+    """The figures that both sides tell in windows enough."""
+    least = unit_of(pair.before + pair.after) if pair.coarse else LEAST
+    before, after = dict(values_of(pair.before, least)), dict(values_of(pair.after, least))
+    sides = [(name, before[name], after[name]) for name in before if name in after]
+    return [one for one in sides if min(len(one[1]), len(one[2])) >= FEWEST_WINDOWS]
+
+
+def _judge(pair: _Pair, ready: _Ready, comparisons: int) -> SeriesVerdict:
+    compared = [
+        Figure(name, verdict.compare(before, after, verdict.MARGINS[name], comparisons))
+        for name, before, after in ready
+    ]
+    if pair.coarse:
+        compared = [one for one in compared if _shows_harm(one)]
+    # Of a disk that is told no more, how finely it was counted is no excuse.
+    coarse = pair.coarse and told_windows(pair.after) > 0
+    why = None if compared else COARSE if coarse else _short(pair)
+    idle = coarse or _is_idle(pair)
+    return SeriesVerdict(
+        pair.series,
+        pair.before,
+        pair.after,
+        compared,
+        None if idle else why,
+        why if idle else None,
+        _differences(pair, _PATH),
+        _changed_conditions(pair),
+        pair.asked,
+        _gone(pair, ready) if compared and pair.asked else None,
+    )
+
+
+def _shows_harm(figure: Figure) -> bool:
+    comparison = figure.comparison
+    suspect = comparison.suspect and comparison.interval.ratio > 1.0
+    return comparison.verdict == verdict.WORSE or suspect
+
+
+def _is_idle(pair: _Pair) -> bool:
+    """Whether it is only that there was too little to do.
+
+    What a probe merely looks at may be busy in a few windows more or less by chance; but a disk
+    that was busy in most of them, and of which nothing at all is told after, may be one that hangs.
+    Of what was named something must be told for all that: _missing_probes() sees to it.
+    """
+    before, after = told_windows(pair.before), told_windows(pair.after)
+    if pair.series.probe == TCP or pair.series.size is not None:
+        return max(before, after) < FEWEST_WINDOWS
+    return before < FEWEST_WINDOWS or after > 0 or 2 * before < pair.rounds
+
+
+def _short(pair: _Pair) -> str:
+    text = (
+        f"it has a figure in {told_windows(pair.before)} windows before and in "
+        f"{told_windows(pair.after)} after, and {FEWEST_WINDOWS} are needed"
+    )
+    cached = sum(is_cached(window) for window in pair.before + pair.after)
+    return text + (f"; a cache answered {cached} windows" if cached else "")
+
+
+def _gone(pair: _Pair, ready: _Ready) -> str | None:
+    """Of the figures that only one side tells, those that nearly each window told before: the tail
+    of a window that was cut short is not the same as before, it is not known."""
+    after = dict(values_of(pair.after))
+    names = [name for name, _, _ in ready]
+    for name, values in values_of(pair.before):
+        if name not in names and len(values) > _NEARLY_ALL * told_windows(pair.before):
+            without = [one.n for one in pair.after if getattr(one, name) is None]
+            return (
+                f"{name} is told in {len(values)} windows before and in "
+                f"{len(after.get(name, []))} after, where others have too few samples for it "
+                f"({max(without or [0])} at most)"
+            )
+    return None
+
+
+def _differences(pair: _Pair, conditions: Sequence[tuple[str, str]]) -> list[str]:
+    """Of the conditions that both sides tell those that differ. What one side does not tell, as a
+    baseline of an older Hostproof, is not known to differ."""
+    found = []
+    for name, words in conditions:
+        sides = [_told(side, name) for side in (pair.before, pair.after)]
+        if all(sides) and sides[0] != sides[1]:
+            texts = ["/".join(side) for side in sides]
+            found.append("{0}: {1} before, {2} after".format(words, *texts))
+    return found
+
+
+def _changed_conditions(pair: _Pair) -> list[str]:
+    if not pair.before or not pair.after:
+        return []
+    found = _differences(pair, _SAME)
+    rates = [_numbers(side, "per_second") for side in (pair.before, pair.after)]
+    if all(rates):
+        first, second = [verdict.median(rate) for rate in rates]
+        if max(first, second) > _MUCH_LOAD * max(min(first, second), 0.1):
+            found.append(f"{first:.0f} requests a second before, {second:.0f} after")
+    for words, side in (("before", pair.before), ("after", pair.after)):
+        steal = _numbers(side, "steal_percent")
+        if steal and max(steal) > _MOST_STEAL:
+            found.append(f"{words}, the hypervisor took up to {max(steal):.0f} % of the CPUs")
+        loads = [
+            (load, window.conditions.get("cpus"))
+            for window in side
+            for load in _numbers([window], "load")
+        ]
+        over = [load for load, cpus in loads if isinstance(cpus, int) and load > cpus]
+        if over:
+            found.append(f"{words}, the load was up to {max(over):.1f}, above the CPUs")
+    return found
+
+
+def _told(windows: Sequence[Window], name: str) -> list[str]:
+    values = [window.conditions.get(name) for window in windows]
+    return sorted({str(value) for value in values if value is not None})
+
+
+def _numbers(windows: Sequence[Window], name: str) -> list[float]:
+    values = [window.conditions.get(name) for window in windows]
+    return [value for value in values if isinstance(value, (int, float))]
+
+
+def _missing_probes(before: Baseline, after: Baseline, judged: list[SeriesVerdict]) -> list[str]:
+    """What was asked for by name and has no series that was compared, or a problem of its own."""
+    told = [one.series for one in judged if one.figures or one.problem]
+    coarse = [one.series for one in judged if one.idle == COARSE]
+    return without_answer(before, told, names_of(before.windows + after.windows), coarse)
+
+
+def _remarks(before: Baseline, after: Baseline) -> list[str]:
+    return [
+        f"{name}: {remark}"
+        for name, side in (("before", before), ("after", after))
+        for remark in side.remarks
+    ]

@@ -1,0 +1,375 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Policies from a host's variables: read by name, templated only where a value holds a template.
+
+A control's variables, their types and defaults stand in its role (``meta/argument_specs.yml``,
+``defaults/main.yml``); both are read once, before workers are forked.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import difflib
+import functools
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Variables of a role that decide what its tasks do, not what a host should be.
+OF_TASKS = ("verify_fail_on", "reboot_ok")
+
+#: Variables of the playbooks that begin as a control's do.
+OF_PLAYBOOKS = frozenset(
+    f"latency_gate_{name}"
+    for name in (
+        "action",
+        "controls",
+        "inconclusive",
+        "pause",
+        "release",
+        "revert_later",
+        "seconds",
+        "serial",
+        "settle",
+        "tolerance",
+        "windows",
+    )
+)
+OF_HOSTPROOF = frozenset(
+    f"hostproof_{name}"
+    for name in (
+        "after_apply",
+        "baseline",
+        "become",
+        "entry_point",
+        "evidence",
+        "evidence_folder",
+        "fail_on",
+        "gate",
+        "packs_skipped",
+        "revert_overwrite",
+        "strict",
+        "waivers",
+    )
+)
+
+#: What the options begin with that several roles share. Their defaults stand in the specification.
+OF_ALL = "hostproof_"
+
+#: How deep and how large a value may be. Nobody's policy is; an alias bomb in an inventory is.
+MOST_DEPTH = 20
+MOST_ITEMS = 100_000
+MOST_TEXT = 1 << 20
+MOST_NUMBER = 1 << 64
+
+_TRUE = ("true", "yes", "on", "1", "y", "t")
+_FALSE = ("false", "no", "off", "0", "n", "f")
+
+
+class BadPolicy(Exception):
+    """A variable that cannot be used; the message is one sentence that names it."""
+
+
+class Control(NamedTuple):
+    """What a role says of its variables: names without prefix to their options and defaults."""
+
+    name: str
+    options: dict[str, dict[str, Any]]
+    defaults: dict[str, Any]
+    shared: frozenset[str]
+
+    def variable(self, field: str) -> str:
+        return f"{OF_ALL if field in self.shared else self.name + '_'}{field}"
+
+    @property
+    def fields(self) -> list[str]:
+        return [name for name in self.options if name not in OF_TASKS]
+
+
+@functools.cache
+def controls() -> dict[str, Control]:
+    """Every control that has a role, by name."""
+    found = {}
+    for specs in sorted((ROOT / "roles").glob("*/meta/argument_specs.yml")):
+        name = specs.parents[1].name
+        options = _yaml(specs)["argument_specs"]["main"].get("options") or {}
+        defaults = _yaml(specs.parents[1] / "defaults/main.yml")
+        prefix = f"{name}_"
+        shared = {key: value["default"] for key, value in options.items() if key.startswith(OF_ALL)}
+        found[name] = Control(
+            name,
+            {key.removeprefix(prefix).removeprefix(OF_ALL): one for key, one in options.items()},
+            {key.removeprefix(prefix): one for key, one in defaults.items()}
+            | {key.removeprefix(OF_ALL): one for key, one in shared.items()},
+            frozenset(key.removeprefix(OF_ALL) for key in shared),
+        )
+    return found
+
+
+def _yaml(path: Path) -> Any:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=loader) or {}
+
+
+class Policies(NamedTuple):
+    """Per control its plain values, and those that must not be shown, packed (audit.unpack)."""
+
+    shown: dict[str, dict[str, Any]]
+    secret: dict[str, str]
+
+
+def policies_of(
+    names: Iterable[str], variables: Mapping[str, Any], template: Callable[..., Any]
+) -> Policies:
+    """The policies of controls by a host's variables.
+
+    ``template(value, variables)`` is Ansible's templar; it is asked only for what holds a template.
+    """
+    refuse_unknown(variables)
+    shown: dict[str, dict[str, Any]] = {}
+    secret: dict[str, str] = {}
+    every: dict[str, Any] = {}
+
+    def answer(value: Any) -> Any:
+        if not every:
+            # A template may name a variable that only its role gives a value.
+            every.update({**all_defaults(), **variables})
+        return template(value, every)
+
+    for name in names:
+        values, hidden = _values(control_named(name), variables, answer)
+        shown[name] = values
+        if hidden:
+            secret[name] = base64.b64encode(json.dumps(hidden).encode()).decode()
+    return Policies(shown, secret)
+
+
+def control_named(name: str) -> Control:
+    known = controls()
+    if name not in known:
+        raise BadPolicy(f"there is no control {name}{_meant(name, known)}")
+    return known[name]
+
+
+def all_defaults() -> dict[str, Any]:
+    return {
+        control.variable(name): value
+        for control in controls().values()
+        for name, value in control.defaults.items()
+    }
+
+
+def _values(
+    control: Control, variables: Mapping[str, Any], answer: Callable[[Any], Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    facts = variables.get("ansible_facts") or {}
+    constants = constants_of(control.name)
+    shown: dict[str, Any] = {}
+    hidden: dict[str, Any] = {}
+    for field in control.fields:
+        name = control.variable(field)
+        if name in facts:
+            raise BadPolicy(
+                f"{name} is a fact of this host, and a host must not set its own policy: set it "
+                "in the inventory"
+            )
+        if name in variables:
+            value = plain(name, variables[name], answer)
+        elif field in constants:
+            value = constants[field]
+        elif field in control.defaults:
+            value = plain(name, control.defaults[field], answer)
+        else:
+            raise BadPolicy(f"{name} has no value")
+        option = control.options[field]
+        if option.get("type") == "bool":
+            value = _boolean(name, value)
+        (hidden if option.get("no_log") else shown)[field] = value
+    return shown, hidden
+
+
+@functools.cache
+def constants_of(name: str) -> dict[str, Any]:
+    """The defaults of a control that hold no template, as JSON has them: the same for all hosts."""
+    control = controls()[name]
+    found = {}
+    for field, value in control.defaults.items():
+        with contextlib.suppress(BadPolicy):
+            found[field] = plain(control.variable(field), value, _no_constant)
+    return found
+
+
+def _no_constant(value: Any) -> Any:
+    raise BadPolicy("it holds a template")
+
+
+def prime() -> None:
+    """Read what all workers share, before they are forked."""
+    known_variables()
+    for name in controls():
+        constants_of(name)
+
+
+def _boolean(name: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise BadPolicy(f"{name} must be true or false, not {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """The value as a sentence can hold it."""
+    text = repr(value)
+    return text if len(text) <= 200 else text[:199] + "…"
+
+
+def plain(name: str, value: Any, answer: Callable[[Any], Any]) -> Any:
+    """The value as JSON has it, templates answered."""
+    return _plain(name, value, answer, _Room(), 0)
+
+
+class _Room:
+    """What a variable may still hold."""
+
+    def __init__(self) -> None:
+        self.items = MOST_ITEMS
+        self.characters = MOST_TEXT
+
+
+def _plain(
+    name: str, value: Any, answer: Callable[[Any], Any] | None, room: _Room, depth: int
+) -> Any:
+    room.items -= 1
+    if room.items < 0 or depth > MOST_DEPTH:
+        raise BadPolicy(
+            f"{name} is nested deeper than {MOST_DEPTH} levels or holds more than "
+            f"{MOST_ITEMS} values: no policy is; look for an alias or a loop in it"
+        )
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        if not -MOST_NUMBER < value < MOST_NUMBER:
+            raise BadPolicy(f"{name} holds a number that nothing can be: write it anew")
+        return value
+    if isinstance(value, str):
+        return _plain_text(name, value, answer, room, depth)
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise BadPolicy(f"{name} has a key that is no text: put it in quotes")
+        for key in value:
+            _plain_text(name, key, None, room, depth)
+        return {str(k): _plain(name, one, answer, room, depth + 1) for k, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(name, one, answer, room, depth + 1) for one in value]
+    if answer is not None:
+        # Such as what a vault keeps.
+        return _answered(name, value, answer, room, depth)
+    raise BadPolicy(
+        f"{name} holds a {type(value).__name__}, which is no text, number, list or map: put it in "
+        "quotes"
+    )
+
+
+def _plain_text(
+    name: str, value: str, answer: Callable[[Any], Any] | None, room: _Room, depth: int
+) -> Any:
+    room.characters -= len(value)
+    if room.characters < 0:
+        raise BadPolicy(f"{name} holds more than {MOST_TEXT} characters: no policy does")
+    if answer is not None and any(mark in value for mark in ("{{", "{%", "{#")):
+        return _answered(name, value, answer, room, depth)
+    return str(value)
+
+
+def _answered(name: str, value: Any, answer: Callable[[Any], Any], room: _Room, depth: int) -> Any:
+    try:
+        found = answer(value)
+    except Exception as problem:
+        words = " ".join(str(problem).split())[:300]
+        raise BadPolicy(f"{name} cannot be templated: {words}") from None
+    # What a template gives is never a template again.
+    return _plain(name, found, None, room, depth)
+
+
+@functools.cache
+def known_variables() -> frozenset[str]:
+    """Every variable that a control or a playbook of Hostproof takes."""
+    own = {
+        control.variable(name)
+        for control in controls().values()
+        for name in {*control.options, *control.defaults}
+    }
+    return frozenset(own) | OF_PLAYBOOKS | OF_HOSTPROOF
+
+
+def refuse_unknown(variables: Mapping[str, Any]) -> None:
+    """BadPolicy for a variable that looks like ours and is none: nothing would come of it."""
+    known = known_variables()
+    for name in variables:
+        if isinstance(name, str) and name not in known and _looks_like_ours(name):
+            # Read only where there is one, and wherever this module is imported without Ansible.
+            from ansible.module_utils.hostproof.policy import moved
+
+            old = moved(name)
+            if old is not None:
+                raise BadPolicy(old)
+            raise BadPolicy(
+                f"no control takes the variable {name}"
+                f"{_meant(name, known) or ': take it out, or see roles/CONTROL/README.md'}"
+            )
+    _refuse_facts(variables)
+
+
+def _refuse_facts(variables: Mapping[str, Any]) -> None:
+    """BadPolicy where a host gathered what would be a variable of ours."""
+    facts = variables.get("ansible_facts")
+    for name in facts if isinstance(facts, Mapping) else ():
+        if name in known_variables():
+            raise BadPolicy(
+                f"{name} is a fact of this host, and a host must not set its own policy: set it "
+                "in the inventory"
+            )
+
+
+@functools.lru_cache(maxsize=4096)
+def _looks_like_ours(name: str) -> bool:
+    if name.startswith(("_", "ansible_")):
+        # Private to a play or a role, ours too: no control takes such a one. The others are
+        # Ansible's.
+        return False
+    if any(name.startswith(f"{control}_") for control in _prefixes()):
+        return True
+    begin, _, end = name.lower().rpartition("_")
+    if not begin:
+        return False
+    # Comparing costs more than all the rest, so only what has something in common is compared.
+    if begin[:3] not in _beginnings() and end not in _endings():
+        return False
+    return bool(difflib.get_close_matches(name.lower(), known_variables(), 1, 0.85))
+
+
+def _prefixes() -> tuple[str, ...]:
+    return (*controls(), OF_ALL.rstrip("_"))
+
+
+@functools.cache
+def _beginnings() -> frozenset[str]:
+    return frozenset(one[:3] for one in _prefixes())
+
+
+@functools.cache
+def _endings() -> frozenset[str]:
+    return frozenset(one.rpartition("_")[2] for one in known_variables())
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name.lower(), list(known), 1, 0.6)
+    return f": did you mean {close[0]}?" if close else ""

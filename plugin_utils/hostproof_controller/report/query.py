@@ -1,0 +1,102 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""--query: what a JMESPath expression finds in the findings, bounded.
+
+An expression is a small program: a few characters can ask for more than a machine holds, and a few
+thousand brackets for more than an interpreter's stack. Both are refused in a sentence.
+"""
+
+import json
+from typing import Any
+
+from ansible.module_utils.hostproof.errors import HostproofError
+
+from .text import shorten
+
+#: Characters of an expression. The longest of the docs has 90.
+MOST_TEXT = 4096
+#: Values that an expression may give or gather on its way, for each finding and at least: one
+#: finding has thirty.
+VALUES_OF_ONE = 100
+LEAST_VALUES = 200_000
+
+
+class Expression:
+    """A JMESPath expression. HostproofError with its text and what is wrong with it."""
+
+    def __init__(self, text: str) -> None:
+        import jmespath  # type: ignore[import-untyped]
+
+        self._text = text
+        if len(text) > MOST_TEXT:
+            raise self._refused(f"it has {len(text)} characters, and {MOST_TEXT} are the most")
+        try:
+            self._parsed = jmespath.compile(text).parsed
+        except jmespath.exceptions.JMESPathError as problem:
+            raise self._refused(problem) from problem
+        except (RecursionError, ValueError) as problem:
+            raise self._refused("it is nested deeper than can be read") from problem
+
+    def search(self, findings: list[dict[str, Any]]) -> Any:
+        """What it finds."""
+        import jmespath
+
+        most = max(LEAST_VALUES, VALUES_OF_ONE * len(findings))
+        try:
+            found = _interpreter(most).visit(self._parsed, findings)
+            _count(found, {}, most)
+        except jmespath.exceptions.JMESPathError as problem:
+            raise self._refused(problem) from problem
+        except RecursionError as problem:
+            raise self._refused("it is nested deeper than can be read") from problem
+        except TooMuch as problem:
+            raise self._refused(f"it gives more than {most} values") from problem
+        except (ArithmeticError, TypeError, ValueError) as problem:
+            raise self._refused(problem) from problem
+        return found
+
+    def _refused(self, problem: object) -> HostproofError:
+        said = shorten(" ".join(str(problem).split()), 500)
+        return HostproofError(f"--query {shorten(self._text, 200)!r}: {said}")
+
+
+class TooMuch(Exception):
+    """There are more values than are given."""
+
+
+def as_json(found: Any) -> str:
+    """What was found as JSON, pure ASCII without a control character."""
+    return json.dumps(found, indent=2).replace("\x7f", "\\u007f")
+
+
+def _interpreter(most: int) -> Any:
+    """JMESPath's interpreter, which stops where what it gathers grows without end."""
+    from jmespath import visitor
+
+    class Bounded(visitor.TreeInterpreter):
+        def visit(self, node: Any, *arguments: Any, **named: Any) -> Any:
+            found = super().visit(node, *arguments, **named)
+            if isinstance(found, list | str) and len(found) > most:
+                raise TooMuch
+            return found
+
+    return Bounded()
+
+
+def _count(value: Any, known: dict[int, int], most: int) -> int:
+    """How many values stand in this one as JSON writes it; what stands in many places counts often.
+
+    ``known`` holds the counts of lists and objects by id(), since one can stand in itself times and
+    times again.
+    """
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        inner = value.values() if isinstance(value, dict) else value
+        total = 1
+        for one in inner:
+            total += _count(one, known, most)
+            if total > most:
+                raise TooMuch
+        known[id(value)] = total
+    return known[id(value)]

@@ -1,0 +1,894 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Report folders: reading findings.jsonl of one or many runs, and what they say together.
+
+A line of findings.jsonl is a host result (docs/finding.schema.json). Lines of several runs or
+shards merge by concatenation: for each host and control the line with the latest ``at`` wins.
+
+A line that is no host result is the error of its host, or of the run where it names none: one host
+cannot take the report from the others.
+"""
+
+import calendar
+import datetime
+import json
+import math
+import mmap
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, overload
+
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.finding import (
+    ERROR,
+    LAYERS,
+    SEVERITIES,
+    SKIP,
+    STATUSES,
+    TAKES_EFFECT,
+    WAIVED,
+    Check,
+    found,
+)
+
+from .text import shorten
+from .verdict import Tally
+from .waivers import WAIVERS_HOST
+
+#: The file of a report folder that everything else is rendered from.
+FINDINGS_FILE = "findings.jsonl"
+
+#: Of the lines that are written (docs/finding.schema.json); lines of schema 1 are read too.
+SCHEMA = 2
+
+#: What says how a host was changed, not how it is: neither replaces the other.
+_ABOUT_A_CHANGE = ("latency.change", "latency.fleet_change", "latency.gate")
+
+#: Seconds that a run itself may need between the end of reading and the line that tells of it.
+_MOMENT = 5
+
+#: Ends the topic of what an apply itself says: that it was refused, or did not succeed. What the
+#: same run finds afterwards says nothing of that.
+_AS_APPLIED = " as applied"
+
+#: Pseudo hosts: what is to be said about the run itself or about the waivers. They get no verdict.
+RUN_HOST = "(run)"
+PSEUDO_HOSTS = (RUN_HOST, WAIVERS_HOST)
+
+_INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
+_CHECK_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")
+_RESULT_KEYS_1 = {"schema", "run", "host", "at", "outcome", "message", "findings", "evidence"}
+_RESULT_KEYS = _RESULT_KEYS_1 | {"recorded_at"}
+_FINDING_TEXTS = ("control", "check", "title", "why", "reference")
+_FINDING_TEXTS_OR_NULL = (*LAYERS, "fix")
+#: What schema 2 adds, and what stands for it where a line of schema 1 is read.
+_SINCE_2: dict[str, Any] = {"values": None, "commands": [], "because_of": []}
+_FINDING_KEYS_1 = (
+    set(_FINDING_TEXTS)
+    | set(_FINDING_TEXTS_OR_NULL)
+    | {"status", "severity", "takes_effect", "evidence", "waiver"}
+)
+_FINDING_KEYS = _FINDING_KEYS_1 | set(_SINCE_2)
+
+#: Bytes of one line. What twenty thousand findings with evidence take is a fraction of it.
+MOST_LINE = 256 * 1024 * 1024
+
+#: A larger count of hosts, or a longer name of one, was never written by a run.
+_MOST_HOSTS = 10**7
+_MOST_NAME = 1000
+
+#: What decides where in a line a key stands: a text, or the begin or end of an object or a list.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\]]', re.DOTALL)
+_VALUE_FOLLOWS = re.compile(rb"\s*:\s*")
+_INSTANT_IN = re.compile(rb'"at"\s*:\s*"([0-9T:-]{19}Z)"')
+#: Where an instant must be: no line of a run is so long before its ``at``.
+_HEAD = 1024
+_NEVER = "1970-01-01T00:00:00Z"
+
+_REACHABLE = Check(
+    "host.reachable",
+    "The host answers",
+    "critical",
+    "",
+    "No connection could be made, so nothing is known about this host.",
+    "docs/limits.md, hosts that do not answer",
+)
+_JUDGED = Check(
+    "host.judged",
+    "The host could be judged",
+    "critical",
+    "",
+    "No control gave an answer, so nothing is known about this host.",
+    "docs/limits.md, hosts that do not answer",
+)
+_MATCHED = Check(
+    "run.hosts_matched",
+    "The run judged at least one host",
+    "critical",
+    "",
+    "No host was judged: whether any host is ready could not be determined.",
+    "README, exit codes",
+)
+_READABLE = Check(
+    "run.results_readable",
+    "Every result of the run can be read",
+    "critical",
+    "",
+    "A result that cannot be read does not say of which host it is.",
+    "docs/limits.md, hosts that do not answer",
+)
+_FINISHED = Check(
+    "run.finished",
+    "The run judged every host that it set out to judge",
+    "critical",
+    "",
+    "The run was cut short, so nothing is known about the hosts that are missing.",
+    "README, exit codes",
+)
+
+
+class Part(NamedTuple):
+    """The findings that one line of findings.jsonl contributes to its host."""
+
+    line: dict[str, Any]
+    findings: list[dict[str, Any]]
+
+
+class HostState(NamedTuple):
+    """What the runs together say about one host. ``at`` and ``outcome`` are the newest line's."""
+
+    name: str
+    outcome: str
+    at: str
+    parts: list[Part]
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        return [finding for part in self.parts for finding in part.findings]
+
+
+def recorded_apart(state: HostState) -> list[str | None]:
+    """The instants at which evidence of a host was recorded, where that is not when it was judged.
+
+    None stands for evidence that does not say when.
+    """
+    apart: dict[str | None, None] = {}
+    for part in state.parts:
+        at = part.line["recorded_at"]
+        if at is None:
+            unknown = part.line["outcome"] == "judged" and part.line["evidence"] is not None
+        else:
+            unknown = False
+        if unknown or (at is not None and abs(_seconds(at) - _seconds(part.line["at"])) > _MOMENT):
+            apart[at] = None
+    return sorted(apart, key=str)
+
+
+def _seconds(instant: str) -> int:
+    return calendar.timegm(time.strptime(instant, "%Y-%m-%dT%H:%M:%SZ"))
+
+
+class Run(NamedTuple):
+    """One run: ``hosts`` it set out to judge, ``answered`` that left a line."""
+
+    id: str
+    started: str
+    hosts: int
+    answered: int
+
+
+class Entry:
+    """What a line says of its place among the others; the line itself is read when it is needed.
+
+    ``topics`` are what its findings are about (_topic), each with whether all that it says of it
+    yields to an older line (_has_no_before).
+    """
+
+    __slots__ = ("_line", "_place", "at", "host", "outcome", "run", "topics")
+
+    def __init__(
+        self,
+        line: dict[str, Any],
+        place: tuple["_File", int, int] | None = None,
+        shared: dict[Any, Any] | None = None,
+    ) -> None:
+        self.host: str = line["host"]
+        self.at: str = line["at"]
+        self.outcome: str = line["outcome"]
+        self._line = None if place else line
+        self._place = place
+        topics: dict[str, bool] = {}
+        for finding in line["findings"]:
+            topic = _topic(finding)
+            topics[topic] = topics.get(topic, True) and _has_no_before(finding)
+        # Nearly all lines of a run say the same of both.
+        shared = {} if shared is None else shared
+        run = line["run"]
+        self.run: dict[str, Any] = shared.setdefault(tuple(sorted(run.items())), run)
+        self.topics: dict[str, bool] = shared.setdefault(tuple(topics.items()), topics)
+
+    def load(self) -> dict[str, Any]:
+        """The line."""
+        if self._line is not None:
+            return self._line
+        assert self._place is not None
+        kept, start, size = self._place
+        return kept.line(start, size)
+
+    def hold(self) -> "Entry":
+        """Keep the line itself from now on."""
+        self._line = self.load()
+        return self
+
+
+class _File:
+    """A findings.jsonl that stays open: what replaces it meanwhile is another file."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        # Closed with the last line that stands in it.
+        self.stream = open(path, "rb")  # noqa: SIM115
+
+    def line(self, start: int, size: int) -> dict[str, Any]:
+        raw = os.pread(self.stream.fileno(), size, start)
+        try:
+            return _as_schema_2(json.loads(raw))
+        except ValueError:
+            raise HostproofError(
+                f"{self.path} was written over while it was read: render it again"
+            ) from None
+
+
+class _Won(NamedTuple):
+    """What one line contributes to its host: the topics that no later line replaced.
+
+    ``silent``: the line has no finding, and what it amounts to is one.
+    """
+
+    entry: Entry
+    topics: frozenset[str]
+    silent: bool
+
+    def part(self) -> Part:
+        line = self.entry.load()
+        found = [_no_answer(line)] if self.silent else line["findings"]
+        return Part(line, [finding for finding in found if _topic(finding) in self.topics])
+
+
+class _Host(NamedTuple):
+    """A host before it is read: a HostState of lines that stand on disk."""
+
+    name: str
+    outcome: str
+    at: str
+    won: tuple[_Won, ...]
+
+    def state(self) -> HostState:
+        return HostState(self.name, self.outcome, self.at, [one.part() for one in self.won])
+
+
+class Hosts(Sequence[HostState]):
+    """The hosts of a report, each read from disk whenever it is asked for, and held by nobody."""
+
+    def __init__(
+        self,
+        hosts: Sequence[_Host],
+        change: Callable[[HostState], HostState] | None = None,
+    ) -> None:
+        self._hosts = hosts
+        self._change = change
+        self._places: dict[str, int] = {}
+        self.names = [host.name for host in hosts]
+
+    def changed(self, change: Callable[[HostState], HostState]) -> "Hosts":
+        """The same hosts, each as ``change`` has it."""
+        return Hosts(self._hosts, change)
+
+    def part_of(self, entry: Entry) -> Part | None:
+        """What a line contributes to its host; None where later lines replaced all of it."""
+        if not self._places:
+            self._places = {name: place for place, name in enumerate(self.names)}
+        place = self._places[entry.host]
+        for number, won in enumerate(self._hosts[place].won):
+            if won.entry is entry:
+                return self[place].parts[number]
+        return None
+
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    @overload
+    def __getitem__(self, place: int) -> HostState: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[HostState]: ...
+    def __getitem__(self, place: int | slice) -> HostState | list[HostState]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        state = self._hosts[place].state()
+        return self._change(state) if self._change else state
+
+
+class States(Sequence[HostState]):
+    """Hosts and pseudo hosts, one after the other."""
+
+    def __init__(self, hosts: Hosts, about: list[HostState]) -> None:
+        self._hosts = hosts
+        self._about = about
+
+    def __len__(self) -> int:
+        return len(self._hosts) + len(self._about)
+
+    @overload
+    def __getitem__(self, place: int) -> HostState: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[HostState]: ...
+    def __getitem__(self, place: int | slice) -> HostState | list[HostState]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        if place >= len(self):
+            raise IndexError(place)
+        more = place - len(self._hosts)
+        return self._hosts[place] if more < 0 else self._about[more]
+
+
+class Results:
+    """Everything that a report shows.
+
+    ``about`` holds the pseudo hosts, ``notes`` sentences about the files that were read,
+    ``entries`` the lines in the order in which they were read.
+    """
+
+    def __init__(
+        self,
+        hosts: Hosts,
+        about: list[HostState],
+        runs: list[Run],
+        entries: list[Entry],
+        notes: list[str],
+    ) -> None:
+        self.hosts = hosts
+        self.about = about
+        self.runs = runs
+        self.entries = entries
+        self.notes = notes
+        self._tally: Tally | None = None
+
+    @property
+    def states(self) -> Sequence[HostState]:
+        """The hosts, then the pseudo hosts."""
+        return States(self.hosts, self.about)
+
+    def name_at(self, place: int) -> str:
+        """The name of the state at this place among the states."""
+        more = place - len(self.hosts)
+        return self.hosts.names[place] if more < 0 else self.about[more].name
+
+    def show(self, *readers: "Reader") -> None:
+        """Let each of the readers see every state, while each is read once."""
+        tally = Tally()
+        for place, state in enumerate(self.states):
+            for one in readers:
+                one.add(state)
+            tally.add(state, is_host=place < len(self.hosts))
+        self._tally = tally
+
+    @property
+    def tally(self) -> "Tally":
+        """What the findings amount to."""
+        if self._tally is None:
+            self.show()
+        assert self._tally is not None
+        return self._tally
+
+    @property
+    def expected(self) -> int:
+        """How many hosts the runs set out to judge."""
+        return sum(run.hosts for run in self.runs)
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether any run left fewer results than it has hosts."""
+        return any(run.answered < run.hosts for run in self.runs)
+
+
+class Reader(Protocol):
+    """What looks at every state of a report, and keeps of it what it needs."""
+
+    def add(self, state: HostState) -> Any: ...
+
+
+def read_entries(paths: Iterable[str], notes: list[str] | None = None) -> list[Entry]:
+    """The host results in report folders (or findings.jsonl files), in the order given.
+
+    A killed run can leave its last line cut: that line is left out and ``notes`` says so.
+    Anything else that is not a host result becomes the error of its host, or of the run, and
+    ``notes`` say so. A file that cannot be read raises HostproofError.
+    """
+    entries: list[Entry] = []
+    for path in paths:
+        name = os.path.join(path, FINDINGS_FILE) if os.path.isdir(path) else path
+        entries.extend(_read_file(name, [] if notes is None else notes))
+    return entries
+
+
+def merge(lines: Iterable[Entry | dict[str, Any]], notes: Iterable[str] = ()) -> Results:
+    """What the host results say together: by host and control the latest ``at`` wins.
+
+    A later ``unreachable`` or ``failed`` replaces all that was known of the host, and is itself
+    replaced by a later judgement. Equal times: the later line wins.
+    """
+    shared: dict[Any, Any] = {}
+    entries = [one if isinstance(one, Entry) else Entry(one, shared=shared) for one in lines]
+    by_host: dict[str, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.at):
+        by_host.setdefault(entry.host, []).append(entry)
+    pseudo = {host: by_host.pop(host) for host in PSEUDO_HOSTS if host in by_host}
+    hosts = [_merge_host(host, by_host[host]) for host in sorted(by_host, key=natural)]
+    about = [
+        _merge_host(host, [entry.hold() for entry in found]).state()
+        for host, found in pseudo.items()
+    ]
+    results = Results(Hosts(hosts), about, _runs(entries), entries, list(notes))
+    return with_parts(results, RUN_HOST, _about_run(results))
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """Sort key that puts db2 before db10."""
+    # re.split puts the numbers at odd places; -1 keeps a text from being compared with a number.
+    pieces = re.split("([0-9]+)", name)
+    return [(int(p), "") if place % 2 else (-1, p) for place, p in enumerate(pieces)]
+
+
+def with_parts(results: Results, name: str, parts: list[Part]) -> Results:
+    """The results with more parts for a pseudo host, which is made if there is none yet."""
+    if not parts:
+        return results
+    old = [state.parts for state in results.about if state.name == name]
+    at = parts[-1].line["at"]
+    state = HostState(name, "judged", at, [*(old[0] if old else []), *parts])
+    others = [other for other in results.about if other.name != name]
+    return Results(results.hosts, [*others, state], results.runs, results.entries, results.notes)
+
+
+def merged_lines(results: Results) -> Iterator[dict[str, Any]]:
+    """The lines with what was superseded taken out: each finding that counts stands exactly once.
+
+    A superseded line stays, without findings and evidence, so that the runs can still be counted.
+    """
+    about = {id(part.line): part for state in results.about for part in state.parts}
+    for entry in results.entries:
+        if entry.host in PSEUDO_HOSTS:
+            part = about.pop(id(entry.load()), None)
+        else:
+            part = results.hosts.part_of(entry)
+        if part is None:
+            yield dict(entry.load(), findings=[], evidence=None)
+        else:
+            yield dict(part.line, findings=part.findings)
+    for part in about.values():
+        if part.line["host"] != RUN_HOST:
+            yield dict(part.line, findings=part.findings)
+
+
+class _Bad(NamedTuple):
+    """A line that is no host result: what is wrong with it, and what of it can be known."""
+
+    problem: str
+    host: str | None
+    at: str | None
+    run: dict[str, Any] | None
+
+
+def _read_file(path: str, notes: list[str]) -> list[Entry]:
+    read: list[Entry | _Bad | None] = []
+    shared: dict[Any, Any] = {}
+    try:
+        kept = _File(path)
+        stream = kept.stream
+        number = start = 0
+        while True:
+            number += 1
+            raw = stream.readline(MOST_LINE + 1)
+            if not raw:
+                break
+            found = _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw)
+            if isinstance(found, _Bad):
+                read.append(_said(found, f"{path}, line {number}", notes))
+            else:
+                read.append(Entry(found, (kept, start, len(raw)), shared))
+            start = stream.tell()
+    except OSError as problem:
+        raise HostproofError(f"{path}: {problem.strerror or problem}") from problem
+    newest = next((one for one in read if isinstance(one, Entry)), None)
+    entries = []
+    for one in read:
+        if one is not None:
+            newest = Entry(_as_error(one, newest), shared=shared) if isinstance(one, _Bad) else one
+            entries.append(newest)
+    return entries
+
+
+def _read_line(raw: bytes) -> Any:
+    """The host result, or what is wrong with it; a cut line has no problem but to be cut."""
+    try:
+        line = json.loads(raw.decode("utf-8"), parse_constant=_no_number)
+    except RecursionError:
+        return _Bad("it is nested deeper than any result", *_known_of(raw))
+    except ValueError as problem:
+        if not raw.endswith(b"\n"):
+            return _Bad("", None, None, None)
+        return _Bad(f"not JSON ({problem})", *_known_of(raw))
+    try:
+        problem_found = _problem_of_result(line)
+    except RecursionError:
+        problem_found = "it is nested deeper than any result"
+    if problem_found:
+        told = line if isinstance(line, dict) else {}
+        return _Bad("not a host result: " + shorten(problem_found, 300), *_known_in(told))
+    return _as_schema_2(line)
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _too_long(stream: Any, start: int) -> _Bad:
+    """A line that is not read: only its host is looked for, without holding it."""
+    while True:
+        piece = stream.readline(1 << 20)
+        if not piece or piece.endswith(b"\n"):
+            break
+    end = stream.tell()
+    with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        known = _known_of(mapped, start, end)
+    problem = f"it has {end - start} bytes, and more than {MOST_LINE} are not read"
+    return _Bad(problem, *known)
+
+
+def _said(bad: _Bad, where: str, notes: list[str]) -> _Bad | None:
+    """The bad line with the place where it stands, said in the notes; None for one that is cut."""
+    if not bad.problem:
+        notes.append(f"{where} is cut off (the run was killed while it wrote): one result is lost")
+        return None
+    whose = f"of {bad.host} " if bad.host else ""
+    notes.append(f"{where}: the result {whose}cannot be read: {bad.problem}")
+    return bad._replace(problem=f"{where}: {bad.problem}")
+
+
+def _as_error(bad: _Bad, newest: Entry | None) -> dict[str, Any]:
+    """A host result that says that this one could not be read; ``newest`` stands before it."""
+    run = bad.run or (newest.run if newest else {"id": "unknown", "started": _NEVER, "hosts": 0})
+    finding = _error(
+        _JUDGED if bad.host else _READABLE,
+        "a result that can be read",
+        "one that cannot",
+        "judge the host again and read what Ansible prints: ./hostproof audit -vvv",
+        f"The result cannot be read, so nothing is known: {bad.problem}",
+    )
+    return {
+        "schema": SCHEMA,
+        "run": run,
+        "host": bad.host or RUN_HOST,
+        "at": bad.at or (newest.at if newest else _NEVER),
+        "recorded_at": None,
+        "outcome": "failed" if bad.host else "judged",
+        "message": bad.problem,
+        "findings": [finding],
+        "evidence": None,
+    }
+
+
+def _known_in(
+    line: dict[str, Any],
+) -> tuple[str | None, str | None, dict[str, Any] | None]:
+    """Host, instant and run of an object that is no host result, where they are as they must be."""
+    host, at, run = line.get("host"), line.get("at"), line.get("run")
+    return (
+        host if _is_name(host) and host not in PSEUDO_HOSTS else None,
+        at if _is_instant(at) else None,
+        run if _problem_of_run(run) is None else None,
+    )
+
+
+def _known_of(
+    raw: Any, start: int = 0, end: int | None = None
+) -> tuple[str | None, str | None, None]:
+    """Host and instant of a line that cannot be loaded, by the keys of its outermost object."""
+    end = len(raw) if end is None else end
+    depth, host = 0, None
+    for token in _TOKEN.finditer(raw, start, end):
+        first = token[0][:1]
+        if first in (b"{", b"["):
+            depth += 1
+        elif first in (b"}", b"]"):
+            depth -= 1
+        elif depth == 1 and token[0] == b'"host"':
+            colon = _VALUE_FOLLOWS.match(raw, token.end(), end)
+            value = _TOKEN.match(raw, colon.end(), end) if colon else None
+            if value and value[0][:1] == b'"' and len(value[0]) < 6 * _MOST_NAME:
+                host = _text_of(value[0])
+                break
+    at = _INSTANT_IN.search(raw, start, min(end, start + _HEAD))
+    found = {"host": host, "at": at[1].decode("ascii") if at else None}
+    return _known_in(found)[:2] + (None,)
+
+
+def _text_of(quoted: bytes) -> str | None:
+    try:
+        return str(json.loads(quoted.decode("utf-8")))
+    except ValueError:
+        return None
+
+
+def _as_schema_2(line: dict[str, Any]) -> dict[str, Any]:
+    """The host result as it is written today; in schema 1 evidence was read when it was judged."""
+    if line["schema"] == SCHEMA:
+        return dict(line)
+    findings = [dict(_SINCE_2, **finding) for finding in line["findings"]]
+    return dict(line, schema=SCHEMA, recorded_at=line["at"], findings=findings)
+
+
+def _problem_of_result(line: Any) -> str | None:
+    """Why this is no host result of schema 1 or 2 as far as we rely on it, or None."""
+    if not isinstance(line, dict):
+        return "not a JSON object"
+    if line.get("schema") not in (1, SCHEMA) or isinstance(line["schema"], bool):
+        return "schema {0!r}, this Hostproof reads schema 1 and 2".format(line.get("schema"))
+    keys = _RESULT_KEYS_1 if line["schema"] == 1 else _RESULT_KEYS
+    if set(line) != keys:
+        return _key_problem(line, keys)
+    problem = _problem_of_run(line["run"])
+    if problem:
+        return problem
+    if not _is_name(line["host"]):
+        return "host is not a text"
+    for name in ("at", "recorded_at"):
+        problem = (
+            None if name == "recorded_at" and line.get(name) is None else _no_instant(line, name)
+        )
+        if problem:
+            return problem
+    if line["outcome"] not in ("judged", "unreachable", "failed"):
+        return "unknown outcome {0!r}".format(line["outcome"])
+    if not isinstance(line["message"], (str, type(None))):
+        return "message is not a text"
+    if not isinstance(line["evidence"], (str, type(None))):
+        return "evidence is not a text"
+    if not isinstance(line["findings"], list):
+        return "findings is not a list"
+    for number, finding in enumerate(line["findings"], 1):
+        problem = problem_of_finding(finding, line["schema"])
+        if problem:
+            return f"finding {number}: {problem}"
+    return None
+
+
+def _problem_of_run(run: Any) -> str | None:
+    if not isinstance(run, dict) or set(run) != {"id", "started", "hosts"}:
+        return "run is not {id, started, hosts}"
+    if not _is_name(run["id"]):
+        return "run.id is not a text"
+    hosts = run["hosts"]
+    if not isinstance(hosts, int) or isinstance(hosts, bool) or not 0 <= hosts <= _MOST_HOSTS:
+        return "run.hosts is not a count"
+    problem = _no_instant(run, "started")
+    return None if problem is None else "run." + problem
+
+
+def _no_instant(record: dict[str, Any], name: str) -> str | None:
+    value = record[name]
+    if not isinstance(value, str) or not value:
+        return f"{name} is not a text"
+    return None if _is_instant(value) else f"{name} is not an instant (UTC, RFC 3339)"
+
+
+def _is_instant(value: Any) -> bool:
+    if not isinstance(value, str) or not _INSTANT.match(value):
+        return False
+    try:
+        datetime.datetime.strptime(value, "%Y-%m-%dT%H:%M:%SZ")
+    except ValueError:
+        return False
+    return True
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _MOST_NAME
+
+
+def problem_of_finding(finding: Any, schema: int) -> str | None:
+    if not isinstance(finding, dict):
+        return "not a JSON object"
+    wanted = _FINDING_KEYS_1 if schema == 1 else _FINDING_KEYS
+    if set(finding) != wanted:
+        return _key_problem(finding, wanted)
+    for name in _FINDING_TEXTS:
+        if not isinstance(finding[name], str) or not finding[name]:
+            return f"{name} is not a text"
+    if not _CHECK_ID.match(finding["check"]):
+        return "{0!r} is not a check id".format(finding["check"])
+    if finding["check"].split(".")[0] != finding["control"]:
+        return "{0} is not a check of {1}".format(finding["check"], finding["control"])
+    for name in _FINDING_TEXTS_OR_NULL:
+        if not isinstance(finding[name], (str, type(None))):
+            return f"{name} is not a text"
+    if finding["status"] not in STATUSES:
+        return "unknown status {0!r}".format(finding["status"])
+    if finding["severity"] not in SEVERITIES:
+        return "unknown severity {0!r}".format(finding["severity"])
+    if finding["takes_effect"] is not None and finding["takes_effect"] not in TAKES_EFFECT:
+        return "unknown takes_effect {0!r}".format(finding["takes_effect"])
+    for name in ("evidence", "commands", "because_of"):
+        keys = finding.get(name, [])
+        if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+            return f"{name} is not a list of texts"
+    if not _are_values(finding.get("values")):
+        return "values is neither null nor names to numbers or texts"
+    return _problem_of_waiver(finding)
+
+
+def _are_values(values: Any) -> bool:
+    if values is None:
+        return True
+    kinds = (str, int, float, bool, type(None))
+    return isinstance(values, dict) and all(
+        isinstance(one, kinds) and (not isinstance(one, float) or math.isfinite(one))
+        for one in values.values()
+    )
+
+
+def _problem_of_waiver(finding: dict[str, Any]) -> str | None:
+    waiver = finding["waiver"]
+    if finding["status"] != WAIVED:
+        return None if waiver is None else "a waiver on a finding that is not waived"
+    if not isinstance(waiver, dict) or set(waiver) != {"owner", "reason", "expires", "was"}:
+        return "waiver is not {owner, reason, expires, was}"
+    if not all(isinstance(value, str) for value in waiver.values()):
+        return "waiver holds a value that is not a text"
+    return None if waiver["was"] in ("warn", "fail") else "waiver.was is neither warn nor fail"
+
+
+def _key_problem(record: dict[str, Any], wanted: set[str]) -> str:
+    missing, unknown = sorted(wanted - set(record)), sorted(set(record) - wanted)
+    return "; ".join(
+        "{0} {1}".format(what, ", ".join(keys))
+        for what, keys in (("missing", missing), ("unknown", unknown))
+        if keys
+    )
+
+
+def _merge_host(host: str, entries: list[Entry]) -> _Host:
+    """One host's lines, oldest first, as one state."""
+    winners: dict[str, Entry] = {}
+    silent = None
+    for entry in entries:
+        topics = entry.topics
+        if entry.outcome == "judged":
+            # What an older line said about the host as a whole, or about its waivers, is history.
+            winners.pop("host", None)
+            winners.pop("waiver", None)
+            _forget_applies(winners, entry)
+        else:
+            winners.clear()
+            if not topics:
+                topics, silent = {"host": False}, entry
+        for topic, yields in topics.items():
+            if not (yields and topic in winners):
+                winners[topic] = entry
+    if not winners and host not in PSEUDO_HOSTS:
+        winners["host"] = silent = entries[-1]
+    won: dict[int, set[str]] = {}
+    for topic, winner in winners.items():
+        won.setdefault(id(winner), set()).add(topic)
+    parts = [
+        _Won(entry, _shared(won[id(entry)]), entry is silent)
+        for entry in entries
+        if id(entry) in won
+    ]
+    return _Host(host, entries[-1].outcome, entries[-1].at, tuple(parts))
+
+
+@lru_cache(maxsize=1024)
+def _frozen(topics: frozenset[str]) -> frozenset[str]:
+    return topics
+
+
+def _shared(topics: set[str]) -> frozenset[str]:
+    """Of equal sets one: nearly all hosts have the same."""
+    return _frozen(frozenset(topics))
+
+
+def _forget_applies(winners: dict[str, Entry], entry: Entry) -> None:
+    """That a run could not change a control counts until another run judges that control."""
+    for topic in entry.topics:
+        control = topic.split(" ")[0]
+        refused = winners.get(control + _AS_APPLIED)
+        if refused is not None and refused.run["id"] != entry.run["id"]:
+            del winners[control + _AS_APPLIED]
+
+
+def _topic(finding: dict[str, Any]) -> str:
+    """What a later line replaces of an earlier one: all of a control but what is of a change."""
+    if finding["check"] in _ABOUT_A_CHANGE:
+        return str(finding["control"]) + " of a change"
+    if finding["check"] == f"{finding['control']}.applied":
+        return str(finding["control"]) + _AS_APPLIED
+    return str(finding["control"])
+
+
+def _has_no_before(finding: dict[str, Any]) -> bool:
+    """Whether this is what an audit says of a change: nothing, which replaces no comparison."""
+    return finding["check"] in _ABOUT_A_CHANGE and finding["status"] == SKIP
+
+
+def _no_answer(line: dict[str, Any]) -> dict[str, Any]:
+    """The finding that a result without findings amounts to."""
+    if line["outcome"] == "unreachable":
+        check, actual = _REACHABLE, "no connection"
+        fix = "ansible -m ansible.builtin.ping {0}".format(line["host"])
+    else:
+        check, actual = _JUDGED, "no control answered"
+        fix = "./hostproof audit --limit {0} -vvv".format(line["host"])
+    desired = "the host answers" if line["outcome"] == "unreachable" else "every control answers"
+    return _error(check, desired, actual, fix, line["message"])
+
+
+def _about_run(results: Results) -> list[Part]:
+    """What the lines cannot say themselves: that some, or all, of them are missing."""
+    problems = []
+    if not results.hosts and not results.about:
+        fix = "read what Ansible said above; ansible-inventory --graph lists the hosts"
+        problems.append(_error(_MATCHED, "at least 1 host", "0 hosts", fix, None))
+    for run in results.runs:
+        if run.answered < run.hosts:
+            why = (
+                f"Run {run.id} was cut short: nothing is known about {run.hosts - run.answered} "
+                f"of its {run.hosts} hosts."
+            )
+            fix = "./hostproof audit --limit HOSTS   # the hosts that are missing"
+            asked, got = f"{run.hosts} hosts", f"{run.answered} hosts"
+            problems.append(_error(_FINISHED, asked, got, fix, why))
+    return [Part(pseudo_line(results, RUN_HOST), problems)] if problems else []
+
+
+def pseudo_line(results: Results, name: str) -> dict[str, Any]:
+    """A host result, still without findings, for a pseudo host: of the newest run."""
+    newest = max((entry.at for entry in results.entries), default=_NEVER)
+    run = {"id": "none", "started": newest, "hosts": 0}
+    if results.runs:
+        run = {key: getattr(results.runs[-1], key) for key in ("id", "started", "hosts")}
+    return {
+        "schema": SCHEMA,
+        "run": run,
+        "host": name,
+        "at": newest,
+        "recorded_at": None,
+        "outcome": "judged",
+        "message": None,
+        "findings": [],
+        "evidence": None,
+    }
+
+
+def _error(check: Check, desired: str, actual: str, fix: str, why: str | None) -> dict[str, Any]:
+    finding = found(check, ERROR, why=why, fix=fix, desired=desired, running=actual)
+    return finding._replace(takes_effect=None).as_dict()
+
+
+def _runs(entries: list[Entry]) -> list[Run]:
+    """The runs that the lines come from, oldest first."""
+    answered: dict[str, set[str]] = {}
+    known: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        known[entry.run["id"]] = entry.run
+        names = answered.setdefault(entry.run["id"], set())
+        if entry.host not in PSEUDO_HOSTS:
+            names.add(entry.host)
+    runs = [
+        Run(run["id"], run["started"], run["hosts"], len(answered[key]))
+        for key, run in known.items()
+    ]
+    return sorted(runs, key=lambda run: (run.started, run.id))

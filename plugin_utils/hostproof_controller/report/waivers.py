@@ -1,0 +1,316 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waivers: a warning or failure that somebody answers for, with a reason and an end.
+
+A waiver never hides a finding (it stays in every report as ``waived``) and never covers an
+``error``: what could not be determined cannot be accepted. The state of the waivers themselves is
+judged too, in findings of the control ``waiver``.
+"""
+
+import datetime
+import fnmatch
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, WAIVED, WARN, Check, found
+
+#: Where a finding about a waiver stands that concerns no host in particular.
+WAIVERS_HOST = "(waivers)"
+
+#: The control of findings about the waivers.
+CONTROL = "waiver"
+
+_KEYS = ("check", "hosts", "owner", "reason", "expires")
+_WAIVABLE = (WARN, FAIL)
+_REFERENCE = "README, waivers"
+
+_EXPIRED = Check(
+    "waiver.expired",
+    "A waiver has expired",
+    "high",
+    "now",
+    "The waiver no longer covers anything: what it accepted counts again.",
+    _REFERENCE,
+)
+_EXPIRES_SOON = Check(
+    "waiver.expires_soon",
+    "A waiver expires soon",
+    "medium",
+    "now",
+    "After that day what it covers counts again.",
+    _REFERENCE,
+)
+_UNKNOWN_CHECK = Check(
+    "waiver.unknown_check",
+    "A waiver names a check that exists",
+    "high",
+    "now",
+    "No check has this id, so the waiver can never cover anything.",
+    _REFERENCE,
+)
+_MATCHES_NOTHING = Check(
+    "waiver.matches_nothing",
+    "A waiver covers something",
+    "low",
+    "now",
+    "A waiver that is not needed can hide a failure that comes later.",
+    _REFERENCE,
+)
+
+
+class Waiver(NamedTuple):
+    """One entry of a waiver file: ``hosts`` are shell patterns, ``expires`` the last valid day."""
+
+    check: str
+    hosts: tuple[str, ...]
+    owner: str
+    reason: str
+    expires: datetime.date
+
+    def covers_host(self, host: str) -> bool:
+        return any(fnmatch.fnmatchcase(host, pattern) for pattern in self.hosts)
+
+    def covers(self, host: str, finding: dict[str, Any]) -> bool:
+        """Whether it accepts this finding, were it not for the date."""
+        return (
+            finding["check"] == self.check
+            and finding["status"] in _WAIVABLE
+            and self.covers_host(host)
+        )
+
+    @property
+    def named_hosts(self) -> tuple[str, ...] | None:
+        """The hosts if each is named exactly, None if any is a pattern."""
+        return None if any(set(name) & set("*?[") for name in self.hosts) else self.hosts
+
+    def __str__(self) -> str:
+        return "{0} on {1}".format(self.check, ", ".join(self.hosts))
+
+
+def parse_waivers(data: Any) -> list[Waiver]:
+    """The waivers in the loaded content of a waiver file: a list of mappings.
+
+    Each has ``check``, ``hosts`` (a host name or shell pattern, or a list of them), ``owner``,
+    ``reason`` and ``expires`` (YYYY-MM-DD). Anything else raises PolicyError. An empty file
+    waives nothing.
+    """
+    if data is None:
+        return []
+    if not isinstance(data, list):
+        raise PolicyError("waivers: must be a list of entries with {0}".format(", ".join(_KEYS)))
+    waivers: list[Waiver] = []
+    known: set[tuple[str, str]] = set()
+    for number, entry in enumerate(data, 1):
+        waiver = _parse_entry(f"waivers, entry {number}", entry)
+        for pattern in waiver.hosts:
+            if (waiver.check, pattern) in known:
+                raise PolicyError(
+                    f"waivers, entry {number}: {waiver.check} on {pattern} is waived by an "
+                    "earlier entry already"
+                )
+        known.update((waiver.check, pattern) for pattern in waiver.hosts)
+        waivers.append(waiver)
+    return waivers
+
+
+class Applied:
+    """The application of ``waivers``: it sees all findings once, then says of each what it is.
+
+    What an earlier application did is undone first, so that applying twice is applying once.
+    """
+
+    def __init__(
+        self,
+        waivers: list[Waiver],
+        today: datetime.date,
+        known_checks: Iterable[str],
+        soon_days: int = 30,
+    ) -> None:
+        self._waivers = waivers
+        self._valid = [waiver for waiver in waivers if today <= waiver.expires]
+        self._today = today
+        self._known = set(known_checks)
+        self._soon_days = soon_days
+        self._met = [_Met([], 0, False) for _ in waivers]
+
+    def see(self, host: str, findings: Iterable[dict[str, Any]]) -> None:
+        """Note what the waivers cover of a host."""
+        here = [(waiver, met) for waiver, met in zip(self._waivers, self._met, strict=True)
+                if waiver.covers_host(host)]  # fmt: skip
+        if not here:
+            return
+        bare = _bare(findings)
+        for waiver, met in here:
+            met.hosts += 1
+            of_check = [finding for finding in bare if finding["check"] == waiver.check]
+            met.judged = met.judged or bool(of_check)
+            if any(finding["status"] in _WAIVABLE for finding in of_check):
+                met.covered.append(host)
+
+    def about(self) -> dict[str, list[dict[str, Any]]]:
+        """The findings about the waivers, by host, when all findings were seen."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for waiver, met in zip(self._waivers, self._met, strict=True):
+            for host, finding in self._judge(waiver, met):
+                found.setdefault(host, []).append(finding)
+        return found
+
+    def waived(self, host: str, findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The findings in their order, those of the control ``waiver`` left out."""
+        here = [waiver for waiver in self._valid if waiver.covers_host(host)]
+        return [_waived(host, finding, here) for finding in _bare(findings)]
+
+    def _judge(self, waiver: Waiver, met: "_Met") -> list[tuple[str, dict[str, Any]]]:
+        """What is to be said about one waiver, each with the host where it stands."""
+        days = (waiver.expires - self._today).days
+        if waiver.check not in self._known:
+            return [(WAIVERS_HOST, _unknown_check(waiver))]
+        if days < 0:
+            # Whoever reads the host's failure asks why the waiver did not cover it.
+            return [(host, _expired(waiver, days)) for host in met.covered or [WAIVERS_HOST]]
+        if not met.covered:
+            return [(WAIVERS_HOST, _matches_nothing(waiver, met))]
+        if days <= self._soon_days:
+            hosts = met.covered if waiver.named_hosts else [WAIVERS_HOST]
+            told = _expires_soon(waiver, days, len(met.covered))
+            return [(host, dict(told)) for host in hosts]
+        return []
+
+
+class _Met:
+    """What a waiver met: hosts that it covers something of, how many it names, whether any of these
+    was judged."""
+
+    def __init__(self, covered: list[str], hosts: int, judged: bool) -> None:
+        self.covered = covered
+        self.hosts = hosts
+        self.judged = judged
+
+
+def _bare(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [_unwaived(finding) for finding in findings if finding["control"] != CONTROL]
+
+
+def _parse_entry(where: str, entry: Any) -> Waiver:
+    if not isinstance(entry, dict):
+        raise PolicyError("{0}: must be a mapping with {1}".format(where, ", ".join(_KEYS)))
+    for key in entry:
+        if key not in _KEYS:
+            raise PolicyError(
+                "{0}: unknown key {1!r}, known are {2}".format(where, key, ", ".join(_KEYS))
+            )
+    for key in _KEYS:
+        if key not in entry:
+            raise PolicyError(f"{where}: {key} is missing")
+    texts = [_parse_text(where, key, entry[key]) for key in ("check", "owner", "reason")]
+    hosts = _parse_hosts(where, entry["hosts"])
+    return Waiver(texts[0], hosts, texts[1], texts[2], _parse_date(where, entry["expires"]))
+
+
+def _parse_text(where: str, key: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise PolicyError(f"{where}: {key} must be a text, not {value!r}")
+    return value.strip()
+
+
+def _parse_hosts(where: str, value: Any) -> tuple[str, ...]:
+    names = value if isinstance(value, list) else [value]
+    if not names:
+        raise PolicyError(f"{where}: hosts is empty; '*' covers every host")
+    hosts = tuple(_parse_text(where, "hosts", name) for name in names)
+    if len(set(hosts)) < len(hosts):
+        raise PolicyError(f"{where}: hosts names a host twice")
+    return hosts
+
+
+def _parse_date(where: str, value: Any) -> datetime.date:
+    # YAML loads an unquoted date as a date; a datetime is a date too, but not a day.
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value
+    try:
+        if not isinstance(value, str) or len(value) != len("2026-01-31"):
+            raise ValueError
+        return datetime.datetime.strptime(value, "%Y-%m-%d").date()
+    except ValueError:
+        raise PolicyError(f"{where}: expires must be a day, YYYY-MM-DD, not {value!r}") from None
+
+
+def _unwaived(finding: dict[str, Any]) -> dict[str, Any]:
+    if finding["status"] != WAIVED:
+        return finding
+    return dict(finding, status=finding["waiver"]["was"], waiver=None)
+
+
+def _waived(host: str, finding: dict[str, Any], waivers: list[Waiver]) -> dict[str, Any]:
+    for waiver in waivers:
+        if waiver.covers(host, finding):
+            accepted = {
+                "owner": waiver.owner,
+                "reason": waiver.reason,
+                "expires": waiver.expires.isoformat(),
+                "was": finding["status"],
+            }
+            return dict(finding, status=WAIVED, waiver=accepted)
+    return finding
+
+
+def _unknown_check(waiver: Waiver) -> dict[str, Any]:
+    return found(
+        _UNKNOWN_CHECK,
+        ERROR,
+        desired="a check id of this Hostproof",
+        running=waiver.check,
+        why=f"No check is called {waiver.check}, so this waiver (owner {waiver.owner}) covers "
+        "nothing.",
+        fix=f"correct or remove the waiver of {waiver}",
+    ).as_dict()
+
+
+def _expired(waiver: Waiver, days: int) -> dict[str, Any]:
+    return found(
+        _EXPIRED,
+        WARN,
+        desired="a waiver that is valid today",
+        running=f"expired {waiver.expires.isoformat()}, {_days(-days)} ago",
+        why=f"The waiver of {waiver} (owner {waiver.owner}) no longer covers anything.",
+        fix=f"fix the finding, or ask {waiver.owner} to renew or remove the waiver of {waiver}",
+    ).as_dict()
+
+
+def _expires_soon(waiver: Waiver, days: int, hosts: int) -> dict[str, Any]:
+    return found(
+        _EXPIRES_SOON,
+        WARN,
+        desired="a waiver that stays valid",
+        running=f"expires {waiver.expires.isoformat()}, in {_days(days)}",
+        why="From then on {0} counts again on {1} host{2} (owner {3}: {4}).".format(
+            waiver.check, hosts, "" if hosts == 1 else "s", waiver.owner, waiver.reason
+        ),
+        fix=f"fix the finding, or ask {waiver.owner} to renew the waiver of {waiver}",
+    ).as_dict()
+
+
+def _matches_nothing(waiver: Waiver, met: _Met) -> dict[str, Any]:
+    if not met.hosts:
+        actual = "no host of this run is named so"
+    elif not met.judged:
+        actual = f"the check was not judged on {_hosts(met.hosts)}"
+    else:
+        actual = f"the check neither warned nor failed on {_hosts(met.hosts)}"
+    return found(
+        _MATCHES_NOTHING,
+        WARN,
+        desired="a warning or failure that the waiver covers",
+        running=actual,
+        why=f"The waiver of {waiver} (owner {waiver.owner}) covers nothing in this run.",
+        fix=f"remove the waiver of {waiver}, or correct its hosts",
+    ).as_dict()
+
+
+def _days(count: int) -> str:
+    return "1 day" if count == 1 else f"{count} days"
+
+
+def _hosts(count: int) -> str:
+    return "1 host" if count == 1 else f"{count} hosts"

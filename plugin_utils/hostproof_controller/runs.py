@@ -1,0 +1,186 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one run writes on the controller: its folders, and the lines of findings.jsonl.
+
+The folders are named in the environment by the process that forks the workers, so that all of them
+and all later tasks know the same ones.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Environment variable of a run's folder, of the folder above it, and the latter's name.
+FOLDERS = (
+    ("HOSTPROOF_REPORT", "HOSTPROOF_REPORTS", "reports"),
+    ("HOSTPROOF_RECORD", "HOSTPROOF_RECORDS", "evidence"),
+    ("HOSTPROOF_BASELINE", "HOSTPROOF_BASELINES", "baselines"),
+)
+STARTED = "HOSTPROOF_STARTED"
+
+#: ansible-runner and AWX keep what lies here, and nothing else of a run.
+ARTIFACTS = "AWX_ISOLATED_DATA_DIR"
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def name_folders() -> None:
+    """Put the names of this run's folders into the environment, where they are not yet.
+
+    Names only: a folder is made when there is something to put into it.
+    """
+    os.environ.setdefault(STARTED, now())
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    for variable, parent_variable, parent in FOLDERS:
+        if not os.environ.get(variable):
+            above = os.environ.get(parent_variable)
+            if not above:
+                artifacts = os.environ.get(ARTIFACTS)
+                above = os.path.join(artifacts, parent) if artifacts else str(ROOT / parent)
+            os.environ[variable] = str(Path(above).absolute() / f"{stamp}-{secrets.token_hex(2)}")
+
+
+def report_folder() -> Path:
+    name_folders()
+    return Path(os.environ["HOSTPROOF_REPORT"])
+
+
+def record_folder() -> Path:
+    name_folders()
+    return Path(os.environ["HOSTPROOF_RECORD"])
+
+
+def write_result(
+    host: str,
+    hosts: int,
+    outcome: str,
+    message: str | None,
+    findings: list[dict[str, Any]],
+    evidence: str | None = None,
+    recorded_at: str | None = None,
+) -> None:
+    """A host's line in findings.jsonl (docs/finding.schema.json); ``hosts`` are to be judged."""
+    folder = report_folder()
+    line = {
+        "schema": 2,
+        "run": {"id": folder.name, "started": os.environ[STARTED], "hosts": hosts},
+        "host": host,
+        "at": now(),
+        "recorded_at": recorded_at,
+        "outcome": outcome,
+        "message": message,
+        "findings": findings,
+        "evidence": evidence,
+    }
+    append(folder / "findings.jsonl", json.dumps(line, sort_keys=True) + "\n")
+
+
+def write_judged(judged: list[dict[str, Any]], hosts: int) -> None:
+    """The lines of hosts that were judged here, by a comparison of what was measured on them."""
+    gone = lost_hosts() if judged else {}
+    for one in judged:
+        why = gone.get(one["host"])
+        outcome = "judged" if why is None else "unreachable"
+        write_result(one["host"], hosts, outcome, why, one["findings"], one["evidence"], now())
+
+
+def note_lost(host: str, why: str | None) -> None:
+    """That a host could not be measured for want of a connection; None: that it could."""
+    if why is not None or _lost_file().exists():
+        append(_lost_file(), json.dumps([host, why]) + "\n")
+
+
+def lost_hosts() -> dict[str, str]:
+    """Host to why no connection could be made when it was measured last."""
+    try:
+        lines = _lost_file().read_text(encoding="ascii").splitlines()
+    except OSError:
+        return {}
+    return {host: why for host, why in dict(map(json.loads, lines)).items() if why is not None}
+
+
+def _lost_file() -> Path:
+    """Beside what the run measures: a report may come of it or not."""
+    return Path(os.environ["HOSTPROOF_BASELINE"]) / "unreachable.jsonl"
+
+
+def results_of_this_run() -> set[str]:
+    """The hosts that have a line of this run in findings.jsonl."""
+    folder = report_folder()
+    found = set()
+    try:
+        with (folder / "findings.jsonl").open("rb") as stream:
+            for raw in stream:
+                # A line that cannot be read is the report's to tell.
+                with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
+                    line = json.loads(raw)
+                    if line["run"]["id"] == folder.name:
+                        found.add(str(line["host"]))
+    except OSError:
+        pass
+    return found
+
+
+def append(path: Path, text: str) -> None:
+    """Whole lines, flushed to disk: what a host answered survives whatever comes next."""
+    make_folder(path.parent)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "ab") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        content = text.encode("ascii")
+        size = os.fstat(handle).st_size
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            # A writer was killed within its line: that one is lost, this one is not.
+            content = b"\n" + content
+        stream.write(content)
+        stream.flush()
+        os.fsync(handle)
+
+
+def write_file(path: Path, text: str) -> None:
+    """A whole file for its owner alone, or none."""
+    make_folder(path.parent)
+    part = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(text.encode("ascii"))
+        stream.flush()
+        os.fsync(handle)
+    os.replace(part, path)
+
+
+#: A pack is not read whole for its date.
+_HEAD = 4096
+_RECORDED = re.compile(r'"recorded_at": ?"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z)"')
+
+
+def recorded_at(pack: Path) -> str | None:
+    """When the evidence of a pack was read, as its own lines say; None where they do not."""
+    try:
+        with pack.open("rb") as stream:
+            head = stream.read(_HEAD).decode("utf-8", "replace")
+            stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, stream.tell() - _HEAD))
+            tail = stream.read().decode("utf-8", "replace")
+    except OSError:
+        return None
+    found = re.search(_RECORDED, head) or re.search(_RECORDED, tail)
+    return found[1] if found else None
+
+
+def make_folder(folder: Path) -> None:
+    """Only its owner may read what hosts answered."""
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,0 +1,183 @@
+"""Hosts that lie to the controller: answers that would run there, set its variables, fill its
+memory or destroy the report of others; and evidence whose file names are templates."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/unit"))
+
+import hostile_python  # noqa: E402 - found by the path above
+from hostile_python import FINE_THOUGH_ODD, ODD, RECORDS, REFUSED, TAKEN  # noqa: E402
+
+TRIES = int(os.environ.get("HOSTPROOF_ATTACK_TRIES", "200"))
+PLAYBOOK = Path(sys.executable).with_name("ansible-playbook")
+SOUND = (*TAKEN, *FINE_THOUGH_ODD)
+BAD = (*REFUSED, *(name for name in ODD if name not in FINE_THOUGH_ODD))
+FILE_NAMES = (
+    "{{ lookup('ansible.builtin.pipe', 'touch PROOF') }}",
+    "{{ lookup('pipe', 'touch PROOF') }}",
+    "{% set x = lookup('pipe', 'touch PROOF') %}x",
+    "!unsafe {{ 1 }}",
+    "db[01:99999]",
+    "-e@x",
+    "localhost,",
+    "a\nb",
+)
+
+
+#: Hosts of a play: as many as still fit into one report that somebody reads.
+HOSTS = 60
+#: Seconds after which a play hangs.
+DEADLINE = 900
+
+
+class Counts:
+    """Tries and wins by attack, in the order of their first try."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, list[int]] = {}
+
+    def add(self, attack: str, tries: int, wins: int) -> None:
+        one = self.counts.setdefault(attack, [0, 0])
+        one[0] += tries
+        one[1] += wins
+
+    def told(self) -> int:
+        for attack, (tries, wins) in self.counts.items():
+            print(f"{attack}: {tries} tries, {wins} wins", flush=True)
+        return sum(wins for _, wins in self.counts.values())
+
+
+def in_turn(names: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    """Host to what it plays, a host for each try, as many in a play as there is room for."""
+    for begin in range(0, TRIES, HOSTS):
+        yield {
+            f"{names[number % len(names)]}.{number}": names[number % len(names)]
+            for number in range(begin, min(begin + HOSTS, TRIES))
+        }
+
+
+def play(folder: Path, tasks: list[dict[str, Any]], names: dict[str, str]) -> str:
+    python = f"{sys.executable} {hostile_python.__file__}"
+    hosts = {
+        host: {"ansible_python_interpreter": f"{python} {name} {folder / 'proof'}"}
+        for host, name in names.items()
+    }
+    common = {"ansible_connection": "local"}
+    (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": common}}))
+    (folder / "play.json").write_text(
+        json.dumps([{"hosts": "all", "gather_facts": False, "tasks": tasks}])
+    )
+    return ansible(folder, [str(folder / "play.json"), "-i", str(folder / "hosts.json")])
+
+
+def ansible(folder: Path, arguments: list[str], **more: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if "HOSTPROOF" not in name}
+    done = subprocess.run(
+        [str(PLAYBOOK), *arguments],
+        cwd=folder,
+        env={
+            **environment,
+            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+            "ANSIBLE_STDOUT_CALLBACK": "default",
+            "ANSIBLE_FORKS": "4",
+            "HOSTPROOF_REPORTS": str(folder / "reports"),
+            "HOSTPROOF_RECORDS": str(folder / "records"),
+            **more,
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=DEADLINE,
+    )
+    return done.stdout.decode("utf-8", "replace")
+
+
+def outcomes(folder: Path) -> dict[str, str]:
+    """What the report says of each host; nothing if there is none."""
+    found = {}
+    for path in folder.glob("reports/*/report.json"):
+        found.update({one["host"]: one["outcome"] for one in json.loads(path.read_text())["hosts"]})
+    return found
+
+
+def answers(counts: Counts) -> None:
+    report = {"render_report": {"hosts": "{{ ansible_play_hosts_all }}"}, "run_once": True}
+    tasks = [
+        {"verify_controls": {"controls": ["hugepages"]}, "ignore_errors": True},
+        {**report, "delegate_to": "localhost", "connection": "local"},
+    ]
+    sound = {name: name for name in SOUND}
+    for names in in_turn(BAD):
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            output = play(folder, tasks, {**names, **sound})
+            found = outcomes(folder)
+            passed = sum(found.get(host) != "failed" for host in names)
+            lost = sum(found.get(host) != "judged" for host in sound)
+            ran = (folder / "proof").exists() + ("\x1b" in output) + ("evil" in output)
+            counts.add("an answer passes that is none", len(names), passed)
+            counts.add("a report is lost for another's answer", len(sound), lost)
+            counts.add("an answer runs, sets or colours something", len(names) + len(sound), ran)
+
+
+def records(counts: Counts) -> None:
+    for names in in_turn(tuple(RECORDS)):
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            tasks = [{"record_evidence": {"controls": ["hugepages"]}, "ignore_errors": True}]
+            output = play(folder, tasks, names)
+            wins = len(list(folder.glob("records/*/*"))) + (folder / "proof").exists()
+            wins += sum(f"fatal: [{host}]: FAILED!" not in output for host in names)
+            counts.add("a record is kept that is none", len(names), wins)
+
+
+def file_names(counts: Counts) -> None:
+    """A template runs, or a pack that is not judged is missing from the report."""
+    pack = (ROOT / "docs/examples/evidence/db01.example.com.json").read_bytes()
+    names = [
+        FILE_NAMES[number % len(FILE_NAMES)].replace("PROOF", "proof") + " " * (number // 8)
+        for number in range(TRIES)
+    ]
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        packs = folder / "packs"
+        packs.mkdir()
+        for name in ["sound", *names]:
+            (packs / f"{name}.json").write_bytes(pack)
+        ansible(
+            folder,
+            [
+                *(str(ROOT / "playbooks/audit.yml"), "-i", str(ROOT / "inventories/evidence.py")),
+                *("-e", json.dumps({"hostproof_evidence_folder": str(packs)})),
+                *("-e", "ansible_connection=local"),
+                *("-e", f"ansible_python_interpreter={sys.executable}"),
+            ],
+            HOSTPROOF_EVIDENCE=str(packs),
+        )
+        found = outcomes(folder)
+        ran = len([*folder.rglob("proof"), *(ROOT / "playbooks").rglob("proof")])
+        lost = abs(sum(one == "failed" for one in found.values()) - len(names))
+        counts.add("a file name is a template that runs", len(names), ran)
+        counts.add("a pack is lost for its name", len(names), lost)
+        counts.add("a pack is lost for another's name", 1, int(found.get("sound") != "judged"))
+
+
+def main() -> int:
+    if not PLAYBOOK.exists():
+        print(f"there is no {PLAYBOOK}")
+        return 77
+    counts = Counts()
+    for attack in (answers, records, file_names):
+        attack(counts)
+    return 1 if counts.told() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,395 @@
+"""Policies that nobody can mean: what is set, for which control, and what must be said of it.
+
+One name a case; each is one host's variables. ``says`` are pieces of the one sentence: the variable
+and what it takes. An ``entry`` is left out and is the control's error; everything else stops the
+host.
+"""
+
+from typing import Any, NamedTuple
+
+
+class Bad(NamedTuple):
+    control: str
+    variables: dict[str, Any]
+    says: tuple[str, ...]
+    entry: bool = False
+
+
+def nested(depth: int) -> Any:
+    value: Any = "x"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+MOUNT = {"path": "/u02", "source": "filer:/vol/u02", "class": "datafiles"}
+SWITCH = {"address": "192.0.2.1"}
+DISK_LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 10, "source": "ours"}
+
+CASES = {
+    # Names.
+    "one_letter": Bad(
+        "hugepages",
+        {"hugepages_instance": []},
+        ("hugepages_instance:", "mean hugepages_instances?"),
+    ),
+    "prefix": Bad(
+        "nfs_mounts", {"nfs_mount_wanted": []}, ("nfs_mount_wanted:", "mean nfs_mounts_wanted?")
+    ),
+    "prefix_letters": Bad(
+        "nfs_mounts", {"nsf_mounts_wanted": []}, ("nsf_mounts_wanted:", "mean nfs_mounts_wanted?")
+    ),
+    "prefix_joined": Bad(
+        "hugepages", {"huge_pages_users": []}, ("huge_pages_users:", "mean hugepages_users?")
+    ),
+    "prefix_short": Bad(
+        "flow_control",
+        {"flowcontrol_switches": []},
+        ("flowcontrol_switches:", "mean flow_control_switches?"),
+    ),
+    "prefix_first_letter": Bad(
+        "io_pacing", {"o_pacing_profile": "off"}, ("o_pacing_profile:", "mean io_pacing_profile?")
+    ),
+    "capitals": Bad(
+        "hugepages", {"HUGEPAGES_GROUP": "dba"}, ("HUGEPAGES_GROUP:", "mean hugepages_group?")
+    ),
+    "of_another": Bad(
+        "storage_type", {"latency_windows": 3}, ("no control takes the variable latency_windows",)
+    ),
+    "of_nobody": Bad(
+        "hugepages", {"hugepages_x": 1}, ("no control takes the variable hugepages_x",)
+    ),
+    "of_hostproof": Bad(
+        "hugepages", {"hostproof_waiver": "x"}, ("hostproof_waiver:", "mean hostproof_waivers?")
+    ),
+    "of_window": Bad(
+        "latency",
+        {"hostproof_window_second": 3},
+        ("hostproof_window_second:", "mean hostproof_window_seconds?"),
+    ),
+    "listener_letter": Bad(
+        "listener_rate_limit",
+        {"listner_rate_limit_wanted": []},
+        ("listner_rate_limit_wanted:", "mean listener_rate_limit_wanted?"),
+    ),
+    "sga_joined": Bad(
+        "pre_page_sga",
+        {"prepage_sga_instances": []},
+        ("prepage_sga_instances:", "mean pre_page_sga_instances?"),
+    ),
+    "moved": Bad(
+        "latency", {"latency_seconds": 3}, ("latency_seconds is now hostproof_window_seconds",)
+    ),
+    "moved_nfs": Bad(
+        "nfs_mounts",
+        {"nfs_mounts_sample_seconds": 3},
+        ("nfs_mounts_sample_seconds is now hostproof_window_seconds",),
+    ),
+    # Truth values.
+    "bool_word": Bad(
+        "hugepages",
+        {"hugepages_allow_low_memory": "maybe"},
+        ("must be true or false, not 'maybe'",),
+    ),
+    "bool_number": Bad(
+        "nfs_mounts", {"nfs_mounts_remount_ok": 2}, ("nfs_mounts_remount_ok must be true or false",)
+    ),
+    "bool_null": Bad(
+        "storage_type",
+        {"storage_type_require_hcc": None},
+        ("storage_type_require_hcc must be true or false",),
+    ),
+    "bool_list": Bad(
+        "io_pacing", {"io_pacing_deadman_risk_ok": [True]}, ("io_pacing_deadman_risk_ok must be",)
+    ),
+    # Templates.
+    "undefined": Bad(
+        "hugepages",
+        {"hugepages_group": "{{ no_such_thing }}"},
+        ("hugepages_group", "no_such_thing"),
+    ),
+    "undefined_within": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": "A", "sga": "{{ sga_of.nobody }}"}]},
+        ("hugepages_instances cannot be templated", "sga_of"),
+    ),
+    "template_fails": Bad(
+        "io_pacing",
+        {"io_pacing_maxpout": "{{ 1 / 0 }}"},
+        ("io_pacing_maxpout cannot be templated", "division"),
+    ),
+    "template_syntax": Bad(
+        "latency", {"latency_release": "{{ 19"}, ("latency_release cannot be templated",)
+    ),
+    "template_loop": Bad(
+        "latency",
+        {"latency_release": "{{ latency_release }}"},
+        ("latency_release cannot be templated",),
+    ),
+    # Size.
+    "deep": Bad(
+        "hugepages", {"hugepages_users": nested(30)}, ("hugepages_users is nested deeper",)
+    ),
+    "long": Bad("hugepages", {"hugepages_group": "x" * 2_000_000}, ("hugepages_group holds more",)),
+    "huge_number": Bad(
+        "hugepages", {"hugepages_spare_pages": 1 << 4000}, ("hugepages_spare_pages",)
+    ),
+    "digits": Bad(
+        "hugepages", {"hugepages_spare_pages": "9" * 5000}, ("hugepages_spare_pages must be a",)
+    ),
+    "many_digits_of_ms": Bad("nfs_mounts", {"nfs_mounts_rtt_fail_ms": "9" * 400}, ("rtt_fail_ms",)),
+    "rate_digits": Bad(
+        "listener_rate_limit",
+        {"listener_rate_limit_wanted": [{"name": "L", "rate": "9" * 5000}]},
+        ("L: rate must be a whole number",),
+        entry=True,
+    ),
+    "memlock_digits": Bad(
+        "hugepages", {"hugepages_memlock": "9" * 5000}, ("hugepages_memlock must",)
+    ),
+    "infinite": Bad("latency", {"hostproof_window_seconds": float("inf")}, ("window_seconds",)),
+    "no_number": Bad("latency", {"hostproof_window_seconds": float("nan")}, ("window_seconds",)),
+    # HugePages.
+    "version_x": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": "A", "sga": "1G", "version": "19.x"}]},
+        ("hugepages_instances", "19.x", "must be a number such as 19"),
+        entry=True,
+    ),
+    "version_99": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": "A", "sga": "1G", "version": "99"}]},
+        ("hugepages_instances", "99", "must be a number such as 19"),
+        entry=True,
+    ),
+    "version_bool": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": "A", "sga": "1G", "version": True}]},
+        ("hugepages_instances", "True", "must be a number such as 19"),
+        entry=True,
+    ),
+    "no_instances": Bad(
+        "hugepages", {"hugepages_instances": []}, ("hugepages_instances", "auto or a list")
+    ),
+    "sid_list": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": ["A"], "sga": "1G"}]},
+        ("hugepages_instances", "is no sid"),
+        entry=True,
+    ),
+    "same_sid": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": "A", "sga": "1G"}] * 2},
+        ("hugepages_instances lists a sid twice",),
+        entry=True,
+    ),
+    "no_sga": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": "A"}]},
+        ("hugepages_instances", "sid and sga"),
+        entry=True,
+    ),
+    "sga_word": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": "A", "sga": "much"}]},
+        ("hugepages_instances", "is no size"),
+        entry=True,
+    ),
+    "page_3m": Bad("hugepages", {"hugepages_page_size": "3M"}, ("hugepages_page_size", "power of")),
+    "users_text": Bad("hugepages", {"hugepages_users": "oracle"}, ("hugepages_users", "a list of")),
+    "users_numbers": Bad(
+        "hugepages", {"hugepages_users": [54321]}, ("hugepages_users", "a list of names")
+    ),
+    "users_none": Bad("hugepages", {"hugepages_users": []}, ("hugepages_users", "at least one")),
+    "group_list": Bad("hugepages", {"hugepages_group": ["dba"]}, ("hugepages_group", "a name")),
+    "group_false": Bad("hugepages", {"hugepages_group": False}, ("hugepages_group", "a name")),
+    "share_0": Bad("hugepages", {"hugepages_ram_share_limit": 0}, ("must be 1 to 100, not 0",)),
+    "negative": Bad(
+        "hugepages",
+        {"hugepages_spare_pages": -1},
+        ("hugepages_spare_pages must be a whole number",),
+    ),
+    "file_elsewhere": Bad(
+        "hugepages", {"hugepages_sysctl_file": "/etc/passwd"}, ("must be /etc/sysctl.d/NAME.conf",)
+    ),
+    "file_lines": Bad(
+        "hugepages",
+        {"hugepages_sysctl_file": "/etc/sysctl.d/a\nb.conf"},
+        ("must be /etc/sysctl.d/NAME.conf",),
+    ),
+    "transparent": Bad(
+        "hugepages", {"hugepages_transparent": "always"}, ("hugepages_transparent must be one of",)
+    ),
+    "transparent_list": Bad(
+        "hugepages", {"hugepages_transparent": ["never"]}, ("hugepages_transparent must be one of",)
+    ),
+    # NFS mounts.
+    "nfs_version": Bad("nfs_mounts", {"nfs_mounts_version": 4}, ("name the minor version",)),
+    "mount_key": Bad(
+        "nfs_mounts",
+        {"nfs_mounts_wanted": [{**MOUNT, "opts": "ro"}]},
+        ("has unknown opts",),
+        entry=True,
+    ),
+    "mount_class": Bad(
+        "nfs_mounts",
+        {"nfs_mounts_wanted": [{**MOUNT, "class": "data"}]},
+        ("class must be one of",),
+        entry=True,
+    ),
+    "mount_class_list": Bad(
+        "nfs_mounts",
+        {"nfs_mounts_wanted": [{**MOUNT, "class": ["redo"]}]},
+        ("class must be one",),
+        entry=True,
+    ),
+    "mount_option": Bad(
+        "nfs_mounts",
+        {"nfs_mounts_wanted": [{**MOUNT, "options": "nconect=4"}]},
+        ("options has unknown nconect",),
+        entry=True,
+    ),
+    "transfer": Bad("nfs_mounts", {"nfs_mounts_transfer_size": "2M"}, ("multiple of 1024 up to",)),
+    "limits_crossed": Bad(
+        "nfs_mounts", {"nfs_mounts_rtt_warn_ms": 99}, ("must not be above nfs_mounts_rtt_fail_ms",)
+    ),
+    "relative_home": Bad(
+        "nfs_mounts",
+        {"nfs_mounts_oracle_homes": ["oracle"]},
+        ("must hold absolute paths",),
+        entry=True,
+    ),
+    # Flow control.
+    "rule_of_nothing": Bad(
+        "flow_control", {"flow_control_wanted": [{"rx": "on"}]}, ("flow_control_wanted has a rule",)
+    ),
+    "rules_none": Bad(
+        "flow_control", {"flow_control_wanted": []}, ("flow_control_wanted", "auto or a list")
+    ),
+    "rule_side": Bad(
+        "flow_control",
+        {"flow_control_wanted": [{"role": "storage", "rx": "yes please"}]},
+        ("rx must be one of on, off",),
+    ),
+    "rule_without_effect": Bad(
+        "flow_control",
+        {"flow_control_wanted": [{"role": "storage"}]},
+        ("flow_control_wanted", "rx, tx"),
+    ),
+    "network": Bad(
+        "flow_control", {"flow_control_interconnect": ["192.0.2.0/99"]}, ("192.0.2.0/99",)
+    ),
+    "interconnect_text": Bad(
+        "flow_control", {"flow_control_interconnect": "eth1"}, ("interconnect must be", "list of")
+    ),
+    "switch_key": Bad(
+        "flow_control",
+        {"flow_control_switches": [{**SWITCH, "comunity": "x"}]},
+        ("has unknown",),
+        entry=True,
+    ),
+    "switch_port": Bad(
+        "flow_control",
+        {"flow_control_switches": [{**SWITCH, "port": 70000}]},
+        ("1 to 65535",),
+        entry=True,
+    ),
+    "credentials": Bad(
+        "flow_control",
+        {"flow_control_credentials": {"default": {"version": "4"}}},
+        ("flow_control_credentials", "version"),
+        entry=True,
+    ),
+    # I/O pacing.
+    "profile": Bad(
+        "io_pacing", {"io_pacing_profile": "fast"}, ("io_pacing_profile must be one of",)
+    ),
+    "half_a_pair": Bad(
+        "io_pacing", {"io_pacing_maxpout": 33}, ("io_pacing_minpout must be given",)
+    ),
+    "powerha": Bad("io_pacing", {"io_pacing_powerha_version": "7.x"}, ("a release such as 7.2.3",)),
+    "powerha_99": Bad(
+        "io_pacing", {"io_pacing_powerha_version": "99.1"}, ("a release such as 7.2.3",)
+    ),
+    "headroom": Bad(
+        "io_pacing", {"io_pacing_cpu_headroom": 101}, ("io_pacing_cpu_headroom must be",)
+    ),
+    "dirty": Bad("io_pacing", {"io_pacing_dirty_limit": "lots"}, ("io_pacing_dirty_limit is no",)),
+    # Latency.
+    "release_x": Bad("latency", {"latency_release": "19.x"}, ("a release such as 19 or 12.2",)),
+    "release_99": Bad("latency", {"latency_release": "99"}, ("a release such as 19 or 12.2",)),
+    "multitenant": Bad("latency", {"latency_multitenant": "perhaps"}, ("must be auto, yes or no",)),
+    "multitenant_list": Bad(
+        "latency", {"latency_multitenant": ["yes"]}, ("must be auto, yes or no",)
+    ),
+    "probe": Bad(
+        "latency", {"latency_probes": [{"probe": "disc"}]}, ("latency_probes",), entry=True
+    ),
+    "probes_text": Bad("latency", {"latency_probes": "disk"}, ("latency_probes",)),
+    "threshold": Bad(
+        "latency",
+        {"latency_more_thresholds": [{**DISK_LIMIT, "figure": "p51"}]},
+        ("latency_more_thresholds, item 1", "figure"),
+    ),
+    "budget": Bad("latency", {"latency_budget": {"round_trip": 3}}, ("latency_budget must be a",)),
+    "budget_half": Bad("latency", {"latency_budget": {"round_trips": 3}}, ("needs think_time_ms",)),
+    "window_half": Bad("latency", {"hostproof_window_seconds": 0.5}, ("must be 0 or 1 to 600",)),
+    # The listener.
+    "rate": Bad(
+        "listener_rate_limit",
+        {"listener_rate_limit_wanted": [{"name": "L", "rate": "fast"}]},
+        ("L: rate must be a whole number",),
+        entry=True,
+    ),
+    "listeners_none": Bad(
+        "listener_rate_limit",
+        {"listener_rate_limit_wanted": []},
+        ("listener_rate_limit_wanted", "auto or a list"),
+    ),
+    "scope_list": Bad(
+        "listener_rate_limit",
+        {"listener_rate_limit_wanted": [{"name": "L", "rate": 5, "scope": []}]},
+        ("L: scope must be one of",),
+        entry=True,
+    ),
+    "log_tail": Bad(
+        "listener_rate_limit", {"listener_rate_limit_log_tail": "9M"}, ("must be at most 8M",)
+    ),
+    # The SGA.
+    "instance_version": Bad(
+        "pre_page_sga",
+        {"pre_page_sga_instances": [{"sid": "A", "version": "19.x"}]},
+        ("a release such as 19 or",),
+        entry=True,
+    ),
+    "instance_version_99": Bad(
+        "pre_page_sga",
+        {"pre_page_sga_instances": [{"sid": "A", "version": "99"}]},
+        ("a release such as 19 or",),
+        entry=True,
+    ),
+    "choice": Bad(
+        "pre_page_sga", {"pre_page_sga_lock_sga": "perhaps"}, ("lock_sga must be one of",)
+    ),
+    "sqlplus": Bad("pre_page_sga", {"pre_page_sga_sqlplus_seconds": 0}, ("must be 1 to 600",)),
+    # Storage type.
+    "address": Bad(
+        "storage_type",
+        {"storage_type_addresses": ["not an address"]},
+        ("storage_type_addresses",),
+        entry=True,
+    ),
+    "address_port": Bad(
+        "storage_type",
+        {"storage_type_addresses": [{"address": "192.0.2.1", "port": True}]},
+        ("storage_type_addresses", "1 to 65535"),
+        entry=True,
+    ),
+    "space": Bad(
+        "storage_type",
+        {"storage_type_space_warn": 90, "storage_type_space_critical": 10},
+        ("must not be below",),
+    ),
+    "trace": Bad("storage_type", {"storage_type_trace_folder": "diag"}, ("must be a whole path",)),
+    "timeout": Bad("storage_type", {"storage_type_timeout": 0}, ("storage_type_timeout must be",)),
+}

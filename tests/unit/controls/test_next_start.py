@@ -1,0 +1,708 @@
+"""What the next start takes, against the pool: variants of one host, each with its truth and why.
+
+The host is packs.database_host(): 64 GiB, a pool of 8194 pages of 2 MiB, and ORCL with an SGA of
+16 GiB in huge pages. Apply's guards are asked about the same numbers.
+"""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import oracle_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.controls import pre_page_sga
+from ansible.module_utils.hostproof.controls.hugepages.facts import POOL_FILE
+from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.probes.oracle import next_start
+from packs import GIB, HOME, MIB, Machine, Shm
+
+PACKS = Path(packs.ROOT).parent / "shared/data/packs"
+NOW = {"sga_max_size": str(16 * GIB), "sga_target": str(16 * GIB)}
+ORCL16 = [{"sid": "ORCL", "sga": "16G", "version": "19"}]
+
+ADMIN = "Oracle Database Administrator's Guide, The SGA_MAX_SIZE Initialization Parameter"
+REFERENCE = "Oracle Database Reference, "
+RAC = "Oracle RAC Administration Guide, Setting SPFILE Parameter Values for Oracle RAC"
+GRANULE = "MOS 947152.1"
+STARTUP = "Administrator's Guide, About Initialization Parameter Files and Startup"
+KERNEL = "Documentation/admin-guide/mm/hugetlbpage.rst"
+POLICY = "roles/hugepages/README.md"
+
+
+def spfile(*stored: tuple[str, str, str], **running: str) -> Callable[[], Machine]:
+    """ORCL runs with 16 GiB, and its spfile has these entries."""
+    return lambda: packs.database_host().parameters("ORCL", NOW | running, *stored)
+
+
+def every(*pairs: tuple[str, str]) -> tuple[tuple[str, str, str], ...]:
+    return tuple(("*", name, value) for name, value in pairs)
+
+
+def pfile(text: str) -> Callable[[], Machine]:
+    """ORCL was started with a text file, which a plain startup finds again."""
+
+    def tell() -> Machine:
+        machine = packs.database_host().parameters("ORCL", NOW)
+        line = "sqlplus ORCL: release and parameters"
+        output = machine.commands[line]
+        path = f"|running|spfile|{HOME}/dbs/spfileORCL.ora|"
+        machine.command(line, output.stdout.replace(path, "|running|spfile|\\0|"))
+        return machine.file(f"{HOME}/dbs/initORCL.ora", text)
+
+    return tell
+
+
+def stopped(text: str, pool: int = 8194, listed: bool = True) -> Callable[[], Machine]:
+    """Nothing runs; oratab names ORCL, whose home has a text file."""
+
+    def tell() -> Machine:
+        machine = packs.database_host().stop_instances().pool(pool, pool)
+        machine.file("/etc/oratab", f"ORCL:{HOME}:N\n")
+        machine.command(f"stat -L -c %U {HOME}/bin/sqlplus", "oracle\n")
+        machine.command(f"sqlplus -V of {HOME}", "SQL*Plus: Release 19.0.0.0.0 - Production\n")
+        return machine.file(f"{HOME}/dbs/initORCL.ora", text)
+
+    return tell
+
+
+def two(first: str, second: str) -> Callable[[], Machine]:
+    """Two instances of 16 and 8 GiB in a pool for both, with these targets in their spfiles."""
+
+    def tell() -> Machine:
+        pages = packs.PAGES_NEEDED + 4097
+        machine = packs.database_host().pool(pages, 1)
+        machine.file(packs.SYSCTL_FILE, f"vm.hugetlb_shm_group=54321\nvm.nr_hugepages={pages}\n")
+        machine.instance("HR", Shm(8 * GIB), pid=2202)
+        machine.parameters("ORCL", NOW, ("*", "sga_target", first))
+        small = {"sga_max_size": str(8 * GIB), "sga_target": str(8 * GIB)}
+        return machine.parameters("HR", small, ("*", "sga_target", second))
+
+    return tell
+
+
+def changed(**changes: Any) -> Callable[[], Machine]:
+    """The healthy host with other huge pages."""
+
+    def tell() -> Machine:
+        machine = packs.database_host()
+        for path, text in changes.get("files", {}).items():
+            machine.file(path, text)
+        if "rows" in changes:
+            machine.memory(**changes["rows"])
+        if "sysctl" in changes:
+            machine.file(packs.SYSCTL_FILE, changes["sysctl"])
+        return machine
+
+    return tell
+
+
+#: Memory without the row Hugetlb, as kernels before 4.16 tell it, and pools of two sizes in sysfs.
+SYSFS = "/sys/kernel/mm/hugepages/hugepages-"
+
+
+def sizes(kilobytes: int, pages: int, overcommit: int = 0) -> dict[str, str]:
+    folder = f"{SYSFS}{kilobytes}kB/"
+    return {
+        folder + "nr_hugepages": f"{pages}\n",
+        folder + "surplus_hugepages": "0\n",
+        folder + "nr_overcommit_hugepages": f"{overcommit}\n",
+    }
+
+
+class Variant(NamedTuple):
+    """``source`` says from where it is known that ``status`` is the truth."""
+
+    name: str
+    host: Callable[[], Machine]
+    check: str
+    status: str
+    says: str
+    source: str
+    policy: dict[str, Any] = {}
+
+
+RAISED = "24576 pages of 32770 are missing: ORCL takes 64.0 GiB at its next start"
+SAME = every(("sga_target", "16G"))
+
+VARIANTS = (
+    # -- what the entries say
+    Variant(
+        "both raised, in bytes",
+        spfile(*every(("sga_target", str(64 * GIB)), ("sga_max_size", str(64 * GIB)))),
+        "pool_covers_sga",
+        "fail",
+        RAISED,
+        ADMIN,
+    ),
+    Variant(
+        "only the target raised, in G",
+        spfile(*every(("sga_target", "64G"))),
+        "pool_covers_sga",
+        "fail",
+        "(*.sga_target=64.0 GiB in ",
+        REFERENCE + "SGA_TARGET",
+    ),
+    Variant(
+        "only the maximum raised, in M and small letters",
+        spfile(*every(("sga_target", "16g"), ("sga_max_size", "65536m"))),
+        "pool_covers_sga",
+        "fail",
+        RAISED,
+        ADMIN,
+    ),
+    Variant(
+        "maximum below the target",
+        spfile(*every(("sga_target", "64G"), ("sga_max_size", "16G"))),
+        "pool_covers_sga",
+        "fail",
+        RAISED,
+        "ORA-00823; the larger one is what is needed once that is corrected",
+    ),
+    Variant(
+        "nothing changed",
+        spfile(*SAME),
+        "pool_covers_sga",
+        "pass",
+        "8194 pages (16.0 GiB: ORCL 8194)",
+        ADMIN,
+    ),
+    Variant(
+        "lowered",
+        spfile(*every(("sga_target", "4G"), ("sga_max_size", "4G"))),
+        "pool_covers_sga",
+        "pass",
+        "8194 pages",
+        "what runs keeps its pages until it stops",
+    ),
+    Variant(
+        "an odd size that runs in whole granules",
+        spfile(
+            *every(("sga_target", "17000000000")),
+            sga_target="17012097024",
+            sga_max_size="17012097024",
+        ),
+        "pool_covers_sga",
+        "pass",
+        "8194 pages",
+        GRANULE,
+    ),
+    Variant(
+        "raised by one granule",
+        spfile(*every(("sga_target", str(16 * GIB + 1)))),
+        "pool_covers_sga",
+        "fail",
+        "32 pages of 8226 are missing",
+        GRANULE + ": above 16 GiB granules of 64 MiB",
+    ),
+    Variant(
+        "raised for this SID alone",
+        spfile(*SAME, ("ORCL", "sga_target", "64G")),
+        "pool_covers_sga",
+        "fail",
+        "(ORCL.sga_target=64.0 GiB in ",
+        RAC,
+    ),
+    Variant(
+        "raised for all, kept for this SID",
+        spfile(*every(("sga_target", "64G")), ("ORCL", "sga_target", "16G")),
+        "pool_covers_sga",
+        "pass",
+        "8194 pages",
+        RAC,
+    ),
+    Variant(
+        "raised for an instance of another node",
+        spfile(*SAME, ("ORCL2", "sga_target", "64G")),
+        "pool_covers_sga",
+        "pass",
+        "8194 pages",
+        RAC,
+    ),
+    Variant(
+        "Automatic Memory Management from the next start on",
+        spfile(*every(("memory_target", "64G"))),
+        "pool_covers_sga",
+        "pass",
+        "8194 pages",
+        REFERENCE + "MEMORY_TARGET: no SysV memory; pre_page_sga.memory_target fails",
+    ),
+    Variant(
+        "neither target nor maximum, and the pools are raised",
+        spfile(
+            *every(("db_cache_size", "40G"), ("shared_pool_size", "4G")),
+            sga_target="0",
+            db_cache_size=str(10 * GIB),
+            shared_pool_size=str(4 * GIB),
+        ),
+        "pool_covers_sga",
+        "fail",
+        "ORCL takes 46.0 GiB at its next start (*.db_cache_size=40.0 GiB",
+        ADMIN,
+    ),
+    Variant(
+        "the target is gone from the spfile",
+        spfile(*every(("use_large_pages", "ONLY"))),
+        "pool_covers_sga",
+        "error",
+        "what the next start of ORCL takes is not known (neither sga_target nor sga_max_size",
+        ADMIN + ": the sum of pools that no entry tells",
+    ),
+    Variant(
+        "a size that is none",
+        spfile(*every(("sga_target", "64GB"))),
+        "pool_covers_sga",
+        "error",
+        "'64GB' is not a size",
+        REFERENCE + "big integer: K, M, G",
+    ),
+    # -- where the entries are
+    Variant(
+        "text file only, without a prefix",
+        pfile("db_name=orcl\nsga_target = 64G  # raised\n"),
+        "pool_covers_sga",
+        "fail",
+        RAISED,
+        STARTUP,
+    ),
+    Variant(
+        "text file, twice: the last counts",
+        pfile("*.sga_target=64G\n*.sga_target=16G\n"),
+        "pool_covers_sga",
+        "pass",
+        "8194 pages",
+        REFERENCE + "Basics",
+    ),
+    Variant(
+        "text file, and its hidden entries are no target",
+        pfile("ORCL.__sga_target=68719476736\n*.sga_target=16G\n"),
+        "pool_covers_sga",
+        "pass",
+        "8194 pages",
+        "Administrator's Guide: __ entries are sizes of the last run",
+    ),
+    Variant(
+        "text file that nobody finds again",
+        lambda: pfile("sga_target=16G\n")().remove(f"{HOME}/dbs/initORCL.ora"),
+        "pool_covers_sga",
+        "error",
+        "holds no parameter file of ORCL",
+        STARTUP,
+    ),
+    Variant(
+        "down and listed, with more in its file than in the list",
+        stopped("sga_target=64G\nuse_large_pages=only\n"),
+        "pool_covers_sga",
+        "fail",
+        "ORCL, which is down, takes 64.0 GiB when it starts",
+        STARTUP,
+        {"instances": ORCL16},
+    ),
+    Variant(
+        "down and listed, as listed",
+        stopped("sga_target=16G\n", 8196),
+        "pool_covers_sga",
+        "pass",
+        "8196 pages",
+        POLICY,
+        {"instances": ORCL16},
+    ),
+    Variant(
+        "down and in oratab alone",
+        stopped("sga_target=64G\n"),
+        "pool_covers_sga",
+        "fail",
+        "ORCL (down) 32772",
+        "oratab: N is what dbca writes for every database",
+    ),
+    Variant(
+        "not asked, and not listed",
+        spfile(*SAME),
+        "pool_covers_sga",
+        "error",
+        "hugepages_ask_instances is false",
+        POLICY,
+        {"ask_instances": False},
+    ),
+    Variant(
+        "not asked, but listed",
+        spfile(*SAME),
+        "pool_covers_sga",
+        "fail",
+        "ORCL 32772",
+        POLICY,
+        {"ask_instances": False, "instances": [{"sid": "ORCL", "sga": "64G"}]},
+    ),
+    # -- several instances
+    Variant(
+        "two, of which one is raised",
+        two("16G", "20G"),
+        "pool_covers_sga",
+        "fail",
+        "HR takes 20.0 GiB at its next start",
+        ADMIN,
+    ),
+    Variant(
+        "two, and the pool has room for the one that is raised",
+        lambda: two("16G", "10G")().pool(packs.PAGES_NEEDED + 4097 + 1024, 1025),
+        "pool_covers_sga",
+        "pass",
+        "HR at its next start 1024",
+        ADMIN,
+    ),
+    Variant(
+        "the next boot takes the pool away that the next start needs",
+        lambda: spfile(*every(("sga_target", "20G")))().pool(10242, 2050),
+        "pool_persisted",
+        "fail",
+        "The next boot makes 8194 pages, 2048 too few",
+        KERNEL,
+    ),
+    Variant(
+        "only surplus pages cover it",
+        lambda: packs.database_host().pool(8194, 2, 0, 4000),
+        "pool_covers_sga",
+        "fail",
+        "4000 pages of 8194 are missing",
+        KERNEL + ": surplus pages go when they are freed",
+    ),
+    # -- how much of memory
+    Variant(
+        "40 pages of 1 GiB beside the pool",
+        changed(rows={"Hugetlb": (16384 + 40960) << 10}),
+        "ram_share",
+        "fail",
+        "88 percent (56.0 GiB), 40.0 GiB of it in pages of other sizes",
+        KERNEL + ": Hugetlb sums up all sizes",
+    ),
+    Variant(
+        "1 GiB pages of an old kernel, which has no Hugetlb",
+        lambda: _without_hugetlb(changed(files=sizes(1048576, 40) | sizes(2048, 8194))()),
+        "ram_share",
+        "fail",
+        "40.0 GiB of it in pages of other sizes",
+        KERNEL,
+    ),
+    Variant(
+        "1 GiB pages that only the next boot makes",
+        changed(files={"/proc/cmdline": "hugepagesz=1G hugepages=40\n"}),
+        "ram_share",
+        "fail",
+        "those of the next boot",
+        KERNEL + ": hugepagesz= with hugepages=",
+    ),
+    Variant(
+        "1 GiB pages that tmpfiles.d makes at the next boot",
+        changed(files={"/etc/tmpfiles.d/g.conf": f"w {SYSFS}1048576kB/nr_hugepages - - - - 40\n"}),
+        "ram_share",
+        "fail",
+        "those of the next boot",
+        "tmpfiles.d(5)",
+    ),
+    Variant(
+        "few pages of 1 GiB",
+        changed(files={"/proc/cmdline": "hugepagesz=1G hugepages=4\n"}),
+        "ram_share",
+        "pass",
+        "31 percent (20.0 GiB), 4.0 GiB of it in pages of other sizes",
+        KERNEL,
+    ),
+    Variant(
+        "surplus pages up to 40 GiB are allowed",
+        changed(files={"/proc/sys/vm/nr_overcommit_hugepages": "20480\n"}),
+        "ram_share",
+        "fail",
+        "40.0 GiB of it allowed beyond the pool",
+        KERNEL + ": nr_overcommit_hugepages",
+    ),
+    Variant(
+        "surplus pages of 1 GiB are allowed",
+        changed(files=sizes(1048576, 0, 40)),
+        "ram_share",
+        "fail",
+        "40.0 GiB of it allowed beyond the pool",
+        KERNEL,
+    ),
+    Variant(
+        "the next boot allows surplus pages",
+        changed(sysctl="vm.nr_hugepages=8194\nvm.nr_overcommit_hugepages=20480\n"),
+        "ram_share",
+        "fail",
+        "those of the next boot",
+        KERNEL,
+    ),
+    Variant(
+        "a policy larger than memory",
+        packs.database_host,
+        "ram_share",
+        "fail",
+        "those that policy and instances ask for",
+        POLICY,
+        {"instances": [{"sid": "ORCL", "sga": "79G"}]},
+    ),
+    Variant(
+        "a next boot larger than memory",
+        changed(sysctl="vm.nr_hugepages=40000\n"),
+        "ram_share",
+        "fail",
+        "122 percent (78.1 GiB)",
+        KERNEL,
+    ),
+    Variant(
+        "the pool of a listed instance beside 1 GiB pages",
+        changed(rows={"Hugetlb": (16384 + 16384) << 10}),
+        "ram_share",
+        "fail",
+        "those that policy and instances ask for",
+        POLICY,
+        {"instances": [{"sid": "ORCL", "sga": "30G"}]},
+    ),
+)
+
+
+def _without_hugetlb(machine: Machine) -> Machine:
+    lines = machine.files["/proc/meminfo"].splitlines(keepends=True)
+    return machine.file("/proc/meminfo", "".join(x for x in lines if not x.startswith("Hugetlb")))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=[one.name for one in VARIANTS])
+def test_variant(judge, plan, variant):
+    assert variant.source
+    (finding,) = judge(variant.host(), **variant.policy)[variant.check]
+    assert finding.status == variant.status, finding
+    texts = [finding.why, finding.desired, finding.persisted, finding.running, finding.in_use]
+    assert any(variant.says in (text or "") for text in texts), finding
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=[one.name for one in VARIANTS])
+def test_apply_and_rule_have_the_same_numbers(judge, plan, variant):
+    """What a fix proposes apply takes, and what apply would refuse no fix proposes."""
+    machine = variant.host()
+    found = judge(machine, **variant.policy)
+    proposed = {line for one in found.values() for finding in one for line in finding.commands}
+    planned = plan(machine, **variant.policy)
+    applies = "./hostproof apply --tags hugepages" in proposed
+    assert not (applies and planned.refusals)
+    memory = 64 * GIB
+    for line in proposed:
+        if line.startswith("sysctl -w vm.nr_hugepages="):
+            assert int(line.rpartition("=")[2]) * 2 * MIB <= memory * 70 // 100
+    (short,) = found["pool_covers_sga"]
+    pool = [one for one in planned.changes if getattr(one, "path", "") == POOL_FILE]
+    if short.status == "fail" and pool and not planned.refusals:
+        assert int(pool[0].value) >= short.values["needed"]
+    (share,) = found["ram_share"]
+    if short.status == "fail" and short.values["needed"] * 2 * MIB > memory * 70 // 100:
+        assert "allow_ram_share_over_limit" in {one.override for one in planned.refusals} | {
+            "allow_ram_share_over_limit"
+            if one.reason.endswith("do not fit into 64.0 GiB memory")
+            else None
+            for one in planned.refusals
+        }
+        assert "the host can give" in short.fix and short.commands == ()
+
+
+def test_no_variable_takes_the_risk_of_more_than_memory(plan):
+    policy = {"instances": [{"sid": "ORCL", "sga": "79G"}]}
+    risks = dict.fromkeys(
+        ("allow_ram_share_over_limit", "allow_low_memory", "allow_compaction"), True
+    )
+    (refusal,) = plan(packs.database_host(), **policy, **risks).refusals
+    assert refusal.override is None
+    assert "do not fit into 64.0 GiB memory" in refusal.reason
+
+
+def test_other_huge_pages_count_against_the_share_of_a_plan(plan):
+    policy = {"instances": [{"sid": "ORCL", "sga": "30G"}], "activation": "reboot"}
+    assert plan(packs.database_host(), **policy).refusals == []
+    machine = packs.database_host().memory(Hugetlb=(16384 + 16384) << 10)
+    (refusal,) = plan(machine, **policy).refusals
+    assert refusal.override == "allow_ram_share_over_limit"
+    assert "with 16.0 GiB of other huge pages" in refusal.reason
+
+
+def test_apply_makes_the_pool_of_the_next_start(plan, judge):
+    machine = spfile(*every(("sga_target", "20G")))()
+    planned = plan(machine)
+    (pool,) = [one for one in planned.changes if getattr(one, "path", "") == POOL_FILE]
+    assert (planned.refusals, pool.value) == ([], "10242")
+    (finding,) = judge(spfile(*every(("sga_target", "20G")))())["pool_covers_sga"]
+    assert finding.commands == ("./hostproof apply --tags hugepages",)
+    assert finding.fix.startswith("the pool has to have 10242 pages: apply the control")
+
+
+def test_a_pool_whose_need_is_not_known_is_not_made_smaller(plan):
+    machine = packs.database_host().pool(12000, 3808)
+    machine.deny("command:sqlplus ORCL: release and parameters")
+    planned = plan(machine, instances=ORCL16)
+    assert [one for one in planned.changes if getattr(one, "path", "") == POOL_FILE] == []
+
+
+def test_of_several_that_are_down_any_one_must_start(judge):
+    def told(pool: int):
+        machine = stopped("sga_target=16G\n", pool)()
+        machine.file("/etc/oratab", f"ORCL:{HOME}:N\nHR:{HOME}:Y\n")
+        machine.file(f"{HOME}/dbs/initHR.ora", "sga_target=8G\n")
+        (finding,) = judge(machine)["pool_covers_sga"]
+        return finding
+
+    assert told(8195).status == "fail"
+    assert (told(8196).status, told(8196).why) == (
+        "warn",
+        "4100 pages more are missing if every instance of oratab that is down starts too.",
+    )
+    assert told(8196 + 4100).status == "pass"
+
+
+def test_memlock_of_today_is_held_against_the_next_start(judge):
+    machine = packs.database_host().stop_instances()
+    machine.instance("ORCL", *packs.healthy_sga(), memlock=17 * GIB)
+    machine.parameters("ORCL", NOW, ("*", "sga_target", "20G"))
+    (finding,) = judge(machine)["memlock_in_force"]
+    assert (finding.status, finding.severity) == ("warn", "high")
+    assert "the next start takes 20.0 GiB" in finding.why
+
+
+@pytest.mark.parametrize(
+    ("kernel", "status", "says"),
+    [
+        ("5.14.0-70.13.1.el9_0.x86_64", "fail", "answers EPERM"),
+        ("5.14.0-503.11.1.el9_5.x86_64", "fail", "answers EPERM"),
+        ("5.14.0-533.el9.x86_64", "fail", "answers EPERM"),
+        ("5.14.0-427.13.1.el9_4.x86_64+rt", "fail", "answers EPERM"),
+        ("5.14.21-150400.24.100-default", "fail", "answers EPERM"),
+        ("5.14.21-150500.55.7-default", "fail", "answers EPERM"),
+        ("6.4.0-150600.21-default", "fail", "answers EPERM"),
+        ("5.15.0-206.153.7.el9uek.x86_64", "warn", "do not rely on it"),
+        ("5.15.0-107-generic", "warn", "do not rely on it"),
+        ("5.3.18-150300.59.174-default", "warn", "lets a memlock limit stand in for it"),
+        ("4.18.0-553.el8_10.x86_64", "warn", "lets a memlock limit stand in for it"),
+    ],
+)
+def test_no_fallback_is_promised_where_the_change_was_taken_over(judge, kernel, status, says):
+    machine = packs.database_host().file("/proc/sys/kernel/osrelease", kernel + "\n")
+    machine.file("/proc/sys/vm/hugetlb_shm_group", "0\n")
+    (finding,) = judge(machine)["shm_group"]
+    assert finding.status == status
+    assert says in finding.why
+
+
+HOSTILE = ("$(touch${IFS}/tmp/x)", "a;reboot", "`id`", "'\"", "--", "a\tb", "\x1b[2J", "&&id")
+
+
+def every_command() -> list[str]:
+    """Of every variant, and of hosts whose instances have names that a shell would obey."""
+    hosts = [(one.host(), one.policy) for one in VARIANTS]
+    for name in HOSTILE:
+        machine = packs.database_host().pool(100, 0).stop_instances()
+        hosts.append((machine.instance(name, Shm(16 * GIB), memlock=64), {}))
+        if name.isprintable():  # others the policy refuses
+            hosts.append((packs.linux(), {"instances": [{"sid": name, "sga": "16G"}]}))
+    found = []
+    for machine, policy in hosts:
+        policies = {
+            "hugepages": packs.hugepages_policy(**policy),
+            "pre_page_sga": oracle_packs.policy(),
+        }
+        found += [line for one in audit.judge_host(machine, policies) for line in one.commands]
+    return found
+
+
+def test_every_command_is_one_line_of_its_own():
+    commands = sorted(set(every_command()))
+    assert "./hostproof apply --tags hugepages" in commands
+    for one in commands:
+        assert len(one.splitlines()) == 1
+        assert subprocess.run(["sh", "-n", "-c", one], check=False).returncode == 0
+        assert not re.search(r"[;&|`$<>\\]", one), one
+        assert shlex.split(one)[0] in ("./hostproof", "sysctl", "grep")
+
+
+# -- pre_page_sga of the same instances
+
+
+def pending(machine: Machine):
+    policy = pre_page_sga.policy_from(oracle_packs.policy())
+    found = pre_page_sga.judge(pre_page_sga.read(machine, policy), policy)
+    (finding,) = [one for one in found if one.check == "pre_page_sga.pending_restart"]
+    return finding
+
+
+@pytest.mark.parametrize(
+    ("stored", "status", "names"),
+    [
+        (every(("sga_target", "64G"), ("sga_max_size", "64G")), "warn", "sga_max_size, sga_target"),
+        (every(("sga_target", "64G")), "warn", "sga_target"),
+        (every(("sga_target", "16G"), ("sga_max_size", "64G")), "warn", "sga_max_size"),
+        ((*SAME, ("ORCL", "sga_target", "20G")), "warn", "sga_target"),
+        (every(("sga_target", "16G"), ("memory_target", "20G")), "warn", "memory_target"),
+        (SAME, "pass", ""),
+        (every(("sga_target", "64G"), ("sga_max_size", "16G")), "fail", "ORA-00823"),
+        (
+            every(("memory_target", "64G"), ("memory_max_target", "16G")),
+            "fail",
+            "ORA-00837",
+        ),
+    ],
+)
+def test_a_pending_sga_is_named(stored, status, names):
+    finding = pending(
+        spfile(
+            *stored,
+            memory_max_target="0",
+            use_large_pages="TRUE",
+            pre_page_sga="TRUE",
+            lock_sga="FALSE",
+        )()
+    )
+    assert finding.status == status, finding
+    assert names in finding.why
+
+
+def test_a_start_that_is_refused_is_told_of_one_that_is_down():
+    finding = pending(stopped("sga_target=64G\nsga_max_size=16G\n")())
+    assert (finding.status, finding.running) == ("fail", "down")
+    assert "ORA-00823" in finding.why
+    assert pending(stopped("sga_target=16G\n")()).status == "skip"
+
+
+@pytest.mark.parametrize(
+    ("size", "whole"),
+    [
+        (1, 4 * MIB),
+        (GIB, GIB),
+        (GIB + 1, GIB + 16 * MIB),
+        (8 * GIB + 1, 8 * GIB + 32 * MIB),
+        (16 * GIB + 1, 16 * GIB + 64 * MIB),
+        (32 * GIB + 1, 32 * GIB + 128 * MIB),
+        (64 * GIB + 1, 64 * GIB + 256 * MIB),
+        (128 * GIB + 1, 128 * GIB + 512 * MIB),
+        (0, 0),
+    ],
+)
+def test_an_sga_comes_in_whole_granules(size, whole):
+    assert next_start.whole_granules(size) == whole
+
+
+# -- the packs of hosts that passed and should not have
+
+HELD_OUT = (
+    ("f3-sga-raised", "hugepages.pool_covers_sga", "fail"),
+    ("f3-sga-raised", "pre_page_sga.pending_restart", "warn"),
+    ("f3b-sga-raised", "hugepages.pool_covers_sga", "fail"),
+    ("f3b-sga-raised", "pre_page_sga.pending_restart", "warn"),
+    ("f5-1g-pages", "hugepages.ram_share", "fail"),
+)
+
+
+@pytest.mark.skipif(not PACKS.is_dir(), reason="../shared/data/packs is not here")
+@pytest.mark.parametrize(("pack", "check", "status"), HELD_OUT)
+def test_pack(pack, check, status):
+    host = RecordedHost(evidence.load_pack(str(PACKS / f"{pack}.example.com.json")))
+    policies = {"hugepages": packs.hugepages_policy(), "pre_page_sga": oracle_packs.policy()}
+    found = {one.check: one for one in audit.judge_host(host, policies)}
+    assert found[check].status == status, found[check]

@@ -1,0 +1,195 @@
+"""NFS counters that lie: each operation counts for itself, and what ran over tells nothing.
+
+The kernel prints its sums as unsigned (net/sunrpc/stats.c, _print_rpc_iostats: "%llu" of a
+ktime_t): what fell below 0 stands there as a number close to 2**64. ``om_ntrans`` is below
+``om_ops`` where requests ended before they were sent (a task that was killed), so a sum over
+operations would hide what another operation sent twice.
+"""
+
+from typing import NamedTuple
+
+import pytest
+from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN
+from nfs_packs import MOUNTSTATS, SAMPLE, listed, nfs_policy, ready_host
+
+UNDERFLOW = 2**64
+
+
+class Case(NamedTuple):
+    """What stands in the two readings in place of a line, and the truth about it."""
+
+    line: str
+    before: str
+    after: str
+    check: str
+    truth: str
+    because: str
+
+
+def op(name: str, *counts: int) -> str:
+    return f"{name:>12}: " + " ".join(map(str, counts))
+
+
+BEFORE_READ = (5000, 5000, 0, 800000, 40960000, 500, 15000, 15500, 0)
+CASES = {
+    "killed requests of GETATTR do not hide what READ sent twice": Case(
+        "GETATTR",
+        op("GETATTR", 5000, 5000, 0, 640000, 560000, 20, 900, 1000, 0),
+        op("GETATTR", 5040, 5000, 0, 640000, 560000, 20, 900, 1000, 0)
+        + "\n"
+        + op("READ", 6000, 6060, 60, 960000, 49152000, 600, 19000, 19600, 0),
+        "retransmissions",
+        FAIL,
+        "60 of READ's 1000 requests were sent again; netted with GETATTR it is 20",
+    ),
+    "nothing was sent twice": Case(
+        "GETATTR",
+        op("GETATTR", 5000, 5000, 0, 640000, 560000, 20, 900, 1000, 0),
+        op("GETATTR", 5040, 5000, 0, 640000, 560000, 20, 900, 1000, 0),
+        "retransmissions",
+        PASS,
+        "requests that ended before they were sent are no retransmissions",
+    ),
+    "the wait for the answer fell below 0": Case(
+        "READ",
+        op("READ", *BEFORE_READ),
+        op("READ", 6000, 6000, 0, 960000, 49152000, 600, UNDERFLOW - 250, 19600, 0),
+        "latency",
+        ERROR,
+        "2**64-250 ms over 1000 requests is no wait of 18 trillion years",
+    ),
+    "it was below 0 before and is above now": Case(
+        "READ",
+        op("READ", 5000, 5000, 0, 800000, 40960000, 500, UNDERFLOW - 90, 15500, 0),
+        op("READ", 6000, 6000, 0, 960000, 49152000, 600, 4000, 19600, 0),
+        "latency",
+        ERROR,
+        "by how much it grew cannot be told",
+    ),
+    "it was below 0 in both": Case(
+        "READ",
+        op("READ", 5000, 5000, 0, 800000, 40960000, 500, UNDERFLOW - 9000, 15500, 0),
+        op("READ", 6000, 6000, 0, 960000, 49152000, 600, UNDERFLOW - 1000, 19600, 0),
+        "latency",
+        ERROR,
+        "a clock that was set back once may have been set back again",
+    ),
+    "the wait for the answer went backwards": Case(
+        "READ",
+        op("READ", 5000, 5000, 0, 800000, 40960000, 500, 4294967000, 15500, 0),
+        op("READ", 6000, 6000, 0, 960000, 49152000, 600, 3000, 19600, 0),
+        "latency",
+        ERROR,
+        "a sum of 32 bits ran over",
+    ),
+    "the wait in the queue fell below 0, the answer is told": Case(
+        "READ",
+        op("READ", *BEFORE_READ),
+        op("READ", 6000, 6000, 0, 960000, 49152000, UNDERFLOW - 3, 19000, 19600, 0),
+        "latency",
+        PASS,
+        "READ took 4 ms, whatever the queue says",
+    ),
+    "the wait in the queue fell below 0": Case(
+        "READ",
+        op("READ", *BEFORE_READ),
+        op("READ", 6000, 6000, 0, 960000, 49152000, UNDERFLOW - 3, 19000, 19600, 0),
+        "client_queue",
+        ERROR,
+        "it would be a queue of 18 trillion years",
+    ),
+    "one operation is slow, the other not told": Case(
+        "READ",
+        op("READ", *BEFORE_READ),
+        op("READ", 6000, 6000, 0, 960000, 49152000, 600, UNDERFLOW - 250, 19600, 0)
+        + "\n"
+        + op("WRITE", 6000, 6000, 0, 960000, 49152000, 600, 115000, 115600, 0),
+        "latency",
+        FAIL,
+        "WRITE took 100 ms: what is told is enough for a fail",
+    ),
+    "transmissions fell below 0": Case(
+        "READ",
+        op("READ", *BEFORE_READ),
+        op("READ", 6000, UNDERFLOW - 1, 0, 960000, 49152000, 600, 19000, 19600, 0),
+        "retransmissions",
+        ERROR,
+        "how often READ was sent is not told",
+    ),
+    "transmissions of another operation went backwards": Case(
+        "GETATTR",
+        op("GETATTR", 5000, 4294967290, 0, 640000, 560000, 20, 900, 1000, 0),
+        op("GETATTR", 5040, 34, 0, 640000, 560000, 20, 900, 1000, 0),
+        "retransmissions",
+        ERROR,
+        "what is left of the sum is a lower bound",
+    ),
+    "the bytes fell below 0": Case(
+        "READ",
+        op("READ", *BEFORE_READ),
+        op("READ", 6000, 6000, 0, 960000, UNDERFLOW - 77, 600, 19000, 19600, 0),
+        "latency",
+        PASS,
+        "the wait is told, the speed is not",
+    ),
+    "requests went backwards": Case(
+        "READ",
+        op("READ", *BEFORE_READ),
+        op("READ", 17, 17, 0, 960, 49152, 6, 19, 19, 0),
+        "latency",
+        SKIP,
+        "another mount than before",
+    ),
+}
+
+
+def judged(case: Case) -> dict[str, object]:
+    machine = ready_host()
+    first, second = machine.samples[SAMPLE][f"file:{MOUNTSTATS}"]
+    replaced = {line.split(":")[0].strip() for line in case.after.split("\n")}
+
+    def edited(text: str, new: str) -> str:
+        kept = [
+            line
+            for line in text.split("\n")
+            if line.split(":")[0].strip()
+            not in {one.split(":")[0].strip() for one in new.split("\n")}
+        ]
+        return "\n".join(kept).rstrip("\n") + "\n" + new + "\n\n"
+
+    assert case.line in replaced
+    machine.sampled(
+        SAMPLE, f"file:{MOUNTSTATS}", edited(first, case.before), edited(second, case.after)
+    )
+    policy = nfs_mounts.policy_from(nfs_policy(**listed()))
+    findings = nfs_mounts.judge(nfs_mounts.read(machine, policy), policy)
+    return {
+        one.check.partition(".")[2]: one for one in findings if one.check.startswith("nfs_mounts.")
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_counters_that_lie(name):
+    case = CASES[name]
+    finding = judged(case)[case.check]
+    assert finding.status == case.truth, (case.because, finding.why)
+    told = f"{finding.why} {finding.in_use}"
+    assert "18446744" not in told and "e+" not in told
+
+
+def test_the_report_says_what_is_not_told():
+    finding = judged(CASES["the wait for the answer fell below 0"])["latency"]
+    assert "READ (rtt_ms)" in finding.why and "below 0" in finding.why
+
+
+def test_other_statuses_are_not_touched():
+    """The tables above change one thing: the host without the change passes all three checks."""
+    machine = ready_host()
+    policy = nfs_mounts.policy_from(nfs_policy(**listed()))
+    statuses = {
+        one.check: one.status for one in nfs_mounts.judge(nfs_mounts.read(machine, policy), policy)
+    }
+    for check in ("latency", "client_queue", "retransmissions"):
+        assert statuses[f"nfs_mounts.{check}"] == PASS
+    assert WARN not in statuses.values()

@@ -1,0 +1,152 @@
+"""The machinery of tests/bench/run, small: no verdict of this test rests on a time."""
+
+import importlib.machinery
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ROOT / "tests/bench/run"
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    """The program as a module; what it puts on the path is taken off again."""
+    before = list(sys.path)
+    loader = importlib.machinery.SourceFileLoader("hostproof_bench_run", str(RUN))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    sys.path[:] = before
+    return module
+
+
+def session(bench: ModuleType, tmp_path: Path, *words: str) -> Any:
+    return bench.Session(tmp_path, bench.parsed(words))
+
+
+def test_a_bound_that_is_not_kept_is_the_exit_code(bench, tmp_path, capsys):
+    judged = session(bench, tmp_path)
+    judged.judge("kept", 1.5, 1.5)
+    assert judged.score.exit_code() == 0
+    judged.judge("not kept", 1.51, 1.5)
+    assert judged.score.exit_code() == 1
+    said = capsys.readouterr().out
+    assert "Expected: kept: 1.50, at most 1.5: met" in said
+    assert "Expected: not kept: 1.51, at most 1.5: NOT MET" in said
+
+
+def test_without_bounds_figures_are_shown_and_not_judged(bench, tmp_path, capsys):
+    judged = session(bench, tmp_path, "--no-bounds")
+    judged.judge("slow", 9.0, 1.5)
+    assert judged.score.exit_code() == 0
+    assert "Measured: slow: 9.00, at most 1.5" in capsys.readouterr().out
+
+
+def test_a_ratio_is_of_runs_of_one_round(bench):
+    cost = bench.Cost
+    floor = [cost(wall, 0, 0, 0) for wall in (1.0, 4.0, 2.0)]
+    audit = [cost(wall, 0, 0, 0) for wall in (1.5, 4.0, 6.0)]
+    assert bench.ratio({"floor": floor, "audit": audit}, "floor") == 1.5
+
+
+def test_a_part_that_there_is_not_is_refused(bench, capsys):
+    with pytest.raises(SystemExit):
+        bench.parsed(["--parts", "one,two"])
+    assert "no part is called two" in capsys.readouterr().err
+
+
+def test_a_run_that_judged_too_few_hosts_is_no_figure(bench, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/findings.jsonl").write_text('{"outcome": "judged"}\n')
+    (tmp_path / "output").write_text("said\n")
+    bench.check_outcome("audit", 0, tmp_path, 1)
+    with pytest.raises(SystemExit, match="audit of 2 hosts"):
+        bench.check_outcome("audit", 0, tmp_path, 2)
+
+
+def test_bytes_to_a_host_keep_their_bounds(bench):
+    """The same on every machine, so this is a test and not only a benchmark."""
+    every = bench.faraway.sent_by_an_audit("python3")
+    assert len(every.text) + len(every.command) <= bench.ALL_BYTES
+    for name in bench.faraway.controls():
+        one = bench.faraway.sent_by_an_audit("python3", [name])
+        assert len(one.text) + len(one.command) <= bench.ONE_BYTES, name
+
+
+@pytest.fixture(scope="module")
+def far(bench, tmp_path_factory) -> Any:
+    try:
+        return bench.faraway.FarAway(
+            tmp_path_factory.mktemp("far") / "program", bench.target_python()
+        )
+    except bench.faraway.Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def asked(bench: ModuleType, program: Path, **fields: float) -> tuple[str, str]:
+    sent = bench.faraway.sent_by_an_audit(str(program), ["hugepages"])
+    request = json.loads(sent.text[sent.text.rindex(f'["{sent.mark}"'.encode()) :])
+    for name, value in fields.items():
+        request[1]["params"]["controls"][name] = {"window_seconds": value}
+    done = subprocess.run(
+        ["/bin/sh", "-c", sent.command],
+        input=sent.text[:100] + json.dumps(request).encode(),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return done.stdout.decode(), sent.mark
+
+
+def test_the_far_host_gives_the_answer_of_this_machine(bench, far):
+    said, mark = asked(bench, far.python)
+    answer = bench.faraway.payload.answer_in(said, mark)
+    judged = {finding["control"] for finding in answer["findings"]}
+    assert judged == set(bench.faraway.controls())
+
+
+def test_the_far_host_waits_the_longest_window_at_least(bench, far):
+    started = bench.time.monotonic()
+    asked(bench, far.python, one=0.1, two=0.4, three=0.2)
+    # Waiting is never shorter than asked for; how much longer is not this test's to say.
+    assert bench.time.monotonic() - started >= bench.faraway.SECONDS + 0.4
+
+
+def test_the_far_host_counts_what_it_is_sent(bench, far):
+    far.start_counting()
+    asked(bench, far.python)
+    (counted,) = far.end_counting()
+    assert counted > 300
+    asked(bench, far.python)
+    assert not (far.folder / "bytes").exists()
+
+
+def test_one_command_runs_all_of_it_small():
+    if shutil.which("cc") is None and shutil.which("gcc") is None:
+        pytest.skip("no C compiler here")
+    parts = ["--parts", "ssh,far,window"]
+    small = ["--ssh-hosts", "2", "--at-a-time", "2", "--far-hosts", "2", "--rounds", "1"]
+    done = subprocess.run(
+        [sys.executable, RUN, *parts, *small, "--window", "0.2", "--no-bounds"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=400,
+    )
+    assert done.returncode == 0, done.stdout
+    rows = [tuple(line.split()[:3]) for line in done.stdout.splitlines()]
+    assert {("far", "2", "floor"), ("far", "2", "audit"), ("window", "2", "audit")} <= set(rows)
+    assert "Measured: 2 hosts far away, x the empty play:" in done.stdout
+    if "SKIPPED ssh" not in done.stdout:
+        assert ("ssh", "2", "bare") in rows
+        assert "counted by sshd: 1, one: met" in done.stdout
+    assert "NOT MET" not in done.stdout

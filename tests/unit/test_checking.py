@@ -1,0 +1,341 @@
+"""The one loop that judges, and what it makes of whatever a rule does."""
+
+from types import SimpleNamespace
+
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.answer import known
+from ansible.module_utils.hostproof.checking import (
+    Rules,
+    Skip,
+    Subjects,
+    Verdict,
+    judged,
+    known_or_skip,
+)
+from ansible.module_utils.hostproof.errors import (
+    Absent,
+    Denied,
+    HostproofError,
+    ParseError,
+    PolicyError,
+    Unanswered,
+)
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN
+from ansible.module_utils.hostproof.host import RecordedHost
+
+#: What stands above a rule besides its id and title.
+REST = {
+    "severity": "high",
+    "takes_effect": "reboot",
+    "why": "It breaks.",
+    "reference": "a book, page 1",
+}
+
+
+def rules_of(*functions, applies=None, **options):
+    """A control whose checks are c.0, c.1, ..."""
+    rules = Rules("c", applies)
+    for number, function in enumerate(functions):
+        rules.check(f"c.{number}", f"Title {number}", **REST, **options)(function)
+    return rules
+
+
+def one(function, facts=None, policy=None, crashed=None, **options):
+    (finding,) = rules_of(function, **options).judge(facts, policy, crashed)
+    return finding
+
+
+def raising(problem):
+    def rule(*_arguments):
+        raise problem
+
+    return rule
+
+
+class TestOneRule:
+    def test_a_verdict_is_a_finding_with_the_words_of_its_check(self):
+        found = one(lambda facts, policy: Verdict(PASS if facts == policy else FAIL), 1, 2)
+        assert (found.control, found.check, found.title) == ("c", "c.0", "Title 0")
+        assert (found.status, found.severity, found.takes_effect) == ("fail", "high", "reboot")
+        assert (found.why, found.reference) == ("It breaks.", "a book, page 1")
+
+    def test_what_a_verdict_says_is_in_the_finding(self):
+        said = {
+            "why": "So.",
+            "fix": "do",
+            "commands": ("do it",),
+            "desired": "a",
+            "persisted": "b",
+            "running": "c",
+            "in_use": "d",
+            "evidence": ("file:/x",),
+            "values": {"pages": 3},
+            "because_of": ("c.1",),
+            "reference": "another book",
+        }
+        found = one(lambda *_: Verdict(WARN, **said))._asdict()
+        assert {name: found[name] for name in said} == said
+
+    def test_a_title_of_its_own_and_whose_it_is(self):
+        assert one(lambda *_: Verdict(PASS, title="Other")).title == "Other"
+        assert one(lambda *_: Verdict(PASS, of="ora1")).title == "ora1: Title 0"
+
+    def test_several_verdicts_stand_in_their_order(self):
+        rules = rules_of(lambda *_: [Verdict(PASS, of="b"), Verdict(FAIL, of="a")])
+        assert [found.title for found in rules.judge(0, 0)] == ["b: Title 0", "a: Title 0"]
+
+    def test_a_rule_that_says_nothing_is_a_fault(self):
+        with pytest.raises(ValueError, match="says nothing"):
+            one(lambda *_: [])
+        assert one(lambda *_: [], crashed=lambda *_: Verdict(ERROR, "!")).status == "error"
+
+    def test_skip_has_its_reason_and_its_evidence(self):
+        found = one(raising(Skip("Not here.", ["file:/x"])))
+        assert (found.status, found.why, found.evidence) == ("skip", "Not here.", ("file:/x",))
+
+    @pytest.mark.parametrize(
+        ("problem", "why", "evidence"),
+        [
+            (Unanswered("command:x", "x hangs."), "x hangs.", ("command:x",)),
+            (Absent("file:/x", "no /x"), "no /x.", ("file:/x",)),
+            (ParseError("meminfo", "no number", 3), "meminfo, line 3: no number.", ()),
+            (PolicyError("c_x must be 1"), "c_x must be 1.", ()),
+            (Unanswered("policy", "it is not enough"), "it is not enough.", ()),
+            (Absent("", "nothing"), "nothing.", ()),
+        ],
+    )
+    def test_what_is_unknown_is_an_error(self, problem, why, evidence):
+        found = one(lambda facts, policy: known(facts), problem)
+        assert (found.status, found.why) == ("error", f"Could not be determined: {why}")
+        assert (found.evidence, found.fix) == (evidence, None)
+
+    def test_who_may_not_read_is_told_of_become(self):
+        found = one(raising(Denied("file:/x", "/x may not be read")))
+        assert "--become" in found.fix
+
+    def test_what_the_host_has_not_can_be_a_reason_to_skip(self):
+        found = one(lambda facts, policy: known_or_skip(facts), Absent("file:/x", "no /x here"))
+        assert (found.status, found.why) == ("skip", "no /x here.")
+        assert one(lambda facts, _: known_or_skip(facts), Unanswered("k", "x")).status == "error"
+        assert known_or_skip(3) == 3
+
+    def test_parts_of_a_rule_do_not_hide_each_other(self):
+        problems = {"a": Skip("No."), "b": Denied("file:/b", "b")}
+
+        def part(name):
+            if name in problems:
+                raise problems[name]
+            return Verdict(PASS)
+
+        rules = rules_of(lambda *_: [judged(part, name, of=name) for name in "abc"])
+        found = {finding.title[0]: finding for finding in rules.judge(0, 0)}
+        assert {name: f.status for name, f in found.items()} == {"a": SKIP, "b": ERROR, "c": PASS}
+        assert found["b"].evidence == ("file:/b",)
+
+
+class TestCrash:
+    def test_it_is_raised_where_nobody_takes_it(self):
+        with pytest.raises(ZeroDivisionError):
+            one(lambda *_: 1 / 0)
+
+    @pytest.fixture
+    def audited(self, monkeypatch):
+        """Findings and evidence of a control with these rules."""
+
+        def audited(rules, secrets=None):
+            control = SimpleNamespace(
+                policy_from=dict, read=lambda *_: None, judge=rules.judge, rules=rules
+            )
+            monkeypatch.setattr(audit, "CONTROLS", {"c": control})
+            host = RecordedHost({})
+            return audit.judge_host(host, {"c": {}}, secrets), host.evidence
+
+        return audited
+
+    def test_it_is_the_error_of_its_check_and_the_others_are_judged(self, audited):
+        findings, evidence = audited(rules_of(lambda *_: 1 / 0, lambda *_: Verdict(PASS)))
+        assert [(f.check, f.status) for f in findings] == [("c.0", ERROR), ("c.1", PASS)]
+        assert findings[0].why.startswith(
+            "c.0 could not be judged, for an error in Hostproof: ZeroDivisionError: "
+        )
+        assert findings[0].evidence == ("trace:c.0",)
+        assert "test_checking.py" in evidence["trace:c.0"]["text"]
+
+    def test_of_one_subject_it_leaves_the_others(self, audited):
+        each = Subjects(lambda *_: [0, 1], name=lambda subject: f"s{subject}")
+        rules = rules_of(lambda subject, *_: Verdict(PASS if 1 / subject else FAIL), each=each)
+        findings, _ = audited(rules)
+        assert [(f.title, f.status) for f in findings] == [
+            ("s0: Title 0", ERROR),
+            ("s1: Title 0", PASS),
+        ]
+
+    def test_of_the_subjects_it_is_the_error_of_each_check(self, audited):
+        rules = rules_of(print, print, each=Subjects(raising(KeyError("x"))))
+        findings, evidence = audited(rules)
+        assert [f.status for f in findings] == [ERROR, ERROR]
+        assert set(evidence) == {"trace:c.0", "trace:c.1"}
+
+    def test_it_keeps_the_secrets_of_the_policy(self, audited):
+        packed = audit.base64.b64encode(b'{"community": "opensesame"}').decode()
+        findings, evidence = audited(
+            rules_of(raising(ValueError("opensesame is no number"))), {"c": packed}
+        )
+        assert "*** is no number" in findings[0].why
+        assert "opensesame" not in repr(findings) + repr(evidence)
+
+    @pytest.mark.parametrize("problem", [KeyboardInterrupt, audit.TimeIsUp, SystemExit])
+    def test_what_ends_the_run_is_nobodys_error(self, problem):
+        with pytest.raises(problem):
+            one(raising(problem()), crashed=lambda *_: Verdict(ERROR))
+
+
+class TestSubjects:
+    EACH = Subjects(
+        lambda facts, _policy: known(facts),
+        none="Nobody is here.",
+        name=str,
+        evidence=lambda subject: [f"processes:{subject}"],
+        unknown="the others",
+    )
+
+    def judge(self, rule, facts, each=EACH):
+        return rules_of(rule, each=each).judge(facts, "policy")
+
+    def test_a_rule_is_asked_for_each(self):
+        asked = []
+
+        def rule(*arguments):
+            asked.append(arguments)
+            return Verdict(PASS)
+
+        found = self.judge(rule, ["a", "b"])
+        assert asked == [("a", ["a", "b"], "policy"), ("b", ["a", "b"], "policy")]
+        assert [one.title for one in found] == ["a: Title 0", "b: Title 0"]
+
+    def test_a_verdict_without_evidence_has_its_subjects(self):
+        def rule(subject, *_):
+            return Verdict(PASS, evidence=["file:/x"] if subject == "b" else ())
+
+        found = self.judge(rule, ["a", "b"])
+        assert [one.evidence for one in found] == [("processes:a",), ("file:/x",)]
+
+    def test_what_is_unknown_of_one_does_not_hide_the_others(self):
+        def rule(subject, *_):
+            if subject == "a":
+                raise Unanswered("command:a", "a hangs")
+            if subject == "b":
+                raise Skip("b is down.")
+            return Verdict(PASS)
+
+        found = self.judge(rule, ["a", "b", "c"])
+        assert [one.status for one in found] == [ERROR, SKIP, PASS]
+        assert [one.evidence[0] for one in found] == ["command:a", "processes:b", "processes:c"]
+
+    def test_of_nobody_there_is_a_name_of_nobody(self):
+        (found,) = self.judge(lambda *_: Verdict(PASS, of=""), ["a"])
+        assert found.title == "Title 0"
+
+    def test_where_there_is_none_nothing_is_judged(self):
+        (found,) = self.judge(print, [])
+        assert (found.status, found.why, found.title) == (SKIP, "Nobody is here.", "Title 0")
+        each = self.EACH._replace(none=lambda facts, policy: f"{policy} has none.")
+        assert self.judge(print, [], each)[0].why == "policy has none."
+
+    def test_where_nobody_knows_them_each_check_is_an_error(self):
+        rules = rules_of(print, print, each=self.EACH)
+        found = rules.judge(Denied("dir:/proc", "/proc may not be read"), "policy")
+        assert [(one.check, one.status) for one in found] == [("c.0", ERROR), ("c.1", ERROR)]
+        assert found[0].evidence == ("dir:/proc",)
+
+    def test_they_can_be_a_reason_to_skip(self):
+        each = Subjects(raising(Skip("Not a Linux host.")))
+        (found,) = self.judge(print, None, each)
+        assert (found.status, found.why) == (SKIP, "Not a Linux host.")
+
+    def test_one_that_is_not_known_stands_among_them(self):
+        problem = PolicyError("c_wanted: x is no name")
+        found = self.judge(lambda *_: Verdict(PASS), ["a", problem])
+        assert [(one.title, one.status) for one in found] == [
+            ("a: Title 0", PASS),
+            ("the others: Title 0", ERROR),
+        ]
+        assert found[1].why == "Could not be determined: c_wanted: x is no name."
+
+    def test_what_is_true_of_any_finding_on_it(self):
+        each = self.EACH._replace(
+            finish=lambda finding, subject: finding._replace(why=f"{finding.why} ({subject})")
+        )
+        assert self.judge(lambda *_: Verdict(FAIL), ["a"], each)[0].why == "It breaks. (a)"
+
+    def test_they_are_looked_for_once(self):
+        asked = []
+
+        def find(*_arguments):
+            asked.append(1)
+            return iter(["a"])
+
+        rules_of(*[lambda *_: Verdict(PASS)] * 3, each=Subjects(find)).judge(0, 0)
+        assert asked == [1]
+
+
+class TestRules:
+    def test_where_no_rule_can_judge(self):
+        found = rules_of(print, print, applies=raising(Skip("Not here."))).judge(0, 0)
+        assert [(one.status, one.why) for one in found] == [(SKIP, "Not here.")] * 2
+        found = rules_of(print, applies=raising(Unanswered("k", "x"))).judge(0, 0)
+        assert [one.status for one in found] == [ERROR]
+
+    def test_where_they_can(self):
+        assert one(lambda *_: Verdict(PASS), applies=lambda facts, policy: None).status == PASS
+
+    def add(self, rules, name, **options):
+        return rules.check(name, "Title", **REST, **options)(lambda *_: Verdict(PASS))
+
+    def test_checks_are_in_the_order_of_the_report(self):
+        rules = Rules("c")
+        for name, after in (("a", None), ("b", None), ("x", "c.a"), ("y", "c.a"), ("z", "c.x")):
+            self.add(rules, f"c.{name}", after=after)
+        order = ["c.a", "c.x", "c.z", "c.y", "c.b"]
+        assert [check.id for check in rules.checks] == order
+        assert [found.check for found in rules.judge(0, 0)] == order
+
+    def test_a_rule_after_nothing_is_not_lost(self):
+        rules = Rules("c")
+        self.add(rules, "c.a", after="c.nosuch")
+        with pytest.raises(ValueError, match=r"c\.a: of no file that is named, or after no check"):
+            _ = rules.checks
+
+    def test_files_are_in_the_order_in_which_they_are_named(self):
+        def of(file):
+            def rule(*_):
+                return Verdict(PASS)
+
+            rule.__module__ = file
+            return rule
+
+        rules = Rules("c")
+        for name, file in (("a", "late"), ("b", "early"), ("c", "late"), ("d", "early")):
+            rules.check(f"c.{name}", "Title", **REST)(of(file))
+        assert [check.id for check in rules.checks] == ["c.a", "c.b", "c.c", "c.d"]
+        rules.files(SimpleNamespace(__name__="early"), SimpleNamespace(__name__="late"))
+        assert [check.id for check in rules.checks] == ["c.b", "c.d", "c.a", "c.c"]
+        rules.files(SimpleNamespace(__name__="early"))
+        with pytest.raises(ValueError, match=r"c\.a, c\.c: of no file"):
+            _ = rules.checks
+
+    @pytest.mark.parametrize("name", ["d.a", "c.there", "a"])
+    def test_what_is_no_check_of_the_control(self, name):
+        rules = Rules("c")
+        self.add(rules, "c.there")
+        with pytest.raises(ValueError, match="is no check of c"):
+            self.add(rules, name)
+
+    def test_a_rule_can_be_called_and_knows_its_check(self):
+        rule = self.add(Rules("c"), "c.a")
+        assert rule(1, 2) == Verdict(PASS)
+        assert rule.check.id == "c.a"
+
+    def test_an_error_of_ours_is_what_a_rule_may_raise(self):
+        assert issubclass(PolicyError, HostproofError) and not issubclass(Skip, HostproofError)

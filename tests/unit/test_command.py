@@ -1,0 +1,353 @@
+"""./hostproof from what is typed to what is run: verbs, options, and names that do not exist."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import wrapper
+from ansible.cli.playbook import PlaybookCLI
+from ansible.inventory.manager import InventoryManager
+from ansible.parsing.dataloader import DataLoader
+from hostproof_controller.cli import command, hosts, meant, pages, play, verbs
+from hostproof_controller.report.verdict import EXIT_MEANINGS
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCAL = str(ROOT / "inventories/local")
+#: In place of ansible-playbook: writes down what it was given, and does what it is told.
+STANDIN = """#!{python}
+import json, os, signal, sys, time
+told = {{"arguments": sys.argv[1:], "environment": dict(os.environ)}}
+with open({seen!r}, "w") as stream:
+    json.dump(told, stream)
+{then}
+"""
+
+
+class Standin:
+    """ansible-playbook that only tells what it got. ``then`` is what it does after that."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.seen = folder / "seen.json"
+        self.environment = {
+            **wrapper.environment(folder),
+            "HOSTPROOF_REPORTS": str(folder / "reports"),
+            "HOSTPROOF_RECORDS": str(folder / "records"),
+            "HOSTPROOF_BASELINES": str(folder / "baselines"),
+        }
+
+    def run(self, *typed: str, then: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+        program = self.folder / "venv/bin/ansible-playbook"
+        program.write_text(STANDIN.format(python=sys.executable, seen=str(self.seen), then=then))
+        return subprocess.run(
+            [wrapper.HOSTPROOF, *typed],
+            env={**self.environment, **more},
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+        )
+
+    @property
+    def told(self) -> dict[str, Any]:
+        return json.loads(self.seen.read_text())
+
+
+@pytest.fixture
+def standin(tmp_path) -> Standin:
+    return Standin(tmp_path)
+
+
+def refused(capsys, *typed: str) -> str:
+    """What is said of something that ends with 1 before anything runs."""
+    assert command.main(typed) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("hostproof: ")
+    return str(said.err.removeprefix("hostproof: ").strip())
+
+
+class TestTheTable:
+    def test_verbs_and_the_options_of_each_are_named_once(self):
+        names = [verb.name for verb in verbs.VERBS]
+        assert len(set(names)) == len(names)
+        for verb in verbs.VERBS:
+            typed = [name for option in verb.options for name in option.names]
+            assert len(set(typed)) == len(typed), verb.name
+            keys = [option.key for option in verb.options]
+            assert len(set(keys)) == len(keys), verb.name
+
+    def test_every_verb_has_its_function(self):
+        import importlib
+
+        for verb in verbs.VERBS:
+            module, _, function = verb.run.partition(":")
+            found = importlib.import_module(f"hostproof_controller.cli.{module}")
+            assert callable(getattr(found, function)), verb.name
+
+    def test_every_option_of_ansible_playbook_is_passed_on(self):
+        """Under each ansible-core that is supported; a newer one may have dropped one of ours."""
+        playbook = PlaybookCLI(["ansible-playbook"])
+        playbook.init_parser()
+        ours = {name: one for one in verbs.ANSIBLE_OPTIONS for name in one.names}
+        for action in playbook.parser._actions:
+            for name in action.option_strings:
+                if name not in ("-h", "--help"):
+                    assert (ours[name].value is None) == (action.nargs == 0), name
+
+    def test_help_and_what_else_is_made_from_it_are_of_today(self):
+        """python -m hostproof_controller.cli.pages makes them anew."""
+        for path, text in pages.pages().items():
+            assert path.read_text() == text, f"{path.name} is old"
+
+    def test_help_names_every_verb_and_every_exit_code(self):
+        said = pages.help_text()
+        for verb in verbs.VERBS:
+            assert f"./hostproof {verb.name} " in said
+        codes = dict(verbs.JUDGED)
+        assert set(codes) == {*EXIT_MEANINGS, 1, 130}
+        for code, meaning in codes.items():
+            assert f"{code}  {meaning}" in said
+
+    def test_report_parses_what_the_table_says(self):
+        from hostproof_controller.report.__main__ import _parser
+
+        verb = verbs.by_name("report")
+        assert verb
+        ours = {name for one in verb.options for name in one.names if not one.ours}
+        theirs = {name for action in _parser()._actions for name in action.option_strings}
+        assert theirs - {"-h", "--help"} == ours
+
+
+class TestNamesThatDoNotExist:
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            (["adit"], "there is no 'adit'; did you mean audit?"),
+            (["AUDIT"], "there is no 'AUDIT'; did you mean audit?"),
+            (["xyzzy"], "there is no 'xyzzy'; ./hostproof --help lists what there is"),
+            (["--limit"], "there is no '--limit'"),
+            (["help", "adit"], "there is no 'adit'; did you mean audit?"),
+            (["audit\x1b[2J"], "did you mean audit?"),
+            (["audit", "--evidense", "x"], "audit has no option '--evidense'; did you mean"),
+            (["verify", "--tgas", "x"], "did you mean --tags?"),
+            (["apply", "-Z"], "apply has no option '-Z'; ./hostproof apply --help lists them"),
+            (["audit", "--evidence"], "--evidence needs a value"),
+            (["audit", "-i"], "-i needs a value"),
+            (["audit", "other.yml"], "audit does not take 'other.yml'"),
+            (["report"], "report needs DIR"),
+            (["audit", "--tags", "hugpages"], "there is no control 'hugpages'; did you mean huge"),
+            (["audit", "-t", "nfs_mounts, hugpages"], "'hugpages'; did you mean hugepages?"),
+            (["apply", "--skip-tags=latencies", "-C"], "--skip-tags: there is no control"),
+            (["record", "--tags", "zzz"], "'zzz'; there are flow_control, "),
+            (["audit", "-i", f"{LOCAL}s"], "did you mean local?"),
+            (["compare", "--baseline", LOCAL, "--evidence", "/"], "--evidence goes with audit"),
+            (["record", "--gate"], "--gate goes with apply and revert"),
+        ],
+    )
+    def test_are_said_before_anything_runs(self, capsys, monkeypatch, typed, said):
+        monkeypatch.setattr(play, "_wait_for", lambda *_: pytest.fail("something was run"))
+        words = refused(capsys, *typed)
+        assert said in words
+        assert "\x1b" not in words
+
+    @pytest.mark.parametrize(
+        ("limit", "said"),
+        [
+            ("db01.example.com", []),
+            ("db1", ["'db1'; did you mean db01.example.com?"]),
+            ("db01.example.com,db02x,web", ["'db02x'; did you mean db02.example.com?"]),
+            ("databses", ["'databses'; did you mean databases?"]),
+            ("databases:!db1", ["'db1'; did you mean db01.example.com?"]),
+            ("all:&zzzzzz", ["'zzzzzz'; ansible-inventory --graph lists them"]),
+            ("db0[1:2]*", []),
+            ("*", []),
+            ("~db.*", []),
+            ("@retry", []),
+            ("fe80::1", []),
+            ("zz*", ["'zz*'; ansible-inventory --graph lists them"]),
+        ],
+    )
+    def test_words_of_limit(self, tmp_path, limit, said):
+        (tmp_path / "hosts.ini").write_text(
+            "[databases]\ndb01.example.com\ndb02.example.com\n[web]\nfe80::1\n"
+        )
+        inventory = InventoryManager(loader=DataLoader(), sources=[str(tmp_path / "hosts.ini")])
+        found = hosts.unknown_of(inventory, limit)
+        assert len(found) == len(said), found
+        for sentence, words in zip(found, said, strict=True):
+            assert sentence.endswith(words)
+
+    def test_nothing_is_near(self):
+        assert meant.did_you_mean("x", ["hugepages", "latency"]) == ""
+        assert meant.did_you_mean("pool_covers", ["hugepages.pool_covers_sga"], -1).endswith(
+            "hugepages.pool_covers_sga?"
+        )
+
+    def test_a_run_with_a_misspelt_host_among_others_asks_none(self, tmp_path):
+        """As the wrapper runs it, with the real ansible-playbook."""
+        asked = tmp_path / "asked"
+        local = {"ansible_connection": "local", "ansible_python_interpreter": f"touch {asked};"}
+        inventory = {"all": {"hosts": {"north": local, "south": local}}}
+        (tmp_path / "hosts.json").write_text(json.dumps(inventory))
+        for verb in ("audit", "verify", "record"):
+            done = subprocess.run(
+                [wrapper.HOSTPROOF, verb, "-i", "hosts.json", "--limit", "north,soth"],
+                env={
+                    **wrapper.environment(tmp_path / verb),
+                    "HOSTPROOF_REPORTS": str(tmp_path / "reports"),
+                    "HOSTPROOF_RECORDS": str(tmp_path / "records"),
+                },
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+            assert "'soth'; did you mean south?" in done.stderr, done
+            assert done.returncode == 1
+            assert not asked.exists()
+            assert not list((tmp_path / "reports").glob("*"))
+
+
+class TestWhatIsRun:
+    def test_options_arrive_as_they_were_typed(self, standin):
+        typed = ["-i", LOCAL, "-e", "a=1", "-vv", "-e@x", "--check", "-D", "--ssh-extra-args=-R x"]
+        done = standin.run("verify", *typed, "--strict", "--tags", "latency")
+        assert done.returncode == 3, done.stdout
+        playbook, *rest = standin.told["arguments"]
+        assert playbook == str(ROOT / "playbooks/verify.yml")
+        expected = [
+            *(f"--inventory={LOCAL}", "--tags=latency", "--extra-vars=a=1", "--extra-vars=@x"),
+            *("-C", "-D", "-v", "-v", "--ssh-extra-args=-R x"),
+            *("-e", '{"hostproof_strict": true}'),
+        ]
+        assert rest == expected
+
+    def test_its_environment_is_the_caller_s(self, standin):
+        standin.run("verify", "-i", LOCAL, PYTHONPATH="/mine")
+        told = standin.told["environment"]
+        assert told["PYTHONPATH"] == "/mine"
+        assert told["ANSIBLE_CONFIG"] == str(ROOT / "ansible.cfg")
+        assert "HOSTPROOF_ENVIRONMENT" not in told
+        standin.run("verify", "-i", LOCAL)
+        assert standin.told["environment"].get("PYTHONPATH") == os.environ.get("PYTHONPATH")
+
+    def test_what_lies_where_it_is_typed_is_no_module_of_ours(self, standin):
+        for name in ("click", "ansible", "json", "hostproof_controller"):
+            (standin.folder / f"{name}.py").write_text("raise SystemExit('loaded')\n")
+        assert "loaded" not in standin.run("--version").stdout
+        assert standin.run("--version").returncode == 0
+
+    @pytest.mark.parametrize(
+        ("verb", "then", "code"),
+        [
+            ("verify", "os.kill(os.getppid(), signal.SIGINT); time.sleep(0.2); sys.exit(0)", 130),
+            ("revert", "sys.exit(99)", 130),
+            ("revert", "sys.exit(0)", 0),
+            ("revert", "sys.exit(2)", 2),
+            ("revert", "sys.exit(4)", 4),
+            ("revert", "sys.exit(1)", 1),
+            ("revert", "sys.exit(250)", 1),
+            ("verify", "os.kill(os.getpid(), signal.SIGKILL)", 1),
+            ("verify", "sys.exit(2)", 1),
+            ("verify", "sys.exit(1)", 3),
+            ("apply", "sys.exit(1)", 1),
+            ("apply", "sys.exit(2)", 2),
+            ("record", "sys.exit(4)", 4),
+            ("detect_storage", "sys.exit(2)", 2),
+        ],
+    )
+    def test_exit_codes(self, standin, verb, then, code):
+        done = standin.run(verb, "-i", LOCAL, then=then)
+        assert done.returncode == code, done.stdout
+
+    def test_the_report_decides_where_there_is_one(self, standin):
+        then = (
+            "os.makedirs(os.environ['HOSTPROOF_REPORT'])\n"
+            "with open(os.environ['HOSTPROOF_REPORT'] + '/report.json', 'w') as s:\n"
+            """    s.write('{\\n "exit_code": 4,\\n "findings": [\\n "exit_code": 0,\\n]}')\n"""
+            "sys.exit(0)"
+        )
+        assert standin.run("audit", "-i", LOCAL, then=then).returncode == 4
+
+    def test_folders_of_a_run_are_named_and_are_the_owner_s(self, standin):
+        standin.run("record", "-i", LOCAL)
+        assert standin.told["environment"]["HOSTPROOF_RECORD"].startswith(
+            str(standin.folder / "records/2")
+        )
+        assert not (standin.folder / "records").exists()
+        standin.run("compare", "-i", LOCAL)
+        told = standin.told["environment"]
+        assert told["HOSTPROOF_BASELINE"].startswith(str(standin.folder / "baselines/2"))
+        assert (standin.folder / "baselines").stat().st_mode & 0o777 == 0o700
+
+    def test_a_folder_that_cannot_be_made_is_said(self, standin):
+        (standin.folder / "file").write_text("")
+        done = standin.run("audit", "-i", LOCAL, HOSTPROOF_REPORTS=str(standin.folder / "file/in"))
+        assert done.returncode == 1
+        assert "cannot be written; name another folder in HOSTPROOF_REPORTS" in done.stdout
+        assert not standin.seen.exists()
+
+    def test_apply_to_this_machine_is_asked_for(self, standin):
+        done = standin.run("apply")
+        assert done.returncode == 1
+        assert "changes this very machine, and there is no terminal" in done.stdout
+        assert not standin.seen.exists()
+        assert standin.run("apply", "--check").returncode == 0
+        assert standin.run("apply", "--list-tags").returncode == 0
+
+    def test_looks_make_no_folder(self, standin):
+        assert standin.run("audit", "--list-tasks").returncode == 0
+        assert "--list-tasks" in standin.told["arguments"]
+        assert not (standin.folder / "reports").exists()
+
+    @pytest.mark.parametrize("name", ["a{{ 7 * 7 }}b", "a\nb", 'a"b'])
+    def test_a_path_that_ansible_would_take_for_more_is_refused(self, standin, name):
+        (standin.folder / name).write_text("[]\n")
+        done = standin.run("audit", "--waivers", name)
+        assert done.returncode == 1
+        assert "cannot be passed on" in done.stdout
+        assert not standin.seen.exists()
+
+
+class TestStart:
+    def test_a_run_loads_nothing_that_it_does_not_need(self):
+        """What shows tables and makes pages takes longer to load than all the rest."""
+        script = (
+            "import sys; from hostproof_controller.cli import command, play\n"
+            "play._wait_for = lambda *_: (0, False)\n"
+            f"command.main(['revert', '-i', {LOCAL!r}])\n"
+            "print(sorted({'rich', 'jinja2', 'ansible.cli', 'ansible.constants'} "
+            "& set(sys.modules)))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "plugin_utils")},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.stdout == "[]\n", done.stderr
+
+    def test_version(self, capsys):
+        assert command.main(["--version"]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith("hostproof 0.")
+        assert "ansible-core 2." in said
+
+    @pytest.mark.parametrize("verb", [one.name for one in verbs.VERBS if not one.raw])
+    def test_each_verb_tells_its_options_and_exit_codes(self, capsys, verb):
+        assert command.main([verb, "--help"]) == 0
+        said = capsys.readouterr().out
+        told = verbs.by_name(verb)
+        assert told
+        for option in told.options:
+            assert (f"{option.names[-1]} " in said) or option.hidden, option
+        for code, meaning in told.exits:
+            assert f"{code:<4} {meaning}" in said

@@ -1,0 +1,235 @@
+"""./hostproof diff: what differs between two reports, and nothing else."""
+
+import copy
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostproof_controller.cli import command
+
+#: No ansible-core has a part in it.
+pytestmark = pytest.mark.one_core
+
+RUN = {"id": "r", "started": "2026-11-21T03:15:00Z", "hosts": 2}
+
+
+def finding(check: str, status: str, title: str = "It is so", **more: Any) -> dict[str, Any]:
+    told = {
+        "control": check.split(".")[0],
+        "check": check,
+        "title": title,
+        "status": status,
+        "severity": "high",
+        "desired": "10",
+        "persisted": None,
+        "running": "10" if status == "pass" else "3",
+        "in_use": None,
+        "takes_effect": "now",
+        "why": "It breaks.",
+        "fix": None if status == "pass" else "mend it",
+        "reference": "somewhere",
+        "evidence": [],
+        "waiver": None,
+        "values": None,
+        "commands": [],
+        "because_of": [],
+    }
+    if status == "waived":
+        told["waiver"] = {
+            **{"owner": "dba", "reason": "later", "expires": "2999-12-31"},
+            "was": "fail",
+        }
+    return {**told, **more}
+
+
+def line(host: str, *findings: dict[str, Any], outcome: str = "judged") -> dict[str, Any]:
+    return {
+        "schema": 2,
+        "run": RUN,
+        "host": host,
+        "at": "2026-11-21T03:15:20Z",
+        "recorded_at": None,
+        "outcome": outcome,
+        "message": None if outcome == "judged" else "gone",
+        "findings": list(findings),
+        "evidence": None,
+    }
+
+
+def report(folder: Path, *lines: dict[str, Any]) -> str:
+    folder.mkdir()
+    (folder / "findings.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return str(folder)
+
+
+BEFORE = (
+    line(
+        "db1",
+        finding("hugepages.a", "fail"),
+        finding("hugepages.b", "pass"),
+        finding("hugepages.c", "warn"),
+        finding("hugepages.d", "pass", "ONE: It is so"),
+        finding("hugepages.d", "fail", "TWO: It is so"),
+        finding("hugepages.e", "skip"),
+    ),
+    line("db2", finding("hugepages.a", "pass")),
+)
+
+
+@pytest.fixture
+def compared(tmp_path, capsys):
+    """compared(lines, options): exit code and differences from BEFORE to these lines."""
+
+    def compare(*now: dict[str, Any], options: tuple[str, ...] = ()) -> tuple[int, list[Any]]:
+        old = report(tmp_path / "old", *BEFORE)
+        new = report(tmp_path / "new", *now)
+        code = command.main(["diff", old, new, "--format", "json", *options])
+        found = json.loads(capsys.readouterr().out)
+        return code, [
+            (one["kind"], one["host"], one["check"], one["before"], one["now"]) for one in found
+        ]
+
+    return compare
+
+
+def changed(host: int, place: int, **more: Any) -> list[dict[str, Any]]:
+    now = copy.deepcopy(list(BEFORE))
+    now[host]["findings"][place].update(more)
+    return now
+
+
+def test_the_same_is_no_difference(compared):
+    assert compared(*BEFORE) == (0, [])
+
+
+def test_one_fix_shows_exactly_that(compared):
+    now = changed(0, 0, status="pass", running="10", fix=None)
+    assert compared(*now) == (3, [("fixed", "db1", "hugepages.a", "fail", "pass")])
+
+
+@pytest.mark.parametrize("status", ["fail", "error", "warn"])
+def test_new_is_what_was_no_problem(compared, status):
+    now = changed(0, 1, status=status)
+    assert compared(*now) == (2, [("new", "db1", "hugepages.b", "pass", status)])
+
+
+def test_an_instance_is_not_another(compared):
+    now = changed(0, 3, status="fail")
+    now[0]["findings"][4]["status"] = "pass"
+    code, found = compared(*now)
+    assert code == 2
+    assert {one[0] for one in found} == {"new", "fixed"}
+
+
+@pytest.mark.parametrize(
+    ("place", "status", "code"), [(0, "warn", 3), (0, "error", 3), (2, "fail", 2), (5, "pass", 3)]
+)
+def test_changed_is_from_one_status_to_another_of_its_kind(compared, place, status, code):
+    before = BEFORE[0]["findings"][place]["status"]
+    now = changed(0, place, status=status)
+    check = BEFORE[0]["findings"][place]["check"]
+    assert compared(*now) == (code, [("changed", "db1", check, before, status)])
+
+
+def test_what_is_waived_is_no_problem_any_more(compared):
+    waived = finding("hugepages.a", "waived")
+    now = changed(0, 0, status="waived", waiver=waived["waiver"])
+    assert compared(*now) == (3, [("fixed", "db1", "hugepages.a", "fail", "waived")])
+
+
+def test_a_value_alone_is_shown_where_that_is_wanted(compared, tmp_path):
+    now = changed(0, 0, running="4")
+    assert compared(*now) == (0, [])
+
+
+def test_a_value_alone_with_values(compared):
+    now = changed(0, 0, running="4")
+    code, found = compared(*now, options=("--values",))
+    assert (code, found) == (3, [("changed", "db1", "hugepages.a", "fail", "fail")])
+
+
+def test_a_check_that_is_gone_is_worse(compared):
+    now = changed(0, 0)
+    del now[0]["findings"][1]
+    assert compared(*now) == (2, [("gone", "db1", "hugepages.b", "pass", None)])
+
+
+def test_a_title_that_says_something_else_is_the_same_finding(compared):
+    assert compared(*changed(0, 1, title="It is so since today")) == (0, [])
+
+
+def test_a_host_that_is_gone_is_one_difference(compared):
+    assert compared(BEFORE[0])[1][-1] == ("gone", "db2", "(all)", "ready", None)
+
+
+def test_a_host_that_no_longer_answers_is_two(compared):
+    reachable = finding("host.reachable", "error")
+    code, found = compared(line("db1", reachable, outcome="unreachable"), BEFORE[1])
+    assert code == 2
+    assert found == [
+        ("new", "db1", "host.reachable", None, "error"),
+        ("gone", "db1", "(all)", "not ready", None),
+    ]
+
+
+def test_a_host_more(compared):
+    more = line("db3", finding("hugepages.a", "pass"))
+    assert compared(*BEFORE, more)[1][-1] == ("new", "db3", "(all)", None, "ready")
+
+
+def test_a_host_more_that_fails(compared):
+    more = line("db3", finding("hugepages.a", "fail"), finding("hugepages.b", "pass"))
+    code, found = compared(*BEFORE, more)
+    assert code == 2
+    assert found == [("new", "db3", "hugepages.a", None, "fail")]
+
+
+class TestForms:
+    @pytest.fixture
+    def folders(self, tmp_path) -> list[str]:
+        now = changed(0, 1, status="fail", running="\x1b[2J|=cmd\u202e")
+        now[0]["findings"][0].update(status="pass", running="10")
+        return [report(tmp_path / "old", *BEFORE), report(tmp_path / "new", *now)]
+
+    def test_text(self, folders, capsys, monkeypatch):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        assert command.main(["diff", *folders]) == 2
+        text = capsys.readouterr().out
+        assert text.splitlines()[-1] == "1 new, 1 fixed"
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert "It is so: 3 → 10" in text
+
+    def test_text_without_any(self, folders, capsys):
+        assert command.main(["diff", folders[0], folders[0]]) == 0
+        assert capsys.readouterr().out == "No difference\n"
+
+    def test_csv_and_markdown(self, folders, capsys):
+        assert command.main(["diff", *folders, "--format", "csv"]) == 2
+        rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+        assert [row[:3] for row in rows[1:]] == [
+            ["new", "db1", "hugepages.b"],
+            ["fixed", "db1", "hugepages.a"],
+        ]
+        assert command.main(["diff", *folders, "--format", "markdown"]) == 2
+        assert "\\|\\=cmd" in capsys.readouterr().out.replace("=", "\\=")
+
+    def test_findings_files_do_as_well(self, folders, capsys):
+        files = [f"{folder}/findings.jsonl" for folder in folders]
+        assert command.main(["diff", *files]) == 2
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            ([], "diff needs REPORT"),
+            (["/nonexistent"], "diff needs two reports"),
+            (["/nonexistent", "/nonexistent"], "/nonexistent: No such file"),
+            (["/a", "/b", "/c"], "diff does not take '/c'"),
+        ],
+    )
+    def test_what_cannot_be_compared(self, capsys, typed, said):
+        assert command.main(["diff", *typed]) == 1
+        assert said in capsys.readouterr().err

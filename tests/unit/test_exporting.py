@@ -1,0 +1,323 @@
+"""./hostproof report --format and --fixes: other forms of the findings, whatever hosts answered."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hostproof_controller.cli import command, fixes
+from test_diffing import finding, line, report
+
+#: No ansible-core has a part in it.
+pytestmark = pytest.mark.one_core
+
+ROOT = Path(__file__).resolve().parents[2]
+EVIL = "\x1b[2J'\"$(touch evil)`touch evil`;touch evil\n#{{ 7*7 }}|<script>\u202e"
+
+
+def printed(capsys, *typed: str, code: int = 2) -> str:
+    assert command.main(["report", *typed]) == code
+    return str(capsys.readouterr().out)
+
+
+def waived() -> dict[str, Any]:
+    return finding("hugepages.c", "waived", "It waits")
+
+
+@pytest.fixture
+def folder(tmp_path) -> str:
+    evil = finding(
+        "hugepages.b", "warn", EVIL, why=EVIL, fix=EVIL, running=EVIL, commands=[f"echo {EVIL}"]
+    )
+    good = finding("hugepages.a", "fail", commands=["sysctl -w a=1"])
+    lines = [line("db1", good, evil, waived()), line("db2", finding("hugepages.a", "pass"))]
+    return report(tmp_path / "report", *lines)
+
+
+class TestFormats:
+    def test_csv_has_a_row_a_finding(self, capsys, folder):
+        rows = list(csv.DictReader(io.StringIO(printed(capsys, folder, "--format", "csv"))))
+        assert [(row["host"], row["check"], row["status"]) for row in rows] == [
+            ("db1", "hugepages.a", "fail"),
+            ("db1", "hugepages.b", "warn"),
+            ("db1", "hugepages.c", "waived"),
+            ("db2", "hugepages.a", "pass"),
+        ]
+        assert rows[0]["commands"] == "sysctl -w a=1"
+
+    def test_markdown_shows_what_is_not_well(self, capsys, folder):
+        text = printed(capsys, folder, "--format", "markdown")
+        assert "| db2 | ready |" in text
+        assert "## db1" in text
+        assert "## db2" not in text
+        assert "<script>" not in text.replace("\\<", "")
+        assert len(re.findall(r"^\| [✗!~]", text.replace("\\", ""), re.MULTILINE)) == 3
+
+    def test_sarif_has_a_result_for_each_of_them(self, capsys, folder):
+        document = json.loads(printed(capsys, folder, "--format", "sarif"))
+        assert document["version"] == "2.1.0"
+        (run,) = document["runs"]
+        rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+        for result in run["results"]:
+            assert rules[result["ruleIndex"]] == result["ruleId"]
+            (place,) = result["locations"]
+            assert place["physicalLocation"]["artifactLocation"]["uri"] == "hosts/db1"
+            assert place["logicalLocations"][0]["name"] == "db1"
+            assert re.fullmatch("[0-9a-f]{64}", result["partialFingerprints"]["hostproof/v1"])
+        levels = [(one["ruleId"], one["level"]) for one in run["results"]]
+        assert levels == [
+            ("hugepages.a", "error"),
+            ("hugepages.b", "warning"),
+            ("hugepages.c", "warning"),
+        ]
+        assert [bool(one.get("suppressions")) for one in run["results"]] == [False, False, True]
+
+    @pytest.mark.parametrize("form", ["junit", "json", "prometheus", "html"])
+    def test_the_forms_of_a_run_are_those_of_a_run(self, capsys, folder, form):
+        text = printed(capsys, folder, "--format", form)
+        assert command.main(["report", folder, "--quiet"]) == 2
+        names = {
+            "junit": "report.xml",
+            "json": "report.json",
+            "prometheus": "report.prom",
+            "html": "report.html",
+        }
+        written = (Path(folder) / names[form]).read_text()
+        instant = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?( UTC)?|seconds \d+")
+        assert instant.sub("", text) == instant.sub("", written)
+
+    def test_nothing_is_written_beside_the_findings(self, capsys, folder):
+        printed(capsys, folder, "--format", "html")
+        assert os.listdir(folder) == ["findings.jsonl"]
+
+    @pytest.mark.parametrize(
+        "form", ["csv", "markdown", "sarif", "junit", "json", "prometheus", "html"]
+    )
+    def test_nothing_that_a_terminal_obeys_is_in_any(self, capsys, folder, form):
+        text = printed(capsys, folder, "--format", form)
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        if form == "junit":
+            ElementTree.fromstring(text)
+
+    def test_to_a_new_file_and_never_over_another(self, capsys, folder, tmp_path):
+        out = str(tmp_path / "out.csv")
+        assert printed(capsys, folder, "--format", "csv", "--out", out) == ""
+        assert (tmp_path / "out.csv").stat().st_mode & 0o777 == 0o600
+        assert command.main(["report", folder, "--format", "csv", "--out", out]) == 1
+        assert "File exists" in capsys.readouterr().err
+
+    def test_waivers_count(self, capsys, folder, tmp_path):
+        entry = {"check": "hugepages.a", "hosts": "db*", "owner": "dba", "reason": "later"}
+        (tmp_path / "w.yml").write_text(yaml.safe_dump([{**entry, "expires": "2999-12-31"}]))
+        text = printed(
+            capsys, folder, "--format", "csv", "--waivers", str(tmp_path / "w.yml"), code=2
+        )
+        assert "hugepages.a,It is so,waived" in text
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            (["--format", "xls"], "'xls' is not one of 'csv'"),
+            (["--format", "csv", "--query", "[]"], "--query does not go with --format"),
+            (["--format", "csv", "--fixes", "x"], "--format does not go with --fixes"),
+            (["--fixes", "x", "--out", "y"], "--out does not go with --fixes"),
+        ],
+    )
+    def test_wrong_use(self, capsys, folder, typed, said):
+        assert command.main(["report", folder, *typed]) == 1
+        assert said in capsys.readouterr().err
+
+
+class TestSteps:
+    def test_are_in_the_order_in_which_they_take_effect_and_causes_come_first(self):
+        effects = ["reboot", "instance_restart", "now", "login", "listener_restart", "remount"]
+        findings = [
+            finding(f"hugepages.{effect}", "fail", takes_effect=effect, commands=[f"x {effect}"])
+            for effect in effects
+        ]
+        symptom = finding("hugepages.symptom", "fail", commands=["y"])
+        symptom["because_of"] = ["hugepages.now"]
+        found = fixes.steps_of([symptom, *findings])
+        assert [step.checks[0].split(".")[1] for step in found] == [
+            *("now", "symptom", "login", "remount"),
+            *("listener_restart", "instance_restart", "reboot"),
+        ]
+
+    def test_what_mends_several_is_one_step(self):
+        findings = [
+            finding(f"hugepages.{name}", "fail", takes_effect=effect, commands=["a", "b"])
+            for name, effect in (("x", "reboot"), ("y", "now"))
+        ]
+        (step,) = fixes.steps_of(findings)
+        assert (step.effect, step.commands) == ("now", ("a", "b"))
+        assert step.checks == ("hugepages.y", "hugepages.x")
+
+    @pytest.mark.parametrize("status", ["pass", "skip", "error", "waived"])
+    def test_only_what_fails_or_warns_is_mended(self, status):
+        assert fixes.steps_of([finding("hugepages.x", status, commands=["a"])]) == []
+
+    @pytest.mark.parametrize(
+        "bad", ["./hostproof apply; touch x", "a\ntouch x", "a \x1b[2J", "a\u202eb"]
+    )
+    def test_a_command_that_cannot_be_reviewed_is_left_out_with_its_fellows(self, bad):
+        own = "./hostproof apply --tags hugepages --limit db1"
+        (step,) = fixes.steps_of([finding("hugepages.x", "fail", commands=["umount /u", bad, own])])
+        assert step.commands == ()
+        assert step.own == (own,)
+        assert "left out" in step.what
+
+
+class TestFixes:
+    @pytest.fixture
+    def written(self, capsys, folder, tmp_path) -> Path:
+        said = printed(capsys, folder, "--fixes", str(tmp_path / "fixes"), code=0)
+        assert "db1.sh, .yml: 2 steps, 1 with commands" in said
+        assert "db2: nothing to do" in said
+        return tmp_path / "fixes"
+
+    def test_files_are_their_owner_s_and_not_executable(self, written):
+        assert sorted(path.name for path in written.iterdir()) == ["db1.sh", "db1.yml"]
+        for path in written.iterdir():
+            assert path.stat().st_mode & 0o777 == 0o600
+
+    def test_never_over_others(self, written, folder, capsys):
+        assert command.main(["report", folder, "--fixes", str(written)]) == 1
+        assert "never written over others" in capsys.readouterr().err
+
+    def test_the_script_without_an_argument_lists_and_runs_nothing(self, written):
+        done = subprocess.run(
+            ["bash", "db1.sh"], cwd=written, capture_output=True, text=True, timeout=30
+        )
+        assert done.returncode == 0, done.stderr
+        assert "1. takes effect: now (hugepages.a)\n   mend it\n     sysctl -w a=1\n" in done.stdout
+        assert "(hugepages.b)" in done.stdout
+        assert not (written / "evil").exists()
+        assert "\x1b" not in done.stdout
+
+    def test_shellcheck_finds_nothing(self, written):
+        program = Path(sys.executable).with_name("shellcheck")
+        if not program.exists():
+            pytest.skip("shellcheck is not installed")
+        done = subprocess.run([program, written / "db1.sh"], capture_output=True, text=True)
+        # SC2016: that nothing is expanded in what a host answered is meant.
+        told = set(re.findall(r"SC\d+", done.stdout)) - {"SC2016"}
+        assert not told, done.stdout
+
+    def test_the_playbook_holds_the_commands_as_text(self, written):
+        class Loader(yaml.SafeLoader):
+            pass
+
+        Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
+        (play,) = yaml.load((written / "db1.yml").read_text(), Loader=Loader)
+        assert play["hosts"] == ["db1"]
+        guard, *tasks = play["tasks"]
+        assert "assert" in json.dumps(guard)
+        assert [task["ansible.builtin.shell"]["cmd"] for task in tasks] == ["sysctl -w a=1"]
+
+    def test_the_playbook_refuses_what_nobody_has_read(self, tmp_path, capsys):
+        mark = tmp_path / "{{ 7 * 7 }}"
+        one = finding("hugepages.a", "fail", commands=[f"touch '{mark}'"])
+        folder = report(tmp_path / "r", line("db1", one))
+        assert command.main(["report", folder, "--fixes", str(tmp_path / "fixes")]) == 0
+
+        def run(*more: str) -> int:
+            local = ["ansible_connection=local", "ansible_become=false"]
+            local.append(f"ansible_python_interpreter={sys.executable}")
+            words = [word for one in local for word in ("-e", one)]
+            return subprocess.run(
+                [Path(sys.executable).with_name("ansible-playbook"), "-i", "db1,", *words, *more]
+                + [str(tmp_path / "fixes/db1.yml")],
+                cwd=tmp_path,
+                capture_output=True,
+                timeout=120,
+            ).returncode
+
+        assert run() != 0
+        assert run("-e", "fixes_reviewed=db2") != 0
+        assert not mark.exists()
+        assert run("-e", "fixes_reviewed=db1") == 0
+        assert mark.exists()
+
+    @pytest.mark.parametrize(
+        "name", ["../evil", "a b", "all", "db*", "-x", "{{ x }}", "a/b", "ungrouped", "a:b", "x,y"]
+    )
+    def test_a_name_that_is_no_host_s_gets_no_file(self, tmp_path, capsys, name):
+        one = finding("hugepages.a", "fail", commands=["true"])
+        folder = report(tmp_path / "r", line(name, one))
+        assert command.main(["report", folder, "--fixes", str(tmp_path / "fixes")]) == 0
+        assert "its fixes are left out" in capsys.readouterr().err
+        assert list((tmp_path / "fixes").iterdir()) == []
+
+
+class TestTheScriptAtATerminal:
+    @pytest.fixture
+    def at_terminal(self, tmp_path, capsys):
+        """run(answers, options): what the script of two steps did, and said."""
+        name = os.uname().nodename.split(".")[0]
+        findings = [
+            finding("hugepages.a", "fail", commands=["touch one", "touch two"]),
+            finding("hugepages.b", "fail", commands=["touch three; false", "touch four"]),
+            finding("hugepages.c", "fail", commands=["touch five"]),
+        ]
+
+        def run(answers: str, *options: str, host: str = name) -> tuple[set[str], str]:
+            folder = report(tmp_path / "r", line(host, *findings))
+            assert command.main(["report", folder, "--fixes", str(tmp_path / "fixes")]) == 0
+            ours, theirs = pty.openpty()
+            try:
+                os.write(ours, answers.encode())
+                done = subprocess.run(
+                    ["bash", f"{host}.sh", *options],
+                    cwd=tmp_path / "fixes",
+                    stdin=theirs,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    timeout=30,
+                )
+            finally:
+                os.close(ours)
+                os.close(theirs)
+            made = {path.name for path in (tmp_path / "fixes").iterdir() if not path.suffix}
+            return made, done.stdout
+
+        return run
+
+    def test_runs_what_was_said_yes_to(self, at_terminal):
+        assert at_terminal("y\nn\nyes\n", "--all")[0] == {"one", "two", "five"}
+
+    def test_runs_one_step(self, at_terminal):
+        assert at_terminal("y\n", "--step", "1")[0] == {"one", "two"}
+
+    def test_stops_at_what_fails(self, at_terminal):
+        made, said = at_terminal("n\ny\ny\n", "--all")
+        assert made == {"three"}
+        assert "step 2 failed; nothing after it was run" in said
+
+    def test_refuses_another_machine(self, at_terminal):
+        made, said = at_terminal("y\ny\ny\n", "--all", host="elsewhere")
+        assert made == set()
+        assert "not elsewhere; nothing was changed" in said
+
+    def test_unless_that_is_said(self, at_terminal):
+        made, _ = at_terminal("y\nn\nn\n", "--all", "--here", host="elsewhere")
+        assert made == {"one", "two"}
+
+    def test_refuses_where_nobody_is_asked(self, at_terminal, tmp_path):
+        at_terminal("", host=os.uname().nodename.split(".")[0])
+        script = next((tmp_path / "fixes").glob("*.sh"))
+        done = subprocess.run(
+            ["bash", script.name, "--all"], cwd=script.parent, input="y\ny\n", text=True
+        )
+        assert done.returncode == 1
+        assert not (script.parent / "one").exists()

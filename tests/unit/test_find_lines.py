@@ -1,0 +1,151 @@
+"""The search for lines in scripts and what they call, on a real file system and as a recording."""
+
+import os
+from pathlib import Path
+
+import pytest
+from ansible.module_utils.hostproof import host
+from ansible.module_utils.hostproof.errors import Unanswered
+from ansible.module_utils.hostproof.host import FoundLines, LiveHost, RecordedHost
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    """Units, a script that one calls, one that this calls, and files that are none."""
+    (tmp_path / "units").mkdir()
+    (tmp_path / "bin").mkdir()
+    put(tmp_path / "units/a.service", f"ExecStart={tmp_path}/bin/one start\nPassword=x\n")
+    put(tmp_path / "units/b.service", "ExecStart=/sbin/sysctl \\\n  -p /x\n")
+    put(tmp_path / "units/b.timer", "sysctl\n")
+    put(tmp_path / "bin/one", f"#!/bin/sh\nsecret=1\n{tmp_path}/bin/two\n")
+    put(tmp_path / "bin/two", f"#!/bin/sh\n# sysctl\nsysctl -p\n{tmp_path}/bin/data\n")
+    put(tmp_path / "bin/data", "sysctl\n")
+    return tmp_path
+
+
+def put(path: Path, text: str) -> None:
+    path.write_text(text)
+
+
+def find(root: Path, *places: str) -> FoundLines:
+    wanted = [f"{root}/{place}" for place in places or ("units/*.service",)]
+    return LiveHost().find_lines("test", wanted, r"\bsysctl\b")
+
+
+def test_lines_of_files_and_of_scripts_that_they_call(root):
+    found = find(root)
+    assert found.lines == {
+        f"{root}/units/b.service": [(1, "ExecStart=/sbin/sysctl  -p /x")],
+        f"{root}/bin/two": [(2, "# sysctl"), (3, "sysctl -p")],
+    }
+    assert found.callers == {f"{root}/bin/two": f"{root}/units/a.service"}
+    assert found.unread == []
+
+
+def test_only_matching_lines_are_kept(root):
+    live = LiveHost()
+    live.find_lines("test", [f"{root}/units/*.service"], r"\bsysctl\b")
+    assert "Password" not in str(live.evidence)
+    assert "secret" not in str(live.evidence)
+
+
+def test_a_recording_says_the_same(root):
+    live = LiveHost()
+    found = live.find_lines("test", [f"{root}/units/*"], "sysctl")
+    assert RecordedHost(live.evidence).find_lines("test", [], "") == found
+
+
+def test_a_file_under_two_names_is_read_once(root):
+    (root / "units/c.service").symlink_to(root / "units/b.service")
+    assert list(find(root).lines) == [f"{root}/units/b.service", f"{root}/bin/two"]
+
+
+def test_what_is_not_there_is_nothing(root):
+    assert find(root, "nowhere/*", "units/x.service", "units/*/y") == FoundLines({}, {}, [])
+
+
+def test_no_text_no_file_and_a_pipe(root):
+    (root / "units/bin.service").write_bytes(b"sysctl\0\n")
+    (root / "units/dir.service").mkdir()
+    os.mkfifo(root / "units/pipe.service")
+    assert "pipe" not in str(find(root)) + str(find(root, "units/dir.service"))
+
+
+def test_a_script_that_is_too_long_is_not_taken_for_empty(root):
+    put(root / "units/long.service", "#" * (600 * 1024))
+    assert find(root).unread == [f"{root}/units/long.service"]
+
+
+def test_what_may_not_be_read_is_named(root, monkeypatch):
+    """As root nothing is refused, so the refusal is made."""
+    real_stat, real_list = os.stat, os.listdir
+
+    def refuse(path, *more, **names):
+        if str(path).endswith("b.service"):
+            raise PermissionError(13, "Permission denied", path)
+        return real_stat(path, *more, **names)
+
+    def refuse_list(path):
+        if str(path).endswith("bin"):
+            raise PermissionError(13, "Permission denied", path)
+        return real_list(path)
+
+    monkeypatch.setattr(host.os, "stat", refuse)
+    monkeypatch.setattr(host.os, "listdir", refuse_list)
+    found = find(root, "units/*.service", "bin/*")
+    assert found.unread == [f"{root}/bin", f"{root}/units/b.service"]
+
+
+def test_a_script_below_a_folder_of_another_account_is_read_by_that_account(root, monkeypatch):
+    """Else its owner could have root read what a link leads to at just this moment."""
+    asked = []
+
+    def by_another(path):
+        asked.append(path)
+        return 4242 if path == f"{root}/bin/one" else os.geteuid()
+
+    def refused(function, seconds, what, uid=None):
+        assert uid == 4242
+        raise PermissionError(13, "Permission denied", what)
+
+    monkeypatch.setattr(host.guarded, "reader_of", by_another)
+    monkeypatch.setattr(host.child, "call", refused)
+    found = host._find_lines([f"{root}/units/*.service"], "sysctl")
+    assert f"{root}/bin/one" in asked
+    assert found.unread == [f"{root}/bin/one"]
+    assert f"{root}/bin/two" not in found.lines
+
+
+@pytest.mark.parametrize(("number", "unread"), [(5, True), (110, True), (2, False), (20, False)])
+def test_what_cannot_be_read_may_hold_anything(root, monkeypatch, number, unread):
+    def broken(path, *more, **names):
+        raise OSError(number, os.strerror(number), path)
+
+    monkeypatch.setattr(host, "_read_script", lambda is_called, path: broken(path))
+    found = host._find_lines([f"{root}/units/a.service"], "sysctl")
+    assert found == FoundLines({}, {}, [f"{root}/units/a.service"] if unread else [])
+
+
+def test_a_network_file_system_is_not_touched(root, monkeypatch):
+    mounts = f"/dev/vda1 / ext4 rw 0 0\nfiler:/x {root}/bin nfs4 rw 0 0\n"
+    real = host._read_file
+    monkeypatch.setattr(
+        host, "_read_file", lambda path: mounts if path == "/proc/self/mounts" else real(path)
+    )
+    assert list(find(root).lines) == [f"{root}/units/b.service"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lines": []},
+        {"lines": {"/x": [["1", "a"]]}},
+        {"lines": {"/x": [[1]]}},
+        {"callers": None},
+        {"unread": [1]},
+    ],
+)
+def test_a_broken_reading_is_no_answer(change):
+    reading = {"kind": "lines", "lines": {}, "callers": {}, "unread": [], **change}
+    with pytest.raises(Unanswered, match="holds no answer"):
+        RecordedHost({"lines:x": reading}).find_lines("x", [], "")

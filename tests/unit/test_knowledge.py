@@ -1,0 +1,181 @@
+"""./hostproof checks and explain: what is judged, as the registry and the documents say."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from ansible.module_utils.hostproof.controls import CONTROLS, check_ids
+from hostproof_controller.cli import command, knowledge, since, terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY = [check for control in CONTROLS.values() for check in control.CHECKS]
+
+
+def printed(capsys, *typed: str) -> str:
+    assert command.main(typed) == 0
+    return str(capsys.readouterr().out)
+
+
+class TestChecks:
+    def test_lists_each_once(self, capsys):
+        records = json.loads(printed(capsys, "checks", "--format", "json"))
+        assert [one["id"] for one in records] == [check.id for check in EVERY]
+        for record, check in zip(records, EVERY, strict=True):
+            assert record["title"] == check.title
+            assert record["control"] == check.control
+
+    def test_of_one_control(self, capsys):
+        rows = list(
+            csv.reader(
+                io.StringIO(printed(capsys, "checks", "--control", "io_pacing", "--format=csv"))
+            )
+        )
+        assert rows[0] == list(knowledge.HEADS)
+        assert [row[0] for row in rows[1:]] == [one.id for one in CONTROLS["io_pacing"].CHECKS]
+
+    def test_where_no_terminal_is_a_check_is_a_line(self, capsys, monkeypatch):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        lines = printed(capsys, "checks").splitlines()
+        assert len(lines) == len(EVERY) + 1
+        for line, check in zip(lines[1:], EVERY, strict=True):
+            assert line.startswith(f"{check.id} ")
+            assert check.title in line
+            assert "\x1b" not in line
+
+    @pytest.mark.parametrize("columns", [40, 60, 100])
+    def test_fits_the_terminal(self, capsys, monkeypatch, columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        text = printed(capsys, "checks", "--control", "pre_page_sga")
+        assert max(map(len, text.splitlines())) <= columns
+        assert "fits" in text
+
+    def test_a_table_of_markdown(self, capsys):
+        lines = printed(capsys, "checks", "--format", "markdown").splitlines()
+        assert len(lines) == len(EVERY) + 2
+        assert {line.count(" | ") for line in lines if " --- " not in line} == {4}
+
+    @pytest.mark.parametrize(
+        ("control", "said"),
+        [("hugpages", "did you mean hugepages?"), ("zzz", "there are flow_control, ")],
+    )
+    def test_of_a_control_that_is_none(self, capsys, control, said):
+        assert command.main(["checks", "--control", control]) == 1
+        assert said in capsys.readouterr().err
+
+
+class TestExplain:
+    @pytest.mark.parametrize("check", EVERY, ids=lambda check: check.id)
+    def test_says_what_the_page_says(self, check):
+        told = knowledge.explained(check.id)
+        page = (ROOT / f"docs/controls/{check.control}.md").read_text()
+        text = re.split(r"\n#+ ", page.partition(f"### {check.id}\n")[2])[0].strip()
+        # Only where a link leads differs: from the page, or from the checkout.
+        without = re.compile(r"\]\([^)]*\)")
+        assert without.sub("", told.text).startswith(without.sub("", text))
+        for word in ("**Why**", "**Fix**", "**Reference**"):
+            assert told.text.count(word) >= 1
+        for target in re.findall(r"\]\((?!#|https?:)([^)#]+)", told.text):
+            assert (ROOT / target).exists(), target
+
+    def test_tells_variables_with_default_and_meaning(self, capsys):
+        text = printed(capsys, "explain", "pre_page_sga.setting")
+        assert re.search(r"- `pre_page_sga_wanted` \(default `\"auto\"`\): \w+", text)
+        assert "Since 0.2.0. More: docs/controls/pre_page_sga.md" in text
+
+    def test_names_the_control_s_where_the_page_names_none(self, capsys):
+        text = printed(capsys, "explain", "pool_covers_sga")
+        assert text.startswith("# hugepages.pool_covers_sga\n")
+        assert "Variables of the control: `hugepages_instances`" in text.replace("\n", " ")
+        assert "Since 0.1.0." in text
+
+    def test_as_json(self, capsys):
+        record = json.loads(printed(capsys, "explain", "pre_page_sga.setting", "--format", "json"))
+        assert record["severity"] == "critical"
+        assert "pre_page_sga_wanted" in {one["name"] for one in record["variables"]}
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "host.reachable",
+            "host.judged",
+            "run.finished",
+            "run.results_readable",
+            "waiver.expired",
+            "latency.judged",
+            "hugepages.applied",
+        ],
+    )
+    def test_explains_what_a_report_can_hold_beside_controls(self, capsys, name):
+        text = printed(capsys, "explain", name)
+        assert text.startswith(f"# {name}\n")
+        assert "**Why**: " in text
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("hugepages.pool_cover_sga", "did you mean hugepages.pool_covers_sga?"),
+            ("pool_cover", "did you mean hugepages.pool_covers_sga?"),
+            ("zzzz", "./hostproof checks lists them"),
+            ("hugepages", "is a control; ./hostproof checks --control hugepages lists"),
+            ("zzz.judged", "there is no check"),
+            ("\x1b[2J", "there is no check"),
+        ],
+    )
+    def test_what_is_no_check(self, capsys, name, said):
+        assert command.main(["explain", name]) == 1
+        told = capsys.readouterr().err
+        assert said in told
+        assert "\x1b" not in told
+
+
+class TestSince:
+    def test_names_checks_that_exist(self):
+        others = {check.id for check in knowledge._OTHERS}
+        listed = [one for ids in since.RELEASED.values() for one in ids]
+        assert set(listed) <= check_ids() | others
+        assert len(set(listed)) == len(listed)
+
+    def test_the_next_release_is_later(self):
+        def numbers(text: str) -> list[int]:
+            return [int(part) for part in text.split(".")]
+
+        assert all(numbers(one) < numbers(since.NEXT) for one in since.RELEASED)
+
+
+class TestTexts:
+    @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", '=HYPERLINK("http://x")'])
+    def test_a_spreadsheet_calculates_nothing(self, text):
+        ((cell,),) = list(csv.reader(io.StringIO(terminal.as_csv(["a"], [[text]]))))[1:]
+        assert cell[0] == "'"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "a|b",
+            "<script>",
+            "![x](http://x)",
+            "a\nb",
+            "`x`",
+            "\\|",
+            "[x](javascript:x)",
+            "x\x1b[2J",
+        ],
+    )
+    def test_markdown_stays_a_row_of_text(self, text):
+        row = terminal.as_markdown(["a", "b"], [[text, "end"]]).splitlines()[2]
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3
+        assert not re.search(r"(?<!\\)[<`\[]", row)
+        assert "://" not in row
+
+    def test_colour_is_for_a_terminal(self, monkeypatch, capsys):
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        terminal.table(["a"], [["fail"]])
+        assert "\x1b[1;31mfail" in capsys.readouterr().out
+        monkeypatch.setenv("NO_COLOR", "")
+        terminal.table(["a"], [["fail"]])
+        assert "31m" not in capsys.readouterr().out

@@ -1,0 +1,67 @@
+"""Which of these tests the matrix runs with each ansible-core: what depends on it, and no more."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "matrix"))
+
+import touching  # noqa: E402
+
+NAMES = {path.relative_to(touching.UNIT).as_posix() for path in touching.files()}
+
+
+def test_what_runs_plays_and_modules_is_selected():
+    """One of each kind: plays, a command of ./hostproof, imports, a play by a helper, a program."""
+    assert {
+        "test_modules.py",
+        "test_audit_run.py",
+        "test_latency_modules.py",
+        "test_gate_playbooks.py",
+        "test_modules_page.py",
+    } <= NAMES
+
+
+def test_what_depends_on_python_is_there_and_not_selected_anyway():
+    for path in touching.files_of_python():
+        assert path.is_file()
+        assert path not in touching.files()
+
+
+def test_what_only_judges_is_not():
+    assert not {name for name in NAMES if name.startswith(("controls/", "parsers/", "latency/"))}
+    assert "test_run.py" not in NAMES
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import ansible", True),
+        ("from ansible import constants", True),
+        ("from ansible.modules import latency_tcp", True),
+        ("from ansible.module_utils.basic import AnsibleModule", True),
+        ("from ansible.plugins.loader import action_loader", True),
+        ("run(['ansible-playbook', 'x.yml'])", True),
+        ("Path(sys.executable).with_name('ansible')", True),
+        ("run('/venv/bin/ansible-doc')", True),
+        ("import ansible.module_utils.hostproof.host", False),
+        ("from ansible.module_utils import hostproof", False),
+        ("from ansible.module_utils.hostproof import host", False),
+        ("from ansible.module_utils.hostproof.host import Host", False),
+        ("say('Ansible is not asked')", False),
+        ("import ansible_like", False),
+    ],
+)
+def test_what_counts_as_ansible(source, expected):
+    assert any(touching.is_ansible(node) for node in ast.walk(ast.parse(source))) is expected
+
+
+def test_a_helper_counts_for_what_imports_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(touching, "UNIT", tmp_path)
+    (tmp_path / "plays.py").write_text("run('ansible-playbook')")
+    (tmp_path / "between.py").write_text("from plays import run\nimport test_far")
+    (tmp_path / "test_far.py").write_text("import between")
+    (tmp_path / "test_none.py").write_text("import json")
+    assert [path.name for path in touching.files()] == ["test_far.py"]

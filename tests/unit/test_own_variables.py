@@ -1,0 +1,56 @@
+"""What our own playbooks, roles and inventories name is never taken for a misspelt variable."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from hostproof_controller import policies
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAYS = [path for top in ("playbooks", "roles", "molecule") for path in (ROOT / top).rglob("*.yml")]
+INVENTORIES = [
+    path
+    for top in ("inventories", "molecule")
+    for path in (ROOT / top).rglob("*.yml")
+    if "group_vars" in path.parts or path.parent.name == "host_vars"
+]
+
+
+def names_in(value: object) -> set[str]:
+    """Every variable that a play sets: under vars, registered, or the name of a loop's."""
+    found: set[str] = set()
+    if isinstance(value, dict):
+        if isinstance(value.get("vars"), dict):
+            found.update(value["vars"])
+        found.update(str(value[key]) for key in ("register", "loop_var") if key in value)
+        for one in value.values():
+            found |= names_in(one)
+    elif isinstance(value, list):
+        for one in value:
+            found |= names_in(one)
+    return found
+
+
+@pytest.mark.parametrize("path", PLAYS, ids=lambda one: str(one.relative_to(ROOT)))
+def test_what_plays_set_is_known(path):
+    policies.refuse_unknown(dict.fromkeys(names_in(yaml.safe_load(path.read_text()))))
+
+
+@pytest.mark.parametrize("path", INVENTORIES, ids=lambda one: str(one.relative_to(ROOT)))
+def test_what_inventories_set_is_known(path):
+    policies.refuse_unknown(yaml.safe_load(path.read_text()) or {})
+
+
+def test_variables_that_the_playbooks_read_are_known():
+    used = set()
+    for path in (ROOT / "playbooks").rglob("*.yml"):
+        used |= set(re.findall(r"\b(?:hostproof|latency_gate)_[a-z_]+", path.read_text()))
+    modules = {one.stem for one in (ROOT / "library").glob("*.py")}
+    folders = {"hostproof_evidence"}
+    policies.refuse_unknown(dict.fromkeys(used - modules - folders))
+
+
+def test_a_private_name_of_a_play_is_nobodys_business():
+    private = ("__latency_probes", "_hugepages_instance", "__nfs_mount_wanted")
+    policies.refuse_unknown(dict.fromkeys(private))

@@ -1,0 +1,449 @@
+"""What travels: the same program on the same lines, small, whole, and only ours to write."""
+
+import ast
+import json
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import zlib
+from pathlib import Path
+
+import pytest
+from hostproof_controller import payload, policies, sources
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted([*ROOT.glob("module_utils/hostproof/**/*.py"), *ROOT.glob("library/*.py")])
+BOOTSTRAP = ROOT / "plugin_utils/hostproof_controller/bootstrap.py"
+MODULES = sorted(path.stem for path in ROOT.glob("action_plugins/*.py"))
+KIB = 1024
+
+
+def without_texts(tree: ast.Module) -> str:
+    """The program without docstrings, a module's documentation and annotations of functions."""
+    _Bare().visit(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            if ast.get_docstring(node, clean=False) is not None:
+                node.body[0] = ast.Pass()
+            node.body = [one for one in node.body if not _says_nothing(one)] or [ast.Pass()]
+    return ast.dump(tree)
+
+
+class _Bare(ast.NodeTransformer):
+    """What is left without annotations; those of classes are all int, and typing is not there."""
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        for field in node.body:
+            if isinstance(field, ast.AnnAssign):
+                field.annotation = ast.Name("int", ast.Load())
+        return self.generic_visit(node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        return None if node.module == "typing" else node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        given = node.args
+        for one in [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]:
+            if one is not None:
+                one.annotation = None
+        node.returns = None
+        node.body = [self.local(one) for one in node.body]
+        return node
+
+    def local(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.AnnAssign):
+            bare = ast.Assign([node.target], node.value) if node.value else ast.Pass()
+            return ast.parse(ast.unparse(ast.fix_missing_locations(bare))).body[0]
+        if isinstance(node, ast.FunctionDef):
+            return self.visit_FunctionDef(node)
+        if isinstance(node, ast.ClassDef):
+            return self.visit_ClassDef(node)
+        for name, value in ast.iter_fields(node):
+            if name in ("body", "orelse", "finalbody", "handlers"):
+                setattr(node, name, [self.local(one) for one in value])
+        return node
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in (
+        *("DOCUMENTATION", "EXAMPLES", "RETURN"),
+    ):
+        return True
+    return isinstance(node, ast.Pass) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
+
+
+def lines_of_calls(text: str) -> list[tuple[str, int]]:
+    return [
+        (type(node).__name__, node.lineno)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call | ast.Raise | ast.FunctionDef | ast.Return)
+    ]
+
+
+@pytest.mark.of_python
+@pytest.mark.parametrize("path", [*FILES, BOOTSTRAP], ids=lambda path: str(path.relative_to(ROOT)))
+def test_stripped_is_the_same_program_on_the_same_lines(path):
+    text = path.read_text()
+    stripped = sources.strip(text)
+    assert without_texts(ast.parse(stripped)) == without_texts(ast.parse(text))
+    assert lines_of_calls(stripped) == lines_of_calls(text)
+    assert len(stripped) <= len(text)
+    ast.parse(stripped, feature_version=(3, 6))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'def f():\n    """Only this."""\n',
+        'class A:\n    """Only\n    this."""\n\n    x = "# no comment"\n',
+        'x = """\n# no comment\n"""  # one\n',
+        'def f():\n    "ä"; return "ö"  # é\n',
+        '"""D"""\nimport os  # why\n\nif os:\n    # only this\n    pass\n',
+        "x = 1 \\\n    + 2  # continued\n",
+        'def f(a,  # what\n      b):\n    # why\n    return "\\x0c#"\n',
+        'def f(ä: "é", *b: int, c: Dict[str,\n    int] = {}, **d: A) -> "Ö":\n    return ä\n',
+        "def f() -> (\n    int\n):\n    x: A[\n        str, int]\n    y: int = 1\n    return y\n",
+        "def f():\n    if a:\n        x: int = 1\n    class A:\n        b: int = 2\n    return x\n",
+        "class A:\n    b: int\n    c: str = 'x'\n",
+        "def f(a: (\n    int\n)):\n    b: (int) = 1\n    return a, b\n",
+        "y = 'a\\\n# within'\n",
+    ],
+)
+def test_strange_sources_stay_what_they_are(text):
+    stripped = sources.strip(text)
+    assert without_texts(ast.parse(stripped)) == without_texts(ast.parse(text))
+    assert lines_of_calls(stripped) == lines_of_calls(text)
+    assert stripped.count("\n") == text.count("\n")
+
+
+def test_annotations_stay_here_and_fields_of_classes_keep_one():
+    text = "class A(NamedTuple):\n b: str\n def c(self, d: int = 1) -> str:\n  e: int = d\n"
+    assert sources.strip(text) == (
+        "class A(NamedTuple):\n b: int\n def c(self, d = 1) :\n  e = d\n"
+    )
+
+
+def test_names_of_typing_travel_where_more_than_annotations_use_them():
+    text = (
+        "from typing import (\n    Any,\n    Dict,\n)\nA = Dict[str, int]\ndef f(a: Any):\n    0\n"
+    )
+    stripped = sources.strip(text)
+    assert stripped == "from typing import Dict\n\n\n\nA = Dict[str, int]\ndef f(a):\n 0\n"
+    stripped = sources.strip("from typing import Any, List\nx = 1\n")  # noqa: B005
+    assert stripped == "\nx = 1\n"
+
+
+class TestClosure:
+    def test_all_that_is_imported_is_there_and_nothing_of_other_controls(self):
+        every = payload.all_sources()
+        root = f"{sources.PACKAGE}.controls.io_pacing"
+        found = sources.closure(every, [root])
+        for name in found:
+            assert {one for one in every[name].imports if one in every} <= set(found)
+        assert f"{sources.PACKAGE}.errors" in found
+        assert not [name for name in found if ".controls.hugepages" in name]
+
+    @pytest.mark.parametrize("module", MODULES)
+    def test_a_module_needs_of_ansible_what_the_bootstrap_has(self, module):
+        text = (ROOT / f"library/{module}.py").read_text()
+        foreign = re.findall(r"from (ansible\.(?!module_utils\.hostproof)\S+) import (.+)", text)
+        assert set(foreign) <= {("ansible.module_utils.basic", "AnsibleModule")}
+
+
+@pytest.mark.of_python
+class TestSize:
+    def test_of_an_audit(self):
+        every = policies.controls()
+        for module in ("verify_controls", "record_evidence"):
+            assert len(payload.payload_for(module, every)) <= 350 * KIB
+
+    @pytest.mark.parametrize("control", policies.controls())
+    def test_of_one_control(self, control):
+        assert len(payload.payload_for("verify_controls", [control])) <= 120 * KIB
+        assert len(payload.payload_for("apply_control", [control])) <= 140 * KIB
+
+
+def fresh(monkeypatch, root: Path, home: Path | None) -> None:
+    """Caches of this process as at its start, and folders of the test's own."""
+    for one in (payload._folder, payload.all_sources, payload._payload):
+        one.cache_clear()
+    parents = [one for one in (root, home) if one is not None]
+    monkeypatch.setattr(payload, "_parents", lambda: iter(parents))
+
+
+@pytest.fixture
+def clean(monkeypatch):
+    yield
+    monkeypatch.undo()
+    for one in (payload._folder, payload.all_sources, payload._payload):
+        one.cache_clear()
+
+
+@pytest.mark.usefixtures("clean")
+@pytest.mark.of_python
+class TestKept:
+    def test_folders_are_ours_alone_under_any_umask(self, monkeypatch, tmp_path):
+        old = os.umask(0o002)
+        try:
+            fresh(monkeypatch, tmp_path / "cache", None)
+            folder = payload._folder()
+            payload._kept("x", lambda: b"made")
+        finally:
+            os.umask(old)
+        assert folder.parent.parent == tmp_path / "cache"
+        for one in (folder, folder.parent, tmp_path / "cache"):
+            assert one.stat().st_mode & 0o077 == 0
+        assert (folder / "x").stat().st_mode & 0o077 == 0
+
+    @pytest.mark.parametrize("below", [".", "payload", "VERSION"])
+    def test_a_folder_that_others_may_write_is_not_used(self, monkeypatch, tmp_path, below):
+        theirs = tmp_path / "cache"
+        folder = theirs / "payload" / payload.version()
+        folder.mkdir(parents=True)
+        for one in (theirs, theirs / "payload", folder):
+            one.chmod(0o700)
+        (folder / "x").write_bytes(b"evil")
+        bad = {".": theirs, "payload": theirs / "payload", "VERSION": folder}[below]
+        bad.chmod(0o777)
+        fresh(monkeypatch, theirs, tmp_path / "home")
+        assert payload._folder().parent.parent == tmp_path / "home"
+        assert payload._kept("x", lambda: b"made") == b"made"
+
+    def test_a_link_is_no_folder(self, monkeypatch, tmp_path):
+        (tmp_path / "real").mkdir(mode=0o700)
+        (tmp_path / "cache").symlink_to(tmp_path / "real")
+        fresh(monkeypatch, tmp_path / "cache", tmp_path / "home")
+        assert payload._folder().parent.parent == tmp_path / "home"
+
+    @pytest.mark.parametrize("harm", ["empty", "cut", "changed", "theirs", "link"])
+    def test_a_file_that_is_not_whole_or_not_ours_is_made_again(self, monkeypatch, tmp_path, harm):
+        fresh(monkeypatch, tmp_path / "cache", None)
+        assert payload._kept("x", lambda: b"made once") == b"made once"
+        path = payload._folder() / "x"
+        content = path.read_bytes()
+        if harm == "empty":
+            path.write_bytes(b"")
+        elif harm == "cut":
+            path.write_bytes(content[:-1])
+        elif harm == "changed":
+            path.write_bytes(content[:-1] + b"x")
+        elif harm == "theirs":
+            path.chmod(0o666)
+        else:
+            shutil.copy(path, tmp_path / "elsewhere")
+            path.unlink()
+            path.symlink_to(tmp_path / "elsewhere")
+        assert payload._kept("x", lambda: b"made again") == b"made again"
+        assert payload._kept("x", lambda: b"not made") == b"made again"
+
+    def test_where_nothing_can_be_kept_a_run_has_a_folder_of_its_own(self, monkeypatch, tmp_path):
+        (tmp_path / "file").write_text("")
+        fresh(monkeypatch, tmp_path / "file", None)
+        folder = payload._folder()
+        try:
+            assert folder.stat().st_mode & 0o777 == 0o700
+            assert payload._kept("x", lambda: b"made") == b"made"
+        finally:
+            payload._remove(folder, os.getpid())
+        assert not folder.exists()
+
+    def test_an_account_without_a_home(self, monkeypatch):
+        def no_home() -> Path:
+            raise RuntimeError("Could not determine home directory.")
+
+        monkeypatch.setattr(payload.Path, "home", no_home)
+        assert list(payload._parents()) == [ROOT / ".cache"]
+
+    def test_many_at_once_make_it_once(self, monkeypatch, tmp_path):
+        fresh(monkeypatch, tmp_path / "cache", None)
+        payload._folder()
+        made: list[int] = []
+        found: list[bytes] = []
+
+        def make() -> bytes:
+            made.append(1)
+            return b"x" * 100_000
+
+        threads = [
+            threading.Thread(target=lambda: found.append(payload._kept("x", make)))
+            for _ in range(8)
+        ]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert found == [b"x" * 100_000] * 8
+        assert len(made) == 1
+
+    def test_what_is_kept_is_taken_without_a_look_at_the_sources(self, monkeypatch, tmp_path):
+        """Each worker takes it: reading all sources anew costs ten times as much."""
+        fresh(monkeypatch, tmp_path / "cache", None)
+        whole = payload.payload_for("verify_controls", ["io_pacing"])
+        payload._payload.cache_clear()
+        monkeypatch.setattr(payload, "all_sources", lambda: pytest.fail("sources were read"))
+        assert payload.payload_for("verify_controls", ["io_pacing"]) == whole
+
+    def test_two_runs_at_once_build_the_same(self, tmp_path):
+        code = (
+            "import sys; from pathlib import Path\n"
+            "from hostproof_controller import payload\n"
+            f"payload._parents = lambda: iter([Path({str(tmp_path / 'cache')!r})])\n"
+            "import hashlib\n"
+            "print(hashlib.sha256(payload.payload_for('change_journal', [])).hexdigest())\n"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "plugin_utils")}
+        runs = [
+            subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment)
+            for _ in range(2)
+        ]
+        said = [run.communicate()[0] for run in runs]
+        assert said[0] == said[1] != b""
+        kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+        assert not [path for path in kept if path.name.startswith(".") and path.name != ".lock"]
+
+    def test_old_versions_are_forgotten(self, monkeypatch, tmp_path):
+        for number in range(9):
+            old = tmp_path / f"cache/payload/{number:032x}"
+            old.mkdir(parents=True)
+            os.utime(old, (number, number))
+        for one in (tmp_path / "cache", tmp_path / "cache/payload"):
+            one.chmod(0o700)
+        fresh(monkeypatch, tmp_path / "cache", None)
+        kept = {path.name for path in payload._folder().parent.iterdir()}
+        assert kept == {payload.version(), *(f"{number:032x}" for number in range(5, 9))}
+
+
+VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+PYTHON_2 = [str(path) for path in VERSIONS.glob("2.*/bin/python2")]
+
+
+def pythons() -> list[str]:
+    found = {sys.executable}
+    for folder in sorted(VERSIONS.glob("3.*")):
+        if (folder / "bin/python3").exists():
+            found.add(str(folder / "bin/python3"))
+    return sorted(found)
+
+
+def ask(
+    python: str, module: str, params: dict, compression: str = "lzma", prelude: str = "", **options
+):
+    """What a host does with what goes down the connection."""
+    controls = params.get("controls") or []
+    code = payload.payload_for(module, controls, compression)
+    asked, mark = payload.request(module, params, check_mode=True, diff=True)
+    command = payload.command(python, code, compression)
+    if prelude:
+        command = command.replace("import sys\n", f"import sys\n{prelude}\n", 1)
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], input=code + asked, capture_output=True, timeout=120, **options
+    )
+    return done, mark
+
+
+def judged(python: str, **options):
+    pack = str(ROOT / "docs/examples/evidence/db01.example.com.json")
+    found = policies.policies_of(["io_pacing"], {}, lambda value, _: value)
+    params = {"controls": found.shown, "secrets": {}, "evidence_pack": pack}
+    params |= {"evidence": "none", "fail_on": "never", "result": "findings"}
+    return ask(python, "verify_controls", params, **options)
+
+
+@pytest.mark.of_python
+@pytest.mark.parametrize("python", pythons())
+@pytest.mark.parametrize("compression", payload.COMPRESSIONS)
+def test_every_python_answers_the_same(python, compression):
+    done, mark = judged(python, compression=compression)
+    answer = payload.answer_in(done.stdout.decode(), mark)
+    assert {one["control"] for one in answer["findings"]} == {"io_pacing"}
+    reference, mark = judged(sys.executable)
+    assert answer == payload.answer_in(reference.stdout.decode(), mark)
+
+
+def test_a_python_without_lzma_says_so_and_takes_all_that_is_sent():
+    done, mark = judged(sys.executable, prelude='sys.modules["lzma"]=None')
+    assert done.returncode == payload.NO_COMPRESSION
+    assert mark.encode() not in done.stdout
+    done, mark = judged(
+        sys.executable, prelude='sys.modules["lzma"]=None', compression=payload.COMPRESSIONS[1]
+    )
+    assert payload.answer_in(done.stdout.decode(), mark)["findings"]
+
+
+def test_a_python_that_is_too_old_is_told_in_a_sentence():
+    done, _ = judged(sys.executable, prelude="sys.version_info=(3,5,2)")
+    assert done.returncode == 1
+    assert done.stderr.decode().startswith("Hostproof needs Python 3.6 or newer: set ")
+    assert len(done.stderr.decode().splitlines()) == 1
+
+
+@pytest.mark.skipif(not PYTHON_2, reason="there is no Python 2 here")
+def test_python_2_is_told_too():
+    done, _ = judged(PYTHON_2[-1])
+    assert "Hostproof needs Python 3.6 or newer" in done.stderr.decode()
+
+
+def test_what_lies_in_the_working_folder_is_not_imported(tmp_path):
+    for name in ("json", "lzma", "zlib", "types", "base64", "os", "traceback", "re", "struct"):
+        (tmp_path / f"{name}.py").write_text("open('proof', 'w'); raise SystemExit('evil')\n")
+    done, mark = judged(sys.executable, cwd=tmp_path)
+    assert payload.answer_in(done.stdout.decode(), mark)["findings"]
+    assert not (tmp_path / "proof").exists()
+
+
+def test_a_traceback_leads_to_the_source():
+    done, mark = ask(sys.executable, "verify_controls", {"controls": {}})
+    answer = payload.answer_in(done.stdout.decode(), mark)
+    assert answer["crashed"] == "KeyError: 'evidence_pack'"
+    place = re.findall(
+        r'File "(library/verify_controls\.py)", line (\d+), in main', answer["exception"]
+    )
+    (path, line) = place[-1]
+    assert "evidence_pack" in (ROOT / path).read_text().splitlines()[int(line) - 1]
+
+
+def test_what_the_code_prints_is_not_in_the_answer(tmp_path):
+    done, mark = judged(sys.executable)
+    before, packed, after = done.stdout.decode().split(mark)
+    assert (before, after) == ("\n", "\n")
+    assert payload.unpack(packed)["findings"]
+
+
+@pytest.mark.parametrize(
+    ("packed", "says"),
+    [
+        ("", "its end is missing"),
+        ("????", "cannot be read"),
+        ("ä", "cannot be read"),
+    ],
+)
+def test_what_is_no_answer(packed, says):
+    with pytest.raises(payload.NoAnswer, match=says):
+        payload.unpack(packed)
+
+
+def test_payload_is_what_it_says():
+    text = lzma.decompress(payload.payload_for("change_journal", [])).decode()
+    bootstrap, rest = text.split("\0", 1)
+    index, _, body = rest.partition("\n")
+    assert sum(one[3] for one in json.loads(index)) == len(body)
+    assert bootstrap == sources.strip(BOOTSTRAP.read_text())
+    again = zlib.decompress(payload.payload_for("change_journal", [], "zlib")).decode()
+    assert again == text
+
+
+def test_a_worker_that_looks_for_garbage_writes_to_nothing_that_was_there_before_the_fork():
+    """Else each would get a copy of the inventory."""
+    code = (
+        "import gc, sys; sys.path.insert(0, 'plugin_utils')\n"
+        "from hostproof_controller import remote\n"
+        "before = len(gc.get_objects()); remote.prepare(); print(gc.get_freeze_count() >= before)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == "True\n"

@@ -1,0 +1,213 @@
+"""One entry of a policy that cannot be used costs that entry: everything else is judged."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import example_packs
+import pytest
+from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.errors import BadEntry, PolicyError
+from ansible.module_utils.hostproof.finding import ERROR, PASS
+from ansible.module_utils.hostproof.host import RecordedHost
+
+PACK = Path(example_packs.FOLDER) / "db05.example.com.json"
+READINGS = evidence.load_pack(str(PACK))
+
+INSTANCE = {"sid": "GOOD", "sga": "1G"}
+SGA = {"sid": "GOOD", "version": "19"}
+MOUNT = {"path": "/u02/oradata", "source": "filer1:/vol/oradata", "class": "datafiles"}
+SWITCH = {"address": "192.0.2.1"}
+PUBLIC = {"version": "2c", "community": "public"}
+
+#: Control, field, a good entry (or dictionary of them), a bad one, and what is said of it.
+LISTS: list[tuple[str, str, Any, Any, str]] = [
+    ("hugepages", "instances", INSTANCE, {"sid": "BAD"}, "needs sid and sga"),
+    ("hugepages", "instances", INSTANCE, None, "needs sid and sga"),
+    ("hugepages", "instances", INSTANCE, {**INSTANCE, "sid": "B", "sgaa": 1}, "B has unknown sgaa"),
+    ("hugepages", "instances", INSTANCE, dict(INSTANCE), "lists a sid twice: GOOD"),
+    ("pre_page_sga", "instances", SGA, {"sid": "B", "version": "19.x"}, "must be a release"),
+    ("pre_page_sga", "instances", SGA, "ORCL", "needs a sid"),
+    ("pre_page_sga", "instances", SGA, dict(SGA), "lists a sid twice: GOOD"),
+    ("nfs_mounts", "wanted", MOUNT, {**MOUNT, "path": "u09"}, "must be absolute"),
+    ("nfs_mounts", "wanted", MOUNT, {**MOUNT, "path": "/u02/oradata/"}, "lists a path twice"),
+    ("nfs_mounts", "wanted", MOUNT, ["x"], "needs path, source and class"),
+    ("nfs_mounts", "oracle_homes", "/u01/home", "home", "must hold absolute paths"),
+    ("nfs_mounts", "oracle_homes", "/u01/home", 7, "must hold absolute paths"),
+    ("flow_control", "switches", SWITCH, {"adress": "192.0.2.2"}, "has unknown adress"),
+    ("flow_control", "switches", SWITCH, "192.0.2.2", "must be a list of dictionaries"),
+    ("flow_control", "switches", SWITCH, dict(SWITCH), "lists 192.0.2.1 twice"),
+    ("flow_control", "switches", SWITCH, {"address": "b", "credentials": "c"}, "has not the name"),
+    ("flow_control", "filers", SWITCH, {"address": "192.0.2.2", "ports": [{}]}, "need a name each"),
+    ("flow_control", "filers", SWITCH, dict(SWITCH), "lists 192.0.2.1 twice"),
+    ("listener_rate_limit", "wanted", {"name": "GOOD"}, {"name": "B", "rate": "x"}, "B: rate must"),
+    ("listener_rate_limit", "wanted", {"name": "GOOD"}, {"name": "good"}, "lists GOOD twice"),
+    ("listener_rate_limit", "oracle_homes", "/u01/home", "home", "must hold absolute paths"),
+    ("latency", "probes", {"probe": "disk"}, {"probe": "disc"}, "latency_probes, item 2"),
+    ("latency", "probes", {"probe": "disk"}, {"probe": "disk"}, "item 2: disk is listed twice"),
+    ("storage_type", "addresses", "192.0.2.1", "192.0.2.1", "lists 192.0.2.1 twice"),
+    ("storage_type", "addresses", "192.0.2.1", "not one", "not one"),
+    ("storage_type", "addresses", "192.0.2.1", {"adress": "192.0.2.2"}, "adress"),
+    ("storage_type", "addresses", "192.0.2.1", {"address": "b", "port": 0}, "port must be 1"),
+    ("storage_type", "addresses", "192.0.2.1", {"address": "b", "credentials": "c"}, "of the name"),
+]
+NAMED: list[tuple[str, str, dict[str, Any], str]] = [
+    ("storage_type", "credentials", {"default": PUBLIC, "b": {"version": "4"}}, "b: "),
+    ("storage_type", "credentials", {"default": PUBLIC, "b": "public"}, "b: must be a dictionary"),
+    ("storage_type", "media", {"192.0.2.1": "ssd", "192.0.2.2": "tape"}, "tape"),
+    ("flow_control", "credentials", {"default": PUBLIC, "b": {"version": "4"}}, "b: "),
+]
+
+
+def policies(**changes: dict[str, Any]) -> dict[str, Any]:
+    every = copy.deepcopy(example_packs.policies())
+    for control, values in changes.items():
+        every[control].update(values)
+    return every
+
+
+def judged(controls: dict[str, Any]) -> list[Any]:
+    return audit.judge_host(RecordedHost(dict(READINGS)), controls)
+
+
+def of_entries(findings: list[Any]) -> list[Any]:
+    return [one for one in findings if one.check.endswith(".policy_entry")]
+
+
+@pytest.mark.parametrize(("control", "field", "good", "bad", "says"), LISTS)
+def test_a_bad_entry_of_a_list_is_an_error_of_its_own(control, field, good, bad, says):
+    findings = judged(policies(**{control: {field: [good, bad]}}))
+    (told,) = of_entries(findings)
+    assert (told.control, told.status, told.check) == (control, ERROR, f"{control}.policy_entry")
+    assert says in told.why
+    assert f"entry 2 of {control}_{field} was left out" in told.why
+    # Whatever does not rest on all entries is as it is without the bad one.
+    needs = getattr(CONTROLS[control], "NEEDS_ALL", {}).get(field, ())
+    expected = judged(policies(**{control: {field: [good]}}))
+    assert [one for one in findings if one != told and one.check not in needs] == [
+        one for one in expected if one.check not in needs
+    ]
+    assert {one.status for one in findings if one.check in needs} <= {ERROR}
+    assert {one.control for one in findings} == set(CONTROLS)
+
+
+@pytest.mark.parametrize(("control", "field", "value", "says"), NAMED)
+def test_a_bad_entry_of_a_dictionary_is_an_error_of_its_own(control, field, value, says):
+    findings = judged(policies(**{control: {field: value}}))
+    (told,) = of_entries(findings)
+    assert (told.control, told.status) == (control, ERROR)
+    assert says in told.why
+    assert f"of {control}_{field} was left out" in told.why
+
+
+@pytest.mark.parametrize("one", LISTS, ids=lambda one: f"{one[0]}-{one[1]}")
+def test_apply_refuses_any_bad_entry(one):
+    control, field, good, bad, says = one
+    values = policies(**{control: {field: [good, bad]}})[control]
+    with pytest.raises(PolicyError) as problem:
+        audit.policies_from({control: values})
+    assert f"{control}_{field}" in str(problem.value)
+    assert says in str(problem.value)
+
+
+def test_two_that_contradict_each_other_are_both_left_out():
+    two = [{"sid": "A", "version": "19"}, {"sid": "B"}, {"sid": "A", "version": "12.2"}]
+    bad: list[audit.LeftOut] = []
+    controls = policies(pre_page_sga={"instances": two})
+    found = audit.policies_from(controls, None, bad)["pre_page_sga"]
+    assert [one.sid for one in found.instances] == ["B"]
+    assert [one.entry for one in bad] == ["entries 1 and 3 of pre_page_sga_instances"]
+
+
+def test_a_listener_of_one_home_and_of_all_is_not_known():
+    wanted = [{"name": "A", "home": "/u01/a", "rate": 5}, {"name": "a", "rate": 7}, {"name": "B"}]
+    bad: list[audit.LeftOut] = []
+    controls = policies(listener_rate_limit={"wanted": wanted})
+    found = audit.policies_from(controls, None, bad)["listener_rate_limit"]
+    assert [one.name for one in found.wanted] == ["B"]
+    assert "give each of them its home" in bad[0].text
+
+
+def test_every_bad_entry_is_told_and_none_of_the_rest():
+    addresses = ["192.0.2.1", "not one", {"adress": 1}, "192.0.2.2", "192.0.2.1"]
+    told = of_entries(judged(policies(storage_type={"addresses": addresses})))
+    assert [one.title.rpartition(": ")[2] for one in told] == [
+        f"entry {number} of storage_type_addresses" for number in (2, 3, 5)
+    ]
+
+
+def test_what_asks_with_bad_credentials_is_not_asked():
+    changes = {"credentials": {"default": {"version": "4"}, "b": PUBLIC}, "addresses": ["c", "d"]}
+    changes["addresses"] = ["192.0.2.1", {"address": "192.0.2.2", "credentials": "b"}]
+    bad: list[audit.LeftOut] = []
+    found = audit.policies_from(policies(storage_type=changes), None, bad)["storage_type"]
+    assert [one.address for one in found.addresses] == ["192.0.2.2"]
+    assert [one.entry for one in bad] == [
+        "entry 'default' of storage_type_credentials",
+        "entry 1 of storage_type_addresses",
+    ]
+    # The servers of this host's mounts would be asked with them too.
+    findings = judged(policies(storage_type=changes))
+    assert [one for one in findings if one.check == "storage_type.judged"] == []
+
+
+def test_the_databases_own_credentials_decide_what_the_database_sees():
+    changes = {"credentials": {"default": PUBLIC, "database": {**PUBLIC, "version": "3"}}}
+    findings = judged(policies(storage_type=changes))
+    assert {one.status for one in findings if one.check == "storage_type.hcc"} == {ERROR}
+
+
+def test_no_secret_is_told():
+    changes = {"credentials": {"default": PUBLIC, "b": {"version": "2c", "comunity": "tiger"}}}
+    (told,) = of_entries(judged(policies(storage_type=changes)))
+    assert "tiger" not in str(told)
+
+
+def test_the_sum_of_instances_is_not_known_without_one():
+    listed = [INSTANCE, {"sid": "B", "sga": "much"}]
+    findings = judged(policies(hugepages={"instances": listed}))
+    covers = [one for one in findings if one.check == "hugepages.pool_covers_sga"]
+    assert [one.status for one in covers] == [ERROR]
+    assert covers[0].because_of == ("hugepages.policy_entry",)
+    assert covers[0].commands == ()
+    assert any(one.status == PASS for one in findings if one.control == "hugepages")
+
+
+def test_a_list_without_a_good_entry_is_judged_as_far_as_it_goes():
+    findings = judged(policies(hugepages={"instances": [{"sid": "B"}]}))
+    assert [one.check for one in of_entries(findings)] == ["hugepages.policy_entry"]
+    assert {one.control for one in findings} == set(CONTROLS)
+
+
+@pytest.mark.parametrize(
+    ("control", "changes"),
+    [
+        ("hugepages", {"instances": []}),
+        ("hugepages", {"instances": {}}),
+        ("hugepages", {"spare_pages": -1, "instances": [{"sid": "B"}]}),
+        ("flow_control", {"wanted": [{"rx": "on"}]}),
+        ("flow_control", {"switches": {}}),
+        ("latency", {"thresholds": ["x"]}),
+        ("latency", {"probes": {}}),
+        ("storage_type", {"addresses": {"192.0.2.1": {}}}),
+        ("storage_type", {"adresses": []}),
+    ],
+)
+def test_what_is_no_entry_stops_the_host(control, changes):
+    with pytest.raises(PolicyError) as problem:
+        judged(policies(**{control: changes}))
+    assert not isinstance(problem.value, BadEntry)
+
+
+def test_a_policy_of_nothing_but_bad_entries_is_none():
+    many = [str(number) + " " for number in range(audit.MOST_BAD_ENTRIES + 1)]
+    with pytest.raises(PolicyError, match="storage_type_addresses"):
+        judged(policies(storage_type={"addresses": many}))
+
+
+def test_a_record_is_made_and_says_what_it_lacks():
+    host = RecordedHost(dict(READINGS))
+    remarks = audit.read_host(host, policies(storage_type={"addresses": ["not one"]}))
+    assert len(remarks) == 1
+    assert "entry 1 of storage_type_addresses was left out" in remarks[0]

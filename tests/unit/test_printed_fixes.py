@@ -1,0 +1,123 @@
+"""Every command that a finding prints, on every pack there is: a shell takes it, and names of the
+host's in it run nothing.
+
+Nothing is executed but the shell itself: it is restricted (no redirection, no program by its path)
+and finds no program at all, so that a command of a fix ends with "not found". What a hostile name
+would run are builtins of the shell, which tell on a signal and by an exit code.
+"""
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import RecordedHost
+from default_policies import default_policy
+from hostproof_controller import policies
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "docs/examples/evidence").glob("*.json"))
+RECORDED = sorted(
+    path
+    for path in (ROOT / "tests/fixtures").rglob("*.json")
+    if b'"readings"' in path.read_bytes()[:100_000]
+)
+PACKS = EXAMPLES + RECORDED
+BASH = shutil.which("bash") or "/bin/bash"
+
+#: What hosts name themselves, and what a hostile host may name it instead: each would run a builtin
+#: where it stands unquoted or in double quotes.
+NAMES = re.compile(r"/u0\d(?=/)|(?<=[ :\"])(?:eth|ens|enp|bond)[0-9a-z]+(?=[ :\"])|filer\d|SALES")
+HOSTILE = {
+    "substitution": "$(kill${IFS}-USR1${IFS}$$)",
+    "backticks": "`kill${IFS}-USR1${IFS}$$`",
+    "separator": ";exit${IFS}77;",
+    "quote": "';exit${IFS}77;'",
+    "and": "&exit${IFS}77;",
+}
+
+
+@functools.cache
+def every_policy() -> dict[str, dict[str, Any]]:
+    return {name: default_policy(name, secrets=True) for name in policies.controls()}
+
+
+def commands_of(readings: dict[str, Any]) -> list[tuple[str, str]]:
+    """(check, command) of each finding; what a control cannot take of it is another test's."""
+    found = []
+    for name, policy in every_policy().items():
+        try:
+            judged = audit.judge_host(RecordedHost(readings), {name: policy})
+        except HostproofError:
+            continue
+        found += [(one.check, line) for one in judged for line in one.commands]
+    return sorted(set(found))
+
+
+def run_nothing(line: str) -> subprocess.CompletedProcess[str]:
+    """The line in a shell that has no program to run and may not write."""
+    return subprocess.run(
+        [BASH, "--norc", "--noprofile", "-r", "-c", f"trap 'exit 66' USR1\n{line}"],
+        env={"PATH": ""},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+
+
+@pytest.mark.parametrize("path", PACKS, ids=lambda one: one.stem)
+def test_every_command_is_one_line_that_sh_takes(path):
+    for check, line in commands_of(evidence.load_pack(str(path))):
+        assert line.isprintable() and line.strip() == line, (check, line)
+        done = subprocess.run(["sh", "-n", "-c", line], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), (check, line)
+
+
+def hostile(readings: dict[str, Any], word: str) -> dict[str, Any]:
+    """The readings with names that a host gives itself replaced by ones that run something."""
+    text = json.dumps(readings)
+    escaped = json.dumps(word)[1:-1]
+    return json.loads(
+        NAMES.sub(
+            lambda found: (
+                f"{found[0]}{escaped}" if found[0].startswith("/") else found[0][:2] + escaped
+            ),
+            text,
+        )
+    )
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_name_of_a_host_runs_anything(kind):
+    tried = 0
+    for path in PACKS:
+        for check, line in commands_of(hostile(evidence.load_pack(str(path)), HOSTILE[kind])):
+            if HOSTILE[kind].strip(";'\"") not in line:
+                continue
+            tried += 1
+            done = run_nothing(line)
+            assert done.returncode not in (66, 77), (path.name, check, line)
+    assert tried > 3, "no hostile name came as far as a command"
+
+
+def test_the_shell_of_this_test_would_tell():
+    for word in HOSTILE.values():
+        assert run_nothing(f"umount /u01{word}").returncode in (66, 77) or "'" in word
+    assert run_nothing("umount '/u01';exit 77;''").returncode == 77
+    assert run_nothing("umount /u01").returncode == 127
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda one: one.stem)
+def test_prose_and_commands_do_not_mix(path):
+    """Prose that holds a command line would be copied with the words around it."""
+    for name, policy in every_policy().items():
+        for one in audit.judge_host(RecordedHost(evidence.load_pack(str(path))), {name: policy}):
+            assert not re.search(r"\./hostproof (?:apply|revert)\b.*, or:", one.fix or ""), one

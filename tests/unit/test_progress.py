@@ -1,0 +1,123 @@
+"""What the progress callback shows of tasks whose texts come from hosts that mean ill."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Sets the window's title, clears the screen, hides what follows, turns the direction, rings.
+EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[8m\x9b31m\u202egnp\u2066\x7f\x08\rlost\u200b"
+MODULE = f"""
+from ansible.module_utils.basic import AnsibleModule
+EVIL = {EVIL!r}
+spec = {{name: {{"type": "raw"}} for name in ("control", "controls", "fail", "policy")}}
+module = AnsibleModule(spec, supports_check_mode=True)
+module.warn("warned" + EVIL)
+told = {{"before": "old" + EVIL, "after": "new" + EVIL, "before_header": EVIL}}
+answer = {{"changed": True, "diff": [told, {{"prepared": "plan" + EVIL}}], "msg": "said" + EVIL}}
+answer.update(pending=["waiting" + EVIL], lines=["line" + EVIL], summary="sum" + EVIL, report="r")
+module.fail_json(**answer) if module.params["fail"] else module.exit_json(**answer)
+"""
+NAMES = ("apply_control", "revert_control", "render_report", "compare_latency", "say")
+COLOUR = re.compile("\x1b\\[[0-9;]*m")
+
+
+def printed(folder: Path, *options: str, **environment: str) -> str:
+    (folder / "library").mkdir(exist_ok=True)
+    for name in NAMES:
+        (folder / f"library/{name}.py").write_text(MODULE)
+    tasks: list[dict[str, Any]] = [
+        {name: {"fail": fail}, "ignore_errors": True, "diff": True}
+        for name in NAMES
+        for fail in (False, True)
+    ]
+    tasks.append({"say": {}, "register": "said", "loop": ["{{ 'item' ~ said.msg | default('') }}"]})
+    tasks.append({"ansible.builtin.debug": {"msg": "{{ said }}"}})
+    tasks.append({"ansible.builtin.set_stats": {"data": {"told": "{{ said.results[0].msg }}"}}})
+    play = {"hosts": "localhost", "gather_facts": False, "connection": "local", "tasks": tasks}
+    play["vars"] = {"ansible_python_interpreter": sys.executable}
+    (folder / "play.yml").write_text(yaml.safe_dump([play]))
+    ran = subprocess.run(
+        [
+            Path(sys.executable).with_name("ansible-playbook"),
+            "-i",
+            "localhost,",
+            "play.yml",
+            *options,
+        ],
+        cwd=folder,
+        env={
+            **{name: value for name, value in os.environ.items() if "HOSTPROOF" not in name},
+            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+            "ANSIBLE_LIBRARY": str(folder / "library"),
+            "ANSIBLE_ACTION_PLUGINS": str(folder / "none"),
+            "ANSIBLE_SHOW_CUSTOM_STATS": "1",
+            "ANSIBLE_HOME": str(folder / "home"),
+            "HOSTPROOF_REPORTS": str(folder / "reports"),
+            "HOSTPROOF_BASELINES": str(folder / "baselines"),
+            "HOSTPROOF_RECORDS": str(folder / "records"),
+            **environment,
+        },
+        capture_output=True,
+        timeout=300,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return (ran.stdout + ran.stderr).decode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "environment"),
+    [
+        ([], {"ANSIBLE_NOCOLOR": "1"}),
+        (["-v"], {"ANSIBLE_FORCE_COLOR": "1", "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml"}),
+    ],
+)
+def test_nothing_that_a_terminal_obeys_is_shown(tmp_path, options, environment):
+    text = printed(tmp_path, *options, **environment)
+    if "ANSIBLE_FORCE_COLOR" in environment:
+        # Ansible's own colours are kept, those of its diff among them.
+        assert "\x1b[0;32m+new" in text
+        assert "\x1b[8m" not in text
+        text = COLOUR.sub("", text)
+    assert not re.search(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", text
+    )
+    for word in ("warned", "-old", "+new", "plan", "said", "item"):
+        assert word in text
+    assert r"pending: [localhost]: waiting\x1b]0;owned\x07\x1b[2J\x1b[8m\x9b31m\u202egnp" in text
+    assert r"line\x1b]0;owned" in text
+    assert r"sum\x1b]0;owned" in text
+
+
+def callback() -> Any:
+    path = ROOT / "callback_plugins/hostproof_progress.py"
+    spec = importlib.util.spec_from_file_location("hostproof_progress", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.CallbackModule()
+
+
+@pytest.mark.parametrize(
+    ("waiting", "told"),
+    [
+        ([], "2 of 9 hosts, 0:00"),
+        (["db03"], "2 of 9 hosts, 0:00, waiting for db03"),
+        (["a", "b", "c", "d", "e"], "2 of 9 hosts, 0:00, waiting for a, b, c and 2 more"),
+        (["e\x1b[2J"], "2 of 9 hosts, 0:00, waiting for e\\x1b[2J"),
+    ],
+)
+def test_progress_names_the_hosts_that_the_others_wait_for(waiting, told):
+    shown = callback()
+    shown._hosts, shown._answered, shown._began = 9, 2, time.monotonic()
+    shown._waiting.update(dict.fromkeys(waiting))
+    assert shown._progress(100) == told
+    assert len(shown._progress(30)) <= 29

@@ -1,0 +1,212 @@
+"""./hostproof sign and verify-report: what was changed after the signature is told."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hostproof_controller.cli import command, sealing
+from test_diffing import finding, line, report
+
+#: No ansible-core has a part in it.
+pytestmark = [
+    pytest.mark.one_core,
+    pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("keys")
+    for name in ("dana", "eve"):
+        subprocess.run(
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(folder / name)],
+            check=True,
+        )
+    key = (folder / "dana.pub").read_text().rsplit(" ", 1)[0]
+    (folder / "signers").write_text(f'dana@example.com namespaces="hostproof-report" {key}\n')
+    return folder
+
+
+@pytest.fixture
+def sealed(tmp_path, keys, capsys) -> Path:
+    folder = Path(report(tmp_path / "report", line("db1", finding("hugepages.a", "fail"))))
+    (folder / "report.html").write_text("<p>\n")
+    (folder / "windows").mkdir()
+    (folder / "windows/db1.json").write_text("{}\n")
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "inventory/hosts.yml").write_text("all:\n")
+    code, said = sign(folder, keys / "dana", capsys, "--policy", str(tmp_path / "inventory"))
+    assert code == 0, said
+    assert "Sealed: " in said
+    assert 'dana@example.com namespaces="hostproof-report" ssh-ed25519 ' in said
+    return folder
+
+
+def sign(folder: Path, key: Path, capsys, *more: str) -> tuple[int, str]:
+    code = command.main(["sign", str(folder), "--key", str(key), "--who=dana@example.com", *more])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def verified(folder: Path, keys: Path, capsys, *more: str) -> tuple[int, str]:
+    code = command.main(["verify-report", str(folder), "--signers", str(keys / "signers"), *more])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def test_what_is_as_it_was_signed_verifies(sealed, keys, capsys):
+    code, said = verified(sealed, keys, capsys)
+    assert code == 0, said
+    assert "Intact: report, 3 files as they were signed" in said
+    assert "signed by  dana@example.com, 2" in said
+    assert (
+        f"inventory, sha256 {sealing._policy(str(sealed.parent / 'inventory'))['sha256']}" in said
+    )
+    assert verified(sealed, keys, capsys, "--who", "dana@example.com")[0] == 0
+
+
+def test_a_moved_report_verifies(sealed, keys, capsys, tmp_path):
+    shutil.copytree(sealed, tmp_path / "elsewhere")
+    assert verified(tmp_path / "elsewhere", keys, capsys)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["findings.jsonl", "report.html", "windows/db1.json"])
+def test_one_changed_byte_no_longer_verifies(sealed, keys, capsys, name):
+    content = bytearray((sealed / name).read_bytes())
+    content[0] ^= 1
+    (sealed / name).write_bytes(content)
+    code, said = verified(sealed, keys, capsys)
+    assert code == 2
+    assert f"{name} was changed" in said
+
+
+@pytest.mark.parametrize("name", ["findings.jsonl", "windows/db1.json"])
+def test_a_missing_file_no_longer_verifies(sealed, keys, capsys, name):
+    (sealed / name).unlink()
+    code, said = verified(sealed, keys, capsys)
+    assert code == 2
+    assert f"{name} is missing" in said
+
+
+@pytest.mark.parametrize("name", ["new", ".hidden", "windows/x", "sub/seal.json", "a\nb\x1b[2J"])
+def test_an_added_file_no_longer_verifies(sealed, keys, capsys, name):
+    (sealed / name).parent.mkdir(exist_ok=True)
+    (sealed / name).write_text("")
+    code, said = verified(sealed, keys, capsys)
+    assert code == 2
+    assert "was added" in said
+    assert "\x1b" not in said
+
+
+def test_a_link_in_place_of_a_file_no_longer_verifies(sealed, keys, capsys, tmp_path):
+    shutil.move(sealed / "report.html", tmp_path / "report.html")
+    (sealed / "report.html").symlink_to(tmp_path / "report.html")
+    code, said = verified(sealed, keys, capsys)
+    assert (code, "report.html is missing" in said) == (2, True)
+
+
+@pytest.mark.parametrize("name", [sealing.MANIFEST, sealing.SIGNATURE])
+def test_a_seal_that_was_changed_or_taken_away_no_longer_verifies(sealed, keys, capsys, name):
+    content = bytearray((sealed / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (sealed / name).write_bytes(content)
+    assert verified(sealed, keys, capsys)[0] == 2
+    (sealed / name).unlink()
+    code, said = verified(sealed, keys, capsys)
+    assert (code, "it is not sealed" in said) == (2, True)
+
+
+def test_a_manifest_that_was_made_anew_no_longer_verifies(sealed, keys, capsys):
+    (sealed / "report.html").write_text("other\n")
+    manifest = json.loads((sealed / sealing.MANIFEST).read_text())
+    manifest["files"]["report.html"] = sealing._hash(str(sealed / "report.html"))
+    (sealed / sealing.MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    code, said = verified(sealed, keys, capsys)
+    assert (code, "the signature does not verify" in said) == (2, True)
+
+
+def test_somebody_else_s_signature_does_not_verify(sealed, keys, capsys):
+    for name in (sealing.MANIFEST, sealing.SIGNATURE):
+        (sealed / name).unlink()
+    assert sign(sealed, keys / "eve", capsys)[0] == 0
+    code, said = verified(sealed, keys, capsys)
+    assert (code, "nobody of the signers has signed it" in said) == (2, True)
+    assert verified(sealed, keys, capsys, "--who", "dana@example.com")[0] == 2
+
+
+def test_a_signature_for_another_purpose_does_not_verify(sealed, keys, capsys):
+    (sealed / sealing.SIGNATURE).unlink()
+    subprocess.run(
+        ["ssh-keygen", "-q", "-Y", "sign", "-f", keys / "dana", "-n", "file", sealed / "seal.json"],
+        check=True,
+        capture_output=True,
+    )
+    assert verified(sealed, keys, capsys)[0] == 2
+
+
+def test_the_name_in_the_manifest_is_the_signer_s(sealed, keys, capsys):
+    for name in (sealing.MANIFEST, sealing.SIGNATURE):
+        (sealed / name).unlink()
+    assert sign(sealed, keys / "dana", capsys, "--who", "boss@example.com")[0] == 0
+    code, said = verified(sealed, keys, capsys)
+    assert (code, "says that boss@example.com signed" in said) == (2, True)
+
+
+class TestWhatIsRefused:
+    def test_a_second_seal(self, sealed, keys, capsys):
+        code, said = sign(sealed, keys / "dana", capsys)
+        assert (code, "is sealed already" in said) == (1, True)
+
+    def test_a_folder_that_is_no_report(self, tmp_path, keys, capsys):
+        code, said = sign(tmp_path, keys / "dana", capsys)
+        assert (code, "is no report folder" in said) == (1, True)
+
+    def test_a_key_that_is_none(self, tmp_path, keys, capsys):
+        folder = Path(report(tmp_path / "report", line("db1")))
+        code, said = sign(folder, keys / "signers", capsys)
+        assert (code, "cannot sign" in said) == (1, True)
+        assert os.listdir(folder) == ["findings.jsonl"]
+
+    def test_a_link_in_a_report(self, tmp_path, keys, capsys):
+        folder = Path(report(tmp_path / "report", line("db1")))
+        (folder / "link").symlink_to("/etc/passwd")
+        code, said = sign(folder, keys / "dana", capsys)
+        assert (code, "link is no plain file" in said) == (1, True)
+
+    def test_rendering_a_sealed_report_in_place(self, sealed, capsys):
+        assert command.main(["report", str(sealed)]) == 1
+        assert "is sealed" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("typed", "said"),
+        [
+            (["sign", "DIR"], "sign needs --key FILE"),
+            (["sign", "DIR", "--key", "/nonexistent"], "there is no /nonexistent"),
+            (["sign", "DIR", "--key", "/", "--who", "a b"], "is no name"),
+            (["verify-report", "DIR"], "verify-report needs --signers FILE"),
+            (["verify-report", "DIR", "--signers", "/nonexistent"], "there is no file"),
+            (["verify-report", "/nonexistent", "--signers", __file__], "there is no folder"),
+        ],
+    )
+    def test_wrong_use(self, capsys, tmp_path, typed, said):
+        words = [str(tmp_path) if word == "DIR" else word for word in typed]
+        assert command.main(words) == 1
+        assert said in capsys.readouterr().err
+
+
+def test_the_hash_of_a_policy_is_of_its_files(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/x.yml").write_text("1\n")
+    before = sealing._policy(str(tmp_path / "a"))["sha256"]
+    assert sealing._policy(str(tmp_path / "a"))["sha256"] == before
+    (tmp_path / "a/x.yml").write_text("2\n")
+    assert sealing._policy(str(tmp_path / "a"))["sha256"] != before
+
+
+def test_the_code_has_a_hash_and_a_release():
+    told = sealing.code()
+    assert len(told["sha256"]) == 64
+    assert told["version"]
