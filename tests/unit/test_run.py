@@ -165,6 +165,7 @@ def test_what_two_stages_print_is_not_mixed(run, tmp_path, monkeypatch, capsys):
         run.Stage(*one, 30, 30)
         for one in (("unit", failing("unit", "lab")), ("lab", failing("lab", "unit")))
     ]
+    monkeypatch.setattr(run, "AGAIN_WITHIN", 0)
     assert run.run(stages, []) == 1
     printed = [line[4:] for line in capsys.readouterr().out.splitlines() if line[:4] == "  | "]
     told = {"unit": [f"unit {i}" for i in range(1, 5)], "lab": [f"lab {i}" for i in range(1, 5)]}
@@ -209,6 +210,51 @@ OUTPUT = """\
 2.16 on 3.11  3.11    unit    ok         301 s
 4312 passed, 3 skipped in 428.00s
 """
+
+
+def fails_until(path: Path) -> list[str]:
+    """A command that fails the first time; the second time it ends as ``path`` says."""
+    first = f"echo 'exit 0' >{path}; echo '1 failed, 2 passed in 1.0s'; exit 1"
+    script = f"if [ -e {path} ]; then . {path}; else {first}; fi"
+    return ["sh", "-c", f"echo 'FAILED tests/unit/test_x.py::test_y - late'; {script}"]
+
+
+def test_what_failed_is_asked_again_alone_and_named_as_unsteady(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    stage = run.Stage("unit", [fails_until(tmp_path / "second"), ["true"]], 10, 10)
+    assert run.run([stage], []) == 0
+    printed = capsys.readouterr().out
+    name = "unit: tests/unit/test_x.py::test_y - late"
+    assert f"unsteady, failed at first and passed when nothing else ran: {name}\n" in printed
+    assert printed.splitlines()[-1] == "hostproof: 4 passed, 0 failed, 0 skipped"
+
+
+def test_what_fails_again_is_a_failure(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    (tmp_path / "broken").write_text("echo '1 failed in 1.0s'; exit 1")
+    stage = run.Stage("unit", [fails_until(tmp_path / "broken")], 10, 10)
+    assert run.run([stage], []) == 1
+    assert "unsteady" not in capsys.readouterr().out
+
+
+def test_nothing_is_asked_again_by_linters_nor_when_the_time_is_over(
+    run, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    lint = run.Stage("lint", [fails_until(tmp_path / "lint")], 10, 10)
+    assert run.run([lint], []) == 1
+    monkeypatch.setattr(run, "AGAIN_WITHIN", 0)
+    unit = run.Stage("unit", [fails_until(tmp_path / "unit")], 10, 10)
+    assert run.run([unit], []) == 1
+
+
+def test_a_stage_that_can_choose_asks_only_what_failed(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    script = f'echo "$@" >>{tmp_path}/arguments; [ "$1" = --last-failed ]'
+    command = [["sh", "-c", script, "sh"]]
+    stage = run.Stage("unit", command, 10, 10, failed_only=("--last-failed",))
+    assert run.run([stage], []) == 0
+    assert (tmp_path / "arguments").read_text() == "\n--last-failed\n"
 
 
 def test_the_slowest_are_read_from_what_pytest_a_story_and_the_matrix_print(run):
