@@ -63,7 +63,7 @@ reboot_pending:
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import apply, difference
 from ansible.module_utils.hostproof.audit import policies_from
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.controls import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.journal import Journal
@@ -82,8 +82,7 @@ def main():
     diff = []
     try:
         policy = policies_from({name: module.params["policy"]}, module.params["secrets"])[name]
-        control = CONTROLS[name]
-        plan = apply.plan_of(control, LiveHost(), policy)
+        plan = apply.plan_of(CONTROLS[name].read, planner(name), LiveHost(), policy)
         diff = difference.of_plan(plan)
         apply.refuse(plan, name)
         if not module.check_mode:

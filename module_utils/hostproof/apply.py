@@ -9,7 +9,7 @@ error is raised.
 
 import base64
 import os
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from . import command, guarded, mounting
 from .answer import attempt
@@ -54,11 +54,13 @@ class NotMade(NotGranted):
         self.change = change
 
 
-def plan_of(control: Any, host: Host, policy: Any) -> Plan:
+def plan_of(
+    read: Callable[[Host, Any], Any], plan: Callable[[Any, Any], Plan], host: Host, policy: Any
+) -> Plan:
     """The plan of a control for this host. None rests on rates, so that no window is waited for."""
     if WINDOW_FIELD in policy._fields:
         policy = policy._replace(**{WINDOW_FIELD: 0.0})
-    return control.plan(control.read(host, policy), policy)
+    return plan(read(host, policy), policy)
 
 
 def refuse(plan: Plan, prefix: str) -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from hostproof import apply, mounting, writer
 from hostproof.change import MountChange, ValueChange
-from hostproof.controls import CONTROLS
+from hostproof.controls import CONTROLS, planner
 from hostproof.difference import mount_text
 from hostproof.host import LiveHost
 from hostproof.journal import Journal
@@ -114,7 +114,7 @@ class Story:
         control = CONTROLS[name]
         given = json.loads(Path(__file__).with_name("policy.json").read_text())
         policy = control.policy_from(given)
-        self._plan = control.plan(control.read(LiveHost(), policy), policy)
+        self._plan = planner(name)(control.read(LiveHost(), policy), policy)
         apply.refuse(self._plan, name)
         changes = self._plan.changes + self._plan.at_boot
         self._values = [one.path for one in changes if isinstance(one, ValueChange)]

@@ -1,5 +1,5 @@
 # This runs on the host, as text in a payload: the first thing there. Python 3.6, standard library.
-# Whoever executes it has put TEXT (an index and the sources that it tells of) and INPUT in place.
+# Whoever executes it has put TEXT (sources, each below the line of its path) and INPUT in place.
 # ruff: noqa: F821
 import json
 import os
@@ -9,11 +9,12 @@ import zlib
 from base64 import b64encode
 from importlib.machinery import ModuleSpec
 
-INDEX, _, TEXT = TEXT.partition("\n")
-SOURCES = {}
-for _name, _path, _package, _length in json.loads(INDEX):
-    SOURCES[_name] = (_path, _package, TEXT[:_length])
-    TEXT = TEXT[_length:]
+SOURCES = dict.fromkeys(("ansible", "ansible.module_utils", "library"), ("", True, ""))
+for _source in TEXT.split("\0"):
+    _path, _, _text = _source.partition("\n")
+    _name, _package, _ = _path[:-3].replace("/", ".").partition(".__init__")
+    _above = "" if _name.startswith("library.") else "ansible."
+    SOURCES[_above + _name] = (_path, bool(_package), _text)
 MARK, REQUEST = json.loads(INPUT.read().decode("ascii"))
 
 
@@ -57,8 +58,8 @@ def answer():
     sys.modules[basic.__name__] = basic
     sys.meta_path.insert(0, Finder())
     try:
-        __import__("hostproof_module." + REQUEST["module"])
-        sys.modules["hostproof_module." + REQUEST["module"]].main()
+        __import__("library." + REQUEST["module"])
+        sys.modules["library." + REQUEST["module"]].main()
     except Ended as ended:
         return ended.args[0]
     except BaseException as problem:

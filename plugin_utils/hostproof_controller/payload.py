@@ -124,15 +124,21 @@ def _payload(module: str, controls: tuple[str, ...], compression: str) -> bytes:
 def _build(
     sources: dict[str, Source], module: str, controls: tuple[str, ...], compression: str
 ) -> bytes:
-    roots = [f"{MODULES}.{module}", *(f"{PACKAGE}.controls.{name}" for name in controls)]
-    names = travelling.closure(sources, roots)
-    index = [[name, "", True, 0] for name in ("ansible", "ansible.module_utils", MODULES)]
-    for name in names:
-        one = sources[name]
-        index.append([name, one.path, one.is_package, len(one.text)])
     bootstrap = travelling.strip((Path(__file__).parent / "bootstrap.py").read_text())
-    body = "".join(sources[name].text for name in names)
-    return _compress(f"{bootstrap}\0{json.dumps(index)}\n{body}".encode(), compression)
+    found = [sources[name] for name in what_travels(sources, module, controls)]
+    # No source holds a NUL. From the path the name of the module follows.
+    parts = [bootstrap, *(f"{one.path}\n{one.text}" for one in found)]
+    return _compress("\0".join(parts).encode(), compression)
+
+
+def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str]) -> list[str]:
+    """What a module needs for these controls: how to change a host only if it does."""
+    roots = [f"{MODULES}.{module}"]
+    asked = [f"{PACKAGE}.controls.{name}" for name in controls]
+    if f"{PACKAGE}.apply" in travelling.closure(sources, roots):
+        # A control of one file holds its plan.
+        asked += [f"{name}.plan" for name in asked]
+    return travelling.closure(sources, roots + asked)
 
 
 def _compress(text: bytes, compression: str) -> bytes:
@@ -155,7 +161,7 @@ def _compress(text: bytes, compression: str) -> bytes:
 def all_sources() -> dict[str, Source]:
     """Everything that may travel, prepared. Costs seconds where nothing is kept of this version."""
     kept = json.loads(_kept("sources.json", _prepare_all))
-    return {name: Source(one[0], one[1], one[2], tuple(one[3])) for name, one in kept.items()}
+    return {name: Source(one[0], one[1], tuple(one[2])) for name, one in kept.items()}
 
 
 def _prepare_all() -> bytes:

@@ -3,7 +3,7 @@
 """The source files that may travel to a host: which module needs which, and how little of each.
 
 A module is known by the name that it has on the host (``ansible.module_utils.hostproof.audit``,
-``hostproof_module.verify_controls``).
+``library.verify_controls``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 PACKAGE = "ansible.module_utils.hostproof"
 #: Modules of library/ stand under this name in a payload.
-MODULES = "hostproof_module"
+MODULES = "library"
 
 #: In the registry of controls: there for Ansible's own packing, which takes whatever is imported.
 #: Which controls a payload holds is for the request to say.
@@ -39,7 +39,6 @@ class Source(NamedTuple):
     """
 
     path: str
-    is_package: bool
     text: str
     imports: tuple[str, ...]
 
@@ -62,7 +61,7 @@ def prepare(name: str, path: Path, content: bytes) -> Source:
     is_package = path.name == "__init__.py"
     tree = ast.parse(text)
     imports = tuple(sorted(set(_imports(tree, name, is_package))))
-    return Source(str(path), is_package, strip(text, tree), imports)
+    return Source(str(path), strip(text, tree), imports)
 
 
 def closure(sources: dict[str, Source], roots: Iterable[str]) -> list[str]:

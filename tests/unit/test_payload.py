@@ -1,7 +1,6 @@
 """What travels: the same program on the same lines, small, whole, and only ours to write."""
 
 import ast
-import json
 import lzma
 import os
 import re
@@ -13,6 +12,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.controls import planner
 from hostproof_controller import payload, policies, sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,6 +20,9 @@ FILES = sorted([*ROOT.glob("module_utils/hostproof/**/*.py"), *ROOT.glob("librar
 BOOTSTRAP = ROOT / "plugin_utils/hostproof_controller/bootstrap.py"
 MODULES = sorted(path.stem for path in ROOT.glob("action_plugins/*.py"))
 KIB = 1024
+
+#: Their findings say what apply would refuse here, which is for the plan to say.
+FIXES_BY_PLAN = ("hugepages", "pre_page_sga")
 
 
 def without_texts(tree: ast.Module) -> str:
@@ -148,6 +151,21 @@ class TestClosure:
             assert {one for one in every[name].imports if one in every} <= set(found)
         assert f"{sources.PACKAGE}.errors" in found
         assert not [name for name in found if ".controls.hugepages" in name]
+
+    @pytest.mark.parametrize("control", policies.controls())
+    @pytest.mark.parametrize("module", ["verify_controls", "record_evidence"])
+    def test_what_only_looks_holds_no_plan_and_nothing_that_writes(self, module, control):
+        found = payload.what_travels(payload.all_sources(), module, [control])
+        names = {one.removeprefix(f"{sources.PACKAGE}.") for one in found}
+        changing = {"apply", "difference", "journal", "mounting", "writer"}
+        assert not names & changing
+        plan = f"controls.{control}.plan"
+        assert (plan in names) == (control in FIXES_BY_PLAN)
+
+    @pytest.mark.parametrize("control", policies.controls())
+    def test_an_apply_holds_the_plan(self, control):
+        found = payload.what_travels(payload.all_sources(), "apply_control", [control])
+        assert planner(control).__module__ in found
 
     @pytest.mark.parametrize("module", MODULES)
     def test_a_module_needs_of_ansible_what_the_bootstrap_has(self, module):
@@ -430,10 +448,13 @@ def test_what_is_no_answer(packed, says):
 
 def test_payload_is_what_it_says():
     text = lzma.decompress(payload.payload_for("change_journal", [])).decode()
-    bootstrap, rest = text.split("\0", 1)
-    index, _, body = rest.partition("\n")
-    assert sum(one[3] for one in json.loads(index)) == len(body)
+    bootstrap, *rest = text.split("\0")
     assert bootstrap == sources.strip(BOOTSTRAP.read_text())
+    every = payload.all_sources()
+    names = payload.what_travels(every, "change_journal", [])
+    assert [one.partition("\n")[::2] for one in rest] == [
+        (every[name].path, every[name].text) for name in names
+    ]
     again = zlib.decompress(payload.payload_for("change_journal", [], "zlib")).decode()
     assert again == text
 

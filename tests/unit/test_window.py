@@ -18,7 +18,7 @@ from ansible.module_utils.hostproof import apply, audit, evidence, window
 from ansible.module_utils.hostproof import host as host_module
 from ansible.module_utils.hostproof.answer import attempt
 from ansible.module_utils.hostproof.change import Plan
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.controls import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, Measure, RecordedHost, Sample
 from ansible.module_utils.hostproof.latency import measuring
@@ -409,7 +409,7 @@ def test_a_plan_waits_for_no_window(clock):
 
     policy = CONTROLS["nfs_mounts"].policy_from(nfs_packs.nfs_policy())
     assert policy.window_seconds == 10
-    assert apply.plan_of(Sampling, LiveHost(), policy) == NO_PLAN
+    assert apply.plan_of(Sampling.read, Sampling.plan, LiveHost(), policy) == NO_PLAN
     assert clock.waits == []
 
 
@@ -424,8 +424,8 @@ def test_a_plan_waits_for_no_window(clock):
 def test_a_plan_is_the_same_without_rates(name, values, machine):
     control = CONTROLS[name]
     policy = control.policy_from(values())
-    with_rates = control.plan(control.read(machine(), policy), policy)
-    assert apply.plan_of(control, machine(), policy) == with_rates
+    with_rates = planner(name)(control.read(machine(), policy), policy)
+    assert apply.plan_of(control.read, planner(name), machine(), policy) == with_rates
 
 
 # -- the variable ---------------------------------------------------------------------------------

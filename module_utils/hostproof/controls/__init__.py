@@ -12,18 +12,16 @@ from typing import Any, FrozenSet, Iterator, Tuple
 
 
 def _packed() -> Any:
-    """Every control, a line each. Never called on a host: what Ansible finds imported, in functions
-    too, it sends there."""
-    from . import (  # noqa: F401
-        flow_control,
-        hugepages,
-        io_pacing,
-        latency,
-        listener_rate_limit,
-        nfs_mounts,
-        pre_page_sga,
-        storage_type,
-    )
+    """Every control by its plan, a line each. Never called on a host: what Ansible finds imported,
+    in functions too, it sends there."""
+    from .flow_control import plan as flow_control  # noqa: F401
+    from .hugepages import plan as hugepages  # noqa: F401
+    from .io_pacing import plan as io_pacing  # noqa: F401
+    from .latency import plan as latency  # noqa: F401
+    from .listener_rate_limit import plan as listener_rate_limit  # noqa: F401
+    from .nfs_mounts import plan as nfs_mounts  # noqa: F401
+    from .pre_page_sga import plan as pre_page_sga  # noqa: F401
+    from .storage_type import plan as storage_type  # noqa: F401
 
     return locals()
 
@@ -51,6 +49,17 @@ class _Registry(Mapping):
 
 
 CONTROLS = _Registry()
+
+
+def planner(name: str) -> Any:
+    """``plan`` of a control: in its one file, or in plan.py of its package.
+
+    The latter is imported here, so that it travels where a plan is made and nowhere else.
+    """
+    control = CONTROLS[name]
+    if hasattr(control, "__path__"):
+        control = importlib.import_module(f"{control.__name__}.plan")
+    return control.plan
 
 
 def check_ids() -> FrozenSet[str]:

@@ -7,7 +7,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.change import Plan
-from ansible.module_utils.hostproof.controls import hugepages
+from ansible.module_utils.hostproof.controls import hugepages, planner
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Host
 
@@ -36,6 +36,6 @@ def plan() -> Callable[..., Plan]:
 
     def plan_host(host: Host, **changes: Any) -> Plan:
         policy = hugepages.policy_from(packs.hugepages_policy(**changes))
-        return hugepages.plan(hugepages.read(host, policy), policy)
+        return planner("hugepages")(hugepages.read(host, policy), policy)
 
     return plan_host

@@ -7,7 +7,7 @@ import aix_packs
 import pytest
 from aix_packs import AixMachine
 from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import flow_control
+from ansible.module_utils.hostproof.controls import flow_control, planner
 from ansible.module_utils.hostproof.host import RecordedHost
 from nic_packs import policy
 from packs import FIXTURES
@@ -260,7 +260,7 @@ def test_offline_is_the_same():
 class TestPlan:
     def plan(self, machine: AixMachine, **changes: Any) -> Any:
         wanted = flow_control.policy_from(policy(**changes))
-        return flow_control.plan(flow_control.read(machine, wanted), wanted)
+        return planner("flow_control")(flow_control.read(machine, wanted), wanted)
 
     def test_the_default_changes_nothing(self):
         found = self.plan(of(aix(), "elxent-enabled", "ent2"))

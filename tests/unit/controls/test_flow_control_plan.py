@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
-from ansible.module_utils.hostproof.controls import flow_control
+from ansible.module_utils.hostproof.controls import flow_control, planner
 from ansible.module_utils.hostproof.controls.flow_control import link_waits
 from ansible.module_utils.hostproof.errors import Unanswered
 from nic_packs import Host, bonded_host, fixture, lacp, pause_text, policy, storage_host
@@ -24,7 +24,7 @@ def plan() -> Planner:
     def plan_host(host: Host, **changes: Any) -> Plan:
         wanted = flow_control.policy_from(policy(**{"wanted": OFF, **changes}))
         host.evidence.clear()  # each look is a new one
-        return flow_control.plan(flow_control.read(host, wanted), wanted)
+        return planner("flow_control")(flow_control.read(host, wanted), wanted)
 
     return plan_host
 

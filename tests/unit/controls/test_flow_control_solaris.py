@@ -6,7 +6,7 @@ from typing import Any
 import packs
 import pytest
 from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import flow_control
+from ansible.module_utils.hostproof.controls import flow_control, planner
 from ansible.module_utils.hostproof.host import Output, RecordedHost
 from nic_packs import policy
 
@@ -137,10 +137,10 @@ def test_another_form_of_an_old_release_is_an_error(judge):
 def test_the_plan_refuses_with_what_to_do():
     wanted = flow_control.policy_from(policy(wanted=NO_SENDING))
     facts = flow_control.read(Solaris().flow("net0", "bi", "bi"), wanted)
-    (one,) = flow_control.plan(facts, wanted).refusals
+    (one,) = planner("flow_control")(facts, wanted).refusals
     assert "dladm set-linkprop -p flowctrl=rx net0" in one.reason
     facts = flow_control.read(Solaris().flow("net0", "rx", "rx", "rx"), wanted)
-    assert flow_control.plan(facts, wanted).refusals == []
+    assert planner("flow_control")(facts, wanted).refusals == []
 
 
 def test_offline_is_the_same():

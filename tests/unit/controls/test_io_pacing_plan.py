@@ -8,7 +8,7 @@ from aix_packs import aix
 from ansible.module_utils.hostproof import difference
 from ansible.module_utils.hostproof.change import CommandChange, Plan
 from ansible.module_utils.hostproof.command import state_of
-from ansible.module_utils.hostproof.controls import io_pacing
+from ansible.module_utils.hostproof.controls import io_pacing, planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import Output
 from ansible.module_utils.hostproof.probes.unix import sys_parm
@@ -17,7 +17,7 @@ from test_io_pacing import linux
 
 def plan(host: Any, **changes: Any) -> Plan:
     policy = io_pacing.policy_from(aix_packs.io_pacing_policy(**changes))
-    return io_pacing.plan(io_pacing.read(host, policy), policy)
+    return planner("io_pacing")(io_pacing.read(host, policy), policy)
 
 
 def only(made: Plan) -> CommandChange:

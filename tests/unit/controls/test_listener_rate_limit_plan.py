@@ -5,7 +5,7 @@ from typing import Any
 import listener_packs
 import pytest
 from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
-from ansible.module_utils.hostproof.controls import listener_rate_limit
+from ansible.module_utils.hostproof.controls import listener_rate_limit, planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
 from listener_packs import (
@@ -26,7 +26,7 @@ from listener_packs import (
 
 def plan(machine: ListenerMachine, **policy: Any) -> Plan:
     wanted = listener_rate_limit.policy_from(listener_packs.listener_policy(**policy))
-    return listener_rate_limit.plan(listener_rate_limit.read(machine, wanted), wanted)
+    return planner("listener_rate_limit")(listener_rate_limit.read(machine, wanted), wanted)
 
 
 def written(decided: Plan) -> str:

@@ -11,6 +11,7 @@ import pytest
 from ansible.module_utils.hostproof import apply
 from ansible.module_utils.hostproof.change import Plan
 from ansible.module_utils.hostproof.controls import listener_rate_limit as control
+from ansible.module_utils.hostproof.controls import planner
 from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
@@ -35,7 +36,7 @@ class Setup:
 
     def plan(self, **wish: Any) -> Plan:
         policy = self.policy(**wish)
-        return control.plan(control.read(LiveHost(), policy), policy)
+        return planner("listener_rate_limit")(control.read(LiveHost(), policy), policy)
 
     def apply(self, plan: Plan) -> None:
         apply.refuse(plan, control.NAME)

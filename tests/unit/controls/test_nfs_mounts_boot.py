@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.controls import nfs_mounts, planner
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from ansible.module_utils.hostproof.probes.nfs import storage_advice
@@ -192,13 +192,13 @@ def test_a_refused_word_is_no_reason_to_write():
     """apply would keep the word and its mount would fail: it refuses, and says which."""
     policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed()))
     machine = asks(OPTIONS.replace("hard", "hrad").replace("timeo=600,", "timeo=300,"))()
-    plan = nfs_mounts.plan(nfs_mounts.read(machine, policy), policy)
+    plan = planner("nfs_mounts")(nfs_mounts.read(machine, policy), policy)
     assert any("hrad" in refusal.reason for refusal in plan.refusals)
 
 
 def test_what_the_policy_asks_for_is_not_written_where_mount_refuses_it():
     policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed(options="forcedirectio")))
-    plan = nfs_mounts.plan(nfs_mounts.read(ready_host(), policy), policy)
+    plan = planner("nfs_mounts")(nfs_mounts.read(ready_host(), policy), policy)
     assert any("forcedirectio" in refusal.reason for refusal in plan.refusals)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.controls import nfs_mounts, planner
 from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
 from ansible.module_utils.hostproof.finding import Finding
 from nfs_packs import FSTAB, OPTIONS, Did, NfsMachine, listed, nfs_host, shown
@@ -107,7 +107,7 @@ def judged(machine: NfsMachine, policy: dict[str, Any]) -> tuple[list[Finding], 
         return [], []
     facts = nfs_mounts.read(machine, rules)
     try:
-        pending = nfs_mounts.plan(facts, rules).pending
+        pending = planner("nfs_mounts")(facts, rules).pending
     except HostproofError:
         pending = []
     return nfs_mounts.judge(facts, rules), pending

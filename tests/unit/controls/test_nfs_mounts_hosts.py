@@ -5,7 +5,7 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.controls import nfs_mounts, planner
 from ansible.module_utils.hostproof.finding import Finding
 from hostproof_controller.report.verdict import actual_layer
 from nfs_packs import OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
@@ -279,7 +279,7 @@ def test_rdma_is_as_safe_as_tcp(judge):
     machine = database_on(shown(proto="rdma"), fstab=fstab)
     assert frightening(judge(machine, **listed())) == {}
     policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed()))
-    assert nfs_mounts.plan(nfs_mounts.read(machine, policy), policy).changes == []
+    assert planner("nfs_mounts")(nfs_mounts.read(machine, policy), policy).changes == []
 
 
 class TestNamesOfOneServer:

@@ -6,7 +6,7 @@ import nfs_packs
 import pytest
 from ansible.module_utils.hostproof import change, difference
 from ansible.module_utils.hostproof.change import FileChange, MountChange, Plan, ValueChange
-from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.controls import nfs_mounts, planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.nfs import fstab, nfs_options
 from nfs_packs import (
@@ -40,7 +40,7 @@ APPLIES_SYSCTL = (
 
 def plan(machine: Machine, **policy: Any) -> Plan:
     wanted = nfs_mounts.policy_from(nfs_packs.nfs_policy(**policy))
-    return nfs_mounts.plan(nfs_mounts.read(machine, wanted), wanted)
+    return planner("nfs_mounts")(nfs_mounts.read(machine, wanted), wanted)
 
 
 def connected(address: str) -> str:

@@ -7,7 +7,7 @@ same note, 21c has none.
 import oracle_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import pre_page_sga
+from ansible.module_utils.hostproof.controls import planner, pre_page_sga
 from ansible.module_utils.hostproof.errors import Unanswered
 from oracle_packs import down, story
 
@@ -26,7 +26,7 @@ def setting(machine, **changes):
 
 
 def plan(machine, **changes):
-    return pre_page_sga.plan(*looked_at(machine, **changes))
+    return planner("pre_page_sga")(*looked_at(machine, **changes))
 
 
 def entry(value, sid="*"):

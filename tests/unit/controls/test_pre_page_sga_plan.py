@@ -3,7 +3,7 @@
 import oracle_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import pre_page_sga
+from ansible.module_utils.hostproof.controls import planner, pre_page_sga
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from oracle_packs import PFILE, SPFILE, answer, defaults, down, story
 
@@ -12,7 +12,7 @@ ONLY = ("*", "use_large_pages", "ONLY")
 
 def plan(host, **changes):
     policy = pre_page_sga.policy_from(oracle_packs.policy(**changes))
-    return pre_page_sga.plan(pre_page_sga.read(host, policy), policy)
+    return planner("pre_page_sga")(pre_page_sga.read(host, policy), policy)
 
 
 def entry(value, sid="*"):

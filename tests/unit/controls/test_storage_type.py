@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.answer import attempt
-from ansible.module_utils.hostproof.controls import storage_type
+from ansible.module_utils.hostproof.controls import planner, storage_type
 from ansible.module_utils.hostproof.errors import Absent, PolicyError, Unanswered
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost, Secret
@@ -875,7 +875,7 @@ class TestPolicy:
 
 
 def test_it_plans_nothing():
-    plan = storage_type.plan(None, None)
+    plan = planner("storage_type")(None, None)
     assert not (plan.changes or plan.refusals or plan.pending or plan.at_boot)
 
 

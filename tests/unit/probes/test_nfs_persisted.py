@@ -3,7 +3,7 @@
 import pytest
 from ansible.module_utils.hostproof.errors import Absent, Denied, ParseError, Unanswered
 from ansible.module_utils.hostproof.parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
-from ansible.module_utils.hostproof.probes.nfs import nfs_persisted
+from ansible.module_utils.hostproof.probes.nfs import nfs_persisted, persisted_options
 from packs import FIXTURES, Machine
 
 ETC = "/etc/systemd/system"
@@ -429,7 +429,7 @@ class TestAutofs:
 class TestAsked:
     def asked(self, machine, path="/u01"):
         persisted = read(machine)
-        return nfs_persisted.asked(persisted, nfs_persisted.of_path(persisted, path)[0])
+        return persisted_options.asked(persisted, nfs_persisted.of_path(persisted, path)[0])
 
     def test_the_words_of_the_entry(self):
         machine = host("f:/a /u01 nfs rw,tcp,nfsvers=3 0 0\n")

@@ -10,7 +10,6 @@ from . import (
     rules_settings,
 )
 from .facts import Facts, read
-from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import rules
 
@@ -24,4 +23,4 @@ rules.files(
 CHECKS = rules.checks
 judge = rules.judge
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]

@@ -4,7 +4,6 @@
 
 from . import rules_kernel, rules_permission, rules_pool, rules_sga
 from .facts import Facts, read
-from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import rules
 
@@ -25,4 +24,4 @@ NEEDS_ALL = {
     "instances": tuple(one.id for one in CHECKS if one not in [rule.check for rule in _OF_THE_HOST])
 }
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]

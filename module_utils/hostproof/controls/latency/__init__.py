@@ -11,7 +11,6 @@ from . import (
     rules_reports,
 )
 from .facts import Facts, read
-from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import rules
 
@@ -19,4 +18,4 @@ rules.files(rules_counted, rules_files, rules_network, rules_reports, rules_budg
 CHECKS = rules.checks
 judge = rules.judge
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]

@@ -15,7 +15,6 @@ from . import (
     rules_wire,
 )
 from .facts import Facts, read
-from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import rules
 
@@ -34,4 +33,4 @@ rules.files(
 CHECKS = rules.checks
 judge = rules.judge
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]

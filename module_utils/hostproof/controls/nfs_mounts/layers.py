@@ -13,7 +13,7 @@ from ...checking import Skip
 from ...errors import HostproofError
 from ...parsers.nfs import nfs_options
 from ...parsers.size import human
-from ...probes.nfs import nfs_mounted, nfs_persisted
+from ...probes.nfs import nfs_mounted, nfs_persisted, persisted_options
 from . import options_table
 from .facts import Facts, JudgedMount
 from .options_table import AT_LEAST, EXACTLY, NOT, Requirement
@@ -137,7 +137,7 @@ def _sharing(mounted: Optional[nfs_mounted.Mounted], facts: Facts) -> Tuple[str,
 
 def _written(entries: Answer[List[nfs_persisted.Entry]], facts: Facts) -> Optional[Dict[str, str]]:
     found = known(entries)
-    return nfs_persisted.asked(facts.persisted, found[0]) if found else None
+    return persisted_options.asked(facts.persisted, found[0]) if found else None
 
 
 def _meaning(

@@ -19,7 +19,7 @@ from ...host import OpenFiles
 from ...parsers.nfs import fstab, mount_refusals, nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd import systemd_unit
-from ...probes.nfs import direct_nfs, nfs_persisted
+from ...probes.nfs import direct_nfs, nfs_persisted, persisted_options
 from ...probes.nfs.nfs_mounted import Mounted
 from ...shell import line
 from . import options_table
@@ -120,7 +120,7 @@ def _target(layers: Layers, facts: Facts) -> Target:
         source = entry.source if _is_source(entry.source, layers) else wanted.source
         options = nfs_options.edit(entry.options, corrections)
         line = entry._replace(source=source, options=options)
-    requested = _meaning(nfs_persisted.asked(facts.persisted, line), layers)
+    requested = _meaning(persisted_options.asked(facts.persisted, line), layers)
     return Target(layers, entry, line.source, line.fstype, options, requested)
 
 

@@ -10,7 +10,7 @@ from ...checking import Verdict
 from ...errors import HostproofError
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.systemd import systemd_unit
-from ...probes.nfs import nfs_persisted
+from ...probes.nfs import nfs_persisted, persisted_options
 from ...shell import line, written
 from . import options_table
 from .agreement import contradictions, names_of
@@ -152,7 +152,7 @@ def _persist(layers: Layers) -> Fix:
         # Only Linux has words for what is so anyway.
         options = ",".join(w for w in options.split(",") if w not in ("ac", "async", "cto"))
     text = f"set the options in {entry.place} to {options}"
-    still = nfs_persisted.asked(layers.persisted, entry._replace(options=options))
+    still = persisted_options.asked(layers.persisted, entry._replace(options=options))
     stubborn = contradictions(layers.requirements, nfs_options.effective(still, layers.system))
     if stubborn:
         # What it adds stands behind the words of fstab, and mount takes the last (nfs-utils).

@@ -11,7 +11,7 @@ from ...checking import Skip, Verdict
 from ...finding import FAIL, PASS, WARN
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.nfs.nfs_options import LINUX
-from ...probes.nfs import nfs_persisted
+from ...probes.nfs import nfs_persisted, persisted_options
 from ...probes.nfs.nfs_mounted import Mounted
 from .agreement import (
     capital,
@@ -143,7 +143,7 @@ def _requests_otherwise(mount: Mounted, layers: Layers, facts: Facts) -> bool:
     entries = nfs_persisted.of_path(facts.persisted, mount.path)
     if not entries:
         return not _is_bound(mount, layers, facts)
-    requested = nfs_persisted.asked(facts.persisted, entries[0])
+    requested = persisted_options.asked(facts.persisted, entries[0])
     own = known(layers.requested) or {}
     other = nfs_options.effective(requested, LINUX)
     return any(other.get(name) != own.get(name) for name in nfs_options.GRANTED)

@@ -12,7 +12,7 @@ from ...parsers.nfs import mount_refusals, nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
 from ...parsers.systemd import systemd_unit
-from ...probes.nfs import nfs_persisted
+from ...probes.nfs import nfs_persisted, persisted_options
 from ...shell import line
 from .agreement import (
     SIZES,
@@ -198,7 +198,7 @@ def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry, facts: Facts)
 
 
 def _words_not_taken(entry: nfs_persisted.Entry, facts: Facts) -> List[mount_refusals.Refusal]:
-    text = nfs_persisted.option_text(facts.persisted, entry)
+    text = persisted_options.option_text(facts.persisted, entry)
     return mount_refusals.refused(text, entry.fstype, if_known(facts.persisted.kernel, None))
 
 

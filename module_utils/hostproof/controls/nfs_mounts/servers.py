@@ -12,7 +12,7 @@ from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
 from ...parsers.size import human
-from ...probes.nfs import nfs_persisted
+from ...probes.nfs import nfs_persisted, persisted_options
 from ...probes.nfs.nfs_mounted import Mounted
 from .agreement import SIZES
 from .facts import Facts
@@ -81,7 +81,7 @@ def size_of(settings: Dict[str, str], name: str) -> Optional[int]:
 def _requested_sizes(mount: Mounted, facts: Facts) -> Dict[str, Optional[int]]:
     requested: Dict[str, str] = {}
     for entry in nfs_persisted.of_path(facts.persisted, mount.path)[:1]:
-        requested = nfs_options.effective(nfs_persisted.asked(facts.persisted, entry), LINUX)
+        requested = nfs_options.effective(persisted_options.asked(facts.persisted, entry), LINUX)
     return {name: size_of(requested, name) for name in SIZES}
 
 

@@ -4,7 +4,6 @@
 
 from . import rules_parameters, rules_start
 from .facts import Facts, read
-from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import rules
 
@@ -12,4 +11,4 @@ rules.files(rules_parameters, rules_start)
 CHECKS = rules.checks
 judge = rules.judge
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "plan", "policy_from", "read", "rules"]
+__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]

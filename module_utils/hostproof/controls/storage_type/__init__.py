@@ -11,7 +11,6 @@ Installation Guide for Linux, "Enabling HCC on Direct NFS Client".
 from ...snmp import snmp_targets
 from . import rules_advice, rules_answers, rules_database, rules_load, rules_space
 from .facts import Facts, read, read_exports
-from .plan import plan
 from .policy import NAME, Policy, policy_from
 from .subjects import rules
 
@@ -29,7 +28,6 @@ __all__ = [
     "Facts",
     "Policy",
     "judge",
-    "plan",
     "policy_from",
     "read",
     "read_exports",

@@ -15,7 +15,6 @@ from ...parsers.kernel import kernel_release
 from ...parsers.nfs import (
     aix_filesystems,
     fstab,
-    mount_refusals,
     nfs_options,
     nfsmount_conf,
     vfstab,
@@ -130,29 +129,6 @@ def of_path(persisted: Persisted, path: str) -> List[Entry]:
             if unread.under is None or path.startswith(unread.under.rstrip("/") + "/"):
                 raise Unanswered("autofs", f"{unread.why}, which is not read here")
     return sorted(found, key=lambda entry: (not entry.at_boot, _KINDS.index(entry.kind)))
-
-
-def asked(persisted: Persisted, entry: Entry) -> Dict[str, str]:
-    """The canonical settings (parsers/nfs/nfs_options.py) with which an entry is mounted.
-
-    nfsmount.conf is folded in, and numbers are what the kernel reads: timeo=0600 is 384 to most.
-    Raises if that is unknown.
-    """
-    settings = nfs_options.parse(option_text(persisted, entry))
-    if not isinstance(persisted.kernel, Absent):
-        release = if_known(persisted.kernel, None)
-        for name in nfs_options.NUMBERS:
-            if name in settings:
-                settings[name] = mount_refusals.value_read(settings[name], release)
-    if entry.fstype == "nfs4":
-        settings.setdefault("vers", "4")
-    return settings
-
-
-def option_text(persisted: Persisted, entry: Entry) -> str:
-    """The options with which mount.nfs mounts an entry: as written, and what nfsmount.conf adds."""
-    server = entry.source.partition(":/")[0].strip("[]")
-    return nfsmount_conf.added(known(persisted.defaults), entry.options, server, entry.path)
 
 
 class _Listed(NamedTuple):
