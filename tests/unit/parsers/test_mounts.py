@@ -2,12 +2,8 @@
 
 import pytest
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.nfs import (
-    mount_aix,
-    mount_hpux,
-    mount_solaris,
-    mountinfo,
-)
+from ansible.module_utils.hostproof.parsers.nfs import mount_command, mountinfo
+from ansible.module_utils.hostproof.parsers.nfs.nfs_options import AIX, HPUX, SOLARIS
 
 ROOT = "25 1 253:0 / / rw,relatime shared:1 - xfs /dev/mapper/ol-root rw,seclabel\n"
 
@@ -97,11 +93,11 @@ class TestVisible:
 
 class TestAix:
     def test_documented_table(self, fixture_text):
-        mounts = mount_aix.parse(fixture_text("mount/aix-mount.txt"))
+        mounts = mount_command.parse(AIX, fixture_text("mount/aix-mount.txt"))
         by_path = {mount.path: mount for mount in mounts}
-        assert by_path["/"] == mount_aix.Mount("/", "/dev/hd4", "jfs2", "rw,log=/dev/hd8")
+        assert by_path["/"] == mount_command.Mount("/", "/dev/hd4", "jfs2", "rw,log=/dev/hd8")
         assert by_path["/var/adm/ras/livedump"].fstype == "jfs2"
-        assert by_path["/stage/middleware"] == mount_aix.Mount(
+        assert by_path["/stage/middleware"] == mount_command.Mount(
             "/stage/middleware",
             "192.168.1.11:/stage/middleware",
             "nfs3",
@@ -121,12 +117,12 @@ class TestAix:
     )
     def test_not_the_table(self, text):
         with pytest.raises(ParseError):
-            mount_aix.parse(text)
+            mount_command.parse(AIX, text)
 
 
 class TestSolaris:
     def test_public_lines(self, fixture_text):
-        mounts = mount_solaris.parse(fixture_text("mount/solaris-mount-v.txt"))
+        mounts = mount_command.parse(SOLARIS, fixture_text("mount/solaris-mount-v.txt"))
         by_path = {mount.path: mount for mount in mounts}
         assert by_path["/"].options.startswith("rw,suid,intr,")
         assert by_path["/rms/sunpro"].source == "fr1svmnas13-nfs:/vol1/sunpro"
@@ -135,19 +131,19 @@ class TestSolaris:
         assert {"ro", "nosuid", "hard", "noac", "forcedirectio", "rsize=32768"} <= set(words)
 
     def test_options_with_commas(self, fixture_text):
-        mounts = mount_solaris.parse(fixture_text("mount/solaris-mount-v.txt"))
+        mounts = mount_command.parse(SOLARIS, fixture_text("mount/solaris-mount-v.txt"))
         (options,) = [mount.options for mount in mounts if mount.path == "/cartman"]
         assert options == "rsize=32768,wsize=32768,vers=4,dev=4000004"
 
     @pytest.mark.parametrize("text", ["", "/ on /dev/dsk/c0 read/write on Tue Jul 31 2012\n"])
     def test_plain_mount_is_not_it(self, text):
         with pytest.raises(ParseError):
-            mount_solaris.parse(text)
+            mount_command.parse(SOLARIS, text)
 
 
 class TestHpux:
     def test_lines(self, fixture_text):
-        mounts = mount_hpux.parse(fixture_text("mount/hpux-mount-v.txt"))
+        mounts = mount_command.parse(HPUX, fixture_text("mount/hpux-mount-v.txt"))
         assert [mount.path for mount in mounts] == ["/", "/stand", "/u02/oradata"]
         assert mounts[0].options == "ioerror=nodisable,log,dev=40000003"
         assert mounts[2].source == "filer1:/vol/oradata"
@@ -156,4 +152,4 @@ class TestHpux:
     @pytest.mark.parametrize("text", ["", "/dev/vg00/lvol3 on / vxfs\n"])
     def test_something_else(self, text):
         with pytest.raises(ParseError):
-            mount_hpux.parse(text)
+            mount_command.parse(HPUX, text)

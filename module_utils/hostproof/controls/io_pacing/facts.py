@@ -11,7 +11,7 @@ from ...answer import Answer, attempt, known, unless_absent
 from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...host import Host
 from ...parsers.kernel import meminfo
-from ...parsers.nfs import aix_filesystems, aix_mount_options, mount_aix
+from ...parsers.nfs import aix_filesystems, aix_mount_options, mount_command
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.number import clipped
 from ...parsers.unix import ioo, lparstat, oslevel
@@ -157,7 +157,7 @@ def _read_filesystems(host: Host) -> Mounts:
 
 
 def _read_mounts(host: Host) -> Mounts:
-    mounts = mount_aix.parse(_said(host, MOUNT))
+    mounts = mount_command.parse(AIX, _said(host, MOUNT))
     return _mounts((one.path, one.options) for one in mounts)
 
 

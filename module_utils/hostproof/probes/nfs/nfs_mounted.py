@@ -7,23 +7,17 @@ Sources: proc_pid_mountinfo(5); mount(1M) of Solaris and HP-UX, mount of the AIX
 reference.
 """
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 from ...answer import attempt, known
 from ...errors import Absent, Unanswered
 from ...host import Host
-from ...parsers.nfs import mount_aix, mount_hpux, mount_solaris, mountinfo
+from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
 
 MOUNTINFO = "/proc/self/mountinfo"
 #: What lists the mounts with their options, on the systems that have no MOUNTINFO.
 COMMANDS = {AIX: ["mount"], SOLARIS: ["mount", "-v"], HPUX: ["mount", "-v"]}
-
-_PARSERS: Dict[str, Callable[[str], List[Any]]] = {
-    AIX: mount_aix.parse,
-    SOLARIS: mount_solaris.parse,
-    HPUX: mount_hpux.parse,
-}
 _UNAME = ["uname", "-s"]
 
 
@@ -73,7 +67,7 @@ def read_mounted(host: Host, system: str) -> List[Mounted]:
     output = host.run(argv)
     if output.rc != 0:
         raise Unanswered(key, f"{key} ended with {output.rc}: {output.stderr.strip()}")
-    mounts = _PARSERS[system](output.stdout)
+    mounts = mount_command.parse(system, output.stdout)
     last = {mount.path: mount for mount in mounts}
     return [
         Mounted(mount.path, mount.source, mount.fstype, mount.options, None, "/", (key,))
