@@ -14,11 +14,11 @@ from ...errors import ParseError
 from ..ellipsis_marks import is_mark
 from . import awr_layouts, dashed_table, event_histogram, report_head, wait_events
 from .event_histogram import EventHistogram
+from .report_form import Form
 from .report_head import Head
 from .wait_events import WaitEvent
 
 _WHAT = "AWR report"
-_TITLE = re.compile(r"^\s*WORKLOAD REPOSITORY (report for|PDB report)", re.IGNORECASE)
 #: Only where a text begins, or has no table: SQL in a report may hold any markup.
 _HTML = re.compile(r"<html\b|<head\b|<!DOCTYPE html", re.IGNORECASE)
 _IS_HTML = "it is the HTML form: write the report as text"
@@ -32,12 +32,17 @@ _FOREIGN = (
         "it is the report of one SQL statement: write that of the instance",
     ),
 )
-_END = re.compile(r"^\s*End of Report", re.IGNORECASE)
-_TOP = re.compile(r"^\f?Top \d{1,2} (?:Timed (?:Foreground )?Events|Foreground Events by Total)")
-_SECTIONS = (
-    (re.compile(r"^\f?Foreground Wait Events\b"), awr_layouts.FOREGROUND),
-    (re.compile(r"^\f?Background Wait Events\b"), awr_layouts.BACKGROUND),
-    (re.compile(r"^\f?Wait Events(?: {2}|$)"), awr_layouts.ALL),
+_FORM = Form(
+    _WHAT,
+    re.compile(r"^\s*WORKLOAD REPOSITORY (report for|PDB report)", re.IGNORECASE),
+    re.compile(r"^\f?Top \d{1,2} (?:Timed (?:Foreground )?Events|Foreground Events by Total)"),
+    awr_layouts.TOP_TABLES,
+    (
+        (re.compile(r"^\f?Foreground Wait Events\b"), awr_layouts.FOREGROUND),
+        (re.compile(r"^\f?Background Wait Events\b"), awr_layouts.BACKGROUND),
+        (re.compile(r"^\f?Wait Events(?: {2}|$)"), awr_layouts.ALL),
+    ),
+    awr_layouts.WAIT_TABLES,
 )
 _TOP_HEADINGS = re.compile(r"^Event +Waits +Time ?(?:\((?:s|sec)\)|Avg)?")
 _STATISTICS = ("Statistic", "Total", "per Second", "per Trans")
@@ -83,21 +88,16 @@ def parse(text: str) -> Report:
     """
     _refuse_others(text)
     lines = without_page_headings(text)
-    whole = report_head.one_report(_WHAT, lines, _TITLE)
-    if whole and not any(_END.match(line) for line in lines):
-        raise ParseError(_WHAT, "it has no line 'End of Report': it is cut off", len(lines))
+    whole = _FORM.is_whole(lines)
     events: List[WaitEvent] = []
     statistics: Dict[str, Statistic] = {}
     overflowed: List[str] = []
     generations: List[str] = []
     at = 0
     while at < len(lines):
-        section, layouts = _section(lines[at])
-        if section is not None:
-            rule = _rule(lines, at + 1)
-            if rule is None:
-                raise ParseError(_WHAT, "no table stands below this heading", at + 1)
-            table = wait_events.read_table(_WHAT, section, lines, rule, layouts)
+        found = _FORM.table_below(lines, at)
+        if found is not None:
+            section, table = found
             if section == awr_layouts.TOP and "Foreground" in lines[at]:
                 events += [one._replace(section=awr_layouts.TOP_FOREGROUND) for one in table.events]
             else:
@@ -146,26 +146,6 @@ def without_page_headings(text: str) -> List[str]:
             if at + 1 < len(lines) and re.match(r"^-{20,}$", lines[at + 1]):
                 lines[at + 1] = ""
     return lines
-
-
-def _section(line: str) -> Tuple[Optional[str], Sequence[awr_layouts.Layout]]:
-    if _TOP.match(line):
-        return awr_layouts.TOP, awr_layouts.TOP_TABLES
-    for pattern, section in _SECTIONS:
-        if pattern.match(line):
-            return section, awr_layouts.WAIT_TABLES
-    return None, ()
-
-
-def _rule(lines: Sequence[str], at: int) -> Optional[int]:
-    """The dashes below a heading; a page's end may lie between."""
-    for index in range(at, min(at + 20, len(lines))):
-        if dashed_table.columns(lines[index]):
-            # The end of a page may part the dashes from the headings above them.
-            return index
-        if _section(lines[index])[0] is not None:
-            return None
-    return None
 
 
 def _statistics(

@@ -11,7 +11,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError
-from . import dashed_table, report_head
+from . import dashed_table, report_form, report_head
 from .awr import without_page_headings
 from .dashed_table import Printed
 from .wait_events import NO_WAITS, Average, best_average, full_name, is_overflow
@@ -22,7 +22,6 @@ _TITLE = re.compile(r"^\s*WORKLOAD REPOSITORY REPORT \(RAC\)", re.IGNORECASE)
 _TITLES = re.compile(
     r"^\s*WORKLOAD REPOSITORY (?:REPORT \(RAC\)|report for|PDB report)", re.IGNORECASE
 )
-_END = re.compile(r"^\s*End of Report", re.IGNORECASE)
 _EVENTS = re.compile(r"^\f?Top Timed Events\b")
 _INSTANCES = re.compile(r"^\f?Database Instances Included In Report")
 _RATES = re.compile(r"^\f?System Statistics - Per Second\b")
@@ -117,8 +116,8 @@ def parse(text: str) -> Report:
     lines = without_page_headings(text)
     report_head.one_report(_WHAT, lines, _TITLES)
     whole = any(_TITLE.match(line) for line in lines)
-    if whole and not any(_END.match(line) for line in lines):
-        raise ParseError(_WHAT, "it has no line 'End of Report': it is cut off", len(lines))
+    if whole:
+        report_form.must_end(_WHAT, lines)
     events: List[ClusterEvent] = []
     rates: Dict[str, Dict[str, float]] = {}
     instances: List[Instance] = []
