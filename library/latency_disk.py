@@ -146,51 +146,34 @@ table:
 """
 
 import os
-import shutil
-import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import options
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.latency import (
-    conditions,
-    disk_counters,
-    disk_latency,
-    window_table,
-)
+from ansible.module_utils.hostproof.latency import series, window_table
+from ansible.module_utils.hostproof.options import decimal, whole
 from ansible.module_utils.hostproof.parsers.size import parse_size
 from ansible.module_utils.hostproof.probes.kernel import direct_file
 
-ARGUMENT_SPEC = {
-    "mode": {"type": "str", "choices": ["passive", "active"], "default": "passive"},
-    "windows": {"type": "int", "default": 1},
-    "pause": {"type": "float", "default": 0.0},
-    "seconds": {"type": "float"},
-    "devices": {"type": "list", "elements": "str"},
-    "layer": {"type": "str", "choices": ["devices", "paths"], "default": "devices"},
-    "intervals": {"type": "int", "default": 20},
-    "interval_seconds": {"type": "float", "default": 3.0},
-    "path": {"type": "path"},
-    "sizes": {"type": "list", "elements": "int", "default": [8192, 1048576]},
-    "reads": {"type": "int", "default": 2000},
-    "most_bytes": {"type": "str", "default": "256M"},
-    "interval": {"type": "float", "default": 0.001},
-    "queue_depth": {"type": "int", "default": 1},
-    "seed": {"type": "int", "default": 1},
-    "cpu": {"type": "int"},
-}
-
-#: The least and the most that each may be. A probe must stay a probe.
-BOUNDS = {
-    "windows": (1, 100),
-    "pause": (0, 3600),
-    "seconds": (1, 14400),
-    "intervals": (1, 1200),
-    "interval_seconds": (0.5, 60),
-    "reads": (1, 20000),
-    "interval": (0, 10),
-    "queue_depth": (1, 64),
-}
+#: A probe must stay a probe.
+OPTIONS = dict(
+    series.OPTIONS,
+    mode={"type": "str", "choices": ["passive", "active"], "default": "passive"},
+    seconds=decimal(1, 14400),
+    devices={"type": "list", "elements": "str"},
+    layer={"type": "str", "choices": ["devices", "paths"], "default": "devices"},
+    intervals=whole(1, 1200, 20),
+    interval_seconds=decimal(0.5, 60, 3.0),
+    path={"type": "path"},
+    sizes={"type": "list", "elements": "int", "default": [8192, 1048576]},
+    reads=whole(1, 20000, 2000),
+    most_bytes={"type": "str", "default": "256M"},
+    interval=decimal(0, 10, 0.001),
+    queue_depth=whole(1, 64, 1),
+    seed={"type": "int", "default": 1},
+)
+ARGUMENT_SPEC = options.argument_spec(OPTIONS)
 MOST_SECONDS = 14400
 MOST_BYTES = 4 << 30
 LARGEST_READ = 16 << 20
@@ -203,38 +186,45 @@ def main():
         supports_check_mode=True,
     )
     given = dict(module.params)
+
+    def run(argv):
+        return module.run_command(argv, environ_update={"LC_ALL": "C"}, cwd="/")
+
     try:
         given["most_bytes"] = check(given)
         given["seconds"] = given["seconds"] or MOST_SECONDS
         if module.check_mode:
-            said = "read the counters of the disks" if given["mode"] == "passive" else "read "
-            said += given["path"] or ""
-            result = {"windows": [], "first_pass": [], "remarks": [], "msg": "would " + said}
+            measured = series.Measured([], [], [])
         elif given["mode"] == "passive":
-            result = passive(given)
+            measured = series.of_counters(LiveHost(), given)
         else:
-            result = active(given, module.run_command)
+            measured = series.of_reads(given, run)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"latency_disk: {problem}")
-    result["table"] = window_table.lines(result["windows"])
-    for name in ("windows", "first_pass"):
-        result[name] = [window.to_json() for window in result[name]]
-    module.exit_json(changed=False, **result)
+    module.exit_json(
+        changed=False,
+        windows=[window.to_json() for window in measured.windows],
+        first_pass=[window.to_json() for window in measured.first_pass],
+        remarks=measured.remarks,
+        table=window_table.lines(measured.windows),
+        **({"msg": said(given)} if module.check_mode else {}),
+    )
+
+
+def said(given):
+    counters = given["mode"] == "passive"
+    return "would read " + ("the counters of the disks" if counters else "") + (given["path"] or "")
 
 
 def check(given):
     """The most bytes of a window; ValueError for what is out of range."""
-    for name, (low, high) in sorted(BOUNDS.items()):
-        if given[name] is not None and not low <= given[name] <= high:
-            raise ValueError(f"{name} must be from {low} to {high}")
-    if given["cpu"] is not None and given["cpu"] not in os.sched_getaffinity(0):
-        raise ValueError("cpu {0} is none that this process may use".format(given["cpu"]))
+    options.check(OPTIONS, given)
+    options.check_cpu(given["cpu"])
     for size in given["sizes"]:
         if size % direct_file.ALIGNMENT or not 0 < size <= LARGEST_READ:
             raise ValueError(
                 f"a read of {size} bytes is not possible: sizes are multiples of "
-                f"{direct_file.ALIGNMENT}, at most "
-                f"{LARGEST_READ}"
+                f"{direct_file.ALIGNMENT}, at most {LARGEST_READ}"
             )
     if not given["sizes"] or len(set(given["sizes"])) < len(given["sizes"]):
         raise ValueError("sizes must be one or more different ones")
@@ -246,105 +236,6 @@ def check(given):
             "most_bytes must be from one read ({0}) to {1}".format(max(given["sizes"]), MOST_BYTES)
         )
     return most
-
-
-def passive(given):
-    host = LiveHost()
-    called = {}
-    if given["devices"] is not None:
-        called = disk_counters.names_given(host, given["devices"])
-        names = list(called)
-    else:
-        names = disk_counters.choose(host, given["layer"])
-    if not names:
-        raise ValueError("there is no disk to look at; name one with devices")
-    ticks, tick = disk_counters.in_ticks(host, names), conditions.tick_us()
-    deadline = time.monotonic() + given["seconds"]
-    one = given["intervals"] * given["interval_seconds"]
-    windows = []
-    remarks = disk_counters.tick_remarks(ticks, tick)
-    for number in range(given["windows"]):
-        if not time_is_left(number, given, deadline - one, remarks):
-            break
-        before, started = conditions.start(), time.time()
-        intervals = disk_counters.read_intervals(
-            host, given["intervals"], given["interval_seconds"], number * given["intervals"]
-        )
-        # What this host does meanwhile, and what looking cost it.
-        around = conditions.since(before)
-        found, missing = disk_counters.windows(
-            names, intervals, started, dict.fromkeys(ticks, tick), called
-        )
-        for window in found:
-            window.conditions.update(around)
-        windows += found
-        remarks += [remark for remark in missing if remark not in remarks]
-    if not windows:
-        raise ValueError(
-            f"a window takes {one:g} s, which seconds does not allow"
-            if deadline - one < time.monotonic()
-            else "; ".join(remarks)
-        )
-    return {"windows": windows, "first_pass": [], "remarks": remarks}
-
-
-def active(given, run_command):
-    deadline = time.monotonic() + given["seconds"]
-    windows = []
-    first_pass = []
-    remarks = []
-    if given["queue_depth"] > 1 and shutil.which("fio") is None:
-        raise ValueError(
-            "a queue_depth above 1 needs fio, which is not on this host: install it, or take 1"
-        )
-    file = direct_file.open_file(given["path"])
-    try:
-        # The first pass reads from where no cache has been warmed by us.
-        for number in range(-1, given["windows"]):
-            if number > -1 and not time_is_left(number, given, deadline, remarks):
-                break
-            for size in given["sizes"]:
-                measured = once(given, file, size, deadline, run_command)
-                (windows if number > -1 else first_pass).extend(measured.windows)
-                remarks += [one for one in measured.remarks if one not in remarks]
-    except disk_latency.NoTime:
-        # What was read in time is worth the same without the rest.
-        remarks.append(
-            "there was time for {0} of {1} windows of {2} bytes".format(
-                max(0, number), given["windows"], size
-            )
-        )
-    finally:
-        os.close(file.descriptor)
-    if not windows:
-        raise ValueError(
-            "the first pass took all of the time; give more seconds or a shorter interval"
-        )
-    return {"windows": windows, "first_pass": first_pass, "remarks": remarks}
-
-
-def time_is_left(number, given, deadline, remarks):
-    """Wait for the next window; False, with a remark, where there is no time for it."""
-    if number:
-        time.sleep(max(0.0, min(given["pause"], deadline - time.monotonic())))
-    if time.monotonic() < deadline:
-        return True
-    remarks.append("there was time for {0} of {1} windows".format(number, given["windows"]))
-    return False
-
-
-def once(given, file, size, deadline, run_command):
-    if time.monotonic() >= deadline:
-        raise disk_latency.NoTime(file.path)
-    reads = max(1, min(given["reads"], given["most_bytes"] // size))
-    pace = disk_latency.Pace(reads, given["interval"], deadline)
-    if given["queue_depth"] == 1:
-        return disk_latency.one_at_a_time(file, size, pace, given["seed"], given["cpu"])
-
-    def run(argv):
-        return run_command(argv, environ_update={"LC_ALL": "C"}, cwd="/")
-
-    return disk_latency.many_at_a_time(run, file, size, given["queue_depth"], pace, given["seed"])
 
 
 if __name__ == "__main__":

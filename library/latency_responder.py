@@ -99,21 +99,22 @@ ended:
 import ipaddress
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import options
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.latency import responder as latency_responder
+from ansible.module_utils.hostproof.options import whole
 from ansible.module_utils.hostproof.parsers.size import parse_size
 
-ARGUMENT_SPEC = {
+OPTIONS = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "address": {"type": "str"},
-    "port": {"type": "int", "default": 0},
+    "port": whole(0, 65535, 0),
     "clients": {"type": "list", "elements": "str"},
-    "seconds": {"type": "int", "default": 600},
-    "connections": {"type": "int", "default": 4},
+    "seconds": whole(1, 7200, 600),
+    "connections": whole(1, 16, 4),
     "most_bytes": {"type": "str", "default": "256M"},
 }
-
-BOUNDS = {"port": (0, 65535), "seconds": (1, 7200), "connections": (1, 16)}
+ARGUMENT_SPEC = options.argument_spec(OPTIONS)
 MOST_BYTES = 4 << 30
 
 
@@ -124,9 +125,7 @@ def main():
         supports_check_mode=True,
     )
     try:
-        for name, (low, high) in sorted(BOUNDS.items()):
-            if not low <= module.params[name] <= high:
-                raise ValueError(f"{name} must be from {low} to {high}")
+        options.check(OPTIONS, module.params)
         act = present if module.params["state"] == "present" else absent
         result = act(module.params, module.check_mode)
     except (HostproofError, OSError, ValueError) as problem:

@@ -137,45 +137,31 @@ table:
   elements: str
 """
 
-import os
-import time
-
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import options
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.latency import hello as latency_hello
-from ansible.module_utils.hostproof.latency import tcp_latency, traffic, window_table
+from ansible.module_utils.hostproof.latency import series, traffic, window_table
+from ansible.module_utils.hostproof.options import decimal, whole
 
-ARGUMENT_SPEC = {
-    "host": {"type": "str", "required": True},
-    "port": {"type": "int", "required": True},
-    "mode": {
+#: A probe must stay a probe.
+OPTIONS = dict(
+    series.OPTIONS,
+    host={"type": "str", "required": True},
+    port=dict(whole(1, 65535), required=True),
+    mode={
         "type": "str",
         "choices": ["handshake", "tns_ping", "request_response"],
         "default": "handshake",
     },
-    "samples": {"type": "int"},
-    "windows": {"type": "int", "default": 1},
-    "pause": {"type": "float", "default": 0.0},
-    "interval": {"type": "float"},
-    "request_size": {"type": "int", "default": 12},
-    "reply_size": {"type": "int", "default": 4},
-    "timeout": {"type": "float", "default": 5.0},
-    "cpu": {"type": "int"},
-    "seconds": {"type": "float", "default": 120.0},
-}
-
-#: The least and the most that each may be. A probe must stay a probe.
-BOUNDS = {
-    "port": (1, 65535),
-    "samples": (1, 20000),
-    "windows": (1, 100),
-    "pause": (0, 3600),
-    "interval": (0, 30),
-    "request_size": (1, latency_hello.LONGEST),
-    "reply_size": (1, latency_hello.LONGEST),
-    "timeout": (0.1, 60),
-    "seconds": (1, 7200),
-}
+    samples=whole(1, 20000),
+    interval=decimal(0, 30),
+    request_size=whole(1, latency_hello.LONGEST, 12),
+    reply_size=whole(1, latency_hello.LONGEST, 4),
+    timeout=decimal(0.1, 60, 5.0),
+    seconds=decimal(1, 7200, 120.0),
+)
+ARGUMENT_SPEC = options.argument_spec(OPTIONS)
 DEFAULTS = {
     "handshake": {"samples": 50, "interval": 0.2},
     "tns_ping": {"samples": 50, "interval": 0.2},
@@ -204,63 +190,23 @@ def main():
                     given["windows"], given["samples"], given["host"], given["port"]
                 ),
             )
-        windows, remarks = measure(given)
+        measured = series.of_round_trips(given)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"latency_tcp: {problem}")
     module.exit_json(
         changed=False,
-        windows=[window.to_json() for window in windows],
-        remarks=remarks,
-        table=window_table.lines(windows),
+        windows=[window.to_json() for window in measured.windows],
+        remarks=measured.remarks,
+        table=window_table.lines(measured.windows),
     )
 
 
 def check(given):
     """ValueError for what is out of range."""
-    for name, (low, high) in sorted(BOUNDS.items()):
-        if not low <= given[name] <= high:
-            raise ValueError(f"{name} must be from {low} to {high}")
-    if given["cpu"] is not None and given["cpu"] not in os.sched_getaffinity(0):
-        raise ValueError("cpu {0} is none that this process may use".format(given["cpu"]))
+    options.check(OPTIONS, given)
+    options.check_cpu(given["cpu"])
     sizes = (given["request_size"], given["reply_size"])
     traffic.check(given["mode"], given["windows"], given["samples"], *sizes)
-
-
-def measure(given):
-    target = tcp_latency.resolve(given["host"], given["port"])
-    deadline = time.monotonic() + given["seconds"]
-    pace = tcp_latency.Pace(given["samples"], given["interval"], given["timeout"], deadline)
-    windows = []
-    remarks = []
-    for number in range(given["windows"]):
-        if number:
-            time.sleep(max(0.0, min(given["pause"], deadline - time.monotonic())))
-        try:
-            if number and time.monotonic() >= deadline:
-                raise tcp_latency.NoTime(target.name)
-            series = once(given, target, pace)
-        except tcp_latency.NoTime:
-            if not windows:
-                raise
-            # What was measured in time is worth the same without the rest.
-            remarks.append(
-                "{0}: there was time for {1} of {2} windows".format(
-                    target.name, number, given["windows"]
-                )
-            )
-            break
-        windows += tcp_latency.windows(target, series)
-        remarks += [remark for remark in series.remarks if remark not in remarks]
-    return windows, remarks
-
-
-def once(given, target, pace):
-    if given["mode"] == "handshake":
-        return tcp_latency.handshake(target, pace, given["cpu"])
-    if given["mode"] == "tns_ping":
-        return tcp_latency.tns_pings(target, pace, given["cpu"])
-    sizes = (given["request_size"], given["reply_size"])
-    return tcp_latency.request_response(target, sizes[0], sizes[1], pace, given["cpu"])
 
 
 if __name__ == "__main__":

@@ -101,39 +101,32 @@ burst:
 import time
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import options
+from ansible.module_utils.hostproof.options import decimal, whole
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
 
-ARGUMENT_SPEC = {
+#: A probe must stay a probe.
+OPTIONS = {
     "host": {"type": "str", "default": "127.0.0.1"},
-    "port": {"type": "int", "default": 1521},
-    "pings": {"type": "int", "default": 1},
-    "interval": {"type": "float", "default": 1.0},
-    "burst": {"type": "int", "default": 0},
-    "rate": {"type": "int"},
-    "maximum": {"type": "int", "default": 100},
-    "timeout": {"type": "float", "default": 30.0},
-    "seconds": {"type": "float", "default": 60.0},
+    "port": whole(1, 65535, 1521),
+    "pings": whole(0, 200, 1),
+    "interval": decimal(0, 60, 1.0),
+    "burst": whole(0, 200, 0),
+    "rate": whole(1, 100000),
+    "maximum": whole(0, 200, 100),
+    "timeout": decimal(0.1, 600, 30.0),
+    "seconds": decimal(1, 600, 60.0),
 }
-
-#: The least and the most that each may be. A probe must stay a probe.
-BOUNDS = {
-    "port": (1, 65535),
-    "pings": (0, 200),
-    "interval": (0, 60),
-    "burst": (0, 200),
-    "rate": (1, 100000),
-    "maximum": (0, 200),
-    "timeout": (0.1, 600),
-    "seconds": (1, 600),
-}
+ARGUMENT_SPEC = options.argument_spec(OPTIONS)
 
 
 def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     given = module.params
-    for name, (low, high) in sorted(BOUNDS.items()):
-        if given[name] is not None and not low <= given[name] <= high:
-            module.fail_json(msg=f"{name} must be from {low} to {high}")
+    try:
+        options.check(OPTIONS, given)
+    except ValueError as problem:
+        module.fail_json(msg=str(problem))
     wanted = given["pings"] + given["burst"]
     if wanted > given["maximum"]:
         module.fail_json(

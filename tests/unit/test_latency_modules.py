@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.latency import disk_latency, tcp_latency
+from ansible.module_utils.hostproof.latency import disk_latency, series, tcp_latency
 from ansible.module_utils.hostproof.latency import responder as latency_responder_probe
 from ansible.module_utils.hostproof.measured import Window, window_from_samples
 from ansible.module_utils.hostproof.probes.kernel import direct_file
@@ -234,10 +234,10 @@ def test_a_responder_serves_few(options, words):
 
 
 def test_a_deep_queue_needs_fio(monkeypatch):
-    monkeypatch.setattr(latency_disk.shutil, "which", lambda _: None)
+    monkeypatch.setattr(series.shutil, "which", lambda _: None)
     wanted = given(latency_disk, mode="active", path="/nowhere", queue_depth=8, seconds=9)
     with pytest.raises(ValueError, match="needs fio, which is not on this host"):
-        latency_disk.active(wanted, None)
+        series.of_reads(wanted, None)
 
 
 class TestRounds:
@@ -285,15 +285,14 @@ def test_a_passive_probe_says_which_device_is_counted_in_ticks(monkeypatch):
     for number in range(2):
         texts = [row.format(100 * count, 1200 * count) for count in (number, number + 1)]
         machine.sampled(f"diskstats_{number}", "file:/proc/diskstats", *texts)
-    monkeypatch.setattr(latency_disk, "LiveHost", lambda: machine)
-    monkeypatch.setattr(latency_disk.conditions, "tick_us", lambda: 4000.0)
+    monkeypatch.setattr(series.conditions, "tick_us", lambda: 4000.0)
     wanted = {"devices": ["/dev/mapper/slow", "sda"], "windows": 2, "intervals": 1, "seconds": 9}
-    found = latency_disk.passive(given(latency_disk, **wanted))
-    reads = [one for one in found["windows"] if one.layer == "read"]
+    found = series.of_counters(machine, given(latency_disk, **wanted))
+    reads = [one for one in found.windows if one.layer == "read"]
     assert [(one.subject, one.p50) for one in reads] == [("dm-0", 12000.0), ("sda", 12000.0)] * 2
-    told = {(one.subject, one.conditions.get("counted_in")) for one in found["windows"]}
+    told = {(one.subject, one.conditions.get("counted_in")) for one in found.windows}
     assert told == {("dm-0", "ticks"), ("sda", None)}
-    assert [remark for remark in found["remarks"] if "ticks" in remark] == [
+    assert [remark for remark in found.remarks if "ticks" in remark] == [
         "the kernel counts the time of dm-0 in ticks of 4 ms, for want of a request queue: a mean "
         "can be up to 4 ms too long or too short"
     ]
@@ -318,14 +317,14 @@ class TestTheEndOfTheTime:
             clock[0] += took
             return tcp_latency.Series(None, 1.0, took, {"user": [1000] * 9}, {"mode": mode}, [])
 
-        monkeypatch.setattr(latency_tcp, "once", once)
+        monkeypatch.setattr(series, "_round_trips", once)
         wanted = given(latency_tcp, host="127.0.0.1", port=9, mode=mode, **options)
-        return latency_tcp.measure(wanted)
+        return series.of_round_trips(wanted)
 
     @pytest.mark.parametrize("mode", ["handshake", "tns_ping", "request_response"])
     def test_the_next_window_has_none_left(self, monkeypatch, clock, mode):
         options = {"windows": 3, "seconds": 1.0, "pause": 0.0}
-        windows, remarks = self.tcp(monkeypatch, clock, mode, 0.4, **options)
+        windows, _, remarks = self.tcp(monkeypatch, clock, mode, 0.4, **options)
         assert len(windows) == 2
         assert remarks == ["127.0.0.1:9: there was time for 2 of 3 windows"]
 
@@ -338,11 +337,11 @@ class TestTheEndOfTheTime:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             wanted = {"port": listener.getsockname()[1], "samples": 7, "interval": 0.1}
             wanted.update(host="127.0.0.1", mode="handshake", windows=3, seconds=1.0)
-            windows, remarks = latency_tcp.measure(given(latency_tcp, **wanted))
+            windows, _, remarks = series.of_round_trips(given(latency_tcp, **wanted))
         assert {one.n for one in windows if one.layer == "user"} < set(range(1, 8))
         assert "there was time for 2 of 3 windows" in remarks[-1]
 
-    def disk(self, monkeypatch, tmp_path, clock, took: float, **options: Any) -> dict[str, Any]:
+    def disk(self, monkeypatch, tmp_path, clock, took: float, **options: Any) -> series.Measured:
         def read(file, size, pace, _seed, _cpu):
             if clock[0] + took > pace.deadline:
                 raise disk_latency.NoTime(f"{file.path}: there was no time for one read")
@@ -355,7 +354,7 @@ class TestTheEndOfTheTime:
         (tmp_path / "data").write_bytes(bytes(1 << 16))
         wanted = given(latency_disk, mode="active", path=str(tmp_path / "data"), **options)
         wanted["most_bytes"] = latency_disk.check(wanted)
-        return latency_disk.active(wanted, None)
+        return series.of_reads(wanted, None)
 
     @pytest.mark.parametrize(
         ("seconds", "sizes", "remark"),
@@ -370,9 +369,9 @@ class TestTheEndOfTheTime:
     ):
         """Each series takes 1.1 s: the first pass has two."""
         found = self.disk(monkeypatch, tmp_path, clock, 1.1, windows=3, seconds=seconds)
-        assert [one.size for one in found["windows"]] == sizes
-        assert len(found["first_pass"]) == 2
-        assert found["remarks"] == [remark]
+        assert [one.size for one in found.windows] == sizes
+        assert len(found.first_pass) == 2
+        assert found.remarks == [remark]
 
     def test_the_first_pass_alone(self, monkeypatch, tmp_path, clock):
         with pytest.raises(ValueError, match="the first pass took all of the time"):

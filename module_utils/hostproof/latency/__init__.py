@@ -4,16 +4,14 @@
 
 DOOR = (
     "budget",
-    "conditions",
     "disk_counters",
-    "disk_latency",
     "hello",
     "measuring",
     "probe_list",
     "report",
     "reports",
     "responder",
-    "tcp_latency",
+    "series",
     "traffic",
     "window_table",
 )
