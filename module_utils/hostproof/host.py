@@ -10,8 +10,8 @@ no answer is never an empty answer.
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
 ``names``/``values``, ``uid``, ``processes``, ``under``, ``lines``/``callers``/``unread``,
-``windows``/``remarks``, ``seconds``/``first``/``second``/``errors``) or ``error`` (absent, denied,
-unanswered) with ``message``.
+``windows``/``remarks`` and, of a report, ``figures``, ``seconds``/``first``/``second``/``errors``)
+or ``error`` (absent, denied, unanswered) with ``message``.
 
 What needs a window (``sample``, ``measure``, ``wait_for_window``) opens one of its own, or waits
 for the one that all share: then it raises window.Waits, ``open_window`` lets it pass, and who asks
@@ -243,7 +243,13 @@ def _holds_windows(reading: Dict[str, Any]) -> bool:
         return False
     # ValueError where one is no window.
     windows = [Window.from_json(one) for one in lists[0]]
-    return len(windows) == len(lists[0]) and all(isinstance(one, str) for one in lists[1])
+    figures = reading.get("figures", {})
+    return (
+        len(windows) == len(lists[0])
+        and all(isinstance(one, str) for one in lists[1])
+        and isinstance(figures, dict)
+        and all(isinstance(one, str) or _is_number(one, (int, float)) for one in figures.values())
+    )
 
 
 #: Kind of a reading to whether it holds an answer; a KeyError or TypeError means that it does not.
@@ -511,7 +517,7 @@ class Host:
         """
         reading = self._answer("windows:" + name, "windows", lambda: _measure(measure))
         windows = [Window.from_json(one) for one in reading["windows"]]
-        return Measured(windows, list(reading["remarks"]))
+        return Measured(windows, list(reading["remarks"]), reading.get("figures"))
 
     def measure(self, measures: List[Measure], seconds: float) -> Dict[str, Answer[Measured]]:
         """What latency probes measure in a window, by their names.
@@ -1125,10 +1131,11 @@ def _measure(measure: Callable[[], Measured]) -> Dict[str, Any]:
         measured = measure()
     except HostproofError as problem:
         raise ValueError(str(problem)) from problem
-    return {
+    told = {
         "windows": [window.to_json() for window in measured.windows],
         "remarks": list(measured.remarks),
     }
+    return told if measured.figures is None else dict(told, figures=measured.figures)
 
 
 def _process_ids() -> List[int]:

@@ -7,7 +7,7 @@ event of an AWR report alike. Durations are microseconds; what a source does not
 """
 
 import math
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Union
 
 from .histogram import Histogram
 
@@ -78,10 +78,14 @@ class Window(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What probes gave; ``remarks`` are sentences about what could not be measured, and why."""
+    """What probes gave; ``remarks`` are sentences about what could not be measured, and why.
+
+    ``figures`` are what else a report counts, by name; None where there are none.
+    """
 
     windows: List[Window]
     remarks: List[str]
+    figures: Optional[Dict[str, Union[str, float]]] = None
 
 
 _TEXTS = ("probe", "subject", "layer")

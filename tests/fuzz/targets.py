@@ -180,6 +180,8 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (slob.parse_grep, "latency/slob-grep-physical-reads.txt"),
     (slob.parse_info, "latency/slob-awr_info-made-up.txt"),
     (statspack.parse, "latency/statspack-made-up.txt"),
+    (statspack.parse, "latency/statspack-11.2-lobs-made-up.txt"),
+    (awr.parse, "latency/awr-19c-securefiles-made-up.txt"),
     (snmp_output.parse, "snmp_output/net-snmp-5.9.3-get.txt"),
     (aix_filesystems.parse, "aix_filesystems/made-up.txt"),
     (aix_mount_options.parse, "rw,maxpout=60,minpout=40,log=/dev/loglv01,cio"),

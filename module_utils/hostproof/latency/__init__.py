@@ -6,6 +6,7 @@ DOOR = (
     "budget",
     "disk_counters",
     "hello",
+    "lobs",
     "measuring",
     "probe_list",
     "report",

@@ -5,9 +5,10 @@
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ..measured import Window
-from ..parsers.oracle import awr, awr_global, awr_layouts, statspack
+from ..parsers.oracle import awr, awr_global, awr_layouts, report_parameters, statspack
 from ..parsers.oracle.event_histogram import EventHistogram
 from ..parsers.oracle.wait_events import CONTRADICTORY, NO_WAITS, WaitEvent
+from . import lobs
 from .report import LOG_WRITE, Report, octaves, window
 
 _NOT_IO = (
@@ -187,6 +188,8 @@ def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[
         "seconds": head.seconds,
         "db_seconds": head.db_seconds,
         "load_per_second": head.load,
+        "whole": told.whole,
+        "parameters": _parameters(told.parameters),
         "events": [
             {
                 "sessions": _SESSIONS[one.section],
@@ -202,6 +205,22 @@ def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[
         ],
     }
     return Report(kind, windows, figures, remarks)
+
+
+def _parameters(
+    told: Optional[Dict[str, report_parameters.Parameter]],
+) -> Optional[Dict[str, Any]]:
+    """Those that say how LOBs are made; None where the report has no table of parameters."""
+    if told is None:
+        return None
+    found: Dict[str, Any] = {lobs.PARAMETERS: 1.0}
+    for name in (lobs.SECUREFILE, lobs.COMPATIBLE):
+        if name in told:
+            found[name] = told[name].text
+    event = report_parameters.reclaim_event(told.get("event"))
+    if event is not None:
+        found[lobs.EVENT] = lobs.NOT_SHOWN if event.level is None else float(event.level)
+    return found
 
 
 def _windows(

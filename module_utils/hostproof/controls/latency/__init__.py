@@ -7,6 +7,7 @@ from . import (
     rules_change,
     rules_counted,
     rules_files,
+    rules_lobs,
     rules_network,
     rules_reports,
 )
@@ -14,7 +15,15 @@ from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .subjects import rules
 
-rules.files(rules_counted, rules_files, rules_network, rules_reports, rules_budget, rules_change)
+rules.files(
+    rules_counted,
+    rules_files,
+    rules_network,
+    rules_reports,
+    rules_lobs,
+    rules_budget,
+    rules_change,
+)
 CHECKS = rules.checks
 judge = rules.judge
 

@@ -89,13 +89,13 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
     """The windows of a report. Its text is not kept: it holds SQL, and that may hold anything."""
 
     def measure() -> Measured:
-        from ...latency import reports
+        from ...latency import lobs, reports
 
         try:
             text = report_file.read(probe.options["path"])
         except ValueError as problem:
             raise ValueError("{0}: {1}".format(probe.options["path"], problem)) from problem
         told = reports.read(text, None, policy.release, policy.multitenant)
-        return Measured(told.windows, told.remarks)
+        return Measured(told.windows, told.remarks, lobs.figures(told, text))
 
     return host.windows(probe.name, measure)

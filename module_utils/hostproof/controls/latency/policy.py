@@ -5,7 +5,7 @@
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ...errors import PolicyError
-from ...fields import Field, checked_by, reader, window
+from ...fields import Field, checked_by, decimal, reader, window
 from ...latency import budget, probe_list, traffic
 from ...latency.probe_list import DISK_READ, TCP, Probe
 from ...policy import WINDOW_VARIABLE, PolicyValues, oracle_release
@@ -176,7 +176,8 @@ class Policy(NamedTuple):
 
     ``window_seconds`` 0 measures nothing. ``more_thresholds`` are part of ``thresholds`` too, at
     its end. ``budget`` is None where there is none. ``release`` and ``multitenant`` are what
-    reports do not tell; None is unknown.
+    reports do not tell; None is unknown. ``lob_warn_percent`` and ``lob_fail_percent`` are of the
+    database's time.
     """
 
     probes: Tuple[Probe, ...] = checked_by(_probes, "list")
@@ -186,10 +187,17 @@ class Policy(NamedTuple):
     budget: Optional[Budget] = checked_by(_budget, "dict")
     release: Optional[str] = checked_by(_release, "str")
     multitenant: Optional[bool] = _YES_OR_NO
+    lob_warn_percent: float = decimal(0.1, 100)
+    lob_fail_percent: float = decimal(0.1, 100)
 
 
-def _all_thresholds(policy: Policy, _given: PolicyValues) -> Policy:
+def _together(policy: Policy, given: PolicyValues) -> Policy:
+    if policy.lob_fail_percent < policy.lob_warn_percent:
+        raise given.error(
+            "lob_fail_percent",
+            f"must not be below latency_lob_warn_percent ({policy.lob_warn_percent:g})",
+        )
     return policy._replace(thresholds=policy.thresholds + policy.more_thresholds)
 
 
-policy_from = reader(NAME, Policy, _all_thresholds)
+policy_from = reader(NAME, Policy, _together)

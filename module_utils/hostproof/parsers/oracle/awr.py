@@ -12,10 +12,18 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError
 from ..ellipsis_marks import is_mark
-from . import awr_layouts, dashed_table, event_histogram, report_head, wait_events
+from . import (
+    awr_layouts,
+    dashed_table,
+    event_histogram,
+    report_head,
+    report_parameters,
+    wait_events,
+)
 from .event_histogram import EventHistogram
 from .report_form import Form
 from .report_head import Head
+from .report_parameters import Parameter
 from .wait_events import WaitEvent
 
 _WHAT = "AWR report"
@@ -59,7 +67,7 @@ class Report(NamedTuple):
     """``whole`` is false for a piece. ``generation`` is by the layout of its tables.
 
     ``shortened``: somebody put "[..]" where lines stood. ``overflowed``: statistics left out, as
-    they did not fit their columns.
+    they did not fit their columns. ``parameters`` are None where no table tells them.
     """
 
     whole: bool
@@ -70,6 +78,7 @@ class Report(NamedTuple):
     statistics: Dict[str, Statistic]
     shortened: bool
     overflowed: List[str]
+    parameters: Optional[Dict[str, Parameter]]
 
 
 def _refuse_others(text: str) -> None:
@@ -134,6 +143,7 @@ def parse(text: str) -> Report:
         statistics=statistics,
         shortened=any(is_mark(line) for line in lines),
         overflowed=overflowed,
+        parameters=report_parameters.parse(lines),
     )
 
 

@@ -7,13 +7,14 @@ tests/fixtures/latency/SOURCES.md.
 """
 
 import re
-from typing import List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional
 
 from ...errors import ParseError
-from . import awr_layouts, event_histogram, report_head
+from . import awr_layouts, event_histogram, report_head, report_parameters
 from .event_histogram import EventHistogram
 from .report_form import Form
 from .report_head import Head
+from .report_parameters import Parameter
 from .wait_events import WaitEvent
 
 _WHAT = "Statspack report"
@@ -39,6 +40,7 @@ class Report(NamedTuple):
     """``whole`` is false for a piece. ``generation`` is by the layout of its tables.
 
     The full tables changed more often than the one at the head, so that they tell more.
+    ``parameters`` are None where no table tells them.
     """
 
     whole: bool
@@ -46,6 +48,7 @@ class Report(NamedTuple):
     head: Head
     events: List[WaitEvent]
     histograms: List[EventHistogram]
+    parameters: Optional[Dict[str, Parameter]]
 
 
 def parse(text: str) -> Report:
@@ -68,4 +71,5 @@ def parse(text: str) -> Report:
     histograms = event_histogram.parse(_WHAT, lines)
     if not events and not histograms:
         raise ParseError(_WHAT, "it has no table of wait events and no histogram")
-    return Report(whole, generation, report_head.parse(lines), events, histograms)
+    parameters = report_parameters.parse(lines)
+    return Report(whole, generation, report_head.parse(lines), events, histograms, parameters)

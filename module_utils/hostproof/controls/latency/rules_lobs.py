@@ -1,0 +1,309 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""LOBs in the reports that the policy names: who waits for their space, and what is set for it.
+
+The times are of one test: J. Wartak, Part 5, 2014. 7 jobs that insert and delete BasicFile LOBs of
+6 to 10 kB without CACHE in an ASSM tablespace, Oracle 11.2.0.3.8, two disks.
+"""
+
+from typing import List, Optional, Tuple
+
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...errors import Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...latency import lobs
+from ...latency.lobs import Figures
+from ...policy import oracle_release
+from .facts import Facts
+from .policy import Policy
+from .subjects import REPORTS, Probed, rules
+
+_SOURCE = (
+    "J. Wartak, Part 5: Oracle SecureFile LOB is better than BasicFile, isn't it?, 2014; My Oracle "
+    "Support 837883.1 and 740075.1 as it names them"
+)
+_REFERENCE = (
+    "Oracle Database Reference, DB_SECUREFILE; Oracle Database SecureFiles and Large Objects "
+    "Developer's Guide"
+)
+
+#: From this level of event 44951 on the test took longer than without it.
+_WORSE_FROM = 32
+#: The first release whose databases make SecureFiles by default, if COMPATIBLE is as high.
+_SECUREFILES_SINCE = (12,)
+
+_EVENT_TIMES = (
+    "22 minutes without it, 18.5 at level 3, 22.5 at 16, 49 at 32, 39 at 512: the wait became less "
+    "with each level and the work took longer"
+)
+_ADVICE = (
+    "in this order, one at a time, and compare the run time, not the wait. First name the segment "
+    "(P2 of the wait is the tablespace, P3 the block of the header; DBA_EXTENTS, then DBA_LOBS: "
+    "SECUREFILE, CACHE, and DBA_TABLESPACES: SEGMENT_SPACE_MANAGEMENT). "
+    "1. CACHE for the LOB and faster storage below it, for who holds the enqueue reads blocks: "
+    "from 25 to 6 minutes in the test; it takes buffer cache and redo. "
+    "2. Hash partitions, a power of two of them: each has a segment of its own; it takes a licence "
+    "and indexes that fit. "
+    "3. Event 44951, for BasicFile LOBs in ASSM tablespaces only, in a test first and by small "
+    "levels: " + _EVENT_TIMES + ". Never 1024 because somebody has it; the parameter EVENT "
+    "replaces its whole list. Oracle's own way is SecureFiles (online redefinition, twice the "
+    "space meanwhile)"
+)
+_FIXED = (
+    "Most faults behind it (4867884, 6376915, 7319120, 9801919) are fixed from 11.2.0.3.0 on "
+    "(J. Wartak, 2014)."
+)
+
+
+def _figures(subject: Probed) -> Figures:
+    """Skip where the report is none of a database's time."""
+    told = known(subject.answer).figures
+    if told is None:
+        raise Unanswered(subject.key, "it was recorded without figures; record it again")
+    if not told:
+        raise Skip("It tells neither waits for LOBs nor parameters.", (subject.key,))
+    return told
+
+
+def _number(told: Figures, name: str) -> Optional[float]:
+    value = told.get(name)
+    return value if isinstance(value, (int, float)) else None
+
+
+def _release(told: Figures) -> Tuple[Optional[Tuple[int, ...]], bool]:
+    """The release, and whether it is only known to be no older than that."""
+    text = str(told.get(lobs.RELEASE, ""))
+    least = text.startswith("at least ")
+    return oracle_release(text[len("at least ") :] if least else text), least
+
+
+def _text(told: Figures) -> str:
+    """What the report says of LOBs, for people."""
+    parts = [
+        f"{name[len(lobs.SHARE) :]} {value:g} %"
+        for name, value in told.items()
+        if name.startswith(lobs.SHARE)
+    ]
+    parts += [
+        f"{name[len(lobs.TOTAL) :]} {value:.0f}"
+        for name, value in told.items()
+        if name.startswith(lobs.TOTAL)
+    ]
+    if lobs.BITMAPS in told:
+        parts.append("waits for bitmap blocks (ASSM)")
+    return "; ".join(parts)
+
+
+def _status(share: float, policy: Policy) -> str:
+    if share >= policy.lob_fail_percent:
+        return FAIL
+    return WARN if share >= policy.lob_warn_percent else PASS
+
+
+def _limits(policy: Policy) -> str:
+    return f"below {policy.lob_warn_percent:g} % of DB time, {policy.lob_fail_percent:g} % fails"
+
+
+@rules.check(
+    "latency.lob_contention",
+    "Sessions do not queue for the space of a segment",
+    severity="high",
+    takes_effect="now",
+    why="Who inserts LOBs waits for the one session that looks for space, extends or reclaims it, "
+    "and that one for the disk.",
+    reference=_SOURCE,
+    each=REPORTS,
+)
+def lob_contention(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    told = _figures(subject)
+    share = _number(told, lobs.SHARE + lobs.HW)
+    if share is None:
+        if not told.get(lobs.WHOLE):
+            raise Skip(f"This piece of a report does not have '{lobs.HW}'.", (subject.key,))
+        share = 0.0
+    status = _status(share, policy)
+    why = None
+    if status != PASS:
+        why = f"{share:g} % of the database's time went to '{lobs.HW}'. " + _doubts(told)
+    return Verdict(
+        status,
+        why=why,
+        fix=_ADVICE,
+        desired=_limits(policy),
+        in_use=_text(told) or f"no '{lobs.HW}'",
+        evidence=(subject.key,),
+    )
+
+
+def _doubts(told: Figures) -> str:
+    """Whether these are LOBs, what kind, and what the release makes of it."""
+    written, direct = _number(told, lobs.TOTAL + lobs.LOB_WRITES), _lob_part(told)
+    if written is None and direct is None:
+        of_lobs = "Whether LOBs are behind it, the text does not tell"
+    elif not written and not direct:
+        of_lobs = "No LOB was written meanwhile: look for tables that grow"
+    elif direct:
+        of_lobs = "LOBs were written past the buffer cache (NOCACHE)"
+    else:
+        of_lobs = "LOBs were written, through the buffer cache"
+    release, least = _release(told)
+    if release is None or (least and release < (11, 2, 0, 3)):
+        return f"{of_lobs}. {_FIXED} The text does not tell the release."
+    if release < (11, 2, 0, 3):
+        return f"{of_lobs}. {_FIXED} This is {told[lobs.RELEASE]}."
+    return of_lobs + "."
+
+
+def _lob_part(told: Figures) -> Optional[float]:
+    """Of what was written past the buffer cache, the part that was LOBs (0 to 1)."""
+    lob = _number(told, lobs.TOTAL + lobs.DIRECT_LOB_WRITES)
+    every = _number(told, lobs.TOTAL + lobs.DIRECT_WRITES)
+    if lob is None or every is None:
+        return None
+    return min(1.0, lob / every) if every else 0.0
+
+
+@rules.check(
+    "latency.lob_direct_io",
+    "Sessions do not wait for LOBs that are written past the buffer cache",
+    severity="medium",
+    takes_effect="now",
+    why="A LOB without CACHE is written and read by the session itself, block by block, while it "
+    "waits.",
+    reference=_SOURCE,
+    each=REPORTS,
+)
+def lob_direct_io(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    told = _figures(subject)
+    shares = {name: _number(told, lobs.SHARE + name) for name in lobs.DIRECT}
+    some = sum(share for share in shares.values() if share is not None)
+    part = _lob_part(told)
+    if not some and not told.get(lobs.WHOLE):
+        raise Skip("This piece of a report has no such wait.", (subject.key,))
+    sure = sum(shares[name] or 0.0 for name in lobs.DIRECT[1:])
+    plain = shares[lobs.DIRECT[0]] or 0.0
+    if part is None and plain and lobs.SHARE + lobs.HW not in told:
+        raise Skip(
+            f"'{lobs.DIRECT[0]}' is {plain:g} %, and the text does not tell whether of LOBs.",
+            (subject.key,),
+        )
+    share = sure + plain * (1.0 if part is None else part)
+    status = _status(share, policy)
+    if part is None and sure < policy.lob_fail_percent:
+        # Loads and parallel queries write past the buffer cache too.
+        status = min(status, WARN, key=(PASS, WARN, FAIL).index)
+    why = None
+    if status != PASS:
+        guess = "; it does not tell how much of that are LOBs, and has their waits beside it"
+        why = "{0:.3g} % of the database's time went to it{1}.".format(
+            share, guess if part is None and plain else ""
+        )
+    return Verdict(
+        status,
+        why=why,
+        fix="CACHE for LOBs that are small and often used (it takes buffer cache and redo): the "
+        "test of 2014 took 6 minutes instead of 25; else faster storage",
+        desired=_limits(policy),
+        in_use=_text(told) or "no such wait",
+        evidence=(subject.key,),
+    )
+
+
+@rules.check(
+    "latency.lob_reclaim_event",
+    "Event 44951 is not set without a measurement",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="Each session that needs space reclaims as many chunks as the event says while all others "
+    "wait: " + _EVENT_TIMES + ".",
+    reference=_SOURCE,
+    each=REPORTS,
+)
+def lob_reclaim_event(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+    told = _with_parameters(subject)
+    event = told.get(lobs.EVENT)
+    if event is None:
+        return Verdict(PASS, in_use="not in the parameter event", evidence=(subject.key,))
+    level = _number(told, lobs.EVENT)
+    wrong: List[str] = []
+    if _default(told) in _MAKES_SECUREFILES:
+        wrong.append("SecureFiles, which this database makes, do not take it")
+    if level is None:
+        wrong.append("the report does not show its level (SHOW PARAMETER EVENT does)")
+    elif level >= _WORSE_FROM:
+        most = ", and above 1024 it is 1024" if level > 1024 else ""
+        wrong.append(f"at {_WORSE_FROM} and 512 the test took longer than without it{most}")
+    shown = "level " + (f"{level:.0f}" if level is not None else str(event))
+    return Verdict(
+        WARN if wrong else PASS,
+        why="It is set ({0}): {1}.".format(shown, "; ".join(wrong)) if wrong else None,
+        fix=f"measure the run time with it, with a level below {_WORSE_FROM} and without it; to "
+        "take it out, set EVENT to all other values of its list, for it replaces the whole, and "
+        "restart",
+        desired=f"not set, or below {_WORSE_FROM} for BasicFile LOBs",
+        in_use=shown,
+        evidence=(subject.key,),
+    )
+
+
+def _with_parameters(subject: Probed) -> Figures:
+    told = _figures(subject)
+    if lobs.PARAMETERS not in told:
+        raise Skip("The text has no table of parameters.", (subject.key,))
+    return told
+
+
+_MAKES_SECUREFILES = ("preferred", "always", "force")
+
+
+def _default(told: Figures) -> Optional[str]:
+    """DB_SECUREFILE as it is, or as it is where nobody set it; None if the release is not told.
+
+    12.1 and later prefer SecureFiles, but not with a COMPATIBLE of before (Database Reference).
+    """
+    if lobs.SECUREFILE in told:
+        return str(told[lobs.SECUREFILE])
+    release, least = _release(told)
+    compatible = oracle_release(told.get(lobs.COMPATIBLE))
+    if compatible is not None:
+        return "preferred" if compatible >= _SECUREFILES_SINCE else "permitted"
+    if release is None or (least and release < _SECUREFILES_SINCE):
+        return None
+    return "preferred" if release >= _SECUREFILES_SINCE else "permitted"
+
+
+@rules.check(
+    "latency.lob_securefile",
+    "New LOBs are SecureFiles",
+    severity="low",
+    takes_effect="now",
+    why="BasicFile LOBs share one enqueue to find space; an upgrade leaves what is there, and a "
+    "COMPATIBLE of 11.2 goes on making them.",
+    reference=_REFERENCE,
+    each=REPORTS,
+)
+def lob_securefile(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+    told = _with_parameters(subject)
+    release, least = _release(told)
+    value = _default(told)
+    if value is None or release is None or (least and release < _SECUREFILES_SINCE):
+        raise Skip("The text does not tell the release (latency_release).", (subject.key,))
+    if release < _SECUREFILES_SINCE:
+        raise Skip(
+            "Before 12.1 BasicFile LOBs are the default, and SecureFiles have faults of their own "
+            "up to 11.2.0.4 (buffer busy waits, lost space: J. Wartak, Parts 2 and 3, 2014).",
+            (subject.key,),
+        )
+    where = "set" if lobs.SECUREFILE in told else "the default"
+    compatible = told.get(lobs.COMPATIBLE)
+    return Verdict(
+        PASS if value in _MAKES_SECUREFILES else WARN,
+        fix="set DB_SECUREFILE to PREFERRED; existing LOBs stay as they are until they are moved "
+        "(DBA_LOBS.SECUREFILE tells), and SecureFiles need an ASSM tablespace",
+        desired="PREFERRED or ALWAYS",
+        in_use="{0} ({1}{2})".format(
+            value.upper(), where, f", COMPATIBLE {compatible}" if compatible else ""
+        ),
+        evidence=(subject.key,),
+    )

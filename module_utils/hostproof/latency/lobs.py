@@ -1,0 +1,73 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of an AWR or Statspack report tells how LOBs find and write their space.
+
+It is kept as figures by name, for a report itself is not: it holds SQL.
+"""
+
+import re
+from typing import Any, Dict, Optional, Union
+
+from .report import Report
+
+Figures = Dict[str, Union[str, float]]
+
+HW = "enq: HW - contention"
+DIRECT = ("direct path write", "direct path write (lob)", "direct path read (lob)")
+TEMPORARY = "direct path write temp"
+_EVENTS = (HW, TEMPORARY) + DIRECT
+#: Names of events stand behind this: percent of the database's time.
+SHARE = "share of "
+#: Names of statistics stand behind this: their totals.
+TOTAL = "total of "
+
+LOB_WRITES = "lob writes"
+DIRECT_WRITES = "physical writes direct"
+DIRECT_LOB_WRITES = "physical writes direct (lob)"
+_STATISTICS = (LOB_WRITES, DIRECT_WRITES, DIRECT_LOB_WRITES)
+
+RELEASE = "release"
+#: 1 where the text is a whole report, which lists every event that had any waits.
+WHOLE = "whole report"
+#: 1 where the report has a table of parameters, which leaves out those that nobody set.
+PARAMETERS = "parameters"
+SECUREFILE, COMPATIBLE = "db_securefile", "compatible"
+#: The level, or NOT_SHOWN.
+EVENT = "event 44951"
+NOT_SHOWN = "not shown"
+#: 1 where sessions waited for the bitmaps of a segment with automatic space management.
+BITMAPS = "waits for bitmap blocks"
+
+_BITMAPS = re.compile(r"^(?:1st|2nd|3rd) level bmb +[0-9,]+ ", re.MULTILINE)
+
+
+def figures(report: Report, text: str) -> Figures:
+    """What of it the report has; nothing for reports of tools."""
+    told = report.figures
+    found: Figures = {}
+    for event in told.get("events", ()):
+        name = event["name"]
+        share = _share(event, told.get("db_seconds"))
+        if name not in _EVENTS or share is None or event.get("sessions") == "background":
+            continue
+        found[SHARE + name] = max(share, float(found.get(SHARE + name, 0.0)))
+    for name in _STATISTICS:
+        if name in told.get("statistics", {}):
+            found[TOTAL + name] = told["statistics"][name]["total"]
+    if found or told.get("parameters"):
+        if told.get("release"):
+            found[RELEASE] = told["release"]
+        found[WHOLE] = float(bool(told.get("whole")))
+        found.update(told.get("parameters") or {})
+        if _BITMAPS.search(text):
+            found[BITMAPS] = 1.0
+    return found
+
+
+def _share(event: Dict[str, Any], db_seconds: Optional[float]) -> Optional[float]:
+    """Percent of the database's time, as printed, or by the seconds where 10g prints none."""
+    if event["percent_of_db_time"] is not None:
+        return float(event["percent_of_db_time"])
+    if event["seconds"] is None or not db_seconds:
+        return None
+    return round(100.0 * event["seconds"] / db_seconds, 1)
