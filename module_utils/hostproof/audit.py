@@ -16,7 +16,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tu
 from .checking import Crashed, Verdict
 from .controls import CONTROLS
 from .errors import BadEntry, PolicyError
-from .finding import ERROR, Check, Finding, found
+from .finding import ERROR, Check, Finding, found, resting
 from .host import Host, now
 from .policy import LEFT_OUT
 from .window import Waits
@@ -146,7 +146,7 @@ def judge_host(
         findings.extend([facts] if isinstance(facts, Finding) else facts)
     findings = [_of_all_entries(finding, bad) for finding in findings]
     findings.extend(_left_out(one) for one in bad)
-    return [_printable(finding) for finding in findings]
+    return [_printable(finding) for finding in resting(findings)]
 
 
 def _left_out(one: LeftOut) -> Finding:

@@ -169,17 +169,19 @@ class Rules:
         reference: str,
         each: Optional[Subjects] = None,
         after: Optional[str] = None,
+        because_of: Tuple[str, ...] = (),
     ) -> Callable[[Callable[..., Judged]], Rule]:
         """Register the rule below as this check (finding.py says what each text is).
 
-        ``after`` is the id of the check behind which it stands in the report, where another file
-        has that one.
+        ``because_of`` are checks, also of other controls, whose findings this one may rest on; on
+        which it does on a host, finding.resting says. ``after`` is the id of the check behind which
+        it stands in the report, where another file has that one.
         """
         if not check_id.startswith(self.control + ".") or check_id in [
             rule.check.id for rule in self._rules
         ]:
             raise ValueError(f"{check_id} is no check of {self.control}, or is there already")
-        check = Check(check_id, title, severity, takes_effect, why, reference)
+        check = Check(check_id, title, severity, takes_effect, why, reference, because_of)
 
         def register(function: Callable[..., Judged]) -> Rule:
             rule = Rule(check, function, each, after)

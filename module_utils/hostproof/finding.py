@@ -31,7 +31,8 @@ class Check(NamedTuple):
     """What is always true of one check, whatever it finds.
 
     ``id`` is stable for ever (waivers and dashboards name it); ``why`` is one sentence: what
-    breaks; ``reference`` is document and section.
+    breaks; ``reference`` is document and section; ``because_of`` are the ids of the checks that a
+    finding of this one may rest on.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Check(NamedTuple):
     takes_effect: str
     why: str
     reference: str
+    because_of: Tuple[str, ...] = ()
 
     @property
     def control(self) -> str:
@@ -100,9 +102,12 @@ def found(
     unknown = set(layers) - set(LAYERS)
     if unknown or status not in STATUSES:
         raise ValueError(f"no such layer or status: {sorted(unknown)} {status}")
+    because_of = because_of or check.because_of
     if status == PASS:
         why = fix = None
-        commands = because_of = ()
+        commands = ()
+    if status in (PASS, SKIP):
+        because_of = ()
     return Finding(
         control=check.control,
         check=check.id,
@@ -123,6 +128,38 @@ def found(
         commands=tuple(commands),
         because_of=tuple(because_of),
     )
+
+
+def subject_of(title: str) -> str:
+    """The instance, mount or card that a title begins with; "" for none."""
+    subject, colon, _ = title.partition(": ")
+    return subject if colon else ""
+
+
+def resting(findings: List[Finding]) -> List[Finding]:
+    """The findings of a host, each with those of its causes that are not well there themselves.
+
+    Where a cause is told of the same subject, that one counts, else any. What is not known causes
+    only what is not known either.
+    """
+    told: Dict[str, List[Tuple[str, str]]] = {}
+    for one in findings:
+        told.setdefault(one.check, []).append((subject_of(one.title), one.status))
+
+    def causes(one: Finding, check: str) -> bool:
+        subject = subject_of(one.title)
+        same = [status for name, status in told.get(check, []) if name == subject]
+        statuses = same or [status for _, status in told.get(check, [])]
+        return any(
+            status in ((ERROR,) if one.status == ERROR else (FAIL, WARN)) for status in statuses
+        )
+
+    return [
+        one._replace(because_of=tuple(check for check in one.because_of if causes(one, check)))
+        if one.because_of
+        else one
+        for one in findings
+    ]
 
 
 def worst(statuses: List[str]) -> str:

@@ -104,6 +104,7 @@ def _no_speed(one: NicFacts) -> Verdict:
     why="With half duplex there are collisions, and no PAUSE: 802.3x is for full duplex alone.",
     reference=IEEE_802_3,
     each=NICS,
+    because_of=("flow_control.speed_duplex",),
 )
 def half_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
     if not has_link(one):

@@ -275,6 +275,7 @@ def _left_alone(one: NicFacts) -> Optional[Verdict]:
     takes_effect="now",
     why="PAUSE that nobody obeys protects no buffer: frames are dropped, and sent again.",
     reference=CASE,
+    because_of=("flow_control.negotiated", "flow_control.switch_port", "flow_control.filer_port"),
 )
 def link(facts: Facts, policy: Policy) -> List[Verdict]:
     """One verdict for each cable of each path, with the chain of the path in it."""

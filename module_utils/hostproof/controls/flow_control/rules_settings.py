@@ -111,6 +111,7 @@ def wanted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     why="Where PAUSE is negotiated, the link uses what both ends offer and not what is set here.",
     reference=IEEE_802_3,
     each=NICS,
+    because_of=("flow_control.wanted", "flow_control.speed_duplex", "flow_control.half_duplex"),
 )
 def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     skip_if_left_alone(one)
@@ -153,6 +154,7 @@ _Grade = Tuple[str, str]
     "fits, and what runs after it.",
     reference=SYSTEMD_LINK + "; nm-settings(5), ethtool",
     each=NICS,
+    because_of=("flow_control.link_file_inverted", "flow_control.ignored_settings"),
 )
 def persisted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     skip_if_left_alone(one)

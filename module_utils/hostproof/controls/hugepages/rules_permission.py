@@ -147,6 +147,7 @@ STARTING = Subjects(_starting, none=NO_INSTANCE, name=lambda one: str(one.instan
     "process shows its limit.",
     reference="proc(5), /proc/PID/limits; limits.conf(5)",
     each=STARTING,
+    because_of=("hugepages.memlock_persisted",),
 )
 def memlock_in_force(starting: Starting, _facts: Facts, _policy: Policy) -> Verdict:
     instance, growth, listed = starting

@@ -32,6 +32,7 @@ from .values import NO_DATABASE
     why="An SGA that does not fit falls back to 4 KiB pages, or the instance does not start "
     "(USE_LARGE_PAGES=ONLY).",
     reference="MOS 401749.1; Oracle Database Reference, USE_LARGE_PAGES",
+    because_of=("hugepages.page_size",),
 )
 def pool_covers_sga(facts: Facts, policy: Policy) -> Verdict:
     pool = known(facts.pool)
@@ -119,6 +120,7 @@ def _start_evidence(facts: Facts) -> Tuple[str, ...]:
     why="A pool that is only set in the running kernel is gone after the next boot, or another "
     "file shrinks it.",
     reference="sysctl.d(5), CONFIGURATION DIRECTORIES AND PRECEDENCE; " + KERNEL,
+    because_of=("hugepages.one_owner",),
 )
 def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
     at_boot = pool_at_boot(facts)

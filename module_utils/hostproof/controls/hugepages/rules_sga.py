@@ -28,6 +28,13 @@ PAGE_TABLES_SHARE = 0.01
     reference="proc(5), /proc/PID/numa_maps; Oracle Database Reference, USE_LARGE_PAGES",
     each=INSTANCES,
     after="hugepages.pool_covers_sga",
+    because_of=(
+        "hugepages.pool_covers_sga",
+        "hugepages.shm_group",
+        "hugepages.memlock_in_force",
+        "hugepages.no_amm",
+        "pre_page_sga.memory_target",
+    ),
 )
 def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verdict:
     pages = instances_probe.sga_pages(known(instance.segments), known(facts.pool).page_size)
@@ -58,6 +65,7 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
     why="MEMORY_TARGET and huge pages exclude each other: the pool stays idle (ORA-00845, "
     "ORA-27138).",
     reference="Oracle Database Reference, USE_LARGE_PAGES; ORA-27138",
+    because_of=("pre_page_sga.memory_target",),
 )
 def no_amm(facts: Facts, policy: Policy) -> Verdict:
     names = known(facts.amm_files)
@@ -82,6 +90,7 @@ def no_amm(facts: Facts, policy: Policy) -> Verdict:
     takes_effect="instance_restart",
     why="With 4 KiB pages every process needs a 512th of the SGA it touches for page tables.",
     reference="proc(5), /proc/meminfo PageTables",
+    because_of=("hugepages.sga_in_huge_pages",),
 )
 def page_table_cost(facts: Facts, policy: Policy) -> Verdict:
     memory = known(facts.meminfo)

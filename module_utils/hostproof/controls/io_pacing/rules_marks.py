@@ -51,6 +51,7 @@ def persisted(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     why="lsattr shows the ODM: after chdev -P or chdev -T the kernel goes by other values.",
     reference="AIX Commands Reference, lsattr and chdev; AIX Base Operating System, sys_parm",
     each=AIX,
+    because_of=("io_pacing.persisted",),
 )
 def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     if isinstance(aix.running, HostproofError):

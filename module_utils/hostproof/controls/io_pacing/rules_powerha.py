@@ -52,6 +52,7 @@ MEASURED = PROFILES["legacy_hacmp"].pair
     why="33/24 makes a writer sleep after 33 pages pending in a file: " + COST + ".",
     reference=ARTICLE + "; " + PACING,
     each=AIX,
+    because_of=("io_pacing.persisted", "io_pacing.running"),
 )
 def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     tight = [pair for pair in known_layers(aix) if is_tight(pair)]
@@ -94,6 +95,7 @@ def legacy_values(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     "busy it comes late, and the deadman switch halts the node.",
     reference="HACMP Troubleshooting Guide, I/O pacing; " + ARTICLE,
     each=AIX,
+    because_of=("io_pacing.running",),
 )
 def deadman_risk(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     version = powerha_version(aix, policy)

@@ -36,6 +36,7 @@ _STALE = (
     reference="transactions a second of one session = 1 / (round trips * round trip time + think "
     "time)",
     each=WITH_BUDGET,
+    because_of=("latency.tcp",),
 )
 def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     """What the measured round trip allows a session."""

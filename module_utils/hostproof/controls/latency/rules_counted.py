@@ -93,6 +93,7 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
     why="A database on NFS waits for the server as it would for a disk.",
     reference="kernel net/sunrpc/stats.c; nfsiostat(8), avg RTT and avg exe",
     after="latency.host_gap",
+    because_of=("nfs_mounts.latency",),
 )
 def nfs(facts: Facts, policy: Policy) -> List[Verdict]:
     """One for each mount with enough requests, and one for all idle ones."""

@@ -57,6 +57,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     "edit may be one that no listener reads.",
     reference=NETRF + ", Overview; Parameters and their default locations (TNS_ADMIN)",
     each=LISTENERS,
+    because_of=("listener_rate_limit.listener_runs",),
 )
 def file_read(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -86,6 +87,7 @@ def file_read(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     "start.",
     reference=NETRF + "; Syntax Rules for Configuration Files",
     each=LISTENERS,
+    because_of=("listener_rate_limit.file_read",),
 )
 def file_understood(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -120,6 +122,7 @@ def file_understood(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict
     why="Only one of two values counts, and the documentation does not say which.",
     reference=NETRF + "; Syntax Rules for Configuration Files",
     each=LISTENERS,
+    because_of=("listener_rate_limit.file_understood",),
 )
 def parameters_once(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -153,6 +156,7 @@ def _is_ours(name: str, listener: Listener) -> bool:
     reference=NETAG + ", Listener Control utility, RELOAD and START",
     each=LISTENERS,
     after="listener_rate_limit.one_rate",
+    because_of=("listener_rate_limit.file_read",),
 )
 def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)

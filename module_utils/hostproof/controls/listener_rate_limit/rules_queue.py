@@ -25,6 +25,7 @@ DEFAULT_QUEUE = 128
     why="What does not fit into the queue is lost before the listener sees it, limit or not.",
     reference=NETRF + ", QUEUESIZE; listen(2), backlog and net.core.somaxconn",
     each=LISTENERS,
+    because_of=("listener_rate_limit.file_understood",),
 )
 def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener, wanted = running(subject), subject.wanted
@@ -100,6 +101,7 @@ def _socket_text(endpoint: Endpoint, sockets: List[Listening]) -> str:
     "often.",
     reference=NETRF + ", Listener Rate Limiting; TNS-01158",
     each=LISTENERS,
+    because_of=("listener_rate_limit.file_read",),
 )
 def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener = running(subject)
@@ -140,6 +142,7 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     why="Clients whose connection was dropped wait for a second or more and try again, or fail.",
     reference="kernel Documentation/networking/snmp_counter.rst, TcpExtListenOverflows",
     each=LISTENERS,
+    because_of=("listener_rate_limit.queue_size",),
 )
 def queue_overflows(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)

@@ -24,6 +24,11 @@ from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, rules, runnin
     "are connected already.",
     reference=PAPER + "; " + NETRF + ", RATE_LIMIT and CONNECTION_RATE_listener_name",
     each=LISTENERS,
+    because_of=(
+        "listener_rate_limit.file_understood",
+        "listener_rate_limit.editable",
+        "listener_rate_limit.rate_bound",
+    ),
 )
 def rate_as_wanted(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener, wanted = running(subject), subject.wanted
@@ -79,6 +84,7 @@ def _endpoints_text(ones: List[Endpoint]) -> str:
     "with CONNECTION_RATE: one without the other limits nothing.",
     reference=NETRF + ", Listener Rate Limiting (CONNECTION_RATE_listener_name, RATE_LIMIT)",
     each=LISTENERS,
+    because_of=("listener_rate_limit.file_understood",),
 )
 def rate_bound(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -131,6 +137,7 @@ def _written_text(ones: List[Endpoint], total: Optional[int], listener: Listener
     "there is not the one that counts.",
     reference=NETRF + ", CONNECTION_RATE_listener_name",
     each=LISTENERS,
+    because_of=("listener_rate_limit.file_understood",),
 )
 def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -169,6 +176,7 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     "and the queue never ends.",
     reference=PAPER + "; " + NETRF + ", INBOUND_CONNECT_TIMEOUT_listener_name (60 s by default)",
     each=LISTENERS,
+    because_of=("listener_rate_limit.rate_as_wanted",),
 )
 def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener, wanted, pools = running(subject), subject.wanted, subject.pools
@@ -202,6 +210,7 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     "in a cluster.",
     reference="MOS 1568591.1; bug 16409926",
     each=LISTENERS,
+    because_of=("listener_rate_limit.file_read",),
 )
 def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -229,6 +238,7 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     "time: edits get lost, and there is no address that could carry a rate.",
     reference="MOS 1292915.1; bug 11782958",
     each=LISTENERS,
+    because_of=("listener_rate_limit.file_read",),
 )
 def editable(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)

@@ -136,6 +136,7 @@ def _fix(policy: Policy, places: List[str]) -> str:
     takes_effect="remount",
     why="New limits reach a server only after all its mounts are gone and made again.",
     reference=NETAPP + ", NFS TCP slot tables; SUSE 000019281",
+    because_of=("nfs_mounts.slot_tables_persisted",),
 )
 def slot_tables_running(facts: Facts, policy: Policy) -> Verdict:
     _skip_unless_judged(facts, policy)

@@ -150,6 +150,11 @@ def _show_states(states: _States) -> Optional[str]:
     why="Direct NFS falls back to the kernel's NFS without a word.",
     reference="Oracle Database Reference, V$DNFS_SERVERS and V$DNFS_CHANNELS",
     after="nfs_mounts.oranfstab_order",
+    because_of=(
+        "nfs_mounts.direct_nfs_library",
+        "nfs_mounts.oranfstab",
+        "nfs_mounts.oranfstab_order",
+    ),
 )
 def direct_nfs_in_use(facts: Facts, policy: Policy) -> Judged:
     """A verdict for each running instance: only connections of its own prove Direct NFS."""

@@ -39,6 +39,11 @@ _LOCKED_CLASSES = ("datafiles", "redo", "crs_voting")
     "put together wrongly: both corrupt files silently.",
     reference=NFS_5 + ", soft/hard and Using NFS over UDP on high-speed links",
     each=MOUNTS_AND_UNLISTED,
+    because_of=(
+        "nfs_mounts.mounted_as_persisted",
+        "nfs_mounts.shared_superblock",
+        "nfs_mounts.options_persisted",
+    ),
 )
 def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     safe = [
@@ -74,6 +79,11 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     why="With local locks a second host can open the same database and corrupt it.",
     reference=NFS_5 + ", lock/nolock, local_lock, cto/nocto; " + NETAPP,
     each=MOUNTS_AND_UNLISTED,
+    because_of=(
+        "nfs_mounts.mounted_as_persisted",
+        "nfs_mounts.shared_superblock",
+        "nfs_mounts.options_persisted",
+    ),
 )
 def locks_between_clients(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     if options_table.is_shared(layers.wanted):

@@ -39,6 +39,11 @@ from .subjects import MOUNTS, NETAPP, NFS_5, rules
     why="What the kernel granted counts, not what fstab says.",
     reference=NETAPP + ", NFS mount options; MOS 359515.1",
     each=MOUNTS,
+    because_of=(
+        "nfs_mounts.mounted_as_persisted",
+        "nfs_mounts.shared_superblock",
+        "nfs_mounts.options_persisted",
+    ),
 )
 def options_in_force(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     running = layers.granted
@@ -174,6 +179,7 @@ def _is_bound(mount: Mounted, layers: Layers, facts: Facts) -> bool:
     reference="MOS 359515.1: not for RMAN and Data Pump; " + NETAPP + ", ADR",
     each=MOUNTS,
     after="nfs_mounts.shared_superblock",
+    because_of=("nfs_mounts.mounted_as_persisted", "nfs_mounts.shared_superblock"),
 )
 def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     requirements = [

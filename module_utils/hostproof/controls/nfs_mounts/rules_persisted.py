@@ -287,6 +287,7 @@ def one_owner(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     "mount.",
     reference=NFS_5 + ", remount: NFS options of a mount do not change",
     each=MOUNTS,
+    because_of=("nfs_mounts.shared_superblock",),
 )
 def mounted_as_persisted(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     mounted, running = layers.mount, layers.granted

@@ -166,6 +166,7 @@ def _raise_if_lost(wire: Wire, mount: MountTraffic, policy: Policy, names: Tuple
     why="Every wait of the database for a block includes this round trip.",
     reference="kernel net/sunrpc/stats.c; M. Dawson, Performance Tuning: A Case Study (30 ms)",
     each=WATCHED,
+    because_of=("nfs_mounts.client_queue", "nfs_mounts.retransmissions"),
 )
 def latency(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
     wire, mount = _traffic_of(watched)

@@ -51,6 +51,7 @@ Grade = Tuple[str, Optional[str]]
     reference=REFERENCE
     + " 11.2, 12.2, 19c and 23ai, PRE_PAGE_SGA; M. Przepiorowski, Oracle and HugePages, 2012",
     each=INSTANCES,
+    because_of=("hugepages.sga_in_huge_pages",),
 )
 def setting(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if policy.wanted == UNMANAGED:
@@ -223,6 +224,7 @@ def _fix_of_pre_page(subject: Subject, policy: Policy, at_each_login: bool) -> s
     "pages; a value that the release does not know stops the next start (ORA-27107).",
     reference=REFERENCE + ", USE_LARGE_PAGES; ORA-27107",
     each=INSTANCES,
+    because_of=("hugepages.pool_covers_sga", "hugepages.shm_group"),
 )
 def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if policy.use_large_pages == UNMANAGED:
@@ -328,6 +330,7 @@ def _both(names: Tuple[str, ...], values: Sequence[Optional[str]]) -> str:
     reference=REFERENCE
     + ", LOCK_SGA; ORA-00847; kernel Documentation/admin-guide/mm/hugetlbpage.rst",
     each=INSTANCES,
+    because_of=("pre_page_sga.memory_target", "hugepages.memlock_in_force"),
 )
 def lock_sga(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if policy.lock_sga == UNMANAGED:

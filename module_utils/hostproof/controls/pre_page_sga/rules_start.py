@@ -50,6 +50,7 @@ _DERIVED = ("memory_max_target", "sga_max_size")
     reference="MOS 2049901.1 and 1392497.1: the large pages in the alert log",
     each=INSTANCES,
     after="pre_page_sga.use_large_pages",
+    because_of=("hugepages.pool_covers_sga", "hugepages.shm_group", "hugepages.memlock_in_force"),
 )
 def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     version = known(subject.version)

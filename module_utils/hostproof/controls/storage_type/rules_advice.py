@@ -23,6 +23,7 @@ from .subjects import SERVERS, health_of, need_answer, rules
     "depends on the files.",
     reference="docs/controls/storage_type.md, What vendors advise",
     each=SERVERS,
+    because_of=("storage_type.agent_answers",),
 )
 def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     need_answer(server)
@@ -67,6 +68,7 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     why="A storage port that obeys pause frames lets one slow host pause all others.",
     reference="NetApp, Oracle Database on ONTAP: Ethernet, flow control",
     each=SERVERS,
+    because_of=("storage_type.agent_answers",),
 )
 def flow_control(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     health = health_of(server)

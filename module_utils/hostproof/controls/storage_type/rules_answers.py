@@ -74,6 +74,7 @@ def agent_answers(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     why="Mount options, flow control and Oracle's features differ by product.",
     reference="docs/controls/storage_type.md, Products",
     each=SERVERS,
+    because_of=("storage_type.agent_answers",),
 )
 def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     storage = server.storage
@@ -117,6 +118,7 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     "it is a ZFS Storage Appliance (since 11.2.0.3.1, bug 13362079).",
     reference=ADMIN,
     each=SERVERS,
+    because_of=("storage_type.agent_answers", "storage_type.snmp_library"),
 )
 def hcc(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     features = server.storage.features

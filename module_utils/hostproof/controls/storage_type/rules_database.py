@@ -88,6 +88,7 @@ def snmp_library(facts: Facts, policy: Policy) -> Verdict:
     why="The database writer notes in its trace file that it cannot load the library, or that a "
     "server gives no answer.",
     reference=LADBI,
+    because_of=("storage_type.snmp_library",),
 )
 def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     evidence = ["command:" + " ".join(database_snmp.trace_argv(policy.trace_folder))]

@@ -18,6 +18,7 @@ from .subjects import SERVERS, health_of, rules
     why="A discarded packet is a retransmission that the database waits for.",
     reference="RFC 2863, ifInDiscards and ifOutDiscards",
     each=SERVERS,
+    because_of=("storage_type.agent_answers",),
 )
 def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     health = health_of(server)
@@ -51,6 +52,7 @@ def discards(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     why="A filer whose processors are busy answers late, whatever its disks do.",
     reference="HOST-RESOURCES-MIB (RFC 2790); NETWORK-APPLIANCE-MIB cpuBusyTimePerCent",
     each=SERVERS,
+    because_of=("storage_type.agent_answers",),
 )
 def cpu_busy(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     load = known_or_skip(health_of(server).load)

@@ -65,6 +65,7 @@ _SYSTEM_SIZE = 10 << 30
     "flash does not, but what is full takes no write.",
     reference=CAPACITY,
     each=SERVERS,
+    because_of=("storage_type.agent_answers",),
 )
 def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     volumes = known_or_skip(health_of(server).volumes)
