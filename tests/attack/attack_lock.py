@@ -44,7 +44,7 @@ def at_once(_number: int) -> bool:
     pair = [FORK.Process(target=work, args=(answers,)) for _ in range(2)]
     for one in pair:
         one.start()
-    said = [answers.get(timeout=60) for _ in pair]
+    said = [answers.get(timeout=600) for _ in pair]
     for one in pair:
         one.join()
     return "both" in said or "one" not in said
@@ -63,14 +63,14 @@ def killed(_number: int) -> bool:
     ready, answers = FORK.Queue(), FORK.Queue()
     holder = FORK.Process(target=hold, args=(ready,))
     holder.start()
-    pid = ready.get(timeout=60)
+    pid = ready.get(timeout=600)
     work(answers)
-    told = answers.get(timeout=60)
+    told = answers.get(timeout=600)
     holder.kill()
     holder.join()
     work(answers)
     named = "apply of nfs_mounts" in told and f"process {pid}" in told
-    return not named or answers.get(timeout=60) != "one"
+    return not named or answers.get(timeout=600) != "one"
 
 
 def main() -> int:

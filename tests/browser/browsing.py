@@ -32,7 +32,7 @@ def browse(tmp_path, page, *options):
         [BROWSER, *OPTIONS, profile, *options, path.as_uri()],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
 

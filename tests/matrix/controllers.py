@@ -50,7 +50,7 @@ def find_python(version: str) -> str:
     for candidate in [*map(str, candidates), *filter(None, on_path)]:
         question = [candidate, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
         try:
-            answer = subprocess.run(question, capture_output=True, text=True, timeout=20)
+            answer = subprocess.run(question, capture_output=True, text=True, timeout=600)
         except OSError:
             continue
         if answer.stdout.strip() == version:

@@ -63,7 +63,7 @@ class OracleHome:
             input=said,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
         assert not done.stderr, done.stderr
         return done.returncode, done.stdout

@@ -81,7 +81,7 @@ def hostproof(environment, tmp_path_factory) -> Callable[..., Run]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         folders = sorted(reports.iterdir()) if reports.exists() else []
         return Run(ran.returncode, ran.stdout, folders[0] if folders else reports / "none")

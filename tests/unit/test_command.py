@@ -51,7 +51,7 @@ class Standin:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=60,
+            timeout=600,
         )
 
     @property
@@ -207,7 +207,7 @@ class TestNamesThatDoNotExist:
                 cwd=tmp_path,
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=600,
             )
             assert "'soth'; did you mean south?" in done.stderr, done
             assert done.returncode == 1
@@ -331,7 +331,7 @@ class TestStart:
             env={**os.environ, "PYTHONPATH": str(ROOT / "plugin_utils")},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
         )
         assert done.stdout == "[]\n", done.stderr
 

@@ -25,7 +25,7 @@ def completed(*words: str, program: str = "./hostproof") -> list[str]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=600,
     )
     assert done.stderr == ""
     return done.stdout.split()

@@ -45,7 +45,7 @@ def test_a_module_takes_the_policy_of_every_control(control, tmp_path):
             controls={control: direct.policy(control, tmp_path)}, evidence_pack=str(pack)
         ),
         capture_output=True,
-        timeout=60,
+        timeout=600,
     )
     answer = json.loads(done.stdout)
     assert "failed" not in answer, answer

@@ -196,7 +196,7 @@ class TestFixes:
 
     def test_the_script_without_an_argument_lists_and_runs_nothing(self, written):
         done = subprocess.run(
-            ["bash", "db1.sh"], cwd=written, capture_output=True, text=True, timeout=30
+            ["bash", "db1.sh"], cwd=written, capture_output=True, text=True, timeout=600
         )
         assert done.returncode == 0, done.stderr
         assert "1. takes effect: now (hugepages.a)\n   mend it\n     sysctl -w a=1\n" in done.stdout
@@ -239,7 +239,7 @@ class TestFixes:
                 + [str(tmp_path / "fixes/db1.yml")],
                 cwd=tmp_path,
                 capture_output=True,
-                timeout=120,
+                timeout=600,
             ).returncode
 
         assert run() != 0
@@ -283,7 +283,7 @@ class TestTheScriptAtATerminal:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     text=True,
-                    timeout=30,
+                    timeout=600,
                 )
             finally:
                 os.close(ours)

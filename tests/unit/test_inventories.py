@@ -112,7 +112,7 @@ def test_the_command_says_it_before_ansible_begins(tmp_path):
         env={**wrapper.environment(tmp_path), "HOSTPROOF_REPORTS": str(tmp_path / "reports")},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 1, done.stdout
     assert f"hostproof: {path} stands for more than 1000000 values" in done.stderr

@@ -96,7 +96,7 @@ def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
         },
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
     )
     assert (folder / "answers.json").exists(), ran.stdout + ran.stderr
     return json.loads((folder / "answers.json").read_text())

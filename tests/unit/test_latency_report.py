@@ -82,7 +82,7 @@ def answers(tmp_path_factory) -> dict[str, dict[str, Any]]:
         },
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
     )
     assert (folder / "answers.json").exists(), run.stdout + run.stderr
     return json.loads((folder / "answers.json").read_text())

@@ -113,7 +113,7 @@ def answers(request, tmp_path_factory) -> dict[str, dict[str, Any]]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert (folder / "answers.json").exists(), ran.stdout + ran.stderr
     return json.loads((folder / "answers.json").read_text())

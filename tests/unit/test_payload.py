@@ -360,7 +360,7 @@ def ask(
     if prelude:
         command = command.replace("import sys\n", f"import sys\n{prelude}\n", 1)
     done = subprocess.run(
-        ["/bin/sh", "-c", command], input=code + asked, capture_output=True, timeout=120, **options
+        ["/bin/sh", "-c", command], input=code + asked, capture_output=True, timeout=600, **options
     )
     return done, mark
 

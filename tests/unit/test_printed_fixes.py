@@ -69,7 +69,7 @@ def run_nothing(line: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=600,
     )
 
 

@@ -86,7 +86,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         # Other tests may run beside this one, with a folder of their own for reports.
         assert reports_here() == before, "a report outside of the job's folder"
@@ -163,6 +163,6 @@ def test_every_playbook_finds_what_it_needs_in_a_foreign_project(project):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr

@@ -95,7 +95,7 @@ def test_an_audit_accepts_it(tmp_path):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
 
     done = run("init", "--evidence", "packs/db05.example.com.json", "--out", "mine")

@@ -74,7 +74,7 @@ def judged(folder: Path, *, requiretty: bool, pipelining: bool, password: str = 
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     (report,) = folder.glob("reports/*/findings.jsonl")
     (line,) = map(json.loads, report.read_text().splitlines())

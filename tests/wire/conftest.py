@@ -66,7 +66,7 @@ class Capture:
 
     def tshark(self, *options: str) -> str:
         command = ["tshark", "-r", str(self.file), "-d", f"tcp.port=={self.port},tns", *options]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -110,7 +110,7 @@ def listening(file: Path, port: int) -> Iterator[Capture]:
         time.sleep(1)
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=600)
 
 
 class Kept:
@@ -156,7 +156,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OracleHome]:
 
 def version_of(name: str) -> str:
     command = [name, "--version"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     found = re.search(r"\d+\.[\d.]+", done.stdout)
     assert found, done.stdout
     return f"{name} {found.group()}"

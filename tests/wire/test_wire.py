@@ -111,7 +111,7 @@ def test_the_dissection_is_the_one_that_was_kept(
 
 def told_by_nmap(home: OracleHome, *options: str) -> str:
     command = ["nmap", "-n", "-sT", "-p", str(home.port), *options, "127.0.0.1"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     kept = [line for line in lines if line.startswith((f"{home.port}/tcp", "|"))]

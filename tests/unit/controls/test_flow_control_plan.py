@@ -485,7 +485,7 @@ def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         ["sh", "-c", script.replace("sleep 0.5", "sleep 0.01"), "sh", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
 

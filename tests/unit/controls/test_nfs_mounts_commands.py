@@ -131,7 +131,7 @@ def shell(tmp_path: Path) -> Any:
         # What would write a file of the machine is only read, never run.
         check = ["-n"] if ">" in shlex.split(text) or ">>" in shlex.split(text) else []
         subprocess.run(
-            ["/bin/bash", *check, "-c", text], cwd=work, env=environment, timeout=20, check=False
+            ["/bin/bash", *check, "-c", text], cwd=work, env=environment, timeout=600, check=False
         )
         assert os.listdir(work) == ["hostproof"], text
         return calls.read_text().split("\0")[:-1]

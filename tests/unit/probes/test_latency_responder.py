@@ -156,7 +156,7 @@ def test_one_that_nobody_waits_for_has_ended_too() -> None:
         [sys.executable, "-c", ORPHANED, str(MODULE_UTILS)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert (ran.stdout, ran.stderr) == ("Z\n", "")
 
