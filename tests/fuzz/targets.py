@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.parsers import ellipsis_marks, number, size
 from ansible.module_utils.hostproof.parsers.kernel import (
     bracketed,
     buddyinfo,
+    cpuinfo,
     diskstats,
     kernel_cmdline,
     kernel_config,
@@ -31,6 +32,7 @@ from ansible.module_utils.hostproof.parsers.net import (
     dcb,
     dladm,
     entstat,
+    ethtool_driver,
     ethtool_pause,
     ethtool_permanent,
     ethtool_settings,
@@ -68,6 +70,7 @@ from ansible.module_utils.hostproof.parsers.oracle import (
     alert_log_large_pages,
     awr,
     awr_global,
+    crsconfig_params,
     dashed_table,
     devio_stats,
     idle_events,
@@ -108,6 +111,7 @@ from ansible.module_utils.hostproof.parsers.unix import (
     lsattr,
     lslpp,
     lssrc,
+    os_release,
     oslevel,
 )
 from ansible.module_utils.hostproof.snmp import snmp_message, snmp_output
@@ -242,6 +246,10 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (oranfstab.parse, "oranfstab/guide.txt"),
     (oratab.parse, "oratab/root-sh.txt"),
     (proc_net_tcp.parse, "proc_net_tcp/linux-6.18-tcp6.txt"),
+    (cpuinfo.parse, "processor\t: 0\nmodel name\t: Intel(R) Xeon(R)\n\nprocessor\t: 1\n"),
+    (crsconfig_params.parse, "ORACLE_OWNER=grid\nCLUSTER_NAME=rac1\nNODE_NAME_LIST=db1,db2\n"),
+    (ethtool_driver.parse, "driver: ixgbe\nversion: 5.15.0\nfirmware-version: 0x800008a4\n"),
+    (os_release.parse, 'NAME="Oracle Linux Server"\n# x\nPRETTY_NAME="Oracle Linux 9.4"\n'),
     (kernel_cmdline.parse, 'ro a="b c" hugepagesz=1G hugepages=0:4,1:4\n'),
     (
         lambda text: kernel_cmdline.hugepages(kernel_cmdline.parse(text), 2 << 20),

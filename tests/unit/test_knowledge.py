@@ -59,7 +59,7 @@ class TestChecks:
 
     @pytest.mark.parametrize(
         ("control", "said"),
-        [("hugpages", "did you mean hugepages?"), ("zzz", "there are flow_control, ")],
+        [("hugpages", "did you mean hugepages?"), ("zzz", f"there are {min(CONTROLS)}, ")],
     )
     def test_of_a_control_that_is_none(self, capsys, control, said):
         assert command.main(["checks", "--control", control]) == 1

@@ -16,6 +16,7 @@ import packs
 import pytest
 import yaml
 from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.controls import CONTROLS
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = str(packs.FIXTURES / "hugepages/packs/seed-1000-pages.json")
@@ -166,7 +167,7 @@ class TestVerifyControls:
             ("no_pack", "there is no evidence pack /nonexistent/pack.json: record the host first"),
             ("bad_policy", "hugepages_memlock must be auto, unlimited, unmanaged or a number of"),
             ("bad_choice", "value of fail_on must be one of: never, fail, warn, got: sometimes"),
-            ("no_controls", "no control is named: name at least one of flow_control, "),
+            ("no_controls", f"no control is named: name at least one of {min(CONTROLS)}, "),
             ("unknown_control", "there is no control hugepage: did you mean hugepages?"),
         ],
     )

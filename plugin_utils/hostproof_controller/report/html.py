@@ -23,7 +23,7 @@ from ansible.module_utils.hostproof.finding import LAYERS, PASS, SKIP, STATUSES,
 from .evidence import Shelf, Spool, shown_readings
 from .latency_figure import Figure, by_urgency, content, figures_of, heading, table
 from .page import LEGEND, PAGE_STYLE, SCRIPT, STYLE
-from .store import PSEUDO_HOSTS, RUN_HOST, WAIVERS_HOST, HostState, Results, recorded_apart
+from .store import RUN_HOST, WAIVERS_HOST, HostState, Results, is_pseudo, recorded_apart
 from .text import fix_of, one_line, printable
 from .verdict import (
     EXIT_MEANINGS,
@@ -149,7 +149,7 @@ class Survey:
         self._titles: dict[str, _Frequent] = {}
 
     def add(self, state: HostState) -> None:
-        is_host = state.name not in PSEUDO_HOSTS
+        is_host = not is_pseudo(state.name)
         for finding in state.findings:
             texts = _texts_of(finding)
             if is_host:

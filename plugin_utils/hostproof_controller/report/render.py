@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ansible.module_utils.hostproof.errors import HostproofError
 
+from ..cluster.nodes import clusters_of
 from .document import Document
 from .html import Survey, html_pieces
 from .junit import JUnit
@@ -25,6 +26,8 @@ from .store import (
     HostState,
     Part,
     Results,
+    cluster_host,
+    is_cluster,
     merge,
     merged_lines,
     pseudo_line,
@@ -71,7 +74,8 @@ def render_folder(
     """Write report.json, report.xml, report.prom and report.html into ``folder``.
 
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
-    ``today`` and findings.jsonl is rewritten to agree; without, it stays as the run recorded it.
+    ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten where it
+    does not agree; without either it stays as the run recorded it.
     ``known_checks`` is asked with waivers alone: every control must be imported to tell them.
     Every file is replaced atomically. A folder without findings.jsonl is a run without results.
 
@@ -81,6 +85,8 @@ def render_folder(
     source = os.path.join(folder, FINDINGS_FILE)
     results = merge(read_entries([source], notes) if os.path.exists(source) else [], notes)
     instant = generated or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    recorded = results
+    results = with_clusters(results)
     with ExitStack() as files:
         drafts: dict[str, Draft] = {}
 
@@ -89,12 +95,11 @@ def render_folder(
             return drafts[name]
 
         if waivers is not None:
-            before = results
             results = with_waivers(results, waivers, today, known_checks())
-            if _differ(before, results):
-                lines = draft(FINDINGS_FILE)
-                for line in render_lines(merged_lines(results)):
-                    lines.write(line)
+        if results is not recorded and _differ(recorded, results):
+            lines = draft(FINDINGS_FILE)
+            for line in render_lines(merged_lines(results)):
+                lines.write(line)
         summary = _write_forms(results, instant, strict, draft, files)
         # All of them are written: now each takes its place.
         for one in drafts.values():
@@ -138,12 +143,33 @@ def _write_forms(
     return summary
 
 
+def with_clusters(results: Results) -> Results:
+    """The results with the nodes of every cluster compared anew."""
+    about = [state for state in results.about if not is_cluster(state.name)]
+    entries = [entry for entry in results.entries if not is_cluster(entry.host)]
+    compared = results
+    if len(entries) < len(results.entries):
+        compared = Results(results.hosts, about, results.runs, entries, results.notes)
+    clusters = clusters_of(results.hosts.in_clusters())
+    if not clusters:
+        return compared
+    # It imports a control, which few reports need.
+    from ..cluster.comparison import findings_on
+
+    for cluster in clusters:
+        name = cluster_host(cluster.name)
+        part = Part(pseudo_line(results, name), findings_on(cluster))
+        compared = with_parts(compared, name, [part])
+    return compared
+
+
 def with_waivers(
     results: Results, waivers: list[Waiver], today: datetime.date, known_checks: Iterable[str]
 ) -> Results:
     """The results with the waivers applied, and what is to be said about the waivers added."""
     applied = Applied(waivers, today, known_checks)
-    for state in results.hosts:
+    clusters = [state for state in results.about if is_cluster(state.name)]
+    for state in (*results.hosts, *clusters):
         applied.see(state.name, state.findings)
     about = applied.about()
 
@@ -152,7 +178,11 @@ def with_waivers(
         return _with_findings(state, findings, about.get(state.name, []))
 
     hosts: Hosts = results.hosts.changed(change)
-    others = [state for state in results.about if state.name != WAIVERS_HOST]
+    others = [
+        change(state) if is_cluster(state.name) else state
+        for state in results.about
+        if state.name != WAIVERS_HOST
+    ]
     entries = [entry for entry in results.entries if entry.host != WAIVERS_HOST]
     changed = Results(hosts, others, results.runs, entries, results.notes)
     if WAIVERS_HOST in about:

@@ -34,6 +34,7 @@ from ansible.module_utils.hostproof.finding import (
     found,
 )
 
+from ..cluster.nodes import COMPLETE
 from .text import shorten
 from .verdict import Tally
 from .waivers import WAIVERS_HOST
@@ -57,6 +58,8 @@ _AS_APPLIED = " as applied"
 #: Pseudo hosts: what is to be said about the run itself or about the waivers. They get no verdict.
 RUN_HOST = "(run)"
 PSEUDO_HOSTS = (RUN_HOST, WAIVERS_HOST)
+#: Begins the name of what is said about a cluster: "(cluster rac1)".
+_CLUSTER = "(cluster "
 
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
 _CHECK_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")
@@ -130,6 +133,19 @@ _FINISHED = Check(
 )
 
 
+def cluster_host(name: str) -> str:
+    """The pseudo host of a cluster."""
+    return f"{_CLUSTER}{name})"
+
+
+def is_cluster(name: str) -> bool:
+    return name.startswith(_CLUSTER)
+
+
+def is_pseudo(name: str) -> bool:
+    return name in PSEUDO_HOSTS or is_cluster(name)
+
+
 class Part(NamedTuple):
     """The findings that one line of findings.jsonl contributes to its host."""
 
@@ -184,10 +200,10 @@ class Entry:
     """What a line says of its place among the others; the line itself is read when it is needed.
 
     ``topics`` are what its findings are about (_topic), each with whether all that it says of it
-    yields to an older line (_has_no_before).
+    yields to an older line (_has_no_before). ``in_cluster``: it says of which cluster the host is.
     """
 
-    __slots__ = ("_line", "_place", "at", "host", "outcome", "run", "topics")
+    __slots__ = ("_line", "_place", "at", "host", "in_cluster", "outcome", "run", "topics")
 
     def __init__(
         self,
@@ -200,8 +216,11 @@ class Entry:
         self.outcome: str = line["outcome"]
         self._line = None if place else line
         self._place = place
+        self.in_cluster = False
         topics: dict[str, bool] = {}
         for finding in line["findings"]:
+            if finding["check"] == COMPLETE and finding["values"]:
+                self.in_cluster = True
             topic = _topic(finding)
             topics[topic] = topics.get(topic, True) and _has_no_before(finding)
         # Nearly all lines of a run say the same of both.
@@ -286,6 +305,12 @@ class Hosts(Sequence[HostState]):
     def changed(self, change: Callable[[HostState], HostState]) -> "Hosts":
         """The same hosts, each as ``change`` has it."""
         return Hosts(self._hosts, change)
+
+    def in_clusters(self) -> Iterator[HostState]:
+        """Those that said of which cluster they are a node."""
+        for place, host in enumerate(self._hosts):
+            if any(won.entry.in_cluster for won in host.won):
+                yield self[place]
 
     def part_of(self, entry: Entry) -> Part | None:
         """What a line contributes to its host; None where later lines replaced all of it."""
@@ -425,7 +450,8 @@ def merge(lines: Iterable[Entry | dict[str, Any]], notes: Iterable[str] = ()) ->
     by_host: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.at):
         by_host.setdefault(entry.host, []).append(entry)
-    pseudo = {host: by_host.pop(host) for host in PSEUDO_HOSTS if host in by_host}
+    names = [*PSEUDO_HOSTS, *sorted(filter(is_cluster, by_host), key=natural)]
+    pseudo = {host: by_host.pop(host) for host in names if host in by_host}
     hosts = [_merge_host(host, by_host[host]) for host in sorted(by_host, key=natural)]
     about = [
         _merge_host(host, [entry.hold() for entry in found]).state()
@@ -460,7 +486,7 @@ def merged_lines(results: Results) -> Iterator[dict[str, Any]]:
     """
     about = {id(part.line): part for state in results.about for part in state.parts}
     for entry in results.entries:
-        if entry.host in PSEUDO_HOSTS:
+        if is_pseudo(entry.host):
             part = about.pop(id(entry.load()), None)
         else:
             part = results.hosts.part_of(entry)
@@ -778,7 +804,7 @@ def _merge_host(host: str, entries: list[Entry]) -> _Host:
         for topic, yields in topics.items():
             if not (yields and topic in winners):
                 winners[topic] = entry
-    if not winners and host not in PSEUDO_HOSTS:
+    if not winners and not is_pseudo(host):
         winners["host"] = silent = entries[-1]
     won: dict[int, set[str]] = {}
     for topic, winner in winners.items():
@@ -885,7 +911,7 @@ def _runs(entries: list[Entry]) -> list[Run]:
     for entry in entries:
         known[entry.run["id"]] = entry.run
         names = answered.setdefault(entry.run["id"], set())
-        if entry.host not in PSEUDO_HOSTS:
+        if not is_pseudo(entry.host):
             names.add(entry.host)
     runs = [
         Run(run["id"], run["started"], run["hosts"], len(answered[key]))

@@ -4,13 +4,13 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...answer import Answer, attempt, if_known, known
 from ...command import Command, state_of
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
 from ...parsers.net import listening_sockets, proc_net_snmp
 from ...parsers.oracle import listener_log
-from ...probes.nfs import nfs_files
+from ...probes.oracle import clusterware as installed
 from ...probes.oracle import listeners as probe
 from ...probes.oracle import oracle_homes
 from ...probes.oracle.listeners import Listener
@@ -27,8 +27,6 @@ SOCKETS = "command:" + " ".join(listening_sockets.ARGV)
 #: cluster only.
 CLUSTERWARE = r"(^|/)ohasd\.bin$"
 CLUSTER = r"(^|/)(crsd|octssd)\.bin$"
-#: Where root.sh of Grid Infrastructure writes its home: Linux, Solaris.
-OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
 
 
 class Overflows(NamedTuple):
@@ -136,13 +134,7 @@ def _none(key: str) -> Absent:
 
 
 def _read_clusterware(host: Host) -> Clusterware:
-    home: Optional[str] = None
-    for path in OLR:
-        text = unless_absent(attempt(nfs_files.read_text, host, path), "")
-        for line in text.split("\n"):
-            name, _, value = line.partition("=")
-            if name.strip() == "crs_home" and value.strip():
-                home = value.strip().rstrip("/")
+    home = installed.read_home(host)
     runs = bool(host.processes("ohasd", CLUSTERWARE))
     return Clusterware(runs, bool(host.processes("clusterware", CLUSTER)) and runs, home)
 

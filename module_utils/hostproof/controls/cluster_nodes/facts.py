@@ -1,0 +1,178 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a node is: everything that should be the same on each node of a cluster."""
+
+import re
+from typing import Dict, NamedTuple, Optional, Tuple, Union
+
+from ...answer import Answer, attempt, known, unless_absent
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host
+from ...parsers.kernel import cpuinfo, meminfo
+from ...parsers.oracle import crsconfig_params
+from ...parsers.unix import os_release
+from ...probes.kernel import numa
+from ...probes.net import interface_versions
+from ...probes.nfs import nfs_files
+from ...probes.oracle import clusterware, oracle_homes
+from .policy import Policy
+
+RELEASE = "/proc/sys/kernel/osrelease"
+OS_RELEASE = "/etc/os-release"
+CPUINFO = "/proc/cpuinfo"
+MEMINFO = "/proc/meminfo"
+CLOCK_SOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+TIME_ZONE = "/etc/localtime"
+NODE = ["uname", "-n"]
+
+#: What disciplines a clock; Clusterware's own does where it finds no other (CTSS active mode).
+TIME_DAEMONS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|octssd\.bin)$"
+_DAEMON = re.compile(TIME_DAEMONS)
+_ZONES = "/zoneinfo/"
+_PATCH = re.compile(r"^\d+$")
+
+#: A trait of a node by its name: a number or a text, None where it has none.
+Traits = Dict[str, Answer[Union[int, str, None]]]
+
+
+class Cluster(NamedTuple):
+    """``nodes`` are those that it has, by their own names; ``node`` is this one's."""
+
+    name: str
+    node: str
+    nodes: Tuple[str, ...]
+    evidence: Tuple[str, ...]
+
+
+class Facts(NamedTuple):
+    """``cluster`` is None where the host is in none."""
+
+    cluster: Answer[Optional[Cluster]]
+    software: Traits
+    hardware: Traits
+    huge_pages: Traits
+    network: Traits
+    clock: Traits
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    cluster = attempt(_read_cluster, host, policy)
+    if cluster is None:
+        return Facts(None, {}, {}, {}, {}, {})
+    memory = attempt(lambda: meminfo.parse(host.read_text(MEMINFO)))
+    return Facts(
+        cluster=cluster,
+        software=_read_software(host),
+        hardware={
+            "cpu_model": attempt(lambda: cpuinfo.parse(host.read_text(CPUINFO)).model),
+            "cpus": attempt(lambda: cpuinfo.parse(host.read_text(CPUINFO)).online),
+            "memory_mib": attempt(lambda: known(memory)["MemTotal"] >> 20),
+        },
+        huge_pages=_read_huge_pages(host, memory),
+        network=_read_network(host),
+        clock=_read_clock(host),
+    )
+
+
+def _read_cluster(host: Host, policy: Policy) -> Optional[Cluster]:
+    if policy.name == "none":
+        return None
+    name, nodes, evidence = policy.name, policy.expected, []
+    if name is None or nodes is None:
+        # A name in the policy is enough: which nodes there are need not be known then.
+        installed = attempt(_installed, host)
+        if isinstance(installed, HostproofError):
+            if name is None:
+                raise installed
+        elif installed is not None:
+            config, key = installed
+            name = name or config.cluster
+            nodes = config.nodes if nodes is None else nodes
+            evidence.append(key)
+    if name is None:
+        return None
+    node = host.run(NODE)
+    return Cluster(name, node.stdout.strip(), nodes or (), ("command:uname -n", *evidence))
+
+
+def _installed(host: Host) -> Optional[Tuple[crsconfig_params.Config, str]]:
+    """What Grid Infrastructure was configured with, and the evidence; None without a cluster."""
+    home = clusterware.read_home(host)
+    if home is None:
+        return None
+    path = home + crsconfig_params.FILE
+    config = crsconfig_params.parse(nfs_files.read_text(host, path))
+    # Oracle Restart has the file, and no nodes in it.
+    return (config, "command:cat " + path) if config.cluster and config.nodes else None
+
+
+def _read_software(host: Host) -> Traits:
+    traits: Traits = {
+        "kernel": attempt(lambda: host.read_text(RELEASE).strip()),
+        "os": attempt(lambda: os_release.parse(host.read_text(OS_RELEASE)).get("PRETTY_NAME", "")),
+    }
+    homes = attempt(oracle_homes.read_homes, host, ())
+    if isinstance(homes, HostproofError):
+        traits["oracle_homes"] = homes
+        return traits
+    traits["oracle_homes"] = ", ".join(home.path for home in homes)
+    for home in homes:
+        traits[f"patches {home.path}"] = attempt(_read_patches, host, home.path)
+    return traits
+
+
+def _read_patches(host: Host, home: str) -> str:
+    """Numbers of the patches whose inventory the home holds."""
+    names = unless_absent(attempt(host.list_dir, home + "/inventory/oneoffs"), [])
+    return ", ".join(sorted(name for name in names if _PATCH.match(name)))
+
+
+def _read_huge_pages(host: Host, memory: Answer[Dict[str, int]]) -> Traits:
+    pool = attempt(lambda: meminfo.pool(known(memory)))
+    if isinstance(pool, HostproofError):
+        return {"huge_pages": pool}
+    traits: Traits = {"huge_pages": pool.total, "huge_page_size_kib": pool.page_size >> 10}
+    nodes = attempt(numa.read_node_pools, host, pool.page_size)
+    if isinstance(nodes, HostproofError):
+        traits["huge_pages_by_numa_node"] = nodes
+    elif nodes:
+        traits["huge_pages_by_numa_node"] = ", ".join(f"{one.name} {one.pages}" for one in nodes)
+    return traits
+
+
+def _read_network(host: Host) -> Traits:
+    found = attempt(interface_versions.read, host)
+    if isinstance(found, HostproofError):
+        return {"interfaces": found}
+    traits: Traits = {}
+    for one in found:
+        traits[f"mtu {one.name}"] = one.mtu
+        if one.has_card:
+            driver = one.driver
+            traits[f"driver {one.name}"] = attempt(lambda d=driver: known(d).name)
+            traits[f"firmware {one.name}"] = attempt(lambda d=driver: known(d).firmware)
+    return traits
+
+
+def _read_clock(host: Host) -> Traits:
+    source = attempt(lambda: host.read_text(CLOCK_SOURCE).strip())
+    return {
+        "clock_source": None if isinstance(source, Absent) else source,
+        "time_daemon": attempt(_time_daemons, host),
+        "time_zone": attempt(_time_zone, host),
+    }
+
+
+def _time_daemons(host: Host) -> str:
+    found = [_DAEMON.search(one.argv0) for one in host.processes("time", TIME_DAEMONS)]
+    return ", ".join(sorted({match.group(2) for match in found if match})) or "none"
+
+
+def _time_zone(host: Host) -> str:
+    path = attempt(host.real_path, TIME_ZONE)
+    if isinstance(path, Absent):
+        return "UTC"
+    _, marker, zone = str(known(path)).rpartition(_ZONES)
+    if not marker:
+        raise Unanswered("link:" + TIME_ZONE, f"{TIME_ZONE} is a copy, so it names no zone")
+    return zone

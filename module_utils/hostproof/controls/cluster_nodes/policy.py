@@ -1,0 +1,27 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which cluster a host belongs to: the role's variables and their checks."""
+
+from typing import NamedTuple, Optional, Tuple
+
+from ...fields import checked_by, names, reader
+from ...policy import PolicyValues
+
+NAME = "cluster_nodes"
+
+
+def _name(given: PolicyValues, name: str) -> Optional[str]:
+    value = given[name]
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise given.error(name, f"must be auto, none or the name of a cluster, not {value!r}")
+    return None if value == "auto" else value
+
+
+class Policy(NamedTuple):
+    """``name`` is None where Clusterware is to say it, and "none" where the host is in none."""
+
+    name: Optional[str] = checked_by(_name, "str")
+    expected: Optional[Tuple[str, ...]] = names().none_for("auto")
+
+
+policy_from = reader(NAME, Policy)

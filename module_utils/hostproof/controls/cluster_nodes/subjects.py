@@ -1,0 +1,16 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the checks apply: on a node of a cluster."""
+
+from ...answer import known
+from ...checking import Rules, Skip
+from .facts import Facts
+from .policy import NAME, Policy
+
+
+def _in_cluster(facts: Facts, _policy: Policy) -> None:
+    if known(facts.cluster) is None:
+        raise Skip("This host is in no cluster: none is named, and Clusterware has none.")
+
+
+rules = Rules(NAME, applies=_in_cluster)

@@ -1,0 +1,214 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The findings on a cluster: what its nodes differ in, with both values and who has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.checking import Rule
+from ansible.module_utils.hostproof.controls.cluster_nodes import rules_traits
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Check, found
+
+from .nodes import Cluster, Node, Verdict
+
+#: What breaks with unequal values; all else will bite when work moves to the other node.
+_FAILS = ("mtu ", "huge_pages")
+#: Of numbers that a machine of the same kind has a little more or less of: the share of the largest
+#: that is no difference (what a kernel keeps for itself at boot).
+_TOLERANCE = {"memory_mib": 0.01}
+
+_TRAITS: tuple[Rule, ...] = (
+    rules_traits.software,
+    rules_traits.hardware,
+    rules_traits.huge_pages,
+    rules_traits.network,
+    rules_traits.clock,
+)
+
+SAME = "the same on all nodes"
+
+#: Statuses between which a difference is nobody's fault: what does not apply to one of them.
+_EQUAL = (PASS, SKIP)
+
+
+class Same(NamedTuple):
+    """Nodes that have the same value."""
+
+    value: Any
+    hosts: list[str]
+
+
+def findings_on(cluster: Cluster) -> list[dict[str, Any]]:
+    """The findings on a cluster, as a line of findings.jsonl has them."""
+    found_here = [_complete(cluster)]
+    for rule in _TRAITS:
+        found_here += _traits(cluster, rule.check)
+    found_here += _verdicts(cluster)
+    return found_here
+
+
+def _complete(cluster: Cluster) -> dict[str, Any]:
+    check = rules_traits.complete.check
+    seen = ", ".join(node.host for node in cluster.nodes)
+    wanted = ", ".join(cluster.expected) or None
+    if cluster.missing:
+        names = ", ".join(cluster.missing)
+        why = f"Nothing is known of {names}: nobody can say that {cluster.name} is alike."
+        fix = f"judge {names} too, in this run or in one whose report is put together with this"
+        return _told(check, ERROR, why, fix=fix, desired=wanted, running=seen)
+    if not cluster.expected and len(cluster.nodes) < 2:
+        why = "Only one node is known: set cluster_nodes_expected to say which there are."
+        return _told(check, ERROR, why, fix="set cluster_nodes_expected", running=seen)
+    return _told(check, PASS, desired=wanted, running=seen)
+
+
+def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
+    """A finding for each trait that differs or is not known of a node; one where all agree."""
+    unjudged = [node.host for node in cluster.nodes if check.id not in node.traits]
+    told = []
+    if unjudged:
+        why = f"{', '.join(unjudged)} did not say: judge it again with the control cluster_nodes."
+        told.append(_told(check, ERROR, why))
+    nodes = [node for node in cluster.nodes if check.id in node.traits]
+    names = list(dict.fromkeys(name for node in nodes for name in node.traits[check.id]))
+    for name in names:
+        told += _trait(check, name, {node.host: _trait_of(node, check, name) for node in nodes})
+    return told or [
+        _told(check, PASS, desired=SAME, running=f"{len(names)} values are equal on all nodes")
+    ]
+
+
+def _trait_of(node: Node, check: Check, name: str) -> Any:
+    """Its value; "none" where it has no such thing, None where that is not known."""
+    return node.traits[check.id].get(name, "none")
+
+
+def _trait(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
+    title = f"{name}: {check.title}"
+    told = []
+    unknown = [host for host, value in by_host.items() if value is None]
+    known = {host: value for host, value in by_host.items() if value is not None}
+    if unknown:
+        why = f"{name} is not known of {', '.join(unknown)}: its own finding says why."
+        told.append(_told(check, ERROR, why, title=title, desired=SAME))
+    groups = alike(known, _TOLERANCE.get(name, 0))
+    if len(groups) > 1:
+        told.append(
+            _told(
+                check,
+                FAIL if name.startswith(_FAILS) else WARN,
+                f"{odd_one_out(groups)}. {check.why}",
+                title=title,
+                desired=SAME,
+                fix="make the nodes alike, or waive the difference that is meant",
+                running=_listed(groups),
+                values=dict(sorted(known.items())),
+            )
+        )
+    return told
+
+
+def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
+    """Where a check that every node has says one thing of one and another of the next.
+
+    What goes with one cause stands in one finding: of a control, and between the same nodes.
+    """
+    check = rules_traits.verdicts.check
+    first, *others = cluster.nodes
+    shared = [key for key in first.verdicts if all(key in node.verdicts for node in others)]
+    told: dict[tuple[str, str], list[_Difference]] = {}
+    for check_id, title in shared:
+        layers = {node.host: node.verdicts[check_id, title] for node in cluster.nodes}
+        difference = _layer_that_differs(layers)
+        if difference:
+            layer, groups = difference
+            control = check_id.partition(".")[0]
+            one = _Difference(check_id, title, layer, groups)
+            told.setdefault((control, odd_one_out(groups)), []).append(one)
+    equal = f"{len(shared)} findings are equal on all nodes"
+    return [_as_finding(check, *where, found_here) for where, found_here in told.items()] or [
+        _told(check, PASS if shared else SKIP, desired=SAME, running=equal)
+    ]
+
+
+class _Difference(NamedTuple):
+    """What a check says in a layer, or as its status, and of which nodes."""
+
+    check_id: str
+    title: str
+    layer: str
+    groups: list[Same]
+
+    def __str__(self) -> str:
+        return f"{self.check_id} ({self.layer}): {_listed(self.groups)}"
+
+
+def _as_finding(
+    check: Check, control: str, who: str, differences: list[_Difference]
+) -> dict[str, Any]:
+    ids = list(dict.fromkeys(one.check_id for one in differences))
+    return _told(
+        check,
+        WARN,
+        f"{who}. {check.why}",
+        title=f"{control}: {check.title}",
+        desired=SAME,
+        fix=f"./hostproof explain {ids[0]}",
+        running="; ".join(map(str, differences)),
+        because_of=ids,
+    )
+
+
+def _layer_that_differs(by_host: Mapping[str, Verdict]) -> tuple[str, list[Same]] | None:
+    """The status, or else what is wanted, or else what the next boot brings."""
+    statuses = {host: one.status for host, one in by_host.items()}
+    if not set(statuses.values()) <= set(_EQUAL):
+        groups = alike(statuses)
+        if len(groups) > 1:
+            return "status", groups
+    if SKIP in statuses.values():
+        return None
+    for layer in ("desired", "persisted"):
+        groups = alike({host: getattr(one, layer) or "nothing" for host, one in by_host.items()})
+        if len(groups) > 1:
+            return layer, groups
+    return None
+
+
+def alike(by_host: Mapping[str, Any], tolerance: float = 0) -> list[Same]:
+    """The hosts by what they have, most hosts first."""
+    groups: list[Same] = []
+    for host, value in sorted(by_host.items()):
+        for group in groups:
+            if _equal(group.value, value, tolerance):
+                group.hosts.append(host)
+                break
+        else:
+            groups.append(Same(value, [host]))
+    return sorted(groups, key=lambda group: -len(group.hosts))
+
+
+def _equal(one: Any, other: Any, tolerance: float) -> bool:
+    numbers = isinstance(one, (int, float)) and isinstance(other, (int, float))
+    if tolerance and numbers:
+        return abs(one - other) <= tolerance * max(abs(one), abs(other))
+    return bool(one == other)
+
+
+def odd_one_out(groups: list[Same]) -> str:
+    """Who differs from the most; nobody is the odd one where no value has the most."""
+    most, *others = groups
+    if len(most.hosts) == len(others[0].hosts):
+        return "The nodes differ, and no value is that of most"
+    odd = [host for group in others for host in group.hosts]
+    return f"{', '.join(odd)} {'is' if len(odd) == 1 else 'are'} not like the others"
+
+
+def _listed(groups: Iterable[Same]) -> str:
+    return "; ".join(f"{group.value} on {', '.join(group.hosts)}" for group in groups)
+
+
+def _told(check: Check, status: str, why: str | None = None, **more: Any) -> dict[str, Any]:
+    return found(check, status, why=why, **more).as_dict()

@@ -1,0 +1,113 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hosts of a report are nodes of one cluster, and what they said of themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+#: The control whose findings say what a node is, and the check that says of which cluster.
+NAME = "cluster_nodes"
+COMPLETE = "cluster_nodes.complete"
+_SOFTWARE = "cluster_nodes.software"
+
+#: A host says the name of its cluster: no more of it than a name has.
+_NO_NAME = re.compile(r"[^A-Za-z0-9._ -]")
+_LONGEST = 100
+
+
+class State(Protocol):
+    """A host of a report (report/store.py)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def findings(self) -> list[dict[str, Any]]: ...
+
+
+class Verdict(NamedTuple):
+    """What a check said of a node, in the layers that a policy or an administrator decides."""
+
+    status: str
+    desired: str | None
+    persisted: str | None
+
+
+class Node(NamedTuple):
+    """``traits`` by the id of their check, and ``verdicts`` by id and title of theirs."""
+
+    host: str
+    own_name: str
+    traits: dict[str, dict[str, Any]]
+    verdicts: dict[tuple[str, str], Verdict]
+
+    def is_called(self, name: str) -> bool:
+        """By the inventory or by itself, with or without a domain."""
+        return name in (self.host, self.own_name) or _short(name) in (
+            _short(self.host),
+            _short(self.own_name),
+        )
+
+
+class Cluster(NamedTuple):
+    """``expected`` are the names of the nodes that it has, as far as any node knows them."""
+
+    name: str
+    nodes: list[Node]
+    expected: list[str]
+
+    @property
+    def missing(self) -> list[str]:
+        return [name for name in self.expected if not any(n.is_called(name) for n in self.nodes)]
+
+
+def clusters_of(states: Iterable[State]) -> list[Cluster]:
+    """The clusters, by name. Equal texts of several nodes are held once."""
+    kept: dict[Any, Any] = {}
+    nodes: dict[str, list[Node]] = {}
+    expected: dict[str, dict[str, None]] = {}
+    for state in states:
+        said = next((one for one in state.findings if one["check"] == COMPLETE), None)
+        values = (said or {}).get("values")
+        if not values or not values.get("cluster"):
+            continue
+        name = _NO_NAME.sub("?", str(values["cluster"]))[:_LONGEST]
+        nodes.setdefault(name, []).append(_node(state, str(values.get("node") or ""), kept))
+        names = [one.strip() for one in str(values.get("nodes") or "").split(",")]
+        expected.setdefault(name, {}).update((one, None) for one in names if one)
+    return [Cluster(name, nodes[name], list(expected[name])) for name in sorted(nodes)]
+
+
+def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
+    own = [one for one in state.findings if one["control"] == NAME]
+    traits = {one["check"]: one["values"] for one in own if one["values"]}
+    bare = partial(_bare, _names_of(state.name, own_name, traits))
+    verdicts: dict[tuple[str, str], Verdict] = {}
+    for finding in state.findings:
+        if finding["control"] == NAME:
+            continue
+        key = (finding["check"], finding["title"])
+        status = (finding["waiver"] or {}).get("was") or finding["status"]
+        verdict = Verdict(status, bare(finding["desired"]), bare(finding["persisted"]))
+        verdicts[kept.setdefault(key, key)] = kept.setdefault(verdict, verdict)
+    return Node(state.name, own_name, traits, verdicts)
+
+
+def _names_of(host: str, own_name: str, traits: dict[str, dict[str, Any]]) -> re.Pattern[str]:
+    """What stands in texts of one node alone: its names, and the release of its kernel, which is
+    compared by itself."""
+    kernel = str(traits.get(_SOFTWARE, {}).get("kernel") or "")
+    names = {host, own_name, _short(host), _short(own_name), kernel} - {""}
+    words = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])")
+
+
+def _bare(names: re.Pattern[str], text: str | None) -> str | None:
+    return None if text is None else names.sub("*", text)
+
+
+def _short(name: str) -> str:
+    return name.partition(".")[0].lower()

@@ -1,0 +1,97 @@
+"""Makes the packs of tests/fixtures/cluster_nodes/packs: three nodes of a cluster of four.
+
+They are made up (tests/fixtures/cluster_nodes/SOURCES.md). When the control reads more than before:
+HOSTPROOF_WRITE_FIXTURES=1 pytest -k cluster_packs tests/unit
+"""
+
+import json
+from typing import Any
+
+import packs
+from ansible.module_utils.hostproof import audit
+from default_policies import default_policy
+from packs import Machine
+
+FOLDER = packs.FIXTURES / "cluster_nodes/packs"
+GRID = "/u01/app/19.0.0/grid"
+HOME = "/u01/app/oracle/product/19"
+KERNEL = "5.15.0-209.161.7.2.el9uek.x86_64"
+CPUINFO = """\
+processor	: {0}
+vendor_id	: GenuineIntel
+model name	: Intel(R) Xeon(R) Gold 6354 CPU @ 3.00GHz
+"""
+DRIVER = "driver: ixgbe\nversion: 5.15.0\nfirmware-version: {0}\nexpansion-rom-version: \n"
+PARAMS = """\
+SILENT=false
+ORACLE_OWNER=grid
+CLUSTER_NAME=rac1
+NODE_NAME_LIST={0}
+"""
+NODES = ("db1", "db2", "db3", "db4")
+
+
+def node(
+    name: str,
+    *,
+    kernel: str = KERNEL,
+    mtu: int = 9000,
+    pages: int = 20480,
+    memory_kib: int = 64 << 20,
+    patches: tuple[str, ...] = ("35642822", "35643107"),
+    firmware: str = "0x800008a4",
+) -> Machine:
+    """A node of RAC on Oracle Linux 9: two databases' worth of huge pages, a private network."""
+    machine = packs.linux()
+    machine.file("/proc/sys/kernel/osrelease", f"{kernel}\n")
+    machine.file(f"/boot/config-{kernel}", "CONFIG_TRANSPARENT_HUGEPAGE_ALWAYS=y\n")
+    machine.file("/etc/os-release", 'NAME="Oracle Linux Server"\nPRETTY_NAME="Oracle Linux 9.4"\n')
+    machine.file("/proc/cpuinfo", "\n".join(CPUINFO.format(number) for number in range(4)))
+    machine.memory(MemTotal=memory_kib)
+    machine.pool(pages, pages).nodes(pages)
+    sysctl = f"vm.nr_hugepages = {pages}\n"
+    machine.file("/etc/sysctl.d/97-oracle.conf", sysctl)
+    machine.file("/etc/oracle/olr.loc", f"olrconfig_loc={GRID}/cdata/{name}.olr\ncrs_home={GRID}\n")
+    machine.file(f"{GRID}/crs/install/crsconfig_params", PARAMS.format(",".join(NODES)))
+    machine.file("/etc/oratab", f"RAC1:{HOME}:N\n")
+    for home in (GRID, HOME):
+        machine.folder(*(f"{home}/inventory/oneoffs/{one}" for one in patches))
+    for nic, size in (("eth0", 1500), ("eth1", mtu)):
+        machine.folder(f"/sys/class/net/{nic}/device")
+        machine.file(f"/sys/class/net/{nic}/mtu", f"{size}\n")
+        machine.command(f"ethtool -i {nic}", DRIVER.format(firmware))
+    machine.folder("/sys/class/net/lo")
+    machine.file("/sys/class/net/lo/mtu", "65536\n")
+    clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+    machine.file(clock, "tsc\n")
+    machine.file("/usr/share/zoneinfo/Europe/Berlin", "TZif2")
+    machine.link("/etc/localtime", "/usr/share/zoneinfo/Europe/Berlin")
+    machine.process("/usr/sbin/chronyd", pid=811, uid=0)
+    machine.command("uname -n", f"{name}.example.com\n")
+    return machine
+
+
+def policy(**changes: Any) -> dict[str, Any]:
+    return default_policy("cluster_nodes") | changes
+
+
+def pack(host: str, machine: Machine) -> str:
+    """What an audit of these two controls reads."""
+    hugepages = default_policy("hugepages")
+    audit.read_host(machine, {"cluster_nodes": policy(), "hugepages": hugepages})
+    content = {
+        "schema": 1,
+        "host": host,
+        "recorded_at": packs.RECORDED_AT,
+        "readings": machine.evidence,
+    }
+    return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+def cluster_packs() -> dict[str, str]:
+    """File name to text. db4 did not answer; db2 has no huge pages, db3 another kernel and MTU."""
+    return {
+        "db1.json": pack("db1", node("db1")),
+        "db2.json": pack("db2", node("db2", pages=0)),
+        "db3.json": pack("db3", node("db3", kernel="5.15.0-100.96.32.el9uek.x86_64", mtu=1500)),
+    }

@@ -1,0 +1,205 @@
+"""Nodes of a cluster compared: from findings alone, with the report."""
+
+import datetime
+import json
+
+import cluster_packs
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import check_ids
+from cluster_packs import node, policy
+from default_policies import default_policy
+from hostproof_controller.cluster.comparison import Same, alike, odd_one_out
+from hostproof_controller.report.render import render_folder
+from hostproof_controller.report.waivers import parse_waivers
+from report.report_samples import make_line
+
+CLUSTER = "(cluster rac1)"
+TODAY = datetime.date(2026, 11, 22)
+
+
+def line(host, machine, **changes):
+    policies = {"cluster_nodes": policy(**changes), "hugepages": default_policy("hugepages")}
+    return make_line(host, [one.as_dict() for one in audit.judge_host(machine, policies)])
+
+
+def rendered(tmp_path, lines, waivers=None):
+    """Exit code and the findings on the cluster: check, title and status of what is no pass."""
+    told = tmp_path / "findings.jsonl"
+    if lines is not None:
+        told.write_text("".join(json.dumps(dict(one)) + "\n" for one in lines))
+    answer = render_folder(str(tmp_path), today=TODAY, known_checks=check_ids, waivers=waivers)
+    written = [json.loads(one) for one in told.read_text().splitlines()]
+    found = [one["findings"] for one in written if one["host"] == CLUSTER]
+    assert len(found) <= 1
+    return answer.exit_code, found[0] if found else []
+
+
+def nodes(**others):
+    alike = {name: node(name) for name in cluster_packs.NODES}
+    return [line(name, machine) for name, machine in (alike | others).items()]
+
+
+def differences(found):
+    return {(one["check"].split(".")[1], one["title"].rpartition(": ")[0]): one for one in found
+            if one["status"] not in ("pass", "skip")}  # fmt: skip
+
+
+def test_nodes_that_are_alike_pass_every_check(tmp_path):
+    _, found = rendered(tmp_path, nodes())
+    assert {one["check"]: one["status"] for one in found} == {
+        f"cluster_nodes.{name}": "pass"
+        for name in (
+            "complete", "software", "hardware", "huge_pages", "network", "clock", "verdicts",
+        )
+    }  # fmt: skip
+
+
+def test_the_odd_one_out_is_named_with_both_values(tmp_path):
+    _, found = rendered(tmp_path, nodes(db3=node("db3", mtu=1500)))
+    (only,) = differences(found).values()
+    assert (only["check"], only["status"]) == ("cluster_nodes.network", "fail")
+    assert only["title"].startswith("mtu eth1: ")
+    assert only["running"] == "9000 on db1, db2, db4; 1500 on db3"
+    assert only["why"].startswith("db3 is not like the others.")
+    assert only["values"] == {"db1": 9000, "db2": 9000, "db3": 1500, "db4": 9000}
+
+
+def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
+    lost = make_line("db4", [], outcome="unreachable", message="ssh: No route to host")
+    kernel = "5.15.0-100.96.32.el9uek.x86_64"
+    lines = [
+        line("db1", node("db1")),
+        line("db2", node("db2", pages=0)),
+        line("db3", node("db3", mtu=1500, kernel=kernel)),
+        lost,
+    ]
+    _, found = rendered(tmp_path, lines)
+    told = differences(found)
+    assert [key for key in told if key[0] != "verdicts"] == [
+        ("complete", ""),
+        ("software", "kernel"),
+        ("huge_pages", "huge_pages"),
+        ("huge_pages", "huge_pages_by_numa_node"),
+        ("network", "mtu eth1"),
+    ]
+    assert told["complete", ""]["status"] == "error"
+    assert "Nothing is known of db4" in told["complete", ""]["why"]
+    # What other checks say of the node is one finding a control, and names them.
+    (verdicts,) = [one for key, one in told.items() if key[0] == "verdicts"]
+    assert verdicts["title"].startswith("hugepages: ")
+    assert verdicts["why"].startswith("db2 is not like the others.")
+    assert (
+        "hugepages.pool_not_wasted (status): warn on db1, db3; pass on db2" in verdicts["running"]
+    )
+    assert "hugepages.pool_not_wasted" in verdicts["because_of"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "check", "title"),
+    [
+        ({"patches": ("35642822",)}, "software", f"patches {cluster_packs.HOME}"),
+        ({"firmware": "0x80000777"}, "network", "firmware eth0"),
+        ({"memory_kib": 32 << 20}, "hardware", "memory_mib"),
+    ],
+)
+def test_each_kind_of_difference(tmp_path, changed, check, title):
+    _, found = rendered(tmp_path, nodes(db2=node("db2", **changed)))
+    assert (check, title) in differences(found)
+
+
+def test_what_a_kernel_keeps_for_itself_is_no_difference_of_memory(tmp_path):
+    _, found = rendered(tmp_path, nodes(db2=node("db2", memory_kib=(64 << 20) - 200_000)))
+    assert ("hardware", "memory_mib") not in differences(found)
+
+
+def test_what_is_not_known_of_a_node_is_said_and_not_averaged_away(tmp_path):
+    secretive = node("db2").deny("/sys/class/net/eth1/mtu")
+    _, found = rendered(tmp_path, nodes(db2=secretive))
+    one = differences(found)["network", "mtu eth1"]
+    assert (one["status"], one["running"]) == ("error", None)
+    assert "not known of db2" in one["why"]
+
+
+def test_two_nodes_that_differ_have_no_odd_one(tmp_path):
+    lines = [
+        line("db1", node("db1"), name="rac1", expected=["db1", "db2"]),
+        line("db2", node("db2", mtu=1500), name="rac1", expected=["db1", "db2"]),
+    ]
+    _, found = rendered(tmp_path, lines)
+    one = differences(found)["network", "mtu eth1"]
+    assert one["why"].startswith("The nodes differ, and no value is that of most.")
+
+
+def test_a_node_that_was_judged_without_the_control_is_missing(tmp_path):
+    lines = nodes()
+    lines[1]["findings"] = [
+        one for one in lines[1]["findings"] if one["control"] != "cluster_nodes"
+    ]
+    _, found = rendered(tmp_path, lines)
+    assert differences(found)["complete", ""]["status"] == "error"
+
+
+def test_a_difference_that_is_meant_is_waived(tmp_path):
+    waivers = parse_waivers([
+        {"check": "cluster_nodes.network", "hosts": CLUSTER, "owner": "net", "reason": "moving",
+         "expires": datetime.date(2027, 3, 1)}
+    ])  # fmt: skip
+    _, found = rendered(tmp_path, nodes(db3=node("db3", mtu=1500)), waivers)
+    (one,) = [one for one in found if one["check"] == "cluster_nodes.network"]
+    assert (one["status"], one["waiver"]["was"]) == ("waived", "fail")
+    assert not [one for one in found if one["control"] == "waiver"]
+
+
+def test_it_is_compared_anew_when_the_report_is_made_again(tmp_path):
+    rendered(tmp_path, nodes(db3=node("db3", mtu=1500)))
+    text = (tmp_path / "findings.jsonl").read_text()
+    again = rendered(tmp_path, None)[1]
+    assert ("network", "mtu eth1") in differences(again)
+    assert (tmp_path / "findings.jsonl").read_text() == text
+    # A later run of the one node alone, put together with the first.
+    later = dict(line("db3", node("db3")), at="2026-11-21T04:15:20Z")
+    later["run"] = {"id": "20261121T041500Z-1a2b", "started": "2026-11-21T04:15:00Z", "hosts": 1}
+    with (tmp_path / "findings.jsonl").open("a") as stream:
+        stream.write(json.dumps(later) + "\n")
+    assert not differences(rendered(tmp_path, None)[1])
+
+
+def test_hosts_of_no_cluster_are_compared_with_nobody(tmp_path):
+    lines = [line(name, node(name), name="none") for name in ("db1", "db2")]
+    before = "".join(json.dumps(one) + "\n" for one in lines)
+    assert rendered(tmp_path, lines)[1] == []
+    assert (tmp_path / "findings.jsonl").read_text() == before
+
+
+def test_a_cluster_counts_as_no_host(tmp_path):
+    lines = nodes()
+    for one in lines:
+        one["run"] = dict(one["run"], hosts=5)
+    rendered(tmp_path, lines)
+    report = json.loads((tmp_path / "report.json").read_text())
+    told = [one for one in report["findings"] if one["check"] == "run.finished"]
+    assert told, "a fifth host that never answered must not be hidden by the cluster"
+
+
+def test_what_a_hostile_node_calls_its_cluster_is_only_a_name(tmp_path):
+    evil = "rac1\x1b[2J</td><script>{{ 1 }}" + "x" * 500
+    lines = nodes()
+    for one in lines:
+        for finding in one["findings"]:
+            if finding["check"] == "cluster_nodes.complete":
+                finding["values"]["cluster"] = evil
+    told = tmp_path / "findings.jsonl"
+    told.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    render_folder(str(tmp_path), today=TODAY, known_checks=check_ids)
+    names = {json.loads(one)["host"] for one in told.read_text().splitlines()}
+    (name,) = [one for one in names if one.startswith("(cluster")]
+    assert len(name) < 120
+    assert name.startswith("(cluster rac1??2J??td??script??? 1 ??xxx")
+
+
+def test_groups_and_the_odd_one():
+    groups = alike({"db1": 1, "db2": 2, "db3": 1})
+    assert groups == [Same(1, ["db1", "db3"]), Same(2, ["db2"])]
+    assert odd_one_out(groups) == "db2 is not like the others"
+    assert alike({"db1": 100, "db2": 99.5}, 0.01) == [Same(100, ["db1", "db2"])]
