@@ -35,13 +35,13 @@ def mounted_now() -> Dict[str, Mounted]:
     return {mount.path: mount for mount in mounts}
 
 
-def state_of(mounted: Mounted, asked: Iterable[str] = ()) -> MountState:
+def state_of(mounted: Mounted, requested: Iterable[str] = ()) -> MountState:
     """What makes the mount again as it is.
 
-    ``asked`` are names that somebody asked for although a mount can find them for itself (the
+    ``requested`` are names that somebody asked for although a mount can find them for itself (the
     mountproto that a firewall lets through).
     """
-    dropped = FOUND_BY_MOUNT.difference(asked)
+    dropped = FOUND_BY_MOUNT.difference(requested)
     settings = nfs_options.parse(mounted.options)
     kept = {name: value for name, value in settings.items() if name not in dropped}
     return MountState(mounted.source, mounted.fstype, ",".join(nfs_options.words(kept)))
@@ -262,15 +262,15 @@ def _held_by(path: str) -> str:
     return "; in use by " + ", ".join(names) if names else ""
 
 
-def _lowered(asked: MountState, mounted: Mounted, old: Optional[MountState]) -> List[str]:
+def _lowered(requested: MountState, mounted: Mounted, old: Optional[MountState]) -> List[str]:
     """A server that grants less than it did has had its maximum lowered: other mounts suffer."""
     before = {} if old is None else nfs_options.parse(old.options)
-    wish, granted = nfs_options.parse(asked.options), nfs_options.parse(mounted.options)
+    options, granted = nfs_options.parse(requested.options), nfs_options.parse(mounted.options)
     names = [
         name
         for name in TRANSFER_SIZES
         if _bytes(granted.get(name)) < _bytes(before.get(name))
-        and _bytes(granted.get(name)) < _bytes(wish.get(name, before.get(name)))
+        and _bytes(granted.get(name)) < _bytes(options.get(name, before.get(name)))
     ]
     if not names:
         return []

@@ -865,7 +865,7 @@ class TestDiff:
 class TestState:
     def test_what_somebody_asked_for_is_kept(self, both):
         mounted = mounting.mounted_now()[both.data]
-        assert "mountproto=udp" in mounting.state_of(mounted, asked=["mountproto"]).options
+        assert "mountproto=udp" in mounting.state_of(mounted, requested=["mountproto"]).options
         assert "mountproto" not in mounting.state_of(mounted).options
 
     @pytest.mark.parametrize(

@@ -56,14 +56,14 @@ def test_numbers_of_processes(most, counts):
     assert sga_cost.steps(most) == counts
 
 
-def cost(size: int = 8 * GIB, asked: int = 8 * GIB, huge: bool = True) -> Cost:
+def cost(size: int = 8 * GIB, requested: int = 8 * GIB, huge: bool = True) -> Cost:
     found = [
         Row("4 KiB", 4096, 32, 1.5, 3.0, 32 * (size // 512) + 4096, 0, 32 * size // 512),
     ]
     if huge:
         found.append(Row("huge", 2 * MIB, 32, 0.003, 0.004, 32 * 32768, 0, 32 * size // 262144))
-    reasons = [] if size == asked else ["too little memory"]
-    return Cost(asked, size, reasons, {"4 KiB": 4.0, "huge": 0.5}, found)
+    reasons = [] if size == requested else ["too little memory"]
+    return Cost(requested, size, reasons, {"4 KiB": 4.0, "huge": 0.5}, found)
 
 
 def test_the_table_says_what_was_measured():
@@ -77,7 +77,7 @@ def test_the_table_says_what_was_measured():
 
 
 def test_what_was_not_measured_is_called_so():
-    lines = sga_cost.table(cost(size=4 * GIB, asked=60 * GIB))
+    lines = sga_cost.table(cost(size=4 * GIB, requested=60 * GIB))
     assert lines[0] == "Measured on this host with a segment of 4.0 GiB (60.0 GiB asked for)"
     assert lines[1] == "  too little memory"
     assert lines[-1] == (

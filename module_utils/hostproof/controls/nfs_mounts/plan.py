@@ -426,7 +426,7 @@ def _state_now(target: Target) -> Optional[MountState]:
     if target.mounted is None:
         return None
     requested = known(target.layers.written) or {}
-    return mounting.state_of(target.mounted, asked=requested)
+    return mounting.state_of(target.mounted, requested=requested)
 
 
 def _state_later(target: Target) -> MountState:

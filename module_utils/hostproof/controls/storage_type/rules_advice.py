@@ -30,7 +30,7 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     if not server.mounts:
         raise Skip("Nothing is mounted from it here.")
     advice = storage_advice.advice_of(server.storage.product)
-    if advice is None or not advice.wishes:
+    if advice is None or not advice.requirements:
         raise Skip(
             f"No advice of its own for mounts of {server.storage.title} is known here: nfs_mounts "
             "judges them."
@@ -53,7 +53,7 @@ def mount_options(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         f"mounts of it differ from what is advised for it.{transfers.why}",
         fix="set the options in nfs_mounts_wanted (or fstab), then unmount and mount; see "
         "nfs_mounts for what the files need" + transfers.fix,
-        desired=", ".join(wish.text for wish in advice.wishes),
+        desired=", ".join(one.text for one in advice.requirements),
         running="; ".join(unlike) or f"so on {len(server.mounts)} mounts",
         evidence=server.storage.evidence[:1] + ("file:" + nfs_mounted.MOUNTINFO,),
         reference=advice.source,

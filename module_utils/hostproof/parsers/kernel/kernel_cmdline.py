@@ -54,16 +54,16 @@ def hugepages(params: List[Tuple[str, Optional[str]]], default_size: int) -> Dic
     the default size if it is the first of them. Counts by node (``0:512,1:512``) are summed. The
     rules are those of kernels since 5.8; which sizes a processor supports is not judged here.
     """
-    asked = _BootPools(default_size)
+    requested = _BootPools(default_size)
     for name, value in params:
         name = name.replace("-", "_")
         if name == "hugepages":
-            asked.pages(value or "")
+            requested.pages(value or "")
         elif name == "hugepagesz":
-            asked.size(value or "")
+            requested.size(value or "")
         elif name == "default_hugepagesz":
-            asked.default(value or "")
-    return asked.finish()
+            requested.default(value or "")
+    return requested.finish()
 
 
 class _BootPools:

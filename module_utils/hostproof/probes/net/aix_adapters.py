@@ -13,7 +13,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ...answer import Answer, attempt, if_known
 from ...errors import Absent, HostproofError, ParseError, Unanswered
-from ...host import Host, Output, Sample
+from ...host import Host, Sample
 from ...parsers.net import entstat
 from ...parsers.net.bonding import LACP, Bond, Member
 from ...parsers.net.entstat import Adapter, Statistics
@@ -59,17 +59,17 @@ def read_adapters(
 
     ``every`` adapter is read, also one that no known path needs.
     """
-    ways, unknown = unix_paths.read_ways(host, AIX, interconnect)
+    routes, unknown = unix_paths.read_routes(host, AIX, interconnect)
     ports: Dict[str, Port] = {}
     bonds: Dict[str, Answer[Bond]] = {}
     paths: List[Path] = []
-    for way in ways:
-        device = _INTERFACE.match(way.interface)
+    for route in routes:
+        device = _INTERFACE.match(route.interface)
         if device is None:
             unknown.append(
                 Unanswered(
-                    way.evidence[-1] if way.evidence else "policy",
-                    f"{way.interface} is no Ethernet interface",
+                    route.evidence[-1] if route.evidence else "policy",
+                    f"{route.interface} is no Ethernet interface",
                 )
             )
             continue
@@ -80,16 +80,16 @@ def read_adapters(
             continue
         paths.append(
             Path(
-                role=way.role,
-                what=way.what,
-                address=way.address,
-                device=way.interface,
-                gateway=way.gateway,
+                role=route.role,
+                what=route.what,
+                address=route.address,
+                device=route.interface,
+                gateway=route.gateway,
                 mac=None,
                 mtu=mtu,
                 learned_mtu=None,
                 nics=names,
-                evidence=way.evidence,
+                evidence=route.evidence,
             )
         )
     if every:
@@ -102,7 +102,7 @@ def read_adapters(
 
 def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond]]) -> bool:
     """Bundles first: entstat tells of their members in their name."""
-    names = [line.strip() for line in _said(host, _LSDEV).stdout.splitlines()]
+    names = [line.strip() for line in unix_paths.printed(host, _LSDEV).splitlines()]
     devices = sorted(
         {name for name in names if _ADAPTER.match(name)}, key=lambda one: clipped(one[3:])
     )
@@ -120,22 +120,8 @@ def _read_every(host: Host, ports: Dict[str, Port], bonds: Dict[str, Answer[Bond
     return True
 
 
-def _said(host: Host, argv: List[str]) -> Output:
-    """What a command prints; that it is missing must not look as if there were nothing to tell."""
-    key = "command:" + " ".join(argv)
-    output = attempt(host.run, argv)
-    if isinstance(output, Absent):
-        raise Unanswered(key, f"there is no command {argv[0]}")
-    if isinstance(output, HostproofError):
-        raise output
-    if output.rc != 0:
-        said = " ".join((output.stdout + output.stderr).split())
-        raise Unanswered(key, f"{argv[0]} ended with {output.rc}: {said[:200]}")
-    return output
-
-
 def _read_statistics(host: Host, device: str) -> Statistics:
-    found = entstat.parse(_said(host, ["entstat", "-d", device]).stdout)
+    found = entstat.parse(unix_paths.printed(host, ["entstat", "-d", device]))
     if found.first.name != device:
         raise ParseError("entstat", f"told of {found.first.name}, not of {device}")
     return found
@@ -148,7 +134,7 @@ def _attribute(host: Host, device: str, name: str) -> str:
     output = attempt(host.run, argv)
     if not isinstance(output, HostproofError) and _NO_ATTRIBUTE in output.stdout + output.stderr:
         raise Absent(key, f"{device} has no attribute {name}")
-    rows = lsattr.parse(_said(host, argv).stdout)
+    rows = lsattr.parse(unix_paths.printed(host, argv))
     if [row.name for row in rows] != [name]:
         raise Unanswered(key, f"lsattr does not tell {name} of {device}")
     return rows[0].first_word

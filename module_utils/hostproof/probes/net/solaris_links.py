@@ -8,13 +8,13 @@ Source: Oracle Solaris man pages, dladm(8): show-link, show-phys, show-linkprop 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ...answer import Answer, attempt, if_known
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, Unanswered
 from ...host import Host
 from ...parsers.net import dladm
 from ...parsers.net.bonding import Bond
 from ...parsers.nfs.nfs_options import SOLARIS
-from . import unix_paths
 from .network_interfaces import Interfaces, Nic, Path
+from .unix_paths import printed, read_routes
 
 _LINKS = ["dladm", "show-link"]
 _PHYSICAL = ["dladm", "show-phys"]
@@ -38,36 +38,36 @@ def read_links(
     host: Host, interconnect: Optional[Sequence[str]], every: bool = False
 ) -> Tuple[Interfaces, Dict[str, Port]]:
     """What network_interfaces.read_interfaces tells of Linux, and each link's flow control."""
-    ways, unknown = unix_paths.read_ways(host, SOLARIS, interconnect)
-    if not ways and not every:
+    routes, unknown = read_routes(host, SOLARIS, interconnect)
+    if not routes and not every:
         return Interfaces({}, {}, [], unknown, ()), {}
-    links = {one.name: one for one in dladm.parse_links(_said(host, _LINKS))}
-    physical = {one.name: one for one in dladm.parse_physical(_said(host, _PHYSICAL))}
-    addresses = if_known(attempt(lambda: dladm.parse_addresses(_said(host, _ADDRESSES))), {})
+    links = {one.name: one for one in dladm.parse_links(printed(host, _LINKS))}
+    physical = {one.name: one for one in dladm.parse_physical(printed(host, _PHYSICAL))}
+    addresses = if_known(attempt(lambda: dladm.parse_addresses(printed(host, _ADDRESSES))), {})
     paths = []
-    for way in ways:
-        device = way.interface.partition(":")[0]
+    for route in routes:
+        device = route.interface.partition(":")[0]
         below = _below(device, links, physical)
         if not below:
             unknown.append(
                 Unanswered(
                     "command:" + " ".join(_LINKS),
-                    f"{way.interface} stands on no physical link that dladm tells of",
+                    f"{route.interface} stands on no physical link that dladm tells of",
                 )
             )
             continue
         paths.append(
             Path(
-                role=way.role,
-                what=way.what,
-                address=way.address,
+                role=route.role,
+                what=route.what,
+                address=route.address,
                 device=device,
-                gateway=way.gateway,
+                gateway=route.gateway,
                 mac=None,
                 mtu=links[device].mtu if device in links else None,
                 learned_mtu=None,
                 nics=below,
-                evidence=way.evidence + ("command:" + " ".join(_LINKS),),
+                evidence=route.evidence + ("command:" + " ".join(_LINKS),),
             )
         )
     names = {name for path in paths for name in path.nics}
@@ -82,19 +82,6 @@ def read_links(
         ports[name] = _port(host, physical[name], links.get(name), addresses.get(name), bond)
     nics = {name: port.nic for name, port in ports.items()}
     return Interfaces(nics, bonds, paths, unknown, ()), ports
-
-
-def _said(host: Host, argv: List[str]) -> str:
-    key = "command:" + " ".join(argv)
-    output = attempt(host.run, argv)
-    if isinstance(output, Absent):
-        raise Unanswered(key, f"there is no command {argv[0]}")
-    if isinstance(output, HostproofError):
-        raise output
-    if output.rc != 0:
-        said = " ".join((output.stdout + output.stderr).split())
-        raise Unanswered(key, f"{argv[0]} ended with {output.rc}: {said[:200]}")
-    return output.stdout
 
 
 def _below(
@@ -145,7 +132,7 @@ def _port(
 
 
 def _read_property(host: Host, name: str, persistent: bool) -> dladm.Property:
-    found = dladm.parse_flow_control(_said(host, argv_property(name, persistent)))
+    found = dladm.parse_flow_control(printed(host, argv_property(name, persistent)))
     if found.link != name:
         raise Unanswered(
             "command:" + " ".join(argv_property(name, persistent)),

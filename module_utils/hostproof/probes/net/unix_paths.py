@@ -12,7 +12,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...answer import attempt, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
+from ...host import Host, Output
 from ...parsers.net import route_get
 from ...parsers.nfs.nfs_options import AIX, SOLARIS
 from ..nfs import nfs_mounted, nfs_persisted
@@ -22,7 +22,7 @@ from .network_interfaces import INTERCONNECT, STORAGE
 _OCR = {AIX: "/etc/oracle/ocr.loc", SOLARIS: "/var/opt/oracle/ocr.loc"}
 
 
-class Way(NamedTuple):
+class Route(NamedTuple):
     """``interface`` is the IP interface. ``address`` is the other end as the kernel was asked for
     it, "" for the interconnect. ``gateway`` is None where that is on the link."""
 
@@ -34,11 +34,11 @@ class Way(NamedTuple):
     evidence: Tuple[str, ...]
 
 
-def read_ways(
+def read_routes(
     host: Host, system: str, interconnect: Optional[Sequence[str]]
-) -> Tuple[List[Way], List[HostproofError]]:
-    """The ways, and the reasons why there may be more. ``interconnect`` as the policy has it."""
-    ways: List[Way] = []
+) -> Tuple[List[Route], List[HostproofError]]:
+    """The routes, and the reasons why there may be more. ``interconnect`` as the policy has it."""
+    routes: List[Route] = []
     unknown: List[HostproofError] = []
     servers: Dict[str, Tuple[List[str], Tuple[str, ...]]] = {}
     for read in (_mounted, _at_boot):
@@ -53,17 +53,17 @@ def read_ways(
     for server in sorted(servers):
         paths, evidence = servers[server]
         what = ", ".join("NFS " + path for path in paths)
-        way = attempt(_way_to, host, STORAGE, what, server, evidence)
-        if isinstance(way, HostproofError):
-            unknown.append(way)
-        elif way is not None:
-            ways.append(way)
+        route = attempt(_route_to, host, STORAGE, what, server, evidence)
+        if isinstance(route, HostproofError):
+            unknown.append(route)
+        elif route is not None:
+            routes.append(route)
     private = attempt(_interconnect, host, system, interconnect)
     if isinstance(private, HostproofError):
         unknown.append(private)
     else:
-        ways += private
-    return ways, unknown
+        routes += private
+    return routes, unknown
 
 
 def _mounted(host: Host, system: str) -> List[Tuple[str, str, Tuple[str, ...]]]:
@@ -81,31 +81,47 @@ def _at_boot(host: Host, system: str) -> List[Tuple[str, str, Tuple[str, ...]]]:
     ]
 
 
+def printed(host: Host, argv: List[str]) -> str:
+    """What a command prints; that it is missing must not look as if there were nothing to tell."""
+    output = _run(host, argv)
+    if output.rc != 0:
+        key = "command:" + " ".join(argv)
+        raise Unanswered(key, f"{argv[0]} ended with {output.rc}: {_words(output)}")
+    return output.stdout
+
+
+def _run(host: Host, argv: List[str]) -> Output:
+    output = attempt(host.run, argv)
+    if isinstance(output, Absent):
+        raise Unanswered("command:" + " ".join(argv), f"there is no command {argv[0]}")
+    ran: Output = known(output)
+    return ran
+
+
+def _words(output: Output) -> str:
+    return " ".join((output.stdout + output.stderr).split())[:200]
+
+
 def _server(source: str) -> str:
     return source.rpartition(":/")[0].strip("[]")
 
 
-def _way_to(
+def _route_to(
     host: Host, role: str, what: str, address: str, evidence: Tuple[str, ...]
-) -> Optional[Way]:
+) -> Optional[Route]:
     """None where the address is this host's own."""
     argv = ["route", "-n", "get", address]
     key = "command:" + " ".join(argv)
     if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", address):
         raise Unanswered(key, f"{address[:80]!r} is no name of a server")
-    output = attempt(host.run, argv)
-    if isinstance(output, Absent):
-        raise Unanswered(key, "there is no command route")
-    if isinstance(output, HostproofError):
-        raise output
+    output = _run(host, argv)
     if output.rc != 0:
-        said = " ".join((output.stdout + output.stderr).split())
-        raise Unanswered(key, f"no route to {address} is known: {said[:200]}")
-    route = route_get.parse(output.stdout)
-    if route.interface.startswith("lo"):
+        raise Unanswered(key, f"no route to {address} is known: {_words(output)}")
+    found = route_get.parse(output.stdout)
+    if found.interface.startswith("lo"):
         return None
-    named = route.address if _is_address(route.address) else address
-    return Way(role, what, named, route.interface, route.gateway, evidence + (key,))
+    named = found.address if _is_address(found.address) else address
+    return Route(role, what, named, found.interface, found.gateway, evidence + (key,))
 
 
 def _is_address(text: str) -> bool:
@@ -116,7 +132,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> List[Way]:
+def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> List[Route]:
     if given is None:
         place = _OCR[system]
         if isinstance(attempt(host.stat, place), Absent):
@@ -129,12 +145,12 @@ def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> Li
     found = []
     for item in given:
         if "/" not in item:
-            found.append(Way(INTERCONNECT, "interconnect", "", item, None, ()))
+            found.append(Route(INTERCONNECT, "interconnect", "", item, None, ()))
             continue
         network = ipaddress.ip_network(item)
         first = str(next(iter(network.hosts()), network.network_address))
-        way = _way_to(host, INTERCONNECT, "interconnect " + item, first, ())
+        route = _route_to(host, INTERCONNECT, "interconnect " + item, first, ())
         # Over a gateway: this host is not in the network.
-        if way is not None and way.gateway is None:
-            found.append(way._replace(address=""))
+        if route is not None and route.gateway is None:
+            found.append(route._replace(address=""))
     return found

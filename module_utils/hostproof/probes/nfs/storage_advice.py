@@ -12,7 +12,7 @@ from ...parsers.nfs import nfs_options
 from ...parsers.number import clipped
 
 
-class Wish(NamedTuple):
+class Requirement(NamedTuple):
     """An option by its name in nfs_options: one of ``values``, or a number of ``least`` or more."""
 
     name: str
@@ -30,7 +30,7 @@ class Advice(NamedTuple):
     """``products`` are names of rules. ``flow_control`` is for people."""
 
     products: Tuple[str, ...]
-    wishes: Tuple[Wish, ...]
+    requirements: Tuple[Requirement, ...]
     flow_control: str
     source: str
 
@@ -46,13 +46,13 @@ ADVICE = (
     Advice(
         ("ONTAP",),
         (
-            Wish("recovery", ("hard",)),
-            Wish("proto", ("tcp", "rdma")),
-            Wish("vers", ("3", "4.1", "4.2")),
-            Wish("timeo", ("600",)),
+            Requirement("recovery", ("hard",)),
+            Requirement("proto", ("tcp", "rdma")),
+            Requirement("vers", ("3", "4.1", "4.2")),
+            Requirement("timeo", ("600",)),
             # An SVM grants 65536 unless it was told otherwise: it works, and it costs.
-            Wish("rsize", (), BEST_TRANSFER),
-            Wish("wsize", (), BEST_TRANSFER),
+            Requirement("rsize", (), BEST_TRANSFER),
+            Requirement("wsize", (), BEST_TRANSFER),
         ),
         _NO_PAUSE,
         _NETAPP,
@@ -60,11 +60,11 @@ ADVICE = (
     Advice(
         ("Data ONTAP 7-Mode", "N series"),
         (
-            Wish("recovery", ("hard",)),
-            Wish("proto", ("tcp",)),
-            Wish("timeo", ("600",)),
-            Wish("rsize", (), 32768),
-            Wish("wsize", (), 32768),
+            Requirement("recovery", ("hard",)),
+            Requirement("proto", ("tcp",)),
+            Requirement("timeo", ("600",)),
+            Requirement("rsize", (), 32768),
+            Requirement("wsize", (), 32768),
         ),
         _NO_PAUSE,
         _NETAPP + "; MOS 359515.1",
@@ -111,11 +111,11 @@ class Transfers(NamedTuple):
 def small_transfers(advice: Advice, settings: Dict[str, str]) -> List[int]:
     """The sizes of a mount that are below what is advised, in bytes."""
     return [
-        clipped(settings[wish.name])
-        for wish in advice.wishes
-        if wish.least
-        and settings.get(wish.name, "").isdecimal()
-        and not _holds(wish, settings[wish.name])
+        clipped(settings[requirement.name])
+        for requirement in advice.requirements
+        if requirement.least
+        and settings.get(requirement.name, "").isdecimal()
+        and not _holds(requirement, settings[requirement.name])
     ]
 
 
@@ -136,13 +136,13 @@ def advice_of(product: Optional[str]) -> Optional[Advice]:
 def contradictions(advice: Advice, settings: Dict[str, str]) -> List[str]:
     """Each option of a mount that is otherwise, as "name value"."""
     return [
-        "{0} {1}".format(wish.name, settings.get(wish.name, "not shown"))
-        for wish in advice.wishes
-        if not _holds(wish, settings.get(wish.name))
+        "{0} {1}".format(requirement.name, settings.get(requirement.name, "not shown"))
+        for requirement in advice.requirements
+        if not _holds(requirement, settings.get(requirement.name))
     ]
 
 
-def _holds(wish: Wish, value: Optional[str]) -> bool:
-    if wish.least:
-        return value is not None and value.isdecimal() and clipped(value) >= wish.least
-    return value in wish.values
+def _holds(requirement: Requirement, value: Optional[str]) -> bool:
+    if requirement.least:
+        return value is not None and value.isdecimal() and clipped(value) >= requirement.least
+    return value in requirement.values

@@ -72,15 +72,15 @@ class Row(NamedTuple):
 class Cost(NamedTuple):
     """All measurements of one host. ``first_touch`` is seconds by kind of page: the start."""
 
-    asked: int
+    requested: int
     size: int
     reasons: List[str]
     first_touch: Dict[str, float]
     rows: List[Row]
 
 
-def bounds(rows: Dict[str, int], asked: int, processes: int, share: int) -> Bounds:
-    """How much of ``asked`` bytes can be measured with ``share`` percent of available memory.
+def bounds(rows: Dict[str, int], requested: int, processes: int, share: int) -> Bounds:
+    """How much of ``requested`` bytes can be measured with ``share`` percent of available memory.
 
     ``rows`` are those of /proc/meminfo. Huge pages are taken from the pool that is there and not
     promised; it is never enlarged.
@@ -89,7 +89,7 @@ def bounds(rows: Dict[str, int], asked: int, processes: int, share: int) -> Boun
     # The page tables of all processes must fit too: an entry of 8 bytes for each page.
     room = available * (SMALL_PAGE // ENTRY) // (SMALL_PAGE // ENTRY + processes + 1)
     reasons = []
-    size = asked
+    size = requested
     if room < size:
         size = room
         reasons.append(
@@ -108,9 +108,9 @@ def bounds(rows: Dict[str, int], asked: int, processes: int, share: int) -> Boun
         reasons.append(f"{pool.unpromised} huge pages ({human(free)}) are free")
     # Both kinds are measured at the same size, which both can have.
     size -= size % pool.page_size
-    if size < min(LEAST, asked):
+    if size < min(LEAST, requested):
         raise CannotMeasure(
-            "{0} cannot be measured here: {1}".format(human(asked), "; ".join(reasons))
+            "{0} cannot be measured here: {1}".format(human(requested), "; ".join(reasons))
         )
     return Bounds(size, huge, reasons)
 
@@ -125,10 +125,10 @@ def steps(processes: int) -> List[int]:
     return counts + [processes]
 
 
-def measure(asked: int, processes: int, share: int) -> Cost:
+def measure(requested: int, processes: int, share: int) -> Cost:
     """Measure this machine; CannotMeasure says why not."""
     rows = _meminfo()
-    bound = bounds(rows, asked, processes, share)
+    bound = bounds(rows, requested, processes, share)
     kinds = [("4 KiB", SMALL_PAGE)]
     if bound.huge:
         kinds.append(("huge", meminfo.pool(rows).page_size))
@@ -142,7 +142,7 @@ def measure(asked: int, processes: int, share: int) -> Cost:
                 found.append(_measure_step(segment, pages, page_size, count))
         finally:
             segment.detach()
-    return Cost(asked, bound.size, bound.reasons, first, found)
+    return Cost(requested, bound.size, bound.reasons, first, found)
 
 
 def _meminfo() -> Dict[str, int]:
@@ -330,7 +330,7 @@ def table(cost: Cost) -> List[str]:
     lines = [
         "Measured on this host with a segment of {0}{1}".format(
             human(cost.size),
-            "" if cost.size == cost.asked else f" ({human(cost.asked)} asked for)",
+            "" if cost.size == cost.requested else f" ({human(cost.requested)} asked for)",
         )
     ]
     lines += ["  " + reason for reason in cost.reasons]
@@ -351,7 +351,7 @@ def table(cost: Cost) -> List[str]:
             "4 KiB against huge: {0:.0f} times the time to attach, {1:.0f} times the page "
             "tables".format(found["attach"], found["page_tables"])
         )
-    if cost.size != cost.asked:
+    if cost.size != cost.requested:
         lines.append(_scaled(cost))
     return lines
 
@@ -365,9 +365,9 @@ def _difference(row: Row) -> str:
 
 def _scaled(cost: Cost) -> str:
     last = [row for row in cost.rows if row.pages == "4 KiB"][-1]
-    factor = cost.asked / float(cost.size)
+    factor = cost.requested / float(cost.size)
     return (
-        f"Scaled to {human(cost.asked)}, not measured: {last.attach_median * factor:.1f} s to "
+        f"Scaled to {human(cost.requested)}, not measured: {last.attach_median * factor:.1f} s to "
         f"attach and {human(int(last.page_tables * factor))} of page tables for {last.processes} "
         "processes in 4 KiB pages"
     )
