@@ -4,13 +4,14 @@ An AixMachine has what an AIX has and nothing else: no file below /proc or /sys 
 no command of Linux. Each argv that is asked for is kept in ``asked``.
 """
 
+import functools
 from typing import Any
 
 import packs
 from ansible.module_utils.hostproof.command import Command
 from ansible.module_utils.hostproof.host import Output
 from ansible.module_utils.hostproof.probes.unix import sys_parm
-from default_policies import default_policy
+from default_policies import changed_policy
 
 ROLE = packs.ROOT / "roles/io_pacing"
 
@@ -27,16 +28,7 @@ PLAIN_MOUNTS = "".join(
 )
 
 
-def io_pacing_policy(**changes: Any) -> dict[str, Any]:
-    """The policy of the role's defaults, as the modules take it, with some values changed."""
-    defaults = role_defaults()
-    unknown = set(changes) - set(defaults)
-    assert not unknown, f"the role has no {unknown}"
-    return defaults | changes
-
-
-def role_defaults() -> dict[str, Any]:
-    return default_policy("io_pacing")
+io_pacing_policy = functools.partial(changed_policy, "io_pacing")
 
 
 NFS_MOUNTS = """\

@@ -14,3 +14,11 @@ def default_policy(control: str, *, secrets: bool = False) -> dict[str, Any]:
         for field in role.fields
         if secrets or not role.options[field].get("no_log")
     }
+
+
+def changed_policy(control: str, /, **changes: Any) -> dict[str, Any]:
+    """The policy of the role's defaults, as the modules take it, with some values changed."""
+    defaults = default_policy(control)
+    unknown = set(changes) - set(policies.controls()[control].fields)
+    assert not unknown, f"the role has no {unknown}"
+    return defaults | changes

@@ -13,7 +13,7 @@ from ansible.module_utils.hostproof.latency import disk_counters, nfs_latency
 from ansible.module_utils.hostproof.measured import Window, window_from_samples
 from ansible.module_utils.hostproof.parsers.kernel import diskstats
 from ansible.module_utils.hostproof.probes.nfs.nfs_traffic import MountTraffic, OpRates
-from default_policies import default_policy
+from default_policies import changed_policy
 from packs import FIXTURES, Machine
 
 FILE = "/u02/oradata/users01.dbf"
@@ -27,16 +27,7 @@ PASSIVE: list[dict[str, Any]] = [{"probe": "disk"}, {"probe": "nfs"}]
 NO_NFS = "nfs: no NFS file system is mounted here"
 
 
-def latency_policy(**changes: Any) -> dict[str, Any]:
-    """The policy of the role's defaults, as the modules take it, with some values changed."""
-    defaults = role_defaults()
-    assert set(changes) <= set(defaults)
-    return defaults | changes
-
-
-@functools.cache
-def role_defaults() -> dict[str, Any]:
-    return default_policy("latency")
+latency_policy = functools.partial(changed_policy, "latency")
 
 
 @functools.cache

@@ -4,6 +4,7 @@
 apply.
 """
 
+import functools
 from typing import Any
 
 import packs
@@ -11,7 +12,7 @@ from ansible.module_utils.hostproof.command import Command
 from ansible.module_utils.hostproof.host import Output
 from ansible.module_utils.hostproof.parsers.net import listening_sockets
 from ansible.module_utils.hostproof.probes.oracle import listeners
-from default_policies import default_policy
+from default_policies import changed_policy
 from packs import ROOT, Machine
 
 ROLE = ROOT / "roles/listener_rate_limit"
@@ -62,16 +63,7 @@ _SS_HEAD = "State  Recv-Q Send-Q Local Address:Port Peer Address:PortProcess\n"
 _CGROUP = "0::/user.slice/user-54321.slice/session-3.scope\n"
 
 
-def listener_policy(**changes: Any) -> dict[str, Any]:
-    """The policy of the role's defaults, as the modules take it, with some values changed."""
-    defaults = role_defaults()
-    unknown = set(changes) - set(defaults)
-    assert not unknown, f"the role has no {unknown}"
-    return defaults | changes
-
-
-def role_defaults() -> dict[str, Any]:
-    return default_policy("listener_rate_limit")
+listener_policy = functools.partial(changed_policy, "listener_rate_limit")
 
 
 def wants(**changes: Any) -> dict[str, Any]:

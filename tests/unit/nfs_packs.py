@@ -5,10 +5,11 @@ seconds of the sample (``traffic``), in /proc/self/mountstats. ``ready_host`` is
 every check of nfs_mounts passes or does not apply.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import packs
-from default_policies import default_policy
+from default_policies import changed_policy
 from packs import ROOT, Machine
 
 ROLE = ROOT / "roles/nfs_mounts"
@@ -32,16 +33,7 @@ OPTIONS = "rw,bg,hard,vers=3,proto=tcp,timeo=600,rsize=262144,wsize=262144,noint
 DATAFILES = {"path": "/u02", "source": "filer1:/vol/u02", "class": "datafiles", "use": "single"}
 
 
-def nfs_policy(**changes: Any) -> dict[str, Any]:
-    """The policy of the role's defaults, as the modules take it, with some values changed."""
-    defaults = role_defaults()
-    unknown = set(changes) - set(defaults)
-    assert not unknown, f"the role has no {unknown}"
-    return defaults | changes
-
-
-def role_defaults() -> dict[str, Any]:
-    return default_policy("nfs_mounts")
+nfs_policy = functools.partial(changed_policy, "nfs_mounts")
 
 
 def listed(**changes: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from default_policies import changed_policy
 from packs import Machine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,25 +18,8 @@ def fixture(name: str) -> str:
 
 def policy(**changes: Any) -> dict[str, Any]:
     """The role's defaults, as the modules take them, with some values changed."""
-    defaults: dict[str, Any] = {
-        "wanted": "auto",
-        "interconnect": "auto",
-        "switches": [],
-        "filers": [],
-        "port": 161,
-        "timeout": 2,
-        "retries": 1,
-        "agent_seconds": 60,
-        "agents_seconds": 120,
-        "window_seconds": 10,
-        "pause_frames_limit": 0,
-        "drops_limit": 0,
-        "link_wait_seconds": 30,
-        "link_bounce_ok": False,
-        "credentials": {"default": {"version": "2c", "community": "public"}},
-    }
-    assert not set(changes) - set(defaults)
-    return defaults | changes
+    credentials = {"default": {"version": "2c", "community": "public"}}
+    return changed_policy("flow_control", **{"credentials": credentials, **changes})
 
 
 def pause_text(name: str, autoneg: bool, rx: bool, tx: bool, *more: str) -> str:

@@ -4,11 +4,11 @@
 in huge pages. Its sqlplus answers what the story says; its spfile and its alert log say the same.
 """
 
+import functools
 import struct
-from typing import Any
 
 import packs
-from default_policies import default_policy
+from default_policies import changed_policy
 from packs import FIXTURES, GIB, MIB, ROOT, Machine, Shm
 
 ROLE = ROOT / "roles/pre_page_sga"
@@ -35,16 +35,7 @@ Stored = tuple[tuple[str, str, str], ...]
 SGA_ENTRIES: Stored = (("*", "sga_target", str(SGA)),)
 
 
-def policy(**changes: Any) -> dict[str, Any]:
-    """The policy of the role's defaults, as the modules take it, with some values changed."""
-    defaults = role_defaults()
-    unknown = set(changes) - set(defaults)
-    assert not unknown, f"the role has no {unknown}"
-    return defaults | changes
-
-
-def role_defaults() -> dict[str, Any]:
-    return default_policy("pre_page_sga")
+policy = functools.partial(changed_policy, "pre_page_sga")
 
 
 def spfile_text(stored: Stored) -> str:

@@ -5,6 +5,7 @@ answers as a recording does. What nobody put there is absent.
 """
 
 import fnmatch
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from ansible.module_utils.hostproof.host import (
     RecordedHost,
 )
 from ansible.module_utils.hostproof.measured import Window
-from default_policies import default_policy
+from default_policies import changed_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests/fixtures"
@@ -43,16 +44,7 @@ OINSTALL = 54321
 HOME = "/u01/app/oracle/product/19"
 
 
-def hugepages_policy(**changes: Any) -> dict[str, Any]:
-    """The policy of the role's defaults, as the modules take it, with some values changed."""
-    defaults = role_defaults()
-    unknown = set(changes) - set(defaults)
-    assert not unknown, f"the role has no {unknown}"
-    return defaults | changes
-
-
-def role_defaults() -> dict[str, Any]:
-    return default_policy("hugepages")
+hugepages_policy = functools.partial(changed_policy, "hugepages")
 
 
 class Shm(NamedTuple):

@@ -21,6 +21,7 @@ from ansible.module_utils.hostproof.probes.net.pause_persisted import Persisted
 from ansible.module_utils.hostproof.snmp.ethernet_port import Counters, Pause, Port
 from ansible.module_utils.hostproof.snmp.filer_port import Filer, FilerPort
 from ansible.module_utils.hostproof.snmp.switch_port import Switch, SwitchPort
+from default_policies import changed_policy
 from switch_agents import FILER, HOST
 
 OFF, ON = Pause(False, False), Pause(True, True)
@@ -38,24 +39,13 @@ LINKS = ("switch_port", "filer_port", "link")
 
 def policy(**changes: Any) -> Policy:
     """One switch and one filer to ask."""
-    values: dict[str, Any] = {
-        "wanted": "auto",
-        "interconnect": "auto",
-        "switches": [{"address": "sw1"}],
-        "filers": [{"address": ADDRESS}],
-        "port": 161,
+    asks = {"switches": [{"address": "sw1"}], "filers": [{"address": ADDRESS}]}
+    sparing = {
         "timeout": 1,
         "retries": 0,
-        "agent_seconds": 60,
-        "agents_seconds": 120,
-        "window_seconds": 10,
-        "pause_frames_limit": 0,
-        "drops_limit": 0,
-        "link_wait_seconds": 30,
-        "link_bounce_ok": False,
         "credentials": {"default": {"community": "s3cret community"}},
     }
-    return policy_from({**values, **changes})
+    return policy_from(changed_policy("flow_control", **{**asks, **sparing, **changes}))
 
 
 def nic(

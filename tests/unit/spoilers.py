@@ -1,11 +1,14 @@
 """Ways in which a reading of a host can be lost or spoilt: no check may get better by it."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from ansible.module_utils.hostproof.finding import PASS, SKIP, Finding, worst
 from ansible.module_utils.hostproof.host import RecordedHost
 
+#: Judges a host: the name of each check, and what was found.
+Judge = Callable[[RecordedHost], dict[str, list[Finding]]]
 Reading = dict[str, Any]
 _GARBAGE = "\x00\ud800 garbage [ : =\n\n\u00b2"
 
@@ -78,3 +81,35 @@ def spoilt_recordings(
         if instead is not None:
             changed[key] = instead
         yield key, RecordedHost(changed)
+
+
+def summary(findings: dict[str, list[Finding]]) -> dict[str, str]:
+    return {check: worst([one.status for one in found]) for check, found in findings.items()}
+
+
+def better_for_less(
+    judge: Judge, evidence: dict[str, Reading], spoil: Any, lenient: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    """(key, check) of what passes without a reading that it did not pass with."""
+    before = summary(judge(RecordedHost(copy.deepcopy(evidence))))
+    better = []
+    for key, spoilt in spoilt_recordings(evidence, spoil, lenient):
+        after = summary(judge(spoilt))
+        assert set(after) == set(before)
+        better += [(key, one) for one in after if after[one] == PASS != before[one]]
+    return better
+
+
+def sure_of_nothing(
+    judge: Judge, evidence: dict[str, Reading], spoil: Any, lenient: tuple[str, ...]
+) -> set[tuple[str, str]]:
+    """(check, key) of what passes, or is skipped, and cites a reading that says nothing."""
+    found = judge(RecordedHost(copy.deepcopy(evidence)))
+    cited = {(name, key) for name in found for one in found[name] for key in one.evidence}
+    assert len(cited) > 20
+    return {
+        (check, key)
+        for key, spoilt in spoilt_recordings(evidence, spoil, lenient)
+        for check, status in summary(judge(spoilt)).items()
+        if (check, key) in cited and status in (PASS, SKIP)
+    }

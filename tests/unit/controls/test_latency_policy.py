@@ -8,7 +8,8 @@ from ansible.module_utils.hostproof.controls.latency.policy import Budget, Rate
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.latency import probe_list
 from ansible.module_utils.hostproof.latency.probe_list import check_probes
-from latency_packs import latency_policy, role_defaults
+from default_policies import default_policy
+from latency_packs import latency_policy
 
 LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 5}
 TCP = {"probe": "tcp", "host": "db02", "port": 1521}
@@ -40,13 +41,13 @@ def test_as_many_round_trips_as_fit_into_the_seconds():
 
 
 def test_every_limit_of_the_table_names_its_source():
-    assert all(limit.get("source") for limit in role_defaults()["thresholds"])
+    assert all(limit.get("source") for limit in default_policy("latency")["thresholds"])
 
 
 def test_no_two_limits_of_the_table_are_for_the_same_figure():
     keys = [
         tuple(limit.get(name) for name in ("probe", "storage", "layer", "size", "event", "figure"))
-        for limit in role_defaults()["thresholds"]
+        for limit in default_policy("latency")["thresholds"]
     ]
     assert len(set(keys)) == len(keys)
 
