@@ -172,30 +172,40 @@ def places(text: str) -> list[int]:
 def grown(case: Case) -> tuple[Growth, float]:
     """The steepest doubling that could be measured, and the longest time."""
     steepest = Growth()
-    before = before_length = longest = 0.0
+    times: dict[int, float] = {}
+
+    def took(doubling: int) -> float:
+        if doubling not in times:
+            times[doubling] = seconds_for(case.parse, case.make(FIRST << doubling))
+        return times[doubling]
+
     doubling = 0
     while doubling <= DOUBLINGS:
-        text = case.make(FIRST << doubling)
-        took = seconds_for(case.parse, text)
-        longest = max(longest, took)
-        if before > MEASURABLE:
-            doublings = math.log2(len(text) / before_length)
-            times = (took / before) ** (1 / doublings)
-            if times > MOST_GROWTH:
-                # Twice more, both: a busy machine must not be a verdict.
-                shorter = case.make(FIRST << doubling - 1)
-                for _ in range(2):
-                    again = seconds_for(case.parse, text) / seconds_for(case.parse, shorter)
-                    times = min(times, again)
-            steepest = max(steepest, Growth(times, took, len(text), case.what))
-            if took > LONG or steepest.times > MOST_GROWTH:
-                break
-        if took > LONG:
+        if doubling and took(doubling) > MEASURABLE:
+            # Where lengths were left out: what is steep takes no time, and then all of it.
+            steepest = max(steepest, growth(case, doubling, took(doubling - 1), took(doubling)))
+        if took(doubling) > LONG or steepest.times > MOST_GROWTH:
             break
-        before, before_length = took, len(text)
         # The last two lengths are always measured.
-        doubling += 3 if took < FAST and doubling < DOUBLINGS - 3 else 1
-    return steepest, longest
+        is_fast = took(doubling) < FAST and doubling < DOUBLINGS - 3
+        doubling += 3 if is_fast else 1
+    return steepest, max(times.values())
+
+
+def growth(case: Case, doubling: int, before: float, after: float) -> Growth:
+    """What the doubling cost; nothing, where the shorter input took too little to be measured and
+    the longer one no more than the clock's step would explain."""
+    length, shorter = len(case.make(FIRST << doubling)), len(case.make(FIRST << doubling - 1))
+    doublings = math.log2(length / shorter)
+    times = (after / max(before, MEASURABLE)) ** (1 / doublings)
+    if times > MOST_GROWTH:
+        # Twice more, both: a busy machine must not be a verdict.
+        for _ in range(2):
+            seconds = [
+                seconds_for(case.parse, case.make(FIRST << one)) for one in (doubling - 1, doubling)
+            ]
+            times = min(times, (seconds[1] / max(seconds[0], MEASURABLE)) ** (1 / doublings))
+    return Growth(times, after, length, case.what)
 
 
 def seconds_for(parse: Callable[[str], Any], text: str) -> float:

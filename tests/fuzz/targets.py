@@ -7,7 +7,7 @@ from typing import Any
 
 import snmp_agents  # type: ignore[import-not-found]
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import ellipsis_marks, number, size
+from ansible.module_utils.hostproof.parsers import ellipsis_marks, glob_pattern, number, size
 from ansible.module_utils.hostproof.parsers.kernel import (
     bracketed,
     buddyinfo,
@@ -128,6 +128,12 @@ def _size(text: str) -> int:
 
 
 #: Each parser with a text that it takes: the name of a fixture, or the text itself.
+def _dashed_table(text: str) -> list[Any]:
+    lines = text.split("\n")
+    columns = dashed_table.columns(lines[0])
+    return [dashed_table.cells(line, columns) for line in lines]
+
+
 PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (bonding.parse, "flow_control/bonding-lacp.txt"),
     (dcb.parse_dcb, "flow_control/dcb-pfc.txt"),
@@ -334,13 +340,8 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
         lambda text: conf_d.effective_files(conf_d.directories("sysctl.d"), text.split("\n")),
         "/etc/sysctl.d/a.conf\n/usr/lib/sysctl.d/a.conf\n/run/sysctl.d/b.conf",
     ),
-    (
-        lambda text: [
-            dashed_table.cells(line, dashed_table.columns(text.split("\n")[0]))
-            for line in text.split("\n")
-        ],
-        "----- ------ ---\nabc   1,234  35.9K\n",
-    ),
+    (_dashed_table, "----- ------ ---\nabc   1,234  35.9K\n"),
+    (lambda text: glob_pattern.fits("nr_hugepages", text), "nr_[!a-g]*?[]a-g]*s"),
     (dashed_table.number, "1.718E+08"),
     (lambda text: idle_events.is_idle(text, 20), "SQL*Net message from"),
     (kernel_config.parse, 'CONFIG_A=y\n# CONFIG_B is not set\nCONFIG_C="x"\n'),

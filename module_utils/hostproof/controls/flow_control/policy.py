@@ -3,10 +3,10 @@
 """What PAUSE a host's network interfaces should use: the role's variables, checked."""
 
 import ipaddress
-from fnmatch import fnmatchcase
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from ...fields import checked_by, decimal, flag, names, reader, whole_number, window
+from ...parsers import glob_pattern
 from ...policy import PolicyValues, is_whole
 from ...snmp import tools as snmp
 from ...snmp.ethernet_port import FULL, HALF, Pause
@@ -51,7 +51,7 @@ class Rule(NamedTuple):
             return False
         pairs = ((self.name, name), (self.driver, driver), (self.bond, bond))
         return all(
-            pattern is None or (value is not None and fnmatchcase(value, pattern))
+            pattern is None or (value is not None and glob_pattern.fits(value, pattern))
             for pattern, value in pairs
         )
 

@@ -7,9 +7,9 @@ kmod_module_get_install_commands() in libkmod/libkmod-module.c; Linux, parse_arg
 kernel/params.c.
 """
 
-import fnmatch
 from typing import Iterator, List, NamedTuple, Optional, Tuple
 
+from .. import glob_pattern
 from ..systemd import conf_d
 from . import kernel_cmdline
 
@@ -93,7 +93,7 @@ def resolve(options: List[Option], module: str, name: str) -> Resolution:
 def install(installs: List[Install], module: str) -> Optional[Install]:
     """The command that stands for loading a module: the first that is read counts."""
     for found in installs:
-        if fnmatch.fnmatchcase(_normal(module), found.module):
+        if glob_pattern.fits(_normal(module), found.module):
             return found
     return None
 

@@ -6,9 +6,9 @@ Sources: systemd.link(5); systemd, link-config.c (link_config_get: the first fil
 only one that counts) and net-condition.c (net_match_config).
 """
 
-from fnmatch import fnmatchcase
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from .. import glob_pattern
 from .systemd_unit import Assignment, Unit, last
 
 YES, NO, UNKNOWN = "yes", "no", "unknown"
@@ -122,5 +122,5 @@ def _fits_name(words: List[str], names: Sequence[str]) -> str:
 def _fits_list(words: List[str], values: Sequence[str]) -> str:
     negated = words[0].startswith("!")
     patterns = [words[0][1:]] + words[1:] if negated else words
-    fitting = any(fnmatchcase(value, pattern) for value in values for pattern in patterns)
+    fitting = any(glob_pattern.fits(value, pattern) for value in values for pattern in patterns)
     return YES if fitting != negated else NO

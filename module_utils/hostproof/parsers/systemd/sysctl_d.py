@@ -7,11 +7,11 @@ systemd-sysctl does not read /etc/sysctl.conf by itself; distributions link it i
 sysctl_normalize() in src/shared/sysctl-util.c.
 """
 
-import fnmatch
 import re
 from collections import OrderedDict
 from typing import List, NamedTuple, Optional
 
+from .. import glob_pattern
 from . import conf_d
 
 DIRECTORIES = conf_d.directories("sysctl.d")
@@ -134,5 +134,5 @@ def _matches(pattern: str, key: str) -> bool:
     """Whether a key or glob(7) pattern matches: no wildcard reaches over a slash."""
     patterns, parts = pattern.split("/"), key.split("/")
     return len(patterns) == len(parts) and all(
-        fnmatch.fnmatchcase(part, piece.replace("[^", "[!")) for part, piece in zip(parts, patterns)
+        glob_pattern.fits(part, piece) for part, piece in zip(parts, patterns)
     )

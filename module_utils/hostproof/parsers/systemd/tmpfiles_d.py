@@ -5,10 +5,10 @@
 Source: tmpfiles.d(5); systemd, parse_line() and item_compatible() in src/tmpfiles/tmpfiles.c.
 """
 
-import fnmatch
 import re
 from typing import Dict, List, Match, NamedTuple, Optional
 
+from .. import glob_pattern
 from ..number import integer
 from . import conf_d
 
@@ -66,7 +66,7 @@ def writes(entries: List[Entry], target: str) -> List[Entry]:
     written = [
         e
         for e in entries
-        if e.type[0] == "w" and e.argument and fnmatch.fnmatchcase(target, e.target)
+        if e.type[0] == "w" and e.argument and glob_pattern.fits(target, e.target)
     ]
     carried_out = created[:1]
     # By target: whether all that are carried out append.

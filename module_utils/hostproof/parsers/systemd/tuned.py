@@ -9,10 +9,10 @@ variables), tuned/units/manager.py, tuned/plugins/base.py and tuned/utils/global
 import configparser
 import re
 from collections import OrderedDict
-from fnmatch import fnmatchcase
 from typing import Any, Callable, Dict, List, Match, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError
+from .. import glob_pattern
 
 _WHAT = "tuned configuration"
 _TRUE = ("1", "y", "yes", "t", "true")
@@ -106,8 +106,8 @@ def device_fits(rules: str, device: str) -> bool:
     words = [word for word in re.split(r"\s|,\s*", rules) if word.strip()]
     wanted = [word for word in words if not word.startswith("!")]
     unwanted = [word[1:] for word in words if word.startswith("!")]
-    return any(fnmatchcase(device, word) for word in wanted or ["*"]) and not any(
-        fnmatchcase(device, word) for word in unwanted
+    return any(glob_pattern.fits(device, word) for word in wanted or ["*"]) and not any(
+        glob_pattern.fits(device, word) for word in unwanted
     )
 
 

@@ -3,10 +3,10 @@
 """udev rules, as far as they run ``ethtool -A`` for an interface. Source: udev(7), rules files."""
 
 import re
-from fnmatch import fnmatchcase
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError
+from .. import glob_pattern
 from ..net.ethtool_pause import PauseCommand, commands_in
 from .link_file import NO, UNKNOWN, YES, Device
 
@@ -61,7 +61,7 @@ def _fits_one(condition: Tuple[str, str, str], values: Dict[str, Sequence[Option
     if key not in values or None in values[key]:
         return UNKNOWN
     answers = [
-        any(fnmatchcase(str(one).lower(), pattern.lower()) for pattern in value.split("|"))
+        any(glob_pattern.fits(str(one).lower(), pattern.lower()) for pattern in value.split("|"))
         == (operator == "==")
         for one in values[key]
     ]

@@ -10,12 +10,12 @@ plugin_net.py.
 """
 
 import re
-from fnmatch import fnmatchcase
 from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...host import Host
+from ...parsers import glob_pattern
 from ...parsers.net import ifcfg, ifupdown, nm_keyfile
 from ...parsers.net.ethtool_pause import PauseCommand, commands_in
 from ...parsers.number import clipped, integer
@@ -487,7 +487,7 @@ def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
     ignored = ""
     if isinstance(attempt(host.stat, _IF_UP), Absent):
         ignored = f"there is no {_IF_UP}, which makes something of it"
-    elif not any(fnmatchcase(nic.name, pattern) for pattern in at_boot):
+    elif not any(glob_pattern.fits(nic.name, pattern) for pattern in at_boot):
         ignored = "no auto and no allow-hotplug names the interface: a boot does not bring it up"
     return [
         Setting(IFUPDOWN, path, one.autoneg, one.rx, one.tx, ignored, (key,))
@@ -506,7 +506,7 @@ def _matching(host: Host, pattern: str, takes: Callable[[str], bool]) -> List[st
     return [
         f"{folder}/{one}"
         for one in sorted(names)
-        if fnmatchcase(one, name) and not one.startswith(".") and takes(one)
+        if glob_pattern.fits(one, name) and not one.startswith(".") and takes(one)
     ]
 
 

@@ -9,12 +9,12 @@ kernel-parameters.rst (``sysctl.*``). The numbers are read as the kernel does (s
 
 import os.path
 import re
-from fnmatch import fnmatchcase
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...answer import Answer, attempt, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
+from ...parsers import glob_pattern
 from ...parsers.kernel import kernel_cmdline, sysctl_number
 from ...parsers.systemd import boot_commands, sysctl_d, tmpfiles_d, tuned
 from . import boot_scripts
@@ -408,7 +408,7 @@ def _loaded(boot: Boot, files: Sequence[str], key: str, command: Command) -> Lis
             lines.extend(tree.assignments)
             lines.extend(tree.unread if path == boot_commands.PROCPS else [])
             continue
-        read = [one for one in tree.assignments + tree.unread if fnmatchcase(one.path, path)]
+        read = [one for one in tree.assignments + tree.unread if glob_pattern.fits(one.path, path)]
         if read or path not in boot.loaded:
             lines.extend(read)
             continue
