@@ -26,6 +26,10 @@ class ActionModule(remote.PayloadAction):
         runs.note_lost(self._host, None)
         return answer
 
+    def lasting(self, params: dict[str, Any]) -> float:
+        # What takes three times as long as it should has an answer yet, as in any window.
+        return float(params["windows"] * (3 * params["seconds"] + 30 + params["pause"]))
+
     def lost(self, outcome: str, message: str) -> None:
         # What a comparison says of a host that does not answer is that it does not.
         runs.note_lost(self._host, message if outcome == "unreachable" else None)

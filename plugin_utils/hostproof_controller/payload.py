@@ -17,6 +17,7 @@ import hashlib
 import json
 import lzma
 import os
+import re
 import secrets
 import shlex
 import shutil
@@ -38,6 +39,9 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Smaller by a fifth, but a Python can be built without it: then the second one is sent.
 COMPRESSIONS = ("lzma", "zlib")
 NO_COMPRESSION = 76
+
+#: Where a module's answer begins.
+_OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
 TOO_OLD = "Hostproof needs Python 3.6 or newer: set ansible_python_interpreter; this is "
 
@@ -87,6 +91,21 @@ def answer_in(output: str, mark: str) -> dict[str, Any]:
         raise NoAnswer("the host gave no answer")
     packed = output[begin + len(mark) : end]
     return unpack(packed)
+
+
+def answer_of_module(output: str) -> dict[str, Any]:
+    """The JSON object that a module prints, on a line of its own among what else a host prints."""
+    begin = _OBJECT.search(output)
+    if begin is None:
+        raise NoAnswer("the host gave no answer")
+    line = output[begin.start() :].partition("\n")[0]
+    if len(line) > INFLATED_LIMIT:
+        raise NoAnswer(f"the answer is longer than {INFLATED_LIMIT >> 20} MiB")
+    try:
+        found: dict[str, Any] = bounded.loads(line.encode("ascii"))
+    except ValueError as problem:
+        raise NoAnswer(f"the answer cannot be read: {problem}") from None
+    return found
 
 
 def unpack(packed: str) -> dict[str, Any]:

@@ -45,6 +45,7 @@ OF_HOSTPROOF = frozenset(
     f"hostproof_{name}"
     for name in (
         "after_apply",
+        "answer_seconds",
         "baseline",
         "become",
         "entry_point",

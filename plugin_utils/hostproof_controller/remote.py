@@ -12,6 +12,7 @@ import ast
 import contextlib
 import functools
 import gc
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as CORE
 from ansible.utils.unsafe_proxy import wrap_var
 
-from . import answers, payload, policies, runs
+from . import answers, overrun, payload, policies, runs
 from .report import text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,6 +51,10 @@ def prepare() -> None:
     gc.freeze()
 
 
+#: What one sentence tells.
+_SAID = (Failed, policies.BadPolicy, answers.Invalid, payload.NoAnswer, overrun.TooMuch)
+
+
 class PayloadAction(ActionBase):
     """Runs the module of the task's name on the host. Subclasses say what it is given, and what
     becomes of its answer."""
@@ -66,12 +71,13 @@ class PayloadAction(ActionBase):
             del tmp
             params = self.validated()
             controls = self.complete(params)
-            answer = self._ask(params, controls)
+            with overrun.bounded(self._connection, self._patience(params)):
+                answer = self._ask(params, controls)
             result = self.take(params, controls, self._checked(answer))
         except AnsibleConnectionFailure as problem:
             self.lost("unreachable", one_line(problem))
             raise
-        except (Failed, policies.BadPolicy, answers.Invalid, payload.NoAnswer) as problem:
+        except _SAID as problem:
             self.lost("failed", f"{self.module}: {problem}")
             result = {"failed": True, "msg": f"{self.module}: {problem}", "reported": True}
         except BaseException as problem:
@@ -111,6 +117,26 @@ class PayloadAction(ActionBase):
 
     def lost(self, outcome: str, message: str) -> None:
         """There is no answer: "unreachable" or "failed", and why."""
+
+    def lasting(self, params: dict[str, Any]) -> float:
+        """Seconds that the task itself has its host wait or measure."""
+        return 0.0
+
+    def _patience(self, params: dict[str, Any]) -> float:
+        """Seconds until an answer must be there."""
+        name = "hostproof_answer_seconds"
+        value = policies.plain(
+            name,
+            self._variables.get(name, overrun.SECONDS),
+            lambda found: self._template(found, self._variables),
+        )
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError):
+            seconds = 0.0
+        if isinstance(value, bool) or not 1 <= seconds <= overrun.MOST_SECONDS:
+            raise Failed(f"{name} must be from 1 to {overrun.MOST_SECONDS}, not {value!r}")
+        return seconds + self.lasting(params)
 
     @property
     def hosts(self) -> int:
@@ -154,6 +180,18 @@ class PayloadAction(ActionBase):
         return self._execute_module(
             module_name=self.module, module_args=params, task_vars=self._variables
         )
+
+    def _parse_returned_data(self, res: Any, *profile: Any) -> Any:
+        """Of what a module prints, Ansible gets the answer's known keys alone.
+
+        It would show what else a host prints, set facts, and take any number of values.
+        """
+        try:
+            answer = payload.answer_of_module(str(res.get("stdout", "")))
+        except payload.NoAnswer as problem:
+            raise Failed(f"{problem}: {what_was_said(res)}") from None
+        known = json.dumps(answers.checked(self.module, answer))
+        return super()._parse_returned_data({**res, "stdout": known, "stderr": ""}, *profile)
 
     def _by_payload(
         self, interpreter: str, params: dict[str, Any], controls: list[str]

@@ -1,11 +1,15 @@
 """Hosts that lie to the controller: answers that would run there, set its variables, fill its
-memory or destroy the report of others; and evidence whose file names are templates."""
+memory or destroy the report of others; hosts that print without end or never answer; and evidence
+whose file names are templates."""
 
 import json
 import os
+import resource
+import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +18,20 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/unit"))
 
 import hostile_python  # noqa: E402 - found by the path above
-from hostile_python import FINE_THOUGH_ODD, ODD, RECORDS, REFUSED, TAKEN  # noqa: E402
+from hostile_python import (  # noqa: E402
+    AROUND,
+    FINE_THOUGH_ODD,
+    FLOODS,
+    ODD,
+    RECORDS,
+    REFUSED,
+    TAKEN,
+)
 
 TRIES = int(os.environ.get("HOSTPROOF_ATTACK_TRIES", "200"))
 PLAYBOOK = Path(sys.executable).with_name("ansible-playbook")
 SOUND = (*TAKEN, *FINE_THOUGH_ODD)
+SOUND_BY_MODULE = (*TAKEN, *AROUND)
 BAD = (*REFUSED, *(name for name in ODD if name not in FINE_THOUGH_ODD))
 FILE_NAMES = (
     "{{ lookup('ansible.builtin.pipe', 'touch PROOF') }}",
@@ -32,10 +45,16 @@ FILE_NAMES = (
 )
 
 
+PYTHON = shlex.join([sys.executable, hostile_python.__file__])
+
 #: Hosts of a play: as many as still fit into one report that somebody reads.
 HOSTS = 60
 #: Seconds after which a play hangs.
 DEADLINE = 900
+#: Seconds that a host has for an answer that never comes, and its play for all that do not end.
+PATIENCE, FLOODED = 5, 300.0
+#: Bytes that no process of a play may need: 48 MiB is the largest answer, and Ansible keeps copies.
+MOST_MEMORY = 1 << 30
 
 
 class Counts:
@@ -64,18 +83,34 @@ def in_turn(names: tuple[str, ...]) -> Iterator[dict[str, str]]:
         }
 
 
-def play(folder: Path, tasks: list[dict[str, Any]], names: dict[str, str]) -> str:
-    python = f"{sys.executable} {hostile_python.__file__}"
-    hosts = {
-        host: {"ansible_python_interpreter": f"{python} {name} {folder / 'proof'}"}
-        for host, name in names.items()
-    }
-    common = {"ansible_connection": "local"}
+def play(
+    folder: Path,
+    tasks: list[dict[str, Any]],
+    names: dict[str, str],
+    common: dict[str, Any] | None = None,
+) -> str:
+    hosts: dict[str, Any] = {}
+    for host, name in names.items():
+        program = str(played(folder, name))
+        hosts[host] = {"ansible_python_interpreter": program}
+        if host.startswith("ssh."):
+            hosts[host] = {"ansible_connection": "ssh", "ansible_ssh_executable": program}
+        if name.startswith("hangs"):
+            hosts[host]["hostproof_answer_seconds"] = str(PATIENCE)
+    common = {"ansible_connection": "local", **(common or {})}
     (folder / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts, "vars": common}}))
     (folder / "play.json").write_text(
         json.dumps([{"hosts": "all", "gather_facts": False, "tasks": tasks}])
     )
     return ansible(folder, [str(folder / "play.json"), "-i", str(folder / "hosts.json")])
+
+
+def played(folder: Path, name: str) -> Path:
+    """A program that plays a host: its Python, or an ssh to it."""
+    program = folder / f"plays_{name}"
+    program.write_text(f'#!/bin/sh\nexec {PYTHON} {name} {folder / "proof"} "$@"\n')
+    program.chmod(0o755)
+    return program
 
 
 def ansible(folder: Path, arguments: list[str], **more: str) -> str:
@@ -107,24 +142,61 @@ def outcomes(folder: Path) -> dict[str, str]:
     return found
 
 
+REPORT = {"render_report": {"hosts": "{{ ansible_play_hosts_all }}"}, "run_once": True}
+JUDGE = [
+    {"verify_controls": {"controls": ["hugepages"]}, "ignore_errors": True},
+    {**REPORT, "delegate_to": "localhost", "connection": "local"},
+]
+
+
 def answers(counts: Counts) -> None:
-    report = {"render_report": {"hosts": "{{ ansible_play_hosts_all }}"}, "run_once": True}
-    tasks = [
-        {"verify_controls": {"controls": ["hugepages"]}, "ignore_errors": True},
-        {**report, "delegate_to": "localhost", "connection": "local"},
-    ]
-    sound = {name: name for name in SOUND}
     for names in in_turn(BAD):
+        judge(counts, "", names, SOUND, {})
+    # Where there is no pipelining Ansible takes the answer, by its own rules, before us.
+    for names in in_turn(tuple(name for name in REFUSED if name not in PAYLOADS)):
+        common = {"ansible_pipelining": False}
+        judge(counts, ", without pipelining", names, SOUND_BY_MODULE, common)
+
+
+#: What only the payload's own form can hold.
+PAYLOADS = ("bytes",)
+
+
+def judge(
+    counts: Counts, how: str, bad: dict[str, str], fine: tuple[str, ...], common: dict[str, Any]
+) -> None:
+    """One play of hosts that lie and of sound ones."""
+    sound = {name: name for name in fine}
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        output = play(folder, JUDGE, {**bad, **sound}, common)
+        found = outcomes(folder)
+        passed = sum(found.get(host) != "failed" for host in bad)
+        lost = sum(found.get(host) != "judged" for host in sound)
+        ran = (folder / "proof").exists() + ("\x1b" in output) + ("evil" in output)
+        counts.add(f"an answer passes that is none{how}", len(bad), passed)
+        counts.add(f"a report is lost for another's answer{how}", len(sound), lost)
+        counts.add(f"an answer runs, sets or colours something{how}", len(bad) + len(sound), ran)
+
+
+def floods(counts: Counts) -> None:
+    """Hosts that print without end, to either stream and by either connection, and a silent one."""
+    names = {f"{how}{name}": name for name in FLOODS for how in ("", "ssh.")}
+    names |= {"silent.host": "hangs", "ssh.silent": "hangs_ssh"}
+    for _ in range(max(1, TRIES // 50)):
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
-            output = play(folder, tasks, {**names, **sound})
+            began = time.monotonic()
+            play(folder, JUDGE, {**names, "sound": "noise"})
+            late = time.monotonic() - began > FLOODED
             found = outcomes(folder)
             passed = sum(found.get(host) != "failed" for host in names)
-            lost = sum(found.get(host) != "judged" for host in sound)
-            ran = (folder / "proof").exists() + ("\x1b" in output) + ("evil" in output)
-            counts.add("an answer passes that is none", len(names), passed)
-            counts.add("a report is lost for another's answer", len(sound), lost)
-            counts.add("an answer runs, sets or colours something", len(names) + len(sound), ran)
+            full = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 > MOST_MEMORY
+            counts.add("a host prints or waits without end, and passes", len(names), passed)
+            counts.add("one that does fills the memory", len(names), int(full))
+            counts.add("one that does holds up the play", len(names), int(late))
+            lost = int(found.get("sound") != "judged")
+            counts.add("one that does costs another its verdict", 1, lost)
 
 
 def records(counts: Counts) -> None:
@@ -174,7 +246,7 @@ def main() -> int:
         print(f"there is no {PLAYBOOK}")
         return 77
     counts = Counts()
-    for attack in (answers, records, file_names):
+    for attack in (floods, answers, records, file_names):
         attack(counts)
     return 1 if counts.told() else 0
 

@@ -1,7 +1,9 @@
 """What a hostile host may answer: an "interpreter" that plays it, and the names of its answers.
 
 As a program it is called as Ansible calls an interpreter, after the name of what it should play:
-``python hostile_python.py NAME -sSE -c CODE``. It reads the payload and the request, and answers.
+``python hostile_python.py NAME PROOF -sSE -c CODE``. It reads the payload and the request, and
+answers. Without pipelining Ansible names a file of its own in the place of CODE, and the answer is
+bare JSON. As an ssh it is called ``hostile_python.py NAME ...`` too.
 """
 
 import json
@@ -137,6 +139,17 @@ ODD = (
     "noise",
     "noise_after",
 )
+#: Those that print without end, by any connection: to which stream, and what.
+FLOODS = {
+    "flood": (1, b"x" * (1 << 20)),
+    "flood_lines": (1, b"\n" * (1 << 20)),
+    "flood_errors": (2, b"x" * (1 << 20)),
+}
+#: Without pipelining: what is printed around an answer.
+AROUND = {
+    "junk_before": (b"\x1b[2J evil\n[1, 2]\n", b""),
+    "junk_after": (b"", b"\x1b[2J evil\n\xff\xfe\n{\"failed\": true}\n"),
+}
 FINE_THOUGH_ODD = ("noise", "noise_after")
 NOISE = 'Welcome!\n{"changed": true, "findings": [], "ansible_facts": {"a": 1}}\n\x1b[2J==\n'
 
@@ -156,11 +169,32 @@ def say(*parts: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
+def flood(number: int, piece: bytes) -> None:
+    sys.stdin.buffer.read()
+    with open(number, "wb", buffering=0, closefd=False) as stream:
+        while True:
+            stream.write(piece)
+
+
+def by_module(name: str) -> None:
+    """The answer as a module prints it."""
+    answer = {**REFUSED, **TAKEN}.get(name, finding())
+    text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    before, after = AROUND.get(name, (b"", b""))
+    say(before, b"\n", text.replace(b"PROOF", sys.argv[2].encode()), b"\n", after)
+
+
 def main() -> None:
     name, code = sys.argv[1], sys.argv[-1]
+    if name in FLOODS:
+        flood(*FLOODS[name])
+    if name == "hangs_ssh":
+        time.sleep(600)
     length = re.search(r"read\((\d+)\)", code)
-    assert length is not None
     if name == "closed":
+        return
+    if length is None:
+        by_module(name)
         return
     sys.stdin.buffer.read(int(length[1]))
     mark = json.loads(sys.stdin.buffer.read())[0].encode()

@@ -26,6 +26,22 @@ TASKS: dict[str, dict[str, Any]] = {
     "plain": {"verify_controls": ONE},
     "asynchronous": {"verify_controls": ONE, "async": 30, "poll": 1},
     "late": {"verify_controls": ONE, "timeout": 2, "vars": {"ansible_python_interpreter": HANGS}},
+    "silent": {
+        "verify_controls": ONE,
+        "vars": {"ansible_python_interpreter": HANGS, "hostproof_answer_seconds": "{{ 1 + 1 }}"},
+    },
+    "late_and_silent": {
+        "verify_controls": ONE,
+        "timeout": 2,
+        "vars": {"ansible_python_interpreter": HANGS, "hostproof_answer_seconds": 300},
+    },
+    "impatient": {"verify_controls": ONE, "vars": {"hostproof_answer_seconds": "soon"}},
+    "impatient_by_far": {"verify_controls": ONE, "vars": {"hostproof_answer_seconds": 0.5}},
+    "in_time": {
+        "verify_controls": ONE,
+        "timeout": 300,
+        "vars": {"hostproof_answer_seconds": 300},
+    },
     "looped": {
         "verify_controls": {**ONE, "controls": ["{{ item }}"]},
         "loop": ["io_pacing", "storage_type"],
@@ -73,7 +89,7 @@ TASKS: dict[str, dict[str, Any]] = {
         "vars": {"hostproof_evidence_folder": "{{ packs }}"},
     },
 }
-SAME = ("looped", "delegated", "environment", "unpiped", "discovered", "templated")
+SAME = ("in_time", "looped", "delegated", "environment", "unpiped", "discovered", "templated")
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +162,10 @@ def test_a_loop_has_a_line_for_each_turn(run):
     [
         ("asynchronous", "async"),
         ("late", "longer than its timeout of 2 s"),
+        ("silent", "the host gave no answer within 2 s; hostproof_answer_seconds is"),
+        ("late_and_silent", "longer than its timeout of 2 s"),
+        ("impatient", "hostproof_answer_seconds must be from 1 to 604800, not 'soon'"),
+        ("impatient_by_far", "hostproof_answer_seconds must be from 1 to 604800, not 0.5"),
         ("badly_templated", "nothing_of_that_name"),
         ("no_control", "no control is named: name at least one of"),
         ("bad_apply", "there is no control io-pacing: did you mean io_pacing?"),
