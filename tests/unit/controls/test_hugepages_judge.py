@@ -494,7 +494,7 @@ POOL = (
     Story("page size: 2M", database(), {}, "page_size", "pass", ("2.0 MiB",)),
     Story(
         "page size: 1G below a database",
-        database(memory={"Hugepagesize": MIB}),
+        database(memory={"Hugepagesize": MIB, "HugePages_Total": 0, "HugePages_Free": 0}),
         {},
         "page_size",
         "fail",

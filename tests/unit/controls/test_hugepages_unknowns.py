@@ -136,3 +136,28 @@ def test_finding_that_cites_a_silent_reading_is_no_pass(host, spoil):
 def test_no_evidence_is_no_answer():
     statuses = summary(judge(RecordedHost({})))
     assert statuses == {check.id.removeprefix("hugepages."): ERROR for check in hugepages.CHECKS}
+
+
+#: A line of /proc/meminfo to what stands there instead; None takes it away.
+ABSURD_MEMINFO = [
+    *(("MemTotal", text) for text in (None, "0 kB", "1 kB", "-1 kB", "x kB", "9" * 30 + " kB")),
+    *(("Hugepagesize", text) for text in (None, "0 kB", "1 kB", "2047 kB", "-2048 kB", "9" * 30)),
+    *(("HugePages_Total", text) for text in (None, "-1", "9" * 30, "1.5", "9" * 5000)),
+    *(("HugePages_Free", text) for text in (None, "9" * 30, "")),
+]
+
+
+@pytest.mark.parametrize("host", ["healthy", "sick, listed"])
+@pytest.mark.parametrize(("row", "text"), ABSURD_MEMINFO, ids=lambda one: str(one)[:12])
+def test_absurd_memory_is_an_error_and_never_a_pass(host, row, text):
+    machine, policy = HOSTS[host]
+    told = machine()
+    before = summary(judge(told, **policy))
+    lines = [one for one in told.files["/proc/meminfo"].splitlines() if not one.startswith(row)]
+    lines += [] if text is None else [f"{row}:  {text}"]
+    told = machine().file("/proc/meminfo", "\n".join(lines) + "\n")
+    after = summary(judge(told, **policy))
+    assert "judged" not in after
+    assert after["pool_covers_sga"] == ERROR
+    # What rests on another reading may be as it was; nothing becomes a pass.
+    assert all(before[name] == PASS for name in after if after[name] == PASS)

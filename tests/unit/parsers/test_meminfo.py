@@ -52,7 +52,14 @@ def test_a_malformed_line_is_named():
     assert caught.value.line == 2
 
 
-@pytest.mark.parametrize("text", ["", "MemFree: 5 kB\n", "\n", "MemTotal: -5 kB\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "MemFree: 5 kB\n", "\n", "MemTotal: -5 kB\n", "MemTotal: kB\n"),
+        *("MemTotal: 0 kB\n", "MemTotal: 1 kB\n"),
+        *(f"MemTotal: {1 << 48} kB\n", f"MemTotal: {'9' * 149} kB\n"),
+    ],
+)
 def test_no_total_is_no_meminfo(text):
     with pytest.raises(ParseError):
         meminfo.parse(text)
@@ -63,4 +70,18 @@ def test_a_kernel_without_huge_pages_has_no_pool(fixture_text, name):
     rows = meminfo.parse(fixture_text("meminfo/linux-6.18-no-pool.txt"))
     del rows[name]
     with pytest.raises(ParseError, match=name):
+        meminfo.pool(rows)
+
+
+@pytest.mark.parametrize(
+    "absurd",
+    [
+        *({"Hugepagesize": 0}, {"Hugepagesize": 3 << 20}, {"Hugepagesize": 1024}),
+        *({"HugePages_Free": 1}, {"HugePages_Total": 1 << 60}, {"Hugepagesize": 10**100}),
+    ],
+    ids=str,
+)
+def test_numbers_that_cannot_stand_together_are_no_pool(fixture_text, absurd):
+    rows = {**meminfo.parse(fixture_text("meminfo/linux-6.18-no-pool.txt")), **absurd}
+    with pytest.raises(ParseError, match="meminfo"):
         meminfo.pool(rows)

@@ -12,6 +12,14 @@ _WHAT = "meminfo"
 _ROW = re.compile(r"^([A-Za-z0-9_()]+):\s+(\d+)(?: (kB))?\s*$")
 
 
+_FREE = "HugePages_Free"
+
+#: Bytes of memory that no Linux starts with, and that none can address (57 bits).
+_LEAST_MEMORY, _MOST_MEMORY = 1 << 20, 1 << 57
+#: No page is smaller than an ordinary one.
+_LEAST_PAGE = 4096
+
+
 class Pool(NamedTuple):
     """The pool of huge pages of the default size. Counts are pages; page_size is bytes.
 
@@ -40,7 +48,7 @@ def parse(text: str) -> Dict[str, int]:
     """Each row by its name: bytes where the kernel says kB, else a plain count (HugePages_*).
 
     Rows that the kernel does not have are absent. Raises ParseError on any other line, and if
-    MemTotal is missing.
+    MemTotal is missing or none that a host can have.
     """
     rows: Dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -50,18 +58,27 @@ def parse(text: str) -> Dict[str, int]:
         rows[match.group(1)] = integer(match.group(2)) * (1024 if match.group(3) else 1)
     if "MemTotal" not in rows:
         raise ParseError(_WHAT, "there is no MemTotal row")
-    if not rows["MemTotal"]:
-        raise ParseError(_WHAT, "MemTotal is 0, which no host has")
+    if not _LEAST_MEMORY <= rows["MemTotal"] <= _MOST_MEMORY:
+        raise ParseError(_WHAT, "MemTotal is {0} bytes, which no host has".format(rows["MemTotal"]))
     return rows
 
 
 def pool(meminfo: Dict[str, int]) -> Pool:
-    """The default pool from parsed rows. Raises ParseError if the kernel has no huge pages."""
-    for name in ("HugePages_Total", "HugePages_Free", "Hugepagesize"):
+    """The default pool from parsed rows.
+
+    Raises ParseError if the kernel has no huge pages, and for numbers that cannot stand together.
+    """
+    for name in ("HugePages_Total", _FREE, "Hugepagesize"):
         if name not in meminfo:
             raise ParseError(_WHAT, f"no {name} row: the kernel has no huge pages")
-    if not meminfo["Hugepagesize"]:
-        raise ParseError(_WHAT, "Hugepagesize is 0, which no page is")
+    size, total, free = (meminfo[name] for name in ("Hugepagesize", "HugePages_Total", _FREE))
+    if size < _LEAST_PAGE or size & (size - 1):
+        raise ParseError(_WHAT, f"Hugepagesize is {size} bytes, which no page is")
+    if free > total:
+        raise ParseError(_WHAT, f"{free} of {total} huge pages are free, which cannot be")
+    # What the kernel takes for huge pages is part of MemTotal.
+    if total * size > meminfo.get("MemTotal", _MOST_MEMORY):
+        raise ParseError(_WHAT, f"{total} huge pages of {size} bytes are more than MemTotal")
     return Pool(
         total=meminfo["HugePages_Total"],
         free=meminfo["HugePages_Free"],
