@@ -20,7 +20,7 @@ BLANK = "***"
 
 #: Of a name in a file of Oracle Net. The password file of a database is named, and is no secret.
 _NET_SECRET = re.compile(
-    r"(?:PASSWORDS?|PASSWD|PASSPHRASE|PWD|SECRET)(?![A-Z_]*FILE)", re.IGNORECASE
+    r"(?:PASSWORDS?|PASSWD|PASSPHRASE|PSWD|PWD|SECRET)(?![A-Z_]*FILE)", re.IGNORECASE
 )
 #: A file that includes others names them as it likes.
 _LOOKS_LIKE_NET = re.compile(r"(?:PASSWORDS_[A-Z0-9]|WALLET_PASSWORD)", re.IGNORECASE)
@@ -48,7 +48,7 @@ _LINES = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _OPTIONS = re.compile(
-    r"(--(?:password|passwd|passphrase|secret|community)[ \t]+)" + _VALUE, re.IGNORECASE
+    r"(--?(?:password|passwd|passphrase|secret|community)[ \t]+)" + _VALUE, re.IGNORECASE
 )
 _URL = re.compile(r"(//[^\s/:@]{0,256}:)[^\s/]{1,512}@")
 _ISCSI = re.compile(r"(\biscsi:[^\s:@]{1,256}:)[^\s@]{1,512}@")
@@ -56,11 +56,37 @@ _PERCENT = re.compile(r"(\buser(?:name)?=[^\s,%]{1,256}%)[^\s,]+", re.IGNORECASE
 _USER_OPTION = re.compile(r"""((?:-u|--user)[ \t=]+["']?[^\s:"']{1,256}:)[^\s"']+""")
 _SQLPLUS = re.compile(
     r"""(\b(?:sqlplus|rman|exp|imp|expdp|impdp|sqlldr)\b[^\n/]{0,256}[ \t"'=][\w$#"]{1,128}/)"""
-    r"""[^\s@"']+"""
+    r"""(?:"[^"\n]*"?|[^\s@"']+)"""
 )
+#: SQL and SQL*Plus, as scripts have them, and Oracle's URL.
+_SQL = re.compile(
+    r"""(\bidentified[ \t]+by[ \t]+(?:values[ \t]+)?|\bset[ \t]+password[ \t]+)""" + _VALUE,
+    re.IGNORECASE,
+)
+_CONNECT = re.compile(
+    r"""((?:\bconn(?:ect)?[ \t]+|\bjdbc:oracle:\w{1,16}:)["']?[\w$#]{1,128}"?/)"""
+    r"""(?:"[^"\n]*"?|[^\s@;"']+)""",
+    re.IGNORECASE,
+)
+#: Other programs whose arguments or input hold one.
+_PROGRAMS = re.compile(
+    r"(\bsshpass[ \t]+-p[ \t]*|\bpass:|\bAuthorization:[ \t]*\w{1,32}[ \t]+"
+    r"|(?:^|[ \t])-U[ \t]*[^\s%]{1,128}%|\bauth\.password[ \t]+-v[ \t]+)" + _VALUE,
+    re.IGNORECASE | re.MULTILINE,
+)
+_PIPED = re.compile(r"(\becho[ \t]+)[^|\n]{1,256}(?=\|[^|\n]{0,64}passwd\b)")
+_ELEMENT = re.compile(
+    r"(<(?:\w{1,32}:)?(?:password|passwd|passphrase|secret)>)[^<\n]+", re.IGNORECASE
+)
+#: Of an SNMP program: the community and both passphrases.
+_SNMP = re.compile(r"\bsnmp[a-z]{2,16}[ \t][^\n]*")
+_SNMP_OPTION = re.compile(r"([ \t]-[cAX][ \t]*)" + _VALUE)
 
 
-_VALUES = (_NAMED, _WIRELESS, _COLON, _LINES, _OPTIONS, _PERCENT, _USER_OPTION, _SQLPLUS)
+_VALUES = (
+    *(_NAMED, _WIRELESS, _COLON, _LINES, _OPTIONS, _PERCENT, _USER_OPTION, _SQLPLUS),
+    *(_SQL, _CONNECT, _PROGRAMS, _PIPED, _ELEMENT),
+)
 
 
 def masked(name: str, text: str) -> str:
@@ -76,6 +102,7 @@ def masked(name: str, text: str) -> str:
         text = _net(text)
     for pattern in _VALUES:
         text = pattern.sub(_blanked, text)
+    text = _SNMP.sub(lambda line: _SNMP_OPTION.sub(_blanked, line.group()), text)
     for pattern in (_URL, _ISCSI):
         text = pattern.sub(r"\1" + BLANK + "@", text)
     return text
