@@ -189,8 +189,9 @@ def of_exec(command: str) -> Tuple[List[Effect], bool]:
     """
     commands = split(command)
     words = commands[0].words if commands else [""]
-    runs_shell = _unwrapped(list(words))[:1] and _unwrapped(list(words))[0].rpartition("/")[2]
-    if runs_shell in _SHELLS:
+    # Where a redirection is all of the first command, it has no words.
+    program = "".join(_unwrapped(list(words))[:1]).rpartition("/")[2]
+    if program in _SHELLS:
         return effects(command), is_plain(command)
     alone = len(commands) == 1 and not commands[0].outputs
     return (_of_command(Simple(words, [], False), None) if commands else []), alone
