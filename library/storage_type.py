@@ -36,6 +36,13 @@ options:
         C(auth_passphrase), C(priv_protocol), C(priv_passphrase), C(context), as the options of
         these names, in the place of which it stands.
     type: dict
+  definitions:
+    description:
+      - Families of storage of your own, which come before those that are known, each a dictionary
+        with C(vendor), C(product), C(role), C(known_by), C(source), and optionally C(model),
+        C(version), C(serial) (docs/storage_definitions.schema.json).
+    type: list
+    elements: dict
   port:
     description: The UDP port of every address that names none.
     type: int
@@ -145,7 +152,12 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.controls import storage_type
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.snmp import snmp_targets, storage_agent
+from ansible.module_utils.hostproof.snmp import (
+    snmp_targets,
+    storage_agent,
+    storage_definitions,
+    storage_match,
+)
 from ansible.module_utils.hostproof.snmp import tools as snmp
 
 #: How to ask, for those who need no names.
@@ -165,6 +177,7 @@ ARGUMENT_SPEC = dict(
     ONE_WAY,
     addresses={"type": "list", "elements": "raw"},
     nfs_servers={"type": "bool"},
+    definitions={"type": "list", "elements": "dict"},
     credentials={"type": "dict", "no_log": True},
     port={"type": "int", "default": snmp.PORT},
     timeout={"type": "float", "default": 2},
@@ -222,9 +235,14 @@ def check_numbers(params):
             raise ValueError(f"{name} must be {low} to {high}")
 
 
-def look(host, oracle, one):
+def catalogue_from(params):
+    read = storage_definitions.read_definitions
+    return storage_match.catalogue_of(named("definitions", read, params["definitions"] or []))
+
+
+def look(host, oracle, catalogue, one):
     began = time.time()
-    record = storage_agent.look_at(host, one, oracle).as_dict()
+    record = storage_agent.look_at(host, one, oracle, catalogue).as_dict()
     return dict(record, seconds=round(time.time() - began, 3))
 
 
@@ -267,10 +285,11 @@ def main():
         check_numbers(params)
         credentials = credentials_from(params)
         oracle = snmp_targets.oracle_credentials(credentials, storage_agent.ORACLE_CREDENTIALS)
+        catalogue = catalogue_from(params)
         targets = targets_from(host, params, credentials)
         began = time.time()
         found = storage_agent.in_parallel(
-            lambda one: look(host, oracle, one), targets, params["concurrency"]
+            lambda one: look(host, oracle, catalogue, one), targets, params["concurrency"]
         )
     except (HostproofError, ValueError) as problem:
         module.fail_json(msg=str(problem), invocation=invocation)

@@ -64,6 +64,8 @@ class Agent:
         oids = argv[argv.index("-r") + 3 :]
         if tool in ("snmpbulkwalk", "snmpwalk"):
             return 0, self._walk(oids[0]), ""
+        if tool == "snmpbulkget":
+            return 0, self._bulk(oids[0]), ""
         asked = [self._get(oid) if tool == "snmpget" else self._next(oid) for oid in oids]
         if version != "1":
             return 0, "".join(f".{oid} = {text}\n" for oid, text in asked), ""
@@ -87,6 +89,15 @@ class Agent:
         if not below:
             return f".{oid} = {NO_SUCH}\n"
         return "".join(f".{'.'.join(map(str, k))} = {shown(*self.rows[k])}\n" for k in below)
+
+    def _bulk(self, oid: str, rows: int = 40) -> str:
+        lines = []
+        for _ in range(rows):
+            oid, text = self._next(oid)
+            lines.append(f".{oid} = {text}\n")
+            if text == PAST_END:
+                break
+        return "".join(lines)
 
 
 def shown(tag: str, value: str) -> str:

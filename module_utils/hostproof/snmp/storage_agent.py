@@ -3,44 +3,38 @@
 """What the machine behind an SNMP agent is: storage, a server, something else, or unknown.
 
 One GET asks what every agent has and what Oracle itself asks. Who that does not show is looked
-at further (storage_rules.py says where), and what a product says of itself is asked in one more
-request. Nothing is decided by an answer that did not come.
+at further, and what a product says of itself is asked in one more request (storage_families.py
+says what). Before an agent is unknown, its chassis, its unit and its enterprise number are asked.
+Nothing is decided by an answer that did not come.
 """
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterable,
-    List,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Set,
-    Tuple,
-    TypeVar,
-)
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, TypeVar
 
-from ..answer import attempt, if_known
-from ..errors import HostError, HostproofError
+from ..answer import attempt
+from ..errors import HostError
 from ..host import Host
 from ..parsers.number import clipped
-from . import snmp_message
+from . import enterprises, snmp_message
+from . import storage_details as details
+from . import storage_match as match
 from . import storage_rules as rules
 from . import tools as snmp
 from .snmp_output import Value
-from .storage_rules import NOT_STORAGE, SERVER, UNKNOWN, Clue, Place, Rule, Way
+from .storage_definitions import ENGINE, OBJECT_ID, Clue, Rule
+from .storage_details import Agent
+from .storage_match import Catalogue
+from .storage_rules import NOT_STORAGE, SERVER, UNKNOWN
 from .tools import Credentials, Target, Values, printable
 
 T = TypeVar("T")
 
 RECOGNISED, OTHER, NO_ANSWER = OUTCOMES = ("recognised", "other", "no_answer")
+_LONGEST, _LOOKED_AT = 120, 255
 #: Hybrid Columnar Compression, as the database would decide.
 ELIGIBLE, SIMULATOR, NOT_ELIGIBLE = "eligible", "simulator", "not_eligible"
 
-PROBE = (rules.DESCRIPTION, rules.OBJECT, rules.ENGINE_ID, rules.ORACLE_PRODUCT)
 #: What the database asks with unless its oranfstab says otherwise.
 ORACLE_CREDENTIALS = Credentials("1", "public")
 
@@ -85,42 +79,58 @@ class Storage(NamedTuple):
         return record
 
 
-def look_at(host: Host, target: Target, oracle: Credentials = ORACLE_CREDENTIALS) -> Storage:
+def look_at(
+    host: Host,
+    target: Target,
+    oracle: Credentials = ORACLE_CREDENTIALS,
+    catalogue: Optional[Catalogue] = None,
+) -> Storage:
     """Ask the agent what it is. ``oracle`` is how the database asks."""
+    catalogue = catalogue or match.catalogue_of(())
     try:
-        values = snmp.get(host, target, snmp.FIRST, PROBE)
+        values = snmp.get(host, target, snmp.FIRST, match.PROBE)
     except snmp.NoAnswer as problem:
         return _silent(host, target, problem, oracle)
-    evidence = [snmp.key_of(target, snmp.FIRST)]
-    found = recognise(values)
+    agent = Agent(host, target, values, set(), [snmp.key_of(target, snmp.FIRST)])
+    found = match.recognise(values, catalogue)
     if found is None or found[1].sure == rules.WEAK:
-        further = attempt(snmp.following, host, target, "further", FURTHER)
-        values.update(snmp.what_came(further))
-        evidence.append(snmp.key_of(target, "further"))
-        found = recognise(values)
+        looked = _look_further(agent, catalogue)
+        found = match.recognise(values, catalogue)
         if found is None:
-            looked = not isinstance(further, HostproofError)
-            return _other(target, values, tuple(evidence), looked)
-    _ask_details(host, target, found[0], values, evidence)
+            return _other(agent, looked)
+    known = details.read_details(agent, found[0])
     # What it says of itself may show another product of the same vendor.
-    again = recognise(values)
-    rule, way = found if again is None or again[0] is found[0] else again
-    features = _features(host, target, rule, values, oracle, evidence)
+    again = match.recognise(values, catalogue)
+    if again is not None and again[0] is not found[0]:
+        found, known = again, details.read_details(agent, again[0])
+    rule, way = found
+    features = _features(host, target, rule, values, oracle, agent.evidence)
     return Storage(
         address=target.name,
         outcome=RECOGNISED if rule.role in rules.STORAGE_ROLES else OTHER,
         role=rule.role,
         vendor=rule.vendor,
         product=rule.product,
-        model=_first(rule.model, values),
-        version=_first(rule.version, values),
-        serial=_first(rule.serial, values),
+        model=known.model,
+        version=known.version,
+        serial=known.serial,
         sure=way.sure,
         why=tuple(_say(clue, values) for clue in way.clues) + ("known from: " + rule.source,),
         reason=None,
         features=features,
-        evidence=tuple(evidence),
+        evidence=tuple(agent.evidence),
     )
+
+
+def _look_further(agent: Agent, catalogue: Catalogue) -> bool:
+    """Ask for all that a clue may hold on to; False where some of it did not come."""
+    looked = agent.following("further", catalogue.further) is not None
+    columns = [rules.OF_CHASSIS[name] for name in rules.SHOW_A_CHASSIS]
+    if any(match.rows_at(column, agent.values) for column in columns):
+        details.read_chassis(agent)
+    if match.rows_at(rules.UNIT_TYPE, agent.values):
+        details.read_unit(agent)
+    return looked
 
 
 def in_parallel(look: Callable[[Any], T], items: Iterable[Any], at_once: int) -> List[T]:
@@ -129,232 +139,92 @@ def in_parallel(look: Callable[[Any], T], items: Iterable[Any], at_once: int) ->
         return list(pool.map(look, items))
 
 
-# -- rules ----------------------------------------------------------------------------------------
-
-
-#: Every way of every rule, in the order of the table, with its first clue.
-_WAYS = tuple((rule, way, way.clues[0]) for rule in rules.RULES for way in rule.by)
-#: The columns and subtrees among the first clues.
-_COLUMNS = tuple(sorted({first.oid for _rule, _way, first in _WAYS if first.oid.endswith(".")}))
-
-
-def recognise(values: Values) -> Optional[Tuple[Rule, Way]]:
-    """The first rule that holds for what the agent said.
-
-    This runs for every agent of a fleet, so a way whose first clue has nothing to hold on to is
-    passed over by a look into a set.
-    """
-    arcs = _object_id(values).split(".")
-    roots = {".".join(arcs[:count]) for count in range(1, len(arcs) + 1)}
-    there = {oid for oid, value in values.items() if value is not None}
-    there.update(column for column in _COLUMNS if _value(column, values) is not None)
-    seen = _Seen(roots, str(_enterprise(values)), _described(values), values)
-    for rule, way, first in _WAYS:
-        if first.kind == rules.OBJECT_ID:
-            possible = first.oid in roots
-        else:
-            possible = first.kind == rules.ENGINE or first.oid in there
-        if possible and all(_holds(clue, seen) for clue in way.clues):
-            return rule, way
-    return None
-
-
-class _Seen(NamedTuple):
-    """What an agent said, with what many rules ask for worked out once.
-
-    ``roots`` are its sysObjectID and everything above it; ``description`` is sysDescr without the
-    name that people gave the host.
-    """
-
-    roots: Set[str]
-    enterprise: str
-    description: str
-    values: Values
-
-
-def _holds(clue: Clue, seen: _Seen) -> bool:
-    if clue.kind == rules.OBJECT_ID:
-        return clue.oid in seen.roots
-    if clue.kind == rules.ENGINE:
-        return seen.enterprise == clue.pattern
-    value = _value(clue.oid, seen.values)
-    if clue.kind == rules.NOTHING:
-        return value is None or not value.text.strip()
-    if value is None:
-        return False
-    text = seen.description if clue.oid == rules.DESCRIPTION else value.text
-    return clue.kind == rules.ANSWERS or bool(re.search(clue.pattern, text))
-
-
-_OWN_NAMES = tuple(re.compile(pattern) for pattern in rules.OWN_NAMES)
-
-
-def _described(values: Values) -> str:
-    """sysDescr with "-" where the host's own name stood."""
-    value = values.get(rules.DESCRIPTION)
-    text = "" if value is None else value.text
-    for pattern in _OWN_NAMES:
-        match = pattern.search(text)
-        if match is not None:
-            return text[: match.start(1)] + "-" + text[match.end(1) :]
-    return text
-
-
-def _value(oid: str, values: Values) -> Optional[Value]:
-    """The value of an object, or the first that has one in a column ("….")."""
-    if not oid.endswith("."):
-        return values.get(oid)
-    rows = (value for name, value in values.items() if name.startswith(oid))
-    return next((value for value in rows if value is not None), None)
-
-
-def _object_id(values: Values) -> str:
-    value = values.get(rules.OBJECT)
-    return "" if value is None else value.text.lstrip(".")
-
-
-def _is_below(oid: str, root: str) -> bool:
-    return oid == root or oid.startswith(root + ".")
-
-
-def _enterprise(values: Values) -> Optional[int]:
-    engine = values.get(rules.ENGINE_ID)
-    if engine is None or not isinstance(engine.data, bytes):
-        return None
-    return snmp_message.enterprise(engine.data)
-
-
-def _further() -> Tuple[str, ...]:
-    """What to ask behind a generic agent: just before every object that a rule looks for."""
-    asked: List[str] = []
-    for rule in rules.RULES:
-        for way in rule.by:
-            for clue in way.clues:
-                if clue.kind in (rules.TEXT, rules.ANSWERS) and clue.oid not in PROBE:
-                    before = _before(clue.oid)
-                    if before not in asked:
-                        asked.append(before)
-    asked += [before for before in map(_before, rules.SAID_BY_ANY) if before not in asked]
-    return tuple(asked) + rules.BEFORE_NFS
-
-
-def _before(oid: str) -> str:
-    """An OID whose successor is this object or the first row of this column."""
-    if oid.endswith("."):
-        return oid[:-1]
-    above, _, last = oid.rpartition(".")
-    return above if last == "0" else f"{above}.{clipped(last) - 1}"
-
-
-FURTHER = _further()
-
-# -- details --------------------------------------------------------------------------------------
-
-#: What agents say where they have nothing to say, and what published records are masked with.
-_EMPTY = re.compile(
-    r"(?:<.*>|unknown|n/?a|none|null|empty|not (?:specified|available|applicable|set)|undefined|"
-    r"to be filled.*|default string|0+|[Ff]{4,}|[Xx]+|[-?*. ]+)?$",
-    re.IGNORECASE,
-)
-_LONGEST = 120
-
-
-def _first(places: Sequence[Place], values: Values) -> Optional[str]:
-    """What the first place says that says something."""
-    for place in places:
-        text = _read(place, values)
-        if text is not None:
-            return text
-    return None
-
-
-def _read(place: Place, values: Values) -> Optional[str]:
-    value = _value(place.oid, values)
-    match = None if value is None else re.search(place.pattern, _plain(value))
-    if match is None:
-        return None
-    found = match.group(1).strip()
-    if place.names:
-        return dict(place.names).get(found)
-    return None if _EMPTY.match(found) else place.form.format(found)[:_LONGEST]
-
-
-def _plain(value: Value) -> str:
-    """One line, without the quotes and the backslash that some agents put around a value."""
-    text = printable(value.text)
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        text = text[1:-1].strip()
-    return text.lstrip("\\")
-
-
-def _to_ask(rule: Rule, values: Values) -> List[str]:
-    """The OIDs of the details that are not known yet."""
-    asked: List[str] = []
-    for places in (rule.model, rule.version, rule.serial):
-        for place in places:
-            if _read(place, values) is not None:
-                break
-            known = place.oid in values or _value(place.oid, values) is not None
-            if not known and place.oid not in asked:
-                asked.append(place.oid)
-    return asked
-
-
-def _ask_details(
-    host: Host, target: Target, rule: Rule, values: Values, evidence: List[str]
-) -> None:
-    """One GET, and one GETNEXT where only the first row of a column is left to say it.
-
-    An agent that does not answer these keeps its model, version or serial number to itself; what
-    it is stays known.
-    """
-    objects = [oid for oid in _to_ask(rule, values) if not oid.endswith(".")]
-    if objects:
-        values.update(if_known(attempt(snmp.get, host, target, "details", objects), {}))
-        evidence.append(snmp.key_of(target, "details"))
-    columns = [_before(oid) for oid in _to_ask(rule, values) if oid.endswith(".")]
-    if columns:
-        values.update(snmp.what_came(attempt(snmp.following, host, target, "rows", columns)))
-        evidence.append(snmp.key_of(target, "rows"))
-
-
 # -- what it is else ------------------------------------------------------------------------------
 
 
-def _other(target: Target, values: Values, evidence: Tuple[str, ...], looked: bool) -> Storage:
+def _other(agent: Agent, looked: bool) -> Storage:
     """An agent that answers and that no rule knows; ``looked``: also when it was asked further."""
-    role, product, sure = _classify(values)
-    why = tuple(
-        _say(Clue(rules.TEXT, oid, ""), values)
-        for oid in (rules.OBJECT, rules.DESCRIPTION)
-        if values.get(oid) is not None
-    )
-    why += tuple(
-        _say(Clue(rules.TEXT, oid, ""), values)
-        for oid in rules.SAID_BY_ANY
-        if _value(oid, values) is not None
-    )
+    values = agent.values
+    maker = _maker(values)
+    role, product, sure = _classify(values, maker)
+    why = tuple(_say_value(oid, values) for oid in _SAID if match.value_at(oid, values) is not None)
+    if role == UNKNOWN or (role not in (SERVER, NOT_STORAGE) and not product):
+        why = (_whose(maker),) + why + _own_subtree(agent, maker)
     if any(_serves_nfs(oid) for oid in values):
         product = f"{product}, serves NFS" if product else "NFS server"
         why += ("TCP port 2049 listens (tcpListenerTable)",)
     if not looked:
         sure = rules.WEAK
         why += ("it did not answer when it was asked further",)
+    said = {name: _said(name, values) for name in rules.OF_CHASSIS}
     return Storage(
-        address=target.name,
+        address=agent.target.name,
         outcome=OTHER,
         role=role,
-        vendor=_first((Place(rules.ENTITY_VENDOR),), values),
+        vendor=said["chassis.vendor"] or maker.name or None,
         product=product,
-        model=_first((Place(rules.ENTITY_MODEL),), values),
-        version=_first((Place(rules.ENTITY_VERSION),), values),
-        serial=_first((Place(rules.ENTITY_SERIAL),), values),
+        model=said["chassis.model"],
+        version=said["chassis.version"] or said["chassis.firmware"],
+        serial=said["chassis.serial"],
         sure=sure,
         why=why or ("it answers, with neither sysDescr nor sysObjectID",),
         reason=None,
         features=_features_of_other(role, values),
-        evidence=evidence,
+        evidence=tuple(agent.evidence),
     )
+
+
+#: What an agent that no rule knows is asked, for people and for who writes a definition of it.
+_SAID = (rules.OBJECT, rules.DESCRIPTION, *rules.OF_CHASSIS, *rules.OF_UNIT, *rules.SAID_BY_ANY)
+
+
+def _said(name: str, values: Values) -> Optional[str]:
+    value = values.get(name)
+    return None if value is None else details.plain(value)[:_LONGEST] or None
+
+
+def _maker(values: Values) -> enterprises.Maker:
+    """Whose the agent is: by its sysObjectID, or its engine ID where that is an operating system's.
+
+    The number is 0 where neither says it.
+    """
+    oid = match.object_id(values)
+    if _is_vendors_own(oid):
+        first = oid[len(rules.E) :].partition(".")[0]
+        return enterprises.maker_of(clipped(first))
+    number = match.enterprise_of(values) or 0
+    maker = enterprises.maker_of(number)
+    return maker if maker.kind else maker._replace(number=0, name="")
+
+
+def _whose(maker: enterprises.Maker) -> str:
+    if not maker.number:
+        return "an agent that tells no enterprise number, product unknown"
+    named = f"{maker.name} (enterprise {maker.number})" if maker.name else ""
+    return "an agent of {0}, product unknown".format(named or f"enterprise {maker.number}")
+
+
+#: Rows of an unknown agent's own subtree that are kept, and that are told.
+_KEPT, _TOLD = 200, 5
+
+
+def _own_subtree(agent: Agent, maker: enterprises.Maker) -> Tuple[str, ...]:
+    """How the vendor's own subtree begins, so that a definition can be written from the answer.
+
+    What was asked and answered is in the evidence, which a recording keeps.
+    """
+    if not maker.number:
+        return ()
+    root = rules.E + str(maker.number)
+    agent.evidence.append(snmp.key_of(agent.target, "own subtree"))
+    found = snmp.what_came(
+        attempt(snmp.beginning, agent.host, agent.target, "own subtree", root, _KEPT)
+    )
+    if not found:
+        return (f"it answers nothing below {root}",)
+    agent.values.update(found)
+    shown = [_say_value(oid, found) for oid in list(found)[:_TOLD]]
+    return (f"below {root} it has {len(found)} rows or more", *shown)
 
 
 def _features_of_other(role: str, values: Values) -> Features:
@@ -364,17 +234,18 @@ def _features_of_other(role: str, values: Values) -> Features:
     return Features(NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}", direct_nfs, "no")
 
 
-def _classify(values: Values) -> Tuple[str, Optional[str], Optional[str]]:
+def _classify(values: Values, maker: enterprises.Maker) -> Tuple[str, Optional[str], Optional[str]]:
     """(role, product, how sure) of an agent that no rule knows.
 
-    A vendor's number that stands in no rule tells nothing: it may well be storage.
+    A vendor's number that stands in no rule tells nothing, unless the vendor makes nothing else: it
+    may well be storage.
     """
-    oid = _object_id(values)
+    oid = match.object_id(values)
     description = values.get(rules.DESCRIPTION)
     text = "" if description is None else description.text
-    named = _described(values)
+    named = match.described(values)
     for pattern, system in rules.SYSTEM_TEXTS:
-        if re.search(pattern, named) and not _is_vendors_own(oid):
+        if re.search(pattern, named[:_LOOKED_AT]) and not _is_vendors_own(oid):
             return SERVER, system, rules.LIKELY
     for root, system in rules.OPERATING_SYSTEMS:
         if _is_below(oid, root):
@@ -382,7 +253,16 @@ def _classify(values: Values) -> Tuple[str, Optional[str], Optional[str]]:
     for root, product in rules.OTHER_PRODUCTS:
         if _is_below(oid, root):
             return NOT_STORAGE, printable(text)[:60] or product, rules.LIKELY
+    role = maker.role
+    if role in rules.STORAGE_ROLES:
+        return role, None, rules.WEAK
+    if role == NOT_STORAGE:
+        return role, printable(text)[:60] or maker.kind, rules.LIKELY
     return UNKNOWN, printable(text)[:60] or None, None
+
+
+def _is_below(oid: str, root: str) -> bool:
+    return oid == root or oid.startswith(root + ".")
 
 
 def _is_vendors_own(oid: str) -> bool:
@@ -397,15 +277,17 @@ def _serves_nfs(oid: str) -> bool:
 
 def _say(clue: Clue, values: Values) -> str:
     """A clue for people: which OID said what."""
-    if clue.kind == rules.ENGINE:
+    if clue.kind == ENGINE:
         return f"snmpEngineID ({rules.ENGINE_ID}) has enterprise number {clue.pattern}"
-    oid = rules.OBJECT if clue.kind == rules.OBJECT_ID else clue.oid
+    return _say_value(rules.OBJECT if clue.kind == OBJECT_ID else clue.oid, values)
+
+
+def _say_value(oid: str, values: Values) -> str:
     name = rules.NAMES.get(oid)
-    value = _value(oid, values)
-    said = "" if value is None else printable(value.text)[:_LONGEST]
-    place = oid.rstrip(".")
-    if clue.kind == rules.NOTHING:
-        said = said or "nothing"
+    value = match.value_at(oid, values)
+    said = "nothing" if value is None else printable(value.text)[:_LONGEST] or "nothing"
+    columns = dict(rules.OF_CHASSIS, **rules.OF_UNIT)
+    place = columns.get(oid, oid).rstrip(".")
     return "{0} = {1}".format(f"{name} ({place})" if name else place, said)
 
 

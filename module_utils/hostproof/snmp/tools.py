@@ -29,6 +29,9 @@ PRIV_PROTOCOLS = ("DES", "AES", "AES-192", "AES-256")
 SHORTEST_PASSPHRASE = 8
 
 GET, NEXT, WALK = "snmpget", "snmpgetnext", "snmpbulkwalk"
+#: One bulk request of so many rows.
+BULK = "snmpbulkget"
+_OF_TOOL = {BULK: ["-Cr40"]}
 
 #: No MIB files; numeric OIDs, hexadecimal strings, ticks and enumerations as numbers.
 _OPTIONS = ["-m", "", "-Onxte"]
@@ -314,6 +317,32 @@ def walk(host: Host, target: Target, question: str, oid: str, rows: Iterable[str
     return found
 
 
+def beginning(host: Host, target: Target, question: str, oid: str, most: int) -> Values:
+    """The first rows beneath ``oid``, ``most`` at most; NoAnswer if some of them did not come.
+
+    SNMPv1 has no bulk request: there it is the first row alone.
+    """
+    if target.credentials.version == "1":
+        found = following(host, target, question, [oid])
+        return {name: value for name, value in found.items() if _is_row(name, value, oid)}
+    found = {}
+    last, number = oid, 1
+    while len(found) < most:
+        name = question if number == 1 else f"{question} {number}"
+        answer = _run(host, target, BULK, name, [last])
+        rows = {one: value for one, value in answer.values.items() if _is_row(one, value, oid)}
+        more = [one for one in rows if one not in found]
+        found.update(rows)
+        if not more or len(rows) < len(answer.values):
+            break
+        last, number = more[-1], number + 1
+    return dict(list(found.items())[:most])
+
+
+def _is_row(name: str, value: Optional[Value], oid: str) -> bool:
+    return value is not None and name.startswith(oid + ".")
+
+
 #: What nearly every agent has, behind all that is walked here: snmpModules (RFC 3411 and others).
 _LAST = "1.3.6.1.6"
 
@@ -399,7 +428,9 @@ def _run(
 ) -> _Answer:
     key = key_of(target, question)
     wait = f"{target.timeout:g}"
-    argv = [tool] + _OPTIONS + ["-v", target.credentials.version, "-t", wait]
+    argv = (
+        [tool] + _OPTIONS + _OF_TOOL.get(tool, []) + ["-v", target.credentials.version, "-t", wait]
+    )
     argv += ["-r", str(target.retries), _agent(target)] + oids
     longest = target.timeout * (target.retries + 1) * patience + 10
     if target.patience is not None:

@@ -13,8 +13,9 @@ from ansible.module_utils.hostproof.errors import Absent, PolicyError, Unanswere
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost, Secret
 from ansible.module_utils.hostproof.probes.nfs import storage_advice
-from ansible.module_utils.hostproof.snmp import database_snmp, storage_rules
+from ansible.module_utils.hostproof.snmp import database_snmp
 from ansible.module_utils.hostproof.snmp import tools as snmp
+from ansible.module_utils.hostproof.snmp.storage_families import FAMILIES
 from packs import Output
 from snmp_agents import NO_SUCH, PAST_END, Agent, Filers, key_of
 from snmp_agents import storage_policy as policy
@@ -446,7 +447,7 @@ class TestMountOptions:
         assert (finding.status, finding.why) == ("skip", "Nothing is mounted from it here.")
 
     def test_the_products_are_those_of_the_rules(self):
-        known = {rule.product for rule in storage_rules.RULES}
+        known = {family["product"] for family in FAMILIES}
         assert {name for one in storage_advice.ADVICE for name in one.products} <= known
 
 

@@ -11,11 +11,12 @@ from ...host import Host
 from ...parsers.nfs import nfs_options
 from ...probes.nfs import nfs_mounted
 from ...probes.oracle import oracle_homes
-from ...snmp import database_snmp, storage_agent, storage_health, storage_rules
+from ...snmp import database_snmp, storage_agent, storage_health, storage_match, storage_rules
 from ...snmp import tools as snmp
 from ...snmp.snmp_targets import Address
 from ...snmp.storage_agent import NO_ANSWER, Storage
 from ...snmp.storage_health import Health
+from ...snmp.storage_match import Catalogue
 from ...snmp.tools import Target
 from .policy import Policy
 
@@ -65,8 +66,9 @@ def read(host: Host, policy: Policy) -> Facts:
         policy.target(address)._replace(patience=snmp.Patience(policy.agent_seconds, deadline))
         for address, _mounted in agents
     ]
+    catalogue = storage_match.catalogue_of(policy.definitions)
     servers = storage_agent.in_parallel(
-        lambda number: _read_server(host, policy, targets[number], agents[number][1]),
+        lambda number: _read_server(host, policy, catalogue, targets[number], agents[number][1]),
         range(len(agents)),
         _AT_ONCE,
     )
@@ -118,8 +120,10 @@ def _addresses_of(
     ]
 
 
-def _read_server(host: Host, policy: Policy, target: Target, mounts: Tuple[Mount, ...]) -> Server:
-    storage = storage_agent.look_at(host, target, policy.of_database)
+def _read_server(
+    host: Host, policy: Policy, catalogue: Catalogue, target: Target, mounts: Tuple[Mount, ...]
+) -> Server:
+    storage = storage_agent.look_at(host, target, policy.of_database, catalogue)
     health = None
     # What no rule knows may well be storage, and what NFS is mounted from is storage of this host.
     maybe = storage_rules.STORAGE_ROLES + (storage_rules.UNKNOWN,)

@@ -9,8 +9,9 @@ from typing import Dict, NamedTuple, Tuple
 
 from ...fields import checked_by, decimal, flag, reader, whole_number, window
 from ...policy import PolicyValues
-from ...snmp import snmp_targets, storage_agent, storage_rules
+from ...snmp import snmp_targets, storage_agent, storage_definitions, storage_rules
 from ...snmp.snmp_targets import Address
+from ...snmp.storage_definitions import Rule
 from ...snmp.tools import Credentials, Target
 
 NAME = "storage_type"
@@ -50,6 +51,14 @@ def _media(given: PolicyValues, name: str) -> Dict[str, str]:
     return media
 
 
+def _definitions(given: PolicyValues, name: str) -> Tuple[Rule, ...]:
+    """Families of storage of the user's own, which come before those of the house."""
+    try:
+        return storage_definitions.read_definitions(given[name])
+    except ValueError as problem:
+        raise given.error(name, str(problem)) from problem
+
+
 def _folder(given: PolicyValues, name: str) -> str:
     path = str(given[name])
     if not path.startswith("/"):
@@ -62,6 +71,7 @@ class Policy(NamedTuple):
 
     nfs_servers: bool = flag()
     addresses: Tuple[Address, ...] = checked_by(_addresses, "list")
+    definitions: Tuple[Rule, ...] = checked_by(_definitions, "list")
     port: int = whole_number(1, 65535)
     timeout: float = decimal(0.1, 60)
     retries: int = whole_number(0, 10)

@@ -1,0 +1,320 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a definition of a family of storage may say, and its check.
+
+docs/storage_definitions.schema.json says the same.
+
+A definition is data as JSON carries it: by which values of an agent the family is known, where its
+model, version and serial number stand, and which document says so. The house's own are in
+storage_families.py, and a user's are read here too: they are bounded, and no pattern of theirs can
+take long (``_checked_pattern``).
+"""
+
+import re
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+
+from .storage_rules import (
+    CERTAIN,
+    DESCRIPTION,
+    ENTERPRISES,
+    LIKELY,
+    NOT_STORAGE,
+    PLACES,
+    STORAGE_ROLES,
+    SURE,
+)
+
+OBJECT_ID, TEXT, OTHER_TEXT, ANSWERS, NOTHING, ENGINE = CLUES = (
+    "object_id",
+    "matches",
+    "matches_not",
+    "answers",
+    "nothing",
+    "engine",
+)
+
+#: Which rows of a column tell: all must say the same, or each tells of its own part ("A, B").
+ALIKE, EACH = ROWS = ("alike", "each")
+
+
+class Clue(NamedTuple):
+    """Something that is true of an agent.
+
+    ``kind`` OBJECT_ID: sysObjectID is ``oid`` or below it. TEXT: the value matches ``pattern``;
+    OTHER_TEXT: it does not. ANSWERS: there is a value. NOTHING: there is none, or an empty one.
+    ENGINE: the engine ID has the enterprise number ``pattern``. An ``oid`` that ends with a dot is
+    a column or a subtree. The text of sysDescr has "-" where a host's own name stood (OWN_NAMES).
+    """
+
+    kind: str
+    oid: str
+    pattern: str
+
+
+class Way(NamedTuple):
+    """Clues that must all be true, and how sure they make it."""
+
+    sure: str
+    clues: Tuple[Clue, ...]
+
+
+class Place(NamedTuple):
+    """Where a detail stands: the groups of ``pattern`` in the value, put into ``form``.
+
+    An ``oid`` that ends with a dot is a column; ``rows`` says what its rows tell. Several objects
+    (``more``) are joined by dots. Where there are ``names``, the value is looked up there.
+    """
+
+    oid: str
+    pattern: str
+    form: str
+    names: Tuple[Tuple[str, str], ...]
+    rows: str
+    more: Tuple[str, ...]
+
+
+class Rule(NamedTuple):
+    vendor: str
+    product: str
+    role: str
+    by: Tuple[Way, ...]
+    model: Tuple[Place, ...]
+    version: Tuple[Place, ...]
+    serial: Tuple[Place, ...]
+    source: str
+
+
+#: Characters of a value that are looked at: sysDescr is no longer (RFC 3418, DisplayString).
+LOOKED_AT = 255
+#: What a list, a text and all of a definition may hold at most.
+MOST_DEFINITIONS, MOST_WAYS, MOST_PLACES, MOST_NAMES, MOST_MORE = 100, 16, 6, 64, 4
+_LONGEST_TEXT, _LONGEST_PATTERN, _LONGEST_OID = 300, 160, 160
+
+_ROLES = STORAGE_ROLES + (NOT_STORAGE,)
+_OID = re.compile(r"1\.3(?:\.(?:0|[1-9][0-9]{0,9})){2,40}\.?\Z")
+_SHORT = "e."
+
+_NEEDED = ("vendor", "product", "role", "known_by", "source")
+_DETAILS = ("model", "version", "serial")
+_OF_WAY = ("object_id", "engine", "answers", "nothing", "description", "description_not", "value")
+_OF_PLACE = ("at", "pattern", "form", "names", "rows", "more")
+
+
+def read_definitions(values: Any) -> Tuple[Rule, ...]:
+    """Rules from definitions, in their order; ValueError says which one is wrong and why."""
+    found = []
+    for number, value in enumerate(_list(values, MOST_DEFINITIONS, "definitions"), 1):
+        with_name = f"definition {number}"
+        if isinstance(value, dict) and isinstance(value.get("product"), str):
+            with_name += f" ({value['product'][:40]})"
+        try:
+            found.append(_rule(value))
+        except ValueError as problem:
+            raise ValueError(f"{with_name}: {problem}") from problem
+    return tuple(found)
+
+
+def _rule(value: Any) -> Rule:
+    given = _fields(value, _NEEDED, _DETAILS)
+    role = given["role"]
+    if role not in _ROLES:
+        raise ValueError("role must be one of {0}".format(", ".join(_ROLES)))
+    ways = _list(given["known_by"], MOST_WAYS, "known_by")
+    if not ways:
+        raise ValueError("known_by must not be empty")
+    model, version, serial = (
+        tuple(_each(given.get(name, []), MOST_PLACES, name, _place)) for name in _DETAILS
+    )
+    return Rule(
+        _text(given["vendor"], "vendor"),
+        _text(given["product"], "product"),
+        role,
+        tuple(_each(ways, MOST_WAYS, "known_by", _way)),
+        model,
+        version,
+        serial,
+        _text(given["source"], "source"),
+    )
+
+
+# -- by what it is known --------------------------------------------------------------------------
+
+
+def _way(value: Any) -> Way:
+    given = _fields(value, (), _OF_WAY + ("sure",))
+    clues = [_clue(name, given[name]) for name in _OF_WAY if name in given]
+    if not clues:
+        raise ValueError("must have one of {0}".format(", ".join(_OF_WAY)))
+    own = any(clue.kind in (OBJECT_ID, ANSWERS) or _is_own_text(clue) for clue in clues)
+    sure = given.get("sure", CERTAIN if own else LIKELY)
+    if sure not in SURE:
+        raise ValueError("sure must be one of {0}".format(", ".join(SURE)))
+    return Way(sure, tuple(clues))
+
+
+def _is_own_text(clue: Clue) -> bool:
+    return clue.kind == TEXT and clue.oid != DESCRIPTION
+
+
+def _clue(name: str, value: Any) -> Clue:
+    if name == "engine":
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
+            raise ValueError("engine must be an enterprise number")
+        return Clue(ENGINE, "", str(value))
+    if name == "value":
+        inner = _fields(value, ("at", "matches"), ())
+        return Clue(TEXT, _oid(inner["at"], "value: at"), _checked_pattern(inner["matches"]))
+    if name in ("description", "description_not"):
+        kind = TEXT if name == "description" else OTHER_TEXT
+        return Clue(kind, DESCRIPTION, _checked_pattern(value))
+    return Clue(name, _oid(value, name), "")
+
+
+# -- where its details stand ----------------------------------------------------------------------
+
+
+def _place(value: Any) -> Place:
+    given = _fields({"at": value} if isinstance(value, str) else value, ("at",), _OF_PLACE[1:])
+    pattern = given.get("pattern", "(.+)")
+    compiled = re.compile(_checked_pattern(pattern, starts=False))
+    form = _text(given.get("form", "{0}"), "form")
+    if re.sub(r"\{[0-9]\}", "", form).strip("{}") != re.sub(r"\{[0-9]\}", "", form):
+        raise ValueError("form may hold {0}, {1} and so on, and text")
+    asked = [int(number) for number in re.findall(r"\{([0-9])\}", form)]
+    if not asked or max(asked) >= compiled.groups:
+        raise ValueError("pattern must have a group for each of form's")
+    names = given.get("names", {})
+    if not isinstance(names, dict) or len(names) > MOST_NAMES:
+        raise ValueError(f"names must be a dictionary of {MOST_NAMES} at most")
+    rows = given.get("rows", ALIKE)
+    if rows not in ROWS:
+        raise ValueError("rows must be one of {0}".format(", ".join(ROWS)))
+    more = _each(given.get("more", []), MOST_MORE, "more", lambda oid: _oid(oid, "more"))
+    return Place(
+        _oid(given["at"], "at"),
+        pattern,
+        form,
+        tuple((_text(key, "names"), _text(name, "names")) for key, name in names.items()),
+        rows,
+        tuple(more),
+    )
+
+
+def _oid(value: Any, name: str) -> str:
+    """An object of "1.3....", "e.789..." (below enterprises), or a name of PLACES.
+
+    A column or a subtree ends with a dot.
+    """
+    if isinstance(value, str) and len(value) <= _LONGEST_OID:
+        if value in PLACES:
+            return PLACES[value]
+        whole = ENTERPRISES + "." + value[2:] if value.startswith(_SHORT) else value
+        if _OID.match(whole):
+            return whole
+    names = ", ".join(sorted(PLACES))
+    raise ValueError(f"{name} must be an OID (1.3.6..., e.789...), or one of {names}")
+
+
+# -- patterns -------------------------------------------------------------------------------------
+
+#: How many ways of matching a pattern may try at most, by what its parts allow on a value of
+#: LOOKED_AT characters: three repetitions of 2^8 ways each, and one choice.
+_MOST_BITS = 8 * 3 + 1
+_ESCAPES = "dDwWsSb"
+#: Brackets without brackets in them, but escaped ones.
+_CLASS = re.compile(r"\[\^?(?:[^\[\]\\]|\\[^A-Za-z0-9]|\\[dDwWsS])+\]")
+
+
+def _checked_pattern(pattern: Any, starts: bool = True) -> str:
+    """A pattern whose time is bounded whatever it is matched against; ValueError for any other.
+
+    Repeated groups, which make a match exponential, are not allowed, nor are counted repetitions,
+    references and lookarounds. What is left tries as many ways as its repetitions and choices
+    multiply to.
+    """
+    if not isinstance(pattern, str) or not 0 < len(pattern) <= _LONGEST_PATTERN:
+        raise ValueError(f"a pattern must be a text of 1 to {_LONGEST_PATTERN} characters")
+    if starts and not pattern.startswith("^"):
+        raise ValueError(f"the pattern {pattern!r} must begin with ^")
+    bits = 0 if pattern.startswith("^") else 8
+    bits += sum(_bits_of(pattern))
+    if bits > _MOST_BITS:
+        raise ValueError(f"the pattern {pattern!r} has too many repetitions and choices")
+    try:
+        re.compile(pattern)
+    except re.error as problem:
+        raise ValueError(f"the pattern {pattern!r} is none: {problem}") from problem
+    return pattern
+
+
+def _bits_of(pattern: str) -> List[int]:
+    """What each part may add to the ways of matching, as a power of 2."""
+    bits: List[int] = []
+    before, at, depth = "", 0, 0
+    while at < len(pattern):
+        sign, step = pattern[at], 1
+        if sign == "\\":
+            follows = pattern[at + 1 : at + 2]
+            if not follows or (follows.isalnum() and follows not in _ESCAPES):
+                raise ValueError(f"the pattern {pattern!r} may not use \\{follows}")
+            sign, step = "", 2
+        elif sign == "[":
+            # What stands in brackets is one character, whatever it holds.
+            match = _CLASS.match(pattern, at)
+            if match is None:
+                raise ValueError(f"the pattern {pattern!r} has brackets that are not closed, or [")
+            sign, step = "", match.end() - at
+        elif sign == "(" and pattern[at + 1 : at + 2] == "?":
+            if pattern[at + 2 : at + 3] != ":":
+                raise ValueError(f"the pattern {pattern!r} may use no (? but (?:")
+            step = 3
+        elif sign in "*+{":
+            if before == ")" or sign == "{":
+                raise ValueError(f"the pattern {pattern!r} may not repeat a group, or count")
+            bits.append(8)
+        elif sign == "|" and not depth:
+            raise ValueError(f"the pattern {pattern!r} must have its choices in (?:...)")
+        elif sign == "|" or (sign == "?" and before not in ("*", "+")):
+            bits.append(1)
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        before = sign
+        at += step
+    return bits
+
+
+# -- bounded values -------------------------------------------------------------------------------
+
+
+def _fields(value: Any, needed: Sequence[str], may: Sequence[str]) -> Dict[str, Any]:
+    """The dictionary, if it has what it needs and nothing unknown."""
+    if not isinstance(value, dict):
+        raise ValueError("must be a dictionary with {0}".format(", ".join(needed or may)))
+    missing = [name for name in needed if name not in value]
+    unknown = sorted(str(name)[:40] for name in value if name not in needed and name not in may)
+    if missing or unknown:
+        word, names = ("lacks", missing) if missing else ("has unknown", unknown)
+        raise ValueError("{0} {1}".format(word, ", ".join(names[:5])))
+    return value
+
+
+def _list(value: Any, most: int, name: str) -> List[Any]:
+    if not isinstance(value, (list, tuple)) or len(value) > most:
+        raise ValueError(f"{name} must be a list of {most} at most")
+    return list(value)
+
+
+def _each(value: Any, most: int, name: str, read: Callable[[Any], Any]) -> List[Any]:
+    found = []
+    for number, one in enumerate(_list(value, most, name), 1):
+        try:
+            found.append(read(one))
+        except ValueError as problem:
+            raise ValueError(f"{name} {number}: {problem}") from problem
+    return found
+
+
+def _text(value: Any, name: str) -> str:
+    good = isinstance(value, str) and 0 < len(value) <= _LONGEST_TEXT and value.isprintable()
+    if not good:
+        raise ValueError(f"{name} must be a text of 1 to {_LONGEST_TEXT} printable characters")
+    return str(value)

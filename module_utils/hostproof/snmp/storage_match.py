@@ -1,0 +1,164 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which family an agent's answers are of, and what has to be asked for to tell."""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from ..parsers.number import clipped
+from . import snmp_message
+from . import storage_definitions as definitions
+from . import storage_rules as rules
+from .snmp_output import Value
+from .storage_definitions import Clue, Rule, Way
+from .storage_families import FAMILIES
+from .tools import Values
+
+#: What every agent is asked first.
+PROBE = (rules.DESCRIPTION, rules.OBJECT, rules.ENGINE_ID, rules.ORACLE_PRODUCT)
+
+
+class Catalogue(NamedTuple):
+    """Families in the order in which they are tried.
+
+    ``ways`` are all of theirs with the first clue of each, ``columns`` the columns and subtrees
+    among these clues, and ``further`` what to ask an agent that says too little: just before every
+    object that a clue looks for.
+    """
+
+    ways: Tuple[Tuple[Rule, Way, Clue], ...]
+    columns: Tuple[str, ...]
+    further: Tuple[str, ...]
+
+
+def catalogue_of(rules_of_user: Sequence[Rule]) -> Catalogue:
+    """The families of the house, and before them a user's own."""
+    if not _HOUSE:
+        _HOUSE.extend(definitions.read_definitions(FAMILIES))
+    ways = tuple((rule, way, way.clues[0]) for rule in (*rules_of_user, *_HOUSE) for way in rule.by)
+    first = {clue.oid for _rule, _way, clue in ways if clue.oid.endswith(".")}
+    return Catalogue(ways, tuple(sorted(first)), _further(way for _rule, way, _clue in ways))
+
+
+#: Read once, and only where an agent is asked at all.
+_HOUSE: List[Rule] = []
+
+
+def _further(ways: Iterable[Way]) -> Tuple[str, ...]:
+    columns = [rules.OF_CHASSIS[name] for name in rules.SHOW_A_CHASSIS] + [rules.UNIT_TYPE]
+    asked = [before(column) for column in columns]
+    for way in ways:
+        for clue in way.clues:
+            wanted = clue.kind in (definitions.TEXT, definitions.ANSWERS)
+            if wanted and clue.oid not in PROBE and clue.oid not in rules.PLACES:
+                asked.append(before(clue.oid))
+    asked += map(before, rules.SAID_BY_ANY)
+    return tuple(dict.fromkeys(asked)) + rules.BEFORE_NFS
+
+
+def before(oid: str) -> str:
+    """An OID whose successor is this object or the first row of this column."""
+    if oid.endswith("."):
+        return oid[:-1]
+    above, _, last = oid.rpartition(".")
+    return above if last == "0" else f"{above}.{clipped(last) - 1}"
+
+
+# -- recognition ----------------------------------------------------------------------------------
+
+
+class _Seen(NamedTuple):
+    """What an agent said, with what many rules ask for worked out once.
+
+    ``roots`` are its sysObjectID and everything above it; ``description`` is sysDescr without the
+    name that people gave the host.
+    """
+
+    roots: Set[str]
+    enterprise: str
+    description: str
+    values: Values
+
+
+def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Way]]:
+    """The first rule that holds for what the agent said.
+
+    This runs for every agent of a fleet, so a way whose first clue has nothing to hold on to is
+    passed over by a look into a set.
+    """
+    arcs = object_id(values).split(".")
+    roots = {".".join(arcs[:count]) for count in range(1, len(arcs) + 1)}
+    there = {oid for oid, value in values.items() if value is not None}
+    there.update(column for column in catalogue.columns if value_at(column, values) is not None)
+    seen = _Seen(roots, str(enterprise_of(values)), described(values), values)
+    for rule, way, first in catalogue.ways:
+        if first.kind == definitions.OBJECT_ID:
+            possible = first.oid in roots
+        else:
+            possible = first.kind in _WITHOUT_VALUE or first.oid in there
+        if possible and all(_holds(clue, seen) for clue in way.clues):
+            return rule, way
+    return None
+
+
+#: Clues that may hold where there is no value.
+_WITHOUT_VALUE = (definitions.ENGINE, definitions.NOTHING, definitions.OTHER_TEXT)
+
+
+def _holds(clue: Clue, seen: _Seen) -> bool:
+    if clue.kind == definitions.OBJECT_ID:
+        return clue.oid in seen.roots
+    if clue.kind == definitions.ENGINE:
+        return seen.enterprise == clue.pattern
+    value = value_at(clue.oid, seen.values)
+    text = "" if value is None else value.text
+    if clue.kind == definitions.NOTHING:
+        return not text.strip()
+    if clue.kind == definitions.ANSWERS:
+        return value is not None
+    text = seen.description if clue.oid == rules.DESCRIPTION else text
+    found = bool(re.search(clue.pattern, text[: definitions.LOOKED_AT]))
+    return value is not None and found if clue.kind == definitions.TEXT else not found
+
+
+_OWN_NAMES = tuple(re.compile(pattern) for pattern in rules.OWN_NAMES)
+
+
+def described(values: Values) -> str:
+    """sysDescr with "-" where the host's own name stood."""
+    value = values.get(rules.DESCRIPTION)
+    text = "" if value is None else value.text
+    for pattern in _OWN_NAMES:
+        match = pattern.search(text)
+        if match is not None:
+            return text[: match.start(1)] + "-" + text[match.end(1) :]
+    return text
+
+
+def value_at(oid: str, values: Values) -> Optional[Value]:
+    """The value of an object, or the first that has one in a column ("….")."""
+    if not oid.endswith("."):
+        return values.get(oid)
+    return next(iter(rows_at(oid, values).values()), None)
+
+
+def rows_at(column: str, values: Values) -> Dict[str, Value]:
+    """What stands behind the column in each OID, and the value there, as far as it is known."""
+    return {
+        name[len(column) :]: value
+        for name, value in values.items()
+        if value is not None and name.startswith(column)
+    }
+
+
+def object_id(values: Values) -> str:
+    value = values.get(rules.OBJECT)
+    return "" if value is None else value.text.lstrip(".")
+
+
+def enterprise_of(values: Values) -> Optional[int]:
+    """The enterprise number in the agent's engine ID."""
+    engine = values.get(rules.ENGINE_ID)
+    if engine is None or not isinstance(engine.data, bytes):
+        return None
+    return snmp_message.enterprise(engine.data)
