@@ -90,9 +90,9 @@ options:
     type: int
     default: 1
   concurrency:
-    description: How many agents to ask at the same time.
+    description: How many agents to ask at the same time. Silent ones wait side by side.
     type: int
-    default: 8
+    default: 32
 attributes:
   check_mode:
     description: Never changes anything.
@@ -182,7 +182,7 @@ ARGUMENT_SPEC = dict(
     port={"type": "int", "default": snmp.PORT},
     timeout={"type": "float", "default": 2},
     retries={"type": "int", "default": 1},
-    concurrency={"type": "int", "default": 8},
+    concurrency={"type": "int", "default": 32},
 )
 
 SECRETS = tuple(name for name, option in ARGUMENT_SPEC.items() if option.get("no_log"))

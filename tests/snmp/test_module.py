@@ -87,6 +87,42 @@ def test_one_that_does_not_answer_delays_only_itself(snmpd, tmp_path):
     assert all(one["outcome"] == "other" and one["seconds"] < 1 for one in others)
 
 
+def test_ten_silent_ones_wait_side_by_side(snmpd, tmp_path):
+    with agents.relay(change=lambda _reply: None, delay=4) as dead:
+        silent = [f"127.0.0.1:{dead.port}"] * 10
+        addresses = [*(f"127.0.0.1:{snmpd}" for _ in range(8)), *silent]
+        answer = run(tmp_path, addresses=addresses, timeout=4, retries=0)
+        # No fewer: none of them stood behind another.
+        assert dead.most >= len(silent)
+    told = [one["outcome"] for one in answer["storage"]]
+    assert told == ["other"] * 8 + ["no_answer"] * 10
+
+
+class TestDefinitions:
+    """A device of the user's own, known by a file of his."""
+
+    FILE = {
+        "vendor": "ACME",
+        "product": "Frobnicator",
+        "role": "san",
+        "known_by": [{"description": "^Linux - 6\\.1\\.0 #1 SMP"}],
+        "version": [{"at": "sysDescr", "pattern": "(6[.][0-9]+)"}],
+        "source": "ACME-STORAGE-MIB",
+    }
+
+    def test_of_a_user_is_known(self, snmpd, tmp_path):
+        answer = run(tmp_path, addresses=[f"127.0.0.1:{snmpd}"], definitions=[self.FILE])
+        (one,) = answer["storage"]
+        assert (one["vendor"], one["product"], one["role"]) == ("ACME", "Frobnicator", "san")
+        assert one["version"] == "6.1"
+
+    def test_of_a_user_that_is_wrong_is_one_sentence_and_nobody_is_asked(self, tmp_path):
+        wrong = dict(self.FILE, role="disk")
+        answer = run(tmp_path, addresses=["127.0.0.1"], definitions=[wrong])
+        assert answer["failed"]
+        assert answer["msg"].startswith("definitions definition 1 (Frobnicator): role must be one")
+
+
 CREDENTIALS = {
     "default": {"version": "2c", "community": "public"},
     "filers": {

@@ -20,8 +20,8 @@ from ...snmp.storage_match import Catalogue
 from ...snmp.tools import Target
 from .policy import Policy
 
-#: Agents that are asked at the same time.
-_AT_ONCE = 8
+#: Agents that are asked at the same time: so many that silent ones wait side by side.
+_AT_ONCE = 32
 
 
 class Mount(NamedTuple):

@@ -82,17 +82,16 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     status, why = PASS, None
     fix = "compare with what the storage is, and correct storage_type_addresses"
     if storage.role == storage_rules.UNKNOWN:
-        status, why = ERROR, "The agent says nothing that tells what it is."
+        status = ERROR
+        why = f"It is {storage.why[0]}: whether it is storage, and which, could not be determined."
         fix = (
-            "tell what it is, and judge its space, ports and mounts by its vendor's advice by hand"
+            "tell what it is: write a definition of it (storage_type_definitions) from what the "
+            "finding names, and until then judge its space, ports and mounts by hand"
         )
-        if storage.product:
-            why = "The agent is of a product that no rule here knows: whether it is storage, and "
-            why += "which, could not be determined."
     elif storage.role == storage_rules.NOT_STORAGE:
         status, why = WARN, "An agent answers that is no storage: is this the right address?"
     elif storage.sure == storage_rules.WEAK:
-        status, why = WARN, "This is a guess: the agent gives no OID of a product."
+        status, why = WARN, "This is a guess: the agent gives no OID of a product that is known here."
     serial = f", serial {storage.serial}" if storage.serial else ""
     return Verdict(
         status,
