@@ -91,7 +91,10 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     elif storage.role == storage_rules.NOT_STORAGE:
         status, why = WARN, "An agent answers that is no storage: is this the right address?"
     elif storage.sure == storage_rules.WEAK:
-        status, why = WARN, "This is a guess: the agent gives no OID of a product that is known here."
+        status, why = (
+            WARN,
+            "This is a guess: the agent gives no OID of a product that is known here.",
+        )
     serial = f", serial {storage.serial}" if storage.serial else ""
     return Verdict(
         status,
