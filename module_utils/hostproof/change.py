@@ -21,6 +21,11 @@ class FileChange(NamedTuple):
     owner: Optional[int] = None
 
 
+def header(control: str) -> str:
+    """The first line of every file that a role writes as a whole, which tells it for its own."""
+    return f"# Written by Hostproof (role {control}): change the policy, not this file.\n"
+
+
 class ValueChange(NamedTuple):
     """Write ``value`` to a file under /proc or /sys that holds ``before`` now."""
 

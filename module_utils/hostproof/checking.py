@@ -46,7 +46,8 @@ class Verdict(NamedTuple):
     """What a rule says. Whatever it leaves out is the check's own, or the subject's.
 
     ``of`` is whose it is, and stands before the title: None for the name of the rule's subject, ""
-    for nobody. ``reference`` replaces the check's. The rest is of the finding (finding.py).
+    for nobody. ``reference`` and ``severity`` replace the check's. The rest is of the finding
+    (finding.py).
     """
 
     status: str
@@ -63,6 +64,7 @@ class Verdict(NamedTuple):
     of: Optional[str] = None
     title: Optional[str] = None
     reference: Optional[str] = None
+    severity: Optional[str] = None
 
 
 Judged = Union[Verdict, List[Verdict]]
@@ -324,6 +326,8 @@ class _Loop:
         )
         if verdict.reference is not None:
             finding = finding._replace(reference=verdict.reference)
+        if verdict.severity is not None:
+            finding = finding._replace(severity=verdict.severity)
         return each.finish(finding, subject) if each is not None and has_subject else finding
 
 

@@ -23,6 +23,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
 
 from .errors import PolicyError
 from .policy import PolicyValues
+from .profiles import PROFILES
 
 P = TypeVar("P")
 
@@ -103,6 +104,11 @@ def decimal(low: float = 0, high: Optional[float] = None) -> Any:
 def window() -> Any:
     """The seconds of the window that all controls share: the field is ``window_seconds``."""
     return Field(lambda given, _name: given.window(), "float")
+
+
+def of_profile() -> Any:
+    """What the host is for, of all controls together: the field is ``profile`` (profiles.py)."""
+    return Field(lambda given, _name: given.profile(), "str", choices=tuple(PROFILES))
 
 
 def one_of(*choices: str) -> Any:

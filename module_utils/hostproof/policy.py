@@ -8,10 +8,14 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 from .errors import BadEntry, PolicyError
 from .parsers.size import parse_size
+from .profiles import PROFILES, Profile
 
 #: The field of every control that needs rates, and the variable that all of them take it from.
 WINDOW_FIELD = "window_seconds"
 WINDOW_VARIABLE = "hostproof_window_seconds"
+#: What the host is for: a field of every control that a profile sets policies of.
+PROFILE_FIELD = "profile"
+PROFILE_VARIABLE = "hostproof_profile"
 #: An audit must stay short, and what takes less than a second is no rate.
 WINDOW_LEAST, WINDOW_MOST = 1, 600
 
@@ -133,6 +137,17 @@ class PolicyValues:
         if seconds and not WINDOW_LEAST <= seconds <= WINDOW_MOST:
             raise PolicyError(f"{WINDOW_VARIABLE} must be {takes}, not {value}")
         return seconds
+
+    def profile(self) -> Optional[Profile]:
+        """What the host is for; None where hostproof_profile does not say."""
+        value = self[PROFILE_FIELD]
+        if not isinstance(value, str) or value not in PROFILES:
+            raise PolicyError(
+                "{0} must be one of {1}, not {2!r}".format(
+                    PROFILE_VARIABLE, ", ".join(PROFILES), value
+                )
+            )
+        return PROFILES[value]
 
     def one_of(self, name: str, choices: Sequence[str]) -> str:
         if not isinstance(self[name], str) or self[name] not in choices:

@@ -24,6 +24,7 @@ from ansible.module_utils.hostproof.parsers.kernel import (
     proc_status,
     smaps,
     sysctl_number,
+    sysvipc_sem,
     sysvipc_shm,
 )
 from ansible.module_utils.hostproof.parsers.net import (
@@ -295,6 +296,7 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
         lambda text: sysctl_d.resolve(sysctl_d.parse(text, "x").assignments, "vm.nr_hugepages"),
         "vm.nr_hugepages = 5\nvm.nr_h[u]ge* = 6\n-vm.nr_hugepages\n",
     ),
+    (sysvipc_sem.parse, "sysvipc_sem/linux-6.18-two-sets.txt"),
     (sysvipc_shm.parse, "sysvipc_shm/linux-6.18-two-segments.txt"),
     (
         lambda text: tmpfiles_d.writes(tmpfiles_d.parse(text, "x"), "/a"),

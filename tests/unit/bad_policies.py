@@ -355,6 +355,32 @@ CASES = {
     "log_tail": Bad(
         "listener_rate_limit", {"listener_rate_limit_log_tail": "9M"}, ("must be at most 8M",)
     ),
+    # Kernel parameters.
+    "profile_word": Bad(
+        "kernel_parameters", {"hostproof_profile": "rac"}, ("hostproof_profile must be one of",)
+    ),
+    "profile_letter": Bad(
+        "kernel_parameters",
+        {"hostproof_profil": "rac_asm"},
+        ("hostproof_profil:", "mean hostproof_profile?"),
+    ),
+    "parameter_numbers": Bad(
+        "kernel_parameters",
+        {"kernel_parameters_values": [{"name": "kernel.sem", "value": "250,32000"}]},
+        ("kernel.sem: value must be numbers",),
+        entry=True,
+    ),
+    "parameter_of_another": Bad(
+        "kernel_parameters",
+        {"kernel_parameters_values": [{"name": "vm.nr_hugepages", "value": 5}]},
+        ("vm.nr_hugepages is for the control hugepages",),
+        entry=True,
+    ),
+    "parameter_left": Bad(
+        "kernel_parameters",
+        {"kernel_parameters_unmanaged": ["swappiness"]},
+        ("kernel_parameters_unmanaged", "a key such as"),
+    ),
     # The SGA.
     "instance_version": Bad(
         "pre_page_sga",

@@ -18,8 +18,8 @@ CONTROLS_FOLDER = ROOT / "module_utils/hostproof/controls"
 
 DECLARED = [(name, field) for name in CONTROLS for field in fields_of(CONTROLS[name].Policy)]
 
-#: Shared by the controls that need rates, so it has no default of a role.
-WINDOW = "window_seconds"
+#: Fields that several controls share, so that no role has a default for them.
+SHARED = {"window_seconds": 10, "profile": "none"}
 
 
 def test_every_control_has_rules():
@@ -64,7 +64,7 @@ class TestControl:
             for name, value in load(ROOT / "roles" / control / "defaults/main.yml").items()
         }
         fields = fields_of(CONTROLS[control].Policy)
-        given = {name: 10 if name == WINDOW else defaults[name] for name in fields}
+        given = {name: defaults[name] if name in defaults else SHARED[name] for name in fields}
         assert CONTROLS[control].policy_from(given)
 
     def test_from_the_id_of_a_check_to_its_rule_is_one_search(self, control):

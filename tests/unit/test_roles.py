@@ -15,7 +15,7 @@ ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.is_dir()
 
 #: Variables that several roles share, so that none has a default of its own, and what they are
 #: without a value: each specification says so.
-SHARED = {"hostproof_window_seconds": 10}
+SHARED = {"hostproof_window_seconds": 10, "hostproof_profile": "none"}
 
 
 def load(path: Path) -> Any:

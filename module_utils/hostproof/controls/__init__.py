@@ -18,6 +18,7 @@ def _packed() -> Any:
     from .flow_control import plan as flow_control  # noqa: F401
     from .hugepages import plan as hugepages  # noqa: F401
     from .io_pacing import plan as io_pacing  # noqa: F401
+    from .kernel_parameters import plan as kernel_parameters  # noqa: F401
     from .latency import plan as latency  # noqa: F401
     from .listener_rate_limit import plan as listener_rate_limit  # noqa: F401
     from .nfs_mounts import plan as nfs_mounts  # noqa: F401

@@ -5,13 +5,13 @@
 from typing import Dict, List, NamedTuple, Optional
 
 from ...answer import Answer, attempt, if_known, known, unless_absent
-from ...errors import Absent, Unanswered
+from ...errors import Absent
 from ...host import Host
 from ...parsers.kernel import buddyinfo, kernel_release, meminfo, sysvipc_shm
-from ...parsers.number import integer
 from ...parsers.unix import getent, limits_conf
 from ...probes.kernel import huge_page_pool as pool_probe
 from ...probes.kernel import numa as numa_probe
+from ...probes.kernel import page_size
 from ...probes.kernel import transparent_hugepages as thp_probe
 from ...probes.kernel.huge_page_pool import PagesOfSize
 from ...probes.oracle import instances as instances_probe
@@ -80,7 +80,7 @@ def read(host: Host, policy: Policy) -> Facts:
         nodes=attempt(lambda: numa_probe.read_node_pools(host, known(pool).page_size)),
         amm_files=attempt(_read_amm_files, host),
         zones=attempt(lambda: buddyinfo.parse(host.read_text("/proc/buddyinfo"))),
-        base_page=attempt(_read_base_page, host),
+        base_page=attempt(page_size.read, host),
         limit_entries=attempt(limits_probe.read_entries, host),
         accounts=attempt(limits_probe.read_accounts, host, _users(policy, running)),
         files={
@@ -120,22 +120,6 @@ def _read_group(host: Host, name: Optional[str]) -> getent.Group:
     if not groups:
         raise Absent("command:" + " ".join(argv), f"the host has no group {name}")
     return groups[0]
-
-
-def _read_base_page(host: Host) -> int:
-    """Bytes of an ordinary page, the unit of /proc/buddyinfo's orders."""
-    argv = ["getconf", "PAGESIZE"]
-    output = host.run(argv)
-    try:
-        if output.rc != 0:
-            raise ValueError("it failed")
-        size = integer(output.stdout.strip())
-        if size <= 0:
-            raise ValueError("no page has no bytes")
-        return size
-    except ValueError:
-        answered = "getconf answered " + output.stdout[:40]
-        raise Unanswered("command:" + " ".join(argv), answered) from None
 
 
 def _users(policy: Policy, running: Answer[List[Instance]]) -> List[str]:

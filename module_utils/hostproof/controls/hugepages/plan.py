@@ -5,7 +5,7 @@
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 from ...answer import attempt, known, unless_absent
-from ...change import FileChange, Plan, Refusal, ValueChange
+from ...change import FileChange, Plan, Refusal, ValueChange, header
 from ...errors import Absent, HostproofError
 from ...parsers.kernel import buddyinfo
 from ...parsers.size import human
@@ -31,7 +31,7 @@ from .values import (
     wanted_transparent,
 )
 
-_HEADER = "# Written by Hostproof (role hugepages): change the policy, not this file.\n"
+_HEADER = header(NAME)
 
 
 #: What to do about a finding: prose, and the lines that do it.
@@ -120,10 +120,7 @@ def _other_settings(change: FileChange, policy: Policy) -> List[str]:
     """What a file sets that is not for this control to set."""
     text = change.before or ""
     if change.path == policy.sysctl_file:
-        own = (sysctl_d.normalize(pool_probe.KEY), sysctl_d.normalize(SHM_GROUP))
-        return [
-            one.key for one in sysctl_d.parse(text, change.path).assignments if one.key not in own
-        ]
+        return sysctl_d.other_keys(text, (pool_probe.KEY, SHM_GROUP))
     if change.path == policy.limits_file:
         entries = limits_conf.parse(text, change.path).entries
         return [f"{one.domain} {one.item}" for one in entries if one.item != "memlock"]
@@ -206,22 +203,9 @@ def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
 
 
 def _guard_boot(boot: boot_probe.Boot, path: str, key: str, page_size: int) -> Refusal:
-    """A drop-in that would not win must not be written: it would look right and do nothing."""
     files = pool_probe.sysfs_files(page_size) if key == pool_probe.KEY else []
     at_boot = boot_probe.sysctl_at_boot(boot, key, files)
-    winner = at_boot.winner
-    if winner is None:
-        why = f"{' and '.join(at_boot.refused)} comes later; correct or remove that"
-        return Refusal(f"{path} would not win at boot, {why}", None)
-    remark = f": {at_boot.remark}" if at_boot.remark else ""
-    what = "take it out there, for no file of sysctl.d is read after it"
-    if winner.place.startswith(sysctl_d.DIRECTORIES) and not at_boot.later:
-        what = "remove that, or choose a hugepages_sysctl_file that is read after it"
-    return Refusal(
-        f"{path} would not win at boot, {winner.place} ({key} = {winner.value}) comes "
-        f"later{remark}; {what}",
-        None,
-    )
+    return Refusal(boot_probe.why_it_loses(at_boot, path, key, "hugepages_sysctl_file"), None)
 
 
 def _plan_limits(facts: Facts, policy: Policy) -> Step:

@@ -12,12 +12,13 @@ from ...parsers.size import human
 from ...probes.kernel import huge_page_pool as pool_probe
 from ...probes.kernel import transparent_hugepages as thp_probe
 from ...probes.kernel.huge_page_pool import in_pages
+from ...probes.systemd.boot import setting_text
 from ...shell import line
 from .facts import OVERCOMMIT_FILE, Facts
 from .plan import by_apply
 from .policy import UNMANAGED, Policy
 from .subjects import BOOT, KERNEL, MEMINFO, rules
-from .values import has_database, setting_text, wanted_transparent
+from .values import has_database, wanted_transparent
 
 
 @rules.check(

@@ -27,7 +27,6 @@ from .values import (
     groups_of,
     has_database,
     limit_text,
-    setting_text,
     wanted_memlock,
 )
 
@@ -221,7 +220,7 @@ def shm_group(facts: Facts, policy: Policy) -> Verdict:
         at_boot.settled()
     return verdict._replace(
         desired=f"{group.gid} ({group.name})",
-        persisted=setting_text(at_boot),
+        persisted=boot_probe.setting_text(at_boot),
         running=str(running),
         in_use="not a member: " + ", ".join(outsiders) if outsiders else None,
         evidence=evidence,

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the policy comes to on this host: the limit and the mode that it wants, and for whom."""
 
-from typing import Any, Optional, Tuple
+from typing import Optional, Tuple
 
-from ...answer import Answer, if_known, known
-from ...errors import HostproofError
+from ...answer import if_known, known
 from ...parsers.unix import limits_conf
 from ...probes.oracle.instances import Instance
 from .facts import Facts
@@ -66,16 +65,3 @@ def limit_text(entry: Optional[limits_conf.Entry]) -> str:
     if entry is None:
         return "not set"
     return f"{entry.value} ({entry.path}:{entry.line})"
-
-
-def setting_text(
-    at_boot: Answer[Any], nothing: str = "nothing sets it (0)", remarks: bool = True
-) -> str:
-    """The persisted layer of a setting of the kernel: ``nothing`` where no place sets it."""
-    if isinstance(at_boot, HostproofError):
-        return "unknown"
-    text = nothing
-    if at_boot.winner is not None:
-        text = f"{at_boot.winner.value} from {at_boot.winner.place}"
-        text += f" ({at_boot.remark})" if remarks and at_boot.remark else ""
-    return text + ("; not used: " + ", ".join(at_boot.losers) if at_boot.losers else "")

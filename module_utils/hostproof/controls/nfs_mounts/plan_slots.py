@@ -9,7 +9,7 @@ sysctl.d once the module is loaded, that comes later and wins.
 from typing import List, NamedTuple, Set
 
 from ...answer import known, unless_absent
-from ...change import FileChange, Refusal, ValueChange
+from ...change import FileChange, Refusal, ValueChange, header
 from ...errors import Absent
 from ...mounting import server_of
 from ...parsers.kernel import modprobe_d
@@ -19,7 +19,7 @@ from ...probes.systemd import boot
 from .facts import Facts
 from .policy import NAME, Policy
 
-_HEADER = "# Written by Hostproof (role nfs_mounts): change the policy, not this file.\n"
+_HEADER = header(NAME)
 _MODULE = "sunrpc"
 
 

@@ -9,7 +9,7 @@ refuses leaves the value as it was.
 """
 
 import re
-from typing import NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 from ..number import clipped
 
@@ -47,9 +47,31 @@ _PERCENT = Limits(0, 100)
 #: net/sunrpc/xprtsock.c: RPC_MIN_SLOT_TABLE and RPC_MAX_SLOT_TABLE_LIMIT.
 SLOTS = Limits(2, 65536)
 
+_LONG_MAX = (1 << 63) - 1
+_PORT = Limits(0, 65535)
+_BUFFER = Limits(1, INT.most)
+
 #: What the kernel takes for the keys that are judged here, by their path below /proc/sys
-#: (mm/hugetlb.c, mm/page-writeback.c, net/sunrpc/xprtsock.c).
+#: (fs/aio.c, fs/file_table.c, ipc/ipc_sysctl.c, kernel/panic.c, kernel/sched/core.c, mm/hugetlb.c,
+#: mm/page-writeback.c, mm/swap.c, net/core/sysctl_net_core.c, net/ipv4/ip_fragment.c,
+#: net/sunrpc/xprtsock.c).
 LIMITS = {
+    "fs/aio-max-nr": UNSIGNED_LONG,
+    "fs/file-max": Limits(0, _LONG_MAX),
+    "kernel/numa_balancing": Limits(0, 4),
+    "kernel/panic": INT,
+    "kernel/panic_on_oops": INT,
+    "kernel/shmall": UNSIGNED_LONG,
+    "kernel/shmmax": UNSIGNED_LONG,
+    "kernel/shmmni": Limits(0, 1 << 24),
+    "net/core/rmem_default": _BUFFER,
+    "net/core/rmem_max": _BUFFER,
+    "net/core/wmem_default": _BUFFER,
+    "net/core/wmem_max": _BUFFER,
+    "net/ipv4/ipfrag_high_thresh": UNSIGNED_LONG,
+    "net/ipv4/ipfrag_low_thresh": UNSIGNED_LONG,
+    "vm/min_free_kbytes": Limits(0, INT.most),
+    "vm/swappiness": Limits(0, 200),
     "vm/nr_hugepages": UNSIGNED_LONG,
     "vm/nr_hugepages_mempolicy": UNSIGNED_LONG,
     "vm/nr_overcommit_hugepages": UNSIGNED_LONG,
@@ -62,6 +84,37 @@ LIMITS = {
     "sunrpc/tcp_slot_table_entries": SLOTS,
     "sunrpc/tcp_max_slot_table_entries": SLOTS,
 }
+
+#: The files that hold several numbers, and how many.
+VECTORS = {
+    "kernel/sem": (4, INT),
+    "net/ipv4/ip_local_port_range": (2, _PORT),
+    "net/ipv4/tcp_rmem": (3, _BUFFER),
+    "net/ipv4/tcp_wmem": (3, _BUFFER),
+}
+
+
+class Numbers(NamedTuple):
+    """As Number, of a file with several: fewer than it holds leave the others as they were."""
+
+    values: Optional[Tuple[int, ...]]
+    remark: Optional[str]
+
+
+def read_vector(text: str, count: int, limits: Limits) -> Numbers:
+    """What the first ``count`` numbers of a text become; what stands behind them is not read."""
+    found: List[int] = []
+    for word in text.split()[:count]:
+        number = read(word, limits)
+        if number.value is None:
+            # The kernel sets one after the other until it meets this.
+            done = f"; the {len(found)} before it are set" if found else ""
+            return Numbers(None, f"{word[:20]!r}: {number.remark}{done}")
+        found.append(number.value)
+    if not found:
+        return Numbers(None, "it is empty")
+    short = f"it sets {len(found)} of {count} numbers" if len(found) < count else None
+    return Numbers(tuple(found), short)
 
 
 def read(text: str, limits: Limits) -> Number:

@@ -9,7 +9,7 @@ sysctl_normalize() in src/shared/sysctl-util.c.
 
 import re
 from collections import OrderedDict
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Sequence
 
 from .. import glob_pattern
 from . import conf_d
@@ -79,6 +79,12 @@ def parse(text: str, path: str) -> Parsed:
         else:
             parsed.assignments.append(Assignment(key, None, path, number, False))
     return parsed
+
+
+def other_keys(text: str, own: Sequence[str]) -> List[str]:
+    """What the text of a file sets beside the keys of ``own``."""
+    names = [normalize(key) for key in own]
+    return [one.key for one in parse(text, "").assignments if one.key not in names]
 
 
 def parse_plain(text: str, path: str) -> List[Assignment]:

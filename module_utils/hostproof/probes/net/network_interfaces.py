@@ -12,13 +12,12 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ...answer import Answer, attempt, if_known, known, unless_absent
-from ...command import Command
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
 from ...parsers.net import bonding, ethtool_permanent, ip_addr, ip_neigh, ip_route, proc_net_tcp
 from ...parsers.number import clipped
-from ...parsers.unix import getent
 from ..nfs import nfs_mounted, nfs_persisted
+from ..oracle import clusterware
 
 CLASS = "/sys/class/net"
 _ADDRESSES = ["ip", "-o", "addr", "show"]
@@ -30,8 +29,6 @@ _IFACES = ("/var/lib/iscsi/ifaces", "/etc/iscsi/ifaces")
 _NVME = "/sys/class/nvme"
 STORAGE, INTERCONNECT, PUBLIC = "storage", "interconnect", "public"
 _MAC = re.compile(r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")
-#: The daemon of Clusterware that its owner's home can be told by.
-_CSS = r"^/\S+/bin/ocssd\.bin$"
 _SSHD = r"(^|/)sshd\b"
 
 
@@ -319,7 +316,7 @@ def _interconnects(
     found: List[Tuple[str, str]] = []
     evidence: Tuple[str, ...] = ("command:" + " ".join(_ADDRESSES),)
     if given is None:
-        devices = _of_clusterware(host)
+        devices = clusterware.private_interfaces(host)
         found = [(device, "interconnect (oifcfg)") for device in devices if device in names]
     else:
         for item in given:
@@ -340,35 +337,6 @@ def _interconnects(
                 )
     return [
         _device_path(host, INTERCONNECT, *pair, names=names, evidence=evidence) for pair in found
-    ]
-
-
-def _of_clusterware(host: Host) -> List[str]:
-    """The devices of the cluster interconnect, as oifcfg lists them; none where no CSS runs."""
-    daemons = [one for one in host.processes("ocssd", _CSS) if one.runs("ocssd.bin") is not False]
-    if not daemons:
-        return []
-    users = getent.parse_passwd(host.run(["getent", "passwd"]).stdout)
-    names = [one.name for one in users if one.uid == daemons[0].uid]
-    if not names or daemons[0].uid == 0:
-        raise Unanswered("processes:ocssd", "nobody but root owns Clusterware: oifcfg is not run")
-    home = daemons[0].home("ocssd.bin") or daemons[0].argv0.rpartition("/bin/")[0]
-    wanted = Command(
-        "list the networks of Clusterware (oifcfg getif)",
-        (home + "/bin/oifcfg", "getif"),
-        user=names[0],
-        environment={"ORACLE_HOME": home},
-    )
-    output = host.ask(wanted)
-    if output.rc != 0:
-        raise Unanswered(
-            "command:" + wanted.name,
-            f"oifcfg getif ended with {output.rc}: {output.stdout.strip()[:200]}",
-        )
-    return [
-        line.split()[0]
-        for line in output.stdout.splitlines()
-        if len(line.split()) >= 4 and "cluster_interconnect" in line.split()[3]
     ]
 
 

@@ -1,14 +1,22 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where Grid Infrastructure is installed, as its root.sh wrote it down."""
+"""Where Grid Infrastructure is installed, whether it runs, and the interfaces of its interconnect.
 
-from typing import Optional
+Source: Oracle Clusterware Administration, oifcfg; olr.loc is what root.sh writes.
+"""
+
+from typing import List, Optional
 
 from ...answer import attempt, unless_absent
-from ...host import Host
+from ...command import Command
+from ...errors import Unanswered
+from ...host import Host, Process
+from ...parsers.unix import getent
 from ..nfs import nfs_files
 
-#: Linux, Solaris.
+#: The daemon that its owner's home can be told by.
+_CSS = r"^/\S+/bin/ocssd\.bin$"
+#: Where root.sh writes the home: Linux, Solaris.
 OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
 
 
@@ -22,3 +30,37 @@ def read_home(host: Host) -> Optional[str]:
             if name.strip() == "crs_home" and value.strip():
                 home = value.strip().rstrip("/")
     return home
+
+
+def css_daemons(host: Host) -> List[Process]:
+    """Cluster Synchronization Services, without what only has its name."""
+    return [one for one in host.processes("ocssd", _CSS) if one.runs("ocssd.bin") is not False]
+
+
+def private_interfaces(host: Host) -> List[str]:
+    """The devices of the cluster interconnect, as oifcfg lists them; none where no CSS runs."""
+    daemons = css_daemons(host)
+    if not daemons:
+        return []
+    users = getent.parse_passwd(host.run(["getent", "passwd"]).stdout)
+    names = [one.name for one in users if one.uid == daemons[0].uid]
+    if not names or daemons[0].uid == 0:
+        raise Unanswered("processes:ocssd", "nobody but root owns Clusterware: oifcfg is not run")
+    home = daemons[0].home("ocssd.bin") or daemons[0].argv0.rpartition("/bin/")[0]
+    wanted = Command(
+        "list the networks of Clusterware (oifcfg getif)",
+        (home + "/bin/oifcfg", "getif"),
+        user=names[0],
+        environment={"ORACLE_HOME": home},
+    )
+    output = host.ask(wanted)
+    if output.rc != 0:
+        raise Unanswered(
+            "command:" + wanted.name,
+            f"oifcfg getif ended with {output.rc}: {output.stdout.strip()[:200]}",
+        )
+    return [
+        line.split()[0]
+        for line in output.stdout.splitlines()
+        if len(line.split()) >= 4 and "cluster_interconnect" in line.split()[3]
+    ]

@@ -9,7 +9,7 @@ kernel-parameters.rst (``sysctl.*``). The numbers are read as the kernel does (s
 
 import os.path
 import re
-from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...answer import Answer, attempt, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
@@ -169,6 +169,41 @@ class SysctlAtBoot(NamedTuple):
         known(self.unknown)
 
 
+def setting_text(
+    at_boot: Answer[Any], nothing: str = "nothing sets it (0)", remarks: bool = True
+) -> str:
+    """The persisted layer of a setting of the kernel: ``nothing`` where no place sets it.
+
+    ``at_boot`` is a SysctlAtBoot or has the same fields (ThpAtBoot).
+    """
+    if isinstance(at_boot, HostproofError):
+        return "unknown"
+    text = nothing
+    if at_boot.winner is not None:
+        text = f"{at_boot.winner.value} from {at_boot.winner.place}"
+        text += f" ({at_boot.remark})" if remarks and at_boot.remark else ""
+    return text + ("; not used: " + ", ".join(at_boot.losers) if at_boot.losers else "")
+
+
+def why_it_loses(at_boot: SysctlAtBoot, path: str, key: str, variable: str) -> str:
+    """Why the drop-in at ``path`` does not decide ``key``, and what to do; ``variable`` names it.
+
+    Such a file must not be written: it would look right and do nothing.
+    """
+    winner = at_boot.winner
+    if winner is None:
+        why = f"{' and '.join(at_boot.refused)} comes later; correct or remove that"
+        return f"{path} would not win at boot, {why}"
+    remark = f": {at_boot.remark}" if at_boot.remark else ""
+    what = "take it out there, for no file of sysctl.d is read after it"
+    if winner.place.startswith(sysctl_d.DIRECTORIES) and not at_boot.later:
+        what = f"remove that, or choose a {variable} that is read after it"
+    return (
+        f"{path} would not win at boot, {winner.place} ({key} = {winner.value}) comes "
+        f"later{remark}; {what}"
+    )
+
+
 #: What a kernel file makes of a text: (the value or None if refused, a remark or None).
 Reader = Callable[[str], Tuple[Optional[str], Optional[str]]]
 
@@ -223,6 +258,10 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
 
 def read_value(name: str, text: str) -> Tuple[Optional[str], Optional[str]]:
     """What the kernel makes of ``text`` for a key, by its path below /proc/sys."""
+    if name in sysctl_number.VECTORS:
+        numbers = sysctl_number.read_vector(text, *sysctl_number.VECTORS[name])
+        told = None if numbers.values is None else " ".join(str(one) for one in numbers.values)
+        return told, numbers.remark
     limits = sysctl_number.LIMITS.get(name)
     if limits is None:
         return text.strip(), None

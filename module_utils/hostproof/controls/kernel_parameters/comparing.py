@@ -1,0 +1,93 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a value is compared with what is wanted, and what to write where it does not agree.
+
+A value is the numbers that a file of /proc/sys holds, in their order. What is written never lowers
+a number that is above a minimum, nor raises one that is below a maximum: a host may need more than
+Oracle's documents ask ("if the current value is greater, do not change it").
+"""
+
+from typing import Iterable, List, Optional, Sequence, Tuple
+
+Numbers = Tuple[int, ...]
+
+AT_LEAST = "at_least"
+AT_MOST = "at_most"
+EXACTLY = "exactly"
+WITHIN = "within"
+OTHER_THAN = "other_than"
+
+#: Those that a policy may ask for.
+COMPARISONS = (AT_LEAST, AT_MOST, EXACTLY, WITHIN)
+
+
+def numbers(text: str) -> Optional[Numbers]:
+    """The numbers of a value; None where something else stands there."""
+    words = text.split()
+    found = tuple(int(word) for word in words if word.lstrip("-").isdecimal() and len(word) < 22)
+    return found if words and len(found) == len(words) else None
+
+
+def text_of(value: Numbers) -> str:
+    return " ".join(str(one) for one in value)
+
+
+def is_met(compare: str, wanted: Numbers, value: Optional[Numbers]) -> bool:
+    """Whether a value agrees, number by number. ``within`` has a lowest and a highest for all."""
+    if not value:
+        return False
+    if compare == WITHIN:
+        return all(wanted[0] <= one <= wanted[1] for one in value)
+    if len(value) < len(wanted):
+        return False
+    pairs = list(zip(value, wanted))
+    if compare == AT_LEAST:
+        return all(one >= least for one, least in pairs)
+    if compare == AT_MOST:
+        return all(one <= most for one, most in pairs)
+    if compare == OTHER_THAN:
+        return all(one != bad for one, bad in pairs)
+    return all(one == exact for one, exact in pairs)
+
+
+def to_write(
+    compare: str, wanted: Numbers, good: Numbers, values: Sequence[Optional[Numbers]]
+) -> Numbers:
+    """What to set: ``good`` is for what is not met, ``values`` are those of now and of the boot."""
+    there = [one for one in values if one and len(one) >= len(wanted)]
+    if compare == AT_LEAST:
+        raised = []
+        for place, (least, one) in enumerate(zip(wanted, good)):
+            highest = max([value[place] for value in there] or [least - 1])
+            raised.append(highest if highest >= least else one)
+        return tuple(raised)
+    if compare == AT_MOST:
+        return tuple(
+            min([one] + [value[place] for value in there]) for place, one in enumerate(good)
+        )
+    if compare == WITHIN:
+        return _within(wanted, good, [one for one in values if one])
+    return good
+
+
+def _within(wanted: Numbers, good: Numbers, values: List[Numbers]) -> Numbers:
+    """The first value that is within, else the nearest to it of one number, else ``good``."""
+    for one in values:
+        if is_met(WITHIN, wanted, one):
+            return one
+    if values and len(values[0]) == 1:
+        return (min(max(values[0][0], wanted[0]), wanted[1]),)
+    return good
+
+
+def strictest(compare: str, several: Iterable[Numbers]) -> Numbers:
+    """What satisfies each of several demands on one parameter, number by number."""
+    columns = zip(*several)
+    return tuple((min if compare == AT_MOST else max)(column) for column in columns)
+
+
+def words(compare: str, wanted: Numbers) -> str:
+    """ "at least 250 32000 100 128", "from 9000 to 65535"."""
+    if compare == WITHIN:
+        return "from {0} to {1}".format(*wanted)
+    return "{0} {1}".format(compare.replace("_", " "), text_of(wanted))

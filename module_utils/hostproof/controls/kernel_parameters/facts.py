@@ -1,0 +1,147 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its kernel parameters: their values, what sets them, what is used up."""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import HostproofError
+from ...host import Host
+from ...parsers.kernel import kernel_release, meminfo, sysvipc_sem, sysvipc_shm
+from ...parsers.systemd import sysctl_d
+from ...probes.kernel import numa, page_size
+from ...probes.oracle import clusterware, instances, releases
+from ...probes.systemd import boot as boot_probe
+from .comparing import numbers
+from .formulas import Figures
+from .policy import Policy
+from .table import ROWS
+
+#: Where Direct NFS is told its servers, for all homes of a host.
+ORANFSTAB = "/etc/oranfstab"
+RELEASE_FILE = "/proc/sys/kernel/osrelease"
+SEMAPHORES = "/proc/sysvipc/sem"
+AIO_USED = "/proc/sys/fs/aio-nr"
+FILES_USED = "/proc/sys/fs/file-nr"
+#: Where saptune keeps a file for each parameter that it has set: since 3.1, and before.
+SAPTUNE = ("/run/saptune/parameter", "/var/lib/saptune/parameter")
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place.
+
+    ``running`` are the texts of files by their paths below /proc/sys. ``cluster`` is whether
+    Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
+    parameters that it has set to the folder that says so.
+    """
+
+    meminfo: Answer[Dict[str, int]]
+    kernel: Answer[kernel_release.Release]
+    figures: Figures
+    boot: boot_probe.Boot
+    running: Dict[str, Answer[str]]
+    software: releases.Software
+    cluster: Answer[bool]
+    direct_nfs: bool
+    interconnect: Answer[Tuple[str, ...]]
+    segments: Answer[List[sysvipc_shm.ShmSegment]]
+    semaphores: Answer[List[sysvipc_sem.SemaphoreSet]]
+    aio_used: Answer[int]
+    files_used: Answer[str]
+    saptune: Dict[str, str]
+    file: Answer[str]
+
+
+def filter_key(interface: str) -> str:
+    """The path below /proc/sys of an interface's reverse path filter; "all" and "default" too."""
+    return f"net/ipv4/conf/{interface}/rp_filter"
+
+
+def proc_file(key: str) -> str:
+    return boot_probe.PROC_SYS + key
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything that the checks and the plan need; nothing is written."""
+    memory = attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo")))
+    daemons = attempt(clusterware.css_daemons, host)
+    interconnect = attempt(_read_interconnect, host, policy)
+    segments = attempt(instances.read_segments, host)
+    running = _read_running(host, policy, if_known(interconnect, ()))
+    return Facts(
+        meminfo=memory,
+        kernel=attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip())),
+        figures=_figures(host, policy, memory, segments, running),
+        boot=boot_probe.read_boot(host),
+        running=running,
+        software=releases.read_software(host),
+        cluster=attempt(lambda: bool(known(daemons))),
+        direct_nfs=not isinstance(attempt(host.stat, ORANFSTAB), HostproofError),
+        interconnect=interconnect,
+        segments=segments,
+        semaphores=attempt(lambda: sysvipc_sem.parse(host.read_text(SEMAPHORES))),
+        aio_used=attempt(host.read_number, AIO_USED),
+        files_used=attempt(host.read_text, FILES_USED),
+        saptune=_read_saptune(host),
+        file=attempt(host.read_text, policy.sysctl_file),
+    )
+
+
+def _read_interconnect(host: Host, policy: Policy) -> Tuple[str, ...]:
+    if policy.interconnect is not None:
+        return policy.interconnect
+    return tuple(sorted(set(clusterware.private_interfaces(host))))
+
+
+def _read_running(host: Host, policy: Policy, interfaces: Iterable[str]) -> Dict[str, Answer[str]]:
+    names = [one.name for one in ROWS] + [one.unless for one in ROWS if one.unless]
+    keys = [sysctl_d.normalize(one) for one in names + [one.name for one in policy.values]]
+    keys += [filter_key(one) for one in ("all", *interfaces)]
+    return {key: attempt(lambda one=key: _read(host, one)) for key in keys}
+
+
+def _read(host: Host, key: str) -> str:
+    return host.read_text(proc_file(key)).strip()
+
+
+def _figures(
+    host: Host,
+    policy: Policy,
+    memory: Answer[Dict[str, int]],
+    segments: Answer[List[sysvipc_shm.ShmSegment]],
+    running: Dict[str, Answer[str]],
+) -> Figures:
+    files = numbers(if_known(running["fs/file-max"], ""))
+
+    return Figures(
+        memory=attempt(lambda: known(memory)["MemTotal"]),
+        huge=attempt(
+            lambda: known(memory).get("HugePages_Total", 0) * known(memory).get("Hugepagesize", 0)
+        ),
+        page=attempt(page_size.read, host),
+        sga=attempt(_sga, policy, segments),
+        nodes=attempt(_count_nodes, host),
+        files=files[0] if files else None,
+    )
+
+
+def _sga(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
+    """Bytes of all SGAs: those of the policy, else what somebody but root holds now."""
+    if policy.sga is not None:
+        return policy.sga
+    return sum(one.size for one in known(segments) if one.uid != 0)
+
+
+def _count_nodes(host: Host) -> int:
+    names = unless_absent(attempt(host.list_dir, numa.FOLDER), [])
+    return max(1, len([name for name in names if re.match(r"node\d{1,4}\Z", name)]))
+
+
+def _read_saptune(host: Host) -> Dict[str, str]:
+    """Best effort: what may not be listed is judged by what the boot files say."""
+    found: Dict[str, str] = {}
+    for folder in SAPTUNE:
+        for name in if_known(attempt(host.list_dir, folder), []):
+            found.setdefault(sysctl_d.normalize(name), folder)
+    return found

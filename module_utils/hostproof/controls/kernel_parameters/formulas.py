@@ -1,0 +1,104 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values that depend on the host: each formula gives the number and says how it came to it.
+
+Sources: Oracle Database Installation Guide for Linux, Minimum Parameter Settings for Installation;
+My Oracle Support 567506.1 (shmmax), 301830.1 (shmall), 2041723.1 (min_free_kbytes); Linux,
+fs/file_table.c files_maxfiles_init() and mm/page_alloc.c calculate_min_free_kbytes().
+"""
+
+from typing import Callable, NamedTuple, Optional
+
+from ...answer import Answer, known
+from ...parsers.size import human
+from .comparing import Numbers
+
+#: The largest number of files that the kernel takes: what systemd raises fs.file-max to.
+LONG_MAX = (1 << 63) - 1
+#: The largest segment of the releases whose book names one: 4 GiB less a byte.
+_SEGMENT_11 = (1 << 32) - 1
+
+
+class Figures(NamedTuple):
+    """What the formulas take. Bytes but for ``nodes``, the NUMA nodes; ``sga`` is that of all
+    instances, ``huge`` what lies in the pool of huge pages, ``files`` what fs.file-max is now."""
+
+    memory: Answer[int]
+    huge: Answer[int]
+    page: Answer[int]
+    sga: Answer[int]
+    nodes: Answer[int]
+    files: Optional[int]
+
+
+class Amount(NamedTuple):
+    value: Numbers
+    how: str
+
+
+Formula = Callable[[Figures], Amount]
+
+
+def half_of_memory(figures: Figures) -> Amount:
+    """kernel.shmmax since 12.1: half of memory, or the SGA if that is more."""
+    memory, sga = known(figures.memory), known(figures.sga)
+    if sga > memory // 2:
+        return Amount((sga,), f"all SGAs together are {human(sga)}, more than half of memory")
+    return Amount((memory // 2,), f"half of {human(memory)} memory is {memory // 2} bytes")
+
+
+def half_of_memory_11(figures: Figures) -> Amount:
+    """kernel.shmmax up to 11.2: the same, at most 4 GiB less a byte."""
+    amount = half_of_memory(figures)
+    if amount.value[0] <= _SEGMENT_11:
+        return amount
+    return Amount((_SEGMENT_11,), f"{amount.how}, of which {_SEGMENT_11} are enough")
+
+
+def pages_of_memory(figures: Figures) -> Amount:
+    """kernel.shmall since 12.1: 40 percent of memory in pages, or all SGAs if they are more."""
+    memory, page, sga = known(figures.memory), known(figures.page), known(figures.sga)
+    share = memory * 2 // 5
+    size, what = (share, f"40 percent of {human(memory)} memory")
+    if sga > share:
+        size, what = sga, "all SGAs together"
+    pages = -(-size // page)
+    return Amount((pages,), f"{what}, {size} bytes, are {pages} pages of {page} bytes")
+
+
+def pages_of_largest(figures: Figures) -> Amount:
+    """kernel.shmall since 23ai: at least kernel.shmmax, in pages."""
+    amount, page = half_of_memory(figures), known(figures.page)
+    pages = -(-amount.value[0] // page)
+    return Amount((pages,), f"{amount.how}, which are {pages} pages of {page} bytes")
+
+
+def free_for_receives(figures: Figures) -> Amount:
+    """vm.min_free_kbytes: 0.4 percent of memory for each NUMA node, of what is no huge page.
+
+    More than 5 percent of that would make the kernel reclaim at once.
+    """
+    memory = known(figures.memory) - known(figures.huge)
+    nodes = known(figures.nodes)
+    size, most = memory * 4 // 1000 * nodes, memory // 20
+    how = f"0.4 percent of {human(memory)} beside huge pages, for each of {nodes} NUMA nodes"
+    if size > most:
+        return Amount((most // 1024,), f"{how}, but no more than 5 percent of it")
+    return Amount((size // 1024,), f"{how}, is {size // 1024} kB")
+
+
+# -- what a kernel sets by itself -----------------------------------------------------------------
+
+
+def files_by_kernel(figures: Figures) -> Amount:
+    """fs.file-max: a tenth of memory in kB, a little less for what the kernel has taken already."""
+    if figures.files == LONG_MAX:
+        return Amount((LONG_MAX,), "systemd raises it as far as it goes at every boot")
+    files = known(figures.memory) // 1024 // 11
+    return Amount((files,), "the kernel makes about a tenth of memory in kB of it")
+
+
+def free_by_kernel(figures: Figures) -> Amount:
+    """vm.min_free_kbytes: four times the root of memory in kB, 64 MiB at most on older kernels."""
+    kilobytes = known(figures.memory) // 1024
+    return Amount((min(int((kilobytes * 16) ** 0.5), 65536),), "the kernel reckons it by memory")

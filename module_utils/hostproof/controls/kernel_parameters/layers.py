@@ -1,0 +1,115 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One parameter, judged in its layers: what is asked, what boots, what runs, what is used of it."""
+
+from typing import List, Optional
+
+from ...answer import Answer, attempt, known
+from ...checking import Skip, Verdict
+from ...errors import Absent, HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...probes.systemd.boot import SysctlAtBoot, setting_text
+from .comparing import Numbers, text_of, words
+from .facts import Facts
+from .policy import Policy
+from .room import Room, room_of
+from .steps import remedy
+from .wanted import (
+    REVERSE_PATH,
+    Parameter,
+    at_boot_of,
+    counts_instead,
+    running_of,
+    value_at_boot,
+)
+
+#: Percent of a limit that may be used before it is said, and before it is wrong.
+_WARN_AT, _FAIL_AT = 70, 90
+
+
+def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
+    """``fail`` where a demand is not met now or after the next boot; advice is a ``warn``."""
+    if one.key in policy.unmanaged:
+        raise Skip("kernel_parameters_unmanaged names it.")
+    if isinstance(facts.running[one.key], Absent):
+        raise Skip(f"This kernel has no {one.name}.", ["file:" + one.file])
+    instead = counts_instead(one, facts)
+    if instead is not None:
+        raise Skip(instead)
+    demand = known(one.demand)
+    now = running_of(one, facts)
+    at_boot = attempt(at_boot_of, one, facts.boot)
+    coming = attempt(value_at_boot, one, facts.boot)
+    rooms = [] if now is None else room_of(one, now, facts)
+    problems = _problems(one, now, at_boot, coming)
+    worst = WARN if one.advice else FAIL
+    status = worst if problems else PASS
+    for room in rooms:
+        if room.used * 100 > room.limit * _WARN_AT:
+            problems.append(f"{room.text()}: what starts next may not start")
+            is_full = room.used * 100 > room.limit * _FAIL_AT
+            status = FAIL if is_full else WARN if status == PASS else status
+    if status == PASS:
+        known(coming)
+        known(at_boot).settled()
+    fix, commands = ("", []) if status == PASS else remedy(one, facts, policy)
+    return Verdict(
+        status,
+        why="; ".join(problems) + ".",
+        fix=fix,
+        commands=commands,
+        desired=words(one.compare, demand.value) + (f" ({demand.how})" if demand.how else ""),
+        persisted=_persisted(one, at_boot, coming),
+        running=known(facts.running[one.key]).replace("\t", " ") + _effective(one, now),
+        in_use="; ".join(room.text() for room in rooms) or None,
+        evidence=_evidence(one, at_boot, rooms),
+        values={"wanted": text_of(demand.value), "running": "" if now is None else text_of(now)},
+        severity=one.severity,
+        reference=one.source,
+    )
+
+
+def _problems(
+    one: Parameter,
+    now: Optional[Numbers],
+    at_boot: Answer[SysctlAtBoot],
+    coming: Answer[Optional[Numbers]],
+) -> List[str]:
+    found = []
+    if not one.meets(now):
+        found.append("the kernel does not have it" if now else "the kernel shows no numbers")
+    if isinstance(coming, HostproofError) or isinstance(at_boot, HostproofError):
+        return found
+    if coming is None and at_boot.winner is None:
+        found.append("no place sets it at boot, and what the kernel starts with is not known")
+    elif not one.meets(coming):
+        place = "the kernel's own value" if at_boot.winner is None else at_boot.winner.place
+        found.append(f"the next boot does not bring it ({place})")
+    if at_boot.refused:
+        found.append(f"the kernel refuses {' and '.join(at_boot.refused)}")
+    return found
+
+
+def _persisted(
+    one: Parameter, at_boot: Answer[SysctlAtBoot], coming: Answer[Optional[Numbers]]
+) -> str:
+    own = "not known"
+    if not isinstance(coming, HostproofError) and coming is not None:
+        own = text_of(coming)
+    return setting_text(at_boot, f"nothing sets it (the kernel's own is {own})")
+
+
+def _effective(one: Parameter, now: Optional[Numbers]) -> str:
+    """Of a reverse path filter the larger of two values counts."""
+    if one.family != REVERSE_PATH or now is None:
+        return ""
+    return f", with that of all {text_of(now)} counts"
+
+
+def _evidence(one: Parameter, at_boot: Answer[SysctlAtBoot], rooms: List[Room]) -> List[str]:
+    keys = ["file:" + one.file, "dir:/etc/sysctl.d", "file:/proc/cmdline", "lines:boot"]
+    if not isinstance(at_boot, HostproofError) and at_boot.winner is not None:
+        place = at_boot.winner.place
+        if place.startswith("/"):
+            keys.append("file:" + place.rsplit(":", 1)[0])
+    return keys + [room.key for room in rooms]

@@ -1,0 +1,85 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans one drop-in with every parameter that needs it, and the values of the running kernel.
+
+What another place sets as wanted stays with that place. What would lose to another place is
+refused. Nothing is lowered that is above a minimum.
+"""
+
+from typing import List, Tuple
+
+from ...answer import unless_absent
+from ...change import FileChange, Plan, Refusal, ValueChange, header
+from ...checking import Skip
+from ...parsers.systemd import sysctl_d
+from ...probes.systemd import boot as boot_probe
+from .facts import Facts
+from .policy import NAME, Policy
+from .steps import Step, is_managed, is_now, step_of
+from .wanted import parameters, skip_without_oracle
+
+_HEADER = header(NAME)
+_SOCKETS = "net/core/"
+
+
+def plan(facts: Facts, policy: Policy) -> Plan:
+    """The changes that make the kernel as the policy says; raises what it would have to guess."""
+    try:
+        skip_without_oracle(facts, policy)
+    except Skip as reason:
+        return Plan([], [], [reason.why], [])
+    others = boot_probe.with_sysctl_file(facts.boot, policy.sysctl_file, "")
+    steps = [
+        step_of(one, facts, policy, others)
+        for one in parameters(facts, policy)
+        if is_managed(one, facts, policy)
+    ]
+    files, refusals = _drop_in(steps, facts, policy)
+    refusals += [refusal for step in steps for refusal in step.refusals]
+    now = [step.value for step in steps if step.value and is_now(step, policy)]
+    later = [step.value for step in steps if step.value and not is_now(step, policy)]
+    # What the boot will set already waits for it whether or not this run changed anything.
+    return Plan([*files, *now], refusals, _pending(now, later), later if files else [])
+
+
+def _drop_in(
+    steps: List[Step], facts: Facts, policy: Policy
+) -> Tuple[List[FileChange], List[Refusal]]:
+    """The file with the lines of all steps, and with those that are to be left as they are."""
+    path = policy.sysctl_file
+    before = unless_absent(facts.file, None)
+    is_ours = before is None or before.startswith(_HEADER)
+    lines = [step.line for step in steps if step.line is not None]
+    managed = [step.parameter.key for step in steps]
+    refusals = []
+    if is_ours:
+        lines += _left_alone(before or "", policy)
+    else:
+        lost = sysctl_d.other_keys(before or "", managed)
+        if lost:
+            reason = f"{path} holds other settings ({', '.join(lost)}), which would be "
+            refusals.append(Refusal(reason + "lost: choose another file", None))
+    content = _HEADER + "".join(sorted(lines))
+    if content == before or (before is None and not lines) or not (is_ours or lines):
+        return [], []
+    return [FileChange(path, content, before)], refusals
+
+
+def _left_alone(text: str, policy: Policy) -> List[str]:
+    """The lines of our own file for what the policy leaves alone by now: that is left, too."""
+    return [
+        one + "\n"
+        for one in text.splitlines()
+        for found in sysctl_d.parse(one, policy.sysctl_file).assignments
+        if found.key in policy.unmanaged
+    ]
+
+
+def _pending(now: List[ValueChange], later: List[ValueChange]) -> List[str]:
+    words = []
+    if later:
+        values = ", ".join(f"{one.path} = {one.value}".replace("\t", " ") for one in later)
+        words.append("The next boot sets: " + values)
+    if any(_SOCKETS in one.path for one in now):
+        words.append("Instances keep the socket buffers that they have until they are restarted.")
+    return words

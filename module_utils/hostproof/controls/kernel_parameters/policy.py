@@ -1,0 +1,110 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the kernel should be set to: the role's variables and their checks."""
+
+import re
+from typing import NamedTuple, Optional, Tuple
+
+from ...fields import checked_by, drop_in, entries, names, of_profile, one_of, reader, size
+from ...parsers.systemd import sysctl_d
+from ...policy import PolicyValues, oracle_release
+from ...profiles import Profile
+from .comparing import COMPARISONS, Numbers
+
+NAME = "kernel_parameters"
+
+AUTO = "auto"
+
+#: What other controls set: two that write one value would undo each other for ever.
+OF_OTHERS = {
+    "vm/nr_hugepages": "hugepages",
+    "vm/nr_hugepages_mempolicy": "hugepages",
+    "vm/nr_overcommit_hugepages": "hugepages",
+    "vm/hugetlb_shm_group": "hugepages",
+    "sunrpc/tcp_slot_table_entries": "nfs_mounts",
+    "sunrpc/tcp_max_slot_table_entries": "nfs_mounts",
+}
+
+_KEY = re.compile(r"[a-zA-Z0-9_-]+(?:[./][a-zA-Z0-9_:@-]+)+\Z")
+_NUMBERS = re.compile(r"-?[0-9]{1,20}(?:[ \t]+-?[0-9]{1,20}){0,7}\Z")
+#: The kernel's own limit (IFNAMSIZ), without what a path is made of.
+_INTERFACE = re.compile(r"[^\s/]{1,15}\Z")
+
+Version = Tuple[int, ...]
+
+
+def _key(given: PolicyValues, name: str) -> str:
+    """A key as sysctl.d takes it, dots or slashes; without a pattern."""
+    value = given[name]
+    if not isinstance(value, str) or not _KEY.match(value):
+        raise given.error(name, f"{str(value)[:80]!r} must be a key such as vm.swappiness")
+    owner = OF_OTHERS.get(sysctl_d.normalize(value))
+    if owner is not None:
+        raise given.error(name, f"{value} is for the control {owner}: see roles/{owner}/README.md")
+    return value
+
+
+def _numbers(given: PolicyValues, name: str) -> Numbers:
+    text = "" if isinstance(given[name], bool) else str(given[name]).strip()
+    if not _NUMBERS.match(text):
+        raise given.error(name, f"must be numbers such as 250 32000 100 128, not {text[:80]!r}")
+    return tuple(int(word) for word in text.split())
+
+
+class Wanted(NamedTuple):
+    """A parameter as this host is to have it; ``compare`` is None for that of the table."""
+
+    name: str = checked_by(_key, "str")
+    value: Numbers = checked_by(_numbers, "str")
+    compare: Optional[str] = one_of(*COMPARISONS).optional()
+
+
+def _two_for_within(wanted: Wanted, given: PolicyValues) -> Wanted:
+    if wanted.compare == "within" and (len(wanted.value) != 2 or wanted.value[0] > wanted.value[1]):
+        raise given.error("value", "must be the lowest and the highest number for within")
+    return wanted
+
+
+def _releases(given: PolicyValues, name: str) -> Tuple[Version, ...]:
+    value = given[name]
+    read = [oracle_release(one) for one in value] if isinstance(value, (list, tuple)) else []
+    if not read or None in read:
+        raise given.error(name, f"must be auto or a list of releases such as 19, not {value!r}")
+    return tuple(one for one in read if one is not None)
+
+
+def _keys(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    """By their paths below /proc/sys."""
+    for one in value:
+        if not _KEY.match(one):
+            raise given.error(name, f"{one[:80]!r} must be a key such as vm.swappiness")
+    return tuple(sysctl_d.normalize(one) for one in value)
+
+
+def _interfaces(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for one in value:
+        if not _INTERFACE.match(one) or one in (".", "..", "all", "default"):
+            raise given.error(name, f"{one[:80]!r} must be the name of an interface")
+    return value
+
+
+class Policy(NamedTuple):
+    """The role's variables (roles/kernel_parameters/meta/argument_specs.yml).
+
+    ``releases``, ``sga`` (bytes of all SGAs together) and ``interconnect`` are None for "auto".
+    ``unmanaged`` are paths below /proc/sys.
+    """
+
+    profile: Optional[Profile] = of_profile()
+    releases: Optional[Tuple[Version, ...]] = checked_by(_releases, "raw").none_for(AUTO)
+    sga: Optional[int] = size().none_for(AUTO)
+    values: Tuple[Wanted, ...] = entries(
+        Wanted, together=_two_for_within, key=lambda one: sysctl_d.normalize(one.name)
+    )
+    unmanaged: Tuple[str, ...] = names().then(_keys)
+    interconnect: Optional[Tuple[str, ...]] = names().then(_interfaces).none_for(AUTO)
+    activation: str = one_of("now", "reboot")
+    sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
+
+
+policy_from = reader(NAME, Policy)

@@ -1,0 +1,74 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is used up of a limit: the layer that no file shows, and where the next start fails."""
+
+from typing import List, NamedTuple
+
+from ...answer import known
+from ...errors import ParseError
+from .comparing import Numbers, numbers
+from .facts import AIO_USED, FILES_USED, SEMAPHORES, Facts
+from .wanted import Parameter
+
+_SEGMENTS = "/proc/sysvipc/shm"
+
+
+class Room(NamedTuple):
+    """``used`` of ``limit`` things are taken, as ``key`` of the evidence tells."""
+
+    used: int
+    limit: int
+    what: str
+    key: str
+
+    def text(self) -> str:
+        return f"{self.used} of {self.limit} {self.what} are in use"
+
+
+def room_of(one: Parameter, value: Numbers, facts: Facts) -> List[Room]:
+    """What is used of a parameter that had this value; raises what is not known."""
+    reader = _READERS.get(one.key)
+    return [] if reader is None else reader(value, facts)
+
+
+def _semaphores(value: Numbers, facts: Facts) -> List[Room]:
+    sets = known(facts.semaphores)
+    if len(value) < 4:
+        raise ParseError("kernel.sem", "it has less than four numbers")
+    key = "file:" + SEMAPHORES
+    return [
+        Room(len(sets), value[3], "sets of semaphores", key),
+        Room(sum(one.nsems for one in sets), value[1], "semaphores", key),
+    ]
+
+
+def _pages(value: Numbers, facts: Facts) -> List[Room]:
+    page = known(facts.figures.page)
+    used = sum(-(-one.size // page) for one in known(facts.segments))
+    return [Room(used, value[0], "pages of shared memory", "file:" + _SEGMENTS)]
+
+
+def _segments(value: Numbers, facts: Facts) -> List[Room]:
+    used = len(known(facts.segments))
+    return [Room(used, value[0], "segments of shared memory", "file:" + _SEGMENTS)]
+
+
+def _aio(value: Numbers, facts: Facts) -> List[Room]:
+    key = "file:" + AIO_USED
+    return [Room(known(facts.aio_used), value[0], "asynchronous requests (reserved)", key)]
+
+
+def _files(value: Numbers, facts: Facts) -> List[Room]:
+    told = numbers(known(facts.files_used))
+    if not told:
+        raise ParseError("file-nr", "it does not begin with a number")
+    return [Room(told[0], value[0], "open files", "file:" + FILES_USED)]
+
+
+_READERS = {
+    "kernel/sem": _semaphores,
+    "kernel/shmall": _pages,
+    "kernel/shmmni": _segments,
+    "fs/aio-max-nr": _aio,
+    "fs/file-max": _files,
+}

@@ -1,0 +1,64 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who owns the parameters: two places that disagree decide by their names which one counts."""
+
+from typing import List
+
+from ...answer import known
+from ...checking import Verdict
+from ...finding import PASS, WARN
+from .comparing import numbers
+from .facts import Facts
+from .policy import Policy
+from .subjects import rules
+from .wanted import Parameter, at_boot_of, parameters
+
+
+@rules.check(
+    "kernel_parameters.one_owner",
+    "Places that set the same parameter agree",
+    severity="medium",
+    takes_effect="reboot",
+    why="Where TuneD, saptune, a package and a file set one parameter otherwise, an update or a "
+    "switch of the profile decides which one counts.",
+    reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl; saptune(8)",
+)
+def one_owner(facts: Facts, policy: Policy) -> Verdict:
+    managed = [one for one in parameters(facts, policy) if one.key not in policy.unmanaged]
+    found = [text for one in managed for text in _disagreements(one, facts)]
+    profile = known(facts.boot.tuned).names
+    if not found:
+        for one in managed:
+            at_boot_of(one, facts.boot).settled()
+    owners = ["tuned profile " + " ".join(profile)] if profile else []
+    owners += [f"saptune ({folder})" for folder in sorted(set(facts.saptune.values()))]
+    return Verdict(
+        WARN if found else PASS,
+        why=f"{len(found)} of them are set otherwise elsewhere: {'; '.join(found)}.",
+        fix="keep one place for each; what is to stay with its owner goes into "
+        "kernel_parameters_unmanaged",
+        desired="one value for each parameter",
+        persisted="; ".join(found) or "no two places disagree",
+        running=", ".join(owners) or "neither a profile of TuneD nor saptune",
+        evidence=["dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "file:/etc/tuned/active_profile"],
+    )
+
+
+def _disagreements(one: Parameter, facts: Facts) -> List[str]:
+    at_boot = at_boot_of(one, facts.boot)
+    if at_boot.winner is None:
+        return []
+    wins = numbers(at_boot.winner.value)
+    others = [
+        place
+        for place in at_boot.losers
+        if "(not read at boot)" not in place and numbers(place.partition(" = ")[2]) != wins
+    ]
+    if one.key in facts.saptune:
+        others.append(f"saptune ({facts.saptune[one.key]})")
+    if not others:
+        return []
+    return [
+        f"{one.name} = {at_boot.winner.value} from {at_boot.winner.place} wins over "
+        + ", ".join(others)
+    ]

@@ -1,0 +1,113 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each parameter needs by itself, and what speaks against it: for the plan and for the fix."""
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...answer import attempt, known
+from ...change import Refusal, ValueChange
+from ...errors import Absent, HostproofError
+from ...probes.systemd import boot as boot_probe
+from ...shell import line
+from .comparing import Numbers, numbers, text_of, to_write
+from .facts import Facts
+from .policy import NAME, Policy
+from .room import room_of
+from .wanted import Parameter, at_boot_of, counts_instead, running_of, value_at_boot
+
+
+class Step(NamedTuple):
+    """What one parameter needs: a line of the drop-in, a value of the kernel, or neither.
+
+    ``refusals`` speak against it.
+    """
+
+    parameter: Parameter
+    line: Optional[str]
+    value: Optional[ValueChange]
+    refusals: List[Refusal]
+
+
+def is_managed(one: Parameter, facts: Facts, policy: Policy) -> bool:
+    """Whether there is something to set: the kernel has it, and nobody says to leave it."""
+    return (
+        one.key not in policy.unmanaged
+        and not isinstance(facts.running[one.key], Absent)
+        and counts_instead(one, facts) is None
+    )
+
+
+def step_of(one: Parameter, facts: Facts, policy: Policy, others: boot_probe.Boot) -> Step:
+    """``others`` is what boots without our drop-in."""
+    now = numbers(known(facts.running[one.key]))
+    coming = at_boot_of(one, others)
+    coming.settled()
+    at_boot = None if coming.winner is None else numbers(coming.winner.value)
+    demand = known(one.demand)
+    good = to_write(one.compare, demand.value, demand.good, [now, at_boot])
+    # A file of several numbers is always written whole.
+    good += (now or ())[len(good) :]
+    text = f"{one.name} = {text_of(good)}\n"
+    refusals: List[Refusal] = []
+    is_kept = one.meets(value_at_boot(one, others))
+    if not is_kept:
+        refusals += _guard_boot(one, text, policy, others)
+    value = None
+    if not one.meets(running_of(one, facts)):
+        before = known(facts.running[one.key])
+        value = ValueChange(one.file, "\t".join(str(number) for number in good), before)
+    if value is not None or not is_kept:
+        refusals += _guard_owner(one, facts) + _guard_use(one, good, facts)
+    return Step(one, None if is_kept else text, value, refusals)
+
+
+def _guard_boot(
+    one: Parameter, text: str, policy: Policy, others: boot_probe.Boot
+) -> List[Refusal]:
+    later = boot_probe.with_sysctl_file(others, policy.sysctl_file, text)
+    if one.meets(value_at_boot(one, later)):
+        return []
+    why = boot_probe.why_it_loses(
+        at_boot_of(one, later), policy.sysctl_file, one.name, "kernel_parameters_sysctl_file"
+    )
+    reason = f"{why}; or leave it to that place with {one.name} in kernel_parameters_unmanaged"
+    return [Refusal(reason, None)]
+
+
+def _guard_owner(one: Parameter, facts: Facts) -> List[Refusal]:
+    folder = facts.saptune.get(one.key)
+    if folder is None:
+        return []
+    reason = (
+        f"saptune manages {one.name} ({folder}) and would set it again: change its note, or leave "
+        f"it to saptune with {one.name} in kernel_parameters_unmanaged"
+    )
+    return [Refusal(reason, None)]
+
+
+def _guard_use(one: Parameter, good: Numbers, facts: Facts) -> List[Refusal]:
+    """The kernel takes a limit below what is used, and then the next instance does not start."""
+    short = [room for room in room_of(one, good, facts) if room.used > room.limit]
+    return [
+        Refusal(f"{one.name} = {text_of(good)} is too low: {room.text()}", None) for room in short
+    ]
+
+
+def is_now(step: Step, policy: Policy) -> bool:
+    return policy.activation == "now" and step.parameter.live
+
+
+def remedy(one: Parameter, facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
+    """(prose, the line) that makes a parameter as wanted: never what apply would refuse."""
+    others = attempt(boot_probe.with_sysctl_file, facts.boot, policy.sysctl_file, "")
+    step = attempt(lambda: step_of(one, facts, policy, known(others)))
+    if isinstance(step, HostproofError):
+        return f"apply cannot plan this: {str(step).rstrip('.')}", []
+    if step.refusals:
+        reasons = "; ".join(refusal.reason for refusal in step.refusals)
+        return f"apply would refuse, so first: {reasons}", []
+    if step.line is None and step.value is None:
+        return "it is as the policy says: see what uses it up", []
+    if step.value is not None and step.line is None and not is_now(step, policy):
+        return "the next boot sets it, from the place that is named: reboot the host", []
+    return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]

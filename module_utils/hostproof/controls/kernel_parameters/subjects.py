@@ -1,0 +1,31 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of kernel_parameters judge: the parameters of a family, one by one."""
+
+from functools import partial
+from typing import List, Tuple
+
+from ...checking import Rules, Subjects
+from .facts import Facts
+from .policy import NAME, Policy
+from .wanted import Parameter, parameters, skip_without_oracle
+
+PROC = "proc_sys_kernel(5), proc_sys_fs(5), proc_sys_vm(5)"
+NETWORK = "kernel Documentation/networking/ip-sysctl.rst"
+
+rules = Rules(NAME, applies=skip_without_oracle)
+
+
+def _of(name: str, facts: Facts, policy: Policy) -> List[Parameter]:
+    return [one for one in parameters(facts, policy) if one.family == name]
+
+
+def _evidence(one: Parameter) -> Tuple[str, ...]:
+    return ("file:" + one.file, "dir:/etc/sysctl.d", "file:/proc/cmdline", "lines:boot")
+
+
+def family(name: str, none: str = "No release on this host asks for it.") -> Subjects:
+    """The parameters that one check judges."""
+    return Subjects(
+        partial(_of, name), none=none, name=lambda one: str(one.name), evidence=_evidence
+    )

@@ -1,0 +1,268 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the table and the policy come to on this host: one demand for each parameter."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known
+from ...checking import Skip
+from ...errors import Absent, HostproofError, Unanswered
+from ...parsers.systemd import sysctl_d
+from ...probes.systemd import boot as boot_probe
+from ...profiles import LONG_TERM
+from . import comparing
+from .comparing import EXACTLY, OTHER_THAN, Numbers, is_met, numbers
+from .facts import Facts, filter_key, proc_file
+from .formulas import Amount
+from .policy import Policy, Version, Wanted
+from .table import ADVICE, CLUSTER, DIRECT_NFS, ROWS, Row
+
+NO_ORACLE = (
+    "No Oracle software is on this host, and neither hostproof_profile nor "
+    "kernel_parameters_releases announces any."
+)
+#: The family of what only kernel_parameters_values names, and of the reverse path filters.
+OF_POLICY, REVERSE_PATH = "of_the_policy", "reverse_path"
+_POLICY = "kernel_parameters_values"
+_STRICT = 1
+#: The first kernel whose own values are those of the table.
+_KERNEL = 4
+
+
+class Demand(NamedTuple):
+    """How much of a parameter is asked for. ``how`` is the formula with its numbers, or "".
+
+    ``good`` is what to write where the value is not met.
+    """
+
+    value: Numbers
+    good: Numbers
+    how: str
+
+
+class Parameter(NamedTuple):
+    """A parameter of this host. ``key`` is its path below /proc/sys, ``name`` as people write it.
+
+    ``demand`` may hold the error of what its formula needs. ``default`` is what the kernel starts
+    with, None where that is not known. ``advice`` is no demand of Oracle's.
+    """
+
+    name: str
+    key: str
+    family: str
+    compare: str
+    demand: Answer[Demand]
+    severity: str
+    source: str
+    default: Optional[Numbers] = None
+    unless: Optional[str] = None
+    live: bool = True
+    advice: bool = False
+
+    @property
+    def file(self) -> str:
+        return proc_file(self.key)
+
+    def meets(self, value: Optional[Numbers]) -> bool:
+        return is_met(self.compare, known(self.demand).value, value)
+
+
+# -- for whom -------------------------------------------------------------------------------------
+
+
+def skip_without_oracle(facts: Facts, policy: Policy) -> None:
+    """Raise Skip where no kernel has to be ready for anything, or what is unknown."""
+    if isinstance(facts.meminfo, Absent):
+        raise Skip("Not a Linux host: it has no /proc/meminfo.")
+    announced = policy.profile is not None or policy.releases is not None or policy.values
+    if not announced and not facts.software.is_there():
+        raise Skip(NO_ORACLE)
+
+
+def releases_of(facts: Facts, policy: Policy) -> List[Version]:
+    """The releases whose demands count; raises where one is not known."""
+    if policy.releases is not None:
+        return list(policy.releases)
+    found = [known(one) for one in known(facts.software.homes).values()]
+    if policy.profile is not None and policy.profile.release:
+        found.append(policy.profile.release)
+    if not found and policy.profile is not None:
+        found.append(LONG_TERM)
+    if not found and known(facts.software.monitors):
+        raise Unanswered(
+            "processes:pmon",
+            "an instance runs and no home tells its release: name it in kernel_parameters_releases",
+        )
+    return found
+
+
+def is_for(row: Row, release: Version) -> bool:
+    """Whether a row is for a release: as many numbers count as both tell."""
+
+    def pair(bound: Version) -> Tuple[Version, Version]:
+        count = min(len(bound), len(release))
+        return release[:count], bound[:count]
+
+    since, until = pair(row.since), pair(row.until)
+    return since[0] >= since[1] and until[0] <= until[1]
+
+
+def _is_asked(row: Row, facts: Facts, policy: Policy) -> bool:
+    """Whether the host is one that a row is for."""
+    profile = policy.profile
+    if row.only == CLUSTER:
+        return (profile is not None and profile.cluster) or bool(known(facts.cluster))
+    if row.only == DIRECT_NFS:
+        return (profile is not None and profile.direct_nfs) or facts.direct_nfs
+    return row.only != ADVICE or profile is not None
+
+
+# -- what -----------------------------------------------------------------------------------------
+
+
+def parameters(facts: Facts, policy: Policy) -> List[Parameter]:
+    """Every parameter that the table or the policy asks for here; raises what is unknown."""
+    releases = releases_of(facts, policy)
+    rows: Dict[str, List[Row]] = {}
+    for row in ROWS:
+        if any(is_for(row, one) for one in releases) and _is_asked(row, facts, policy):
+            rows.setdefault(sysctl_d.normalize(row.name), []).append(row)
+    own = {sysctl_d.normalize(one.name): one for one in policy.values}
+    found = [_of_rows(key, some, facts, own.pop(key, None)) for key, some in rows.items()]
+    found += [_of_policy(key, one, facts) for key, one in own.items()]
+    names = [one.key for one in found]
+    return found + [one for one in _filters(facts, policy) if one.key not in names]
+
+
+def _of_rows(key: str, rows: List[Row], facts: Facts, wanted: Optional[Wanted]) -> Parameter:
+    first = rows[0]
+    default = attempt(_default, first, facts)
+    one = Parameter(
+        name=first.name,
+        key=key,
+        family=first.family,
+        compare=first.compare,
+        demand=attempt(_demand, rows, facts),
+        severity=first.severity,
+        source="; ".join(row.source for row in rows),
+        default=None if isinstance(default, HostproofError) else default,
+        unless=None if first.unless is None else sysctl_d.normalize(first.unless),
+        live=first.live,
+        advice=first.only == ADVICE,
+    )
+    if wanted is None:
+        return one
+    # What the policy names itself is asked for, whoever else advises it.
+    return one._replace(
+        compare=wanted.compare or one.compare,
+        demand=Demand(wanted.value, wanted.value, "by " + _POLICY),
+        advice=False,
+        unless=None,
+    )
+
+
+def _of_policy(key: str, wanted: Wanted, facts: Facts) -> Parameter:
+    """One that no row asks for on this host; what the table knows of it still counts."""
+    row = next((one for one in ROWS if sysctl_d.normalize(one.name) == key), None)
+    if row is not None:
+        return _of_rows(key, [row], facts, wanted)
+    return Parameter(
+        name=wanted.name,
+        key=key,
+        family=OF_POLICY,
+        compare=wanted.compare or EXACTLY,
+        demand=Demand(wanted.value, wanted.value, "by " + _POLICY),
+        severity="medium",
+        source=f"the policy, {_POLICY}",
+    )
+
+
+def _amount(value: object, facts: Facts) -> Optional[Amount]:
+    if value is None:
+        return None
+    if callable(value):
+        return value(facts.figures)
+    return Amount(numbers(str(value)) or (), "")
+
+
+def _default(row: Row, facts: Facts) -> Optional[Numbers]:
+    """What the kernel starts with; the table has that of kernels since 4.0."""
+    amount = _amount(row.default, facts) if known(facts.kernel).major >= _KERNEL else None
+    return None if amount is None else amount.value
+
+
+def _demand(rows: List[Row], facts: Facts) -> Demand:
+    amounts = [_amount(row.value, facts) or Amount((), "") for row in rows]
+    value = comparing.strictest(rows[0].compare, [one.value for one in amounts])
+    good = numbers(rows[0].good) if rows[0].good else None
+    how = "; ".join(one.how for one in amounts if one.how)
+    return Demand(value, good or value, how)
+
+
+def _filters(facts: Facts, policy: Policy) -> List[Parameter]:
+    """The reverse path filter of each interface of the interconnect.
+
+    A strict filter (1) drops what comes in by another interface than answers would leave by. The
+    kernel takes the larger of the interface's value and that of "all".
+    """
+    return [
+        Parameter(
+            name=filter_key(one) if "." in one else filter_key(one).replace("/", "."),
+            key=filter_key(one),
+            family=REVERSE_PATH,
+            compare=OTHER_THAN,
+            demand=Demand((_STRICT,), (2,), "the larger of its own value and that of all counts"),
+            severity="critical",
+            source="Oracle Grid Infrastructure Installation Guide for Linux, Multiple Private "
+            "Interconnects and Oracle Linux; kernel Documentation/networking/ip-sysctl.rst",
+        )
+        for one in if_known(facts.interconnect, ())
+        if policy.profile is None or policy.profile.cluster or policy.interconnect
+    ]
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+def running_of(one: Parameter, facts: Facts) -> Optional[Numbers]:
+    """What counts in the kernel now; None where it is no numbers."""
+    value = numbers(known(facts.running[one.key]))
+    if one.family != REVERSE_PATH or value is None:
+        return value
+    everywhere = numbers(known(facts.running[filter_key("all")]))
+    return (max(value[0], everywhere[0]),) if everywhere else None
+
+
+def at_boot_of(one: Parameter, boot: boot_probe.Boot) -> boot_probe.SysctlAtBoot:
+    """The place that decides it at the next boot; raises where that is not to be told."""
+    return boot_probe.sysctl_at_boot(boot, one.key)
+
+
+def value_at_boot(one: Parameter, boot: boot_probe.Boot) -> Optional[Numbers]:
+    """What will count after the next boot: by its place, else the kernel's own; None: unknown."""
+    at_boot = at_boot_of(one, boot)
+    if one.family != REVERSE_PATH:
+        return numbers(at_boot.winner.value) if at_boot.winner is not None else one.default
+    if at_boot.winner is None:
+        # An interface that comes later takes what "default" is by then.
+        at_boot = boot_probe.sysctl_at_boot(boot, filter_key("default"))
+    everywhere = boot_probe.sysctl_at_boot(boot, filter_key("all"))
+    values = [
+        numbers("0" if found.winner is None else found.winner.value)
+        for found in (at_boot, everywhere)
+    ]
+    return (max(one[0] for one in values if one),) if all(values) else None
+
+
+def counts_instead(one: Parameter, facts: Facts) -> Optional[str]:
+    """What makes a parameter count for nothing, in words: vm.dirty_bytes for vm.dirty_ratio."""
+    if one.unless is None:
+        return None
+    name = one.unless.replace("/", ".")
+    now = facts.running[one.unless]
+    if not isinstance(now, Absent) and numbers(known(now)) not in (None, (0,)):
+        return f"{name} is {known(now)}, which counts instead."
+    winner = boot_probe.sysctl_at_boot(facts.boot, one.unless).winner
+    if winner is not None and winner.value != "0":
+        return f"{name} is {winner.value} at the next boot ({winner.place}), which counts instead."
+    return None

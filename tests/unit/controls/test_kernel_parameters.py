@@ -1,0 +1,467 @@
+"""Kernel parameters as they are judged: every row of the table at its edges, and each layer."""
+
+import re
+from typing import Any
+
+import kernel_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import kernel_parameters
+from ansible.module_utils.hostproof.controls.kernel_parameters import comparing, formulas, wanted
+from ansible.module_utils.hostproof.controls.kernel_parameters.table import ROWS, Row
+from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
+from ansible.module_utils.hostproof.finding import Finding
+from default_policies import default_policy
+from kernel_packs import policy_of, proc, sets, stock, with_home
+
+GIB = 1 << 30
+
+
+@pytest.fixture
+def judge(validate_finding):
+    """judge(host, **changes of the policy): findings by "parameter: check", or by check alone."""
+
+    def judge_host(host, **changes: Any) -> dict[str, Finding]:
+        policy = {**default_policy("kernel_parameters"), **changes}
+        found = {}
+        for finding in audit.judge_host(host, {"kernel_parameters": policy}):
+            validate_finding(finding.as_dict())
+            name = finding.title.partition(": ")[0] if ": " in finding.title else finding.check
+            found[name] = finding
+        return found
+
+    return judge_host
+
+
+def of_row(row: Row, machine: packs.Machine | None = None) -> wanted.Parameter:
+    """What a row alone comes to on a host."""
+    facts = kernel_parameters.read(machine or stock(), policy_of())
+    return wanted._of_rows("x/y", [row], facts, None)
+
+
+ids = [f"{row.name}-{'.'.join(map(str, row.since or row.until or (0,)))}" for row in ROWS]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=ids)
+class TestRow:
+    """Generated from the table: a row that is added is tested."""
+
+    def test_its_comparison_at_the_edge_and_one_beside_it(self, row):
+        one = of_row(row)
+        value = one.demand.value
+        edges = {
+            "at_least": [(value, True)]
+            + [(bumped(value, place, -1), False) for place in range(len(value))]
+            + [(bumped(value, place, +1), True) for place in range(len(value))],
+            "at_most": [(value, True), (bumped(value, 0, 1), False), (bumped(value, 0, -1), True)],
+            "exactly": [(value, True), (bumped(value, 0, 1), False), (bumped(value, 0, -1), False)],
+            "within": [
+                (value, True),
+                ((value[0] - 1, value[-1]), False),
+                ((value[0], value[-1] + 1), False),
+                ((value[0] + 1, value[-1] - 1), True),
+            ],
+        }[row.compare]
+        for numbers, is_met in edges:
+            assert one.meets(numbers) is is_met, numbers
+        assert not one.meets(None)
+        assert not one.meets(())
+
+    def test_its_bounds_of_releases(self, row):
+        def beside(bound: tuple[int, ...], step: int) -> tuple[int, ...]:
+            return (*bound[:-1], bound[-1] + step)
+
+        if row.since:
+            assert wanted.is_for(row, row.since)
+            assert wanted.is_for(row, (*row.since, 9))
+            assert not wanted.is_for(row, beside(row.since, -1))
+        if row.until:
+            assert wanted.is_for(row, row.until)
+            assert wanted.is_for(row, (*row.until, 9))
+            assert not wanted.is_for(row, beside(row.until, 1))
+        if not row.since and not row.until:
+            assert wanted.is_for(row, (11, 2))
+            assert wanted.is_for(row, (26,))
+
+    def test_what_is_written_where_it_is_not_met_meets_it(self, row):
+        one = of_row(row)
+        demand = one.demand
+        for bad in ([], [bumped(demand.value, 0, -1)], [bumped(demand.value, 0, 1)]):
+            if not any(one.meets(value) for value in bad):
+                good = comparing.to_write(one.compare, demand.value, demand.good, bad)
+                assert one.meets(good)
+
+    def test_it_says_who_asks_for_it(self, row):
+        assert re.search("Oracle|MOS|TuneD", row.source)
+        severities = {check.id: check.severity for check in kernel_parameters.CHECKS}
+        order = ["critical", "high", "medium", "low"]
+        told = severities[f"kernel_parameters.{row.family}"]
+        assert order.index(told) <= order.index(row.severity)
+
+    def test_the_kernel_takes_its_name(self, row):
+        assert row.name in kernel_packs.STOCK
+
+    def test_it_is_found_on_a_host(self, row, judge):
+        """Judged where its release is, with its severity, source and comparison."""
+        release = ".".join(map(str, row.since or row.until or (19,)))
+        bad = " ".join(["99" if row.compare == "at_most" else "7"] * len(of_row(row).demand.value))
+        bad += " 7" * (len(kernel_packs.STOCK[row.name].split()) - len(bad.split()))
+        found = judge(
+            sets(stock(), **{row.name.replace(".", "__"): bad}),
+            releases=[release],
+            profile="rac_nfs",
+            interconnect=[],
+        )[row.name]
+        assert found.severity == row.severity
+        assert row.source in found.reference
+        assert found.status in ("fail", "warn")
+        assert found.desired.startswith((row.compare.replace("_", " "), "from "))
+
+
+def bumped(value: tuple[int, ...], place: int, step: int) -> tuple[int, ...]:
+    return (*value[:place], value[place] + step, *value[place + 1 :])
+
+
+class TestTable:
+    def test_rows_of_one_parameter_differ_only_by_release(self):
+        names = {row.name for row in ROWS}
+        for name in names:
+            rows = [row for row in ROWS if row.name == name]
+            assert len({(row.family, row.compare, row.only, row.live) for row in rows}) == 1
+
+    @pytest.mark.parametrize("release", [(11, 2), (12, 1), (12,), (18,), (19, 3), (21,), (23,)])
+    def test_one_row_of_a_parameter_is_for_a_release(self, release):
+        names = [row.name for row in ROWS if wanted.is_for(row, release)]
+        # (12,) may be 12.1 or 12.2, which are alike.
+        assert len(names) == len(set(names))
+
+    def test_every_family_has_a_check(self):
+        families = {row.family for row in ROWS} | {"reverse_path", "of_the_policy", "one_owner"}
+        ids = {check.id.partition(".")[2] for check in kernel_parameters.CHECKS}
+        assert ids == families
+
+
+def figures(**changes: Any) -> formulas.Figures:
+    plain = {"memory": 64 * GIB, "huge": 0, "page": 4096, "sga": 0, "nodes": 1, "files": None}
+    return formulas.Figures(**{**plain, **changes})
+
+
+class TestFormulas:
+    @pytest.mark.parametrize(
+        ("formula", "given", "value", "how"),
+        [
+            ("half_of_memory", {}, 32 * GIB, "half of 64.0 GiB memory is 34359738368 bytes"),
+            ("half_of_memory", {"sga": 40 * GIB}, 40 * GIB, "all SGAs together are 40.0 GiB"),
+            ("half_of_memory_11", {}, 4294967295, "of which 4294967295 are enough"),
+            ("half_of_memory_11", {"memory": 4 * GIB}, 2 * GIB, "half of 4.0 GiB memory"),
+            ("pages_of_memory", {}, 6710887, "are 6710887 pages of 4096 bytes"),
+            ("pages_of_memory", {"page": 65536}, 419431, "are 419431 pages of 65536 bytes"),
+            ("pages_of_memory", {"sga": 48 * GIB}, 12582912, "all SGAs together, 51539607552"),
+            ("pages_of_largest", {}, 8388608, "which are 8388608 pages of 4096 bytes"),
+            ("free_for_receives", {}, 268435, "for each of 1 NUMA nodes, is 268435 kB"),
+            ("free_for_receives", {"nodes": 2}, 536870, "for each of 2 NUMA nodes"),
+            ("free_for_receives", {"huge": 32 * GIB}, 134217, "0.4 percent of 32.0 GiB beside"),
+            ("free_for_receives", {"nodes": 16}, 3355443, "no more than 5 percent"),
+            ("files_by_kernel", {}, 6100805, "about a tenth of memory"),
+            ("files_by_kernel", {"files": (1 << 63) - 1}, (1 << 63) - 1, "systemd raises it"),
+            ("free_by_kernel", {}, 32768, "by memory"),
+            ("free_by_kernel", {"memory": 1 << 50}, 65536, "by memory"),
+        ],
+    )
+    def test_the_number_and_how_it_came_about(self, formula, given, value, how):
+        amount = getattr(formulas, formula)(figures(**given))
+        assert amount.value == (value,)
+        assert how in amount.how
+
+    def test_an_unknown_figure_is_an_unknown_demand(self, judge):
+        found = judge(with_home(stock().command("getconf PAGESIZE", "", 1)))
+        assert found["kernel.shmall"].status == "error"
+        assert found["kernel.shmmax"].status == "pass"
+
+
+class TestWhereItCounts:
+    def test_without_oracle_everything_is_skipped(self, judge):
+        found = judge(stock())
+        assert {one.status for one in found.values()} == {"skip"}
+        assert "hostproof_profile" in found["kernel_parameters.semaphores"].why
+
+    def test_not_a_linux_host(self, judge):
+        found = judge(stock().remove("/proc/meminfo"), profile="rac_asm")
+        assert {one.status for one in found.values()} == {"skip"}
+
+    def test_a_home_is_enough(self, judge):
+        found = judge(with_home(stock()))
+        assert found["fs.aio-max-nr"].status == "fail"
+        assert found["kernel.panic_on_oops"].status == "fail"
+        assert "vm.swappiness" not in found
+        assert "kernel.panic" not in found
+
+    def test_of_two_releases_the_strictest_number_counts(self, judge):
+        machine = with_home(with_home(stock()), "23.0.0.0.0", "/u01/app/oracle/product/23")
+        found = judge(machine)
+        assert found["kernel.shmall"].desired.startswith("at least 8388608 (40 percent")
+        assert found["kernel.panic"].status == "fail"
+
+    def test_a_home_that_does_not_tell_its_release(self, judge):
+        machine = with_home(stock()).command(f"sqlplus -V of {packs.HOME}", "", 1)
+        assert judge(machine)["kernel_parameters.semaphores"].status == "error"
+        assert judge(machine, releases=["19"])["kernel.sem"].status == "pass"
+
+    def test_an_agent_s_home_is_no_database(self, judge):
+        machine = stock().file("/etc/oratab", "agent:/u01/agent13c:N\n")
+        assert {one.status for one in judge(machine).values()} == {"skip"}
+
+    def test_an_instance_whose_home_is_not_known(self, judge):
+        machine = stock().instance("ORCL", asked=False)
+        found = judge(machine)["kernel_parameters.semaphores"]
+        assert found.status == "error"
+        assert "kernel_parameters_releases" in found.why
+
+    @pytest.mark.parametrize("name", ["rac_nfs", "rac_asm"])
+    def test_a_cluster_of_no_release_yet_is_one_of_19c(self, name, judge):
+        found = judge(stock(), profile=name)
+        assert "kernel.panic" not in found
+        assert found["net.ipv4.ipfrag_high_thresh"].status == "fail"
+        assert ("net.ipv4.tcp_rmem" in found) is (name == "rac_nfs")
+
+    def test_direct_nfs_without_a_profile(self, judge):
+        machine = with_home(stock()).file("/etc/oranfstab", "server: filer\n")
+        assert judge(machine)["net.ipv4.tcp_rmem"].status == "pass"
+
+    def test_a_kernel_without_the_parameter(self, judge):
+        found = judge(with_home(stock().remove(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
+        assert (found.status, found.why) == ("skip", "This kernel has no fs.aio-max-nr.")
+
+    def test_what_may_not_be_read_is_an_error(self, judge):
+        found = judge(with_home(stock().deny(proc("fs.aio-max-nr"))))["fs.aio-max-nr"]
+        assert found.status == "error"
+        assert "--become" in found.fix
+
+
+class TestLayers:
+    def test_running_without_a_file_is_gone_after_the_boot(self, judge):
+        found = judge(with_home(sets(stock(), fs__aio_max_nr="1")))
+        machine = with_home(stock()).file(proc("fs.aio-max-nr"), "3145728\n")
+        found = judge(machine)["fs.aio-max-nr"]
+        assert found.status == "fail"
+        assert found.persisted == "nothing sets it (the kernel's own is 65536)"
+        assert "the next boot does not bring it" in found.why
+        assert found.commands == ("./hostproof apply --tags kernel_parameters",)
+
+    def test_a_file_without_the_kernel(self, judge):
+        machine = with_home(stock()).file("/etc/sysctl.conf", "fs.aio-max-nr=3145728\n")
+        found = judge(machine)["fs.aio-max-nr"]
+        assert found.why == "the kernel does not have it."
+        # systemd reads it by the link, whose name orders it.
+        assert found.persisted == "3145728 from /etc/sysctl.d/99-sysctl.conf:1"
+
+    def test_both(self, judge):
+        machine = with_home(stock()).file("/etc/sysctl.conf", "fs.aio-max-nr=3145728\n")
+        machine.file(proc("fs.aio-max-nr"), "3145728\n")
+        assert judge(machine)["fs.aio-max-nr"].status == "pass"
+
+    @pytest.mark.parametrize(
+        ("line", "why"),
+        [
+            ("kernel.shmall = 4G", "'G' stands behind the number"),
+            ("kernel.sem = 250,32000,100,128", "',' stands behind the number"),
+            ("kernel.sem = 256 abc 100 128", "the 1 before it are set"),
+        ],
+    )
+    def test_a_line_that_the_kernel_refuses(self, judge, line, why):
+        found = judge(with_home(stock()).file("/etc/sysctl.d/50.conf", line + "\n"))
+        one = found[line.split(" ")[0]]
+        assert one.status == "fail"
+        assert why in one.why
+
+    def test_two_of_four_numbers(self, judge):
+        machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "kernel.sem = 300 40000\n")
+        found = judge(machine)["kernel.sem"]
+        assert found.status == "fail"
+        assert found.persisted == "300 40000 from /etc/sysctl.d/50.conf:1"
+
+    def test_on_an_old_kernel_its_own_values_are_not_known(self, judge):
+        machine = with_home(stock()).file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
+        found = judge(machine)["kernel.sem"]
+        assert (found.status, found.running) == ("fail", "32000 1024000000 500 32000")
+        assert "what the kernel starts with is not known" in found.why
+
+    def test_a_unit_that_may_set_it_is_no_pass(self, judge):
+        machine = with_home(stock()).file(proc("fs.aio-max-nr"), "1048576\n")
+        machine.file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
+        machine.file("/etc/cron.d/tune", "@reboot root sysctl -w fs.aio-max-nr=65536\n")
+        found = judge(machine)["fs.aio-max-nr"]
+        assert found.status == "error"
+
+    @pytest.mark.parametrize(
+        ("used", "status"), [(734003, "pass"), (734004, "warn"), (943718, "warn"), (943719, "fail")]
+    )
+    def test_what_is_used_up(self, judge, used, status):
+        machine = with_home(sets(stock(), **{"fs__aio-nr": str(used)}))
+        machine.file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
+        machine.file(proc("fs.aio-max-nr"), "1048576\n")
+        found = judge(machine)["fs.aio-max-nr"]
+        assert found.status == status
+        assert found.in_use == f"{used} of 1048576 asynchronous requests (reserved) are in use"
+
+    def test_semaphores_run_out_by_sets(self, judge):
+        machine = with_home(sets(stock(), kernel__sem="250\t32000\t100\t128"))
+        header = "key semid perms nsems uid gid cuid cgid otime ctime\n"
+        rows = "".join(f"0 {n} 640 156 54321 1 1 1 0 0\n" for n in range(127))
+        machine.file("/proc/sysvipc/sem", header + rows)
+        found = judge(machine)["kernel.sem"]
+        assert found.status == "fail"
+        assert "127 of 128 sets of semaphores" in found.in_use
+
+
+class TestReversePath:
+    @pytest.mark.parametrize(
+        ("everywhere", "own", "status"),
+        # As measured on Linux 6.18: what counts is the larger of both.
+        [
+            ("0", "0", "pass"),
+            ("0", "2", "pass"),
+            ("1", "2", "pass"),
+            ("2", "0", "pass"),
+            ("2", "1", "pass"),
+            ("2", "2", "pass"),
+            ("0", "1", "fail"),
+            ("1", "1", "fail"),
+            ("1", "0", "fail"),
+        ],
+    )
+    def test_the_larger_counts(self, judge, everywhere, own, status):
+        machine = with_home(sets(stock(), net__ipv4__conf__all__rp_filter=everywhere))
+        machine.file(proc("net.ipv4.conf.eth1.rp_filter"), own + "\n")
+        found = judge(machine, interconnect=["eth1"])["net.ipv4.conf.eth1.rp_filter"]
+        assert found.status == status
+
+    @pytest.mark.parametrize(
+        ("lines", "status"),
+        [
+            ("net.ipv4.conf.all.rp_filter = 1", "fail"),
+            ("net.ipv4.conf.default.rp_filter = 1", "fail"),
+            ("net.ipv4.conf.*.rp_filter = 2", "pass"),
+            ("net.ipv4.conf.eth1.rp_filter = 1\nnet.ipv4.conf.all.rp_filter = 2", "pass"),
+            ("net.ipv4.conf.default.rp_filter = 1\nnet.ipv4.conf.eth1.rp_filter = 0", "pass"),
+        ],
+    )
+    def test_after_the_next_boot(self, judge, lines, status):
+        machine = with_home(stock()).file(proc("net.ipv4.conf.eth1.rp_filter"), "0\n")
+        machine.file("/etc/sysctl.d/50.conf", lines + "\n")
+        found = judge(machine, interconnect=["eth1"])["net.ipv4.conf.eth1.rp_filter"]
+        assert found.status == status
+
+    def test_an_interface_that_is_not_there(self, judge):
+        found = judge(with_home(stock()), interconnect=["eth9"])
+        assert found["net.ipv4.conf.eth9.rp_filter"].status == "skip"
+
+    def test_a_single_host_of_a_profile_has_none(self, judge):
+        found = judge(stock(), profile="oracle_19c_single")
+        assert found["kernel_parameters.reverse_path"].status == "skip"
+
+
+class TestOwners:
+    def test_places_that_disagree(self, judge):
+        machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 3145728\n")
+        machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 1048576\n")
+        found = judge(machine)["kernel_parameters.one_owner"]
+        assert found.status == "warn"
+        assert "/etc/sysctl.d/50.conf:1 = 3145728" in found.persisted
+
+    def test_places_that_agree(self, judge):
+        machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
+        machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 1048576\n")
+        assert judge(machine)["kernel_parameters.one_owner"].status == "pass"
+
+    def test_tuned_and_saptune_are_named(self, judge):
+        machine = with_home(stock()).file("/etc/tuned/active_profile", "oracle\n")
+        machine.file("/etc/tuned/oracle/tuned.conf", "[sysctl]\nfs.aio-max-nr=1048576\n")
+        machine.file("/var/lib/saptune/parameter/fs.aio-max-nr", "{}")
+        found = judge(machine)["kernel_parameters.one_owner"]
+        assert found.status == "warn"
+        assert found.running == "tuned profile oracle, saptune (/var/lib/saptune/parameter)"
+
+    def test_what_is_unmanaged_is_skipped(self, judge):
+        found = judge(with_home(stock()), unmanaged=["fs.aio-max-nr"])["fs.aio-max-nr"]
+        assert (found.status, found.why) == ("skip", "kernel_parameters_unmanaged names it.")
+
+
+class TestPolicy:
+    def test_a_value_counts_more_than_the_table(self, judge):
+        own = [{"name": "fs.aio-max-nr", "value": 3145728}]
+        found = judge(with_home(stock()), values=own)["fs.aio-max-nr"]
+        assert found.desired == "at least 3145728 (by kernel_parameters_values)"
+
+    def test_a_value_that_nobody_else_asks_for(self, judge):
+        machine = stock().file("/proc/sys/vm/max_map_count", "65530\n")
+        own = [{"name": "vm.max_map_count", "value": "262144", "compare": "at_least"}]
+        found = judge(machine, values=own)["vm.max_map_count"]
+        assert (found.check, found.status) == ("kernel_parameters.of_the_policy", "fail")
+        assert kernel_packs.drop_in(kernel_packs.plan_of(machine, values=own)) == {
+            "vm.max_map_count": "262144"
+        }
+
+    def test_advice_that_the_policy_names_is_a_demand(self, judge):
+        own = [{"name": "vm.swappiness", "value": 1}]
+        assert judge(stock(), values=own)["vm.swappiness"].status == "fail"
+        advised = judge(stock(), profile="oracle_19c_single")["vm.swappiness"]
+        assert advised.status == "warn"
+
+    def test_a_bad_entry_costs_no_more_than_itself(self, judge):
+        own = [{"name": "vm.swappiness", "value": "low"}, {"name": "fs.aio-max-nr", "value": 7}]
+        found = judge(with_home(stock()), values=own)
+        told = {one.check: one.status for one in found.values()}
+        assert told["kernel_parameters.policy_entry"] == "error"
+        assert found["fs.aio-max-nr"].desired.startswith("at least 7 ")
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"profile": "rac"}, "hostproof_profile must be one of none, oracle_19c_single"),
+            ({"releases": []}, "must be auto or a list of releases"),
+            ({"releases": ["99"]}, "must be auto or a list of releases"),
+            ({"releases": "19"}, "must be auto or a list of releases"),
+            ({"unmanaged": ["swappiness"]}, "must be a key such as vm.swappiness"),
+            ({"unmanaged": ["vm.*"]}, "must be a key such as vm.swappiness"),
+            ({"interconnect": ["../eth1"]}, "must be the name of an interface"),
+            ({"interconnect": ["all"]}, "must be the name of an interface"),
+            ({"sga": "much"}, "kernel_parameters_sga is no size"),
+            ({"sysctl_file": "/etc/sysctl.conf"}, "must be /etc/sysctl.d/NAME.conf"),
+        ],
+    )
+    def test_what_nobody_can_mean(self, changes, words):
+        with pytest.raises(PolicyError, match=re.escape(words)):
+            policy_of(**changes)
+
+    @pytest.mark.parametrize(
+        ("entry", "words"),
+        [
+            ({"name": "vm.nr_hugepages", "value": 5}, "is for the control hugepages"),
+            ({"name": "sunrpc.tcp_slot_table_entries", "value": 5}, "the control nfs_mounts"),
+            ({"name": "../x.y", "value": 5}, "must be a key"),
+            ({"name": "a.b", "value": "1,2"}, "must be numbers"),
+            ({"name": "a.b", "value": True}, "must be numbers"),
+            ({"name": "a.b", "value": 1, "compare": "about"}, "must be one of at_least"),
+            ({"name": "a.b", "value": 1, "compare": "within"}, "the lowest and the highest"),
+            ({"name": "a.b", "value": "5 1", "compare": "within"}, "the lowest and the highest"),
+        ],
+    )
+    def test_entries_that_nobody_can_mean(self, entry, words):
+        with pytest.raises(PolicyError, match=re.escape(words)):
+            policy_of(values=[entry])
+
+    def test_one_parameter_in_two_ways_of_writing(self):
+        twice = [{"name": "vm.swappiness", "value": 1}, {"name": "vm/swappiness", "value": 2}]
+        with pytest.raises(PolicyError, match="twice"):
+            policy_of(values=twice)
+
+
+def test_a_formula_that_needs_what_is_not_known_is_kept():
+    one = of_row(
+        next(row for row in ROWS if row.name == "kernel.shmmax"), stock().deny("/proc/sysvipc/shm")
+    )
+    with pytest.raises(Exception, match="denied"):
+        one.meets((1,))
+    assert not isinstance(one.demand, Unanswered)
