@@ -200,3 +200,96 @@ def test_a_parameter_of_a_module(text, value):
 )
 def test_a_file_of_sysfs_takes_decimal_numbers(text, value):
     assert sysctl_number.read_decimal(text, UNSIGNED_LONG).value == value
+
+
+#: Key, what it held, what is written, what Linux 6.18 makes of it; None: refused, unchanged.
+SEM, PORTS, RMEM = "kernel/sem", "net/ipv4/ip_local_port_range", "net/ipv4/tcp_rmem"
+BEFORE = {SEM: [11, 12, 13, 14], PORTS: [10000, 20000], RMEM: [5000, 6000, 7000]}
+VECTORS = [
+    (SEM, "250 32000 100 128", [250, 32000, 100, 128]),
+    (SEM, "250\t32000\t100\t128\n", [250, 32000, 100, 128]),
+    (SEM, "300 40000", [300, 40000, 13, 14]),
+    (SEM, "250 32000 100 128 7", [250, 32000, 100, 128]),
+    (SEM, "0x10 010 1 1", [16, 8, 1, 1]),
+    (SEM, "-1 5 5 5", [-1, 5, 5, 5]),
+    (SEM, "250,32000,100,128", None),
+    (SEM, "\n", None),
+    (SEM, "abc", None),
+    (SEM, "4G 1 1 1", None),
+    (PORTS, "9000 65500", [9000, 65500]),
+    (PORTS, "9000", [9000, 20000]),
+    (PORTS, "9000 65535 7", [9000, 65535]),
+    (PORTS, "65535 9000", None),
+    (PORTS, "9000 70000", None),
+    (PORTS, "0 1", None),
+    (PORTS, "9000,65500", None),
+    (RMEM, "4096 87380 4194304", [4096, 87380, 4194304]),
+    (RMEM, "4096", [4096, 6000, 7000]),
+    (RMEM, "4096 87380 4194304 1", [4096, 87380, 4194304]),
+]
+#: Refused, and yet what stands before the bad number is set.
+HALF_SET = [
+    (SEM, "256 abc 100 128", [256, 12, 13, 14]),
+    (SEM, "1 2 3 40000", [1, 2, 3, 14]),
+    (RMEM, "4096 0 5", [4096, 6000, 7000]),
+]
+
+ASK_VECTORS = """
+import json, os, sys
+def write(path, text):
+    file = os.open(path, os.O_WRONLY)
+    try:
+        os.write(file, text.encode())
+    finally:
+        os.close(file)
+def become(path, before, text):
+    write(path, " ".join(str(one) for one in before))
+    refused = False
+    try:
+        write(path, text)
+    except OSError:
+        refused = True
+    return [refused, [int(one) for one in open(path).read().split()]]
+asked = json.load(sys.stdin)
+print(json.dumps([become("/proc/sys/" + key, before, text) for key, before, text in asked]))
+"""
+
+
+@pytest.mark.parametrize(("key", "text", "becomes"), VECTORS)
+def test_several_numbers_as_the_kernel_reads_them(key, text, becomes):
+    values = sysctl_number.read_vector(key, text).values
+    if becomes is None:
+        assert values is None
+    else:
+        assert values is not None
+        assert [*values, *BEFORE[key][len(values) :]] == becomes
+
+
+@pytest.mark.parametrize(("key", "text", "becomes"), HALF_SET)
+def test_what_is_refused_may_be_half_set(key, text, becomes):
+    numbers = sysctl_number.read_vector(key, text)
+    changed = sum(one != old for one, old in zip(becomes, BEFORE[key], strict=True))
+    assert numbers.values is None
+    assert f"the {changed} before it are set" in str(numbers.remark)
+
+
+def test_this_kernel_reads_several_numbers_so():
+    if shutil.which("unshare") is None:
+        pytest.skip("there is no unshare(1)")
+    rows = [*VECTORS, *HALF_SET]
+    asked = json.dumps([(key, BEFORE[key], text) for key, text, _becomes in rows])
+    spaces = ["--user", "--map-root-user", "--net", "--ipc"]
+    argv = ["unshare", *spaces, sys.executable, "-c", ASK_VECTORS]
+    done = subprocess.run(argv, input=asked, capture_output=True, text=True, check=False)
+    words = ("unshare", "FileNotFound", "PermissionError")
+    if done.returncode and any(word in done.stderr for word in words):
+        pytest.skip(f"no namespace with these keys is to be had here: {done.stderr.strip()[-200:]}")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    for (key, text, becomes), (refused, now) in zip(rows, told, strict=True):
+        expected = BEFORE[key] if becomes is None else becomes
+        assert (text, refused, now) == (
+            text,
+            becomes is None or (key, text, becomes) in HALF_SET,
+            expected,
+        )

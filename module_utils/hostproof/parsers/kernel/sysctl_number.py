@@ -48,7 +48,7 @@ _PERCENT = Limits(0, 100)
 SLOTS = Limits(2, 65536)
 
 _LONG_MAX = (1 << 63) - 1
-_PORT = Limits(0, 65535)
+_PORT = Limits(1, 65535)
 _BUFFER = Limits(1, INT.most)
 
 #: What the kernel takes for the keys that are judged here, by their path below /proc/sys
@@ -85,13 +85,15 @@ LIMITS = {
     "sunrpc/tcp_max_slot_table_entries": SLOTS,
 }
 
-#: The files that hold several numbers, and how many.
+#: The files that hold several numbers, with what each takes: SEMMNI has a limit of its own
+#: (ipc/ipc_sysctl.c), and the ports of a range must ascend (net/ipv4/sysctl_net_ipv4.c).
 VECTORS = {
-    "kernel/sem": (4, INT),
-    "net/ipv4/ip_local_port_range": (2, _PORT),
-    "net/ipv4/tcp_rmem": (3, _BUFFER),
-    "net/ipv4/tcp_wmem": (3, _BUFFER),
+    "kernel/sem": (INT, INT, INT, Limits(0, 32768)),
+    "net/ipv4/ip_local_port_range": (_PORT, _PORT),
+    "net/ipv4/tcp_rmem": (_BUFFER, _BUFFER, _BUFFER),
+    "net/ipv4/tcp_wmem": (_BUFFER, _BUFFER, _BUFFER),
 }
+_ASCENDING = ("net/ipv4/ip_local_port_range",)
 
 
 class Numbers(NamedTuple):
@@ -101,19 +103,23 @@ class Numbers(NamedTuple):
     remark: Optional[str]
 
 
-def read_vector(text: str, count: int, limits: Limits) -> Numbers:
-    """What the first ``count`` numbers of a text become; what stands behind them is not read."""
+def read_vector(key: str, text: str) -> Numbers:
+    """What a text becomes in a file of VECTORS; what stands behind its numbers is not read."""
+    takes = VECTORS[key]
     found: List[int] = []
-    for word in text.split()[:count]:
+    for word, limits in zip(text.split(), takes):
         number = read(word, limits)
         if number.value is None:
-            # The kernel sets one after the other until it meets this.
-            done = f"; the {len(found)} before it are set" if found else ""
+            # The kernel sets one after the other until it meets this, but for ports.
+            is_set = found and key not in _ASCENDING
+            done = f"; the {len(found)} before it are set" if is_set else ""
             return Numbers(None, f"{word[:20]!r}: {number.remark}{done}")
         found.append(number.value)
     if not found:
         return Numbers(None, "it is empty")
-    short = f"it sets {len(found)} of {count} numbers" if len(found) < count else None
+    if key in _ASCENDING and found != sorted(found):
+        return Numbers(None, "its numbers do not ascend")
+    short = f"it sets {len(found)} of {len(takes)} numbers" if len(found) < len(takes) else None
     return Numbers(tuple(found), short)
 
 

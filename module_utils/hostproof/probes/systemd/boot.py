@@ -259,7 +259,7 @@ def sysctl_at_boot(boot: Boot, key: str, files: Sequence[str] = ()) -> SysctlAtB
 def read_value(name: str, text: str) -> Tuple[Optional[str], Optional[str]]:
     """What the kernel makes of ``text`` for a key, by its path below /proc/sys."""
     if name in sysctl_number.VECTORS:
-        numbers = sysctl_number.read_vector(text, *sysctl_number.VECTORS[name])
+        numbers = sysctl_number.read_vector(name, text)
         told = None if numbers.values is None else " ".join(str(one) for one in numbers.values)
         return told, numbers.remark
     limits = sysctl_number.LIMITS.get(name)
