@@ -13,6 +13,7 @@ from typing import Any
 
 import aix_packs
 import example_oracle
+import kernel_packs
 import latency_packs
 import listener_packs
 import nfs_packs
@@ -21,6 +22,7 @@ import oracle_packs
 import packs
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.host import RecordedHost
+from default_policies import default_policy
 from nfs_packs import Did, NfsMachine, Op, shown
 from snmp_agents import Agent, Filers, storage_policy
 
@@ -136,6 +138,7 @@ def policies() -> dict[str, Any]:
         "flow_control": nic_packs.policy(),
         "hugepages": packs.hugepages_policy(),
         "io_pacing": aix_packs.io_pacing_policy(),
+        "kernel_parameters": default_policy("kernel_parameters"),
         "latency": latency_packs.latency_policy(),
         "listener_rate_limit": listener_packs.listener_policy(),
         "nfs_mounts": nfs_packs.nfs_policy(),
@@ -192,6 +195,44 @@ def page_sizes(machine: packs.Machine, readings: Readings) -> packs.Machine:
     return machine.file(f"{folder}/nr_overcommit_hugepages", overcommit)
 
 
+#: What apply of kernel_parameters would have made of the recorded machine.
+PARAMETERS = {
+    "fs.aio-max-nr": "1048576",
+    "fs.file-max": "6815744",
+    "kernel.panic_on_oops": "1",
+    "net.core.rmem_default": "262144",
+    "net.core.rmem_max": "4194304",
+    "net.core.wmem_default": "262144",
+    "net.core.wmem_max": "1048576",
+}
+
+
+def with_parameters(readings: Readings) -> None:
+    """The drop-in of kernel_parameters among the recorded files of sysctl.d."""
+    folder, _, name = kernel_packs.DROP_IN.rpartition("/")
+    listed = readings["dir:" + folder]
+    listed["names"] = sorted({*listed["names"], name})
+    text = kernel_packs.HEADER + "".join(f"{key} = {one}\n" for key, one in PARAMETERS.items())
+    at = listed["at"]
+    readings["file:" + kernel_packs.DROP_IN] = {"kind": "file", "at": at, "text": text}
+    target = kernel_packs.DROP_IN
+    readings["link:" + target] = {"kind": "link", "at": at, "target": target}
+
+
+def kernel(machine: packs.Machine) -> packs.Machine:
+    """The values of a kernel that has read that drop-in, and what the homes tell."""
+    for name, value in {**kernel_packs.STOCK, **PARAMETERS}.items():
+        machine.file(kernel_packs.proc(name), value + "\n")
+    for home, release in (
+        (example_oracle.HOME, "19.0.0.0.0"),
+        (example_oracle.HOME_11, "11.2.0.4.0"),
+    ):
+        machine.command(f"stat -L -c %U {home}/bin/sqlplus", "oracle\n")
+        machine.command(f"sqlplus -V of {home}", f"SQL*Plus: Release {release} Production\n")
+    sets = (packs.FIXTURES / "sysvipc_sem/linux-6.18-two-sets.txt").read_text()
+    return machine.file("/proc/sysvipc/sem", sets)
+
+
 def complete(host: str) -> str:
     """The text of a host's pack."""
     if host == AIX:
@@ -200,6 +241,7 @@ def complete(host: str) -> str:
     recorded = _Noting(pack["readings"])
     audit.read_host(recorded, {"hugepages": packs.hugepages_policy(ask_instances=False)})
     readings = {key: pack["readings"][key] for key in recorded.asked & set(pack["readings"])}
+    with_parameters(readings)
     nfs = without_nfs(host) if host in RECORDED else with_nfs()
     example_oracle.homes(nfs, host, readings)
     found = _read(nfs, readings, {"nfs_mounts": nfs_packs.nfs_policy()})
@@ -208,6 +250,8 @@ def complete(host: str) -> str:
     parameters = example_oracle.parameters(host, readings)
     asking = {"hugepages": packs.hugepages_policy(), "pre_page_sga": oracle_packs.policy()}
     found = _read(page_sizes(parameters, readings), found, asking)
+    asking = {"kernel_parameters": default_policy("kernel_parameters")}
+    found = _read(kernel(parameters), found, asking)
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
     found.pop("command:ip -o addr show", None)  # no control told what the host has
