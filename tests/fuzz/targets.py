@@ -178,6 +178,8 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (awr.parse, "latency/awr-11.2-rac-waits.txt"),
     (awr.parse, "latency/awr-19c-pdb-shortened.txt"),
     (awr.parse, "latency/awr-19c-made-up.txt"),
+    (awr.parse, "latency/awr-19c-securefiles-made-up.txt"),
+    (statspack.parse, "latency/statspack-11.2-lobs-made-up.txt"),
     (awr_global.parse, "latency/awr-global-11.2-top.txt"),
     (awr_global.parse, "latency/awr-global-11.2-system.txt"),
     (devio_stats.parse, "latency/devio_stats-seed.txt"),

@@ -148,7 +148,7 @@ FLOODS = {
 #: Without pipelining: what is printed around an answer.
 AROUND = {
     "junk_before": (b"\x1b[2J evil\n[1, 2]\n", b""),
-    "junk_after": (b"", b"\x1b[2J evil\n\xff\xfe\n{\"failed\": true}\n"),
+    "junk_after": (b"", b'\x1b[2J evil\n\xff\xfe\n{"failed": true}\n'),
 }
 FINE_THOUGH_ODD = ("noise", "noise_after")
 NOISE = 'Welcome!\n{"changed": true, "findings": [], "ansible_facts": {"a": 1}}\n\x1b[2J==\n'

@@ -25,7 +25,14 @@ BLANKS = " " * 4000
 
 def test_every_parser_of_a_text_is_a_target():
     # These read tables of reports that awr, awr_global and statspack find for them.
-    inner = {"__init__", "awr_layouts", "event_histogram", "wait_events"}
+    inner = {
+        "__init__",
+        "awr_layouts",
+        "event_histogram",
+        "report_form",
+        "report_parameters",
+        "wait_events",
+    }
     folder = FIXTURES.parents[1] / "module_utils/hostproof/parsers"
     known = (FIXTURES.parent / "fuzz/targets.py").read_text()
     missing = [
