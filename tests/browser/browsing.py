@@ -24,12 +24,12 @@ OPTIONS = (
 PATIENCE = "--virtual-time-budget=600000"
 
 
-def browse(tmp_path, page, *options):
+def browse(tmp_path, page, *options, address=""):
     path = tmp_path / "report.html"
     path.write_text(page)
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     return subprocess.run(
-        [BROWSER, *OPTIONS, profile, *options, path.as_uri()],
+        [BROWSER, *OPTIONS, profile, *options, path.as_uri() + address],
         capture_output=True,
         text=True,
         timeout=600,
@@ -37,8 +37,19 @@ def browse(tmp_path, page, *options):
     )
 
 
-def ask(tmp_path, page, script, *options):
-    """What ``script`` (the body of an async function) returns, run after the page's own one."""
+def pages_of(tmp_path, page, *options, address=""):
+    """How many pages it takes on paper."""
+    paper = tmp_path / "report.pdf"
+    print_to = ("--no-pdf-header-footer", f"--print-to-pdf={paper}")
+    browse(tmp_path, page, *print_to, *options, address=address)
+    return paper.read_bytes().count(b"/Type /Page\n")
+
+
+def ask(tmp_path, page, script, *options, address=""):
+    """What ``script`` (the body of an async function) returns, run after the page's own one.
+
+    ``address`` follows the name of the page: a query, or where in it to go.
+    """
     probe = """<script>(async () => {
       const rest = (time) => new Promise((done) => setTimeout(done, time));
       const all = (selector, node) => Array.from((node || document).querySelectorAll(selector));
@@ -50,7 +61,7 @@ def ask(tmp_path, page, script, *options):
     })();</script>"""
     open_policy = re.sub(r"script-src '[^']*'", "script-src 'unsafe-inline'", page)
     probe = probe.replace("SCRIPT", script)
-    done = browse(tmp_path, open_policy + probe, PATIENCE, "--dump-dom", *options)
+    done = browse(tmp_path, open_policy + probe, PATIENCE, "--dump-dom", *options, address=address)
     found = re.search(r'<p id="said">(.*?)</p>', done.stdout)
     assert found, done.stderr
     assert "CONSOLE" not in done.stderr, done.stderr

@@ -3,4 +3,5 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "unit" / "report"))
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / name) for name in ("unit/report", "unit", "")]

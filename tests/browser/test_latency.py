@@ -199,7 +199,14 @@ def test_paper_shows_drawings_and_tables_of_what_is_folded(small, tmp_path):
     script = """
   const shown = (node) => node.checkVisibility({contentVisibilityAuto: false})
     && node.getBoundingClientRect().height > 10;
+  const brief = all('.l').some(shown);
+  const form = document.getElementById('filter');
+  form.elements.all.checked = true;
+  form.dispatchEvent(new Event('input'));
+  await rest(300);
+  dispatchEvent(new Event('beforeprint'));
   return {
+    brief,
     folded: all('details.l:not([open])').length,
     drawings: all('.l svg').map(shown),
     tables: all('.l table').map(shown),
@@ -208,6 +215,7 @@ def test_paper_shows_drawings_and_tables_of_what_is_folded(small, tmp_path):
       > svg.closest('td').getBoundingClientRect().width).length,
   };"""
     said = ask(tmp_path, on_paper, script, "--window-size=1000,700")
+    assert said["brief"] is False  # unless all details are wanted
     assert said["folded"] == 5
     assert said["drawings"] == [True] * 9
     assert said["tables"] == [True] * 8

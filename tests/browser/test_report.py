@@ -24,9 +24,13 @@ PROBE = """<script>(async () => {
     return form.querySelector('output').textContent;
   };
   const said = {all: form.querySelector('output').textContent, hidden: form.hidden};
+  form.elements.all.checked = true;
+  await output();
   dispatchEvent(new Event('beforeprint'));
   said.unfolded = document.querySelectorAll('details.o:not([open])').length;
   dispatchEvent(new Event('afterprint'));
+  said.folded = document.querySelectorAll('details.o:not([open])').length;
+  form.elements.all.checked = false;
   said.copy = document.querySelectorAll('pre.x button').length;
   const evidence = document.querySelector('section.h details.e');
   evidence.open = true;
@@ -67,7 +71,7 @@ def test_the_script_does_what_it_says(page, tmp_path):
     said = json.loads(re.search(r'<p id="said">(.*?)</p>', done.stdout).group(1))
     assert said["hidden"] is False
     assert said["all"] == "122 findings on 12 of 12 hosts shown"
-    assert said["unfolded"] == 0
+    assert said["unfolded"] == 0 < said["folded"]
     assert said["copy"] == 17
     assert said["evidence"].startswith("MemTotal:       131915804 kB\n")
     for text in ("✗ fail", "No instance uses automatic memory management", "MOS 749851.1"):

@@ -57,6 +57,34 @@ def verified(folder: Path, keys: Path, capsys, *more: str) -> tuple[int, str]:
     return code, told.out + told.err
 
 
+def rendered(folder: Path) -> str:
+    command.main(["report", str(folder), "--quiet"])
+    return (folder / "report.html").read_text()
+
+
+def test_the_page_says_by_whom_it_is_sealed(tmp_path, keys, capsys):
+    folder = Path(report(tmp_path / "report", line("db1", finding("hugepages.a", "fail"))))
+    assert "<p id=seal>Not sealed.</p>" in rendered(folder)
+    assert sign(folder, keys / "dana", capsys)[0] == 0
+    page = (folder / "report.html").read_text()
+    manifest = json.loads((folder / "seal.json").read_text())
+    assert "Not sealed" not in page and "Sealed by dana@example.com, 2" in page
+    assert f"findings sha256 {manifest['files']['findings.jsonl']}" in page
+    assert verified(folder, keys, capsys)[0] == 0
+    (folder / "report.html").write_text(page.replace("dana@", "eve@"))
+    code, said = verified(folder, keys, capsys)
+    assert (code, "report.html was changed" in said) == (2, True)
+
+
+def test_a_page_that_could_not_be_sealed_does_not_say_so(tmp_path, keys, capsys):
+    folder = Path(report(tmp_path / "report", line("db1", finding("hugepages.a", "fail"))))
+    before = rendered(folder)
+    (tmp_path / "nokey").write_text("none\n")
+    code, said = sign(folder, tmp_path / "nokey", capsys)
+    assert code == 1 and "cannot sign" in said
+    assert (folder / "report.html").read_text() == before
+
+
 def test_what_is_as_it_was_signed_verifies(sealed, keys, capsys):
     code, said = verified(sealed, keys, capsys)
     assert code == 0, said

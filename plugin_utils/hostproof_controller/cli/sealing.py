@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import getpass
 import hashlib
+import html
 import json
 import os
 import re
@@ -17,19 +18,23 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.hostproof import VERSION
 
+from ..report.html import SEAL_PLACE
 from ..report.render import write_private
 from ..report.store import FINDINGS_FILE
+from ..report.templating import moment
 from ..report.text import one_line, printable
 from . import terminal
 from .command import Given, Refused, complain
 
 ROOT = Path(__file__).resolve().parents[3]
 MANIFEST, SIGNATURE = "seal.json", "seal.json.sig"
+PAGE = "report.html"
 #: Of OpenSSH: a signature for another purpose is none for this.
 NAMESPACE = "hostproof-report"
 SCHEMA = 1
@@ -71,10 +76,11 @@ def sign(given: Given) -> int:
         if os.path.lexists(os.path.join(folder, name)):
             raise Refused(f"{folder} is sealed already; remove {MANIFEST} and {SIGNATURE} first")
     manifest = manifest_of(folder, given["policy"], who)
-    text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
-    done = _ssh_keygen("sign", "-f", key, "-n", NAMESPACE, given=text.encode("ascii"))
-    if done.returncode:
-        raise Refused(f"{key} cannot sign: {_said(done)}")
+    with _shown_on_page(folder, manifest):
+        text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
+        done = _ssh_keygen("sign", "-f", key, "-n", NAMESPACE, given=text.encode("ascii"))
+        if done.returncode:
+            raise Refused(f"{key} cannot sign: {_said(done)}")
     write_private(os.path.join(folder, MANIFEST), text)
     write_private(os.path.join(folder, SIGNATURE), done.stdout.decode("ascii"))
     terminal.say(f"Sealed: {folder}, {len(manifest['files'])} files, by {who}")
@@ -87,6 +93,43 @@ def sign(given: Given) -> int:
             f'  {who} namespaces="{NAMESPACE}" {public}'
         )
     return 0
+
+
+@contextmanager
+def _shown_on_page(folder: str, manifest: dict[str, Any]) -> Iterator[None]:
+    """Let report.html say by whom it is sealed, unless the signature fails; its hash counts then.
+
+    A page that another release rendered has no place for it, and stays as it is.
+    """
+    path = os.path.join(folder, PAGE)
+    before = ""
+    if PAGE in manifest["files"]:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
+            before = stream.read()
+    if SEAL_PLACE not in before:
+        yield
+        return
+    # The first: what hosts said comes after it, and escaped.
+    write_private(path, before.replace(SEAL_PLACE, seal_of(manifest), 1))
+    manifest["files"][PAGE] = _hash(path)
+    try:
+        yield
+    except BaseException:
+        write_private(path, before)
+        raise
+
+
+def seal_of(manifest: dict[str, Any]) -> str:
+    """What the page says of its seal: who, when, and what of it stays comparable by eye."""
+    made = manifest["code"]
+    told = [
+        f"Sealed by {manifest['who']}, {moment(manifest['signed'])}",
+        f"findings sha256 {manifest['files'][FINDINGS_FILE]}",
+        f"code {made['version']}, sha256 {made['sha256']}",
+        *(f"policy {one['path']}, sha256 {one['sha256']}" for one in manifest["policy"]),
+        "./hostproof verify-report says whether it still holds",
+    ]
+    return "<p id=seal>" + "<br>".join(html.escape(one_line(text)) for text in told) + "</p>"
 
 
 def verify(given: Given) -> int:

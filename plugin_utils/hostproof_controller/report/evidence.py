@@ -3,10 +3,11 @@
 """What is packed in report.html: raw evidence, stored once by content, and sections of hosts.
 
 It is one JSON object: ``keys`` (evidence keys), ``sets`` (the keys of a finding, by their numbers),
-``hosts`` (section id to key number to [chunk, place]), ``sections`` (section id to [chunk, place]),
-``found`` (the findings of packed sections, counted) and ``chunks`` (base64 of zlib of a JSON list
-of [note, text]). A reading that many hosts gave alike is stored once. Figures of latencies and
-sections are packed like readings; their text is HTML.
+``checks`` (id and severity by number), ``hosts`` (section id to key number to [chunk, place]),
+``sections`` (section id to [chunk, place]), ``found`` (the statuses of packed sections, by the
+number of their check) and ``chunks`` (base64 of zlib of a JSON list of [note, text]). A reading
+that many hosts gave alike is stored once. Figures of latencies and sections are packed like
+readings; their text is HTML.
 """
 
 import base64
@@ -129,6 +130,8 @@ class Shelf:
         self._keys: dict[str, int] = {}
         self._sets: dict[tuple[int, ...], int] = {}
         self._found: dict[str, int] = {}
+        self._checks: dict[str, int] = {}
+        self.severities: dict[str, str] = {}
         self._hosts = Spool()
         self._sections = Spool()
         self._chunks = Spool()
@@ -148,9 +151,13 @@ class Shelf:
         self.figures += name not in self._keys
         return self._keys.setdefault(name, len(self._keys))
 
-    def found_number(self, counts: dict[str, dict[str, int]]) -> int:
-        """The number that stands for the findings of a section: status to count, by control."""
-        return self._found.setdefault(json.dumps(counts), len(self._found))
+    def check_number(self, check: str) -> int:
+        """The number that stands for a check."""
+        return self._checks.setdefault(check, len(self._checks))
+
+    def found_number(self, found: dict[int, str]) -> int:
+        """The number that stands for the findings of a section: their statuses, by check."""
+        return self._found.setdefault(_compact(found), len(self._found))
 
     def open(self, room: int) -> None:
         """Let the shelf take ``room`` bytes (as characters of the page) in all."""
@@ -196,6 +203,7 @@ class Shelf:
         if not self._closed:
             return
         names = {"keys": [printable(key) for key in self._keys], "sets": list(self._sets)}
+        names["checks"] = [[check, self.severities.get(check, "")] for check in self._checks]
         yield _compact(names)[:-1].replace("<", "\\u003c")
         yield ',"found":[' + ",".join(self._found) + "]"
         for name, spool, brackets in (

@@ -9,22 +9,29 @@ unfold as one comes to them; what still does not fit is left out, and the page s
 it is. The page is put together in pieces, from one host at a time.
 """
 
-import base64
-import hashlib
-import html
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof import VERSION
-from ansible.module_utils.hostproof.finding import LAYERS, PASS, SKIP, STATUSES, WAIVED
+from ansible.module_utils.hostproof.finding import (
+    ERROR,
+    LAYERS,
+    PASS,
+    SEVERITIES,
+    SKIP,
+    STATUSES,
+    WAIVED,
+    subject_of,
+)
 
+from .causes import First, Group, groups_of
 from .evidence import Shelf, Spool, shown_readings
 from .latency_figure import Figure, by_urgency, content, figures_of, heading, table
-from .page import LEGEND, PAGE_STYLE, SCRIPT, STYLE
 from .store import RUN_HOST, WAIVERS_HOST, HostState, Results, is_pseudo, recorded_apart
-from .text import fix_of, one_line, printable
+from .templating import digest, moment, parts, static
+from .text import fix_of, one_line
 from .verdict import (
     EXIT_MEANINGS,
     NOT_READY,
@@ -67,21 +74,29 @@ _HOSTS_NAMED = 30
 #: Lines of a table of latencies that stand in line where the figure itself is packed.
 _LATENCY_ROWS = 12
 
-#: Shows on paper only, at the end of the summary that a change board signs.
-_SIGN_OFF = "<div class=sign><p>Prepared by, date<p>Reviewed by, date<p>Approved by, date</div>"
+#: Rows of the matrix on paper: with the rest of the summary they fit one page.
+PAPER_HOSTS = 24
+
+#: What goes away with a cause is named where it is folded, up to so many.
+_RESTS_NAMED = 6
+
+#: Where ``./hostproof sign`` writes who sealed the report. No text of a host looks like it.
+SEAL_PLACE = "<p id=seal>Not sealed.</p>"
 
 
 class _Shown(NamedTuple):
     """What the findings of one host show beside themselves.
 
     ``readings`` are note and text by evidence key, ``figures`` are of latencies, by the id() of
-    their finding; ``shelf`` is where both go in a large report, ``section`` the host's id.
+    their finding; ``shelf`` is where both go in a large report, ``section`` the host's id, and
+    ``anchors`` are how often each id of a finding was given.
     """
 
     section: str
     shelf: Shelf | None
     readings: dict[str, tuple[str, str]]
     figures: dict[int, Figure]
+    anchors: dict[str, int]
 
 
 class _Texts(NamedTuple):
@@ -143,13 +158,16 @@ class Survey:
         self.waived: dict[tuple[str, ...], _Waived] = {}
         self.recorded: list[str | None] = []
         self.recorded_hosts = 0
+        self.severities: dict[str, str] = {}
+        self.first = First()
         self._findings = 0
-        self._severities: dict[str, str] = {}
         self._texts: dict[tuple[str, str], dict[str, _Frequent]] = {}
         self._titles: dict[str, _Frequent] = {}
 
     def add(self, state: HostState) -> None:
         is_host = not is_pseudo(state.name)
+        if is_host:
+            self.first.add(state)
         for finding in state.findings:
             texts = _texts_of(finding)
             if is_host:
@@ -171,7 +189,7 @@ class Survey:
 
     def _add_texts(self, finding: dict[str, Any], texts: dict[str, str | None]) -> None:
         check = finding["check"]
-        self._severities[check] = finding["severity"]
+        self.severities[check] = finding["severity"]
         key = (check, finding["status"])
         if key not in self._texts:
             self._texts[key] = {name: _Frequent() for name in _SHARED if name != "title"}
@@ -206,22 +224,16 @@ class Survey:
         """The appendix: what is common to all findings of a check."""
         if not texts.anchors:
             return ""
-        pieces = [
-            "<section id=checks><h2>Checks <small>what their findings have in common</small></h2>"
-        ]
+        pieces = [parts().checks_begin()]
         for check, anchor in texts.anchors.items():
-            parts = []
-            title = check
+            told = []
+            title: str | None = check
             for status in STATUSES:
                 common = texts.common.get((check, status))
                 if common:
                     title = common.get("title") or title
-                    parts.append(_check_part(status, common))
-            pieces.append(
-                f"<div class=c id={anchor}><h3><span>{_esc(title)}</span> "
-                f"<code>{_esc(check)}</code><small>{self._severities[check]}</small></h3>"
-                f"{''.join(parts)}</div>"
-            )
+                    told.append((_CLASSES[status], STATUS_GLYPHS[status], status, common))
+            pieces.append(parts().check(anchor, title, check, self.severities[check], told))
         return "".join(pieces) + "</section>"
 
 
@@ -229,25 +241,23 @@ def html_pieces(results: Results, generated: str, strict: bool, survey: Survey) 
     """The text of report.html in pieces; ``survey`` has seen all states."""
     texts = survey.texts()
     order = results.tally.worst_first()
+    style, script = _style(results), static("report.js")
     before = Spool()
-    before.add(_header(results, generated, strict, survey))
-    before.add("<main>" + _verdict_tiles(results) + _notes(results))
-    before.add("".join(_about(state, texts) for state in results.about))
-    for piece in _matrix(results, order):
+    for piece in _summary(results, generated, strict, survey, texts):
         before.add(piece)
-    before.add(_waived(survey) + _SIGN_OFF)
-    after = survey.checks(texts) + "</main>" + _footer()
-    room = PAGE_LIMIT - before.size - _size(after) - _size(STYLE + SCRIPT)
+    after = f"{survey.checks(texts)}</main>{parts().footer()}"
+    room = PAGE_LIMIT - before.size - _size(after) - _size(style + script)
 
     shelf = Shelf()
     packer = None if survey.evidence <= INLINE_EVIDENCE else shelf
     sections, left_out = _sections(results, order, texts, packer, shelf, room)
+    shelf.severities = survey.severities
     if packer:
         shelf.close_chunk()
         shelf.open(room - sections.size)
-        for number, place in enumerate(order, 1):
-            shelf.add_host(f"h{number}", results.hosts[place])
-    yield _head(results)
+        for place in order:
+            shelf.add_host(_anchor(results.hosts.names[place]), results.hosts[place])
+    yield parts().head(_headline(results), style, digest(style), digest(script))
     yield from before.pieces()
     yield "<section id=findings>"
     if order:
@@ -260,7 +270,24 @@ def html_pieces(results: Results, generated: str, strict: bool, survey: Survey) 
         yield opening + piece
         opening = ""
     yield "" if opening else "</script>"
-    yield f"<script>{SCRIPT}</script>\n"
+    yield f"<script>{script}</script>\n"
+
+
+def _summary(
+    results: Results, generated: str, strict: bool, survey: Survey, texts: _Texts
+) -> Iterator[str]:
+    """All that stands before the findings of hosts: what is signed."""
+    yield parts().header(_headline(results), _recorded(results, survey))
+    yield "<main>"
+    yield _verdict_tiles(results)
+    yield _first(survey)
+    yield parts().notes(_notes(results))
+    for state in results.about:
+        yield _about(state, texts)
+    yield from _matrix(results, survey)
+    yield _waived(survey)
+    yield _facts(results, generated, strict, survey)
+    yield parts().sign()
 
 
 def _sections(
@@ -278,87 +305,121 @@ def _sections(
     for number, place in enumerate(order, 1):
         if shelf.is_full:
             return sections, len(order) - number + 1
-        section = f"h{number}"
         state = results.hosts[place]
+        section = _anchor(state.name)
         heading, findings = _host(state, section, texts, packer, results)
-        whole = f"<section class=h id={section}>{heading}{findings}</section>"
+        whole = f'<section class=h id="{section}">{heading}{findings}</section>'
         if not shelf.sections and sections.size + _size(whole) <= in_line:
             piece = whole
         else:
-            found = shelf.found_number(_found(state))
-            piece = f"<section class=h id={section} data-p={found}>{heading}</section>"
+            found = shelf.found_number(_found(state, shelf))
+            piece = f'<section class=h id="{section}" data-p={found}>{heading}</section>'
             shelf.add_section(section, findings)
         sections.add(piece)
         shelf.take(_size(piece))
     return sections, 0
 
 
-def _found(state: HostState) -> dict[str, dict[str, int]]:
-    """How many findings of each status there are, by control, as the filters of the page ask."""
-    found: dict[str, dict[str, int]] = {}
+def _found(state: HostState, shelf: Shelf) -> dict[int, str]:
+    """A letter for each finding, by the number of its check, as the filters of the page ask."""
+    found: dict[int, str] = {}
     for finding in state.findings:
-        counts = found.setdefault(finding["control"], {})
-        name = _CLASSES[finding["status"]]
-        counts[name] = counts.get(name, 0) + 1
+        number = shelf.check_number(finding["check"])
+        found[number] = found.get(number, "") + _CLASSES[finding["status"]]
     return found
 
 
-def _head(results: Results) -> str:
+def _style(results: Results) -> str:
+    """The stylesheet, with the line that stands at the foot of every printed page."""
     runs = ", ".join(run.id for run in results.runs) or "none"
     running = re.sub("[^A-Za-z0-9 .,:_+-]", "_", f"Hostproof {VERSION}, run {runs}")
-    style = STYLE + PAGE_STYLE.format(running=running[:160])
-    policy = "default-src 'none';style-src {0};script-src {1};base-uri 'none';form-action 'none'"
-    return "".join(
-        [
-            "<!doctype html><html lang=en><meta charset=utf-8>",
-            '<meta http-equiv=Content-Security-Policy content="',
-            policy.format(_hash(style), _hash(SCRIPT)),
-            '"><meta name=viewport content="width=device-width,initial-scale=1">',
-            f"<title>Hostproof: {_esc(_headline(results))}</title><style>{style}</style>",
-            "<body><a class=skiplink href=#findings>Skip to the findings</a>",
-        ]
-    )
+    return static("report.css").replace("THE RUN", running[:160])
 
 
-def _hash(content: str) -> str:
-    digest = hashlib.sha256(content.encode("utf-8")).digest()
-    return "'sha256-{0}'".format(base64.b64encode(digest).decode("ascii"))
+# Ids that stay the same from one report to the next
+
+
+def _slug(text: str) -> str:
+    """The text as part of an id; what had to be replaced or cut is told apart by a hash."""
+    kept = re.sub("[^A-Za-z0-9._-]", "_", text)[:100]
+    if kept == text:
+        return kept
+    mark = blake2b(text.encode("utf-8", "backslashreplace"), digest_size=3).hexdigest()
+    return f"{kept}~{mark}"
+
+
+def _anchor(host: str) -> str:
+    """The id of a host's section. No other id of the page has a colon."""
+    return "h:" + _slug(host)
+
+
+def _finding_anchor(finding: dict[str, Any], shown: _Shown) -> str:
+    """HOST/CHECK, or HOST/CHECK/SUBJECT where the check judges several."""
+    if not shown.section:
+        return ""
+    subject = subject_of(finding["title"])
+    name = f"{shown.section}/{finding['check']}" + (f"/{_slug(subject)}" if subject else "")
+    shown.anchors[name] = shown.anchors.get(name, 0) + 1
+    return name if shown.anchors[name] == 1 else f"{name}~{shown.anchors[name]}"
 
 
 # The head of the page
 
 
-def _header(results: Results, generated: str, strict: bool, survey: Survey) -> str:
+def _first(survey: Survey) -> str:
+    """The actions that make most hosts ready; nothing where all are."""
+    if not survey.first.waiting:
+        return ""
+    ready, actions = survey.first.actions()
+    if not actions:
+        return ""
+    waiting = survey.first.waiting
+    these = "this" if len(actions) == 1 else f"these {len(actions)}"
+    if not ready:
+        sentence = f"what most of the {waiting} hosts need that are not ready"
+    elif waiting == 1:
+        sentence = f"with {these} the host becomes ready"
+    else:
+        sentence = f"with {these}, {ready} of the {waiting} hosts that are not ready become so"
+    return str(
+        parts().first(
+            sentence,
+            [
+                (
+                    one,
+                    [(_anchor(name), one_line(name)) for name in one.hosts],
+                    max(0, one.count - len(one.hosts)),
+                )
+                for one in actions
+            ],
+        )
+    )
+
+
+def _facts(results: Results, generated: str, strict: bool, survey: Survey) -> str:
     code = exit_code(results, strict)
     answered = sum(run.answered for run in results.runs)
     facts = [
         ("Run", _several([run.id for run in results.runs])),
-        ("Started", _several([_moment(run.started) for run in results.runs])),
+        ("Started", _several([moment(run.started) for run in results.runs])),
         ("Hosts judged", f"{answered} of {results.expected}"),
         ("Waivers", "{0} in force".format(len(survey.waivers) or "none")),
         (
             "Exit code",
             "{0}: {1}{2}".format(code, EXIT_MEANINGS[code], ", strict" if strict else ""),
         ),
-        ("Report rendered", f"{_moment(generated)} by Hostproof {VERSION}"),
+        ("Report rendered", f"{moment(generated)} by Hostproof {VERSION}"),
     ]
-    recorded = _recorded_before(results, survey)
-    if recorded:
-        facts.insert(2, ("Evidence recorded", recorded))
-    return "<header>{0}<h1>{1}</h1>{2}</header>".format(
-        "<p class=brand><b>Hostproof</b> host readiness report",
-        _esc(_headline(results)),
-        "<dl class=meta>{0}</dl>".format(
-            "".join(f"<div><dt>{name}<dd>{_esc(text)}</div>" for name, text in facts)
-        ),
-    )
+    return str(parts().facts(facts, SEAL_PLACE))
 
 
-def _recorded_before(results: Results, survey: Survey) -> str | None:
-    """From when to when evidence was recorded that was judged at another time, and of how many."""
+def _recorded(results: Results, survey: Survey) -> str:
+    """From when to when evidence was recorded, and of how many hosts it was judged at another
+    time."""
     if not survey.recorded:
-        return None
-    instants = dict.fromkeys(_moment(one) for one in survey.recorded if one)
+        moments = sorted({moment(host.at) for host in results.tally.hosts})
+        return " to ".join(dict.fromkeys([moments[0], moments[-1]])) if moments else "never"
+    instants = dict.fromkeys(moment(one) for one in survey.recorded if one)
     when = " to ".join(instants) or "at an unknown time"
     return f"{when}, of {survey.recorded_hosts} of {len(results.hosts)} hosts; judged later"
 
@@ -368,7 +429,7 @@ def _when_recorded(state: HostState) -> str:
     instants = recorded_apart(state)
     if not instants:
         return ""
-    told = [_moment(one) if one else "at an unknown time" for one in instants]
+    told = [moment(one) if one else "at an unknown time" for one in instants]
     return ", from evidence recorded " + " and ".join(told)
 
 
@@ -407,64 +468,46 @@ def _several(texts: list[str]) -> str:
 
 
 def _verdict_tiles(results: Results) -> str:
-    tiles = "".join(
-        '<li class="{0}{1}"><b>{2}</b><span>{3} {4}</span>'.format(
-            _VERDICT_CLASSES[verdict],
-            "" if count else " z",
-            count,
-            VERDICT_GLYPHS[verdict],
-            verdict,
-        )
+    verdicts = [
+        (_VERDICT_CLASSES[verdict], count, VERDICT_GLYPHS[verdict], verdict)
         for verdict, count in verdict_totals(results).items()
-    )
-    totals = "".join(
-        f"<li><b>{count}</b> {status}" for status, count in status_totals(results).items()
-    )
-    return (
-        f'<ul class=tiles aria-label="Hosts by verdict">{tiles}</ul>'
-        f'<ul class=tot aria-label="Findings by status"><li>Findings:{totals}</ul>'
-    )
+    ]
+    return str(parts().tiles(verdicts, status_totals(results)))
 
 
-def _notes(results: Results) -> str:
-    notes = list(results.notes)
-    if results.cut_short:
-        notes.insert(0, "The run was cut short: hosts are missing from this report.")
-    return "".join(f"<p class=note role=note>{_esc(note)}" for note in notes)
+def _notes(results: Results) -> list[str]:
+    cut = "The run was cut short: hosts are missing from this report."
+    return [cut, *results.notes] if results.cut_short else list(results.notes)
 
 
 def _about(state: HostState, texts: _Texts) -> str:
-    return "<section class=a><h2>{0}</h2>{1}</section>".format(
-        _ABOUT_TITLES.get(state.name, _esc(state.name)),
-        _table(state.findings, texts, _Shown("", None, {}, {})),
-    )
+    shown = _Shown("", None, {}, {}, {})
+    rows = [_finding(finding, texts, shown) for finding in state.findings]
+    title = _ABOUT_TITLES.get(state.name, state.name)
+    return str(parts().about(title, parts().table(rows)))
 
 
 # The matrix
 
 
-def _matrix(results: Results, order: list[int]) -> Iterator[str]:
+def _matrix(results: Results, survey: Survey) -> Iterator[str]:
+    order = results.tally.worst_first()
     if not order:
         return
     controls = controls_of(results)
-    head = "".join(f"<th scope=col>{_esc(control)}" for control in controls)
-    yield (
-        "<section id=matrix><h2>Hosts and controls <small>worst status of each "
-        f"control</small></h2>{_filter(results, controls)}<div class=m tabindex=0 role=region "
-        "aria-label='Hosts and controls'><table><thead><tr><th scope=col>Host<th "
-        f"scope=col>Verdict{head}<tbody>"
-    )
-    for number, place in enumerate(order, 1):
+    paper = (PAPER_HOSTS, len(order)) if len(order) > PAPER_HOSTS else None
+    yield parts().matrix(controls, _filter(results, controls, survey), paper)
+    for place in order:
         host = results.tally.hosts[place]
-        yield _matrix_row(host, f"h{number}", controls, len(order) <= LINKED_HOSTS)
+        yield _matrix_row(host, controls, len(order) <= LINKED_HOSTS)
     yield "</table></div></section>"
 
 
-def _matrix_row(host: HostFacts, section: str, controls: list[str], linked: bool) -> str:
-    cells = []
+def _matrix_row(host: HostFacts, controls: list[str], linked: bool) -> str:
+    cells: list[tuple[str, str, bool] | None] = []
     for control in controls:
         if control not in host.controls:
-            cells.append("<td>")
+            cells.append(None)
             continue
         status = host.controls[control]
         count = host.alike[control]
@@ -472,65 +515,35 @@ def _matrix_row(host: HostFacts, section: str, controls: list[str], linked: bool
         text = "{0} {1}{2}".format(
             STATUS_GLYPHS[status], f"{count} " if count > 1 and not quiet else "", status
         )
-        if linked or not quiet:
-            text = f"<a href=#{section}>{text}</a>"
-        cells.append(f"<td class={_CLASSES[status]}>{text}")
-    return (
-        "<tr data-h={0}><th scope=row><a href=#{0}>{1}</a><td class={2}><b>{3} {4}</b>{5}".format(
-            section,
-            _esc(one_line(host.name)),
-            _VERDICT_CLASSES[host.verdict],
-            VERDICT_GLYPHS[host.verdict],
-            host.verdict,
-            "".join(cells),
-        )
-    )
+        cells.append((_CLASSES[status], text, linked or not quiet))
+    kind, glyph = _VERDICT_CLASSES[host.verdict], VERDICT_GLYPHS[host.verdict]
+    name = one_line(host.name)
+    return str(parts().row(_anchor(host.name), name, kind, glyph, host.verdict, cells))
 
 
-def _filter(results: Results, controls: list[str]) -> str:
+def _filter(results: Results, controls: list[str], survey: Survey) -> str:
     """The filters; the script shows them, because it is the script that they need."""
-    totals = results.tally.of_hosts
-    boxes = "".join(
-        "<label class={0}><input type=checkbox value={0} checked> {1} {2} ({3})</label>".format(
-            _CLASSES[status], STATUS_GLYPHS[status], status, count
-        )
-        for status, count in totals.items()
+    statuses = [
+        (_CLASSES[status], STATUS_GLYPHS[status], status, count)
+        for status, count in results.tally.of_hosts.items()
         if count
-    )
-    options = "".join(f"<option>{_esc(control)}" for control in controls)
-    return (
-        "<form id=filter hidden role=search aria-label='Filter hosts and "
-        f"findings'><fieldset><legend>Status</legend>{boxes}</fieldset><label><span "
-        "class=lab>Control</span><select name=control><option "
-        f"value=''>all{options}</select></label><label><span class=lab>Host contains</span><input "
-        "type=search name=host></label><button type=reset>Show all</button><output "
-        "aria-live=polite></output></form>"
-    )
+    ]
+    known = set(survey.severities.values())
+    severities = [one for one in SEVERITIES if one in known]
+    return parts().filter(statuses, severities, controls)  # type: ignore[no-any-return]
 
 
 def _waived(survey: Survey) -> str:
     """Who answers for what until when."""
     if not survey.waived:
         return ""
-    rows = "".join(
-        "<tr class=V><th scope=row><code>{0}</code><td>{1}<td>{2}<td>{3}<td>{4}<td>{5}".format(
-            _esc(check),
-            _esc(f"{STATUS_GLYPHS[was]} {was}"),
-            _esc(_named(hosts)),
-            _esc(owner),
-            _esc(reason),
-            _esc(expires),
-        )
+    rows = [
+        (check, f"{STATUS_GLYPHS[was]} {was}", _named(hosts), owner, reason, expires)
         for (check, was, owner, reason, expires), hosts in sorted(
             survey.waived.items(), key=lambda one: one[0]
         )
-    )
-    return (
-        "<section id=waived><h2>Waived <small>accepted by their owners until a "
-        "date</small></h2><table class=w><thead><tr><th scope=col>Check<th scope=col>Was<th "
-        "scope=col>Hosts<th scope=col>Owner<th scope=col>Reason<th "
-        f"scope=col>Expires<tbody>{rows}</table></section>"
-    )
+    ]
+    return str(parts().waived(rows))
 
 
 def _named(hosts: _Waived) -> str:
@@ -585,44 +598,57 @@ def _host(
     does not apply, folded."""
     ordered = by_urgency(state)
     verdict = host_verdict(ordered)
-    loud = [finding for finding in ordered if finding["status"] not in (PASS, SKIP)]
     quiet = [finding for finding in ordered if finding["status"] in (PASS, SKIP)]
     readings: dict[str, tuple[str, str]] = {}
     if shelf is None:
         for part in state.parts:
             readings.update(shown_readings(part))
-    shown = _Shown(section, shelf, readings, figures_of(state))
+    shown = _Shown(section, shelf, readings, figures_of(state), {})
     counts = count_statuses(ordered)
     told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     if len(results.runs) > 1:
         told += "; run {0}".format(state.parts[-1].line["run"]["id"])
-    name = _esc(one_line(state.name))
-    heading = (
-        f"<h3><span class='v {_VERDICT_CLASSES[verdict]}'>{VERDICT_GLYPHS[verdict]} {verdict}"
-        f"</span>{name}<small>{_esc(told)}; judged {_esc(_moment(state.at))}"
-        f"{_esc(_when_recorded(state))}</small></h3>"
+    told += f"; judged {moment(state.at)}{_when_recorded(state)}"
+    heading = parts().heading(
+        _VERDICT_CLASSES[verdict],
+        VERDICT_GLYPHS[verdict],
+        verdict,
+        one_line(state.name),
+        section,
+        told,
     )
     pieces = []
-    if loud:
-        pieces.append(_table(loud, texts, shown))
+    groups = groups_of(ordered)
+    if groups:
+        pieces.append(parts().table([_group(one, texts, shown) for one in groups]))
     if quiet:
         label = ", ".join(
             f"{count} {words}"
             for count, words in ((counts[PASS], "passed"), (counts[SKIP], "not applicable"))
             if count
         )
-        pieces.append(
-            f"<details class=o><summary>{label}</summary>{_table(quiet, texts, shown)}</details>"
-        )
+        rows = [_finding(finding, texts, shown) for finding in quiet]
+        pieces.append(parts().quiet(label, parts().table(rows)))
     return heading, "".join(pieces)
 
 
-def _table(findings: list[dict[str, Any]], texts: _Texts, shown: _Shown) -> str:
-    return (
-        "<table class=g><colgroup><col><col span=4><col><thead><tr><th scope=col>Finding<th "
-        "scope=col>Desired<th scope=col>Persisted<th scope=col>Running<th scope=col>In use<th "
-        "scope=col>Takes effect{0}</table>"
-    ).format("".join(_finding(finding, texts, shown) for finding in findings))
+def _group(group: Group, texts: _Texts, shown: _Shown) -> str:
+    """A cause, with what goes away with it folded below."""
+    rests: Any = ""
+    if group.rests:
+        count = len(group.rests)
+        words = "Goes away with it" if group.cause["status"] != ERROR else "Unknown with it"
+        names = [
+            " ".join(filter(None, (one["check"], one_line(subject_of(one["title"])))))
+            for one in group.rests[:_RESTS_NAMED]
+        ]
+        more = count - len(names)
+        told = ", ".join(names) + (f" and {more} more" if more > 0 else "")
+        table = parts().table([_finding(one, texts, shown) for one in group.rests])
+        rests = parts().rests(
+            f"{words}: {count} {'finding' if count == 1 else 'findings'}", told, table
+        )
+    return _finding(group.cause, texts, shown, rests)
 
 
 def _texts_of(finding: dict[str, Any]) -> dict[str, str | None]:
@@ -630,107 +656,71 @@ def _texts_of(finding: dict[str, Any]) -> dict[str, str | None]:
     return {name: fix_of(finding) if name == "fix" else finding[name] for name in _SHARED}
 
 
-def _finding(finding: dict[str, Any], texts: _Texts, shown: _Shown) -> str:
+class _Row(NamedTuple):
+    """A finding as its template takes it: ``own`` are the texts that the appendix does not have,
+    ``bare`` has no layers; ``figure``, ``rests`` and ``evidence`` are markup."""
+
+    finding: dict[str, Any]
+    id: str
+    kind: str
+    glyph: str
+    marker: int | None
+    anchor: str | None
+    own: dict[str, str | None]
+    bare: bool
+    figure: Any
+    rests: Any
+    evidence: Any
+
+
+def _finding(finding: dict[str, Any], texts: _Texts, shown: _Shown, rests: Any = "") -> str:
     status = finding["status"]
     common = texts.common.get((finding["check"], status), {})
     own = {name: text for name, text in _texts_of(finding).items() if text != common.get(name, ())}
-    check = _esc(finding["check"])
-    anchor = texts.anchors.get(finding["check"])
-    name = f"<a href=#{anchor}>{check}</a>" if anchor else check
-    head = f"<b>{STATUS_GLYPHS[status]} {status}</b> "
-    if anchor:
-        title = "<span>{0}</span> ".format(_esc(own["title"])) if "title" in own else ""
-        head += title + name
-    else:
-        head += "{0}<small><code>{1}</code> · {2}</small>".format(
-            _esc(finding["title"]), name, finding["severity"]
-        )
-    if status == SKIP and not any(finding[layer] for layer in LAYERS):
-        cells = "<td colspan=5 class=n>{0}".format(_esc(finding["why"]))
-        own.pop("why", None)
-    else:
-        cells = "".join(_layer(finding[layer]) for layer in LAYERS)
-        cells += "<td class=n>" + _effect(finding["takes_effect"])
     figure = shown.figures.get(id(finding))
-    prose = _prose(finding, own)
-    if figure is not None:
-        prose += _latency(figure, status in (PASS, SKIP), shown)
-    marker = ""
+    marker: int | None = None
+    evidence: Any = ""
     if shown.shelf is None:
-        prose += _evidence(finding, shown.readings)
+        evidence = _evidence(finding, shown.readings)
     elif finding["evidence"]:
-        marker = " data-e={0}".format(shown.shelf.set_number(finding["evidence"]))
-    return "<tbody class={0}{1}><tr><th scope=row>{2}{3}{4}".format(
+        marker = shown.shelf.set_number(finding["evidence"])
+    row = _Row(
+        finding,
+        _finding_anchor(finding, shown),
         _CLASSES[status],
+        STATUS_GLYPHS[status],
         marker,
-        head,
-        cells,
-        "<tr><td class={0} colspan=6>{1}".format("'d t'" if figure else "d", prose)
-        if prose
-        else "",
+        texts.anchors.get(finding["check"]),
+        own,
+        status == SKIP and not any(finding[layer] for layer in LAYERS),
+        "" if figure is None else _latency(figure, status in (PASS, SKIP), shown),
+        rests,
+        evidence,
     )
+    return parts().finding(row)  # type: ignore[no-any-return]
 
 
-def _layer(text: str | None) -> str:
-    return "<td>—" if text is None else "<td>" + _esc(text)
-
-
-def _prose(finding: dict[str, Any], own: dict[str, str | None]) -> str:
-    """Why, waiver, fix and reference, as far as the appendix does not say them."""
-    pieces = []
-    if own.get("why"):
-        pieces.append("<p class=y>" + _esc(own["why"] or ""))
-    if finding["waiver"]:
-        waiver = finding["waiver"]
-        pieces.append(
-            "<p class=u>until {0} by {1}: {2}".format(
-                _esc(waiver["expires"]), _esc(waiver["owner"]), _esc(waiver["reason"])
-            )
-        )
-    if own.get("fix"):
-        pieces.append(_fix(own["fix"] or ""))
-    if own.get("reference"):
-        pieces.append("<p class=r>" + _esc(own["reference"] or ""))
-    return "".join(pieces)
-
-
-def _fix(text: str) -> str:
-    return f"<pre class=x>{_esc(text)}</pre>"
-
-
-def _latency(figure: Figure, folded: bool, shown: _Shown) -> str:
+def _latency(figure: Figure, folded: bool, shown: _Shown) -> Any:
     """The drawings and the table of a finding; in a large report the script adds the drawings."""
-    anchor = f"{shown.section}l{figure.number}"
+    anchor = f"{shown.section}/l{figure.number}"
     if figure.seen is not None:
-        return f"<p class=ev><a href=#{anchor}>the figure of another finding</a>"
-    marker = ""
+        return parts().latency_elsewhere(anchor)
+    marker = None
     if shown.shelf is None:
         inner = content(figure)
     else:
         folded = True
-        marker = f" data-l={shown.shelf.figure_number(figure.keys)}"
+        marker = shown.shelf.figure_number(figure.keys)
         inner = table(figure, _LATENCY_ROWS)
-    return "<details class=l id={0}{1}{2}><summary>{3}</summary><div>{4}</div></details>".format(
-        anchor, marker, "" if folded else " open", _esc(heading(figure)), inner
-    )
+    return parts().latency(anchor, marker, not folded, heading(figure), inner)
 
 
-def _evidence(finding: dict[str, Any], readings: dict[str, tuple[str, str]]) -> str:
+def _evidence(finding: dict[str, Any], readings: dict[str, tuple[str, str]]) -> Any:
     keys = finding["evidence"]
     if not keys:
         return ""
-    names = _esc(", ".join(keys))
-    shown = [(key, readings[key]) for key in keys if key in readings]
-    if not shown:
-        return f"<p class=ev>{names} (not kept)"
-    return "<details class=e><summary>Evidence: {0}</summary>{1}</details>".format(
-        names,
-        "".join(
-            f"<h4>{_esc(key)} "
-            f"<small>{_esc(note)}</small></h4><pre>\n{html.escape(text, quote=False)}</pre>"
-            for key, (note, text) in shown
-        ),
-    )
+    shown = [(key, *readings[key]) for key in keys if key in readings]
+    return parts().evidence(", ".join(keys), shown)
 
 
 # Large reports
@@ -747,36 +737,5 @@ def _evidence_size(state: HostState) -> int:
     return total + sum(len(content(figure)) for figure in figures_of(state).values())
 
 
-def _check_part(status: str, common: dict[str, str | None]) -> str:
-    pieces = [f"<div class={_CLASSES[status]}><b class=v>{STATUS_GLYPHS[status]} {status}</b>"]
-    if common.get("why"):
-        pieces.append("<p class=y>{0}</p>".format(_esc(common["why"] or "")))
-    if common.get("fix"):
-        pieces.append(_fix(common["fix"] or ""))
-    if common.get("reference"):
-        pieces.append("<p class=r>{0}</p>".format(_esc(common["reference"] or "")))
-    return "".join(pieces) + "</div>"
-
-
-def _footer() -> str:
-    return f"<footer><h2>How to read this report</h2>{LEGEND}</footer>"
-
-
-# Small helpers
-
-
-def _effect(value: str | None) -> str:
-    return value.replace("_", " ") if value else "—"
-
-
-def _moment(instant: str) -> str:
-    return instant.replace("T", " ").replace("Z", " UTC")
-
-
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "backslashreplace"))
-
-
-@lru_cache(maxsize=8192)
-def _esc(text: str) -> str:
-    return html.escape(printable(text))

@@ -116,7 +116,7 @@ def test_verdicts_and_matrix():
 def test_the_headline(statuses, headline):
     lines = [make_line(f"db{n}", [finding(status=status)]) for n, status in enumerate(statuses)]
     page = page_of(lines)
-    assert f"host readiness report{headline}Run" in page.text
+    assert f"host readiness report{headline}Evidence recorded" in page.text
 
 
 def test_a_run_that_was_cut_short_says_so():
@@ -137,7 +137,7 @@ def test_waived_findings_are_listed_with_owner_reason_and_date():
 
 def test_status_is_never_told_by_colour_alone():
     text = render_html(merge(fleet(12, 11)), NOW)
-    marked = re.findall(r"<tbody class=([FEWVSP])>.{0,20}<th scope=row><b>(. \w+)</b>", text)
+    marked = re.findall(r"<tbody class=([FEWVSP])[ >][^<]*<tr><th scope=row><b>(. \w+)</b>", text)
     assert len(marked) == 122
     assert {("F", "✗ fail"), ("E", "? error"), ("P", "✓ pass")} <= set(marked)
     assert len(set(marked)) == 6
@@ -244,7 +244,7 @@ def test_packed_evidence_is_stored_once_by_content(large):
     assert len(readings) == len(set(readings)) == 31  # 30 meminfo, one sysctl
     assert len(shelf["hosts"]) == 30
     meminfo = str(shelf["keys"].index("file:/proc/meminfo"))
-    chunk, place = shelf["hosts"]["h7"][meminfo]
+    chunk, place = shelf["hosts"]["h:db07"][meminfo]
     assert "MemTotal:       131915804 kB" in chunks[chunk][place][1]
     assert shelf["sets"] == [[0, 1]]
 
@@ -295,7 +295,8 @@ def test_the_findings_of_all_but_the_worst_hosts_are_packed(large, monkeypatch):
     whole = render_html(merge(lines), NOW)
     page = page_of(lines)
     sections = unpacked(page)
-    names = [f"h{number}" for number in range(1, 13)]
+    names = [one["id"] for tag, one in page.tags if tag == "section" and "h:" in one.get("id", "")]
+    assert sorted(names) == [f"h:db{number:02d}" for number in range(1, 13)]
     packed = [one["id"] for tag, one in page.tags if tag == "section" and "data-p" in one]
     assert packed == list(sections) == names[-len(packed) :]
     in_line = len(re.findall("<tbody class=", whole))
@@ -303,7 +304,7 @@ def test_the_findings_of_all_but_the_worst_hosts_are_packed(large, monkeypatch):
     assert f"The findings of the last {len(packed)} hosts below are packed" in page.text
     # Each has its heading in plain sight, and the findings nowhere else.
     assert page.text.count("judged 2026-11-21") == 12
-    assert "Evidence" not in sections["h12"] and "<script" not in sections["h12"]
+    assert not any("Evidence" in text or "<script" in text for text in sections.values())
 
 
 def test_the_filters_know_what_is_packed(large, monkeypatch):
@@ -313,7 +314,12 @@ def test_the_filters_know_what_is_packed(large, monkeypatch):
     page = page_of([make_line("db01", [*findings, other])])
     (section,) = [one for tag, one in page.tags if tag == "section" and "data-p" in one]
     found = packed_evidence(page)["found"][int(section["data-p"])]
-    assert found == {"hugepages": {"F": 1, "P": 2}, "latency": {"W": 1}}
+    checks = packed_evidence(page)["checks"]
+    assert {checks[int(number)][0]: statuses for number, statuses in found.items()} == {
+        "hugepages.pool_covers_sga": "FPP",
+        "latency.disk": "W",
+    }
+    assert checks[0] == ["hugepages.pool_covers_sga", "critical"]
 
 
 def test_what_is_packed_cannot_end_the_script_that_holds_it(large, monkeypatch):
@@ -321,8 +327,9 @@ def test_what_is_packed_cannot_end_the_script_that_holds_it(large, monkeypatch):
     told = finding(**dict.fromkeys(("title", "why", "fix", "desired"), "</script><b>" + NASTY))
     page = page_of([make_line("</script>", [told])])
     assert len(page.scripts) == 2
-    assert "&lt;/script&gt;&lt;b&gt;" in unpacked(page)["h1"]
-    assert "<b>&lt;" not in unpacked(page)["h1"] and "<img" not in unpacked(page)["h1"]
+    (told,) = unpacked(page).values()
+    assert "&lt;/script&gt;&lt;b&gt;" in told
+    assert "<b>&lt;" not in told and "<img" not in told
 
 
 def wordy(lines, *, unique):
@@ -358,7 +365,7 @@ YESTERDAY = "2026-11-20T09:30:00Z"
 def test_evidence_of_yesterday_does_not_read_as_of_today():
     lines = [make_line("db01", [finding()], recorded_at=YESTERDAY), make_line("db02", [finding()])]
     text = page_of(lines).text
-    said = "Evidence recorded2026-11-20 09:30:00 UTC, of 1 of 2 hosts; judged later"
+    said = "Evidence recorded 2026-11-20 09:30:00 UTC, of 1 of 2 hosts; judged later"
     assert said in text
     assert text.count("from evidence recorded 2026-11-20 09:30:00 UTC") == 1
     assert "judged 2026-11-21 03:15:20 UTC, from evidence recorded 2026-11-20 09:30:00 UTC" in text
@@ -377,7 +384,7 @@ def test_evidence_that_does_not_say_when_it_was_recorded():
     line = make_line("db01", [finding(evidence=["a"])], recorded_at=None, evidence=pack({"a": {}}))
     text = page_of([line]).text
     assert "from evidence recorded at an unknown time" in text
-    assert "Evidence recordedat an unknown time, of 1 of 1 hosts" in text
+    assert "Evidence recorded at an unknown time, of 1 of 1 hosts" in text
 
 
 @pytest.mark.parametrize(
@@ -389,4 +396,6 @@ def test_evidence_that_does_not_say_when_it_was_recorded():
     ],
 )
 def test_what_was_judged_as_it_was_read_has_one_instant(changes):
-    assert "recorded" not in page_of([make_line("db01", [finding()], **changes)]).text
+    text = page_of([make_line("db01", [finding()], **changes)]).text
+    assert "Evidence recorded 2026-11-21 03:15:20 UTC" in text
+    assert text.count("recorded") == 1

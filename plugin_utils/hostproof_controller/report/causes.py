@@ -1,0 +1,266 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""First this: causes before what they cause, and the few actions that make most hosts ready.
+
+Findings say by ``because_of`` which checks they rest on. On a host each stands below its cause;
+what could not be determined for one reason stands below the first that says so.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.finding import (
+    ERROR,
+    FAIL,
+    PASS,
+    SEVERITIES,
+    SKIP,
+    STATUSES,
+    TAKES_EFFECT,
+    WARN,
+    subject_of,
+)
+
+from ..answers import OWN_COMMAND
+from .store import HostState
+from .text import one_line, shorten
+from .verdict import NOT_READY, UNDETERMINED, host_verdict
+
+Record = dict[str, Any]
+
+#: Of all hosts so many actions are told, and so many are tried for them.
+TOLD = 3
+_TRIED = 12
+
+#: A fleet with more different actions, or combinations of them, than these has no common ones.
+_MOST_ACTIONS = 2000
+_MOST_SETS = 5000
+_MOST_TEXT = 300
+
+#: Of what nobody knows how to find it out.
+_NO_ADVICE = "none"
+_HOSTS_NAMED = 8
+
+#: What the loop that judges advises where a user may not read (checking.py).
+DENIED = "run again with --become (root may read it)"
+
+_LIMIT = re.compile(r" --limit \S+")
+_UNWELL = (FAIL, ERROR, WARN)
+
+
+class Group(NamedTuple):
+    """A cause, and what goes away with it. All stand for errors of one reason if it is one."""
+
+    cause: Record
+    rests: list[Record]
+
+    @property
+    def status(self) -> str:
+        """The worst of them."""
+        return min((one["status"] for one in (self.cause, *self.rests)), key=STATUSES.index)
+
+
+def groups_of(findings: Iterable[Record]) -> list[Group]:
+    """What is not well on a host, each below its cause: what failed first, then what is not known,
+    then warnings, each by when it can be done (now, login, remount, ...) and by severity."""
+    loud = [one for one in findings if one["status"] not in (PASS, SKIP)]
+    by_check: dict[str, list[Record]] = {}
+    for one in loud:
+        by_check.setdefault(one["check"], []).append(one)
+    denied = [one for one in loud if one["status"] == ERROR and one["fix"] == DENIED]
+    first_of = {DENIED: denied[0]} if denied else {}
+    groups: dict[int, Group] = {}
+    for one in loud:
+        cause = _root(one, by_check)
+        if cause["status"] == ERROR:
+            # What is unknown for the same reason is known with the same answer, and what has no
+            # remedy of its own with that of those that root may read.
+            is_denied = bool(denied) and (cause["fix"] or DENIED) == DENIED
+            cause = first_of.setdefault(DENIED if is_denied else cause["why"], cause)
+        group = groups.setdefault(id(cause), Group(cause, []))
+        if one is not cause:
+            group.rests.append(one)
+    for group in groups.values():
+        group.rests.sort(key=_urgency)
+    return sorted(groups.values(), key=_order)
+
+
+def _root(finding: Record, by_check: dict[str, list[Record]]) -> Record:
+    """The cause of the cause of ..., as far as the findings of the host say one."""
+    seen = set()
+    while id(finding) not in seen:
+        seen.add(id(finding))
+        cause = _cause(finding, by_check)
+        if cause is None:
+            break
+        finding = cause
+    return finding
+
+
+def _cause(finding: Record, by_check: dict[str, list[Record]]) -> Record | None:
+    if finding["status"] not in _UNWELL:
+        return None
+    wanted = (ERROR,) if finding["status"] == ERROR else (FAIL, WARN)
+    subject = subject_of(finding["title"])
+    for check in finding["because_of"]:
+        candidates = [one for one in by_check.get(check, []) if one is not finding]
+        same = [one for one in candidates if subject_of(one["title"]) == subject]
+        unwell = [one for one in same or candidates if one["status"] in wanted]
+        if unwell:
+            return min(unwell, key=_urgency)
+    return None
+
+
+def _effect(finding: Record) -> int:
+    # What is not known can be asked again now, whenever a change would count.
+    effect = "now" if finding["status"] == ERROR else finding["takes_effect"] or "now"
+    return TAKES_EFFECT.index(effect)
+
+
+def _urgency(finding: Record) -> tuple[int, int]:
+    return STATUSES.index(finding["status"]), SEVERITIES.index(finding["severity"])
+
+
+def _order(group: Group) -> tuple[Any, ...]:
+    return STATUSES.index(group.status), _effect(group.cause), *_urgency(group.cause)
+
+
+class Action(NamedTuple):
+    """What mends a cause on several hosts.
+
+    ``what`` is the advice as one host has it, or the command that does it for all; ``title`` and
+    ``check`` are of the gravest cause, ``checks`` how many causes it mends, ``takes_effect`` from
+    when to when; ``kind`` is "command" or "check", or "unknown" where it tells what is not known;
+    ``hosts`` are some of the ``count`` hosts by name.
+    """
+
+    what: str
+    title: str
+    check: str
+    takes_effect: list[str]
+    checks: int
+    findings: int
+    count: int
+    hosts: list[str]
+    kind: str
+
+
+class _Known:
+    """An action while the hosts are gone through."""
+
+    __slots__ = (
+        "checks",
+        "command",
+        "count",
+        "effects",
+        "findings",
+        "grade",
+        "hosts",
+        "kind",
+        "texts",
+    )
+
+    def __init__(self, kind: str, command: str | None) -> None:
+        self.kind = kind
+        self.command = command
+        self.checks: set[str] = set()
+        self.effects: set[int] = set()
+        self.grade: tuple[int, ...] = ()
+        self.texts = ("", "", "")
+        self.findings = 0
+        self.count = 0
+        self.hosts: list[str] = []
+
+    def meet(self, group: Group) -> None:
+        cause = group.cause
+        self.checks.add(cause["check"])
+        self.effects.add(_effect(cause))
+        self.findings += 1 + len(group.rests)
+        # The title is that of the gravest, and of those that of which most goes away.
+        grade = (*_urgency(cause), -len(group.rests))
+        if not self.grade or grade < self.grade:
+            self.grade = grade
+            advice = self.command or cause["fix"] or "\n".join(cause["commands"]) or cause["why"]
+            texts = (advice, cause["title"], cause["check"])
+            self.texts = tuple(shorten(one_line(text), _MOST_TEXT) for text in texts)
+
+    def meet_host(self, name: str) -> None:
+        self.count += 1
+        if len(self.hosts) < _HOSTS_NAMED:
+            self.hosts.append(name)
+
+    def told(self) -> Action:
+        bounds = sorted({min(self.effects), max(self.effects)})
+        effects = [TAKES_EFFECT[one] for one in bounds]
+        numbers = (len(self.checks), self.findings, self.count)
+        return Action(*self.texts, effects, *numbers, self.hosts, self.kind)
+
+
+class First:
+    """The three actions that make most hosts ready, found while all hosts pass once.
+
+    ``waiting`` is how many hosts are not ready, or of which that is not known.
+    """
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self._known: dict[tuple[str, str], _Known] = {}
+        self._needed: Counter[frozenset[tuple[str, str]]] = Counter()
+
+    def add(self, state: HostState) -> None:
+        findings = state.findings
+        if host_verdict(findings) not in (NOT_READY, UNDETERMINED):
+            return
+        self.waiting += 1
+        needed = set()
+        for group in groups_of(findings):
+            if group.status not in (FAIL, ERROR):
+                continue
+            key, command = _key(group.cause)
+            if key not in self._known:
+                if len(self._known) >= _MOST_ACTIONS:
+                    return
+                self._known[key] = _Known(key[0], command)
+            self._known[key].meet(group)
+            needed.add(key)
+        for key in needed:
+            self._known[key].meet_host(state.name)
+        if needed and (len(self._needed) < _MOST_SETS or frozenset(needed) in self._needed):
+            self._needed[frozenset(needed)] += 1
+
+    def actions(self) -> tuple[int, list[Action]]:
+        """How many hosts become ready, and by which actions: what can be done first stands first.
+
+        Three that make no host ready are those that most hosts need.
+        """
+        weights: dict[tuple[str, str], float] = {}
+        for needed, count in self._needed.items():
+            for key in needed:
+                # One of two that a host needs is worth half of it.
+                weights[key] = weights.get(key, 0) + count / len(needed)
+        advised = [key for key in weights if key[0] != _NO_ADVICE]
+        tried = sorted(advised, key=lambda key: (-weights[key], key))[:_TRIED]
+        best: tuple[int, float, tuple[tuple[str, str], ...]] = (0, 0, ())
+        for chosen in combinations(tried, min(TOLD, len(tried))):
+            ready = sum(count for needed, count in self._needed.items() if needed <= {*chosen})
+            weight = sum(weights[key] for key in chosen)
+            if (ready, weight) > best[:2]:
+                best = (ready, weight, chosen)
+        told = [self._known[key] for key in best[2]]
+        told.sort(key=lambda one: (min(one.effects), max(one.effects), -one.count))
+        return best[0], [one.told() for one in told]
+
+
+def _key(cause: Record) -> tuple[tuple[str, str], str | None]:
+    """What makes the remedies of two hosts one action, and the command that does it for both."""
+    for line in cause["commands"]:
+        if OWN_COMMAND.fullmatch(line):
+            command = _LIMIT.sub("", line)
+            return ("command", command), command
+    if cause["status"] == ERROR:
+        advice = shorten(one_line(cause["fix"] or ""), _MOST_TEXT)
+        return (("unknown", advice) if advice else (_NO_ADVICE, cause["check"])), None
+    return ("check", cause["check"]), None

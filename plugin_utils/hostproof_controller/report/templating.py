@@ -1,0 +1,60 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The templates of report.html. Jinja2 escapes every value, and first all that cannot be shown."""
+
+import base64
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from .text import printable
+
+_HERE = Path(__file__).parent
+_TEMPLATES = _HERE / "templates"
+_STATIC = _HERE / "static"
+
+
+@lru_cache(maxsize=1)
+def parts() -> Any:
+    """The macros of parts.html.j2 as functions: each gives its markup."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["moment"] = moment
+    environment.filters["effect"] = effect
+    return environment.get_template("parts.html.j2").module
+
+
+@lru_cache(maxsize=4)
+def static(name: str) -> str:
+    """The stylesheet or the script."""
+    return (_STATIC / name).read_text(encoding="utf-8")
+
+
+def digest(content: str) -> str:
+    """What the page's own policy lets in."""
+    packed = base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest())
+    return "'sha256-{0}'".format(packed.decode("ascii"))
+
+
+def _shown(value: Any) -> Any:
+    if value is None:
+        return ""
+    # Markup is what another template gave, and is escaped.
+    return printable(value) if type(value) is str else value
+
+
+def moment(instant: str) -> str:
+    return instant.replace("T", " ").replace("Z", " UTC")
+
+
+def effect(value: str | None) -> str:
+    return value.replace("_", " ") if value else "—"

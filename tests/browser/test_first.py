@@ -1,0 +1,226 @@
+"""The report as people meet it: what first, by link, by filter, on a phone, on paper, for all."""
+
+import functools
+import os
+import subprocess
+
+import example_packs
+import pytest
+from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.host import RecordedHost
+from browsing import BROWSER, ask, pages_of
+from hostproof_controller.report import html
+from hostproof_controller.report.store import merge
+from machines.needs import CACHE, has
+from report_samples import finding, fleet, make_line, pack
+from whole_reports import render_html
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium: the page is not looked at")
+
+NOW = "2026-11-21T04:00:00Z"
+AXE = "4.10.3"
+
+
+@functools.cache
+def examples():
+    """The report of the six example packs."""
+    policies = example_packs.policies()
+    lines = []
+    for path in sorted(example_packs.FOLDER.glob("*.json")):
+        host = RecordedHost(evidence.load_pack(str(path)))
+        findings = [one.as_dict() for one in audit.judge_host(host, policies)]
+        lines.append(make_line(path.stem, findings, evidence=pack(host.evidence)))
+    return render_html(merge(lines), NOW)
+
+
+def rested_lines():
+    """Two hosts: a pool that is too small and what rests on it; one that is well."""
+    pool = finding()
+    start = finding(
+        check="hugepages.sga_in_huge_pages",
+        title="ORCL: The SGA lies in huge pages",
+        why="It lies in small pages, a needle.",
+        because_of=["hugepages.pool_covers_sga"],
+    )
+    other = finding(check="latency.disk", control="latency", severity="low", status="warn")
+    return [
+        make_line("db01.example.com", [start, other, pool]),
+        make_line("db02", [finding(status="pass")]),
+    ]
+
+
+@pytest.fixture(params=["in line", "packed"])
+def page(request, monkeypatch):
+    if request.param == "packed":
+        for name in ("INLINE_FINDINGS", "INLINE_EVIDENCE", "INLINE_SECTIONS"):
+            monkeypatch.setattr(html, name, 0)
+    return render_html(merge(rested_lines()), NOW)
+
+
+SHOWN = """
+  const output = document.querySelector('#filter output').textContent;
+  const section = document.querySelector('section.h');
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "4 findings on 2 of 2 hosts shown"),
+        ("?status=W", "1 findings on 1 of 2 hosts shown"),
+        ("?severity=low", "1 findings on 1 of 2 hosts shown"),
+        ("?check=sga_in", "1 findings on 1 of 2 hosts shown"),
+        ("?text=a%20NEEDLE", "1 findings on 1 of 2 hosts shown"),
+        ("?host=db01&control=hugepages", "2 findings on 1 of 2 hosts shown"),
+        ("?text=nosuchtext", "0 findings on 0 of 2 hosts shown"),
+    ],
+)
+def test_the_address_says_what_is_filtered(page, tmp_path, query, said):
+    script = (
+        "await rest(400);"
+        + SHOWN
+        + "return [output, location.search, document.getElementById('filter').hidden];"
+    )
+    assert ask(tmp_path, page, script, address=query)[0] == said
+
+
+def test_what_is_filtered_stands_in_the_address(page, tmp_path):
+    script = """
+      const form = document.getElementById('filter');
+      form.elements.severity.value = 'low';
+      form.elements.check.value = 'latency';
+      form.dispatchEvent(new Event('input'));
+      await rest(400);
+      return location.search;"""
+    assert ask(tmp_path, page, script) == "?severity=low&check=latency"
+
+
+def test_what_rests_on_a_cause_unfolds_where_the_filter_or_a_link_leads_to_it(page, tmp_path):
+    script = """
+      await rest(600);
+      const cause = document.getElementById('h:db01.example.com/hugepages.pool_covers_sga');
+      const id = 'h:db01.example.com/hugepages.sga_in_huge_pages/ORCL';
+      const symptom = document.getElementById(id);
+      return [cause.contains(symptom), cause.querySelector('.k').open, symptom.checkVisibility(),
+        Math.round(symptom.getBoundingClientRect().top) < 900];"""
+    anchor = "#h:db01.example.com/hugepages.sga_in_huge_pages/ORCL"
+    assert ask(tmp_path, page, script, address=anchor) == [True, True, True, True]
+    script = """
+      const section = document.querySelector('section.h');
+      section.scrollIntoView();
+      while (!section.querySelector('.k')) await rest(50);
+      return [section.querySelector('.k').open, section.querySelector('.k summary').textContent];"""
+    folded = ask(tmp_path, page, script)
+    said = "Goes away with it: 1 finding hugepages.sga_in_huge_pages ORCL"
+    assert folded == [False, said]
+    assert ask(tmp_path, page, script, address="?text=needle") == [True, said]
+
+
+def test_the_ids_are_the_same_in_another_report(tmp_path):
+    """Hosts that come, go or get better change no link to the others."""
+
+    def ids(lines):
+        script = "return all('section.h [id^=\"h:db07\"]').map((one) => one.id);"
+        return ask(tmp_path, render_html(merge(lines), NOW), script)
+
+    lines = fleet(12, 11)
+    whole = ids(lines)
+    assert len(whole) == 11 == len(set(whole))
+    assert ids([line for line in lines if line["host"] in ("db07", "db12")]) == whole
+
+
+#: A phone's width: a window of the headless browser is never so narrow, a frame is.
+PHONE = """
+  const frame = document.createElement('iframe');
+  frame.style = 'width:390px;height:844px;border:0';
+  const style = document.querySelector('style');
+  const body = document.body.cloneNode(true);
+  all('script', body).forEach((one) => one.remove());
+  document.body.replaceChildren(frame);
+  const inner = frame.contentDocument;
+  inner.open();
+  inner.write('<!doctype html><meta name=viewport content="width=device-width">');
+  inner.close();
+  inner.head.append(style.cloneNode(true));
+  inner.body.replaceWith(inner.importNode(body, true));
+"""
+
+
+def on_a_phone(tmp_path, page, script):
+    """The page without its own policy, which would refuse a frame, and without its script."""
+    return ask(
+        tmp_path,
+        page.replace("Content-Security-Policy", "x-no-policy"),
+        PHONE + script,
+        "--window-size=800,900",
+        "--hide-scrollbars",
+    )
+
+
+def test_the_first_thing_to_do_is_on_the_first_screen_of_a_phone(tmp_path):
+    script = """
+      const first = inner.querySelector('#first li').getBoundingClientRect();
+      const page = inner.documentElement;
+      const hint = inner.querySelector('#matrix .sideways');
+      return {
+        width: page.clientWidth, bottom: first.bottom, beyond: page.scrollWidth - page.clientWidth,
+        hint: hint.checkVisibility() && hint.textContent,
+        hidden: document.querySelector('.sideways'),
+      };"""
+    said = on_a_phone(tmp_path, examples(), script)
+    assert said["width"] == 390
+    assert 200 < said["bottom"] < 844
+    assert said["beyond"] == 0
+    assert "sideways" in said["hint"]
+
+
+def test_a_wide_screen_says_nothing_of_scrolling(tmp_path):
+    script = "return document.querySelector('#matrix .sideways').checkVisibility();"
+    assert ask(tmp_path, examples(), script, "--window-size=1280,900") is False
+
+
+def test_six_hosts_take_ten_pages_at_most_and_a_filter_less(tmp_path):
+    assert 7 <= pages_of(tmp_path, examples()) <= 10
+    assert pages_of(tmp_path, examples(), address="?host=db02") == 2
+    assert pages_of(tmp_path, examples(), "--virtual-time-budget=5000", address="?all=1") > 10
+
+
+def test_the_summary_to_sign_is_one_page_however_many_hosts_there_are(tmp_path):
+    """On paper stand the worst hosts, and the page says how many there are."""
+    page = render_html(merge(fleet(200, 2)), NOW)
+    assert "On paper stand the worst 24 of 200 hosts" in page
+    # Nobody's findings but one host's: a page to sign, and one for the host.
+    assert pages_of(tmp_path, page, address="?host=db007&status=P") <= 2
+
+
+@pytest.fixture(scope="session")
+def axe():
+    """axe-core, by npm; where neither the file nor npm is there, the tests say so."""
+    path = CACHE / f"axe-core-{AXE}.min.js"
+    if not path.exists():
+        if not has("npm"):
+            pytest.skip("no npm: axe-core cannot be had")
+        folder = CACHE / "axe"
+        command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]
+        done = subprocess.run([*command, str(folder), f"axe-core@{AXE}"], capture_output=True)
+        if done.returncode:
+            pytest.skip("npm cannot fetch axe-core")
+        os.replace(folder / "node_modules/axe-core/axe.min.js", path)
+    return path.read_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(axe, tmp_path, scheme):
+    unfold = """
+      all('details:is(.k,.o,.l)').forEach((box) => { box.open = true; });
+      for (const section of all('section.h')) { section.scrollIntoView(); await rest(50); }
+      const found = await axe.run(document, {resultTypes: ['violations']});
+      return [found.passes.length, found.violations.map((one) =>
+        [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))])];"""
+    page = render_html(merge([*rested_lines(), *fleet(6, 9, evidence=True)[2:]]), NOW)
+    page = page.replace("Content-Security-Policy", "x-no-policy")
+    page += f"<script>{axe}</script>"
+    options = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
+    passes, violations = ask(tmp_path, page, unfold, *options)
+    assert violations == []
+    assert passes > 15
