@@ -1,0 +1,127 @@
+"""First this: what stands below its cause, and which actions make most hosts ready."""
+
+import pytest
+from hostproof_controller.report.causes import DENIED, First, groups_of
+from hostproof_controller.report.store import merge
+from report_samples import finding, make_line
+from whole_reports import render_html
+
+
+def told(check, status="fail", *causes, **changes):
+    named = {"check": f"c.{check}", "control": "c", "title": f"Title {check}", "fix": None}
+    return finding(**named | {"status": status, "because_of": [f"c.{x}" for x in causes]} | changes)
+
+
+def shown(*findings):
+    """{cause: what stands below it}, in their order."""
+    name = lambda one: one["check"][2:]  # noqa: E731
+    return [
+        (name(group.cause), [name(one) for one in group.rests]) for group in groups_of(findings)
+    ]
+
+
+def test_what_rests_on_a_cause_stands_below_it_and_the_cause_of_the_cause_above_all():
+    chain = [told("c", "fail", "b"), told("b", "warn", "a"), told("a", "fail"), told("x", "warn")]
+    assert shown(*chain) == [("a", ["c", "b"]), ("x", [])]
+
+
+def test_a_cause_that_is_well_or_waived_hides_nothing():
+    assert shown(told("a", "pass"), told("b", "fail", "a")) == [("b", [])]
+    waived = told(
+        "a", "waived", waiver={"owner": "o", "reason": "r", "expires": "2", "was": "fail"}
+    )
+    assert shown(waived, told("b", "fail", "a")) == [("b", []), ("a", [])]
+
+
+def test_causes_in_a_circle_end():
+    groups = groups_of([told("a", "fail", "b"), told("b", "fail", "a")])
+    assert sum(1 + len(group.rests) for group in groups) == 2
+
+
+def test_a_cause_of_the_same_subject_counts():
+    causes = [told("a", title="one: A"), told("a", title="two: A")]
+    groups = groups_of([*causes, told("b", "fail", "a", title="two: B")])
+    assert [group.cause["title"] for group in groups if group.rests] == ["two: A"]
+
+
+def test_what_is_unknown_for_one_reason_stands_below_the_first_that_says_so():
+    errors = [told("a", "error", why="no answer"), told("b", "error", why="no answer")]
+    assert shown(*errors, told("c", "error", why="other")) == [("a", ["b"]), ("c", [])]
+
+
+def test_what_root_may_read_is_one_thing_to_do():
+    errors = [told("a", "error", why="no home"), told("b", "error", why="denied", fix=DENIED)]
+    assert shown(*errors, told("c", "error", why="x", fix="install it")) == [
+        ("b", ["a"]),
+        ("c", []),
+    ]
+
+
+def test_the_order_is_what_failed_then_by_when_it_can_be_done():
+    effects = ["reboot", "cluster_restart", "remount", "now"]
+    findings = [told(f"f{n}", takes_effect=effect) for n, effect in enumerate(effects)]
+    findings += [told("w", "warn", takes_effect="now"), told("e", "error", takes_effect="reboot")]
+    assert [cause for cause, _ in shown(*findings)] == ["f3", "f2", "f1", "f0", "e", "w"]
+
+
+def first_of(*hosts):
+    first = First()
+    for state in merge(
+        [make_line(f"db{number}", list(found)) for number, found in enumerate(hosts)]
+    ).hosts:
+        first.add(state)
+    return first
+
+
+def apply_of(control, host):
+    return [f"./hostproof apply --tags {control} --limit {host}"]
+
+
+def test_one_command_is_one_action_on_all_hosts():
+    hosts = [
+        [told("a", commands=apply_of("c", "db0")), told("b", commands=apply_of("c", "db0"))],
+        [told("a", commands=apply_of("c", "db1"))],
+        [told("x", "pass")],
+    ]
+    first = first_of(*hosts)
+    ready, (action,) = first.actions()
+    assert (first.waiting, ready) == (2, 2)
+    assert (action.what, action.kind) == ("./hostproof apply --tags c", "command")
+    assert (action.checks, action.findings, action.count) == (2, 3, 2)
+    assert action.hosts == ["db0", "db1"]
+
+
+def test_the_actions_are_those_that_make_most_hosts_ready():
+    """Not those that most hosts need: "a" is needed by all, and makes none ready."""
+    hosts = [[told("a"), told(f"only{n}"), told(f"other{n}"), told(f"third{n}")] for n in range(4)]
+    hosts += [[told("b")], [told("b")], [told("c"), told("d")]]
+    ready, actions = first_of(*hosts).actions()
+    assert ready == 3
+    assert {action.check for action in actions} == {"c.b", "c.c", "c.d"}
+
+
+@pytest.mark.parametrize("hosts", [[[told("x", "pass")]], [[told("x", "warn")]], []])
+def test_where_all_are_ready_nothing_is_first(hosts):
+    assert first_of(*hosts).waiting == 0
+    lines = [make_line(f"db{number}", found) for number, found in enumerate(hosts)]
+    assert "First this" not in render_html(merge(lines), "2026-11-21T04:00:00Z")
+
+
+def test_what_nobody_knows_how_to_find_out_is_no_action():
+    first = first_of([told("a", "error", why="odd")], [told("b", "error", why="odd"), told("c")])
+    assert first.actions() == (0, [first.actions()[1][0]])
+    assert first.actions()[1][0].check == "c.c"
+
+
+def test_a_fleet_of_hosts_that_have_nothing_in_common_is_bounded(monkeypatch):
+    monkeypatch.setattr("hostproof_controller.report.causes._MOST_ACTIONS", 5)
+    first = first_of(*[[told(f"x{n}")] for n in range(40)])
+    assert first.waiting == 40
+    assert len(first.actions()[1]) == 3
+
+
+def test_the_page_says_how_many_become_ready():
+    lines = [make_line("db1", [told("a")]), make_line("db2", [told("b"), told("c", "fail", "b")])]
+    text = render_html(merge(lines), "2026-11-21T04:00:00Z")
+    assert "with these 2, 2 of the 2 hosts that are not ready become so" in text
+    assert "Goes away with it: 1 finding <small>c.c</small>" in text
