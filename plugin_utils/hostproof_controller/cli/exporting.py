@@ -17,7 +17,7 @@ from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.controls import check_ids
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, WAIVED, WARN
 
-from ..report.render import render_folder, render_lines, with_waivers
+from ..report.render import render_folder, render_lines, with_waivers, write_private
 from ..report.store import FINDINGS_FILE, Results, merge, merged_lines, read_entries
 from ..report.text import fix_of, one_line, printable
 from ..report.verdict import STATUS_GLYPHS, exit_code, verdicts
@@ -56,7 +56,7 @@ _SCHEMAS = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas"
 
 def run(given: Given) -> int:
     form = given.last("format")
-    if form is None and not given["fixes"]:
+    if form is None and not given["fixes"] and not given["readable"]:
         from ..report.__main__ import main
 
         folder = given["dir"][0]
@@ -71,6 +71,8 @@ def run(given: Given) -> int:
             raise Refused(
                 f"--{name} does not go with {'--fixes' if given['fixes'] else '--format'}"
             )
+    if given["readable"] and not (form and given["out"]):
+        raise Refused("--readable goes with --format and --out")
     if form and given["fixes"]:
         raise Refused("--format does not go with --fixes")
     results = _results(given)
@@ -85,6 +87,9 @@ def run(given: Given) -> int:
     if out is None:
         sys.stdout.write(text)
         sys.stdout.flush()
+    elif given["readable"]:
+        # In one step: what reads it meanwhile never finds half of it.
+        write_private(out, text, mode=0o644)
     else:
         _write_new(out, text)
     return exit_code(results, strict)

@@ -236,6 +236,11 @@ VERBS = (
                 ours=True,
             ),
             Option(
+                ("--readable",),
+                "let everybody read the file of --out, which is replaced: for an exporter",
+                ours=True,
+            ),
+            Option(
                 ("--fixes",),
                 "write a script and a playbook a host to this new folder, to be read and run",
                 "DIR",

@@ -12,7 +12,8 @@
     notes       sentences about the files it was rendered from
     runs        [{"id", "started", "hosts": it set out to judge, "answered": that left a result}]
     totals      {"hosts": {verdict: count}, "findings": {status: count}}
-    hosts       [{"host", "verdict", "outcome", "at", "findings": {status: count},
+    hosts       [{"host", "verdict", "outcome", "at", "recorded_at": when the oldest evidence that
+                  counts was read, or null, "findings": {status: count},
                   "controls": {control: worst status}}]
     findings    [finding of docs/finding.schema.json, each with its "host"]
 
@@ -88,6 +89,7 @@ def _host(host: HostFacts) -> dict[str, Any]:
         "verdict": host.verdict,
         "outcome": host.outcome,
         "at": host.at,
+        "recorded_at": host.recorded_at,
         "findings": host.counts,
         "controls": host.controls,
     }

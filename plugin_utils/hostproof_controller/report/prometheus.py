@@ -1,11 +1,18 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""report.prom: the run in Prometheus' text format, for the node exporter's textfile collector."""
+"""report.prom: the run in Prometheus' text format, for the node exporter's textfile collector.
+
+A series a finding would be thousands for each host, nearly all of them passes. So checks are told
+where they are neither pass nor skip, MOST_CHECKS a host, and all statuses as counts a host.
+"""
 
 import calendar
+import math
 import time
 from collections import Counter
 from collections.abc import Iterable
+
+from ansible.module_utils.hostproof.finding import PASS, SEVERITIES, SKIP, STATUSES
 
 from .store import HostState, Results
 from .text import printable, remembered
@@ -13,6 +20,12 @@ from .verdict import READY, VERDICTS, exit_code
 
 #: The value of hostproof_host_verdict: 0 is ready, more is worse.
 VERDICT_VALUES = {verdict: value for value, verdict in enumerate(reversed(VERDICTS))}
+
+#: Series of checks for one host; what is beyond is one series with this in place of a check.
+MOST_CHECKS = 150
+MORE = "(more)"
+
+_QUIET = (PASS, SKIP)
 
 _Labels = tuple[tuple[str, str], ...]
 
@@ -48,9 +61,11 @@ class Prometheus:
             (finding["control"], finding["check"], finding["status"], finding["severity"])
             for one in states
             for finding in one.findings
+            if finding["status"] not in _QUIET
         )
         if not found:
             return ""
+        found = _bounded(found)
         lines = [
             # Of these four none has anything to escape (store.problem_of_finding).
             f'hostproof_findings{{host="{name}",control="{control}",check="{check}",'
@@ -58,7 +73,7 @@ class Prometheus:
             for (control, check, status, severity), count in found.items()
         ]
         if not self._begun:
-            lines = _head("findings", "Findings by host, check and status.") + lines
+            lines = _head("findings", "Findings that are neither pass nor skip.") + lines
         self._begun = True
         return "\n".join([*lines, ""])
 
@@ -66,17 +81,30 @@ class Prometheus:
         results = self._results
         verdicts: dict[_Labels, float] = {}
         judged: dict[_Labels, float] = {}
+        recorded: dict[_Labels, float] = {}
+        counts: dict[_Labels, float] = {}
         for one in results.tally.hosts:
             host = _labels(host=one.name)
             value = VERDICT_VALUES[one.verdict]
             verdicts[host] = max(verdicts.get(host, VERDICT_VALUES[READY]), value)
             judged[host] = max(judged.get(host, 0), seconds(one.at))
+            if one.recorded_at is not None:
+                recorded[host] = min(recorded.get(host, math.inf), seconds(one.recorded_at))
+            for status, count in one.counts.items():
+                of_status = _labels(host=one.name, status=status)
+                counts[of_status] = counts.get(of_status, 0) + count
         meaning = ", ".join(f"{value} {name}" for name, value in VERDICT_VALUES.items())
         verdict_meaning = f"Verdict of a host: {meaning}."
         answered = sum(run.answered for run in results.runs)
         lines: list[str] = []
         lines += _metric("host_verdict", verdict_meaning, verdicts.items())
         lines += _metric("host_judged_timestamp_seconds", "When a host was judged.", judged.items())
+        lines += _metric(
+            "host_recorded_timestamp_seconds",
+            "When the oldest evidence on a host was read.",
+            recorded.items(),
+        )
+        lines += _metric("host_findings", "All findings of a host by status.", counts.items())
         lines += _single(
             "hosts_expected", "Hosts that the runs set out to judge.", results.expected
         )
@@ -86,6 +114,19 @@ class Prometheus:
             "report_timestamp_seconds", "When this report was rendered.", seconds(self._generated)
         )
         return "\n".join(lines) + "\n"
+
+
+def _bounded(found: Counter[tuple[str, str, str, str]]) -> Counter[tuple[str, str, str, str]]:
+    """The worst so many; the others together, by status and severity."""
+    if len(found) <= MOST_CHECKS:
+        return found
+    ordered = sorted(
+        found, key=lambda key: (STATUSES.index(key[2]), SEVERITIES.index(key[3]), key[1])
+    )
+    kept = Counter({key: found[key] for key in ordered[:MOST_CHECKS]})
+    for key in ordered[MOST_CHECKS:]:
+        kept[MORE, MORE, key[2], key[3]] += found[key]
+    return kept
 
 
 def seconds(instant: str) -> int:

@@ -240,10 +240,11 @@ class Draft:
         except OSError as problem:
             raise self._failed(problem) from problem
 
-    def replace(self) -> None:
+    def replace(self, mode: int = 0o600) -> None:
         """Take the place of the file."""
         try:
             self._stream.flush()
+            os.fchmod(self._stream.fileno(), mode)
             os.fsync(self._stream.fileno())
             self._stream.close()
             os.replace(self._draft, self.path)
@@ -267,11 +268,11 @@ class Draft:
         return HostproofError(f"{self.path}: {problem.strerror or problem}")
 
 
-def write_private(path: str, text: str) -> None:
-    """Replace a file atomically, readable by its owner only."""
+def write_private(path: str, text: str, mode: int = 0o600) -> None:
+    """Replace a file atomically, readable by its owner only unless ``mode`` says otherwise."""
     with Draft(path) as draft:
         draft.write(text)
-        draft.replace()
+        draft.replace(mode)
 
 
 class Aside:

@@ -47,6 +47,7 @@ def host_verdict(findings: list[dict[str, Any]]) -> str:
 class HostFacts(NamedTuple):
     """What is known of a host when its findings have been put away.
 
+    ``recorded_at`` is when the oldest of its evidence was read, None where that is not known.
     ``controls`` are the statuses of its controls (worst_by_control), ``alike`` how many findings of
     a control have that status. Hosts that are alike share all three dictionaries.
     """
@@ -54,6 +55,7 @@ class HostFacts(NamedTuple):
     name: str
     outcome: str
     at: str
+    recorded_at: str | None
     verdict: str
     counts: dict[str, int]
     controls: dict[str, str]
@@ -89,7 +91,11 @@ class Tally:
         verdict = host_verdict(findings)
         self.verdicts[verdict] += 1
         facts = (self._one_of(counts), self._one_of(controls), self._one_of(alike))
-        self.hosts.append(HostFacts(state.name, state.outcome, state.at, verdict, *facts))
+        recorded = min(
+            (part.line["recorded_at"] for part in state.parts if part.line["recorded_at"]),
+            default=None,
+        )
+        self.hosts.append(HostFacts(state.name, state.outcome, state.at, recorded, verdict, *facts))
 
     def _one_of(self, found: dict[str, Any]) -> dict[str, Any]:
         kept: dict[str, Any] = self._known.setdefault(tuple(found.items()), found)

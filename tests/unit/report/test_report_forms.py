@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from ansible.module_utils.hostproof import VERSION
 from hostproof_controller.report.document import flat_findings
-from hostproof_controller.report.prometheus import seconds
+from hostproof_controller.report.prometheus import MOST_CHECKS, seconds
 from hostproof_controller.report.store import merge
 from prometheus_client.parser import text_string_to_metric_families
 from report_samples import finding, fleet, make_line
@@ -45,6 +45,7 @@ def test_the_document_says_what_the_run_says(validate):
         "verdict": "could not determine",
         "outcome": "unreachable",
         "at": "2026-11-21T03:15:20Z",
+        "recorded_at": "2026-11-21T03:15:20Z",
         "findings": {"fail": 0, "error": 1, "warn": 0, "waived": 0, "skip": 0, "pass": 0},
         "controls": {"host": "error"},
     }
@@ -155,8 +156,38 @@ def test_prometheus_counts_everything_once(results):
         assert family.type == "gauge"
         series = [(s.name, tuple(sorted(s.labels.items()))) for s in family.samples]
         assert len(series) == len(set(series))
+    findings = [one for state in results.states for one in state.findings]
     total = sum(sample.value for sample in found["hostproof_findings"].samples)
-    assert total == sum(len(state.findings) for state in results.states)
+    assert total == len([one for one in findings if one["status"] not in ("pass", "skip")])
+    total = sum(sample.value for sample in found["hostproof_host_findings"].samples)
+    assert total == sum(len(state.findings) for state in results.hosts)
+
+
+def test_prometheus_has_no_series_for_what_is_well():
+    lines = [make_line("db01", [finding(status="pass"), finding(status="skip")])]
+    found = families(merge(lines))
+    assert "hostproof_findings" not in found
+    counts = {s.labels["status"]: s.value for s in found["hostproof_host_findings"].samples}
+    assert counts == {"fail": 0, "error": 0, "warn": 0, "waived": 0, "skip": 1, "pass": 1}
+
+
+def test_prometheus_bounds_what_one_host_can_say():
+    bad = [finding(check=f"hugepages.x{n}", severity="low") for n in range(500)]
+    worst = finding(check="hugepages.zz", severity="critical")
+    samples = families(merge([make_line("db01", [*bad, worst])]))["hostproof_findings"].samples
+    assert len(samples) == MOST_CHECKS + 1
+    assert sum(sample.value for sample in samples) == 501
+    assert samples[0].labels["check"] == "hugepages.zz"
+    assert [s.value for s in samples if s.labels["check"] == "(more)"] == [501 - MOST_CHECKS]
+
+
+def test_when_evidence_was_recorded_is_told_of_each_host():
+    line = make_line("db01", [finding()], recorded_at="2026-11-20T09:30:00Z")
+    samples = families(merge([line]))["hostproof_host_recorded_timestamp_seconds"].samples
+    assert [sample.value for sample in samples] == [seconds("2026-11-20T09:30:00Z")]
+    assert json.loads(render_document(merge([line]), NOW))["hosts"][0]["recorded_at"] == (
+        "2026-11-20T09:30:00Z"
+    )
 
 
 def test_prometheus_values():
