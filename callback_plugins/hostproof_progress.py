@@ -89,6 +89,11 @@ def deep_printable(value: Any) -> Any:
     return value
 
 
+def _name(task: Any) -> str:
+    """The module of a task, as the collection names it or a checkout."""
+    return str(task.action).removeprefix("hostproof.hostproof.")
+
+
 class CallbackModule(DefaultCallback):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "stdout"
@@ -134,7 +139,7 @@ class CallbackModule(DefaultCallback):
 
     def v2_playbook_on_task_start(self, task, is_conditional) -> None:
         if self._is_quiet(task):
-            if task.action in (JUDGE, RECORD):
+            if _name(task) in (JUDGE, RECORD):
                 self._answered, self._began = 0, time.monotonic()
                 self._waiting.clear()
                 self._show_progress()
@@ -146,14 +151,14 @@ class CallbackModule(DefaultCallback):
         super().v2_playbook_on_task_start(task, is_conditional)
 
     def v2_runner_on_start(self, host, task) -> None:
-        if task.action in (JUDGE, RECORD):
+        if _name(task) in (JUDGE, RECORD):
             self._waiting[host.get_name()] = None
         super().v2_runner_on_start(host, task)
 
     def v2_runner_on_ok(self, result) -> None:
         if not self._take(result):
             super().v2_runner_on_ok(result)
-        if result._task.action == APPLY:
+        if _name(result._task) == APPLY:
             for text in result._result.get("pending", []):
                 self._display.display(f"pending: [{result._host}]: {text}")
 
@@ -186,24 +191,24 @@ class CallbackModule(DefaultCallback):
                 self._display.display = shown
 
     def _is_quiet(self, task) -> bool:
-        return task.action in QUIET and not self._display.verbosity
+        return bool({task.action, _name(task)} & {*QUIET}) and not self._display.verbosity
 
     def _take(self, result, *, failed: bool = False) -> bool:
         """Whether the result was shown here: as progress, as the summary, or rightly not at all."""
         task, answer = result._task, result._result
-        if task.action in (JUDGE, RECORD):
+        if _name(task) in (JUDGE, RECORD):
             self._answered += 1
             self._waiting.pop(result._host.get_name(), None)
             self._show_progress()
-        if task.action == REPORT and "summary" in answer:
+        if _name(task) == REPORT and "summary" in answer:
             self._display.display(f"{answer['summary']}\n\nReport: {answer['report']}")
             return True
-        if task.action in TELL and not failed:
+        if _name(task) in TELL and not failed:
             for line in answer.get("lines", []):
                 self._display.display(line)
             return not self._display.verbosity
         # What the report tells needs no second place; any other failure must be seen here.
-        told = task.action == JUDGE and (answer.get("reported") or answer.get("unreachable"))
+        told = _name(task) == JUDGE and (answer.get("reported") or answer.get("unreachable"))
         return bool(self._is_quiet(task) and (not failed or told))
 
     def _show_progress(self) -> None:

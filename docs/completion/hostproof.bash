@@ -27,7 +27,7 @@ _hostproof() {
   root=$(dirname -- "$(readlink -f -- "$root")")
   COMPREPLY=()
   if [[ $COMP_CWORD == 1 ]]; then
-    _hostproof_of echo 'audit verify apply revert baseline compare record detect_storage init report diff history sign verify-report checks explain completion test help --help --version'
+    _hostproof_of echo 'audit verify apply revert baseline compare record detect_storage init report diff history sign verify-report checks explain completion collection test help --help --version'
     return
   fi
   case ${COMP_WORDS[1]}/$before in
@@ -265,7 +265,7 @@ _hostproof() {
     report/--waivers) _hostproof_paths -f ;;
     report/--format) _hostproof_of echo 'csv markdown sarif junit json prometheus html' ;;
     report/--fixes) true ;;
-    report/*) _hostproof_word '--out --query --waivers --strict --quiet --format --fixes -h --help' || _hostproof_paths -d ;;
+    report/*) _hostproof_word '--out --query --waivers --strict --quiet --format --readable --fixes -h --help' || _hostproof_paths -d ;;
     diff/--format) _hostproof_of echo 'text json csv markdown' ;;
     diff/*) _hostproof_word '--values --format -h --help' || _hostproof_paths -d ;;
     history/--html) _hostproof_paths -f ;;
@@ -285,8 +285,10 @@ _hostproof() {
     explain/--format) _hostproof_of echo 'text json' ;;
     explain/*) _hostproof_word '--format -h --help' || _hostproof_of _hostproof_checks ;;
     completion/*) _hostproof_word ' -h --help' || _hostproof_of echo 'bash zsh fish' ;;
+    collection/--out) _hostproof_paths -d ;;
+    collection/*) _hostproof_word '--out -h --help' || true ;;
     test/*) _hostproof_word '--quick -h --help' || true ;;
-    help/*) _hostproof_of echo 'audit verify apply revert baseline compare record detect_storage init report diff history sign verify-report checks explain completion test' ;;
+    help/*) _hostproof_of echo 'audit verify apply revert baseline compare record detect_storage init report diff history sign verify-report checks explain completion collection test' ;;
   esac
 }
 

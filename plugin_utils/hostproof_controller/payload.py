@@ -32,9 +32,8 @@ from typing import Any
 from ansible.module_utils.hostproof import bounded
 
 from . import sources as travelling
+from .layout import IS_COLLECTION, LIBRARY, ROOT
 from .sources import MODULES, PACKAGE, Source
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: Smaller by a fifth, but a Python can be built without it: then the second one is sent.
 COMPRESSIONS = ("lzma", "zlib")
@@ -192,7 +191,7 @@ def _prepare_all() -> bytes:
 
 @functools.cache
 def _read() -> dict[str, tuple[Path, bytes]]:
-    return travelling.read_sources(ROOT)
+    return travelling.read_sources(ROOT, LIBRARY)
 
 
 @functools.cache
@@ -287,7 +286,8 @@ def _folder() -> Path:
 
 
 def _parents() -> Iterator[Path]:
-    yield ROOT / ".cache"
+    if not IS_COLLECTION:
+        yield ROOT / ".cache"
     # An account without a name, as in a container, has no home.
     with contextlib.suppress(RuntimeError):
         yield Path.home() / ".cache/hostproof"

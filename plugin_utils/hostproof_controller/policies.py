@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+from .layout import ROLES
 
 #: Variables of a role that decide what its tasks do, not what a host should be.
 OF_TASKS = ("verify_fail_on", "reboot_ok")
@@ -97,7 +97,7 @@ class Control(NamedTuple):
 def controls() -> dict[str, Control]:
     """Every control that has a role, by name."""
     found = {}
-    for specs in sorted((ROOT / "roles").glob("*/meta/argument_specs.yml")):
+    for specs in sorted(ROLES.glob("*/meta/argument_specs.yml")):
         name = specs.parents[1].name
         options = _yaml(specs)["argument_specs"]["main"].get("options") or {}
         defaults = _yaml(specs.parents[1] / "defaults/main.yml")

@@ -25,9 +25,8 @@ from ansible.release import __version__ as CORE
 from ansible.utils.unsafe_proxy import wrap_var
 
 from . import answers, overrun, payload, policies, runs
+from .layout import COLLECTION, LIBRARY
 from .report import text
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: From here on only what is marked as a template is one; before, all that is not marked as unsafe.
 TRUST_IS_EXPLICIT = tuple(int(part) for part in CORE.split(".")[:2]) >= (2, 19)
@@ -178,7 +177,7 @@ class PayloadAction(ActionBase):
 
     def _by_module(self, params: dict[str, Any]) -> dict[str, Any]:
         return self._execute_module(
-            module_name=self.module, module_args=params, task_vars=self._variables
+            module_name=COLLECTION + self.module, module_args=params, task_vars=self._variables
         )
 
     def _parse_returned_data(self, res: Any, *profile: Any) -> Any:
@@ -282,7 +281,7 @@ class JudgingAction(PayloadAction):
 @functools.cache
 def argument_spec(module: str) -> dict[str, Any]:
     """ARGUMENT_SPEC of a module in library/: a literal, so that the module need not be imported."""
-    tree = ast.parse((ROOT / "library" / f"{module}.py").read_text(encoding="utf-8"))
+    tree = ast.parse((LIBRARY / f"{module}.py").read_text(encoding="utf-8"))
     for node in tree.body:
         names = node.targets if isinstance(node, ast.Assign) else []
         if any(isinstance(one, ast.Name) and one.id == "ARGUMENT_SPEC" for one in names):

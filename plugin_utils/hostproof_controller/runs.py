@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from .layout import WORKPLACE
 
 #: Environment variable of a run's folder, of the folder above it, and the latter's name.
 FOLDERS = (
@@ -48,7 +48,7 @@ def name_folders() -> None:
             above = os.environ.get(parent_variable)
             if not above:
                 artifacts = os.environ.get(ARTIFACTS)
-                above = os.path.join(artifacts, parent) if artifacts else str(ROOT / parent)
+                above = os.path.join(artifacts, parent) if artifacts else str(WORKPLACE / parent)
             os.environ[variable] = str(Path(above).absolute() / f"{stamp}-{secrets.token_hex(2)}")
 
 

@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 PACKAGE = "ansible.module_utils.hostproof"
+#: What ``ansible.module_utils.`` is called in the modules of the collection.
+OF_COLLECTION = "ansible_collections.hostproof.hostproof.plugins.module_utils."
+
 #: Modules of library/ stand under this name in a payload.
 MODULES = "library"
 
@@ -43,17 +46,25 @@ class Source(NamedTuple):
     imports: tuple[str, ...]
 
 
-def read_sources(root: Path) -> dict[str, tuple[Path, bytes]]:
-    """Name to path (relative to ``root``) and content of everything that may travel."""
+def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
+    """Name to path (relative to ``root``) and content of everything that may travel.
+
+    ``library`` is the folder of the modules, below ``root`` too.
+    """
     found = {}
     for path in sorted((root / "module_utils/hostproof").rglob("*.py")):
         parts = list(path.relative_to(root / "module_utils").with_suffix("").parts)
         if parts[-1] == "__init__":
             parts.pop()
         found[".".join(["ansible.module_utils", *parts])] = path
-    for path in sorted((root / "library").glob("*.py")):
+    for path in sorted(library.glob("*.py")):
         found[f"{MODULES}.{path.stem}"] = path
-    return {name: (path.relative_to(root), path.read_bytes()) for name, path in found.items()}
+    return {name: (path.relative_to(root), _as_checkout(path)) for name, path in found.items()}
+
+
+def _as_checkout(path: Path) -> bytes:
+    """The source; modules of the collection import what travels by the collection's name."""
+    return path.read_bytes().replace(OF_COLLECTION.encode(), b"ansible.module_utils.")
 
 
 def prepare(name: str, path: Path, content: bytes) -> Source:

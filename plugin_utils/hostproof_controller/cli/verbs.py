@@ -345,6 +345,16 @@ VERBS = (
         exits=DONE,
     ),
     Verb(
+        "collection",
+        "build the collection hostproof.hostproof for other projects",
+        "collecting:run",
+        "Writes hostproof-hostproof-VERSION.tar.gz. In another project: ansible-galaxy collection "
+        "install FILE, then hostproof.hostproof.hugepages and the other roles, modules and "
+        "playbooks.",
+        (Option(("--out",), "folder for the file, here unless given", "DIR", FOLDER),),
+        exits=DONE,
+    ),
+    Verb(
         "test",
         "run Hostproof's own tests (--quick: without machines)",
         "testing:run",

@@ -1,0 +1,117 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof collection``: this checkout as the collection hostproof.hostproof.
+
+The same files in the folders that Ansible wants (layout.py finds them there). What changes are
+names: tasks call modules and roles by their whole name, and modules import what travels by it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+from ansible.module_utils.hostproof import VERSION
+
+from ..sources import OF_COLLECTION
+from .command import Given, Refused
+from .play import ROOT, child_environment, environment_folder
+from .terminal import say
+
+NAME = "hostproof.hostproof"
+
+#: Folders of a checkout, and of the collection.
+FOLDERS = {
+    "action_plugins": "plugins/action",
+    "callback_plugins": "plugins/callback",
+    "filter_plugins": "plugins/filter",
+    "library": "plugins/modules",
+    "module_utils": "plugins/module_utils",
+    "plugin_utils": "plugins/plugin_utils",
+    "playbooks": "playbooks",
+    "roles": "roles",
+    "docs": "docs",
+}
+FILES = ("LICENSE", "README.md", "CHANGELOG.md")
+
+#: Of another installation: links to folders of the checkout, what Python and we keep.
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".cache", "images", "completion")
+
+GALAXY = {
+    "namespace": "hostproof",
+    "name": "hostproof",
+    "version": VERSION,
+    "readme": "README.md",
+    "authors": ["Hostproof contributors"],
+    "description": "Makes hosts ready for an Oracle database, and proves it",
+    "license_file": "LICENSE",
+    "tags": ["oracle", "database", "linux", "aix", "storage", "networking"],
+    "repository": "https://hostproof.invalid/hostproof",
+    "build_ignore": [],
+}
+
+
+def run(given: Given) -> int:
+    out = Path(given.last("out") or ".")
+    if not out.is_dir():
+        raise Refused(f"--out: there is no folder {out}")
+    with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
+        lay_out(Path(folder))
+        program = environment_folder() / "bin/ansible-galaxy"
+        command = [str(program), "collection", "build", folder, "--output-path", str(out)]
+        done = subprocess.run(
+            [*command, "--force"], env=child_environment(), capture_output=True, text=True
+        )
+    if done.returncode:
+        raise Refused(f"ansible-galaxy cannot build it: {done.stderr.strip()}")
+    say(os.fspath(out / f"hostproof-hostproof-{VERSION}.tar.gz"))
+    return 0
+
+
+def lay_out(folder: Path) -> None:
+    """Write the collection's files into this empty folder."""
+    for name, place in FOLDERS.items():
+        for source in _files(ROOT / name):
+            target = folder / place / source.relative_to(ROOT / name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+            target.chmod(0o644)
+    for name in FILES:
+        shutil.copyfile(ROOT / name, folder / name)
+    modules = sorted(path.stem for path in (folder / "plugins/modules").glob("*.py"))
+    roles = sorted(path.name for path in (folder / "roles").iterdir())
+    for path in (folder / "plugins/modules").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("ansible.module_utils.hostproof", f"{OF_COLLECTION}hostproof"))
+    for path in [*(folder / "playbooks").rglob("*.yml"), *(folder / "roles").rglob("tasks/*.yml")]:
+        path.write_text(by_whole_names(path.read_text(encoding="utf-8"), modules, roles))
+    (folder / "meta").mkdir()
+    runtime = {"requires_ansible": ">=2.16.0", "action_groups": {"all": modules}}
+    for name, told in (("galaxy.yml", GALAXY), ("meta/runtime.yml", runtime)):
+        text = yaml.safe_dump(told, sort_keys=False, explicit_start=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for inside, folders, names in os.walk(folder):
+        left_out = _LEFT_OUT(inside, [*folders, *names])
+        # playbooks/ has links to the other folders of a checkout; os.walk follows none.
+        folders[:] = [one for one in folders if one not in left_out]
+        yield from (Path(inside, one) for one in names if one not in left_out)
+
+
+def by_whole_names(text: str, modules: list[str], roles: list[str]) -> str:
+    """Tasks that call our modules and roles by their whole names, in any project."""
+    called = re.compile(rf"^( *(?:- )?)({'|'.join(modules)}):", re.MULTILINE)
+    text = called.sub(rf"\1{NAME}.\2:", text)
+    of_role = re.compile(
+        rf"((?:import|include)_role:\n(?: +(?!name:)\w+:.*\n)* +name: )({'|'.join(roles)})$",
+        re.MULTILINE,
+    )
+    return of_role.sub(rf"\1{NAME}.\2", text)

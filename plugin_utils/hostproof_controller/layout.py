@@ -1,0 +1,19 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where things lie: in a checkout, or in the installed collection, where Ansible names the folders.
+
+Below ``plugins/`` of the collection module_utils/ and plugin_utils/ have the names of a checkout.
+"""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+IS_COLLECTION = ROOT.name == "plugins" and (ROOT.parent / "MANIFEST.json").is_file()
+
+#: What stands before the name of a module.
+COLLECTION = "hostproof.hostproof." if IS_COLLECTION else ""
+LIBRARY = ROOT / ("modules" if IS_COLLECTION else "library")
+ROLES = (ROOT.parent if IS_COLLECTION else ROOT) / "roles"
+
+#: Whose folder has reports/: nobody looks for his own below an installed collection.
+WORKPLACE = Path.cwd() if IS_COLLECTION else ROOT
