@@ -53,14 +53,14 @@ from .verdict import (
 PAGE_LIMIT = 14500000
 
 #: Findings with more text than this share what they have in common; evidence beyond it is packed.
-INLINE_FINDINGS = 4000000
+INLINE_FINDINGS = 2000000
 INLINE_EVIDENCE = 2000000
 
 #: Sections of a large report that stand in line, in bytes: a browser shows that much at once.
-INLINE_SECTIONS = 1500000
+INLINE_SECTIONS = 400000
 
 #: With more hosts than these a cell of the matrix is a link only where it needs attention.
-LINKED_HOSTS = 500
+LINKED_HOSTS = 200
 
 #: About how much markup one finding takes.
 _MARKUP = 450

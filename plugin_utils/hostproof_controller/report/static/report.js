@@ -353,6 +353,7 @@
     form.elements.all.checked = query.get('all') === '1';
   }
 
+  const FEW_HOSTS = 12;
   const output = form.querySelector('output');
   const heads = all('.m thead th');
   let turn = 0;
@@ -388,6 +389,10 @@
         head.hidden = hidden;
         for (const row of rows) row.cells[column].hidden = hidden;
       });
+    }
+    // Few are wanted, perhaps on paper: they need not be scrolled to.
+    if (shown <= FEW_HOSTS && shown < rows.length) {
+      hosts.filter((section) => !section.hidden).forEach(complete);
     }
     output.textContent =
       findings + ' findings on ' + shown + ' of ' + rows.length + ' hosts shown';
