@@ -136,3 +136,23 @@ def test_many_are_asked_so_many_at_a_time(tmp_path, snmpd):
         inventory = hosts(tmp_path, db1={"storage_type_addresses": [address] * 12})
         detect(inventory, detect_storage_at_once=3)
         assert 1 < slow.most <= 3
+
+
+def test_a_file_of_definitions_makes_a_device_known(snmpd, tmp_path):
+    """The user's own, as docs/controls/storage_type.md shows it."""
+    mine = {
+        "vendor": "ACME",
+        "product": "Frobnicator",
+        "role": "san",
+        "known_by": [{"object_id": "e.99999.1"}, {"description": r"^Linux - 6\.1\.0 #1 SMP"}],
+        "version": [{"at": "sysDescr", "pattern": r"(6[.]\d+)"}],
+        "source": "ACME-STORAGE-MIB",
+    }
+    path = tmp_path / "acme.yml"
+    path.write_text(yaml.safe_dump({"storage_type_definitions": [mine]}))
+    inventory = hosts(tmp_path, db01={"storage_type_addresses": [f"127.0.0.1:{snmpd}"]})
+    kept = tmp_path / "found.json"
+    detect(inventory, "-e", f"@{path}", detect_storage_output=str(kept))
+    (one,) = json.loads(kept.read_text())["localhost"]
+    told = (one["outcome"], one["vendor"], one["product"], one["version"])
+    assert told == ("recognised", "ACME", "Frobnicator", "6.1")
