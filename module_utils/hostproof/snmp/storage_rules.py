@@ -207,6 +207,7 @@ _DF = E + "789.1.5.4.1."
 _SHARES = E + "42.2.225.1.6.1."
 _POOLS = E + "50536.1.1.1.1."
 _SPACE = E + "19746.1.3.2.1.1."
+_OCEANSTOR = E + "34774.4.1.1."
 _HOST_STORAGE = "1.3.6.1.2.1.25.2.3.1."
 
 VOLUMES = tuple(
@@ -252,6 +253,19 @@ VOLUMES = tuple(
         _SPACE + "3",
         r"post-comp",
         "DATA-DOMAIN-MIB fileSystemSpaceTable",
+    ),
+    # The whole array: its serial number, totalCapacity and usedCapacity in MiB.
+    Volumes(
+        "OceanStor",
+        _OCEANSTOR + "1",
+        _OCEANSTOR + "5",
+        _OCEANSTOR + "4",
+        1 << 20,
+        "",
+        "",
+        "",
+        "",
+        "ISM-STORAGE-SVC-MIB",
     ),
     Volumes(
         "",

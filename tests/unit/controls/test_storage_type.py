@@ -534,9 +534,13 @@ def df(base: str = "netapp-7mode", **fill: float) -> Agent:
     return agent(base, **rows(table))
 
 
+#: nodeModel, by the node's name: the record has one node, "n1-1".
+NODE_MODEL = E + "789.1.25.2.1.4."
+
+
 def all_flash(**fill: float) -> Agent:
     filer = df("ontap-cluster", **fill)
-    filer.rows[key_of(E + "789.1.25.2.1.4.1")] = ("4", "AFF-A400")
+    filer.rows[key_of(NODE_MODEL + "4.110.49.45.49")] = ("4", "AFF-A400")
     return filer
 
 
@@ -599,6 +603,29 @@ class TestSpace:
     def test_seventy_percent_of_a_volume_is_advice_for_disks(self, judge, filer, status):
         host = database_host(filer(a_1=20, v=70), u02="filer:/vol/v")
         assert only(judge(host)["space"]).status == status
+
+    @pytest.mark.parametrize(("filer", "advised"), [(df, True), (all_flash, False)])
+    def test_fragments_are_a_matter_of_disks(self, judge, filer, advised):
+        """Part III (2011) of the articles on sequential reads: never on AFF."""
+        host = database_host(filer(a_1=98, v=98), u02="filer:/vol/v")
+        fix = only(judge(host)["space"]).fix
+        assert ("reallocate measure -o" in fix, "never on AFF" in fix) == (advised, advised)
+
+    @pytest.mark.parametrize(("other", "status"), [("AFF-A250", "pass"), ("FAS2720", "warn")])
+    def test_a_cluster_is_flash_if_all_of_its_nodes_are(self, judge, other, status):
+        filer = all_flash(a_1=87)
+        filer.rows[key_of(NODE_MODEL + "4.110.49.45.50")] = ("4", other)
+        assert only(judge(database_host(filer))["space"]).status == status
+
+    @pytest.mark.parametrize(("used", "status"), [(800, "pass"), (900, "warn"), (990, "warn")])
+    def test_of_an_oceanstor_the_whole_array_counts(self, judge, used, status):
+        array = agent(
+            "oceanstor", **rows({E + "34774.4.1.1.4.0": used, E + "34774.4.1.1.5.0": 1000})
+        )
+        finding = only(judge(database_host(array))["space"])
+        percent = used // 10
+        told = f"2102350HYS10H1000010 {percent} percent of 1000.0 MiB"
+        assert (finding.status, finding.running) == (status, told)
 
     def test_what_thick_volumes_do_not_use_is_free(self, judge):
         thick = only(judge(database_host(df(a_1=95, v=10)))["space"])

@@ -47,6 +47,15 @@ _NO_ROOM = 98
 _SANE_ON_DISKS = 70
 
 
+#: WAFL performance VS sequential reads, part III (2011): the filer itself measured the fragments,
+#: and they were gone after reads with read_realloc. Of disks alone: flash has no heads to move.
+_FRAGMENTS = (
+    "; where it is read sequentially (full scans, backups), let the filer measure how it lies "
+    "(reallocate measure -o VOLUME; EMS then says wafl.reallocate.check.value, 3 is well), and "
+    "consider read_realloc: on disks only, never on AFF"
+)
+
+
 _FULL_BY_DESIGN = re.compile(
     r"/\.?snapshot$|snap reserve$|^aggr0|^/vol/vol0/?$|[_-]root/?$", re.IGNORECASE
 )
@@ -98,7 +107,8 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         status,
         why=" ".join(reasons),
         fix="add disks to the aggregate or pool, move data away, or enlarge the volume; "
-        "storage_type_media says what the storage is made of",
+        "storage_type_media says what the storage is made of"
+        + (_FRAGMENTS if carved and media == storage_rules.HDD else ""),
         desired="below {0} percent, {1} at most ({2})".format(*limits),
         running=running,
         evidence=volumes.evidence,
@@ -113,8 +123,10 @@ def _media_of(server: Server, policy: Policy) -> str:
     storage = server.storage
     if storage.product in storage_rules.BEFORE_FLASH:
         return storage_rules.HDD
-    if storage.product in storage_rules.FLASH_PRODUCTS or re.match(
-        storage_rules.ALL_FLASH, storage.model or ""
+    # The nodes of a cluster may be of several models.
+    models = (storage.model or "").split(", ")
+    if storage.product in storage_rules.FLASH_PRODUCTS or all(
+        re.match(storage_rules.ALL_FLASH, model) for model in models
     ):
         return storage_rules.SSD
     return ""
