@@ -219,7 +219,7 @@ def with_parameters(readings: Readings) -> None:
     readings["link:" + target] = {"kind": "link", "at": at, "target": target}
 
 
-def kernel(machine: packs.Machine) -> packs.Machine:
+def kernel(machine: packs.Machine, readings: Readings) -> packs.Machine:
     """The values of a kernel that has read that drop-in, and what the homes tell."""
     for name, value in {**kernel_packs.STOCK, **PARAMETERS}.items():
         machine.file(kernel_packs.proc(name), value + "\n")
@@ -230,6 +230,9 @@ def kernel(machine: packs.Machine) -> packs.Machine:
         machine.command(f"stat -L -c %U {home}/bin/sqlplus", "oracle\n")
         machine.command(f"sqlplus -V of {home}", f"SQL*Plus: Release {release} Production\n")
     sets = (packs.FIXTURES / "sysvipc_sem/linux-6.18-two-sets.txt").read_text()
+    monitors = readings["processes:pmon"].get("processes", [])
+    for pid in ("self", *(one["pid"] for one in monitors)):
+        machine.link(f"/proc/{pid}/ns/ipc", "ipc:[4026531839]")
     return machine.file("/proc/sysvipc/sem", sets)
 
 
@@ -251,7 +254,7 @@ def complete(host: str) -> str:
     asking = {"hugepages": packs.hugepages_policy(), "pre_page_sga": oracle_packs.policy()}
     found = _read(page_sizes(parameters, readings), found, asking)
     asking = {"kernel_parameters": default_policy("kernel_parameters")}
-    found = _read(kernel(parameters), found, asking)
+    found = _read(kernel(parameters, readings), found, asking)
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
     found.pop("command:ip -o addr show", None)  # no control told what the host has

@@ -315,6 +315,23 @@ class TestLayers:
         assert "127 of 128 sets of semaphores" in found.in_use
 
 
+class TestNamespaces:
+    def host(self, own: str) -> packs.Machine:
+        machine = with_home(stock().instance("ORCL"))
+        machine.link("/proc/self/ns/ipc", "ipc:[4026531839]")
+        return machine.link("/proc/2101/ns/ipc", own)
+
+    def test_an_instance_in_the_namespace_of_the_host(self, judge):
+        assert judge(self.host("ipc:[4026531839]"))["kernel.sem"].status == "pass"
+
+    def test_an_instance_in_a_namespace_of_its_own(self, judge):
+        found = judge(self.host("ipc:[4026532280]"))
+        assert found["kernel.sem"].status == found["kernel.shmall"].status == "error"
+        assert "ORCL runs in an IPC namespace of its own" in found["kernel.sem"].why
+        # These are the host's for everybody.
+        assert found["fs.aio-max-nr"].status == "fail"
+
+
 class TestReversePath:
     @pytest.mark.parametrize(
         ("everywhere", "own", "status"),

@@ -11,6 +11,7 @@ from ...host import Host
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_sem, sysvipc_shm
 from ...parsers.systemd import sysctl_d
 from ...probes.kernel import numa, page_size
+from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, instances, releases
 from ...probes.systemd import boot as boot_probe
 from .comparing import numbers
@@ -21,6 +22,7 @@ from .table import ROWS
 #: Where Direct NFS is told its servers, for all homes of a host.
 ORANFSTAB = "/etc/oranfstab"
 RELEASE_FILE = "/proc/sys/kernel/osrelease"
+_NAMESPACE = "/proc/{0}/ns/ipc"
 SEMAPHORES = "/proc/sysvipc/sem"
 AIO_USED = "/proc/sys/fs/aio-nr"
 FILES_USED = "/proc/sys/fs/file-nr"
@@ -33,7 +35,8 @@ class Facts(NamedTuple):
 
     ``running`` are the texts of files by their paths below /proc/sys. ``cluster`` is whether
     Clusterware runs, ``interconnect`` its interfaces or those of the policy. ``saptune`` maps
-    parameters that it has set to the folder that says so.
+    parameters that it has set to the folder that says so. ``apart`` are the instances that run in
+    an IPC namespace of their own, where semaphores and shared memory have other limits.
     """
 
     meminfo: Answer[Dict[str, int]]
@@ -50,6 +53,7 @@ class Facts(NamedTuple):
     aio_used: Answer[int]
     files_used: Answer[str]
     saptune: Dict[str, str]
+    apart: Answer[List[str]]
     file: Answer[str]
 
 
@@ -69,13 +73,14 @@ def read(host: Host, policy: Policy) -> Facts:
     interconnect = attempt(_read_interconnect, host, policy)
     segments = attempt(instances.read_segments, host)
     running = _read_running(host, policy, if_known(interconnect, ()))
+    software = releases.read_software(host)
     return Facts(
         meminfo=memory,
         kernel=attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip())),
         figures=_figures(host, policy, memory, segments, running),
         boot=boot_probe.read_boot(host),
         running=running,
-        software=releases.read_software(host),
+        software=software,
         cluster=attempt(lambda: bool(known(daemons))),
         direct_nfs=not isinstance(attempt(host.stat, ORANFSTAB), HostproofError),
         interconnect=interconnect,
@@ -84,6 +89,7 @@ def read(host: Host, policy: Policy) -> Facts:
         aio_used=attempt(host.read_number, AIO_USED),
         files_used=attempt(host.read_text, FILES_USED),
         saptune=_read_saptune(host),
+        apart=attempt(_read_apart, host, software),
         file=attempt(host.read_text, policy.sysctl_file),
     )
 
@@ -136,6 +142,17 @@ def _sga(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
 def _count_nodes(host: Host) -> int:
     names = unless_absent(attempt(host.list_dir, numa.FOLDER), [])
     return max(1, len([name for name in names if re.match(r"node\d{1,4}\Z", name)]))
+
+
+def _read_apart(host: Host, software: releases.Software) -> List[str]:
+    """By SID; a container's instance is seen from the host that it runs on."""
+    monitors = known(software.monitors)
+    own = nfs_files.link_target(host, _NAMESPACE.format("self")) if monitors else ""
+    return sorted(
+        one.argv0.partition("_pmon_")[2]
+        for one in monitors
+        if nfs_files.link_target(host, _NAMESPACE.format(one.pid)) != own
+    )
 
 
 def _read_saptune(host: Host) -> Dict[str, str]:

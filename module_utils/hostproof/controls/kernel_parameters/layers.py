@@ -6,7 +6,7 @@ from typing import List, Optional
 
 from ...answer import Answer, attempt, known
 from ...checking import Skip, Verdict
-from ...errors import Absent, HostproofError
+from ...errors import Absent, HostproofError, Unanswered
 from ...finding import FAIL, PASS, WARN
 from ...probes.systemd.boot import SysctlAtBoot, setting_text
 from .comparing import Numbers, text_of, words
@@ -26,6 +26,9 @@ from .wanted import (
 #: Percent of a limit that may be used before it is said, and before it is wrong.
 _WARN_AT, _FAIL_AT = 70, 90
 
+#: What an IPC namespace has for itself.
+_OF_NAMESPACE = ("kernel/sem", "kernel/shm")
+
 
 def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     """``fail`` where a demand is not met now or after the next boot; advice is a ``warn``."""
@@ -36,6 +39,13 @@ def judge_parameter(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     instead = counts_instead(one, facts)
     if instead is not None:
         raise Skip(instead)
+    apart = known(facts.apart) if one.key.startswith(_OF_NAMESPACE) else []
+    if apart:
+        raise Unanswered(
+            "processes:pmon",
+            f"{', '.join(apart)} runs in an IPC namespace of its own, which has another {one.name} "
+            "than this host: audit in there",
+        )
     demand = known(one.demand)
     now = running_of(one, facts)
     at_boot = attempt(at_boot_of, one, facts.boot)
