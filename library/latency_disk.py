@@ -187,9 +187,6 @@ def main():
     )
     given = dict(module.params)
 
-    def run(argv):
-        return module.run_command(argv, environ_update={"LC_ALL": "C"}, cwd="/")
-
     try:
         given["most_bytes"] = check(given)
         given["seconds"] = given["seconds"] or MOST_SECONDS
@@ -198,7 +195,7 @@ def main():
         elif given["mode"] == "passive":
             measured = series.of_counters(LiveHost(), given)
         else:
-            measured = series.of_reads(given, run)
+            measured = series.of_reads(given)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"latency_disk: {problem}")
     module.exit_json(

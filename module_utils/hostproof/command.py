@@ -13,12 +13,13 @@ import os
 import pwd
 import re
 import resource
+import selectors
 import signal
 import subprocess
 import tempfile
 import time
 from contextlib import ExitStack
-from typing import Any, Dict, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from . import child, guarded
 from .errors import HostproofError
@@ -27,6 +28,8 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 #: A command that prints more than this has not answered the question.
 OUTPUT_LIMIT = 8 * 1024 * 1024
+
+_PIECE = 64 * 1024
 
 UNLIMITED = -1
 
@@ -192,6 +195,33 @@ def _raise_told(told: Any, program: str) -> None:
     if "errno" in problem:
         raise OSError(int(problem["errno"]), str(problem["text"]), program)
     raise ValueError(str(problem.get("untrusted", problem.get("error"))))
+
+
+def read_streams(streams: List[Any], argv: Sequence[str], timeout: float) -> List[bytes]:
+    """What a command writes until it closes its streams.
+
+    Instead of Popen.communicate, which with a timeout looks again and again whether the command
+    has ended, and which keeps whatever it writes.
+    """
+    deadline = time.monotonic() + timeout
+    pieces: List[List[bytes]] = [[] for _stream in streams]
+    length = 0
+    with selectors.DefaultSelector() as selector:
+        for number, stream in enumerate(streams):
+            selector.register(stream, selectors.EVENT_READ, pieces[number])
+        while selector.get_map():
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired(list(argv), timeout)
+            for one, _events in ready:
+                piece = os.read(one.fd, _PIECE)
+                one.data.append(piece)
+                length += len(piece)
+                if not piece:
+                    selector.unregister(one.fileobj)
+            if length > OUTPUT_LIMIT:
+                raise ValueError(f"wrote more than {OUTPUT_LIMIT} bytes, not read")
+    return [b"".join(one) for one in pieces]
 
 
 def state_of(command: Command, printed: Output) -> str:

@@ -23,7 +23,6 @@ import fnmatch
 import glob
 import os
 import re
-import selectors
 import signal
 import socket
 import stat
@@ -80,6 +79,9 @@ _LIMITS = {
     "exe_owner": 3.0,
     "reader": 5.0,
 }
+
+#: Bytes of a path, as the kernel has it (limits.h).
+_PATH_MAX = 4096
 
 #: Seconds that a killed command is waited for.
 PARTING = 2.0
@@ -938,7 +940,7 @@ def _run(
         cwd=None if uid is None else "/",
     )
     try:
-        stdout, stderr = _read_streams([process.stdout, process.stderr], argv, timeout)
+        stdout, stderr = command.read_streams([process.stdout, process.stderr], argv, timeout)
         # It may close its streams and live on.
         process.wait(max(0.001, until - time.monotonic()))
     except BaseException:
@@ -983,33 +985,6 @@ def _read_argument(pid: int, number: int) -> str:
 def _read_environment(pid: int, names: List[str]) -> Dict[str, str]:
     pairs = [item.partition("=") for item in _read_file(f"/proc/{pid}/environ").split("\0")]
     return {name: value for name, equals, value in pairs if equals and name in names}
-
-
-def _read_streams(streams: List[Any], argv: List[str], timeout: float) -> List[bytes]:
-    """What a command writes until it closes its streams.
-
-    Instead of Popen.communicate, which with a timeout looks again and again whether the command
-    has ended, and which keeps whatever it writes.
-    """
-    deadline = time.monotonic() + timeout
-    pieces: List[List[bytes]] = [[] for _stream in streams]
-    length = 0
-    with selectors.DefaultSelector() as selector:
-        for number, stream in enumerate(streams):
-            selector.register(stream, selectors.EVENT_READ, pieces[number])
-        while selector.get_map():
-            ready = selector.select(max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise subprocess.TimeoutExpired(argv, timeout)
-            for one, _events in ready:
-                piece = os.read(one.fd, PIECE)
-                one.data.append(piece)
-                length += len(piece)
-                if not piece:
-                    selector.unregister(one.fileobj)
-            if length > READ_LIMIT:
-                raise ValueError(f"wrote more than {READ_LIMIT} bytes, not read")
-    return [b"".join(one) for one in pieces]
 
 
 class _OpenSecret:
@@ -1159,7 +1134,7 @@ def _find_processes(pattern: str) -> List[Process]:
 def _look_at_process(pid: int, wanted: Any, ticks: float) -> Optional[Process]:
     folder = f"/proc/{pid}"
     try:
-        argv0 = _read_file(folder + "/cmdline").split("\0", 1)[0]
+        argv0 = _first_argument(folder)
         if not wanted.search(argv0):
             return None
         owner = os.stat(folder)
@@ -1173,6 +1148,12 @@ def _look_at_process(pid: int, wanted: Any, ticks: float) -> Optional[Process]:
         return Process(pid, uid, owner.st_gid, started, argv0, _exe_of(folder))
     except (FileNotFoundError, ProcessLookupError):
         return None  # ended while we looked
+
+
+def _first_argument(folder: str) -> str:
+    """As much of it as a path can be long: any account can give its processes more to read."""
+    with open(folder + "/cmdline", "rb", buffering=0) as stream:
+        return stream.read(_PATH_MAX).split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
 
 
 def _exe_of(folder: str) -> Optional[str]:
@@ -1212,23 +1193,23 @@ def _find_open_files(pattern: str, under: List[str]) -> List[OpenFiles]:
 def _look_at_open_files(pid: int, wanted: Any, under: List[str]) -> Optional[OpenFiles]:
     folder = f"/proc/{pid}"
     try:
-        argv0 = _read_file(folder + "/cmdline").split("\0", 1)[0]
+        argv0 = _first_argument(folder)
         if not wanted.search(argv0) or (not argv0 and _holds_nothing(folder)):
             return None
         owner = os.stat(folder)
         names = [folder + "/fd/" + number for number in os.listdir(folder + "/fd")]
         names += [folder + "/" + name for name in ("cwd", "exe", "root")]
-        paths = {target for target in map(_link_target, names) if target not in ("", "/")}
-        paths.update(_mapped_files(folder))
-        process = OpenFiles(pid, owner.st_uid, argv0, tuple(paths))
+        # Of a million of files that an account holds open, what nobody asked for is not kept.
+        held = (target for target in map(_link_target, names) if target not in ("", "/"))
+        paths = set(_asked_for(held, under))
+        paths.update(_asked_for(_mapped_files(folder), under))
     except (FileNotFoundError, ProcessLookupError):
         return None  # ended while we looked
     except PermissionError as problem:
         raise PermissionError(
             errno.EACCES, f"this user may not see what process {pid} holds open"
         ) from problem
-    process = _only(process, under)
-    return process if process.paths else None
+    return OpenFiles(pid, owner.st_uid, argv0, tuple(sorted(paths))) if paths else None
 
 
 def _holds_nothing(folder: str) -> bool:
@@ -1245,16 +1226,20 @@ def _link_target(path: str) -> str:
         return ""
 
 
-def _mapped_files(folder: str) -> List[str]:
+def _mapped_files(folder: str) -> Iterator[str]:
     with open(folder + "/maps", "rb") as stream:
-        fields = [line.rstrip(b"\n").split(None, 5) for line in stream]
-    names = {field[5].decode("utf-8", "surrogateescape") for field in fields if len(field) == 6}
-    return [name for name in names if name.startswith("/")]
+        for line in stream:
+            fields = line.rstrip(b"\n").split(None, 5)
+            if len(fields) == 6 and fields[5].startswith(b"/"):
+                yield fields[5].decode("utf-8", "surrogateescape")
 
 
 def _only(process: OpenFiles, under: List[str]) -> OpenFiles:
-    paths = [path for path in process.paths if any(_lies_under(path, item) for item in under)]
-    return process._replace(paths=tuple(sorted(paths)))
+    return process._replace(paths=tuple(sorted(_asked_for(process.paths, under))))
+
+
+def _asked_for(paths: Iterable[str], under: List[str]) -> Iterator[str]:
+    return (path for path in paths if any(_lies_under(path, item) for item in under))
 
 
 def _lies_under(path: str, item: str) -> bool:

@@ -22,6 +22,8 @@ UNFINISHED = ".hostproof-unfinished"
 MOUNT_LIMIT = 200
 UNMOUNT_LIMIT = 120
 RELOAD_LIMIT = 120
+#: Bytes of what a command said that a message holds.
+_SAID = 4096
 
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
@@ -118,15 +120,23 @@ class Writer:
             pass_fds=self.held,
             start_new_session=True,
         )
+        until = time.monotonic() + limit
         try:
-            output, _none = process.communicate(timeout=limit)
+            (output,) = command.read_streams([process.stdout], argv, limit)
+            # It may close its streams and live on.
+            process.wait(max(0.001, until - time.monotonic()))
         except subprocess.TimeoutExpired as problem:
             _end_group(process)
             raise HostproofError(
                 "{0}: no end after {1} seconds, stopped".format(" ".join(argv), limit)
             ) from problem
+        except ValueError as problem:
+            _end_group(process)
+            raise HostproofError("{0}: {1}, stopped".format(" ".join(argv), problem)) from problem
+        if process.stdout is not None:
+            process.stdout.close()
         if process.returncode != 0:
-            said = " ".join(output.decode("utf-8", "replace").split())
+            said = " ".join(output[-_SAID:].decode("utf-8", "replace").split())
             raise HostproofError(
                 "{0}: {1}".format(" ".join(argv), said or f"ended with {process.returncode}")
             )

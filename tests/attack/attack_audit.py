@@ -1,9 +1,11 @@
-"""A local user against a read-only audit: what root reads, what it runs, what it believes, and
-what it waits for."""
+"""A local user against a read-only audit: what root reads, what it runs, what it believes, what it
+waits for, and what it keeps."""
 
 import contextlib
 import ctypes
 import os
+import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from hostproof.errors import HostproofError  # noqa: E402
 from hostproof.host import LiveHost  # noqa: E402
 from hostproof.probes.nfs import nfs_files  # noqa: E402
 from hostproof.probes.oracle import instances, listeners, oracle_parameters  # noqa: E402
+from hostproof.writer import Writer  # noqa: E402
 
 HERS = BASE / "mallory"
 MARK = BASE / "mark"
@@ -34,6 +37,9 @@ REFUSED = (HostproofError, OSError, ValueError, subprocess.SubprocessError)
 #: Seconds that one bounded read may take, whatever lies there; of each wait the limit, and what a
 #: loaded machine needs besides.
 BOUND = 30.0
+
+#: Bytes that what commands print may cost: 8 MiB of it are taken, as bytes and as text.
+MOST_GROWTH = 128 << 20
 
 
 def prepare() -> None:
@@ -241,6 +247,31 @@ def closed_streams(_number: int) -> bool:
     return time.monotonic() - started > BOUND
 
 
+# -- what it keeps ---------------------------------------------------------------------------------
+
+
+def flood(_number: int) -> bool:
+    """Commands that print without end, to either stream, to whoever looks or writes."""
+    looks: tuple[Callable[[], Any], ...] = (
+        lambda: LiveHost().run(["yes"]),
+        lambda: LiveHost().run(["sh", "-c", "yes >&2"]),
+        lambda: LiveHost().ask(Command("attack", ("yes",))),
+        lambda: LiveHost().ask(Command("attack", ("sh", "-c", "yes >&2"))),
+        lambda: Writer().run(Command("attack", ("yes",))),
+        lambda: Writer()._run(["yes"], 60.0),
+    )
+    taken = 0
+    before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+    for look in looks:
+        try:
+            look()
+            taken += 1
+        except HostproofError as problem:
+            taken += re.search(r"(wrote|printed) more than \d+ bytes", str(problem)) is None
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    return bool(taken) or grown > MOST_GROWTH or time.monotonic() - started > len(looks) * BOUND
+
+
 def main() -> int:
     attacks = {
         "audit reads a swapped file": read_file,
@@ -257,6 +288,7 @@ def main() -> int:
     wins = sum(sandbox.try_often(name, attempt) for name, attempt in attacks.items())
     # Each takes the whole time that a look has.
     few = max(1, sandbox.TRIES // 40)
+    wins += sandbox.try_often("audit keeps all that a command prints", flood, few)
     wins += sandbox.try_often("audit waits for a server that is gone", dead_mount, few)
     return 1 if wins else 0
 

@@ -237,7 +237,7 @@ def test_a_deep_queue_needs_fio(monkeypatch):
     monkeypatch.setattr(series.shutil, "which", lambda _: None)
     wanted = given(latency_disk, mode="active", path="/nowhere", queue_depth=8, seconds=9)
     with pytest.raises(ValueError, match="needs fio, which is not on this host"):
-        series.of_reads(wanted, None)
+        series.of_reads(wanted)
 
 
 class TestRounds:
@@ -307,6 +307,19 @@ def clock(monkeypatch):
     return now
 
 
+def test_a_fio_that_prints_without_end_is_ended(monkeypatch, tmp_path):
+    (tmp_path / "fio").write_text("#!/bin/sh\nexec yes\n")
+    (tmp_path / "fio").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(direct_file, "_open", lambda name: os.open(name, os.O_RDONLY))
+    (tmp_path / "data").write_bytes(bytes(1 << 16))
+    options = {"mode": "active", "path": str(tmp_path / "data"), "queue_depth": 2}
+    wanted = given(latency_disk, **options, seconds=20.0)
+    wanted["most_bytes"] = latency_disk.check(wanted)
+    with pytest.raises(ValueError, match="printed more than 8388608 bytes"):
+        series.of_reads(wanted)
+
+
 class TestTheEndOfTheTime:
     """Windows that were measured in time are worth the same without the rest."""
 
@@ -354,7 +367,7 @@ class TestTheEndOfTheTime:
         (tmp_path / "data").write_bytes(bytes(1 << 16))
         wanted = given(latency_disk, mode="active", path=str(tmp_path / "data"), **options)
         wanted["most_bytes"] = latency_disk.check(wanted)
-        return series.of_reads(wanted, None)
+        return series.of_reads(wanted)
 
     @pytest.mark.parametrize(
         ("seconds", "sizes", "remark"),

@@ -8,11 +8,13 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit, host
+from ansible.module_utils.hostproof import audit, command, host
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostError, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, Process, RecordedHost
 
@@ -142,7 +144,7 @@ class TestRunning:
             LiveHost().run(["sleep", "60"], timeout=0.1)
 
     def test_command_that_writes_without_end_is_ended_and_unanswered(self, monkeypatch):
-        monkeypatch.setattr(host, "READ_LIMIT", 100_000)
+        monkeypatch.setattr(command, "OUTPUT_LIMIT", 100_000)
         with pytest.raises(Unanswered, match="wrote more than 100000 bytes"):
             LiveHost().run(["yes"])
 
@@ -248,8 +250,8 @@ class TestProcesses:
     def test_name_with_spaces_and_parentheses(self, monkeypatch):
         """/proc/PID/stat holds the name in parentheses, whatever is in it."""
         stat = "7 (a) (b c) S " + " ".join(str(number) for number in range(4, 53))
-        texts = {"/proc/7/cmdline": "asm_pmon_+ASM1\0", "/proc/7/stat": stat}
-        monkeypatch.setattr(host, "_read_file", texts.__getitem__)
+        monkeypatch.setattr(host, "_first_argument", {"/proc/7": "asm_pmon_+ASM1"}.__getitem__)
+        monkeypatch.setattr(host, "_read_file", {"/proc/7/stat": stat}.__getitem__)
         monkeypatch.setattr(os, "stat", lambda path: os.stat_result(range(10)))
         found = host._look_at_process(7, re.compile("pmon"), 1.0)
         assert found == Process(7, 4, 5, 22.0, "asm_pmon_+ASM1")
@@ -337,3 +339,36 @@ def test_reading_is_what_judging_reads():
 def test_a_setuid_program_belongs_to_who_started_it():
     status = "Name:\tsu\nUid:\t65534\t0\t0\t0\nGid:\t65534\t0\t0\t0\n"
     assert host._real_uid(status) == 65534
+
+
+class TestOthersProcesses:
+    """What an account does to its own processes costs nobody else an answer."""
+
+    def test_arguments_without_end_are_cut(self):
+        with subprocess.Popen(
+            ["bash", "-c", 'exec -a "$0" sleep 60', "hostproof-long-" + "x" * 100_000]
+        ) as process:
+            try:
+                wait_for_name(process.pid, b"hostproof-long-")
+                (found,) = LiveHost().processes("long", "^hostproof-long-")
+            finally:
+                process.kill()
+        assert found.pid == process.pid
+        assert len(found.argv0) == 4096
+
+    def test_of_many_open_files_those_asked_for_are_kept(self, tmp_path):
+        files = [(tmp_path / f"{number}").open("w") for number in range(300)]
+        try:
+            found = LiveHost().open_files("many", "python|pytest", [str(tmp_path / "7")])
+        finally:
+            for one in files:
+                one.close()
+        assert [one.paths for one in found if one.pid == os.getpid()] == [(str(tmp_path / "7"),)]
+
+
+def wait_for_name(pid: int, name: bytes) -> None:
+    for _ in range(2000):
+        if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(name):
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not start")

@@ -84,9 +84,9 @@ class TestLive:
         # A build container may forbid root itself to look at processes that are not its own.
         monkeypatch.setattr(host, "_process_ids", lambda: [1, os.getpid(), holder[0]])
         monkeypatch.setattr(host, "_holds_nothing", lambda folder: True)
-        real = host._read_file
+        real = host._first_argument
         monkeypatch.setattr(
-            host, "_read_file", lambda path: "" if path.startswith("/proc/1/") else real(path)
+            host, "_first_argument", lambda folder: "" if folder == "/proc/1" else real(folder)
         )
         found = LiveHost().open_files("all", "", [str(files)])
         assert [one.pid for one in found] == [holder[0]]
@@ -99,17 +99,14 @@ class TestLive:
     def test_the_kernels_own_threads_and_zombies_hold_nothing(self, monkeypatch):
         stat = {"thread": "2 (kthreadd) S 0 0 0 0 -1 2129984 0", "zombie": "3 (sh) Z 1 3 3 0 -1 0"}
         for text in stat.values():
-            texts = {"/proc/9/cmdline": "", "/proc/9/stat": text}
-            monkeypatch.setattr(host, "_read_file", texts.__getitem__)
+            monkeypatch.setattr(host, "_first_argument", {"/proc/9": ""}.__getitem__)
+            monkeypatch.setattr(host, "_read_file", {"/proc/9/stat": text}.__getitem__)
             assert host._look_at_open_files(9, re.compile(""), ["/"]) is None
 
     def test_a_process_that_hid_its_arguments_is_looked_at(self, monkeypatch, tmp_path):
         """A program may clear its arguments: it holds a mount busy nevertheless."""
         with (tmp_path / "held").open("w"):
-            real = host._read_file
-            monkeypatch.setattr(
-                host, "_read_file", lambda path: "" if path.endswith("cmdline") else real(path)
-            )
+            monkeypatch.setattr(host, "_first_argument", lambda _folder: "")
             found = host._look_at_open_files(os.getpid(), re.compile(""), [str(tmp_path)])
         assert found == OpenFiles(os.getpid(), os.getuid(), "", (f"{tmp_path}/held",))
 

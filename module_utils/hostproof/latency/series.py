@@ -8,9 +8,12 @@ without the rest, so that only a series without any window raises.
 
 import os
 import shutil
+import subprocess
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence
+from functools import partial
+from typing import Any, Dict, List, NamedTuple, Sequence
 
+from .. import command
 from ..host import Host
 from ..measured import Window
 from ..options import decimal, whole
@@ -20,6 +23,9 @@ from . import conditions, disk_counters, disk_latency, tcp_latency
 
 #: What both modules have.
 OPTIONS = {"windows": whole(1, 100, 1), "pause": decimal(0, 3600, 0.0), "cpu": {"type": "int"}}
+
+#: Seconds that fio has for its report when its time is over.
+PARTING = 30.0
 
 Given = Dict[str, Any]
 
@@ -72,8 +78,8 @@ def of_counters(host: Host, given: Given) -> Measured:
     return Measured(windows, [], remarks)
 
 
-def of_reads(given: Given, run: Callable[[Sequence[str]], Any]) -> Measured:
-    """Reads of a file; ``run`` is what runs fio where more than one is under way."""
+def of_reads(given: Given) -> Measured:
+    """Reads of a file; fio does them where more than one is under way."""
     deadline = time.monotonic() + given["seconds"]
     windows: List[Window] = []
     first_pass: List[Window] = []
@@ -89,7 +95,7 @@ def of_reads(given: Given, run: Callable[[Sequence[str]], Any]) -> Measured:
             if number > -1 and not _time_is_left(number, given, deadline, remarks):
                 break
             for size in given["sizes"]:
-                measured = _reads(given, file, size, deadline, run)
+                measured = _reads(given, file, size, deadline)
                 (windows if number > -1 else first_pass).extend(measured.windows)
                 remarks += [one for one in measured.remarks if one not in remarks]
     except disk_latency.NoTime:
@@ -103,20 +109,26 @@ def of_reads(given: Given, run: Callable[[Sequence[str]], Any]) -> Measured:
     return Measured(windows, first_pass, remarks)
 
 
-def _reads(
-    given: Given,
-    file: DirectFile,
-    size: int,
-    deadline: float,
-    run: Callable[[Sequence[str]], Any],
-) -> disk_latency.Measured:
+def _reads(given: Given, file: DirectFile, size: int, deadline: float) -> disk_latency.Measured:
     if time.monotonic() >= deadline:
         raise disk_latency.NoTime(file.path)
     reads = max(1, min(given["reads"], given["most_bytes"] // size))
     pace = disk_latency.Pace(reads, given["interval"], deadline)
     if given["queue_depth"] == 1:
         return disk_latency.one_at_a_time(file, size, pace, given["seed"], given["cpu"])
+    run = partial(_run_fio, deadline)
     return disk_latency.many_at_a_time(run, file, size, given["queue_depth"], pace, given["seed"])
+
+
+def _run_fio(deadline: float, argv: Sequence[str]) -> command.Output:
+    """Bounded in what it prints, and in time: it is given the same end."""
+    seconds = max(1.0, deadline - time.monotonic()) + PARTING
+    # Found where shutil.which found it.
+    path = {"PATH": os.environ.get("PATH", command.PATH)}
+    try:
+        return command.run(command.Command("fio", tuple(argv), environment=path, timeout=seconds))
+    except subprocess.TimeoutExpired as problem:
+        raise ValueError(f"fio did not end within {seconds:.0f} s") from problem
 
 
 def of_round_trips(given: Given) -> Measured:
