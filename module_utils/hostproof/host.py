@@ -301,11 +301,21 @@ class Host:
     until: Optional[float] = None
     evidence: Dict[str, Dict[str, Any]]
 
-    def read_text(self, path: str) -> str:
-        """The text of a file; bytes that are not UTF-8 survive as surrogates."""
-        return str(
-            self._answer("file:" + path, "file", lambda: {"text": self._read("file", path)})["text"]
-        )
+    def read_text(self, path: str, keep: Optional[Callable[[str], str]] = None) -> str:
+        """The text of a file; bytes that are not UTF-8 survive as surrogates.
+
+        ``keep`` is for a file that holds secrets: it gives the part that evidence may hold, which
+        is then all that is read. A HostproofError of it is Unanswered.
+        """
+
+        def ask() -> Dict[str, Any]:
+            text = self._read("file", path)
+            try:
+                return {"text": text if keep is None else keep(text)}
+            except HostproofError as problem:
+                raise ValueError(str(problem)) from problem
+
+        return str(self._answer("file:" + path, "file", ask)["text"])
 
     def read_number(self, path: str) -> int:
         """The whole number that a file under /proc or /sys holds; Unanswered if it holds none."""

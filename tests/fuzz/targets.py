@@ -8,6 +8,7 @@ from typing import Any
 import snmp_agents  # type: ignore[import-not-found]
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers import ellipsis_marks, glob_pattern, number, size
+from ansible.module_utils.hostproof.parsers.jboss import cli_answers, datasources_xml
 from ansible.module_utils.hostproof.parsers.kernel import (
     bracketed,
     buddyinfo,
@@ -192,6 +193,9 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (slob.parse_grep, "latency/slob-grep-single-block.txt"),
     (slob.parse_grep, "latency/slob-grep-physical-reads.txt"),
     (slob.parse_info, "latency/slob-awr_info-made-up.txt"),
+    (datasources_xml.parse, "pool_validation/standalone.xml"),
+    (datasources_xml.from_kept, "[]"),
+    (lambda text: cli_answers.parse(text, 5), "pool_validation/answers.json"),
     (statspack.parse, "latency/statspack-made-up.txt"),
     (statspack.parse, "latency/statspack-11.2-lobs-made-up.txt"),
     (awr.parse, "latency/awr-19c-securefiles-made-up.txt"),

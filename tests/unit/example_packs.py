@@ -142,6 +142,7 @@ def policies() -> dict[str, Any]:
         "latency": latency_packs.latency_policy(),
         "listener_rate_limit": listener_packs.listener_policy(),
         "nfs_mounts": nfs_packs.nfs_policy(),
+        "pool_validation": default_policy("pool_validation"),
         "pre_page_sga": oracle_packs.policy(),
         "storage_type": storage_policy(),
     }

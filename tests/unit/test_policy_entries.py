@@ -19,6 +19,7 @@ INSTANCE = {"sid": "GOOD", "sga": "1G"}
 SGA = {"sid": "GOOD", "version": "19"}
 MOUNT = {"path": "/u02/oradata", "source": "filer1:/vol/oradata", "class": "datafiles"}
 SWITCH = {"address": "192.0.2.1"}
+WILDFLY = {"name": "shop", "home": "/opt/wildfly", "user": "wildfly"}
 PUBLIC = {"version": "2c", "community": "public"}
 
 #: Control, field, a good entry (or dictionary of them), a bad one, and what is said of it.
@@ -46,6 +47,8 @@ LISTS: list[tuple[str, str, Any, Any, str]] = [
     ("listener_rate_limit", "oracle_homes", "/u01/home", "home", "must hold absolute paths"),
     ("latency", "probes", {"probe": "disk"}, {"probe": "disc"}, "latency_probes, item 2"),
     ("latency", "probes", {"probe": "disk"}, {"probe": "disk"}, "item 2: disk is listed twice"),
+    ("pool_validation", "servers", WILDFLY, {**WILDFLY, "home": "x"}, "must hold absolute paths"),
+    ("pool_validation", "servers", WILDFLY, dict(WILDFLY), "lists a name twice: shop"),
     ("storage_type", "addresses", "192.0.2.1", "192.0.2.1", "lists 192.0.2.1 twice"),
     ("storage_type", "addresses", "192.0.2.1", "not one", "not one"),
     ("storage_type", "addresses", "192.0.2.1", {"adress": "192.0.2.2"}, "adress"),

@@ -1,0 +1,234 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What application servers say of their data sources, and what their files do.
+
+The server is asked through the classes of jboss-cli as the account that runs it: who may read its
+folder of challenges may ask (local authentication). The script jboss-cli.sh would look for its home
+beside itself, where it is run by descriptor there is nothing. Passwords and URLs are never asked.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt
+from ...command import Command, state_of
+from ...errors import Absent, HostproofError
+from ...host import Host
+from ...parsers.jboss import cli_answers, datasources_xml
+from ...parsers.jboss.cli_answers import Item
+from ...parsers.jboss.datasources_xml import ATTRIBUTES, DataSource
+from ...parsers.number import integer
+from .policy import DOMAIN, Policy, Server
+
+#: A server that has changes which it does not work by yet.
+WAITING = ("reload-required", "restart-required")
+
+DEPLOYED, FAILED, NOT_DEPLOYED = "deployed", "failed", "not deployed"
+
+_STATE = "server-state,product-name,product-version"
+_POOL = ",".join(("enabled", "jndi-name") + ATTRIBUTES)
+
+
+class Node(NamedTuple):
+    """A server that runs. ``name`` is "" where it is no part of a domain.
+
+    ``state`` is its server-state ("running"); ``profile`` the domain's. ``deployments`` are the
+    names of *-ds.xml that it knows.
+    """
+
+    name: str
+    state: str
+    product: Tuple[str, str]
+    profile: Optional[str]
+    deployments: Tuple[str, ...]
+
+
+class Pool(NamedTuple):
+    """A data source as the server's model has it, or as a deployment's file does.
+
+    ``node`` is the name of the server. ``values`` are those of ATTRIBUTES that are set, None for
+    an expression that only the server resolves.
+    """
+
+    node: str
+    name: str
+    jndi: Optional[str]
+    xa: bool
+    values: Dict[str, Optional[str]]
+
+
+class Running(NamedTuple):
+    """What the management says. ``config`` is the file that it started from, of a standalone."""
+
+    config: Optional[str]
+    nodes: Tuple[Node, ...]
+    pools: Tuple[Pool, ...]
+
+
+class Deployment(NamedTuple):
+    """A *-ds.xml in the folder that the server watches."""
+
+    path: str
+    state: str
+    sources: Answer[List[DataSource]]
+
+
+class App(NamedTuple):
+    """An entry of the policy; ``stored`` is what ``file`` says."""
+
+    server: Server
+    running: Answer[Running]
+    file: Optional[str]
+    stored: Answer[List[DataSource]]
+    deployments: Answer[List[Deployment]]
+
+
+class Facts(NamedTuple):
+    """One App for each server of the policy."""
+
+    apps: List[App]
+
+
+def asked(server: Server) -> str:
+    """What the evidence of the server's answer is called."""
+    return f"jboss-cli {server.name}: data sources"
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    return Facts([_read_app(host, server, policy) for server in policy.servers])
+
+
+def _read_app(host: Host, server: Server, policy: Policy) -> App:
+    running = attempt(_ask, host, server, policy.answer_seconds)
+    file: Optional[str] = f"{server.folder}/configuration/domain.xml"
+    deployments: Answer[List[Deployment]] = []
+    if server.mode != DOMAIN:
+        file = running.config if isinstance(running, Running) else None
+        deployments = attempt(_read_deployments, host, server)
+    stored: Answer[List[DataSource]] = []
+    if file is not None:
+        stored = attempt(_read_sources, host, file)
+    elif isinstance(running, HostproofError):
+        # Which of its files it started from, nobody but the server tells.
+        stored = running
+    return App(server, running, file, stored, deployments)
+
+
+def _read_sources(host: Host, path: str) -> List[DataSource]:
+    return datasources_xml.from_kept(host.read_text(path, datasources_xml.kept))
+
+
+def _read_deployments(host: Host, server: Server) -> List[Deployment]:
+    folder = server.folder + "/deployments"
+    names = _or_none(attempt(host.list_dir, folder))
+    found = []
+    for name in names:
+        if name.endswith("-ds.xml"):
+            state = NOT_DEPLOYED
+            if name + ".failed" in names:
+                state = FAILED
+            elif name + ".deployed" in names:
+                state = DEPLOYED
+            path = f"{folder}/{name}"
+            found.append(Deployment(path, state, attempt(_read_sources, host, path)))
+    return found
+
+
+def _or_none(names: Answer[List[str]]) -> List[str]:
+    """A server without such a folder watches none; what may not be read is unknown."""
+    if isinstance(names, Absent):
+        return []
+    if isinstance(names, HostproofError):
+        raise names
+    return names
+
+
+def command(server: Server, java: str, operations: List[str], seconds: float) -> Command:
+    """Ask the server; operations hold no secret, for all see the arguments of a process."""
+    return Command(
+        name=asked(server),
+        argv=(
+            java,
+            "-Xmx128m",
+            "-XX:TieredStopAtLevel=1",
+            f"-Dlogging.configuration=file:{server.home}/bin/jboss-cli-logging.properties",
+            "-jar",
+            server.home + "/jboss-modules.jar",
+            "-mp",
+            server.home + "/modules",
+            "org.jboss.as.cli",
+            "--connect",
+            "--controller=" + server.controller,
+            "--output-json",
+            "--commands=" + ",".join(operations),
+        ),
+        user=server.user,
+        timeout=seconds,
+    )
+
+
+def _operations(server: Server) -> List[str]:
+    root = "/host=*/server=*" if server.mode == DOMAIN else ""
+    more = ",profile-name" if server.mode == DOMAIN else ""
+    operations = [f"{root}:query(select=[{_STATE}{more}])"]
+    for kind in ("data-source", "xa-data-source"):
+        operations.append(f"{root}/subsystem=datasources/{kind}=*:query(select=[{_POOL}])")
+    operations.append(f"{root}/deployment=*:query(select=[name])")
+    if server.mode != DOMAIN:
+        operations.append("/core-service=server-environment:query(select=[config-file])")
+    return operations
+
+
+def _ask(host: Host, server: Server, seconds: float) -> Running:
+    operations = _operations(server)
+    # No program is run through a link, which /usr/bin/java mostly is.
+    wanted = command(server, host.real_path(server.java), operations, seconds)
+    output = host.ask(wanted)
+    state_of(wanted, output)  # raises what it says where it could not ask
+    results = cli_answers.parse(output.stdout, len(operations))
+    pools = [_pool(item) for result in results[1:3] for item in cli_answers.items(result)]
+    shown = tuple(pool for pool, enabled in pools if enabled)
+    deployed = cli_answers.items(results[3])
+    if server.mode == DOMAIN:
+        states = [(_node_of(item), item.values) for item in cli_answers.items(results[0])]
+        return Running(None, tuple(_node(*one, deployed) for one in states), shown)
+    config = cli_answers.values(results[4]).get("config-file")
+    return Running(config, (_node("", cli_answers.values(results[0]), deployed),), shown)
+
+
+def _node_of(item: Item) -> str:
+    """ "master/server-one" in a domain, "" elsewhere."""
+    address = item.address
+    return f"{address['host']}/{address['server']}" if "server" in address else ""
+
+
+def _node(name: str, values: Dict[str, Optional[str]], deployed: List[Item]) -> Node:
+    names = sorted(one.address.get("deployment", "") for one in deployed if _node_of(one) == name)
+    return Node(
+        name,
+        values.get("server-state") or "unknown",
+        (values.get("product-name") or "", values.get("product-version") or ""),
+        values.get("profile-name"),
+        tuple(one for one in names if one.endswith("-ds.xml")),
+    )
+
+
+def _pool(item: Item) -> Tuple[Pool, bool]:
+    xa = "xa-data-source" in item.address
+    name = item.address.get("xa-data-source" if xa else "data-source", "")
+    values = {key: one for key, one in item.values.items() if key in ATTRIBUTES}
+    pool = Pool(_node_of(item), name, item.values.get("jndi-name"), xa, values)
+    return pool, item.values.get("enabled") != "false"
+
+
+def is_old(product: Tuple[str, str]) -> Optional[bool]:
+    """Whether its IronJacamar is older than 1.2, which does not validate where nothing says how.
+
+    JBoss EAP 6 and AS 7 have 1.0 and 1.1; EAP XP counts its own versions. None where the
+    product does not tell.
+    """
+    name, version = product
+    major = re.match(r"[0-9]{1,6}", version)
+    if major is None or not name:
+        return None
+    return "XP" not in name and integer(major.group()) < (7 if "EAP" in name else 8)

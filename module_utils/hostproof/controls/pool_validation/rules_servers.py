@@ -1,0 +1,152 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a server works by what its files say, and which of them wins."""
+
+from typing import Dict, List, Optional, Tuple
+
+from ...answer import known
+from ...checking import Skip, Verdict, judged
+from ...finding import FAIL, PASS, WARN
+from ...parsers.jboss.datasources_xml import DataSource
+from .facts import DEPLOYED, FAILED, WAITING, App, Deployment, Facts, Node, Pool, Running
+from .policy import DOMAIN, Policy
+from .subjects import SERVERS, evidence_of, rules
+
+_GUIDE = "WildFly Admin Guide, Management API reference; JBoss EAP Configuration Guide, Datasources"
+
+
+@rules.check(
+    "pool_validation.running",
+    "The server works by what its file says",
+    severity="medium",
+    takes_effect="service_restart",
+    why="A server that waits for a reload shows new values and works by the old ones; a file that "
+    "was edited beside it is overwritten, or wins at the next start.",
+    reference=_GUIDE,
+    each=SERVERS,
+)
+def running(app: App, _facts: Facts, _policy: Policy) -> Verdict:
+    told = known(app.running)
+    stored = known(app.stored)
+    wrong = [
+        "{0}is {1}: it shows what will be, its pools work by what was".format(
+            node.name + " " if node.name else "", node.state
+        )
+        for node in told.nodes
+        if node.state in WAITING
+    ]
+    if not wrong:
+        differing = [one for node in told.nodes for one in _differences(app, told, node, stored)]
+        wrong += differing[:20]
+        if differing:
+            wrong.append(
+                "the server wins until it starts again, and writes its file anew when it is changed"
+            )
+    return Verdict(
+        WARN if wrong else PASS,
+        why="; ".join(wrong) + "." if wrong else None,
+        fix="reload the server in a quiet hour (its sessions end), or bring the values through its "
+        "management and never by editing the file of a server that runs",
+        persisted=app.file,
+        running="; ".join(
+            " ".join(one for one in (node.name, node.state) if one) for node in told.nodes
+        ),
+    )
+
+
+def _differences(app: App, told: Running, node: Node, stored: List[DataSource]) -> List[str]:
+    """Between the model of a server and its file, where the server runs at all."""
+    if node.name and node.state != "running":
+        return []
+    mine = {_key(one): one for one in told.pools if one.node == node.name}
+    if app.server.mode == DOMAIN:
+        stored = [one for one in stored if one.profile == node.profile]
+    files = {(one.name, one.xa): one for one in stored if one.enabled}
+    place = node.name + " " if node.name else ""
+    found = [f"{place}{name} is in the file alone" for name, _xa in sorted(set(files) - set(mine))]
+    found += [
+        f"{place}{name} is in the server alone" for name, _xa in sorted(set(mine) - set(files))
+    ]
+    for key in sorted(set(mine) & set(files)):
+        found += [
+            f"{place}{key[0]}: {name} is {now or 'not set'} in the server, {then or 'not set'} in "
+            "the file"
+            for name, now, then in _differing(mine[key], files[key])
+        ]
+    return found
+
+
+def _key(pool: Pool) -> Tuple[str, bool]:
+    return (pool.name, pool.xa)
+
+
+#: What the server shows where nobody set it.
+_DEFAULTS = {"use-fast-fail": "false"}
+
+
+def _differing(pool: Pool, source: DataSource) -> List[Tuple[str, Optional[str], Optional[str]]]:
+    found = []
+    for name in sorted(set(pool.values) | set(source.attributes)):
+        now = pool.values.get(name, _DEFAULTS.get(name))
+        then: Optional[str] = source.attributes.get(name, _DEFAULTS.get(name))
+        is_expression = then is not None and "${" in then
+        if now != then and not (is_expression and now is None):
+            found.append((name, now, then))
+    return found
+
+
+@rules.check(
+    "pool_validation.deployments",
+    "Data sources that were deployed as files work",
+    severity="medium",
+    takes_effect="service_restart",
+    why="Of two data sources with one JNDI name the server's own wins, and the file's settings are "
+    "settings of nothing.",
+    reference=_GUIDE,
+    each=SERVERS,
+)
+def deployments(app: App, _facts: Facts, _policy: Policy) -> List[Verdict]:
+    told = known(app.running)
+    found = known(app.deployments)
+    own: Dict[str, Pool] = {one.jndi: one for one in told.pools if one.jndi}
+    verdicts = [judged(_judge, app, one, own) for one in found]
+    files = {one.path.rpartition("/")[2] for one in found}
+    for node in told.nodes:
+        for name in sorted(set(node.deployments) - files):
+            verdicts.append(
+                Verdict(
+                    WARN,
+                    why=f"{name} was deployed through the management"
+                    f"{' of ' + node.name if node.name else ''}: no file shows how it validates.",
+                    fix="make it a data source of the server's own, which its management shows",
+                )
+            )
+    if not verdicts:
+        raise Skip("No *-ds.xml is deployed.", evidence_of(app)[:1])
+    return verdicts
+
+
+def _judge(app: App, one: Deployment, own: Dict[str, Pool]) -> Verdict:
+    sources = known(one.sources)
+    both = [source for source in sources if source.jndi in own]
+    status, why = PASS, None
+    if both:
+        first = both[0]
+        status, why = (
+            FAIL if one.state == DEPLOYED else WARN,
+            (
+                f"{one.path} has {first.jndi}, which {own[first.jndi].name} of the server has "
+                "too: the server's own wins."
+            ),
+        )
+    elif one.state != DEPLOYED:
+        how = "failed" if one.state == FAILED else "is not deployed"
+        status, why = WARN, f"{one.path} {how}: nothing of it works."
+    return Verdict(
+        status,
+        why=why,
+        fix="take the file away, or give it a JNDI name of its own",
+        persisted=one.path,
+        running=f"{one.state}: " + ", ".join(source.jndi for source in sources),
+        evidence=("file:" + one.path,) + evidence_of(app)[:1],
+    )

@@ -1,0 +1,340 @@
+"""The control pool_validation: which setting wins on a real server's answers, and each status."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import pool_validation
+from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.parsers.jboss import datasources_xml
+from default_policies import default_policy
+from packs import FIXTURES, Machine
+from spoilers import SPOILERS, spoilt_recordings
+
+SERVER = {"name": "shop", "home": "/opt/wildfly", "user": "wildfly"}
+DOMAIN = {**SERVER, "mode": "domain"}
+FILE = "/opt/wildfly/standalone/configuration/standalone.xml"
+KEY = "jboss-cli shop: data sources"
+JAVA = "/usr/lib/jvm/java-17/bin/java"
+
+Findings = dict[str, dict[str, Finding]]
+Judge = Callable[..., Findings]
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / "pool_validation" / name).read_text()
+
+
+def machine(answers: str, file: str = FILE, text: str = "standalone.xml") -> Machine:
+    """A host whose server answers that; its file is kept as a live host keeps it."""
+    host = Machine().link("/usr/bin/java", JAVA).folder("/opt/wildfly/standalone/deployments")
+    host.file(JAVA, "").command(KEY, answers)
+    return host.file(file, datasources_xml.kept(fixture(text)))
+
+
+def standalone(answers: str = "answers.json", text: str = "standalone.xml") -> Machine:
+    return machine(fixture(answers), text=text)
+
+
+def domain(answers: str) -> Machine:
+    file = "/opt/wildfly/domain/configuration/domain.xml"
+    return machine(fixture(answers), file, "domain.xml")
+
+
+def deploy(host: Machine, name: str, state: str) -> Machine:
+    folder = "/opt/wildfly/standalone/deployments/"
+    host.file(folder + name, datasources_xml.kept(fixture(name)))
+    return host.file(f"{folder}{name}.{state}", "")
+
+
+@pytest.fixture
+def judge(validate_finding) -> Judge:
+    """judge(host, *servers, **changes): findings by check and by subject."""
+
+    def judge_host(host: Host, *servers: dict[str, Any], **changes: Any) -> Findings:
+        policy = (
+            default_policy("pool_validation") | {"servers": list(servers or (SERVER,))} | changes
+        )
+        found: Findings = {}
+        for one in audit.judge_host(host, {"pool_validation": policy}):
+            validate_finding(one.as_dict())
+            subject = one.title.rpartition(": ")[0]
+            found.setdefault(one.check.removeprefix("pool_validation."), {})[subject] = one
+        return found
+
+    return judge_host
+
+
+def statuses(findings: dict[str, Finding]) -> dict[str, str]:
+    return {subject: one.status for subject, one in findings.items()}
+
+
+class TestWhichWins:
+    """What a real server answered beside its files (SOURCES.md)."""
+
+    def test_file_and_server_agree(self, judge):
+        one = judge(standalone())["running"]["shop"]
+        assert (one.status, one.persisted, one.running) == ("pass", FILE, "running")
+
+    def test_the_file_was_edited_while_the_server_ran(self, judge):
+        host = deploy(
+            standalone("answers-edited.json", "standalone-edited.xml"), "one-ds.xml", "deployed"
+        )
+        one = judge(deploy(host, "two-ds.xml", "failed"))["running"]["shop"]
+        assert one.status == "warn"
+        assert (
+            one.why is not None
+            and "BG: background-validation-millis is 20000 in the server" in one.why
+        )
+        assert "90000 in the file" in one.why and "the server wins until it starts again" in one.why
+
+    def test_a_server_that_waits_for_a_reload_shows_what_its_pools_do_not_do(self, judge):
+        found = judge(standalone("answers-reload.json", "standalone-reload.xml"))
+        assert found["running"]["shop"].status == "warn"
+        assert "is reload-required: it shows what will be" in str(found["running"]["shop"].why)
+        for check in ("validated", "foreground", "background", "checker"):
+            assert [one.status for one in found[check].values()] == ["error"]
+
+    def test_a_deployment_of_its_own_name_is_judged_by_its_file(self, judge):
+        found = judge(deploy(standalone("answers-edited.json"), "one-ds.xml", "deployed"))
+        assert found["deployments"]["shop"].status in ("pass", "warn")
+        assert found["foreground"]["shop one"].evidence[0].endswith("/one-ds.xml")
+
+    def test_a_deployment_with_the_name_of_the_server_s_own_loses(self, judge):
+        host = deploy(standalone("answers-edited.json"), "two-ds.xml", "failed")
+        findings = [
+            one
+            for one in audit.judge_host(
+                host, {"pool_validation": default_policy("pool_validation") | {"servers": [SERVER]}}
+            )
+            if one.check == "pool_validation.deployments"
+        ]
+        assert [one.status for one in findings] == ["warn", "warn"]
+        assert "java:/FG, which FG of the server has too: the server's own wins" in str(
+            findings[0].why
+        )
+        # The other is known to the server and lies in no folder.
+        assert "one-ds.xml was deployed through the management" in str(findings[1].why)
+        assert "shop two" not in judge(host)["foreground"]
+
+    def test_a_domain_with_two_servers(self, judge):
+        found = judge(domain("answers-domain.json"), DOMAIN)
+        assert found["running"]["shop"].status == "pass"
+        assert set(found["background"]) == {
+            f"shop master/server-{number} {name}"
+            for number in ("one", "two")
+            for name in ("BG", "ExampleDS")
+        }
+
+    def test_a_domain_that_waits_for_a_reload(self, judge):
+        found = judge(domain("answers-domain-reload.json"), DOMAIN)
+        why = str(found["running"]["shop"].why)
+        assert "master/server-one is reload-required" in why and "server-two is reload" in why
+        assert found["deployments"]["shop"].status == "skip"
+
+    def test_what_is_in_one_of_both_alone(self, judge):
+        text = fixture("standalone.xml").replace('pool-name="NONE"', 'pool-name="OTHER"')
+        host = standalone().file(FILE, datasources_xml.kept(text))
+        why = str(judge(host)["running"]["shop"].why)
+        assert "OTHER is in the file alone" in why and "NONE is in the server alone" in why
+
+
+class TestModes:
+    """Data sources of the real server, each made for one way to validate."""
+
+    def test_each(self, judge):
+        found = judge(standalone())
+        assert statuses(found["validated"]) == {
+            "shop ExampleDS": "fail",
+            "shop FG": "pass",
+            "shop BG": "pass",
+            "shop UNSET": "pass",
+            "shop NONE": "fail",
+            "shop ZERO": "fail",
+            "shop XA1": "pass",
+        }
+        running = {name: str(one.running) for name, one in found["validated"].items()}
+        assert running["shop UNSET"].startswith("foreground (neither")
+        assert "without background-validation-millis" in running["shop ZERO"]
+        assert statuses(found["background"])["shop BG"] == "fail"
+        assert "no exception sorter" in str(found["background"]["shop BG"].why)
+        xa = found["background"]["shop XA1"]
+        assert xa.status == "warn" and "08006 alone" in str(xa.why)
+
+    def pool(self, judge: Judge, check: str, **changes: Any) -> Finding:
+        """UNSET of the real server with other attributes; None takes one away."""
+        values = {name.replace("_", "-"): one for name, one in changes.items() if name[0].islower()}
+        policy = {name.lower(): one for name, one in changes.items() if name[0].isupper()}
+        answers = "[" + fixture("answers.json").replace("\n}\n{", "\n},{") + "]"
+        told = json.loads(answers)
+        for one in told[1]["result"]:
+            if one["address"][-1] == {"data-source": "UNSET"}:
+                one["result"].update(values)
+        text = "\n".join(json.dumps(one, indent=1) for one in told)
+        return judge(machine(text), **policy)[check]["shop UNSET"]
+
+    def test_both_is_the_foreground(self, judge):
+        both = {"validate_on_match": True, "background_validation": True}
+        one = self.pool(judge, "foreground", **both, background_validation_millis=1000)
+        assert one.status == "warn" and "wins over background-validation" in str(one.why)
+
+    def test_both_false_is_the_foreground(self, judge):
+        both = {"validate_on_match": False, "background_validation": False}
+        assert self.pool(judge, "foreground", **both).status == "warn"
+
+    @pytest.mark.parametrize(
+        ("trip", "status", "said"),
+        [
+            ("unknown", "warn", "pool_validation_round_trip_ms would say"),
+            (
+                6,
+                "warn",
+                "6 ms more: one session with a statement a request does at most 83 a",
+            ),
+            (1, "pass", None),
+            (1.1, "warn", "1.1 ms more"),
+        ],
+    )
+    def test_what_the_foreground_costs(self, judge, trip, status, said):
+        one = self.pool(judge, "foreground", Round_trip_ms=trip)
+        assert one.status == status
+        assert said is None or said in str(one.why)
+        # Both sides stand beside each other.
+        assert "hands out no dead connection" in str(one.fix) or status == "pass"
+
+    @pytest.mark.parametrize(
+        ("changes", "status", "said"),
+        [
+            ({}, "pass", None),
+            ({"exception_sorter_class_name": None}, "fail", "no exception sorter"),
+            ({"flush_strategy": None}, "warn", "FailingConnectionOnly"),
+            ({"Firewall_idle_minutes": 30}, "pass", None),
+            ({"Firewall_idle_minutes": 29}, "warn", "for up to 30 minutes"),
+        ],
+    )
+    def test_what_the_background_lets_through(self, judge, changes, status, said):
+        good = {
+            "background_validation": True,
+            "background_validation_millis": 1200000,
+            "exception_sorter_class_name": "org.example.OracleExceptionSorter",
+            "flush_strategy": "EntirePool",
+        }
+        one = self.pool(judge, "background", **{**good, **changes})
+        assert one.status == status
+        assert said is None or said in str(one.why)
+
+    @pytest.mark.parametrize(
+        ("changes", "status"),
+        [
+            ({}, "pass"),
+            ({"driver_name": "ojdbc8.jar"}, "warn"),
+            ({"driver_name": "oracle", "valid_connection_checker_class_name": "a.B"}, "pass"),
+            (
+                {"valid_connection_checker_class_name": "a.GoodForSecondsValidConnectionChecker"},
+                "warn",
+            ),
+        ],
+    )
+    def test_the_checker(self, judge, changes, status):
+        assert self.pool(judge, "checker", **changes).status == status
+
+    def test_an_expression_is_unknown(self, judge):
+        one = self.pool(judge, "foreground", validate_on_match={"EXPRESSION_VALUE": "${x:true}"})
+        assert one.status == "error" and "is an expression" in str(one.why)
+
+    @pytest.mark.parametrize(
+        ("product", "status"),
+        [
+            ('"product-name" : "EAP",\n "product-version" : "6.4.0.GA"', "fail"),
+            ('"product-name" : "JBoss EAP",\n "product-version" : "7.4.0.GA"', "pass"),
+            ('"product-name" : "JBoss EAP XP",\n "product-version" : "3.0.0.GA"', "pass"),
+            ('"product-name" : "WildFly Full",\n "product-version" : "10.1.0.Final"', "pass"),
+            ('"product-name" : null,\n "product-version" : null', "error"),
+        ],
+    )
+    def test_that_nothing_is_set_depends_on_the_release(self, judge, product, status):
+        old = '"product-name" : "WildFly Full",\n        "product-version" : "26.1.3.Final"'
+        text = fixture("answers.json")
+        assert old in text
+        found = judge(machine(text.replace(old, product)))
+        assert found["validated"]["shop UNSET"].status == status
+
+
+class TestUnknowns:
+    def test_without_a_server_nothing_is_judged(self, judge):
+        found = {
+            one.status
+            for one in audit.judge_host(
+                Machine(), {"pool_validation": default_policy("pool_validation")}
+            )
+        }
+        assert found == {"skip"}
+
+    @pytest.mark.parametrize(
+        "answers",
+        [
+            "",
+            "Failed to connect to the controller",
+            '{\n"outcome" : "failed",\n"failure-description" : "WFLYCTL0201"\n}',
+            "[" * 100000,
+        ],
+    )
+    def test_an_answer_that_is_none_is_an_error_of_all(self, judge, answers):
+        for check, findings in judge(machine(answers)).items():
+            assert {one.status for one in findings.values()} == {"error"}, check
+
+    def test_a_server_that_cannot_be_asked_says_why(self, judge):
+        said = "Failed to connect to the controller: The controller is not available"
+        host = standalone().command(KEY, said, rc=1)
+        for findings in judge(host).values():
+            assert {one.status for one in findings.values()} == {"error"}
+            assert all(said in str(one.why) for one in findings.values())
+
+    @pytest.mark.parametrize("spoil", SPOILERS)
+    def test_what_is_lost_makes_nothing_better(self, judge, spoil):
+        host = deploy(standalone("answers-edited.json"), "one-ds.xml", "deployed")
+        before = judge(host)
+        for key, spoilt in spoilt_recordings(host.evidence, spoil, ("dir:",)):
+            for check, findings in judge(spoilt).items():
+                for subject, one in findings.items():
+                    assert one.status != "pass" or before[check][subject].status == "pass", key
+
+    def test_a_recording_is_judged_as_the_host_was(self, judge):
+        host = standalone()
+        live = judge(host)
+        assert judge(RecordedHost(host.evidence)) == live
+
+
+def test_a_password_reaches_no_evidence(tmp_path):
+    """Through a live host: its file holds passwords and the URL of the database."""
+    base = tmp_path / "base"
+    (base / "deployments").mkdir(parents=True)
+    (base / "deployments/one-ds.xml").write_text(fixture("one-ds.xml"))
+    host = LiveHost()
+    server = {**SERVER, "base": str(base), "user": "no-such-user"}
+    policy = default_policy("pool_validation") | {"servers": [server]}
+    findings = audit.judge_host(host, {"pool_validation": policy})
+    text = json.dumps(host.evidence) + json.dumps([one.as_dict() for one in findings])
+    assert f"file:{base}/deployments/one-ds.xml" in host.evidence
+    assert "java:/ONE" in text
+    assert "Geheim" not in text and "25432" not in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"home": "opt"}, "home"),
+        ({"controller": "--commands=x"}, "controller must be an address and a port"),
+        ({"user": "a b"}, "user must be a name"),
+        ({"mode": "cluster"}, "mode"),
+        ({"password": "x"}, "password"),
+    ],
+)
+def test_a_mistake_in_a_server_names_it(changes, said):
+    policy = default_policy("pool_validation") | {"servers": [{**SERVER, **changes}]}
+    with pytest.raises(PolicyError, match=said):
+        pool_validation.policy_from(policy)
