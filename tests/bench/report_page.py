@@ -56,7 +56,8 @@ PROBE = """<script>addEventListener('load', async () => {
   await filtered('check', () => { form.elements.check.value = 'pool'; });
   await filtered('host', () => { form.elements.host.value = 'db07'; });
   await filtered('severity', () => { form.elements.severity.value = 'critical'; });
-  await fetch('http://127.0.0.1:PORT/', {method: 'POST', mode: 'no-cors', body: JSON.stringify(said)});
+  const body = JSON.stringify(said);
+  await fetch('http://127.0.0.1:PORT/', {method: 'POST', mode: 'no-cors', body});
 });</script>"""
 
 
