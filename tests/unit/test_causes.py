@@ -25,7 +25,7 @@ def rested(status, *causes, of="ora1"):
 def checks():
     return {
         check.id: check.because_of
-        for control in controls._packed().values()
+        for control in controls.CONTROLS.values()
         for check in control.CHECKS
     }
 

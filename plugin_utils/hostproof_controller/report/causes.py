@@ -134,7 +134,7 @@ class Action(NamedTuple):
     ``what`` is the advice as one host has it, or the command that does it for all; ``title`` and
     ``check`` are of the gravest cause, ``checks`` how many causes it mends, ``takes_effect`` from
     when to when; ``kind`` is "command" or "check", or "unknown" where it tells what is not known;
-    ``hosts`` are some of the ``count`` hosts by name.
+    ``hosts`` are some of the ``on`` hosts by name.
     """
 
     what: str
@@ -143,7 +143,7 @@ class Action(NamedTuple):
     takes_effect: list[str]
     checks: int
     findings: int
-    count: int
+    on: int
     hosts: list[str]
     kind: str
 
@@ -185,7 +185,8 @@ class _Known:
             self.grade = grade
             advice = self.command or cause["fix"] or "\n".join(cause["commands"]) or cause["why"]
             texts = (advice, cause["title"], cause["check"])
-            self.texts = tuple(shorten(one_line(text), _MOST_TEXT) for text in texts)
+            what, title, check = (shorten(one_line(text), _MOST_TEXT) for text in texts)
+            self.texts = (what, title, check)
 
     def meet_host(self, name: str) -> None:
         self.count += 1

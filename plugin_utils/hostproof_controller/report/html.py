@@ -388,7 +388,7 @@ def _first(survey: Survey) -> str:
                 (
                     one,
                     [(_anchor(name), one_line(name)) for name in one.hosts],
-                    max(0, one.count - len(one.hosts)),
+                    max(0, one.on - len(one.hosts)),
                 )
                 for one in actions
             ],
@@ -530,7 +530,7 @@ def _filter(results: Results, controls: list[str], survey: Survey) -> str:
     ]
     known = set(survey.severities.values())
     severities = [one for one in SEVERITIES if one in known]
-    return parts().filter(statuses, severities, controls)  # type: ignore[no-any-return]
+    return parts().filter(statuses, severities, controls)
 
 
 def _waived(survey: Survey) -> str:
@@ -697,7 +697,7 @@ def _finding(finding: dict[str, Any], texts: _Texts, shown: _Shown, rests: Any =
         rests,
         evidence,
     )
-    return parts().finding(row)  # type: ignore[no-any-return]
+    return parts().finding(row)
 
 
 def _latency(figure: Figure, folded: bool, shown: _Shown) -> Any:

@@ -87,7 +87,7 @@ def test_one_command_is_one_action_on_all_hosts():
     ready, (action,) = first.actions()
     assert (first.waiting, ready) == (2, 2)
     assert (action.what, action.kind) == ("./hostproof apply --tags c", "command")
-    assert (action.checks, action.findings, action.count) == (2, 3, 2)
+    assert (action.checks, action.findings, action.on) == (2, 3, 2)
     assert action.hosts == ["db0", "db1"]
 
 
