@@ -98,7 +98,9 @@ class PayloadAction(ActionBase):
         checked = ArgumentSpecValidator(argument_spec(self.module)).validate(self.arguments())
         if checked.error_messages:
             raise Failed("; ".join(map(one_line, checked.error_messages)))
-        return dict(checked.validated_parameters)
+        return dict(
+            policies.plain("the task's arguments", checked.validated_parameters, _no_template)
+        )
 
     def arguments(self) -> dict[str, Any]:
         """The task's arguments."""
@@ -195,7 +197,6 @@ class PayloadAction(ActionBase):
     def _by_payload(
         self, interpreter: str, params: dict[str, Any], controls: list[str]
     ) -> dict[str, Any]:
-        params = policies.plain("the task's arguments", params, _no_template)
         for compression in payload.COMPRESSIONS:
             output, mark = self._send(interpreter, params, controls, compression)
             if output["rc"] != payload.NO_COMPRESSION or mark in output["stdout"]:

@@ -358,6 +358,17 @@ def test_hosts_are_read_when_they_are_asked_for_and_held_by_nobody(tmp_path):
     assert [entry._line for entry in results.entries] == [None] * 30
 
 
+def test_as_many_lines_are_held_in_memory_as_there_is_room_for(tmp_path, monkeypatch):
+    folder = write_folder(tmp_path / "run", fleet(5))
+    lines = (folder / "findings.jsonl").read_text().splitlines(keepends=True)
+    monkeypatch.setattr(store, "HELD_TEXT", len(lines[0] + lines[1]))
+    results = merge(store.read_entries([str(folder)]))
+    (folder / "findings.jsonl").write_text("")
+    assert len(results.hosts[0].findings) == len(results.hosts[1].findings) > 0
+    with pytest.raises(HostproofError, match="was written over while it was read"):
+        results.hosts[2]
+
+
 def test_a_report_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path):
     folder = write_folder(tmp_path / "run", fleet(5))
     results = merge(store.read_entries([str(folder)]))
@@ -366,7 +377,8 @@ def test_a_report_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path):
     assert [state.name for state in results.hosts] == [f"db{n:02d}" for n in range(1, 6)]
 
 
-def test_a_report_that_is_written_over_while_it_is_read_says_so(tmp_path):
+def test_a_report_that_is_written_over_while_it_is_read_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "HELD_TEXT", 0)
     folder = write_folder(tmp_path / "run", fleet(5))
     results = merge(store.read_entries([str(folder)]))
     (folder / "findings.jsonl").write_text("")
