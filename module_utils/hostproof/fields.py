@@ -19,6 +19,7 @@ field that an entry may leave out is ``.optional()``. What concerns several fiel
 role's ``argument_specs.yml`` is compared with the declaration by a test.
 """
 
+import re
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
 
 from .errors import PolicyError
@@ -99,6 +100,30 @@ def whole_number(low: int = 0, high: Optional[int] = None) -> Any:
 
 def decimal(low: float = 0, high: Optional[float] = None) -> Any:
     return Field(lambda given, name: given.decimal(name, low, high), "float")
+
+
+def instance_name() -> Any:
+    """The name of an instance."""
+
+    def read(given: PolicyValues, name: str) -> str:
+        text = str(given[name])
+        if not re.match(r"^[A-Za-z0-9_$#+-]+$", text):
+            raise given.error(name, f"{text!r} is no sid")
+        return text
+
+    return Field(read, "str")
+
+
+def absolute_path() -> Any:
+    """A path, without a slash behind."""
+
+    def read(given: PolicyValues, name: str) -> str:
+        path = str(given[name])
+        if not path.startswith("/"):
+            raise given.error(name, f"{given[name]!r} must be an absolute path")
+        return path.rstrip("/")
+
+    return Field(read, "path")
 
 
 def window() -> Any:

@@ -10,8 +10,9 @@ no answer is never an empty answer.
 A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
 the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
 ``names``/``values``, ``uid``, ``processes``, ``under``, ``lines``/``callers``/``unread``,
-``windows``/``remarks`` and, of a report, ``figures``, ``seconds``/``first``/``second``/``errors``)
-or ``error`` (absent, denied, unanswered) with ``message``.
+``unseen``, ``windows``/``remarks`` and, of a report, ``figures``,
+``seconds``/``first``/``second``/``errors``) or ``error`` (absent, denied, unanswered) with
+``message``.
 
 What needs a window (``sample``, ``measure``, ``wait_for_window``) opens one of its own, or waits
 for the one that all share: then it raises window.Waits, ``open_window`` lets it pass, and who asks
@@ -46,7 +47,7 @@ from typing import (
     Tuple,
 )
 
-from . import child, command, guarded, window
+from . import child, command, guarded, held, window
 from .answer import Answer, attempt
 from .command import Output
 from .errors import Absent, Denied, HostproofError, ParseError, Unanswered
@@ -75,6 +76,7 @@ READ_SECONDS = 10.0
 _LIMITS = {
     "processes": 30.0,
     "open_files": 120.0,
+    "held": 120.0,
     "lines": 120.0,
     "exe_owner": 3.0,
     "reader": 5.0,
@@ -278,6 +280,7 @@ _SHAPES: Dict[str, Callable[[Dict[str, Any]], Any]] = {
         isinstance(reading["under"], list)
         and all(_has_names(_open_files(process)) for process in reading["processes"])
     ),
+    "held": held.is_reading,
     "lines": _holds_lines,
     "sample": lambda reading: (
         _is_number(reading["seconds"], (int, float))
@@ -478,6 +481,17 @@ class Host:
             raise Unanswered(key, f"{key} was read without {missing[0]}; record it again")
         everything = [_open_files(process) for process in reading["processes"]]
         return [one for one in (_only(process, wanted) for process in everything) if one.paths]
+
+    def holders(self, name: str, pattern: str) -> held.Holders:
+        """The flags of what processes hold open, by pid, and who holds rings of AIO (held.py).
+
+        Descriptors are read of those whose first argument matches ``pattern``, rings of all. No
+        file that somebody holds is opened. Denied where one that matches may not be looked at.
+        """
+        reading = self._answer(
+            "held:" + name, "held", lambda: dict(self._read("held", pattern), pattern=pattern)
+        )
+        return held.of_reading(reading)
 
     def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
         """Lines that match ``pattern`` in the files of ``places``, and in scripts that they call.
@@ -734,6 +748,7 @@ def _task(name: str) -> Callable[..., Any]:
         "argument": _read_argument,
         "processes": lambda pattern: [dict(one._asdict()) for one in _find_processes(pattern)],
         "exe_owner": _exe_owner,
+        "held": lambda pattern: held.look(_process_ids(), pattern),
         "lines": lambda places, pattern: dict(_find_lines(places, pattern)._asdict()),
         "open_files": lambda pattern, under: [
             dict(one._asdict()) for one in _find_open_files(pattern, under)

@@ -15,6 +15,13 @@ connection as Direct NFS has to port 2049 of a server:
     instance.py --sid LAB1 --process dbw0 --open /u02/oradata/users01.dbf \\
         [--map $ORACLE_HOME/rdbms/lib/odm/libnfsodm19.so] [--connect 192.0.2.1:2049]
 
+It can write as DBWR and LGWR do: hold files by the flags of open(2), make contexts of asynchronous
+I/O by io_setup(2), and write to the files all the time. What takes longer than five seconds it says
+as a database would, in the alert log (the words are those of ORA-27062, made up by its form):
+
+    instance.py --sid LAB1 --process dbw0 --hold direct+dsync:/u02/oradata/users01.dbf \\
+        --context 4096 --write-and-tell /u01/.../alert_LAB1.log
+
 Prints "ready ..." when the segment is attached and touched and all else is open, waits for
 SIGTERM, and then removes the segment. Where the segment is refused it prints why and ends with
 code 1, as an instance with USE_LARGE_PAGES=ONLY would; so it does where a file or connection is.
@@ -29,12 +36,19 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
+import time
 
 IPC_PRIVATE = 0
 IPC_CREAT = 0o1000
 IPC_RMID = 0
 SHM_HUGETLB = 0o4000
 SEGMENT_MODE = 0o640
+#: Numbers of the system call by machine.
+IO_SETUP = {"x86_64": 206, "aarch64": 0, "ppc64le": 227, "s390x": 243}
+FLAGS = {"direct": os.O_DIRECT, "dsync": os.O_DSYNC, "sync": os.O_SYNC}
+BLOCK = 8192
+PATIENCE = 5.0
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -53,6 +67,22 @@ def parse_arguments():
         metavar="FILE",
         help="hold this file open to read and write (made if it is missing); may be repeated",
     )
+    parser.add_argument(
+        "--hold",
+        action="append",
+        default=[],
+        metavar="FLAGS:FILE",
+        help="hold this file open with direct, dsync, sync (joined by +, or none); may be repeated",
+    )
+    parser.add_argument(
+        "--context",
+        action="append",
+        default=[],
+        type=int,
+        metavar="EVENTS",
+        help="make a context of asynchronous I/O; may be repeated",
+    )
+    parser.add_argument("--write-and-tell", metavar="ALERT_LOG")
     parser.add_argument(
         "--map",
         action="append",
@@ -134,6 +164,10 @@ def hold(arguments):
     """Open and map what was asked for; what is returned must be kept."""
     held = []
     try:
+        for text in arguments.hold:
+            names, _, path = text.partition(":")
+            flags = sum(FLAGS[name] for name in names.split("+") if name)
+            held.append(os.open(path, os.O_RDWR | os.O_CREAT | flags, 0o640))
         for path in arguments.open:
             held.append(os.open(path, os.O_RDWR | os.O_CREAT, 0o640))
         for path in arguments.map:
@@ -145,6 +179,31 @@ def hold(arguments):
     except OSError as problem:
         sys.exit(str(problem))
     return held
+
+
+def make_context(events):
+    """io_setup(2) by its number: there is no function of the C library for it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    context = ctypes.c_ulong(0)
+    if libc.syscall(IO_SETUP[os.uname().machine], events, ctypes.byref(context)) < 0:
+        fail("io_setup")
+    return context
+
+
+def write_and_tell(held, arguments):
+    """Write a block to each file, over and over. One that waits is told once it has ended."""
+    page = mmap.mmap(-1, BLOCK)
+    while True:
+        for handle in held:
+            began = time.monotonic()
+            os.pwrite(handle, page, 0)
+            if time.monotonic() - began > PATIENCE:
+                with open(arguments.write_and_tell, "a") as log:
+                    trace = f"{arguments.sid.lower()}_{arguments.process}_{os.getpid()}.trc"
+                    log.write(f"{time.strftime('%a %b %d %H:%M:%S %Y')}\n")
+                    log.write(f"Errors in file {trace}:\n")
+                    log.write("ORA-27062: could not find pending async I/Os\n")
+        time.sleep(0.1)
 
 
 def touch(address, size):
@@ -164,13 +223,18 @@ def main():
     signals = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     held = hold(arguments)
+    contexts = [make_context(events) for events in arguments.context]
+    if arguments.write_and_tell:
+        files = held[: len(arguments.hold)]
+        threading.Thread(target=write_and_tell, args=(files, arguments), daemon=True).start()
     segment = None
     if arguments.sga is not None:
         segment, address = attach_segment(arguments.sga, arguments.pages == "huge")
     try:
         if segment is not None:
             touch(address, int(arguments.sga * arguments.touch))
-        print(f"ready sid={arguments.sid} pid={os.getpid()} shmid={segment} holds={len(held)}")
+        number = len(held + contexts)
+        print(f"ready sid={arguments.sid} pid={os.getpid()} shmid={segment} holds={number}")
         sys.stdout.flush()
         signal.sigwait(signals)
     finally:

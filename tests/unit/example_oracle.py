@@ -7,6 +7,7 @@ alert logs and the listeners fit them.
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import io_packs
 import listener_packs
 import oracle_packs
 from ansible.module_utils.hostproof.host import Output
@@ -153,6 +154,7 @@ def parameters(host: str, readings: dict[str, Any]) -> Machine:
         size = PAGES[sid] - 1 << 21
         values = oracle_packs.defaults(one.version)
         values |= {"sga_max_size": str(size), "sga_target": str(size), "spfile": spfile}
+        values |= io_packs.PARAMETERS
         values |= {name: value for _sid, name, value in one.stored} | one.running
         stored = (*one.stored, ("*", "sga_target", str(size)))
         update = "19.21.0.0.0" if one.version.startswith("19.") else None
@@ -165,6 +167,26 @@ def parameters(host: str, readings: dict[str, Any]) -> Machine:
         oracle_packs.add_alert_log(machine, log, f"{trace}/alert_{sid}.log")
         if host == NO_ROOT:
             machine.deny("command:" + query)
+    return machine
+
+
+def writing(host: str, readings: dict[str, Any], at: int) -> Machine:
+    """What async_io reads beyond that: writers with contexts and O_DIRECT, and quiet logs."""
+    machine = parameters(host, readings)
+    io_packs.set_events(machine, 16384, 1048576, None)
+    machine.command("uname -m", "x86_64\n").command("date +%s %z", f"{at} +0000\n")
+    machine.command(io_packs.JOURNAL, "-- No entries --\n", 1)
+    for number, sid in enumerate(sorted(pids(readings))):
+        trace = f"{BASE}/diag/rdbms/{sid.lower()}/{sid}/trace"
+        machine.command(f"messages of {trace}/alert_{sid}.log", "")
+        machine.command(f"messages of the traces of {sid} in {trace}", "")
+        for process, name in (("dbw0", "users01.dbf"), ("lgwr", "redo01.log")):
+            path = f"/u02/oradata/{sid}/{name}"
+            pid = 700 + 2 * number + (process == "lgwr")
+            ring = (9000 + pid, io_packs.RING)
+            machine.writer(f"ora_{process}_{sid}", {io_packs.DIRECT: [path]}, ring, pid=pid)
+    if host == NO_ROOT:
+        machine.deny("held:writers")
     return machine
 
 

@@ -9,10 +9,12 @@ HOSTPROOF_WRITE_FIXTURES=1 pytest -k example_packs tests/unit
 """
 
 import json
+from datetime import datetime
 from typing import Any
 
 import aix_packs
 import example_oracle
+import io_packs
 import kernel_packs
 import latency_packs
 import listener_packs
@@ -135,6 +137,7 @@ def cards(host: str) -> nic_packs.Host:
 def policies() -> dict[str, Any]:
     """Of every control, as the role's defaults are."""
     return {
+        "async_io": io_packs.policy(),
         "flow_control": nic_packs.policy(),
         "hugepages": packs.hugepages_policy(),
         "io_pacing": aix_packs.io_pacing_policy(),
@@ -261,15 +264,35 @@ def complete(host: str) -> str:
     found.pop("command:ip -o addr show", None)  # no control told what the host has
     found = _read(cards(host), found, {"flow_control": nic_packs.policy()})
     found = _read(watched(host, nfs), found, {"latency": latency_packs.latency_policy()})
+    at = int(datetime.fromisoformat(pack["recorded_at"]).timestamp())
+    writing = example_oracle.writing(host, readings, at)
+    found = _read(writing, with_limit(found), {"async_io": io_packs.policy()})
     _complete(found, readings, pack["recorded_at"])
     content = {**pack, "host": host, "readings": found}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+def with_limit(found: Readings) -> Readings:
+    """A file that sets fs.aio-max-nr, as Oracle's preinstallation package writes it: the recorded
+    machine had none."""
+    path = "/etc/sysctl.d/97-oracle-database-sysctl.conf"
+    folder, _, name = path.rpartition("/")
+    listed = found[f"dir:{folder}"]
+    names = sorted({*listed["names"], name})
+    return {
+        **found,
+        f"dir:{folder}": {**listed, "names": names},
+        f"file:{path}": {"kind": "file", "at": "", "text": "fs.aio-max-nr = 1048576\n"},
+        f"link:{path}": {"kind": "link", "at": "", "target": path},
+    }
 
 
 def _complete(found: Readings, recorded: Readings, at: str) -> None:
     """Time and message of what was made up."""
     for key in set(found) - set(recorded):
         found[key]["at"] = at
+    for key in found:
+        found[key]["at"] = found[key]["at"] or at
         if "error" in found[key]:
             asks_processes = key.startswith(("processes:", "open_files:"))
             linux_only = asks_processes and found[key]["error"] == "unanswered"

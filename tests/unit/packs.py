@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.held import Holders
 from ansible.module_utils.hostproof.host import (
     FoundLines,
     OpenFiles,
@@ -69,6 +70,7 @@ class Machine(RecordedHost):
         self.holding: list[dict[str, Any]] = []
         self.patterns: dict[str, str] = {}
         self.under: dict[str, list[str]] = {}
+        self.holders_of_rings: list[dict[str, Any]] = []
         self.segments: list[str] = []
         self.refused: dict[str, str] = {}
         self.samples: dict[str, dict[str, tuple[str, str]]] = {}
@@ -216,6 +218,22 @@ class Machine(RecordedHost):
         self.holding.append({"pid": pid, "uid": uid, "argv0": argv0, "paths": sorted(paths)})
         return self
 
+    def writer(
+        self,
+        argv0: str,
+        files: dict[str, list[str]],
+        *rings: tuple[int, int],
+        pid: int = 4101,
+        uid: int = 54321,
+        urings: int = 0,
+    ) -> "Machine":
+        """A process that writes: paths by the flags of their descriptors, rings of AIO."""
+        process = {"pid": pid, "uid": uid, "gid": OINSTALL, "started": 61.5, "argv0": argv0}
+        self.running.append({**process, "exe": f"{HOME}/bin/oracle", "exe_uid": uid})
+        held = {"pid": pid, "uid": uid, "argv0": argv0, "rings": [list(ring) for ring in rings]}
+        self.holders_of_rings.append({**held, "files": files, "urings": urings})
+        return self
+
     def shm_table(self) -> "Machine":
         return self.file("/proc/sysvipc/shm", _SHM_HEADER + "".join(self.segments))
 
@@ -228,6 +246,10 @@ class Machine(RecordedHost):
     def processes(self, name: str, pattern: str) -> list[Process]:
         self.patterns[name] = pattern
         return super().processes(name, pattern)
+
+    def holders(self, name: str, pattern: str) -> Holders:
+        self.patterns[name] = pattern
+        return super().holders(name, pattern)
 
     def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
         self.patterns[name], self.under[name] = pattern, list(places)
@@ -255,6 +277,9 @@ class Machine(RecordedHost):
             found = [one for one in known if re.search(pattern, one["argv0"])]
             under = {"under": self.under[subject]} if kind == "open_files" else {}
             return {"pattern": pattern, "processes": found, **under}
+        if kind == "held":
+            told = {"processes": self.holders_of_rings, "unseen": 0}
+            return {"pattern": self.patterns[subject], **told}
         if kind == "lines":
             return self._find_lines(self.under[subject], self.patterns[subject])
         if kind == "command":

@@ -22,7 +22,7 @@ MODULES = sorted(path.stem for path in ROOT.glob("action_plugins/*.py"))
 KIB = 1024
 
 #: Their findings say what apply would refuse here, which is for the plan to say.
-FIXES_BY_PLAN = ("hugepages", "pre_page_sga")
+FIXES_BY_PLAN = ("async_io", "hugepages", "pre_page_sga")
 
 
 def without_texts(tree: ast.Module) -> str:

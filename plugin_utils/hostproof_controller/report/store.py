@@ -629,7 +629,7 @@ def _known_in(
     """Host, instant and run of an object that is no host result, where they are as they must be."""
     host, at, run = line.get("host"), line.get("at"), line.get("run")
     return (
-        host if _is_name(host) and not is_pseudo(host) else None,
+        host if _is_name(host) and not is_pseudo(str(host)) else None,
         at if _is_instant(at) else None,
         run if _problem_of_run(run) is None else None,
     )

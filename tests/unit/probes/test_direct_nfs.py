@@ -12,7 +12,7 @@ import pytest
 from ansible.module_utils.hostproof.answer import known
 from ansible.module_utils.hostproof.errors import Absent
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.probes.nfs import direct_nfs
+from ansible.module_utils.hostproof.probes.nfs import direct_nfs, nfs_connections
 from ansible.module_utils.hostproof.probes.oracle.oracle_homes import OracleHome
 from packs import ROOT
 
@@ -36,7 +36,7 @@ def filer() -> Iterator[str]:
     """A loopback address of its own that listens on the port of NFS."""
     with socket.socket() as server:
         address = f"127.77.{os.getpid() >> 8 & 255}.{os.getpid() & 255}"
-        server.bind((address, direct_nfs.NFS_PORT))
+        server.bind((address, nfs_connections.NFS_PORT))
         server.listen()
         yield address
 
@@ -45,7 +45,7 @@ def filer() -> Iterator[str]:
 def stand_in(home: OracleHome, filer: str) -> Iterator[int]:
     odm = f"{home.path}/rdbms/lib/odm/libnfsodm19.so"
     argv = [sys.executable, str(STAND_IN), "--sid", SID, "--process", "dbw0", "--map", odm]
-    argv += ["--connect", f"{filer}:{direct_nfs.NFS_PORT}"]
+    argv += ["--connect", f"{filer}:{nfs_connections.NFS_PORT}"]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("ready")

@@ -8,16 +8,16 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 from ... import aix_attributes
 from ...aix_attributes import Attributes
 from ...answer import Answer, attempt, known, unless_absent
-from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...errors import Absent, HostproofError, ParseError
 from ...host import Host
 from ...parsers.kernel import meminfo
 from ...parsers.nfs import aix_filesystems, aix_mount_options, mount_command
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.number import clipped
-from ...parsers.unix import ioo, lparstat, oslevel
+from ...parsers.unix import lparstat, oslevel
 from ...probes.nfs import nfs_mounted
 from ...probes.systemd import boot as boot_probe
-from ...probes.unix import powerha, sys_parm
+from ...probes.unix import aix_said, powerha, sys_parm
 from ...probes.unix.powerha import PowerHa
 from .policy import Pair, Policy
 
@@ -28,7 +28,6 @@ DEFAULT = "default"
 MOUNT = ["mount"]
 OSLEVEL = ["oslevel", "-s"]
 LPARSTAT = ["lparstat"]
-IOO = ["ioo", "-a"]
 
 VM = "/proc/sys/vm/"
 DIRTY = ("dirty_background_bytes", "dirty_background_ratio", "dirty_bytes", "dirty_ratio")
@@ -123,12 +122,12 @@ def _read_aix(host: Host) -> Aix:
     return Aix(
         odm=attempt(_read_odm, host),
         running=attempt(_read_running, host),
-        level=attempt(lambda: oslevel.parse(_said(host, OSLEVEL))),
+        level=attempt(lambda: oslevel.parse(aix_said.said(host, OSLEVEL))),
         powerha=attempt(powerha.read, host),
-        cpu=attempt(lambda: lparstat.parse(_said(host, LPARSTAT))),
+        cpu=attempt(lambda: lparstat.parse(aix_said.said(host, LPARSTAT))),
         persisted_mounts=attempt(_read_filesystems, host),
         live_mounts=attempt(_read_mounts, host),
-        tunables=attempt(_read_tunables, host),
+        tunables=attempt(aix_said.tunables, host),
     )
 
 
@@ -157,7 +156,7 @@ def _read_filesystems(host: Host) -> Mounts:
 
 
 def _read_mounts(host: Host) -> Mounts:
-    mounts = mount_command.parse(AIX, _said(host, MOUNT))
+    mounts = mount_command.parse(AIX, aix_said.said(host, MOUNT))
     return _mounts((one.path, one.options) for one in mounts)
 
 
@@ -181,26 +180,6 @@ def _mounts(pairs: Iterable[Tuple[str, str]]) -> Mounts:
 
 def _value(options: Dict[str, Optional[str]], name: str) -> Optional[str]:
     return (options[name] or "") if name in options else None
-
-
-def _read_tunables(host: Host) -> Dict[str, str]:
-    try:
-        return ioo.parse(_said(host, IOO))
-    except Unanswered as problem:
-        # Its manual: only root may run it, also to look.
-        raise Unanswered(problem.key, f"{problem}; run it as root") from problem
-
-
-def _said(host: Host, argv: List[str]) -> str:
-    """What a command prints; Unanswered with its words if it fails."""
-    output = host.run(argv)
-    if output.rc != 0:
-        said = " ".join((output.stdout + output.stderr).split())
-        raise Unanswered(
-            "command:" + " ".join(argv),
-            "{0} ended with {1}: {2}".format(" ".join(argv), output.rc, said),
-        )
-    return output.stdout
 
 
 # -- Linux ----------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from ...answer import known
 from ...checking import Verdict
 from ...errors import Unanswered
 from ...finding import FAIL, PASS, WARN
-from .facts import FILESYSTEMS, IOO, MOUNT, Aix, Facts, Mounts, Override
+from ...probes.unix import aix_said
+from .facts import FILESYSTEMS, MOUNT, Aix, Facts, Mounts, Override
 from .policy import Policy
 from .remedy import MOUNTS_KEYS
 from .subjects import AIX, PACING, rules
@@ -152,9 +153,9 @@ def neighbours(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
     tunables = known(aix.tunables)
     shown = [f"{name}={tunables[name]}" for name in SHOWN if name in tunables]
     if not shown:
-        raise Unanswered("command:" + " ".join(IOO), "ioo tells no j2_ tunable")
+        raise Unanswered("command:" + " ".join(aix_said.IOO), "ioo tells no j2_ tunable")
     return Verdict(
         PASS,
         running=", ".join(shown),
-        evidence=["command:" + " ".join(IOO)],
+        evidence=["command:" + " ".join(aix_said.IOO)],
     )

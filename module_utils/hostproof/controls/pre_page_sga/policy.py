@@ -2,30 +2,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How the instances of a host should take their SGA: the role's variables and their checks."""
 
-import re
 from typing import Any, NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, entries, flag, one_of, reader, whole_number
+from ...fields import (
+    absolute_path,
+    checked_by,
+    entries,
+    flag,
+    instance_name,
+    one_of,
+    reader,
+    whole_number,
+)
 from ...policy import PolicyValues, oracle_release
 
 NAME = "pre_page_sga"
 
 AUTO = "auto"
 UNMANAGED = "unmanaged"
-
-
-def _sid(given: PolicyValues, name: str) -> str:
-    sid = str(given[name])
-    if not re.match(r"^[A-Za-z0-9_$#+-]+$", sid):
-        raise given.error(name, f"{sid!r} is no sid")
-    return sid
-
-
-def _path(given: PolicyValues, name: str) -> str:
-    path = str(given[name])
-    if not path.startswith("/"):
-        raise given.error(name, f"{given[name]!r} must be an absolute path")
-    return path.rstrip("/")
 
 
 def _version(given: PolicyValues, name: str) -> Tuple[int, ...]:
@@ -42,10 +36,10 @@ class WantedInstance(NamedTuple):
     ``version`` has as many numbers as were given: (11, 2, 0, 4) or (19,).
     """
 
-    sid: str = checked_by(_sid, "str")
-    home: Optional[str] = checked_by(_path, "path").optional()
+    sid: str = instance_name()
+    home: Optional[str] = absolute_path().optional()
     version: Optional[Tuple[int, ...]] = checked_by(_version, "str").optional()
-    alert_log: Optional[str] = checked_by(_path, "path").optional()
+    alert_log: Optional[str] = absolute_path().optional()
 
 
 def _value(*choices: str) -> Any:

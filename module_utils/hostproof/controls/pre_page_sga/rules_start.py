@@ -12,8 +12,8 @@ from ...parsers.number import clipped
 from ...parsers.oracle import pfile
 from ...parsers.oracle.alert_log_large_pages import PageSize
 from ...parsers.size import human
+from ...probes.oracle.alert_logs import NoStart
 from ...probes.oracle.next_start import SIZES, grows_to, is_rounded, next_sga, running_sga
-from ...probes.oracle.oracle_parameters import NoStart
 from .facts import Facts, Subject
 from .policy import Policy
 from .subjects import INSTANCES, REFERENCE, rules

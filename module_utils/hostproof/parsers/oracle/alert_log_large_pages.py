@@ -12,14 +12,11 @@ from typing import Dict, List, NamedTuple, Optional, Pattern
 
 from ...errors import ParseError
 from ..number import integer
+from . import alert_log
 
 _WHAT = "alert log"
 _STARTING = "Starting ORACLE instance"
 
-_TIMESTAMPS = re.compile(
-    r"^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \S+)? \d{4}"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d+ ?[+-]\d\d:\d\d)$"
-)
 _TABLE = re.compile(r"^PAGESIZE\s+AVAILABLE_PAGES\s+EXPECTED_PAGES\s+ALLOCATED_PAGES\s+ERROR\(s\)$")
 _ROW = re.compile(r"^(\d+)([KMG])\s+(\d+|Configured)\s+(\d+)\s+(\d+)\s+(\S.*)$")
 _ROW_LIKE = re.compile(r"^\d+[KMG]\s+\S+\s+\S")
@@ -76,7 +73,7 @@ def parse(text: str) -> Start:
     block = {
         number: line
         for number, line in enumerate(lines[begun + 1 :], begun + 2)
-        if line and not _TIMESTAMPS.match(line)
+        if line and not alert_log.is_time(line)
     }
     rows = _table(block) or _sentences(block) or _short_form(block)
     ordinary = [one for one in rows if one.size is not None and one.size < 64 * 1024]

@@ -23,10 +23,10 @@ from ...parsers.number import clipped
 from ...parsers.oracle import orabasetab
 from ..oracle.oracle_homes import OracleHome
 from . import nfs_files
+from .nfs_connections import read_connections
 
 #: Processes of a database instance, by their first argument; they do its input and output.
 BACKGROUND = r"^(ora|db)_[a-z0-9]+_\S+$"
-NFS_PORT = 2049
 GLOBAL_FILE = "/etc/oranfstab"
 
 #: The attribute whose value no evidence may hold: it opens the SNMP of the server.
@@ -128,7 +128,7 @@ def read_direct_nfs(host: Host, homes: List[OracleHome]) -> DirectNfs:
         homes=looked_at,
         files=files,
         processes=attempt(_read_processes, host, looked_at),
-        connections=attempt(_read_connections, host),
+        connections=attempt(read_connections, host),
         addresses={name: attempt(_resolve, host, name) for name in _names(tabs)},
         own=attempt(_read_own, host) if tabs else [],
     )
@@ -136,7 +136,7 @@ def read_direct_nfs(host: Host, homes: List[OracleHome]) -> DirectNfs:
 
 def read_users(host: Host) -> List[Tuple[DatabaseProcess, str]]:
     """Database processes with connections of their own to NFS servers, with the addresses."""
-    remotes = {one.inode: one.remote for one in _read_connections(host) if one.inode}
+    remotes = {one.inode: one.remote for one in read_connections(host) if one.inode}
     if not remotes:
         return []
     return [
@@ -279,19 +279,6 @@ def _database_process(process: OpenFiles, homes: List[str]) -> DatabaseProcess:
 def _is_odm(path: str) -> bool:
     name = path.rpartition("/")[2].replace(_REMOVED, "")
     return bool(_PLAIN.match(name) or _DIRECT.match(name))
-
-
-def _read_connections(host: Host) -> List[proc_net_tcp.Socket]:
-    sockets = proc_net_tcp.parse(host.read_text("/proc/net/tcp"))
-    # A kernel without IPv6 has no second file.
-    text = unless_absent(attempt(host.read_text, "/proc/net/tcp6"), None)
-    if text is not None:
-        sockets += proc_net_tcp.parse(text)
-    return [
-        socket
-        for socket in sockets
-        if socket.remote_port == NFS_PORT and socket.state == proc_net_tcp.ESTABLISHED
-    ]
 
 
 # -- names and networks

@@ -40,8 +40,7 @@ POOLS = (
     "shared_pool_size",
     "streams_pool_size",
 )
-#: The parameters that decide how an instance takes its SGA. Every control asks for all of them:
-#: one question has one place in the evidence.
+#: The parameters that decide how an instance takes its SGA.
 PARAMETERS = (
     "pre_page_sga",
     "use_large_pages",
@@ -51,6 +50,9 @@ PARAMETERS = (
     "sga_max_size",
     "sga_target",
 ) + POOLS
+#: Those that decide how it does its input and output. Every control asks for all of both: one
+#: question has one place in the evidence.
+IO_PARAMETERS = ("filesystemio_options", "disk_asynch_io", "dbwr_io_slaves")
 SIZES = ("memory_target", "memory_max_target", "sga_max_size", "sga_target") + POOLS
 
 #: The kinds of process monitors that are databases.
@@ -127,6 +129,13 @@ def stopped_of_oratab(host: Host, running: Dict[str, Instance]) -> Dict[str, str
     }
 
 
+def listed_in_oratab(host: Host, running: Dict[str, Instance]) -> Dict[str, str]:
+    """Home by SID of what oratab lists and runs, or could be started here."""
+    listed = {sid: home for sid, home in homes_of_oratab(host).items() if sid in running}
+    listed.update(stopped_of_oratab(host, running))
+    return listed
+
+
 def _has_parameter_file(host: Host, home: str, sid: str) -> bool:
     found = attempt(
         lambda: parameters_probe.read_parameter_file(
@@ -198,7 +207,7 @@ def _ask(
         raise Absent(key, f"{sid} does not run")
     if asking.forbidden_by is not None:
         raise Unanswered(key, f"{asking.forbidden_by} is false: what {sid} runs with is not known")
-    return parameters_probe.ask(host, known(target), PARAMETERS, asking.seconds)
+    return parameters_probe.ask(host, known(target), PARAMETERS + IO_PARAMETERS, asking.seconds)
 
 
 def _version_of(

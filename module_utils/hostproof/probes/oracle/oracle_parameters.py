@@ -14,19 +14,13 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...answer import attempt, known
 from ...command import Command, state_of
 from ...errors import Absent, HostproofError, ParseError, Unanswered
-from ...host import Host, Output
+from ...host import Host
 from ...parsers.number import integer
-from ...parsers.oracle import alert_log_large_pages, orabasetab, pfile, spfile, sqlplus_rows
+from ...parsers.oracle import orabasetab, pfile, spfile, sqlplus_rows
 from ...parsers.unix import getent
 from ...sqlplus import PROGRAM, Target, query
 from ..nfs import nfs_files
 
-#: Seconds: reading a long alert log takes a while.
-LOG_TIMEOUT = 60.0
-#: Lines after the last start that are looked at.
-LOG_LINES = 400
-
-_STARTING = "Starting ORACLE instance"
 _DEEPEST_IFILE = 3
 
 Version = Tuple[int, ...]
@@ -63,10 +57,6 @@ class ParameterFile(NamedTuple):
 
 #: How many fields the rows have that sqlplus is asked for.
 _FIELDS = {"instance": 3, "full": 1, "running": 2, "stored": 3, "trace": 1}
-
-
-class NoStart(Unanswered):
-    """The alert log was read to its end, and no start is in it: it was rotated."""
 
 
 def version_of(text: str) -> Version:
@@ -232,39 +222,3 @@ def _parse(host: Host, path: str, text: str, user: str, depth: int) -> List[pfil
             inner = nfs_files.read_text(host, entry.value, user)
             entries.extend(_parse(host, entry.value, inner, user, depth + 1))
     return entries
-
-
-# -- alert log ------------------------------------------------------------------------------------
-
-
-def read_last_start(host: Host, path: str, user: str) -> alert_log_large_pages.Start:
-    """What the alert log says of the last start; its lines count from that start.
-
-    The log can be of many gigabytes: only the lines of the last start leave the commands.
-    """
-    argv = ["grep", "-a", "-n", "-e", "^" + _STARTING, path]
-    output = _run_as(host, argv, user)
-    key = "command:" + " ".join(argv)
-    if "No such file" in output.stderr:
-        raise Absent(key, f"{path}: No such file or directory")
-    numbers = re.findall(r"^(\d+):", output.stdout, re.MULTILINE)
-    if output.rc == 1 and not output.stdout and not output.stderr:
-        raise NoStart(key, f"{path} shows no start of an instance")
-    if output.rc not in (0, 1) or not numbers:
-        raise Unanswered(
-            key, f"{path} shows no start of an instance {output.stderr.strip()}".strip()
-        )
-    first = integer(numbers[-1])
-    shown = ["sed", "-n", "-e", f"{first},{first + LOG_LINES}p"]
-    shown += ["-e", f"{first + LOG_LINES}q", path]
-    block = _run_as(host, shown, user)
-    if block.rc != 0:
-        raise Unanswered("command:" + " ".join(shown), f"{path}: {block.stderr}")
-    return alert_log_large_pages.parse(block.stdout)
-
-
-def _run_as(host: Host, argv: List[str], user: str) -> Output:
-    limits = nfs_files.LIMITS
-    return host.ask(
-        Command(" ".join(argv), tuple(argv), user=user, timeout=LOG_TIMEOUT, limits=limits)
-    )

@@ -1,0 +1,261 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of asynchronous I/O: the limit, who writes and how, and what was said."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ... import aix_attributes
+from ...answer import Answer, attempt, known
+from ...errors import Absent, Unanswered
+from ...held import Holders
+from ...host import Host
+from ...parsers.kernel import kernel_log, kernel_release, meminfo
+from ...parsers.nfs import mount_command, mountinfo, nfs_silence
+from ...parsers.nfs.nfs_options import AIX, LINUX
+from ...parsers.nfs.nfs_silence import Silence
+from ...parsers.oracle.io_messages import Message
+from ...parsers.unix import lsattr
+from ...probes.kernel import aio, kernel_messages
+from ...probes.kernel.kernel_messages import Clock
+from ...probes.nfs import nfs_connections, nfs_mounted
+from ...probes.oracle import alert_logs, io_logs, io_writers, next_start
+from ...probes.oracle import instances as instances_probe
+from ...probes.oracle.instances import Instance
+from ...probes.oracle.io_writers import OpenFile, Writer
+from ...probes.oracle.next_start import Database
+from ...probes.systemd import boot as boot_probe
+from ...probes.unix import aix_said
+from .policy import Policy, WantedInstance
+
+RELEASE_FILE = "/proc/sys/kernel/osrelease"
+MEMINFO = "/proc/meminfo"
+#: What journalctl looks for: both lines of a server that does not answer.
+SILENCE = "(nfs|NFS):? server .* (not responding|OK)"
+MOUNT = ["mount"]
+LSDEV = ["lsdev", "-C", "-c", "disk", "-F", "name"]
+#: Of AIX before 6.1, where aio is a device.
+AIO_DEVICE = "aio0"
+AIO_NAMES = ("autoconfig", "maxreqs", "maxservers")
+DISK_NAMES = ("algorithm", "queue_depth", "reserve_policy")
+#: A host has some thousand paths, and each costs a command.
+MOST_DISKS = 500
+
+
+class Subject(NamedTuple):
+    """An instance to judge. What could not be read holds the error instead (answer.py).
+
+    ``files`` are those that the writers hold open, by kind. ``alert_log`` is its path, ``messages``
+    and ``traces`` what the logs say.
+    """
+
+    database: Database
+    writers: Answer[List[Writer]]
+    files: Answer[Dict[str, List[OpenFile]]]
+    alert_log: Answer[str]
+    messages: Answer[List[Message]]
+    traces: Answer[List[Message]]
+
+    @property
+    def sid(self) -> str:
+        return self.database.sid
+
+
+class Linux(NamedTuple):
+    """A Linux host. ``sysctl_file`` is the text of the policy's drop-in, Absent without one."""
+
+    events: Answer[aio.Events]
+    boot: boot_probe.Boot
+    sysctl_file: Answer[str]
+    release: Answer[kernel_release.Release]
+    memory: Answer[Dict[str, int]]
+    holders: Answer[Holders]
+    mounts: Answer[List[mountinfo.Mount]]
+    nfs_inodes: Answer[List[int]]
+    clock: Answer[Clock]
+    silences: Answer[List[Silence]]
+
+
+class Aix(NamedTuple):
+    """An AIX host. ``disks``: the attributes of each hdisk, by name, without their description."""
+
+    tunables: Answer[Dict[str, str]]
+    aio_device: Answer[Dict[str, str]]
+    mounts: Answer[List[mount_command.Mount]]
+    disks: Answer[Dict[str, Answer[Dict[str, str]]]]
+
+
+class Facts(NamedTuple):
+    """``linux`` and ``aix`` are None on any other system."""
+
+    system: Answer[str]
+    linux: Optional[Linux]
+    aix: Optional[Aix]
+    subjects: Answer[List[Subject]]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything that the checks and the plan need; nothing is written."""
+    system = attempt(nfs_mounted.read_system, host)
+    linux = _read_linux(host, policy) if system == LINUX else None
+    return Facts(
+        system=system,
+        linux=linux,
+        aix=_read_aix(host) if system == AIX else None,
+        subjects=attempt(_read_subjects, host, policy, linux),
+    )
+
+
+# -- Linux ----------------------------------------------------------------------------------------
+
+
+def _read_linux(host: Host, policy: Policy) -> Linux:
+    clock = attempt(kernel_messages.read_clock, host)
+    return Linux(
+        events=attempt(aio.read_events, host),
+        boot=boot_probe.read_boot(host),
+        sysctl_file=attempt(host.read_text, policy.sysctl_file),
+        release=attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip())),
+        memory=attempt(lambda: meminfo.parse(host.read_text(MEMINFO))),
+        holders=attempt(io_writers.read_holders, host),
+        mounts=attempt(
+            lambda: mountinfo.visible(mountinfo.parse(host.read_text(nfs_mounted.MOUNTINFO)))
+        ),
+        nfs_inodes=attempt(_read_nfs_inodes, host),
+        clock=clock,
+        silences=attempt(_read_silences, host, policy, clock),
+    )
+
+
+def _read_nfs_inodes(host: Host) -> List[int]:
+    """The sockets of processes that are connected to an NFS server: Direct NFS."""
+    return [one.inode for one in nfs_connections.read_connections(host) if one.inode]
+
+
+def _read_silences(host: Host, policy: Policy, clock: Answer[Clock]) -> List[Silence]:
+    """Those of the policy's days; of what is older the journal may know the end alone."""
+    now = known(clock)
+    entries: List[kernel_log.Entry] = kernel_messages.read(host, SILENCE, now)
+    begins = now.now - policy.message_days * 86400
+    return [one for one in nfs_silence.silences(entries) if (one.ended or now.now) >= begins]
+
+
+# -- instances ------------------------------------------------------------------------------------
+
+
+def _read_subjects(host: Host, policy: Policy, linux: Optional[Linux]) -> List[Subject]:
+    """The databases that run, and those that the policy or oratab lists. ASM takes no part."""
+    # Which processes run is known on Linux alone.
+    running: Dict[str, Instance] = {}
+    if linux is not None:
+        running = next_start.running_databases(instances_probe.find_instances(host))
+    listed = _listed(host, policy, running)
+    found: Answer[Dict[str, List[Writer]]] = Absent(io_writers.KEYS[0], "not a Linux host")
+    if linux is not None:
+        found = attempt(_read_writers, host, linux)
+    return [
+        _look_at(
+            host,
+            policy,
+            linux,
+            running.get(sid),
+            listed.get(sid, WantedInstance(sid, None, None)),
+            found,
+        )
+        for sid in sorted(set(running) | set(listed))
+    ]
+
+
+def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[str, WantedInstance]:
+    if policy.instances is not None:
+        return {instance.sid: instance for instance in policy.instances}
+    homes = next_start.listed_in_oratab(host, running)
+    return {sid: WantedInstance(sid, home, None) for sid, home in homes.items()}
+
+
+def _read_writers(host: Host, linux: Linux) -> Dict[str, List[Writer]]:
+    holders = known(linux.holders)
+    if not any(one.files is not None for one in holders.processes):
+        return {}
+    return io_writers.writers(host, holders, io_writers.machine_of(host))
+
+
+def _look_at(
+    host: Host,
+    policy: Policy,
+    linux: Optional[Linux],
+    running: Optional[Instance],
+    listed: WantedInstance,
+    found: Answer[Dict[str, List[Writer]]],
+) -> Subject:
+    sid = listed.sid
+    forbidden = None if policy.ask_instances else "async_io_ask_instances"
+    asking = next_start.Asking(float(policy.sqlplus_seconds), forbidden)
+    database = next_start.look_at(host, asking, sid, running, listed.home)
+    is_down = Absent(instances_probe.PMON_KEY, f"{sid} does not run")
+    if linux is None or running is None:
+        return Subject(database, *(5 * [is_down]))
+    path = attempt(alert_logs.find, host, database, listed.alert_log, "async_io_instances")
+    ones = attempt(lambda: io_writers.of_instance(known(found), sid))
+    return Subject(
+        database=database,
+        writers=ones,
+        files=attempt(lambda: io_writers.files_of(known(ones))),
+        alert_log=path,
+        messages=attempt(_read_messages, host, policy, linux, running, path),
+        traces=attempt(_read_traces, host, policy, linux, running, path),
+    )
+
+
+def _read_messages(
+    host: Host, policy: Policy, linux: Linux, running: Instance, path: Answer[str]
+) -> List[Message]:
+    clock = known(linux.clock)
+    user = known(running.user)
+    return _recent(policy, clock, io_logs.read_alert_log(host, known(path), user, clock.offset))
+
+
+def _read_traces(
+    host: Host, policy: Policy, linux: Linux, running: Instance, path: Answer[str]
+) -> List[Message]:
+    clock = known(linux.clock)
+    user = known(running.user)
+    folder = known(path).rpartition("/")[0]
+    days = policy.message_days
+    found = io_logs.read_traces(host, folder, running.sid, days, user, clock.offset)
+    return _recent(policy, clock, found)
+
+
+def _recent(policy: Policy, clock: Clock, messages: List[Message]) -> List[Message]:
+    """Those of the policy's days; what has no time counts: it may be of today."""
+    begins = clock.now - policy.message_days * 86400
+    return [one for one in messages if one.at is None or one.at >= begins]
+
+
+def evidence_of(subject: Subject) -> Tuple[str, ...]:
+    """The keys of what an instance was judged by."""
+    keys = () if subject.database.running is None else io_writers.KEYS
+    return keys + next_start.evidence_of(subject.database)
+
+
+# -- AIX ------------------------------------------------------------------------------------------
+
+
+def _read_aix(host: Host) -> Aix:
+    return Aix(
+        tunables=attempt(aix_said.tunables, host),
+        aio_device=attempt(_attributes, host, AIO_DEVICE, AIO_NAMES),
+        mounts=attempt(lambda: mount_command.parse(AIX, aix_said.said(host, MOUNT))),
+        disks=attempt(_read_disks, host),
+    )
+
+
+def _attributes(host: Host, device: str, names: Tuple[str, ...]) -> Dict[str, str]:
+    rows: List[lsattr.Row] = aix_attributes.read_rows(host, device, names)
+    return {row.name: row.first_word for row in rows}
+
+
+def _read_disks(host: Host) -> Dict[str, Answer[Dict[str, str]]]:
+    disks = [name for name in aix_said.said(host, LSDEV).split() if name.startswith("hdisk")]
+    if len(disks) > MOST_DISKS:
+        raise Unanswered("command:" + " ".join(LSDEV), f"more than {MOST_DISKS} disks, not read")
+    return {disk: attempt(_attributes, host, disk, DISK_NAMES) for disk in disks}

@@ -1,0 +1,137 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans fs.aio-max-nr, and filesystemio_options where the policy lets it. Nothing is restarted."""
+
+import math
+from typing import List
+
+from ... import sysctl_file
+from ...answer import attempt, known, unless_absent
+from ...change import Change, Plan, Refusal
+from ...errors import HostproofError
+from ...parsers.oracle import pfile
+from ...parsers.size import human
+from ...probes.kernel import aio
+from ...probes.oracle.next_start import next_place, running_sga
+from ...shell import line
+from ...sqlplus import entries_of, stored_change
+from .facts import Facts, Linux, Subject
+from .policy import NAME, Policy
+from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, running
+
+_HEADER = "# Written by Hostproof (role async_io): change the policy, not this file.\n"
+
+
+def wanted_events(events: aio.Events, policy: Policy) -> int:
+    """What fs.aio-max-nr must be at least: the policy's, and room for what runs to grow."""
+    return max(policy.aio_max_nr, math.ceil(events.used * policy.growth))
+
+
+def plan(facts: Facts, policy: Policy) -> Plan:
+    """The changes that make the host as the policy says; raises what it would have to guess."""
+    known(facts.system)
+    changes: List[Change] = []
+    refusals: List[Refusal] = []
+    pending: List[str] = []
+    if facts.linux is None:
+        return Plan([], [], ["On this system nothing is set: the findings say what to do."], [])
+    if not known(facts.subjects):
+        return Plan([], [], ["No instance is here that would need it: nothing is set."], [])
+    _plan_sysctl(facts.linux, policy, changes, refusals)
+    if policy.filesystemio_options is not None:
+        for subject in known(facts.subjects):
+            _plan_one(subject, facts.linux, policy, changes, refusals, pending)
+    return Plan(changes, refusals, pending, [])
+
+
+def by_apply(facts: Facts, policy: Policy) -> List[str]:
+    """The line that applies the control, where apply would change something and refuse nothing."""
+    planned = attempt(plan, facts, policy)
+    if isinstance(planned, HostproofError) or planned.refusals or not planned.changes:
+        return []
+    return [line("./hostproof", "apply", "--tags", NAME)]
+
+
+def _plan_sysctl(
+    linux: Linux, policy: Policy, changes: List[Change], refusals: List[Refusal]
+) -> None:
+    events = known(linux.events)
+    wanted = str(wanted_events(events, policy))
+    before = unless_absent(linux.sysctl_file, None)
+    planned = sysctl_file.plan(
+        linux.boot,
+        sysctl_file.File(policy.sysctl_file, _HEADER, before, "async_io_sysctl_file"),
+        [sysctl_file.Sysctl(aio.KEY, aio.LIMIT_FILE, wanted, str(events.limit))],
+        # A larger one reserves nothing, and may be what somebody needs.
+        lambda value, least: int(value) >= int(least),
+    )
+    changes.extend(planned.files)
+    changes.extend(planned.values)
+    refusals.extend(planned.refusals)
+
+
+def _plan_one(
+    subject: Subject,
+    linux: Linux,
+    policy: Policy,
+    changes: List[Change],
+    refusals: List[Refusal],
+    pending: List[str],
+) -> None:
+    """The entry in the spfile of an instance that runs, where the policy lets us."""
+    sid, wanted = subject.sid, str(policy.filesystemio_options)
+    if subject.database.running is None:
+        pending.append(f"{sid} is down, and a spfile is changed by its instance alone.")
+        return
+    if not policy.set_parameters:
+        pending.append(
+            f"{OPTIONS} of {sid} stays as it is: async_io_set_parameters is false, and the "
+            "findings judge it."
+        )
+        return
+    if not is_governed(places(subject, linux)):
+        return
+    now = running(subject, OPTIONS)
+    then, _layer = persisted(subject, OPTIONS)
+    if now != wanted:
+        pending.append(f"{sid} runs with {OPTIONS} {now} until it is restarted.")
+    if then == wanted:
+        return
+    refusals.extend(_guard_cache(subject, linux, policy, now, wanted, pending))
+    asked = known(subject.database.asked)
+    if asked.spfile is None:
+        place = next_place(subject.database)
+        reason = f"{sid} was started with a text file: write '*.{OPTIONS}={wanted}' into {place}"
+        refusals.append(Refusal(reason + " by hand", None))
+        return
+    before = entries_of([(one.sid, one.name, one.value) for one in asked.stored], OPTIONS, sid)
+    after = [(pfile.ALL, wanted), (sid, None)]
+    changes.append(
+        stored_change(
+            known(subject.database.target), OPTIONS, before, after, float(policy.sqlplus_seconds)
+        )
+    )
+
+
+def _guard_cache(
+    subject: Subject, linux: Linux, policy: Policy, now: str, wanted: str, pending: List[str]
+) -> List[Refusal]:
+    """Direct I/O takes away the page cache, which may be most of what the database reads from."""
+    if MODES.get(now, (False, False))[1] or not MODES[wanted][1]:
+        return []
+    cache, sga = page_cache(linux), running_sga(subject.database) or 0
+    share = 100.0 * cache / sga if sga else math.inf
+    words = (
+        f"{subject.sid} has an SGA of {human(sga)}, and the page cache of the host holds "
+        f"{human(cache)} now, from which its files are read"
+    )
+    pending.append(words + f": with {wanted} they are not.")
+    if share <= policy.cache_limit or policy.allow_cache_loss:
+        return []
+    return [
+        Refusal(
+            f"{words} ({share:.0f} percent of the SGA, async_io_cache_limit is "
+            f"{policy.cache_limit}): {OPTIONS}={wanted} takes it away; make the SGA larger first",
+            "allow_cache_loss",
+        )
+    ]

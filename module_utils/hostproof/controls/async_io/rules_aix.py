@@ -1,0 +1,226 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""AIX: the limits of its asynchronous I/O, concurrent I/O by mount and by parameter, the disks."""
+
+from typing import Dict, List, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known
+from ...checking import Skip, Verdict, judged
+from ...errors import HostproofError, Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.nfs import aix_mount_options, mount_command
+from ...parsers.number import clipped
+from ...probes.unix import aix_said
+from ...shell import line
+from .facts import AIO_DEVICE, AIO_NAMES, DISK_NAMES, MOUNT, Aix, Facts, Subject
+from .policy import Policy
+from .subjects import AIX, AIX_GUIDE, REFERENCE, rules
+from .values import OPTIONS, persisted
+
+#: What Oracle asks of AIX (installation guides 12.2 and 19c).
+MAXREQS = 65536
+_IOO = "command:" + " ".join(aix_said.IOO)
+_PERFORMANCE = "AIX Performance Management, "
+
+
+@rules.check(
+    "async_io.aix_aio",
+    "AIX takes enough asynchronous requests at a time",
+    severity="high",
+    takes_effect="now",
+    why="Where all requests are taken, lio_listio returns EAGAIN and the database waits and tries "
+    "again.",
+    reference=AIX_GUIDE + "; " + _PERFORMANCE + "Tuning asynchronous disk I/O",
+    each=AIX,
+)
+def aix_aio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
+    tunables = known(aix.tunables)
+    if "aio_maxreqs" in tunables:
+        return _by_ioo(tunables)
+    return _by_device(known(aix.aio_device))
+
+
+def _by_ioo(tunables: Dict[str, str]) -> Verdict:
+    """Since 6.1 asynchronous I/O is always there, and its limits are tunables."""
+    maxreqs = clipped(_number(tunables["aio_maxreqs"], _IOO, "aio_maxreqs"))
+    shown = ", ".join(f"{name} {tunables[name]}" for name in tunables if name.startswith("aio_"))
+    off = [
+        name
+        for name in ("aio_fastpath", "aio_fsfastpath")
+        if tunables.get(name, "1").strip() == "0"
+    ]
+    return Verdict(
+        FAIL if maxreqs < MAXREQS or off else PASS,
+        why=f"aio_maxreqs is {maxreqs}"
+        + (f", and {' and '.join(off)} is off: each request goes over an aioserver" if off else "")
+        + ".",
+        fix=f"set aio_maxreqs to {MAXREQS}, now and at the next boot",
+        commands=[line("ioo", "-p", "-o", f"aio_maxreqs={MAXREQS}")] if maxreqs < MAXREQS else [],
+        desired=f"aio_maxreqs at least {MAXREQS}, the fast paths on",
+        running=shown,
+        evidence=[_IOO],
+        values={"aio_maxreqs": maxreqs},
+    )
+
+
+def _by_device(attributes: Dict[str, str]) -> Verdict:
+    """Before 6.1 it is a device, which is not there until it is configured."""
+    key = _lsattr_key(AIO_DEVICE, AIO_NAMES)
+    maxreqs = clipped(_number(attributes["maxreqs"], key, "maxreqs"))
+    is_off = attributes["autoconfig"] != "available"
+    change = line(
+        *("chdev", "-P", "-l", AIO_DEVICE, "-a", "autoconfig=available"),
+        *("-a", f"maxreqs={MAXREQS}"),
+    )
+    return Verdict(
+        FAIL if is_off or maxreqs < MAXREQS else PASS,
+        why=f"{AIO_DEVICE} has autoconfig {attributes['autoconfig']} and maxreqs {maxreqs}.",
+        fix="configure it, for the next boot",
+        commands=[change],
+        desired=f"autoconfig available, maxreqs at least {MAXREQS}",
+        persisted=", ".join(f"{name} {attributes[name]}" for name in AIO_NAMES),
+        evidence=[key],
+        values={"maxreqs": maxreqs},
+    )
+
+
+@rules.check(
+    "async_io.aix_cio",
+    "Concurrent I/O is asked for once, and by all who open a file",
+    severity="high",
+    takes_effect="remount",
+    why="With setall the database opens its files with O_CIO itself: the mount option makes all "
+    "others do so too, which starves programs, and who opens a file without it puts it back "
+    "through the cache for everybody.",
+    reference=REFERENCE
+    + ", FILESYSTEMIO_OPTIONS; My Oracle Support 257338.1 and 272520.1; "
+    + _PERFORMANCE
+    + "Concurrent I/O",
+    each=AIX,
+)
+def aix_cio(aix: Aix, facts: Facts, policy: Policy) -> Verdict:
+    around = _around(known(aix.mounts))
+    subjects: List[Subject] = known(facts.subjects)
+    homes = [
+        f"the home of {one.sid} lies in {path} ({option})"
+        for one in subjects
+        for path, option in around
+        if _lies_in(if_known(one.database.home, ""), path)
+    ]
+    asked = {one.sid: attempt(_persisted, one) for one in subjects}
+    direct = [sid for sid, value in asked.items() if value in ("setall", "directio")]
+    double = [
+        f"{path} is mounted with {option}, and {', '.join(direct)} opens its files so by {OPTIONS}"
+        for path, option in around
+        if direct
+    ]
+    values = {value for value in asked.values() if isinstance(value, str)}
+    mixed = [f"{OPTIONS} differs: " + _listed(asked)] if len(values) > 1 else []
+    problems = homes + double + mixed
+    if not problems:
+        for value in asked.values():
+            known(value)
+    return Verdict(
+        FAIL if homes else WARN if problems else PASS,
+        why="; ".join(problems) + ".",
+        fix="mount without cio and dio, never a home with them, and give every instance the same "
+        f"{OPTIONS}: setall",
+        desired="no cio or dio in the mounts, setall in the parameters",
+        persisted=_listed(asked) or None,
+        running=", ".join(f"{path} {option}" for path, option in around)
+        or "no mount with cio or dio",
+        evidence=["command:" + " ".join(MOUNT)],
+    )
+
+
+def _around(mounts: List[mount_command.Mount]) -> List[Tuple[str, str]]:
+    """Mounts whose options go around the page cache; of each mount point the one on top."""
+    last = {one.path: aix_mount_options.parse(one.options) for one in mounts}
+    return [
+        (path, "cio" if "cio" in options else "dio")
+        for path, options in sorted(last.items())
+        if "cio" in options or "dio" in options
+    ]
+
+
+def _lies_in(path: str, mount: str) -> bool:
+    return (path + "/").startswith(mount.rstrip("/") + "/") and mount != "/"
+
+
+def _persisted(subject: Subject) -> str:
+    value, _layer = persisted(subject, OPTIONS)
+    return "not set" if value is None else value
+
+
+def _listed(asked: Dict[str, Answer[str]]) -> str:
+    return ", ".join(
+        f"{sid} {'unknown' if isinstance(asked[sid], HostproofError) else asked[sid]}"
+        for sid in sorted(asked)
+    )
+
+
+@rules.check(
+    "async_io.aix_hdisks",
+    "Disks queue enough requests, over all of their paths",
+    severity="medium",
+    takes_effect="reboot",
+    why="Asynchronous requests beyond queue_depth wait in the host; fail_over or single_path send "
+    "all of them over one path.",
+    reference="AIX, MPIO device management; J. Wartak, AIX disk I/O pacing vs PowerHA, 2011 "
+    "(queue_depth by the NetApp Host Attachment Kit)",
+    each=AIX,
+)
+def aix_hdisks(aix: Aix, facts: Facts, policy: Policy) -> List[Verdict]:
+    disks = known(aix.disks)
+    if not disks:
+        raise Skip("lsdev lists no hdisk.")
+    return [judged(_disk, disk, disks[disk], policy, of=disk) for disk in sorted(disks)]
+
+
+def _disk(disk: str, answer: Answer[Dict[str, str]], policy: Policy) -> Verdict:
+    attributes = known(answer)
+    key = _lsattr_key(disk, DISK_NAMES)
+    depth = clipped(_number(attributes["queue_depth"], key, "queue_depth"))
+    algorithm, reserve = attributes["algorithm"], attributes["reserve_policy"]
+    problems = []
+    if depth < policy.hdisk_queue_depth:
+        problems.append(f"queue_depth is {depth}, and the policy wants {policy.hdisk_queue_depth}")
+    if algorithm == "fail_over":
+        problems.append("algorithm fail_over uses one path at a time")
+    elif reserve == "single_path":
+        problems.append(f"reserve_policy single_path reserves the disk, and {algorithm} cannot")
+    change = _change(disk, depth, algorithm, reserve, policy)
+    return Verdict(
+        WARN if problems else PASS,
+        why="; ".join(problems) + ".",
+        fix="change the disk for the next boot, after the vendor of the storage was asked",
+        commands=change,
+        desired=f"queue_depth at least {policy.hdisk_queue_depth}, all paths, no reservation",
+        persisted=f"queue_depth {depth}, algorithm {algorithm}, reserve_policy {reserve}",
+        evidence=[key],
+        values={"queue_depth": depth},
+    )
+
+
+def _change(disk: str, depth: int, algorithm: str, reserve: str, policy: Policy) -> List[str]:
+    pairs = []
+    if reserve == "single_path":
+        pairs.append("reserve_policy=no_reserve")
+    if algorithm == "fail_over":
+        pairs.append("algorithm=shortest_queue")
+    if depth < policy.hdisk_queue_depth:
+        pairs.append(f"queue_depth={policy.hdisk_queue_depth}")
+    words = [word for pair in pairs for word in ("-a", pair)]
+    return [line("chdev", "-P", "-l", disk, *words)] if words else []
+
+
+def _number(text: str, key: str, name: str) -> str:
+    word: Optional[str] = text.split()[0] if text.split() else None
+    if word is None or not word.isdecimal():
+        raise Unanswered(key, f"{name} is {text[:40]!r}, no number")
+    return word
+
+
+def _lsattr_key(device: str, names: Tuple[str, ...]) -> str:
+    words = [word for name in names for word in ("-a", name)]
+    return "command:" + " ".join(["lsattr", "-E", "-l", device] + words)

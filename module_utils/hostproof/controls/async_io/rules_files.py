@@ -1,0 +1,168 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the processes do, by /proc alone: contexts of AIO, and the flags of the files they hold."""
+
+from typing import Dict, List
+
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, SKIP, WARN
+from ...parsers.size import human
+from ...probes.kernel import aio
+from ...probes.oracle.io_writers import CONTROL, DATA, KEYS, REDO, TEMPORARY, OpenFile
+from .facts import MEMINFO, Facts, Linux, Subject
+from .policy import Policy
+from .subjects import INSTANCES, LINUX_GUIDE, rules
+from .values import (
+    DIRECT_NFS,
+    DRIVER,
+    cache_text,
+    examples,
+    expected,
+    files,
+    has_context,
+    has_direct_nfs,
+    linux_of,
+    mode,
+    page_cache,
+    places,
+    writers,
+)
+
+#: What lies in a file system and is written by DBWR and LGWR, in the order of the report.
+_KINDS = (DATA, TEMPORARY, REDO, CONTROL)
+_OPTIONS_CHECK = "async_io.filesystemio_options"
+
+
+@rules.check(
+    "async_io.contexts",
+    "DBWR and LGWR have contexts of asynchronous I/O",
+    severity="high",
+    takes_effect="instance_restart",
+    why="Without a context of io_setup (or io_uring) a process writes one request after the other, "
+    "whatever its parameters say.",
+    reference="proc_pid_maps(5); Linux, fs/aio.c; " + LINUX_GUIDE,
+    each=INSTANCES,
+)
+def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    linux = linux_of(facts)
+    ones = writers(subject)
+    without = [one.process for one in ones if not has_context(one)]
+    asynchronous, _direct, by = expected(subject, policy.filesystemio_options)
+    number, events = aio.sum_of(ring for one in ones for ring in one.rings)
+    urings = sum(one.urings for one in ones)
+    shown = f"{number} contexts of {events} events at most"
+    shown += f", {urings} rings of io_uring" if urings else ""
+    if without and has_direct_nfs(subject, linux):
+        raise Skip(f"{', '.join(without)}: {DIRECT_NFS} carries their I/O, which needs no context.")
+    if without and not asynchronous:
+        return Verdict(
+            SKIP,
+            f"{by[:1].upper()}{by[1:]}, or disk_asynch_io FALSE: no context is asked for.",
+            in_use=shown,
+        )
+    return Verdict(
+        WARN if without else PASS,
+        why=f"{', '.join(without)} of {subject.sid} has no context, although {by}: it writes "
+        "synchronously, or has not written since its start.",
+        fix="look again when the instance has written; then look for libaio "
+        "(ldd $ORACLE_HOME/bin/oracle) and for async_io.aio_room",
+        desired="a context in each of " + ", ".join(one.process for one in ones),
+        running=by,
+        in_use=shown,
+        values={"contexts": number, "events_at_most": events, "io_urings": urings},
+    )
+
+
+@rules.check(
+    "async_io.direct_files",
+    "No file of the database goes through the page cache",
+    severity="high",
+    takes_effect="instance_restart",
+    why="Through the page cache each block is in memory twice, native asynchronous I/O waits after "
+    "all, and reads from the cache hide how slow the storage is.",
+    reference="open(2), O_DIRECT; proc_pid_fdinfo(5); " + LINUX_GUIDE,
+    each=INSTANCES,
+)
+def direct_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    linux = linux_of(facts)
+    held = _in_file_systems(subject, linux)
+    _asynchronous, direct, by = expected(subject, policy.filesystemio_options)
+    buffered = {kind: [one for one in some if not one.flags.direct] for kind, some in held.items()}
+    some = [one for kind in _KINDS for one in buffered.get(kind, [])]
+    cache = page_cache(linux) if some else 0
+    return Verdict(
+        (FAIL if direct else WARN) if some else PASS,
+        why=f"{_counted(buffered)} of {subject.sid} are open without O_DIRECT, "
+        f"{'although' if direct else 'as'} {by}: {examples(some)}. "
+        + (f"{cache_text(linux)[:1].upper()}{cache_text(linux)[1:]}." if some else ""),
+        fix="restart the instance if the parameter was changed since; else the file system "
+        "refuses O_DIRECT (tmpfs, some FUSE and ecryptfs do): move the files"
+        if direct
+        else f"see {_OPTIONS_CHECK}",
+        desired="O_DIRECT on each file",
+        running=by,
+        in_use=f"{_counted(held)} open; {_counted(buffered) or 'none'} through the page cache"
+        + (f" ({human(cache)} at most)" if some else ""),
+        evidence=KEYS + ("file:" + MEMINFO,),
+        values=_values(held, buffered, cache),
+        because_of=() if direct or not some else (_OPTIONS_CHECK,),
+    )
+
+
+@rules.check(
+    "async_io.durable_files",
+    "Redo, control and data files are written through to the disk",
+    severity="critical",
+    takes_effect="instance_restart",
+    why="A write without O_DSYNC or O_SYNC has ended when it may still be in a cache: what the "
+    "database takes for committed is lost with the power.",
+    reference="open(2), O_DSYNC and O_SYNC; proc_pid_fdinfo(5)",
+    each=INSTANCES,
+)
+def durable_files(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    held = _in_file_systems(subject, linux_of(facts))
+    # What is lost of a temporary file nobody misses.
+    counted = {kind: some for kind, some in held.items() if kind != TEMPORARY}
+    loose = {kind: [one for one in some if not one.flags.sync] for kind, some in counted.items()}
+    some = [one for kind in _KINDS for one in loose.get(kind, [])]
+    cached = [one for one in some if not one.flags.direct]
+    return Verdict(
+        FAIL if cached else WARN if some else PASS,
+        why=f"{_counted(loose)} of {subject.sid} are open without O_DSYNC and O_SYNC: "
+        f"{examples(some)}."
+        + ("" if cached else " They are past the page cache, but not past the disk's own."),
+        fix="find out what opens them so: the database itself asks for O_DSYNC on file systems",
+        desired="O_DSYNC or O_SYNC on each file",
+        in_use=f"{_counted(counted) or 'none'} open; {_counted(loose) or 'none'} without it; "
+        + mode(subject).text(),
+        evidence=KEYS,
+        values={"without_sync": len(some)},
+    )
+
+
+def _in_file_systems(subject: Subject, linux: Linux) -> Dict[str, List[OpenFile]]:
+    """The files in file systems by kind; Skip where there are none, and no other is expected."""
+    held = {kind: some for kind, some in files(subject).items() if kind in _KINDS}
+    if held:
+        return held
+    where = places(subject, linux)
+    if DRIVER in where:
+        raise Skip(f"Its files lie behind {DRIVER}: descriptors say nothing of how it writes.")
+    raise Skip(f"Its files lie on {' and '.join(where)}: no file of a file system is held open.")
+
+
+def _counted(by_kind: Dict[str, List[OpenFile]]) -> str:
+    """ "12 data and 3 redo files"."""
+    words = [f"{len(by_kind[kind])} {kind}" for kind in _KINDS if by_kind.get(kind)]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words) + (
+        " files" if words else ""
+    )
+
+
+def _values(
+    held: Dict[str, List[OpenFile]], buffered: Dict[str, List[OpenFile]], cache: int
+) -> Dict[str, int]:
+    found = {f"{kind}_open": len(some) for kind, some in held.items()}
+    found.update({f"{kind}_buffered": len(some) for kind, some in buffered.items()})
+    found["page_cache_bytes"] = cache
+    return found

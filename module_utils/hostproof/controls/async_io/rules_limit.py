@@ -1,0 +1,149 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kernel's limit of asynchronous I/O: what it is, what boot makes of it, who uses it."""
+
+from typing import Dict, List, Tuple
+
+from ...answer import known
+from ...checking import Verdict
+from ...errors import Denied, HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...probes.kernel import aio
+from ...probes.oracle import io_writers
+from ...probes.systemd import boot as boot_probe
+from .facts import RELEASE_FILE, Facts, Linux
+from .plan import by_apply, wanted_events
+from .policy import Policy
+from .subjects import KERNEL, LINUX, MOS, rules
+
+_EVENTS = ("file:" + aio.LIMIT_FILE, "file:" + aio.USED_FILE)
+_BOOT = ("dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "lines:boot")
+#: What the kernel starts with (fs/aio.c).
+_DEFAULT = 65536
+#: Who holds most stands in the finding, and how many others.
+_NAMED = 5
+
+
+@rules.check(
+    "async_io.aio_max_nr",
+    "fs.aio-max-nr is enough, now and at the next boot",
+    severity="high",
+    takes_effect="now",
+    why="When all contexts together reach it, io_setup fails with EAGAIN and the database with "
+    "ORA-27090, in whichever instance comes next.",
+    reference=KERNEL + "; " + MOS + "; Oracle Database Installation Guide for Linux, Kernel "
+    "Parameters",
+    each=LINUX,
+)
+def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
+    events = known(linux.events)
+    wanted = wanted_events(events, policy)
+    at_boot = boot_probe.sysctl_at_boot(linux.boot, aio.KEY)
+    winner = at_boot.winner
+    then = _DEFAULT if winner is None else int(winner.value)
+    low = [
+        text
+        for text, is_low in (
+            (f"It is {events.limit}", events.limit < wanted),
+            (f"the next boot makes it {then}", then < wanted),
+        )
+        if is_low
+    ]
+    if not low:
+        at_boot.settled()
+    return Verdict(
+        FAIL if low else PASS,
+        why=f"{' and '.join(low)}; wanted is {wanted}: the policy's {policy.aio_max_nr}, or "
+        f"{policy.growth:g} times the {events.used} that are in use.",
+        fix="apply the control",
+        commands=by_apply(facts, policy),
+        desired=f"at least {wanted}",
+        persisted=f"{then} (the kernel's own, nothing sets it)"
+        if winner is None
+        else f"{winner.value} from {winner.place}"
+        + ("; not used: " + ", ".join(at_boot.losers) if at_boot.losers else ""),
+        running=str(events.limit),
+        in_use=f"{events.used} events",
+        evidence=_EVENTS + _BOOT,
+        values={"wanted": wanted, "next_boot": then, "running": events.limit, "used": events.used},
+    )
+
+
+@rules.check(
+    "async_io.aio_room",
+    "There is room for more contexts of asynchronous I/O",
+    severity="high",
+    takes_effect="now",
+    why="The limit is of the whole host, containers included: the instance that gets no context "
+    "need not be the one that took the last.",
+    reference=KERNEL + "; " + MOS,
+    each=LINUX,
+)
+def aio_room(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
+    events = known(linux.events)
+    left = events.contexts_left()
+    share = 100.0 * events.used / max(events.limit, 1)
+    is_full = share > policy.used_limit
+    charges_more = is_full and events.used > events.limit and _charges_more(linux)
+    holders = _holders(linux)
+    return Verdict(
+        WARN if charges_more else FAIL if is_full else PASS,
+        why=f"{events.used} of {events.limit} events are taken ({share:.0f} percent): {left} more "
+        f"contexts of {aio.CONTEXT} fit, and the next one after them fails with EAGAIN."
+        + (
+            " This kernel charges more than was asked for and allows twice its limit: the messages "
+            "(async_io.limit_messages) say if it was reached."
+            if charges_more
+            else ""
+        ),
+        fix="raise fs.aio-max-nr: that reserves nothing",
+        commands=by_apply(facts, policy),
+        desired=f"at most {policy.used_limit} percent",
+        running=f"{events.limit}, {left} more contexts of {aio.CONTEXT}",
+        in_use=f"{events.used}: {holders}",
+        evidence=_EVENTS + io_writers.KEYS[:1] + ("file:" + RELEASE_FILE,),
+        values={"used": events.used, "limit": events.limit, "contexts_left": left},
+    )
+
+
+def _charges_more(linux: Linux) -> bool:
+    release = known(linux.release)
+    first, last = aio.CHARGED_MORE
+    return first <= (release.major, release.minor) < last
+
+
+def _holders(linux: Linux) -> str:
+    """Who holds contexts, the most first. What is not to be seen is said, not guessed."""
+    holders = linux.holders
+    if isinstance(holders, HostproofError):
+        hint = " (run again with --become)" if isinstance(holders, Denied) else ""
+        return f"by whom is not known: {holders}{hint}"
+    by_owner: Dict[str, List[Tuple[int, int]]] = {}
+    seen = set()
+    for process in holders.processes:
+        for ring in process.rings:
+            if ring[0] not in seen:
+                seen.add(ring[0])
+                by_owner.setdefault(_owner(process.argv0), []).append(ring)
+    sums = {name: aio.sum_of(rings) for name, rings in by_owner.items()}
+    most = sorted(sums, key=lambda name: (-sums[name][1], name))
+    words = [
+        f"{name} {sums[name][0]} contexts of {sums[name][1]} events at most"
+        for name in most[:_NAMED]
+    ]
+    if most[_NAMED:]:
+        words.append(f"{len(most) - _NAMED} others")
+    if holders.unseen:
+        words.append(f"and {holders.unseen} that this user may not see")
+    return ", ".join(words) or "by nobody that is seen here"
+
+
+def _owner(argv0: str) -> str:
+    """An instance by its SID, anything else by the name of its program."""
+    parts = argv0.split("_", 2)
+    if len(parts) == 3 and parts[0] in ("ora", "db", "asm"):
+        return "instance " + parts[2]
+    name = argv0.rpartition("/")[2]
+    if name.startswith("oracle") and len(name) > len("oracle"):
+        return "instance " + name[len("oracle") :].split(" ")[0]
+    return name[:60]

@@ -1,0 +1,298 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was said: by the database of its I/O, by the kernel of its NFS servers, and at one time."""
+
+import time
+from typing import Dict, List, Optional, Tuple
+
+from ...answer import attempt, if_known, known
+from ...checking import Skip, Verdict, known_or_skip
+from ...errors import HostproofError, Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.nfs import mountinfo
+from ...parsers.nfs.nfs_silence import Silence
+from ...parsers.oracle import io_messages
+from ...parsers.oracle.io_messages import Message
+from ...probes.kernel import kernel_messages
+from ...shell import line
+from .facts import SILENCE, Facts, Linux, Subject
+from .plan import by_apply
+from .policy import Policy
+from .subjects import INSTANCES, LINUX, MOS, rules
+from .values import linux_of, mount_of
+
+#: Seconds around a silence in which a message of the database belongs to it.
+_SAME_MINUTE = 60.0
+_SILENCE_CHECK = "async_io.nfs_silence"
+_KERNEL_LOG = "command:" + " ".join(kernel_messages.journal(SILENCE))
+_LOOK = [line("./hostproof", "audit", "--tags", "nfs_mounts,async_io")]
+_ERRORS = "Oracle Database Error Messages, "
+#: Silences that one finding lists.
+_LISTED = 5
+
+
+@rules.check(
+    "async_io.limit_messages",
+    "No process was refused a context of asynchronous I/O",
+    severity="high",
+    takes_effect="now",
+    why="The limit was reached: who was refused writes synchronously, fails, or spins "
+    "(10.2.0.5 in ksfdrwat0).",
+    reference=MOS + " and 1313555.1; " + _ERRORS + "ORA-27090",
+    each=INSTANCES,
+)
+def limit_messages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    linux_of(facts)
+    found = _messages(subject, io_messages.LIMIT)
+    return Verdict(
+        FAIL if found else PASS,
+        why=f"{_told(found)}: fs.aio-max-nr was reached.",
+        fix="raise fs.aio-max-nr (async_io.aio_max_nr)",
+        commands=by_apply(facts, policy),
+        desired="none",
+        in_use=_told(found) or _none(policy),
+        evidence=_log_keys(subject),
+        values=_values(found),
+        because_of=("async_io.aio_room",) if found else (),
+    )
+
+
+@rules.check(
+    "async_io.io_stalled",
+    "No input or output of the database stood still",
+    severity="high",
+    takes_effect="now",
+    why="The storage, or the way to it, gave no answer in time: the parameter that asked "
+    "asynchronously is not the cause, and to switch it off hides the next time.",
+    reference=_ERRORS + "ORA-27061, ORA-27062 and ORA-27083; M. E. Dawson, Performance Tuning: A "
+    "Case Study, 2002",
+    each=INSTANCES,
+)
+def io_stalled(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    linux = linux_of(facts)
+    found = _messages(subject, io_messages.STALLED)
+    joined = [
+        silence
+        for silence in if_known(linux.silences, [])
+        if any(_belongs(message, silence) for message in found)
+    ]
+    why = _told(found)
+    if joined:
+        why += ", while " + "; ".join(_silence_text(one, linux) for one in joined)
+    elif found:
+        unknown = isinstance(linux.silences, HostproofError)
+        why += ", and the kernel's log " + (
+            f"is not known ({linux.silences})" if unknown else "has no NFS server silent then"
+        )
+    return Verdict(
+        FAIL if joined else WARN if found else PASS,
+        why=why + ".",
+        fix="look at storage and network, not at the parameter: the checks of nfs_mounts judge the "
+        "mount, and its wire ones the way to the server",
+        commands=_LOOK,
+        desired="none",
+        in_use=_told(found) or _none(policy),
+        evidence=_log_keys(subject) + (_KERNEL_LOG,),
+        values=_values(found),
+        because_of=(_SILENCE_CHECK,) if joined else (),
+    )
+
+
+@rules.check(
+    "async_io.io_errors",
+    "No input or output of the database failed",
+    severity="high",
+    takes_effect="now",
+    why="An error of the storage, or of a file system that takes no asynchronous or direct I/O, "
+    "shows in the alert log long before a file is offline.",
+    reference=_ERRORS + "ORA-27057 to ORA-27103",
+    each=INSTANCES,
+)
+def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    linux_of(facts)
+    refused = _messages(subject, io_messages.REFUSED)
+    failed = _messages(subject, io_messages.FAILED)
+    found = refused + failed
+    return Verdict(
+        FAIL if found else PASS,
+        why=f"{_told(found)}."
+        + (" The file system takes no asynchronous or direct I/O there." if refused else ""),
+        fix="look at the storage of the file that the alert log names beside it; where the file "
+        "system refuses, move the file",
+        desired="none",
+        in_use=_told(found) or _none(policy),
+        evidence=_log_keys(subject),
+        values=_values(found),
+    )
+
+
+@rules.check(
+    "async_io.nfs_silence",
+    "No NFS server of the database was silent",
+    severity="high",
+    takes_effect="now",
+    why="While a server is silent every write to it waits, the database with it; with ORA-27062 "
+    "it ends.",
+    reference="nfs(5), timeo and retrans; Linux, net/sunrpc/clnt.c",
+    each=LINUX,
+)
+def nfs_silence(linux: Linux, facts: Facts, policy: Policy) -> List[Verdict]:
+    has_mount = any(one.fstype.startswith("nfs") for one in known(linux.mounts))
+    if not has_mount and not if_known(linux.silences, []):
+        raise Skip("This host has no NFS mount.")
+    found: List[Silence] = known(linux.silences)
+    if not found:
+        return [Verdict(PASS, desired="none", in_use=_none(policy), evidence=[_KERNEL_LOG])]
+    by_server: Dict[str, List[Silence]] = {}
+    for one in found:
+        by_server.setdefault(one.server, []).append(one)
+    return [_of_server(by_server[server], linux, facts, policy) for server in sorted(by_server)]
+
+
+def _of_server(found: List[Silence], linux: Linux, facts: Facts, policy: Policy) -> Verdict:
+    subjects: List[Subject] = if_known(facts.subjects, [])
+    mounts = _mounts_of(found[0].server, linux)
+    users = _users(subjects, mounts, linux)
+    texts = []
+    for one in found[-_LISTED:]:
+        said = _database_said(subjects, one)
+        texts.append(_silence_text(one, linux) + (f"; {said}" if said else ""))
+    longest = max(_length(one, linux) for one in found)
+    is_open = any(one.ended is None for one in found)
+    return Verdict(
+        FAIL if is_open or users else WARN,
+        why=". ".join(text[:1].upper() + text[1:] for text in texts)
+        + (f". Files there are held open by {users}." if users else "."),
+        fix="find out why the server did not answer: the checks of nfs_mounts judge the mount and "
+        "the way to it",
+        commands=_LOOK,
+        desired=f"none in {policy.message_days} days",
+        in_use=f"{len(found)} times, {longest:.0f} s at most; mounted at "
+        + (", ".join(one.path for one in mounts) or "no path now"),
+        evidence=[_KERNEL_LOG],
+        values={"silences": len(found), "longest_seconds": round(longest)},
+        of=found[0].server,
+    )
+
+
+# -- words ----------------------------------------------------------------------------------------
+
+
+def _messages(subject: Subject, kind: str) -> List[Message]:
+    """Those of the alert log and of the traces that it does not have as well."""
+    log: List[Message] = known_or_skip(subject.messages)
+    told = [one for one in log if one.kind == kind]
+    named = {one.process for one in told}
+    traces = attempt(known, subject.traces)
+    if not told:
+        known(traces)
+    return told + [
+        one for one in if_known(traces, []) if one.kind == kind and one.process not in named
+    ]
+
+
+def _told(found: List[Message]) -> str:
+    """ "ORA-27062 2 times from 2002-03-01 01:40:02 to 01:41:30 (orcl_dbw0_4928; 11: ...)"."""
+    by_code: Dict[str, List[Message]] = {}
+    for one in found:
+        by_code.setdefault(one.code, []).append(one)
+    words = []
+    for code in sorted(by_code):
+        ones = by_code[code]
+        times = sorted(one.at for one in ones if one.at is not None)
+        about = sorted({one.process for one in ones if one.process})[:3]
+        about += sorted({one.errno for one in ones if one.errno is not None})[:2]
+        count = "once" if len(ones) == 1 else f"{len(ones)} times"
+        words.append(f"{code} {count}{_span(times)}" + (f" ({'; '.join(about)})" if about else ""))
+    return ", ".join(words)
+
+
+def _span(times: List[float]) -> str:
+    if not times:
+        return " at a time that is not told"
+    if times[-1] - times[0] < 1:
+        return " at " + _utc(times[0])
+    return f" from {_utc(times[0])} to {_utc(times[-1])}"
+
+
+def _utc(at: float) -> str:
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
+    except (OverflowError, OSError, ValueError):
+        raise Unanswered(_KERNEL_LOG, f"{at:g} is a time of no calendar") from None
+
+
+def _none(policy: Policy) -> str:
+    return f"none in {policy.message_days} days"
+
+
+def _values(found: List[Message]) -> Dict[str, int]:
+    counts: Dict[str, int] = {}
+    for one in found:
+        counts[one.code] = counts.get(one.code, 0) + 1
+    return counts
+
+
+def _log_keys(subject: Subject) -> Tuple[str, ...]:
+    if isinstance(subject.alert_log, HostproofError):
+        return ()
+    return ("command:messages of " + str(subject.alert_log),)
+
+
+# -- silences -------------------------------------------------------------------------------------
+
+
+def _length(one: Silence, linux: Linux) -> float:
+    return max((one.ended or known(linux.clock).now) - one.began, 0.0)
+
+
+def _silence_text(one: Silence, linux: Linux) -> str:
+    mounts = ", ".join(mount.path for mount in _mounts_of(one.server, linux))
+    until = f"to {_utc(one.ended)}" if one.ended is not None else "and has not answered since"
+    return (
+        f"the NFS server {one.server}{f' ({mounts})' if mounts else ''} was silent from "
+        f"{_utc(one.began)} {until}, {_length(one, linux):.0f} s"
+        + (", and requests were given up (soft)" if one.gave_up else "")
+    )
+
+
+def _mounts_of(server: str, linux: Linux) -> List[mountinfo.Mount]:
+    """The mounts of a server by the name that the kernel has for it, or by its address."""
+    found = []
+    for mount in if_known(linux.mounts, []):
+        options = mount.super_options.split(",")
+        names = {mount.source.rpartition(":")[0].strip("[]")}
+        names.update(one[5:] for one in options if one.startswith("addr="))
+        if mount.fstype.startswith("nfs") and server in names:
+            found.append(mount)
+    return found
+
+
+def _users(subjects: List[Subject], mounts: List[mountinfo.Mount], linux: Linux) -> str:
+    """The processes that hold files there, by name and instance."""
+    names = set()
+    for subject in subjects:
+        if isinstance(subject.writers, HostproofError):
+            continue
+        for writer in known(subject.writers):
+            if any(mount_of(folder, linux) in mounts for folder in writer.folders):
+                names.add(f"{writer.process} of {subject.sid} (pid {writer.pid})")
+    return ", ".join(sorted(names))
+
+
+def _belongs(message: Message, silence: Silence) -> bool:
+    if message.at is None:
+        return False
+    last = silence.ended if silence.ended is not None else message.at
+    return silence.began - _SAME_MINUTE <= message.at <= last + _SAME_MINUTE
+
+
+def _database_said(subjects: List[Subject], silence: Silence) -> Optional[str]:
+    """What the databases said in that time: the story in one line."""
+    words = []
+    for subject in subjects:
+        found: List[Message] = if_known(subject.messages, []) + if_known(subject.traces, [])
+        there = [one for one in found if _belongs(one, silence)]
+        if there:
+            words.append(f"{subject.sid} said {_told(there)}")
+    return "; ".join(words) or None

@@ -1,0 +1,167 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parameters of an instance: what they ask for, now and at its next start."""
+
+from typing import Optional
+
+from ...answer import attempt, known
+from ...checking import Skip, Verdict
+from ...errors import HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...shell import line
+from .facts import Facts, Subject, evidence_of
+from .plan import by_apply
+from .policy import Policy
+from .subjects import INSTANCES, LINUX_GUIDE, REFERENCE, rules
+from .values import (
+    ASYNC,
+    OPTIONS,
+    SLAVES,
+    is_governed,
+    linux_of,
+    mode,
+    persisted,
+    places,
+    running,
+)
+
+_RESTART = "restart the instance: the parameter is static"
+
+
+@rules.check(
+    "async_io.filesystemio_options",
+    "filesystemio_options asks for what the policy wants",
+    severity="high",
+    takes_effect="instance_restart",
+    why="Where files lie in a file system it decides alone whether the database writes "
+    "asynchronously and past the page cache; its default is another on each platform.",
+    reference=REFERENCE + ", FILESYSTEMIO_OPTIONS; " + LINUX_GUIDE,
+    each=INSTANCES,
+)
+def filesystemio_options(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    wanted = policy.filesystemio_options
+    if wanted is None:
+        raise Skip("async_io_filesystemio_options is unmanaged.")
+    if subject.database.running is None:
+        return _of_next_start(subject, wanted)
+    where = places(subject, linux_of(facts))
+    now = running(subject, OPTIONS)
+    if not is_governed(where):
+        raise Skip(
+            f"Its files lie on {' and '.join(where)}, where {OPTIONS} ({now}) has no effect: "
+            "input and output are asynchronous and direct by disk_asynch_io alone.",
+            evidence_of(subject),
+        )
+    then, layer = persisted(subject, OPTIONS)
+    wrong = [
+        text
+        for text, differs in (
+            (f"It runs with {now}", now != wanted),
+            (f"its next start takes {then}", then is not None and then != wanted),
+        )
+        if differs
+    ]
+    return Verdict(
+        FAIL if wrong else PASS,
+        why=f"{', and '.join(wrong)}; wanted is {wanted}. Its files lie on {' and '.join(where)}.",
+        fix=f"set {OPTIONS} to {wanted} in the spfile, then {_RESTART}"
+        if then != wanted
+        else _RESTART,
+        commands=by_apply(facts, policy),
+        desired=wanted,
+        persisted=layer,
+        running=now,
+        in_use=mode(subject).text(),
+    )
+
+
+def _of_next_start(subject: Subject, wanted: str) -> Verdict:
+    """An instance that is down, or of which only its files are known."""
+    then, layer = persisted(subject, OPTIONS)
+    if then is None:
+        raise Skip(
+            f"{subject.sid} is not seen to run, and {layer}: its default depends on release and "
+            "platform."
+        )
+    return Verdict(
+        PASS if then == wanted else WARN,
+        why=f"Its next start takes {then}; wanted is {wanted}, unless its files lie in ASM.",
+        fix=f"set {OPTIONS} to {wanted} before it is started",
+        desired=wanted,
+        persisted=layer,
+    )
+
+
+@rules.check(
+    "async_io.disk_asynch_io",
+    "disk_asynch_io is TRUE",
+    severity="high",
+    takes_effect="instance_restart",
+    why="FALSE makes every read and write of every file synchronous, in ASM too, whatever "
+    "filesystemio_options says.",
+    reference=REFERENCE + ", DISK_ASYNCH_IO",
+    each=INSTANCES,
+)
+def disk_asynch_io(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    now = running(subject, ASYNC)
+    then, layer = persisted(subject, ASYNC)
+    off = [
+        text
+        for text, is_off in (
+            ("It runs without asynchronous I/O", now == "false"),
+            ("its next start switches it off", then == "false"),
+        )
+        if is_off
+    ]
+    return Verdict(
+        FAIL if off else PASS,
+        why=f"{' and '.join(off)} ({ASYNC}=FALSE). A server that did not answer (ORA-27062) is no "
+        "reason for it: see async_io.io_stalled.",
+        fix=f"take the entry of {ASYNC} out (ALTER SYSTEM RESET), then {_RESTART}",
+        desired="TRUE",
+        persisted=layer,
+        running=now.upper(),
+    )
+
+
+@rules.check(
+    "async_io.io_slaves",
+    "No I/O slaves take the place of asynchronous I/O",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="Slaves leave one DBWR, and write the members of a redo log group one after the other: "
+    "with asynchronous I/O off they are an interim, not an answer.",
+    reference=REFERENCE + ", DBWR_IO_SLAVES; M. E. Dawson, Performance Tuning: A Case Study, 2002",
+    each=INSTANCES,
+)
+def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+    now = running(subject, SLAVES)
+    then, layer = persisted(subject, SLAVES)
+    slaves = max(now, then or "0", key=_count)
+    is_off = attempt(running, subject, ASYNC)
+    why = f"{SLAVES} is {slaves}"
+    if not _count(slaves):
+        return Verdict(PASS, desired="0", persisted=layer, running=now)
+    if isinstance(is_off, HostproofError):
+        why += f", and whether {ASYNC} is TRUE is not known"
+    elif known(is_off) == "false":
+        why += (
+            f" and {ASYNC} FALSE, the interim of a host whose storage did not answer: redo members "
+            "are written one after the other"
+        )
+    else:
+        why += f" beside {ASYNC}=TRUE: it forces one DBWR and gains nothing"
+    return Verdict(
+        WARN,
+        why=why + ".",
+        fix=f"repair what stalled first (async_io.nfs_silence, async_io.io_stalled); then reset "
+        f"{SLAVES} and {ASYNC} in the spfile together, and {_RESTART}",
+        commands=[line("./hostproof", "audit", "--tags", "nfs_mounts,async_io")],
+        desired="0",
+        persisted=layer,
+        running=now,
+    )
+
+
+def _count(text: Optional[str]) -> int:
+    return int(text) if text is not None and text.isdecimal() and len(text) < 10 else 0

@@ -1,0 +1,219 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an instance does by /proc, what its parameters ask for, and where its files lie."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, if_known, known
+from ...checking import Skip
+from ...errors import HostproofError, Unanswered
+from ...parsers.nfs import mountinfo
+from ...parsers.oracle import pfile
+from ...parsers.size import human
+from ...probes.oracle import io_writers
+from ...probes.oracle.io_writers import DEVICE, OpenFile, Writer
+from ...probes.oracle.next_start import next_entries, next_place
+from .facts import MEMINFO, Facts, Linux, Subject
+
+OPTIONS = "filesystemio_options"
+ASYNC = "disk_asynch_io"
+SLAVES = "dbwr_io_slaves"
+
+#: What each value asks for: (asynchronous, direct).
+MODES: Dict[str, Tuple[bool, bool]] = {
+    "none": (False, False),
+    "asynch": (True, False),
+    "directio": (False, True),
+    "setall": (True, True),
+}
+
+FILES, NFS, DEVICES, DRIVER, DIRECT_NFS = (
+    "a file system",
+    "an NFS mount of the kernel",
+    "block devices (ASM or raw)",
+    "a driver of Oracle (ASMLIB, AFD)",
+    "Direct NFS",
+)
+_NFS_TYPES = ("nfs", "nfs4")
+
+
+# -- parameters -----------------------------------------------------------------------------------
+
+
+def running(subject: Subject, name: str) -> str:
+    """The value in force, in lower case; raises what is unknown.
+
+    What an instance runs with where nothing sets it depends on release and platform, so that
+    one that it does not tell is not guessed.
+    """
+    if subject.database.running is None:
+        raise Skip(f"{subject.sid} is not seen to run.")
+    asked = known(subject.database.asked)
+    value = asked.running.get(name)
+    if value is None:
+        raise Unanswered(asked.key, f"{subject.sid} does not tell {name}")
+    return str(value).lower()
+
+
+def persisted(subject: Subject, name: str) -> Tuple[Optional[str], str]:
+    """(the value of the next start in lower case, None where nothing sets it; the layer)."""
+    entry = pfile.effective(next_entries(subject.database), name, subject.sid)
+    if entry is None:
+        return None, f"nothing sets it in {next_place(subject.database)}"
+    text = f"{entry.value} ({entry.sid}.{name} in {next_place(subject.database)})"
+    return entry.value.lower(), text
+
+
+# -- what the writers do --------------------------------------------------------------------------
+
+
+def writers(subject: Subject) -> List[Writer]:
+    """Those of an instance that runs; raises what is unknown."""
+    if subject.database.running is None:
+        raise Skip(f"{subject.sid} is not seen to run.")
+    return list(known(subject.writers))
+
+
+def files(subject: Subject) -> Dict[str, List[OpenFile]]:
+    """The files of an instance that runs, by kind; raises what is unknown."""
+    writers(subject)
+    return dict(known(subject.files))
+
+
+class Mode(NamedTuple):
+    """How an instance writes: None where it holds nothing that tells."""
+
+    asynchronous: bool
+    direct: Optional[bool]
+    synced: Optional[bool]
+
+    def name(self) -> str:
+        """The value of filesystemio_options that does so."""
+        for name, (asynchronous, direct) in MODES.items():
+            if (asynchronous, direct) == (self.asynchronous, bool(self.direct)):
+                return name
+        raise ValueError("no such mode")
+
+    def text(self) -> str:
+        words = ["asynchronous" if self.asynchronous else "synchronous (no AIO context)"]
+        if self.direct is not None:
+            words.append("past the page cache" if self.direct else "through the page cache")
+        if self.synced is not None:
+            words.append("each write to disk" if self.synced else "writes not synchronised")
+        return ", ".join(words)
+
+
+def has_context(writer: Writer) -> bool:
+    return bool(writer.rings) or writer.urings > 0
+
+
+def mode(subject: Subject) -> Mode:
+    """By /proc alone: the contexts of every writer, the flags of every file of the database."""
+    ones = writers(subject)
+    held = [one for some in files(subject).values() for one in some]
+    return Mode(
+        all(map(has_context, ones)),
+        all(one.flags.direct for one in held) if held else None,
+        all(one.flags.sync for one in held) if held else None,
+    )
+
+
+# -- where the files lie --------------------------------------------------------------------------
+
+
+def places(subject: Subject, linux: Linux) -> List[str]:
+    """Where the files lie that the writers hold open; raises what is unknown, also nothing."""
+    ones = writers(subject)
+    folders = {folder for writer in ones for folder in writer.folders}
+    found = {_place(folder, linux) for folder in folders}
+    if DEVICE in files(subject):
+        found.add(DEVICES)
+    if any(writer.drivers for writer in ones):
+        found.add(DRIVER)
+    if has_direct_nfs(subject, linux):
+        found.add(DIRECT_NFS)
+    if not found:
+        raise Unanswered(
+            io_writers.KEYS[0],
+            f"DBWR and LGWR of {subject.sid} hold no file of a database: is it mounted?",
+        )
+    return sorted(found)
+
+
+def has_direct_nfs(subject: Subject, linux: Linux) -> bool:
+    inodes = {inode for writer in writers(subject) for inode in writer.sockets}
+    return bool(inodes and inodes & set(known(linux.nfs_inodes)))
+
+
+def _place(folder: str, linux: Linux) -> str:
+    mount = mount_of(folder, linux)
+    return NFS if mount is not None and mount.fstype in _NFS_TYPES else FILES
+
+
+def mount_of(folder: str, linux: Linux) -> Optional[mountinfo.Mount]:
+    """The mount that a folder lies in: the longest mount point above it."""
+    best = None
+    for mount in known(linux.mounts):
+        point = mount.path.rstrip("/") + "/"
+        if (folder + "/").startswith(point) and (best is None or len(mount.path) >= len(best.path)):
+            best = mount
+    return best
+
+
+def is_governed(where: List[str]) -> bool:
+    """Whether filesystemio_options has an effect on any of the places."""
+    return FILES in where or NFS in where
+
+
+# -- the page cache -------------------------------------------------------------------------------
+
+
+def page_cache(linux: Linux) -> int:
+    """Bytes that the page cache of the host holds of files: shared memory is none of them.
+
+    What of it is of one file only its descriptor could tell, and files are not opened.
+    """
+    rows = known(linux.memory)
+    if "Cached" not in rows:
+        raise Unanswered("file:" + MEMINFO, "there is no row Cached")
+    return max(rows["Cached"] + rows.get("Buffers", 0) - rows.get("Shmem", 0), 0)
+
+
+def examples(some: List[OpenFile]) -> str:
+    """Up to three paths, and how many more."""
+    paths = [one.path for one in some[:3]]
+    more = len(some) - len(paths)
+    return ", ".join(paths) + (f" and {more} more" if more else "")
+
+
+def cache_text(linux: Linux) -> str:
+    return f"the page cache of the host holds {human(page_cache(linux))}"
+
+
+def linux_of(facts: Facts) -> Linux:
+    """Of a Linux host; Skip elsewhere."""
+    known(facts.system)
+    if facts.linux is None:
+        raise Skip("What processes do is known on Linux alone.")
+    return facts.linux
+
+
+def expected(subject: Subject, wanted: Optional[str]) -> Tuple[bool, bool, str]:
+    """(asynchronous, direct, by what): by the parameters in force, or else by the policy."""
+    options: Answer[str] = _known_or_error(subject, OPTIONS)
+    value = if_known(options, wanted)
+    if value not in MODES:
+        known(options)
+        raise Unanswered("policy", f"{value!r} is no value of {OPTIONS}")
+    asynchronous, direct = MODES[str(value)]
+    if if_known(_known_or_error(subject, ASYNC), "true") == "false":
+        asynchronous = False
+    by = "the policy says" if isinstance(options, HostproofError) else f"{OPTIONS} is"
+    return asynchronous, direct, f"{by} {value}"
+
+
+def _known_or_error(subject: Subject, name: str) -> Answer[str]:
+    try:
+        return running(subject, name)
+    except HostproofError as problem:
+        return problem

@@ -1,0 +1,169 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How processes do their input and output: the flags of what they hold open, the rings of AIO.
+
+Only names and flags are read, never a file that somebody holds: a server that is gone does not
+block it, and what a database writes to is not opened. Sources: proc_pid_fdinfo(5),
+proc_pid_maps(5); Linux, fs/aio.c (aio_private_file, "[aio]") and io_uring/io_uring.c.
+"""
+
+import os
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+
+#: Descriptors of all processes together: some hundred instances with thousands of files each.
+DESCRIPTORS_LIMIT = 1000000
+
+#: How the kernel names a ring of io_setup(2), and what io_uring_setup(2) gives.
+_RING = re.compile(
+    rb"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ (\d+) +/\[aio\](?: \(deleted\))?$", re.MULTILINE
+)
+_URING = "anon_inode:[io_uring]"
+_KEPT = ("/", "socket:")
+#: pos, flags, mnt_id and ino are the first lines; locks may follow.
+_HEAD = 160
+_FLAGS = re.compile(rb"^flags:\s+([0-7]+)$", re.MULTILINE)
+
+
+class Held(NamedTuple):
+    """A process. ``rings``: inode and bytes of each context of io_setup; a forked child shows
+    those of its parent, with the same inode.
+
+    ``files`` maps flags, in octal as the kernel writes them, to the paths and sockets that are
+    open with them; None of a process that was not asked for, ``urings`` too.
+    """
+
+    pid: int
+    uid: int
+    argv0: str
+    rings: Tuple[Tuple[int, int], ...]
+    files: Optional[Dict[str, Tuple[str, ...]]]
+    urings: int
+
+
+class Holders(NamedTuple):
+    """``unseen`` are the processes that this user may not look at, of those not asked for."""
+
+    processes: List[Held]
+    unseen: int
+
+
+def look(pids: List[int], pattern: str) -> Dict[str, Any]:
+    """The processes whose first argument matches, whole, and the rings of all others.
+
+    PermissionError where one that matches may not be looked at.
+    """
+    wanted = re.compile(pattern)
+    found: List[Dict[str, Any]] = []
+    unseen = left = 0
+    for pid in pids:
+        folder, is_wanted = f"/proc/{pid}", False
+        try:
+            with open(folder + "/cmdline", "rb") as stream:
+                argv0 = stream.read(4096).split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
+            is_wanted = bool(wanted.search(argv0))
+            one = _rings(pid, folder, argv0) if argv0 else None
+            if one is not None and is_wanted:
+                one.update(_descriptors(folder, DESCRIPTORS_LIMIT - left))
+                left += sum(map(len, one["files"].values()))
+        except PermissionError:
+            if is_wanted:
+                raise
+            unseen += 1
+            continue
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # ended while we looked
+        if one is not None and (is_wanted or one["rings"]):
+            found.append(one)
+    return {"pattern": pattern, "processes": found, "unseen": unseen}
+
+
+def _rings(pid: int, folder: str, argv0: str) -> Dict[str, Any]:
+    with open(folder + "/maps", "rb") as stream:
+        text = stream.read()
+    rings = [] if b"/[aio]" not in text else _RING.findall(text)
+    return {
+        "pid": pid,
+        "uid": os.stat(folder).st_uid,
+        "argv0": argv0,
+        "rings": [[int(inode), int(end, 16) - int(start, 16)] for start, end, inode in rings],
+        "files": None,
+        "urings": 0,
+    }
+
+
+def _descriptors(folder: str, most: int) -> Dict[str, Any]:
+    """What one process holds, by flags. Each name once, for a copy of a descriptor is no file."""
+    names = os.open(folder + "/fd", os.O_RDONLY | os.O_DIRECTORY)
+    infos = -1
+    by_flags: Dict[str, Set[str]] = {}
+    urings = 0
+    try:
+        infos = os.open(folder + "/fdinfo", os.O_RDONLY | os.O_DIRECTORY)
+        for number in os.listdir(names):
+            try:
+                path = os.readlink(number, dir_fd=names)
+                urings += path == _URING
+                if not path.startswith(_KEPT):
+                    continue
+                info = os.open(number, os.O_RDONLY, dir_fd=infos)
+                text = os.read(info, _HEAD)
+                os.close(info)
+            except FileNotFoundError:
+                continue  # closed while we looked
+            flags = _FLAGS.search(text)
+            if flags is None:
+                raise ValueError(f"{folder}/fdinfo/{number} names no flags")
+            by_flags.setdefault(flags.group(1).decode(), set()).add(path)
+            most -= 1
+            if most < 0:
+                raise ValueError(f"more than {DESCRIPTORS_LIMIT} descriptors, not read")
+    finally:
+        os.close(names)
+        if infos >= 0:
+            os.close(infos)
+    return {"files": {flags: sorted(paths) for flags, paths in by_flags.items()}, "urings": urings}
+
+
+def is_reading(reading: Dict[str, Any]) -> bool:
+    """Whether a reading that a person may have edited has the shape of ``look``."""
+    return isinstance(reading["unseen"], int) and all(
+        _is_process(process) for process in reading["processes"]
+    )
+
+
+def _is_process(process: Dict[str, Any]) -> bool:
+    numbers = [process["pid"], process["uid"], process["urings"]]
+    numbers += [number for ring in process["rings"] for number in ring]
+    files = process["files"]
+    return (
+        all(isinstance(one, int) and 0 <= one < 2**64 for one in numbers)
+        and all(len(ring) == 2 for ring in process["rings"])
+        and isinstance(process["argv0"], str)
+        and (files is None or all(_are_paths(*one) for one in files.items()))
+    )
+
+
+def _are_paths(flags: str, paths: Any) -> bool:
+    return (
+        re.match(r"[0-7]{1,22}$", flags) is not None
+        and isinstance(paths, list)
+        and all(isinstance(path, str) for path in paths)
+    )
+
+
+def of_reading(reading: Dict[str, Any]) -> Holders:
+    processes = []
+    for one in reading["processes"]:
+        files = one["files"]
+        processes.append(
+            Held(
+                one["pid"],
+                one["uid"],
+                one["argv0"],
+                tuple((ring[0], ring[1]) for ring in one["rings"]),
+                None if files is None else {flags: tuple(files[flags]) for flags in files},
+                one["urings"],
+            )
+        )
+    return Holders(processes, reading["unseen"])

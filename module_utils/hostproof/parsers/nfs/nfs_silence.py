@@ -1,0 +1,53 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When an NFS server did not answer: the client's own lines in the kernel's log.
+
+    nfs: server 192.0.2.1 not responding, still trying
+    nfs: server 192.0.2.1 OK
+
+The first line comes when a request went unanswered through all its repetitions (a major timeout,
+nfs(5), timeo and retrans), so the silence is longer by that. "timed out" is a soft mount, which
+gave up. Sources: Linux, net/sunrpc/clnt.c, call_timeout() and rpc_check_timeout(); Solaris prints
+the same with "NFS server NAME ... ok".
+"""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+_SILENT = re.compile(
+    r"\bnfs:? server (\S+) (?:still )?not responding(?:,? still trying|(, timed out))?",
+    re.IGNORECASE,
+)
+_ANSWERS = re.compile(r"\bnfs:? server (\S+) ok\b", re.IGNORECASE)
+
+
+class Silence(NamedTuple):
+    """``ended`` is None where no line says that it answered again. ``lines`` said that it did not.
+
+    ``gave_up``: requests failed (a soft mount).
+    """
+
+    server: str
+    began: float
+    ended: Optional[float]
+    lines: int
+    gave_up: bool
+
+
+def silences(entries: Iterable[Tuple[float, str]]) -> List[Silence]:
+    """Each run of silence of each server, in the order of their beginning."""
+    open_ones: Dict[str, Silence] = {}
+    found: List[Silence] = []
+    for at, text in entries:
+        silent = _SILENT.search(text)
+        if silent is not None:
+            server, gave_up = silent.group(1), silent.group(2) is not None
+            before = open_ones.get(server, Silence(server, at, None, 0, False))
+            open_ones[server] = before._replace(
+                lines=before.lines + 1, gave_up=before.gave_up or gave_up
+            )
+            continue
+        answers = _ANSWERS.search(text)
+        if answers is not None and answers.group(1) in open_ones:
+            found.append(open_ones.pop(answers.group(1))._replace(ended=at))
+    return sorted(found + list(open_ones.values()), key=lambda one: one.began)

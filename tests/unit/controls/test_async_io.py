@@ -1,0 +1,417 @@
+"""What async_io says of an instance: by its parameters, by what it does, by what was said.
+
+Each test changes one thing of a host on which everything that applies passes.
+"""
+
+import calendar
+import time
+
+import io_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls import async_io
+from io_packs import (
+    BARE,
+    BUFFERED,
+    CONTROL,
+    DATA,
+    NOW,
+    ON_NFS,
+    REDO,
+    RING,
+    asm,
+    say,
+    silence,
+    story,
+)
+from packs import FIXTURES
+
+CHECKS = [check.id.split(".")[1] for check in async_io.CHECKS]
+OF_AIX = ("aix_aio", "aix_cio", "aix_hdisks")
+
+
+@pytest.fixture
+def judge(validate_finding):
+    """judge(host, **changes of the policy): the finding of each check, for one instance."""
+
+    def judge_host(host, **changes):
+        policy = async_io.policy_from(io_packs.policy(**changes))
+        found = async_io.judge(async_io.read(host, policy), policy)
+        for finding in found:
+            validate_finding(finding.as_dict())
+        assert [finding.check.split(".")[1] for finding in found] == CHECKS
+        return {finding.check.split(".")[1]: finding for finding in found}
+
+    return judge_host
+
+
+def statuses(found):
+    return {name: finding.status for name, finding in found.items() if name not in OF_AIX}
+
+
+def ora(code, at, process="orcl_dbw0_4101"):
+    """A message as the alert log has it, made up by the form of the fixtures; local time, +0100."""
+    local = calendar_text(at + 3600)
+    return f"{local}\nErrors in file /t/{process}.trc:\nORA-{code}: made up\n"
+
+
+def calendar_text(at):
+    return time.strftime("%a %b %d %H:%M:%S %Y", time.gmtime(at))
+
+
+class TestReady:
+    def test_everything_passes_that_applies(self, judge):
+        found = judge(story())
+        assert statuses(found) == {
+            name: "skip" if name == "nfs_silence" else "pass"
+            for name in CHECKS
+            if name not in OF_AIX
+        }
+        assert found["filesystemio_options"].in_use == (
+            "asynchronous, past the page cache, each write to disk"
+        )
+        assert found["contexts"].in_use == "2 contexts of 8316 events at most"
+        assert found["direct_files"].in_use == (
+            "2 data, 1 redo and 1 control files open; none through the page cache"
+        )
+        assert found["aio_room"].in_use == ("8192: instance ORCL 2 contexts of 8316 events at most")
+
+    def test_a_host_without_an_instance_has_nothing_red(self, judge):
+        found = judge(packs.linux().file("/proc/self/mountinfo", io_packs.MOUNTINFO))
+        assert set(statuses(found).values()) == {"skip"}
+        assert "No instance runs here" in found["aio_max_nr"].why
+
+    def test_who_may_not_look_is_told_so(self, judge):
+        found = judge(story().deny("held:writers"))
+        for check in ("contexts", "direct_files", "durable_files", "filesystemio_options"):
+            assert found[check].status == "error"
+            assert "--become" in found[check].fix
+        assert found["aio_room"].status == "pass"
+        assert "by whom is not known" in found["aio_room"].in_use
+
+    def test_a_stopped_instance_is_judged_by_its_file(self, judge):
+        machine = (
+            story().stop_instances().file("/etc/oratab", f"ORCL:{io_packs.oracle_packs.HOME}:N\n")
+        )
+        machine.command(f"stat -L -c %U {io_packs.oracle_packs.HOME}/bin/sqlplus", "oracle\n")
+        found = judge(machine)
+        assert found["filesystemio_options"].status == "pass"
+        assert found["filesystemio_options"].persisted.startswith("setall (*.filesystemio_options")
+        assert found["contexts"].status == found["disk_asynch_io"].status == "skip"
+
+
+class TestParameters:
+    @pytest.mark.parametrize("value", ["none", "asynch", "directIO"])
+    def test_another_value_runs(self, judge, value):
+        found = judge(story(filesystemio_options=value))["filesystemio_options"]
+        assert found.status == "fail"
+        assert f"It runs with {value.lower()}; wanted is setall" in found.why
+        assert "restart the instance" in found.fix
+
+    def test_the_next_start_takes_another(self, judge):
+        found = judge(
+            story(stored=(("*", "filesystemio_options", "none"),), filesystemio_options="setall")
+        )["filesystemio_options"]
+        assert found.status == "fail"
+        assert "its next start takes none" in found.why
+
+    def test_what_it_does_not_tell_is_not_guessed(self, judge):
+        found = judge(story(filesystemio_options=None))["filesystemio_options"]
+        assert found.status == "error"
+        assert "does not tell filesystemio_options" in found.why
+
+    def test_unmanaged(self, judge):
+        machine = story(filesystemio_options="none")
+        assert (
+            judge(machine, filesystemio_options="unmanaged")["filesystemio_options"].status
+            == "skip"
+        )
+
+    def test_in_asm_it_has_no_effect(self, judge):
+        found = judge(asm())
+        assert found["filesystemio_options"].status == "skip"
+        assert "block devices (ASM or raw), where" in found["filesystemio_options"].why
+        assert found["direct_files"].status == found["durable_files"].status == "skip"
+        assert found["contexts"].status == "pass"
+
+    def test_with_asmlib_descriptors_say_nothing(self, judge):
+        machine = story(files=("/dev/oracleasm/iid/0001",), redo=("/dev/oracleasm/iid/0001",))
+        assert "ASMLIB" in judge(machine)["direct_files"].why
+        assert judge(machine)["filesystemio_options"].status == "skip"
+
+    def test_direct_nfs_needs_neither(self, judge):
+        machine = story(contexts=False, files=("socket:[777]",), redo=("socket:[778]",))
+        row = "   0: 0100090A:03E1 0200090A:0801 01 00000000:00000000 00:00000000 00000000 "
+        row += "54321 0 {}\n"
+        machine.file("/proc/net/tcp", io_packs.NO_SOCKETS + row.format(777) + row.format(778))
+        found = judge(machine)
+        assert found["filesystemio_options"].status == found["contexts"].status == "skip"
+        assert "Direct NFS" in found["filesystemio_options"].why
+
+    def test_on_nfs_of_the_kernel_it_counts(self, judge):
+        found = judge(story(mounts=ON_NFS, filesystemio_options="none"))["filesystemio_options"]
+        assert found.status == "fail"
+        assert "an NFS mount of the kernel" in found.why
+
+    def test_asynchronous_io_is_off(self, judge):
+        found = judge(story(disk_asynch_io="FALSE"))["disk_asynch_io"]
+        assert (found.status, found.running) == ("fail", "FALSE")
+        assert "ORA-27062) is no reason" in found.why
+
+    def test_it_will_be_off(self, judge):
+        stored = (("*", "disk_asynch_io", "FALSE"),)
+        found = judge(story(stored=stored, disk_asynch_io="TRUE"))["disk_asynch_io"]
+        assert found.status == "fail"
+        assert found.why.startswith("its next start switches it off")
+
+    def test_slaves_instead_of_it_are_an_interim(self, judge):
+        found = judge(story(disk_asynch_io="FALSE", dbwr_io_slaves="4"))["io_slaves"]
+        assert found.status == "warn"
+        assert "the interim" in found.why
+        assert "reset dbwr_io_slaves and disk_asynch_io in the spfile together" in found.fix
+
+    def test_slaves_beside_it(self, judge):
+        found = judge(story(dbwr_io_slaves="2"))["io_slaves"]
+        assert found.status == "warn"
+        assert "one DBWR" in found.why
+
+
+class TestUse:
+    def test_no_context(self, judge):
+        found = judge(story(contexts=False))["contexts"]
+        assert found.status == "warn"
+        assert (
+            "dbw0, lgwr of ORCL has no context, although filesystemio_options is setall"
+            in found.why
+        )
+
+    def test_none_is_asked_for(self, judge):
+        machine = story(contexts=False, filesystemio_options="directio")
+        assert judge(machine)["contexts"].status == "skip"
+
+    def test_io_uring_is_one(self, judge):
+        machine = story(contexts=False)
+        for one in machine.holders_of_rings:
+            one["urings"] = 1
+        found = judge(machine)["contexts"]
+        assert (found.status, found.in_use) == (
+            "pass",
+            "0 contexts of 0 events at most, 2 rings of io_uring",
+        )
+
+    def test_the_parameter_says_otherwise(self, judge):
+        found = judge(story(flags=BUFFERED))["direct_files"]
+        assert (found.status, found.because_of) == ("fail", ())
+        assert "although filesystemio_options is setall" in found.why
+        assert "/u02/oradata/ORCL/system01.dbf" in found.why
+        assert "The page cache of the host holds 2.0 GiB" in found.why
+        assert found.values["data_buffered"] == 2
+        assert found.values["page_cache_bytes"] == 2 << 30
+
+    def test_the_parameter_says_so(self, judge):
+        found = judge(story(flags=BUFFERED, filesystemio_options="asynch"))["direct_files"]
+        assert found.status == "warn"
+        assert found.because_of == ("async_io.filesystemio_options",)
+
+    def test_one_file_of_many(self, judge):
+        machine = story()
+        machine.holders_of_rings[0]["files"][BUFFERED] = ["/u02/oradata/ORCL/late01.dbf"]
+        found = judge(machine)["direct_files"]
+        assert found.in_use.startswith("3 data, 1 redo and 1 control files open; 1 data files")
+
+    @pytest.mark.parametrize(("flags", "status"), [(BARE, "fail"), (io_packs.DIRECT_ONLY, "warn")])
+    def test_writes_that_may_be_lost(self, judge, flags, status):
+        found = judge(story(flags=flags))["durable_files"]
+        assert found.status == status
+        assert "without O_DSYNC and O_SYNC" in found.why
+
+    def test_of_a_temporary_file_nothing_is_missed(self, judge):
+        machine = story()
+        machine.holders_of_rings[0]["files"]["0140002"] = ["/u02/oradata/ORCL/temp01.dbf"]
+        assert judge(machine)["durable_files"].status == "pass"
+
+    def test_nothing_is_held(self, judge):
+        found = judge(story(files=(), redo=()))
+        assert found["direct_files"].status == "error"
+        assert "hold no file of a database" in found["direct_files"].why
+
+    def test_a_machine_whose_flags_are_not_known(self, judge):
+        found = judge(story().command("uname -m", "vax\n"))
+        assert found["direct_files"].status == "error"
+        assert "'vax'" in found["direct_files"].why
+
+    def test_one_that_only_has_the_name_of_a_writer(self, judge):
+        machine = story().writer("ora_dbw1_ORCL", {BARE: ["/tmp/x.dbf"]}, pid=9)
+        machine.running[-1]["exe"] = "/tmp/bash"
+        assert judge(machine)["direct_files"].status == "pass"
+
+    def test_nobody_was_asked(self, judge):
+        found = judge(story(flags=BUFFERED), ask_instances=False)
+        assert found["filesystemio_options"].status == "error"
+        assert found["direct_files"].status == "fail"
+        assert "although the policy says setall" in found["direct_files"].why
+
+
+class TestLimit:
+    def test_too_low_now(self, judge):
+        found = judge(story(limit=65536))["aio_max_nr"]
+        assert found.status == "fail"
+        assert found.why.startswith("It is 65536; wanted is 1048576")
+        assert found.commands == ("./hostproof apply --tags async_io",)
+
+    def test_too_low_at_the_next_boot(self, judge):
+        found = judge(story(persisted=None))["aio_max_nr"]
+        assert found.status == "fail"
+        assert found.why.startswith("the next boot makes it 65536")
+        assert found.persisted == "65536 (the kernel's own, nothing sets it)"
+
+    def test_by_the_note(self, judge):
+        found = judge(story(), aio_max_nr="mos")["aio_max_nr"]
+        assert (found.status, found.desired) == ("fail", "at least 3145728")
+
+    def test_room_to_grow(self, judge):
+        found = judge(story(used=600000))["aio_max_nr"]
+        assert (found.status, found.desired) == ("fail", "at least 1200000")
+
+    @pytest.mark.parametrize(("used", "left"), [(0, 16), (15 * 4096, 1), (65536, 0), (61441, 0)])
+    def test_how_many_more_fit(self, judge, used, left):
+        """Measured on a real kernel too: molecule/lab/tests/test_async_io.py."""
+        found = judge(story(used=used, limit=65536))["aio_room"]
+        assert found.values["contexts_left"] == left
+        assert found.status == ("fail" if used > 0.8 * 65536 else "pass")
+
+    def test_old_kernels_charge_more(self, judge):
+        machine = story(used=70000, limit=65536)
+        machine.file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
+        found = judge(machine)["aio_room"]
+        assert found.status == "warn"
+        assert "twice its limit" in found.why
+
+    def test_a_child_shows_the_ring_of_its_parent(self, judge):
+        machine = story().writer("oracleORCL", {}, (101, RING), pid=77)
+        machine.holders_of_rings[-1]["files"] = None
+        machine.writer("/usr/sbin/mysqld", {}, (900, 12288), pid=78)
+        machine.holders_of_rings[-1]["files"] = None
+        assert judge(machine)["aio_room"].in_use == (
+            "8192: instance ORCL 2 contexts of 8316 events at most, mysqld 1 contexts of 190 "
+            "events at most"
+        )
+
+
+class TestMessages:
+    def test_the_limit_was_reached(self, judge):
+        log = (FIXTURES / "io_messages/11.2-ora-27090-exadata.txt").read_text()
+        found = judge(say(story(), log), message_days=365)["limit_messages"]
+        assert found.status == "pass"  # 2012 is long ago
+        recent = ora(27090, NOW - 600) + ora(27090, NOW - 300)
+        found = judge(say(story(), recent))["limit_messages"]
+        assert found.status == "fail"
+        assert found.why.startswith(
+            "ORA-27090 2 times from 2026-11-21 03:05:00 UTC to 2026-11-21 03:10:00 UTC "
+            "(orcl_dbw0_4101)"
+        )
+        assert found.values == {"ORA-27090": 2}
+
+    def test_what_has_no_time_counts(self, judge):
+        log = (FIXTURES / "io_messages/10.2.0.5-maxaio.txt").read_text()
+        found = judge(say(story(), traces=log))["limit_messages"]
+        assert found.status == "fail"
+        assert "MAXAIO 4 times at a time that is not told" in found.why
+
+    def test_a_stall_without_a_silent_server(self, judge):
+        found = judge(say(story(), ora(27083, NOW - 600)))["io_stalled"]
+        assert (found.status, found.because_of) == ("warn", ())
+        assert "the kernel's log has no NFS server silent then" in found.why
+        assert "not at the parameter" in found.fix
+        assert found.commands == ("./hostproof audit --tags nfs_mounts,async_io",)
+
+    def test_the_story_of_seed_001_in_one_line(self, judge):
+        began = NOW - 3600
+        machine = say(
+            story(mounts=ON_NFS),
+            ora(27062, began + 200) + ora(27062, began + 210),
+            kernel=silence(began, began + 198),
+        )
+        found = judge(machine)
+        stalled, silent = found["io_stalled"], found["nfs_silence"]
+        assert (stalled.status, stalled.because_of) == ("fail", ("async_io.nfs_silence",))
+        assert "while the NFS server 10.9.0.2 (/u02) was silent" in stalled.why
+        assert silent.status == "fail"
+        assert silent.why == (
+            "The NFS server 10.9.0.2 (/u02) was silent from 2026-11-21 02:15:00 UTC to 2026-11-21 "
+            "02:18:18 UTC, 198 s; ORCL said ORA-27062 2 times from 2026-11-21 02:18:20 UTC to "
+            "2026-11-21 02:18:30 UTC (orcl_dbw0_4101). Files there are held open by dbw0 of ORCL "
+            "(pid 4101), lgwr of ORCL (pid 4102)."
+        )
+        assert "disk_asynch_io" not in stalled.fix + silent.fix
+
+    def test_a_server_that_is_still_silent(self, judge):
+        machine = say(story(mounts=ON_NFS), kernel=silence(NOW - 60))
+        found = judge(machine)["nfs_silence"]
+        assert found.status == "fail"
+        assert "has not answered since, 60 s" in found.why
+
+    def test_a_server_of_no_database(self, judge):
+        machine = say(story(mounts=ON_NFS), kernel=silence(NOW - 60, NOW - 50, server="10.1.1.1"))
+        found = judge(machine)["nfs_silence"]
+        assert (found.status, found.title.partition(":")[0]) == ("warn", "10.1.1.1")
+        assert "mounted at no path now" in found.in_use
+
+    def test_an_old_silence_does_not_count(self, judge):
+        old = NOW - 8 * 86400
+        machine = say(story(mounts=ON_NFS), kernel=silence(old, old + 60))
+        assert judge(machine)["nfs_silence"].status == "pass"
+
+    def test_an_nfs_host_whose_log_may_not_be_read(self, judge):
+        machine = story(mounts=ON_NFS)
+        machine.commands[io_packs.JOURNAL] = packs.Output(
+            1, "", "Hint: You are currently not seeing messages from other users and the system.\n"
+        )
+        found = judge(machine)["nfs_silence"]
+        assert found.status == "error"
+        assert "--become" in found.fix
+
+    def test_without_a_journal_dmesg_tells(self, judge):
+        machine = story(mounts=ON_NFS)
+        del machine.commands[io_packs.JOURNAL]
+        lines = "[ 100.000000] nfs: server 10.9.0.2 not responding, still trying\n"
+        machine.command("dmesg", lines + "[ 130.500000] nfs: server 10.9.0.2 OK\n")
+        machine.file("/proc/uptime", "1000.00 1.00\n")
+        found = judge(machine)["nfs_silence"]
+        assert "from 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:30 UTC" in found.why
+
+    def test_input_and_output_failed(self, judge):
+        found = judge(say(story(), ora(27063, NOW - 60)))["io_errors"]
+        assert found.status == "fail"
+        assert "ORA-27063 once" in found.why
+
+    def test_a_listed_alert_log_needs_no_home(self, judge):
+        """As in the lab, where it was an error: the account that runs the instance is enough."""
+        machine = say(story(), ora(27083, NOW - 600)).remove("/proc/2101/exe")
+        machine.command("messages of /logs/alert_ORCL.log", ora(27083, NOW - 600))
+        machine.command("messages of the traces of ORCL in /logs", "")
+        listed = [{"sid": "ORCL", "alert_log": "/logs/alert_ORCL.log"}]
+        found = judge(machine, instances=listed)
+        assert found["disk_asynch_io"].status == "error"
+        assert found["io_stalled"].status == "warn"
+
+    def test_an_alert_log_that_is_not_to_be_read(self, judge):
+        machine = story()
+        machine.command(io_packs.MESSAGES, "", 2)
+        found = judge(machine)
+        for check in ("limit_messages", "io_stalled", "io_errors"):
+            assert found[check].status == "error"
+
+
+def test_every_check_of_a_file_class_is_told_of_each(judge):
+    """Data, redo and control files are counted apart."""
+    found = judge(story(files=DATA, redo=(*REDO, *CONTROL)))["direct_files"]
+    assert {name: found.values[name] for name in ("data_open", "redo_open", "control_open")} == {
+        "data_open": 2,
+        "redo_open": 1,
+        "control_open": 1,
+    }
+
+
+def test_the_moment_of_the_packs():
+    assert calendar.timegm((2026, 11, 21, 3, 15, 0)) == NOW

@@ -1,0 +1,132 @@
+"""What apply of async_io would do, and what it refuses."""
+
+import io_packs
+import pytest
+from ansible.module_utils.hostproof.change import CommandChange, FileChange, ValueChange
+from ansible.module_utils.hostproof.controls import async_io, planner
+from io_packs import BUFFERED, HEADER, SYSCTL_FILE, asm, story
+from packs import MIB
+
+CONTENT = HEADER + "fs.aio-max-nr = 1048576\n"
+VALUE = "/proc/sys/fs/aio-max-nr"
+
+
+@pytest.fixture
+def plan():
+    def plan_host(host, **changes):
+        policy = async_io.policy_from(io_packs.policy(**changes))
+        return planner("async_io")(async_io.read(host, policy), policy)
+
+    return plan_host
+
+
+def buffered(cache=2, **running):
+    """An instance with an SGA of 16 GiB that reads through a page cache of so many GiB."""
+    machine = story(flags=BUFFERED, stored=(), filesystemio_options="none", **running)
+    return machine.memory(Cached=cache * MIB, Shmem=0)
+
+
+def test_a_host_that_is_ready_stays_as_it_is(plan):
+    planned = plan(story())
+    assert (planned.changes, planned.refusals) == ([], [])
+
+
+def test_the_limit_now_and_at_boot(plan):
+    planned = plan(story(limit=65536, persisted=None))
+    assert planned.changes == [
+        FileChange(SYSCTL_FILE, CONTENT, None),
+        ValueChange(VALUE, "1048576", "65536"),
+    ]
+
+
+def test_applied_and_planned_again_nothing_is_left(plan):
+    machine = story(limit=1048576, persisted=None).file(SYSCTL_FILE, CONTENT)
+    assert plan(machine).changes == []
+
+
+def test_a_larger_limit_is_never_made_smaller(plan):
+    assert plan(story(limit=3145728, persisted="3145728")).changes == []
+
+
+def test_room_for_what_runs_to_grow(plan):
+    planned = plan(story(used=1000000, limit=1048576, persisted=None), growth=3.0)
+    assert planned.changes[1] == ValueChange(VALUE, "3000000", "1048576")
+
+
+def test_what_another_place_sets_well_stays_with_it(plan):
+    planned = plan(story(limit=65536, persisted="3145728"))
+    assert planned.changes == [ValueChange(VALUE, "1048576", "65536")]
+
+
+def test_a_file_that_would_lose_is_refused(plan):
+    machine = story(limit=65536, persisted=None)
+    machine.file("/etc/sysctl.d/99-zzz.conf", "fs.aio-max-nr = 65536\n")
+    (refusal,) = plan(machine).refusals
+    assert "/etc/sysctl.d/99-zzz.conf:1 (fs.aio-max-nr = 65536) comes later" in refusal.reason
+    assert "async_io_sysctl_file" in refusal.reason
+
+
+def test_a_file_with_other_settings_is_refused(plan):
+    machine = story(limit=65536, persisted=None).file(SYSCTL_FILE, "vm.swappiness = 1\n")
+    (refusal,) = plan(machine).refusals
+    assert "holds other settings (vm/swappiness)" in refusal.reason
+
+
+def test_a_host_without_an_instance_gets_nothing(plan):
+    planned = plan(story(limit=65536, persisted=None).stop_instances())
+    assert (planned.changes, planned.refusals) == ([], [])
+    assert "nothing is set" in planned.pending[0]
+
+
+def test_the_parameter_stays_unless_the_policy_lets_it(plan):
+    planned = plan(buffered())
+    assert planned.changes == []
+    assert "async_io_set_parameters is false" in planned.pending[0]
+
+
+def test_the_parameter_in_the_spfile(plan):
+    planned = plan(buffered(), set_parameters=True)
+    (change,) = planned.changes
+    assert isinstance(change, CommandChange)
+    assert (change.before, change.after) == ("*=unset ORCL=unset", "*=setall ORCL=unset")
+    assert planned.refusals == []
+    assert "ORCL runs with filesystemio_options none until it is restarted." in planned.pending
+    assert (
+        "ORCL has an SGA of 16.0 GiB, and the page cache of the host holds 2.0 GiB now, from which "
+        "its files are read: with setall they are not." in planned.pending
+    )
+
+
+@pytest.mark.parametrize(("cache", "refused"), [(8, False), (9, True)])
+def test_a_cache_that_is_large_beside_the_sga(plan, cache, refused):
+    """At the default of 50 percent of 16 GiB."""
+    planned = plan(buffered(cache), set_parameters=True)
+    assert bool(planned.refusals) is refused
+    if refused:
+        (refusal,) = planned.refusals
+        assert refusal.override == "allow_cache_loss"
+        assert "(56 percent of the SGA, async_io_cache_limit is 50)" in refusal.reason
+        assert plan(buffered(cache), set_parameters=True, allow_cache_loss=True).refusals == []
+
+
+def test_nothing_is_lost_that_is_direct_already(plan):
+    machine = story(stored=(), filesystemio_options="directio").memory(Cached=60 * MIB, Shmem=0)
+    planned = plan(machine, set_parameters=True)
+    assert (len(planned.changes), planned.refusals) == (1, [])
+
+
+def test_an_instance_with_a_text_file_is_refused(plan):
+    machine = buffered(spfile=None)
+    machine.file(io_packs.oracle_packs.PFILE, "*.sga_target=16G\n")
+    (refusal,) = plan(machine, set_parameters=True).refusals
+    assert "was started with a text file" in refusal.reason
+
+
+def test_in_asm_the_parameter_is_left(plan):
+    assert plan(asm(), set_parameters=True, filesystemio_options="none").changes == []
+
+
+def test_on_another_system_nothing_is_set(plan):
+    machine = story().remove("/proc/self/mountinfo").command("uname -s", "AIX\n")
+    planned = plan(machine, set_parameters=True)
+    assert (planned.changes, planned.refusals) == ([], [])
