@@ -35,8 +35,11 @@ CONNECTIONS = {"podman": "containers.podman.podman", "docker": "community.docker
 OPTIONS = ("--network=none", "--security-opt=no-new-privileges", "--stop-signal=KILL")
 
 #: What root of a scenario's container needs of what root of a host has: to look into processes of
-#: other accounts (the environment that a listener was started with).
-CAPABILITIES = {"listener_rate_limit": ("--cap-add=SYS_PTRACE",)}
+#: other accounts (the environment that a listener was started with, what a writer holds open).
+CAPABILITIES = {
+    "async_io": ("--cap-add=SYS_PTRACE",),
+    "listener_rate_limit": ("--cap-add=SYS_PTRACE",),
+}
 
 #: Where an engine's defaults are refused: hosts without CAP_SYS_RESOURCE cannot raise limits, and
 #: crun does not start on hybrid cgroups. Each is tried only when the one before it failed.
