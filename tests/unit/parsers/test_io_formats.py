@@ -61,6 +61,12 @@ class TestKernelLog:
         )
         assert [round(one.at) for one in entries] == [1795231561, 1795231759]
 
+    def test_the_newest_first(self):
+        """As the lab's journalctl printed them: the silence had no end, and then a negative one."""
+        lines = self.JOURNAL.splitlines(keepends=True)
+        entries = kernel_log.of_journal("".join(reversed(lines)))
+        assert entries == kernel_log.of_journal(self.JOURNAL)
+
     @pytest.mark.parametrize("text", ["", "-- No entries --\n"])
     def test_no_entry(self, text):
         assert kernel_log.of_journal(text) == []

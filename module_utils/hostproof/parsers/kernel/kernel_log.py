@@ -34,7 +34,8 @@ def of_journal(text: str) -> List[Entry]:
             entries.append(Entry(_seconds(found.group(1), found.group(2)), found.group(3)))
         elif line and not entries and not _NO_ENTRY.match(line):
             raise ParseError("journal", f"{line[:80]!r} is no entry of the kernel", number)
-    return entries
+    # journalctl prints the newest first where --grep and -n are given (its manual, --grep).
+    return sorted(entries, key=lambda one: one.at)
 
 
 def of_dmesg(text: str, booted: float) -> List[Entry]:
