@@ -14,7 +14,7 @@ def environment(folder: Path) -> dict[str, str]:
     """The variables of such a user; the virtualenv is made in ``folder``."""
     programs = folder / "venv/bin"
     programs.mkdir(parents=True)
-    for name in ("python", "ansible-playbook"):
+    for name in ("python", "ansible-playbook", "ansible-galaxy"):
         target = Path(sys.executable).with_name(name)
         (programs / name).write_text(f'#!/bin/sh\nexec "{target}" "$@"\n')
         (programs / name).chmod(0o755)

@@ -398,6 +398,19 @@ CASES = {
         "pre_page_sga", {"pre_page_sga_lock_sga": "perhaps"}, ("lock_sga must be one of",)
     ),
     "sqlplus": Bad("pre_page_sga", {"pre_page_sga_sqlplus_seconds": 0}, ("must be 1 to 600",)),
+    # What writes, nodes of a cluster, pools of application servers.
+    "growth": Bad("async_io", {"async_io_growth": 0}, ("async_io_growth must be",)),
+    "cluster": Bad(
+        "cluster_nodes",
+        {"cluster_nodes_name": ""},
+        ("cluster_nodes_name must be auto, none or the name of a cluster",),
+    ),
+    "nodes": Bad("cluster_nodes", {"cluster_nodes_expected": "rac1"}, ("must be a list of names",)),
+    "pool_seconds": Bad(
+        "pool_validation",
+        {"pool_validation_answer_seconds": 0},
+        ("pool_validation_answer_seconds must be",),
+    ),
     # Storage type.
     "address": Bad(
         "storage_type",

@@ -227,7 +227,10 @@ class TestEvidence:
         # Only what the policy does not ask for is no error, whatever the host says.
         assert statuses["empty"] == {"error", "skip"}
         (empty,) = (line["findings"] for line in run.lines if line["host"] == "empty")
-        assert {f["control"] for f in empty if f["status"] == "skip"} == {"latency"}
+        assert {f["control"] for f in empty if f["status"] == "skip"} == {
+            "latency",
+            "pool_validation",
+        }
 
 
 class TestHostsThatDoNotAnswer:

@@ -11,6 +11,7 @@ import pytest
 import wrapper
 from ansible.cli.playbook import PlaybookCLI
 from ansible.inventory.manager import InventoryManager
+from ansible.module_utils.hostproof.controls import CONTROLS
 from ansible.parsing.dataloader import DataLoader
 from hostproof_controller.cli import command, hosts, meant, pages, play, verbs
 from hostproof_controller.report.verdict import EXIT_MEANINGS
@@ -145,7 +146,7 @@ class TestNamesThatDoNotExist:
             (["audit", "--tags", "hugpages"], "there is no control 'hugpages'; did you mean huge"),
             (["audit", "-t", "nfs_mounts, hugpages"], "'hugpages'; did you mean hugepages?"),
             (["apply", "--skip-tags=latencies", "-C"], "--skip-tags: there is no control"),
-            (["record", "--tags", "zzz"], "'zzz'; there are flow_control, "),
+            (["record", "--tags", "zzz"], f"'zzz'; there are {min(CONTROLS)}, "),
             (["audit", "-i", f"{LOCAL}s"], "did you mean local?"),
             (["compare", "--baseline", LOCAL, "--evidence", "/"], "--evidence goes with audit"),
             (["record", "--gate"], "--gate goes with apply and revert"),

@@ -25,14 +25,14 @@ OTHER_EVIDENCE = {"hostproof_evidence": "all", "hostproof_evidence_folder": "/no
 TASKS: dict[str, dict[str, Any]] = {
     "plain": {"verify_controls": ONE},
     "asynchronous": {"verify_controls": ONE, "async": 30, "poll": 1},
-    "late": {"verify_controls": ONE, "timeout": 2, "vars": {"ansible_python_interpreter": HANGS}},
+    "late": {"verify_controls": ONE, "timeout": 6, "vars": {"ansible_python_interpreter": HANGS}},
     "silent": {
         "verify_controls": ONE,
         "vars": {"ansible_python_interpreter": HANGS, "hostproof_answer_seconds": "{{ 1 + 1 }}"},
     },
     "late_and_silent": {
         "verify_controls": ONE,
-        "timeout": 2,
+        "timeout": 6,
         "vars": {"ansible_python_interpreter": HANGS, "hostproof_answer_seconds": 300},
     },
     "impatient": {"verify_controls": ONE, "vars": {"hostproof_answer_seconds": "soon"}},
@@ -161,9 +161,9 @@ def test_a_loop_has_a_line_for_each_turn(run):
     ("name", "says"),
     [
         ("asynchronous", "async"),
-        ("late", "longer than its timeout of 2 s"),
+        ("late", "longer than its timeout of 6 s"),
         ("silent", "the host gave no answer within 2 s; hostproof_answer_seconds is"),
-        ("late_and_silent", "longer than its timeout of 2 s"),
+        ("late_and_silent", "longer than its timeout of 6 s"),
         ("impatient", "hostproof_answer_seconds must be from 1 to 604800, not 'soon'"),
         ("impatient_by_far", "hostproof_answer_seconds must be from 1 to 604800, not 0.5"),
         ("badly_templated", "nothing_of_that_name"),

@@ -72,6 +72,12 @@ class TestRole:
             assert entry["short_description"]
             assert all(option["description"] for option in (entry.get("options") or {}).values())
 
+    def test_no_word_of_the_specification_is_a_template(self, role):
+        """Ansible would take a description for one, on a host of no group of that name too."""
+        text = (ROOT / "roles" / role / "meta/argument_specs.yml").read_text()
+        assert "{{" not in text
+        assert "{%" not in text
+
     def test_every_entry_point_with_a_task_is_specified(self, role):
         """Ansible looks the specification up by name, and skips it silently where there is none.
 
