@@ -9,13 +9,22 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, SEVERITIES, SKIP, STATUSES, WARN
+from ansible.module_utils.hostproof.finding import (
+    ERROR,
+    FAIL,
+    PASS,
+    SEVERITIES,
+    SKIP,
+    STATUSES,
+    WARN,
+)
 
 from .store import HostState, Results
 from .text import fix_of, one_line, printable, shorten
 from .verdict import (
     STATUS_GLYPHS,
     VERDICT_GLYPHS,
+    HostFacts,
     actual_layer,
     controls_of,
     status_totals,
@@ -182,12 +191,44 @@ def _host_table(results: Results, paint: Any, width: int, where: str) -> list[st
         cells = [f"{STATUS_GLYPHS[worst[c]]} {worst[c]}" if c in worst else "" for c in controls]
         name = shorten(one_line(host.name), max(width // 3, 12))
         rows.append([name, f"{VERDICT_GLYPHS[host.verdict]} {host.verdict}", *cells])
+    rows, left_out = _fitting(rows, hosts, width)
     lines = _aligned(rows, paint)
+    lines += [piece for line in left_out for piece in textwrap.wrap(line, max(width, 40))]
     hidden = worst_first[HOST_ROWS:]
     if hidden:
         counts = _counted((hosts[place].verdict for place in hidden), VERDICT_GLYPHS)
         lines.append(f"… and {len(hidden)} more hosts ({counts}): {where}")
     return lines
+
+
+#: Columns that a table can do without, first those that say least: nothing to see, nothing to do.
+_SAY_LITTLE = ((SKIP, "skip everywhere"), (PASS, "pass everywhere"))
+
+
+def _fitting(
+    rows: list[list[str]], hosts: list[HostFacts], width: int
+) -> tuple[list[list[str]], list[str]]:
+    """The rows without the controls that say least, where they are wider than the terminal; and
+    lines that name these."""
+    lines = []
+    for status, said in _SAY_LITTLE:
+        if _width(rows) <= width:
+            break
+        heads = rows[0]
+        names = [
+            name
+            for name in heads[2:]
+            if all(host.controls.get(name, status) == status for host in hosts)
+        ]
+        kept = [place for place, name in enumerate(heads) if name not in names]
+        rows = [[row[place] for place in kept] for row in rows]
+        if names:
+            lines.append(f"{STATUS_GLYPHS[status]} {said}: {', '.join(names)}")
+    return rows, lines
+
+
+def _width(rows: list[list[str]]) -> int:
+    return sum(max(map(len, column)) + 2 for column in zip(*rows, strict=True)) - 2
 
 
 def _aligned(rows: list[list[str]], paint: Any) -> list[str]:

@@ -41,6 +41,38 @@ Findings: 1 fail, 1 warn, 1 skip, 1 pass"""
     )
 
 
+def of_controls(host, **statuses):
+    findings = [
+        finding(check=f"{control}.it", control=control, status=status)
+        for control, status in statuses.items()
+    ]
+    return make_line(host, findings)
+
+
+def test_a_table_that_is_too_wide_leaves_out_what_says_least():
+    names = {f"control_number_{number}": "skip" for number in range(8)}
+    lines = [
+        of_controls("db01", hugepages="fail", latency="pass", **names),
+        of_controls("db02", hugepages="pass", latency="pass", **names),
+    ]
+    wide = summary(lines, width=300).splitlines()
+    assert wide[0].split() == ["host", "verdict", *sorted(["hugepages", "latency", *names])]
+    narrow = summary(lines, width=80).splitlines()
+    assert narrow[0].split() == ["host", "verdict", "hugepages", "latency"]
+    told = " ".join(narrow[3:5])
+    assert told.startswith("– skip everywhere: control_number_0, control_number_1,")
+    assert max(map(len, narrow[:5])) <= 80
+    assert "✓ pass everywhere: latency" in summary(lines, width=20)
+
+
+def test_a_control_that_says_more_of_any_host_stays():
+    names = {f"control_number_{number}": "skip" for number in range(8)}
+    lines = [of_controls(f"db{n:02d}", hugepages="pass", **names) for n in range(1, 60)]
+    lines.append(of_controls("db60", **{**names, "control_number_3": "warn", "hugepages": "pass"}))
+    heads = summary(lines, width=60).splitlines()[0].split()
+    assert heads == ["host", "verdict", "control_number_3", "hugepages"]
+
+
 def test_equal_findings_of_several_hosts_stand_once():
     lines = [make_line(f"db{number:02d}", [finding()]) for number in range(1, 21)]
     text = summary(lines)
