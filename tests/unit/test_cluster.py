@@ -182,6 +182,18 @@ def test_a_cluster_counts_as_no_host(tmp_path):
     assert told, "a fifth host that never answered must not be hidden by the cluster"
 
 
+def test_the_headline_and_the_summary_say_that_a_cluster_is_not_ready(tmp_path):
+    lines = nodes(db3=node("db3", mtu=1500))
+    told = tmp_path / "findings.jsonl"
+    told.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    answer = render_folder(str(tmp_path), today=TODAY, known_checks=check_ids)
+    assert "Clusters: 1 not ready" in answer.summary.splitlines()
+    page = (tmp_path / "report.html").read_text()
+    assert "; cluster rac1: not ready</" in page
+    assert "Cluster rac1</" in page
+    assert answer.exit_code == 2
+
+
 def test_what_a_hostile_node_calls_its_cluster_is_only_a_name(tmp_path):
     evil = "rac1\x1b[2J</td><script>{{ 1 }}" + "x" * 500
     lines = nodes()

@@ -29,7 +29,16 @@ from ansible.module_utils.hostproof.finding import (
 from .causes import First, Group, groups_of
 from .evidence import Shelf, Spool, shown_readings
 from .latency_figure import Figure, by_urgency, content, figures_of, heading, table
-from .store import RUN_HOST, WAIVERS_HOST, HostState, Results, is_pseudo, recorded_apart
+from .store import (
+    RUN_HOST,
+    WAIVERS_HOST,
+    HostState,
+    Results,
+    cluster_name,
+    is_cluster,
+    is_pseudo,
+    recorded_apart,
+)
 from .templating import digest, moment, parts, static
 from .text import fix_of, one_line
 from .verdict import (
@@ -68,6 +77,7 @@ _MARKUP = 450
 _CLASSES = {"fail": "F", "error": "E", "warn": "W", "waived": "V", "skip": "S", "pass": "P"}
 _VERDICT_CLASSES = {NOT_READY: "F", UNDETERMINED: "E", WARNINGS: "W", READY: "P"}
 _SHARED = ("title", "why", "fix", "reference")
+_BAD = (NOT_READY, UNDETERMINED)
 _ABOUT_TITLES = {RUN_HOST: "About this run", WAIVERS_HOST: "About the waivers"}
 _HOSTS_NAMED = 30
 
@@ -447,7 +457,17 @@ def _headline(results: Results) -> str:
         text = f"{_of_hosts(counts[WARNINGS], total)} ready with warnings"
     else:
         text = "The host is ready" if total == 1 else f"All {total} hosts are ready"
-    return text + ("; the run was cut short" if results.cut_short else "")
+    return text + _of_clusters(results) + ("; the run was cut short" if results.cut_short else "")
+
+
+def _of_clusters(results: Results) -> str:
+    """What a cluster lacks does not show in its hosts."""
+    bad = [name for name, verdict in results.clusters.items() if verdict in _BAD]
+    if not bad:
+        return ""
+    if len(bad) == 1:
+        return f"; cluster {bad[0]}: {results.clusters[bad[0]]}"
+    return f"; {len(bad)} of {len(results.clusters)} clusters are not ready or not known"
 
 
 def _of_hosts(count: int, total: int, verb: str | None = None) -> str:
@@ -484,6 +504,8 @@ def _about(state: HostState, texts: _Texts) -> str:
     shown = _Shown("", None, {}, {}, {})
     rows = [_finding(finding, texts, shown) for finding in state.findings]
     title = _ABOUT_TITLES.get(state.name, state.name)
+    if is_cluster(state.name):
+        title = f"Cluster {cluster_name(state.name)}"
     return str(parts().about(title, parts().table(rows)))
 
 

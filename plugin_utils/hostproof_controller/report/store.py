@@ -36,7 +36,7 @@ from ansible.module_utils.hostproof.finding import (
 
 from ..cluster.nodes import COMPLETE
 from .text import shorten
-from .verdict import Tally
+from .verdict import Tally, host_verdict
 from .waivers import WAIVERS_HOST
 
 #: The file of a report folder that everything else is rendered from.
@@ -140,6 +140,11 @@ def cluster_host(name: str) -> str:
 
 def is_cluster(name: str) -> bool:
     return name.startswith(_CLUSTER)
+
+
+def cluster_name(host: str) -> str:
+    """The cluster that a pseudo host stands for."""
+    return host[len(_CLUSTER) : -1]
 
 
 def is_pseudo(name: str) -> bool:
@@ -422,6 +427,12 @@ class Results:
             self.show()
         assert self._tally is not None
         return self._tally
+
+    @property
+    def clusters(self) -> dict[str, str]:
+        """The verdict on each cluster, by its name."""
+        found = [state for state in self.about if is_cluster(state.name)]
+        return {cluster_name(state.name): host_verdict(state.findings) for state in found}
 
     @property
     def expected(self) -> int:

@@ -5,6 +5,7 @@
 import json
 import textwrap
 from bisect import insort
+from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
@@ -24,6 +25,7 @@ from .text import fix_of, one_line, printable, shorten
 from .verdict import (
     STATUS_GLYPHS,
     VERDICT_GLYPHS,
+    VERDICTS,
     HostFacts,
     actual_layer,
     controls_of,
@@ -356,6 +358,10 @@ def _totals(results: Results, paint: Any) -> list[str]:
         if count
     )
     lines = [f"Hosts:    {hosts}"] if results.hosts else []
+    clusters = Counter(results.clusters.values())
+    if clusters:
+        told = [paint(one, f"{clusters[one]} {one}") for one in VERDICTS if clusters[one]]
+        lines.append(f"Clusters: {', '.join(told)}")
     return [*lines, "Findings: {0}".format(findings or "none")]
 
 
