@@ -322,7 +322,9 @@ def test_every_walk_of_a_switch(tmp_path, rows, version):
             _host, found = judge_switch(wire.port, version, SHORT)
             print(f"{column} {how}: {found[0].status}: {found[0].why}")
             assert [one.status for one in found] == [ERROR] * len(found), (column, how)
-            assert found_there or "did not answer everything" in found[0].why, (column, how)
+            # On a busy machine the agent may be late with its first answer already.
+            silent = ("did not answer everything", "does not answer")
+            assert found_there or any(one in found[0].why for one in silent), (column, how)
 
 
 FILER_ROWS = (
