@@ -17,8 +17,8 @@
                   "controls": {control: worst status}}]
     findings    [finding of docs/finding.schema.json, each with its "host"]
 
-Findings about the run itself or about the waivers have the host "(run)" or "(waivers)"; these two
-are in ``findings`` and its totals but not in ``hosts``.
+Findings about the run itself, about the waivers or about a cluster have the host "(run)",
+"(waivers)" or "(cluster NAME)"; these are in ``findings`` and its totals but not in ``hosts``.
 """
 
 import json
