@@ -37,6 +37,11 @@ CONSOLE = FOLDER / "console.log"
 #: Two processors boot it in about 25 s without acceleration, in two minutes where others use
 #: them too; with twenty others, 250 s were seen.
 BOOT_SECONDS = 600
+#: A boot takes a minute where nothing accelerates it. After this time its kernel waits for an
+#: interrupt that an emulated device lost when the machine was reset: seen, with two processors.
+STUCK_SECONDS = 240
+#: Where QEMU takes orders, beside the disk.
+MONITOR = "monitor"
 
 #: A machine that nobody stopped (its run was killed, its checkout removed) ends by itself.
 LIFETIME_SECONDS = 2 * 3600
@@ -189,6 +194,7 @@ def launch(image: Path, accel: str, key: Path) -> int:
     disk = "file=disk.qcow2,if=virtio,format=qcow2,cache=unsafe"
     credential = f"io.systemd.credential.binary:ssh.authorized_keys.root={public}"
     command += ["-drive", disk, "-smbios", f"type=11,value={credential}"]
+    command += ["-qmp", f"unix:{MONITOR},server=on,wait=off"]
     command += ["-display", "none", "-serial", f"file:{CONSOLE.name}", "-pidfile", str(PID_FILE)]
     command += ["-device", "{},mac={},netdev=net0".format(*LOGIN_CARD), *cables()]
     for _attempt in range(5):
@@ -256,9 +262,14 @@ class NotBooted(RuntimeError):
 def wait(*, previous_boot: str = "") -> None:
     """Return when systemd says that the machine has booted, and not into ``previous_boot``."""
     deadline = time.monotonic() + BOOT_SECONDS
+    stuck = time.monotonic() + STUCK_SECONDS
     while time.monotonic() < deadline:
         if running() is None:
             raise NotBooted(f"the machine ended while booting:\n{tail(CONSOLE)}")
+        if time.monotonic() > stuck:
+            say(f"the machine did not boot within {STUCK_SECONDS} s: it is reset, once")
+            reset()
+            stuck = math.inf
         forget_connection()
         with contextlib.suppress(subprocess.TimeoutExpired):
             question = "cat /proc/sys/kernel/random/boot_id; systemctl is-system-running --wait"
@@ -268,6 +279,24 @@ def wait(*, previous_boot: str = "") -> None:
                 return
         time.sleep(1)
     raise NotBooted(f"no ssh after {BOOT_SECONDS} s:\n{tail(CONSOLE)}")
+
+
+def reset() -> None:
+    """Press the machine's reset button."""
+    folder = os.open(FOLDER, os.O_PATH | os.O_DIRECTORY)
+    try:
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.settimeout(30)
+            # The path of a socket may have 107 bytes; that of a checkout may have more.
+            monitor.connect(f"/proc/self/fd/{folder}/{MONITOR}")
+            stream = monitor.makefile("rwb")
+            stream.readline()
+            for order in ("qmp_capabilities", "system_reset"):
+                stream.write(json.dumps({"execute": order}).encode() + b"\n")
+                stream.flush()
+                stream.readline()
+    finally:
+        os.close(folder)
 
 
 def boot_id() -> str:
