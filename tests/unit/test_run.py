@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 
@@ -130,13 +131,40 @@ def test_a_lane_that_has_ended_takes_the_longest_that_the_other_has_not_begun(ru
     assert [waiting.take(lane) for lane in (aside, main, main, aside)] == [lab, unit, delays, None]
 
 
+def test_what_runs_the_same_tests_does_not_run_side_by_side(run):
+    unit, matrix, snmp, lab = (
+        run.Stage(name, [], 30, budget)
+        for name, budget in (("unit", 600), ("matrix", 400), ("snmp", 200), ("lab", 1400))
+    )
+    main, aside = run.lanes_of([unit, matrix, snmp, lab])
+    waiting = run.Waiting([main, aside])
+    assert (waiting.take(aside), waiting.take(main)) == (lab, unit)
+    # The matrix would take longer; and there is nothing else that may run beside the tests.
+    assert (waiting.take(aside), waiting.take(aside)) == (snmp, None)
+    assert (waiting.take(main), waiting.take(main)) == (matrix, None)
+
+
+def test_what_a_lane_has_to_wait_for_runs_once(run):
+    unit, matrix = run.Stage("unit", [], 30, 30), run.Stage("matrix", [], 30, 30)
+    waiting = run.Waiting([[matrix], [unit]])
+    lanes = [matrix], [unit]
+    assert waiting.take(lanes[1]) == unit
+    taken = []
+    thread = threading.Thread(target=lambda: taken.append(waiting.take(lanes[0])))
+    thread.start()
+    # Whichever lane comes first runs it, and the other ends.
+    taken.append(waiting.take(lanes[1]))
+    thread.join(timeout=600)
+    assert sorted(taken, key=str) == [None, matrix]
+
+
 def test_every_stage_runs_once_also_where_one_lane_helps(run, tmp_path, monkeypatch):
     monkeypatch.setattr(run, "LOGS", tmp_path)
     # Each ends only with the one beside it, so the lab's lane has to take one of the others.
     stages = [
         run.Stage("lab", [["true"]], 30, 30),
-        run.Stage("unit", waits_for(tmp_path, "unit", "matrix"), 30, 30),
-        run.Stage("matrix", waits_for(tmp_path, "matrix", "unit"), 30, 30),
+        run.Stage("unit", waits_for(tmp_path, "unit", "containers"), 30, 30),
+        run.Stage("containers", waits_for(tmp_path, "containers", "unit"), 30, 30),
         run.Stage("snmp", [["sh", "-c", f"echo once >> {tmp_path}/ran"]], 30, 20),
     ]
     assert run.run(stages, []) == 0
