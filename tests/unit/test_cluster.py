@@ -79,11 +79,15 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
     assert [key for key in told if key[0] != "verdicts"] == [
         ("complete", ""),
         ("software", "kernel"),
+        ("hardware", ""),
         ("huge_pages", "huge_pages"),
         ("huge_pages", "huge_pages_by_numa_node"),
         ("network", "mtu eth1"),
+        ("clock", ""),
     ]
-    assert told["complete", ""]["status"] == "error"
+    # What is equal on those that answered is no pass: nobody knows of the fourth.
+    for unknown in ("complete", "hardware", "clock"):
+        assert told[unknown, ""]["status"] == "error"
     assert "Nothing is known of db4" in told["complete", ""]["why"]
     # What other checks say of the node is one finding a control, and names them.
     (verdicts,) = [one for key, one in told.items() if key[0] == "verdicts"]
@@ -180,6 +184,31 @@ def test_a_cluster_counts_as_no_host(tmp_path):
     report = json.loads((tmp_path / "report.json").read_text())
     told = [one for one in report["findings"] if one["check"] == "run.finished"]
     assert told, "a fifth host that never answered must not be hidden by the cluster"
+
+
+def test_one_node_alone_passes_nothing(tmp_path):
+    for expected in ("auto", ["db1"]):
+        lines = [line("db1", node("db1"), name="rac1", expected=expected)]
+        _, found = rendered(tmp_path, lines)
+        assert "pass" not in {one["status"] for one in found if one["title"] != found[0]["title"]}
+
+
+@pytest.mark.parametrize(
+    ("host", "own_name", "expected"),
+    [
+        ("db1.a.example", "db1.a.example", "db1.b.example"),
+        ("10.0.0.1", "db1", "10.0.0.2"),
+    ],
+)
+def test_names_that_only_begin_alike_are_two_hosts(tmp_path, host, own_name, expected):
+    machine = node("db1").command("uname -n", own_name + "\n")
+    _, found = rendered(tmp_path, [line(host, machine, name="rac1", expected=[host, expected])])
+    assert f"Nothing is known of {expected}" in differences(found)["complete", ""]["why"]
+
+
+def test_what_may_not_have_been_seen_is_not_missing(tmp_path):
+    _, found = rendered(tmp_path, nodes(db2=node("db2").deny("/sys/class/net")))
+    assert differences(found)["network", "mtu eth1"]["status"] == "error"
 
 
 def test_the_headline_and_the_summary_say_that_a_cluster_is_not_ready(tmp_path):

@@ -75,14 +75,30 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
     names = list(dict.fromkeys(name for node in nodes for name in node.traits[check.id]))
     for name in names:
         told += _trait(check, name, {node.host: _trait_of(node, check, name) for node in nodes})
-    return told or [
-        _told(check, PASS, desired=SAME, running=f"{len(names)} values are equal on all nodes")
-    ]
+    return told or [_all_alike(cluster, check, f"{len(names)} values")]
+
+
+def _all_alike(cluster: Cluster, check: Check, what: str) -> dict[str, Any]:
+    """A pass where every node was seen: what one is like that was not, nobody knows."""
+    if len(cluster.nodes) > 1 and not cluster.missing:
+        return _told(check, PASS, desired=SAME, running=f"{what} are equal on all nodes")
+    who = ", ".join(cluster.missing) or "any other node"
+    seen = ", ".join(node.host for node in cluster.nodes)
+    return _told(
+        check,
+        ERROR,
+        f"Nothing is known of {who} to compare with.",
+        desired=SAME,
+        running=f"{what} are equal on {seen}",
+        because_of=[rules_traits.complete.check.id],
+    )
 
 
 def _trait_of(node: Node, check: Check, name: str) -> Any:
     """Its value; "none" where it has no such thing, None where that is not known."""
-    return node.traits[check.id].get(name, "none")
+    traits = node.traits[check.id]
+    # Where anything could not be read, what is missing may be what was not seen.
+    return traits.get(name, None if None in traits.values() else "none")
 
 
 def _trait(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -127,10 +143,11 @@ def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
             control = check_id.partition(".")[0]
             one = _Difference(check_id, title, layer, groups)
             told.setdefault((control, odd_one_out(groups)), []).append(one)
-    equal = f"{len(shared)} findings are equal on all nodes"
-    return [_as_finding(check, *where, found_here) for where, found_here in told.items()] or [
-        _told(check, PASS if shared else SKIP, desired=SAME, running=equal)
-    ]
+    if told:
+        return [_as_finding(check, *where, found_here) for where, found_here in told.items()]
+    if not shared:
+        return [_told(check, SKIP, "No other control judged all nodes.", desired=SAME)]
+    return [_all_alike(cluster, check, f"{len(shared)} findings")]
 
 
 class _Difference(NamedTuple):

@@ -46,10 +46,7 @@ class Node(NamedTuple):
 
     def is_called(self, name: str) -> bool:
         """By the inventory or by itself, with or without a domain."""
-        return name in (self.host, self.own_name) or _short(name) in (
-            _short(self.host),
-            _short(self.own_name),
-        )
+        return any(_same(name, own) for own in (self.host, self.own_name))
 
 
 class Cluster(NamedTuple):
@@ -107,6 +104,13 @@ def _names_of(host: str, own_name: str, traits: dict[str, dict[str, Any]]) -> re
 
 def _bare(names: re.Pattern[str], text: str | None) -> str | None:
     return None if text is None else names.sub("*", text)
+
+
+def _same(one: str, other: str) -> bool:
+    """Two names with a domain, or two addresses, are of one host only where they are equal."""
+    if "." in one and "." in other:
+        return one.lower() == other.lower()
+    return _short(one) == _short(other)
 
 
 def _short(name: str) -> str:
