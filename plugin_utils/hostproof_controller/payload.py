@@ -53,6 +53,30 @@ class NoAnswer(Exception):
     """What came back holds no answer; the message says why, in a sentence."""
 
 
+class Answer(dict[str, Any]):
+    """What a host answered. ``plain``: every text of it is printable as it came."""
+
+    plain = False
+
+
+#: A character that JSON wrote out.
+_WRITTEN_OUT = re.compile(r"\\u([0-9a-fA-F]{4})")
+
+
+def is_plain(text: str) -> bool:
+    """Whether every text in this ASCII JSON is printable: known at once, without going through it.
+
+    False where that cannot be seen so easily.
+    """
+    # A pair first: what follows it is no escape.
+    for harmless in ("\\\\", '\\"', "\\/", "\\n", "\\t"):
+        text = text.replace(harmless, "")
+    codes = _WRITTEN_OUT.findall(text)
+    if "\x7f" in text or text.count("\\") != len(codes):
+        return False
+    return all(chr(int(code, 16)).isprintable() for code in codes)
+
+
 def command(interpreter: str, payload: bytes, compression: str) -> str:
     """What starts the payload: it reads as many bytes as it is long, and the request after it.
 
@@ -82,7 +106,7 @@ def request(
     return json.dumps([mark, asked]).encode("ascii"), mark
 
 
-def answer_in(output: str, mark: str) -> dict[str, Any]:
+def answer_in(output: str, mark: str) -> Answer:
     """The answer between the marks in what a host printed; NoAnswer where there is none."""
     begin = output.find(mark)
     end = output.find(mark, begin + len(mark))
@@ -107,18 +131,21 @@ def answer_of_module(output: str) -> dict[str, Any]:
     return found
 
 
-def unpack(packed: str) -> dict[str, Any]:
+def unpack(packed: str) -> Answer:
     """A JSON object from base64 of zlib of its text, neither longer nor fuller than it may be."""
     if len(packed) > ANSWER_LIMIT:
         raise NoAnswer(f"the answer is longer than {ANSWER_LIMIT >> 20} MiB")
     try:
         # A number of 10,000 digits is a ValueError too.
-        found = bounded.loads(bounded.inflate(binascii.a2b_base64(packed), INFLATED_LIMIT))
+        text = bounded.inflate(binascii.a2b_base64(packed), INFLATED_LIMIT)
+        found = bounded.loads(text)
     except ValueError as problem:
         raise NoAnswer(f"the answer cannot be read: {problem}") from None
     if not isinstance(found, dict):
         raise NoAnswer("the answer is no JSON object")
-    return found
+    answer = Answer(found)
+    answer.plain = is_plain(text.decode("ascii"))
+    return answer
 
 
 def payload_for(module: str, controls: Iterable[str], compression: str = COMPRESSIONS[0]) -> bytes:

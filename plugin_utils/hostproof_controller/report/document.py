@@ -26,6 +26,7 @@ from typing import Any
 
 from ansible.module_utils.hostproof import VERSION
 
+from .findings import made_once
 from .store import HostState, Results
 from .verdict import EXIT_MEANINGS, HostFacts, exit_code, status_totals, verdict_totals
 
@@ -64,7 +65,8 @@ class Document:
         return f'{json.dumps(head, indent=1)[:-2]},\n "hosts": {shown},\n "findings": [\n'
 
     def add(self, state: HostState) -> str:
-        text = ",\n".join(map(json.dumps, _flat(state)))
+        host = json.dumps({"host": state.name})[:-1]
+        text = ",\n".join(f"{host}, {_text_of(finding)}" for finding in state.findings)
         if text and self._begun:
             text = ",\n" + text
         self._begun = self._begun or bool(text)
@@ -72,6 +74,12 @@ class Document:
 
     def end(self) -> str:
         return "\n ]\n}\n"
+
+
+@made_once
+def _text_of(finding: dict[str, Any]) -> str:
+    """A finding as JSON, but for the brace that begins it: its host comes first."""
+    return json.dumps(finding)[1:]
 
 
 def flat_findings(results: Results) -> list[dict[str, Any]]:

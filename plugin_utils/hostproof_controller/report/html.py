@@ -28,6 +28,7 @@ from ansible.module_utils.hostproof.finding import (
 
 from .causes import First, Group, groups_of
 from .evidence import Shelf, Spool, shown_readings
+from .findings import Shared, made_once
 from .latency_figure import Figure, by_urgency, content, figures_of, heading, table
 from .store import (
     RUN_HOST,
@@ -113,11 +114,12 @@ class _Texts(NamedTuple):
     """What the findings of a check have in common: nothing at all in a small report.
 
     ``anchors`` are the ids of the checks in the appendix, ``common`` the shared texts by
-    (check, status).
+    (check, status), ``cells`` the markup of findings that stand for equal ones, by their id().
     """
 
     anchors: dict[str, str]
     common: dict[tuple[str, str], dict[str, str | None]]
+    cells: dict[int, Any]
 
 
 class _Frequent:
@@ -181,8 +183,7 @@ class Survey:
         for finding in state.findings:
             texts = _texts_of(finding)
             if is_host:
-                self._findings += _MARKUP + sum(len(finding[name] or "") for name in LAYERS)
-                self._findings += sum(len(text or "") for text in texts.values())
+                self._findings += _size_of(finding)
             self._add_texts(finding, texts)
             if finding["status"] == WAIVED:
                 waiver = finding["waiver"]
@@ -218,7 +219,7 @@ class Survey:
 
     def texts(self) -> _Texts:
         if not self.is_large:
-            return _Texts({}, {})
+            return _Texts({}, {}, {})
         anchors = {check: f"c{number}" for number, check in enumerate(sorted(self._titles), 1)}
         common = {
             key: {
@@ -228,7 +229,7 @@ class Survey:
             }
             for key, by_name in self._texts.items()
         }
-        return _Texts(anchors, common)
+        return _Texts(anchors, common, {})
 
     def checks(self, texts: _Texts) -> str:
         """The appendix: what is common to all findings of a check."""
@@ -673,9 +674,17 @@ def _group(group: Group, texts: _Texts, shown: _Shown) -> str:
     return _finding(group.cause, texts, shown, rests)
 
 
+@made_once
 def _texts_of(finding: dict[str, Any]) -> dict[str, str | None]:
     """What findings of one check may have in common; the fix with its commands below it."""
     return {name: fix_of(finding) if name == "fix" else finding[name] for name in _SHARED}
+
+
+@made_once
+def _size_of(finding: dict[str, Any]) -> int:
+    """About how many characters a finding takes on the page."""
+    texts = [finding[name] for name in LAYERS] + list(_texts_of(finding).values())
+    return _MARKUP + sum(len(text) for text in texts if text)
 
 
 class _Row(NamedTuple):
@@ -683,10 +692,7 @@ class _Row(NamedTuple):
     ``bare`` has no layers; ``figure``, ``rests`` and ``evidence`` are markup."""
 
     finding: dict[str, Any]
-    id: str
-    kind: str
     glyph: str
-    marker: int | None
     anchor: str | None
     own: dict[str, str | None]
     bare: bool
@@ -697,29 +703,43 @@ class _Row(NamedTuple):
 
 def _finding(finding: dict[str, Any], texts: _Texts, shown: _Shown, rests: Any = "") -> str:
     status = finding["status"]
-    common = texts.common.get((finding["check"], status), {})
-    own = {name: text for name, text in _texts_of(finding).items() if text != common.get(name, ())}
-    figure = shown.figures.get(id(finding))
     marker: int | None = None
     evidence: Any = ""
     if shown.shelf is None:
         evidence = _evidence(finding, shown.readings)
     elif finding["evidence"]:
         marker = shown.shelf.set_number(finding["evidence"])
+    figure = shown.figures.get(id(finding))
+    drawn: Any = "" if figure is None else _latency(figure, status in (PASS, SKIP), shown)
+    if isinstance(finding, Shared) and not (drawn or rests or evidence):
+        # Others say the same: all but what stands around it.
+        if id(finding) not in texts.cells:
+            texts.cells[id(finding)] = _cells(finding, texts)
+        cells = texts.cells[id(finding)]
+    else:
+        cells = _cells(finding, texts, drawn, rests, evidence)
+    anchor = _finding_anchor(finding, shown)
+    found: str = parts().finding(anchor, _CLASSES[status], marker, cells)
+    return found
+
+
+def _cells(
+    finding: dict[str, Any], texts: _Texts, figure: Any = "", rests: Any = "", evidence: Any = ""
+) -> Any:
+    status = finding["status"]
+    common = texts.common.get((finding["check"], status), {})
+    own = {name: text for name, text in _texts_of(finding).items() if text != common.get(name, ())}
     row = _Row(
         finding,
-        _finding_anchor(finding, shown),
-        _CLASSES[status],
         STATUS_GLYPHS[status],
-        marker,
         texts.anchors.get(finding["check"]),
         own,
         status == SKIP and not any(finding[layer] for layer in LAYERS),
-        "" if figure is None else _latency(figure, status in (PASS, SKIP), shown),
+        figure,
         rests,
         evidence,
     )
-    return parts().finding(row)
+    return parts().cells(row)
 
 
 def _latency(figure: Figure, folded: bool, shown: _Shown) -> Any:

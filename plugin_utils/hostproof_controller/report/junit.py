@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, PASS, SKIP, WAIVED
 
+from .findings import made_once
 from .store import HostState, Results
 from .text import fix_of, one_line, printable, remembered
 from .verdict import count_statuses, status_totals
@@ -56,6 +57,7 @@ def _suite(state: HostState) -> list[str]:
     return lines
 
 
+@made_once
 def _case(finding: dict[str, Any]) -> str:
     opening = "<testcase classname={0} name={1}".format(
         _attribute(finding["control"]),

@@ -12,7 +12,6 @@ cannot take the report from the others.
 import calendar
 import datetime
 import json
-import math
 import mmap
 import os
 import re
@@ -24,17 +23,13 @@ from typing import Any, NamedTuple, Protocol, overload
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.finding import (
     ERROR,
-    LAYERS,
-    SEVERITIES,
     SKIP,
-    STATUSES,
-    TAKES_EFFECT,
-    WAIVED,
     Check,
     found,
 )
 
 from ..cluster.nodes import COMPLETE
+from .findings import SINCE_2, Equals, Shared, key_problem, problem_of_finding
 from .text import shorten
 from .verdict import Tally, host_verdict
 from .waivers import WAIVERS_HOST
@@ -62,19 +57,8 @@ PSEUDO_HOSTS = (RUN_HOST, WAIVERS_HOST)
 _CLUSTER = "(cluster "
 
 _INSTANT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z\Z")
-_CHECK_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")
 _RESULT_KEYS_1 = {"schema", "run", "host", "at", "outcome", "message", "findings", "evidence"}
 _RESULT_KEYS = _RESULT_KEYS_1 | {"recorded_at"}
-_FINDING_TEXTS = ("control", "check", "title", "why", "reference")
-_FINDING_TEXTS_OR_NULL = (*LAYERS, "fix")
-#: What schema 2 adds, and what stands for it where a line of schema 1 is read.
-_SINCE_2: dict[str, Any] = {"values": None, "commands": [], "because_of": []}
-_FINDING_KEYS_1 = (
-    set(_FINDING_TEXTS)
-    | set(_FINDING_TEXTS_OR_NULL)
-    | {"status", "severity", "takes_effect", "evidence", "waiver"}
-)
-_FINDING_KEYS = _FINDING_KEYS_1 | set(_SINCE_2)
 
 #: Bytes of one line. What twenty thousand findings with evidence take is a fraction of it.
 MOST_LINE = 256 * 1024 * 1024
@@ -260,11 +244,19 @@ class _File:
         self.path = path
         # Closed with the last line that stands in it.
         self.stream = open(path, "rb")  # noqa: SIM115
+        self._equals = Equals()
         self._held: dict[int, dict[str, Any]] = {}
         self._room = HELD_TEXT
 
+    def share(self, line: Any) -> Any:
+        """The line with the findings that others have too in place of its own."""
+        if isinstance(line, dict) and isinstance(line.get("findings"), list):
+            line["findings"] = self._equals.shared(line["findings"])
+        return line
+
     def hold(self, start: int, size: int, line: dict[str, Any]) -> None:
         """Keep a line that was read, as long as there is room for it."""
+        size -= sum(one.size for one in line["findings"] if isinstance(one, Shared))
         if size <= self._room:
             self._room -= size
             self._held[start] = line
@@ -274,7 +266,7 @@ class _File:
             return self._held[start]
         raw = os.pread(self.stream.fileno(), size, start)
         try:
-            return _as_schema_2(json.loads(raw))
+            return _as_schema_2(self.share(json.loads(raw)))
         except ValueError:
             raise HostproofError(
                 f"{self.path} was written over while it was read: render it again"
@@ -546,7 +538,7 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
             raw = stream.readline(MOST_LINE + 1)
             if not raw:
                 break
-            found = _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw)
+            found = _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw, kept)
             if isinstance(found, _Bad):
                 read.append(_said(found, f"{path}, line {number}", notes))
             else:
@@ -564,10 +556,10 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
     return entries
 
 
-def _read_line(raw: bytes) -> Any:
+def _read_line(raw: bytes, kept: _File) -> Any:
     """The host result, or what is wrong with it; a cut line has no problem but to be cut."""
     try:
-        line = json.loads(raw.decode("utf-8"), parse_constant=_no_number)
+        line = kept.share(json.loads(raw.decode("utf-8"), parse_constant=_no_number))
     except RecursionError:
         return _Bad("it is nested deeper than any result", *_known_of(raw))
     except ValueError as problem:
@@ -680,7 +672,7 @@ def _as_schema_2(line: dict[str, Any]) -> dict[str, Any]:
     """The host result as it is written today; in schema 1 evidence was read when it was judged."""
     if line["schema"] == SCHEMA:
         return dict(line)
-    findings = [dict(_SINCE_2, **finding) for finding in line["findings"]]
+    findings = [dict(SINCE_2, **finding) for finding in line["findings"]]
     return dict(line, schema=SCHEMA, recorded_at=line["at"], findings=findings)
 
 
@@ -692,7 +684,7 @@ def _problem_of_result(line: Any) -> str | None:
         return "schema {0!r}, this Hostproof reads schema 1 and 2".format(line.get("schema"))
     keys = _RESULT_KEYS_1 if line["schema"] == 1 else _RESULT_KEYS
     if set(line) != keys:
-        return _key_problem(line, keys)
+        return key_problem(line, keys)
     problem = _problem_of_run(line["run"])
     if problem:
         return problem
@@ -750,67 +742,6 @@ def _is_instant(value: Any) -> bool:
 
 def _is_name(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= _MOST_NAME
-
-
-def problem_of_finding(finding: Any, schema: int) -> str | None:
-    if not isinstance(finding, dict):
-        return "not a JSON object"
-    wanted = _FINDING_KEYS_1 if schema == 1 else _FINDING_KEYS
-    if finding.keys() != wanted:
-        return _key_problem(finding, wanted)
-    for name in _FINDING_TEXTS:
-        if not isinstance(finding[name], str) or not finding[name]:
-            return f"{name} is not a text"
-    if not _CHECK_ID.match(finding["check"]):
-        return "{0!r} is not a check id".format(finding["check"])
-    if finding["check"].split(".")[0] != finding["control"]:
-        return "{0} is not a check of {1}".format(finding["check"], finding["control"])
-    for name in _FINDING_TEXTS_OR_NULL:
-        if not isinstance(finding[name], (str, type(None))):
-            return f"{name} is not a text"
-    if finding["status"] not in STATUSES:
-        return "unknown status {0!r}".format(finding["status"])
-    if finding["severity"] not in SEVERITIES:
-        return "unknown severity {0!r}".format(finding["severity"])
-    if finding["takes_effect"] is not None and finding["takes_effect"] not in TAKES_EFFECT:
-        return "unknown takes_effect {0!r}".format(finding["takes_effect"])
-    for name in ("evidence", "commands", "because_of"):
-        keys = finding.get(name, [])
-        if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
-            return f"{name} is not a list of texts"
-    if not _are_values(finding.get("values")):
-        return "values is neither null nor names to numbers or texts"
-    return _problem_of_waiver(finding)
-
-
-def _are_values(values: Any) -> bool:
-    if values is None:
-        return True
-    kinds = (str, int, float, bool, type(None))
-    return isinstance(values, dict) and all(
-        isinstance(one, kinds) and (not isinstance(one, float) or math.isfinite(one))
-        for one in values.values()
-    )
-
-
-def _problem_of_waiver(finding: dict[str, Any]) -> str | None:
-    waiver = finding["waiver"]
-    if finding["status"] != WAIVED:
-        return None if waiver is None else "a waiver on a finding that is not waived"
-    if not isinstance(waiver, dict) or set(waiver) != {"owner", "reason", "expires", "was"}:
-        return "waiver is not {owner, reason, expires, was}"
-    if not all(isinstance(value, str) for value in waiver.values()):
-        return "waiver holds a value that is not a text"
-    return None if waiver["was"] in ("warn", "fail") else "waiver.was is neither warn nor fail"
-
-
-def _key_problem(record: dict[str, Any], wanted: set[str]) -> str:
-    missing, unknown = sorted(wanted - set(record)), sorted(set(record) - wanted)
-    return "; ".join(
-        "{0} {1}".format(what, ", ".join(keys))
-        for what, keys in (("missing", missing), ("unknown", unknown))
-        if keys
-    )
 
 
 def _merge_host(host: str, entries: list[Entry]) -> _Host:

@@ -1,0 +1,189 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Findings as dictionaries (docs/finding.schema.json): which are sound, and of equal ones one.
+
+Nearly all hosts of a run say the same of most checks. What they say alike is held once, looked at
+once, and turned into each form of the report once.
+"""
+
+import marshal
+import math
+import re
+from collections.abc import Callable
+from functools import wraps
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from ansible.module_utils.hostproof.finding import (
+    LAYERS,
+    SEVERITIES,
+    STATUSES,
+    TAKES_EFFECT,
+    WAIVED,
+)
+
+_CHECK_ID = re.compile(r"[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*\Z")
+
+#: Texts that must be there, that may be null, and lists of texts.
+_TEXTS = ("control", "check", "title", "why", "reference")
+_TEXTS_OR_NULL = (*LAYERS, "fix")
+_LISTS = ("evidence", "commands", "because_of")
+
+#: What schema 2 adds, and what stands for it where a line of schema 1 is read.
+SINCE_2: dict[str, Any] = {"values": None, "commands": [], "because_of": []}
+_KEYS_1 = {*_TEXTS, *_TEXTS_OR_NULL, "status", "severity", "takes_effect", "evidence", "waiver"}
+_KEYS = _KEYS_1 | set(SINCE_2)
+
+Made = TypeVar("Made")
+
+_needed = itemgetter(*_TEXTS)
+_optional = itemgetter(*_TEXTS_OR_NULL)
+_OPTIONAL_KINDS = {str, type(None)}
+_VALUE_KINDS = (str, int, float, bool, type(None))
+
+
+class Shared(dict[str, Any]):
+    """A finding that stands for all equal ones, about how many bytes it has, and what was made of
+    it. Nobody changes it."""
+
+    __slots__ = ("made", "size")
+
+    def __init__(self, finding: dict[str, Any], size: int) -> None:
+        super().__init__(finding)
+        self.size = size
+        self.made: dict[Any, Any] = {}
+
+
+class Equals:
+    """The findings that were seen, each once: as many as are worth it."""
+
+    MOST = 2000
+    MOST_BYTES = 4096
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, Shared] = {}
+
+    def shared(self, findings: list[Any]) -> list[Any]:
+        """The findings of one host with those in place of them that others have too.
+
+        Two equal ones of one host stay two: they are told apart by identity.
+        """
+        found = []
+        own: set[int] = set()
+        for finding in findings:
+            one = self._one(finding)
+            if id(one) in own:
+                one = finding
+            own.add(id(one))
+            found.append(one)
+        return found
+
+    def _one(self, finding: Any) -> Any:
+        if not isinstance(finding, dict):
+            return finding
+        try:
+            # Unlike ==, it tells 1 from True and from 1.0, and it costs less than any other way.
+            key = marshal.dumps(finding, 0)
+        except ValueError:
+            return finding
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= self.MOST or len(key) > self.MOST_BYTES:
+                return finding
+            found = self._known[key] = Shared(finding, len(key))
+        return found
+
+
+def made_once(function: Callable[..., Made]) -> Callable[..., Made]:
+    """For a function of a finding, and of what can be a key: asked once for all equal findings."""
+
+    @wraps(function)
+    def made(finding: dict[str, Any], *more: Any) -> Made:
+        if not isinstance(finding, Shared):
+            return function(finding, *more)
+        key = (function, *more)
+        if key not in finding.made:
+            finding.made[key] = function(finding, *more)
+        found: Made = finding.made[key]
+        return found
+
+    return made
+
+
+def longest_text(finding: dict[str, Any]) -> int:
+    """The length of the longest text of a sound finding, but for those in lists and values."""
+    return max(len(text) for text in (*_needed(finding), *_optional(finding)) if text is not None)
+
+
+@made_once
+def problem_of_finding(finding: Any, schema: int) -> str | None:
+    """Why this is no finding, or None."""
+    if not isinstance(finding, dict):
+        return "not a JSON object"
+    wanted = _KEYS_1 if schema == 1 else _KEYS
+    if finding.keys() != wanted:
+        return key_problem(finding, wanted)
+    needed = _needed(finding)
+    if not all(needed) or {*map(type, needed)} != {str}:
+        name = next(name for name in _TEXTS if not (finding[name] and type(finding[name]) is str))
+        return f"{name} is not a text"
+    control, check = needed[:2]
+    if not _CHECK_ID.match(check):
+        return f"{check!r} is not a check id"
+    if check.partition(".")[0] != control:
+        return f"{check} is not a check of {control}"
+    if not {*map(type, _optional(finding))} <= _OPTIONAL_KINDS:
+        kinds = {name: type(finding[name]) for name in _TEXTS_OR_NULL}
+        return f"{next(name for name in kinds if kinds[name] not in _OPTIONAL_KINDS)} is not a text"
+    return _problem_of_words(finding) or _problem_of_lists(finding) or _problem_of_waiver(finding)
+
+
+def _problem_of_words(finding: dict[str, Any]) -> str | None:
+    for name, known in (
+        ("status", STATUSES),
+        ("severity", SEVERITIES),
+        ("takes_effect", (None, *TAKES_EFFECT)),
+    ):
+        if finding[name] not in known:
+            return f"unknown {name} {finding[name]!r}"
+    return None
+
+
+def _problem_of_lists(finding: dict[str, Any]) -> str | None:
+    for name in _LISTS:
+        found = finding.get(name, [])
+        if type(found) is not list or (found and {*map(type, found)} != {str}):
+            return f"{name} is not a list of texts"
+    if not _are_values(finding.get("values")):
+        return "values is neither null nor names to numbers or texts"
+    return None
+
+
+def _are_values(values: Any) -> bool:
+    if values is None:
+        return True
+    return isinstance(values, dict) and all(
+        isinstance(one, _VALUE_KINDS) and (not isinstance(one, float) or math.isfinite(one))
+        for one in values.values()
+    )
+
+
+def _problem_of_waiver(finding: dict[str, Any]) -> str | None:
+    waiver = finding["waiver"]
+    if finding["status"] != WAIVED:
+        return None if waiver is None else "a waiver on a finding that is not waived"
+    if not isinstance(waiver, dict) or set(waiver) != {"owner", "reason", "expires", "was"}:
+        return "waiver is not {owner, reason, expires, was}"
+    if not all(isinstance(value, str) for value in waiver.values()):
+        return "waiver holds a value that is not a text"
+    return None if waiver["was"] in ("warn", "fail") else "waiver.was is neither warn nor fail"
+
+
+def key_problem(record: dict[str, Any], wanted: set[str]) -> str:
+    """Which keys a record lacks, and which nobody knows."""
+    missing, unknown = sorted(wanted - set(record)), sorted(set(record) - wanted)
+    return "; ".join(
+        "{} {}".format(what, ", ".join(keys))
+        for what, keys in (("missing", missing), ("unknown", unknown))
+        if keys
+    )
