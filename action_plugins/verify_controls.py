@@ -18,7 +18,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from hostproof_controller import answers, policies, remote, runs
 
 remote.prepare()
-remote.argument_spec("verify_controls")
+remote.validator("verify_controls")
 
 #: As in the module: what fails the task, by O(fail_on).
 FAILING = {"never": (), "fail": ("fail", "error"), "warn": ("fail", "error", "warn")}

@@ -8,31 +8,27 @@ payload and the request. The payload is the same for all hosts of a task; the re
 
 from __future__ import annotations
 
-import atexit
 import binascii
-import contextlib
-import fcntl
 import functools
 import hashlib
+import importlib.util
 import json
 import lzma
-import os
+import marshal
 import re
 import secrets
 import shlex
-import shutil
-import stat
 import sys
-import tempfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.hostproof import bounded
 
+from . import kept
 from . import sources as travelling
-from .layout import IS_COLLECTION, LIBRARY, ROOT
+from .layout import LIBRARY, ROOT
 from .sources import MODULES, PACKAGE, Source
 
 #: Smaller by a fifth, but a Python can be built without it: then the second one is sent.
@@ -98,11 +94,22 @@ def command(interpreter: str, payload: bytes, compression: str) -> str:
 
 
 def request(
-    module: str, params: dict[str, Any], *, check_mode: bool, diff: bool
+    module: str,
+    params: dict[str, Any],
+    *,
+    check_mode: bool,
+    diff: bool,
+    compiled: tuple[str, str, str] | None = None,
 ) -> tuple[bytes, str]:
     """What follows the payload, and the random mark that stands on both sides of the answer."""
     mark = secrets.token_hex(16)
-    asked = {"module": module, "params": params, "check_mode": check_mode, "diff": diff}
+    asked = {
+        "module": module,
+        "params": params,
+        "check_mode": check_mode,
+        "diff": diff,
+        "compiled": compiled,
+    }
     return json.dumps([mark, asked]).encode("ascii"), mark
 
 
@@ -153,17 +160,43 @@ def payload_for(module: str, controls: Iterable[str], compression: str = COMPRES
     return _payload(module, tuple(sorted(controls)), compression)
 
 
+def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] | None:
+    """Where a Python like this one, on this machine, finds the payload compiled: the path, what
+    tells a Python's bytecode from others', and the content's SHA-256. None where nothing is kept.
+
+    Compiling takes a host longer than all that it is asked.
+    """
+    chosen = tuple(sorted(controls))
+    magic = importlib.util.MAGIC_NUMBER.hex()
+    path = _folder() / f"{_name(module, chosen)}.{magic}"
+    if kept.digest(path) is None:
+        sources = all_sources()
+        kept.content_of(path, lambda: _compile(sources, module, chosen))
+    digest = kept.digest(path)
+    return None if digest is None else (str(path), magic, digest.hex())
+
+
+def _compile(sources: dict[str, Source], module: str, controls: tuple[str, ...]) -> bytes:
+    found = [sources[name] for name in what_travels(sources, module, controls)]
+    codes = {one.path: compile(one.text, one.path, "exec", dont_inherit=True) for one in found}
+    # Each by itself: a host imports some of them.
+    return marshal.dumps({path: marshal.dumps(code) for path, code in codes.items()})
+
+
+def _name(module: str, controls: tuple[str, ...]) -> str:
+    return f"{module}-{hashlib.sha256(','.join(controls).encode()).hexdigest()[:16]}"
+
+
 @functools.cache
 def _payload(module: str, controls: tuple[str, ...], compression: str) -> bytes:
-    name = f"{module}-{hashlib.sha256(','.join(controls).encode()).hexdigest()[:16]}"
-    kept = f"{name}.{compression}"
-    content = _whole(_folder() / kept)
+    name = f"{_name(module, controls)}.{compression}"
+    content = kept.whole(_folder() / name)
     if content is not None:
         # Each worker comes here, and reading all sources costs more than all else that it does.
         return content
     # Before the lock that keeping takes: this is kept too.
     sources = all_sources()
-    return _kept(kept, lambda: _build(sources, module, controls, compression))
+    return kept.content_of(_folder() / name, lambda: _build(sources, module, controls, compression))
 
 
 def _build(
@@ -205,8 +238,8 @@ def _compress(text: bytes, compression: str) -> bytes:
 @functools.cache
 def all_sources() -> dict[str, Source]:
     """Everything that may travel, prepared. Costs seconds where nothing is kept of this version."""
-    kept = json.loads(_kept("sources.json", _prepare_all))
-    return {name: Source(one[0], one[1], tuple(one[2])) for name, one in kept.items()}
+    prepared = json.loads(kept.content_of(_folder() / "sources.json", _prepare_all))
+    return {name: Source(one[0], one[1], tuple(one[2])) for name, one in prepared.items()}
 
 
 def _prepare_all() -> bytes:
@@ -234,110 +267,11 @@ def version() -> str:
     return state.hexdigest()[:32]
 
 
+def _folder() -> Path:
+    return kept.folder_of("payload", version())
+
+
 def prime() -> None:
     """Prepare what all workers share, before they are forked."""
     if not (_folder() / "sources.json").exists():
         all_sources()
-
-
-def _kept(name: str, make: Callable[[], bytes]) -> bytes:
-    """The content of a file of this version, made and kept where it is not there yet."""
-    path = _folder() / name
-    content = _whole(path)
-    if content is not None:
-        return content
-    with _alone(_folder()):
-        # Whoever had the lock before may have made it.
-        content = _whole(path)
-        if content is None:
-            content = make()
-            with contextlib.suppress(OSError):
-                _keep(path, content)
-    return content
-
-
-def _whole(path: Path) -> bytes | None:
-    """What was kept, if it is all there and ours: a full disk or a crash may have cut it."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return None
-    with os.fdopen(handle, "rb") as stream:
-        if not _is_ours(os.fstat(handle), stat.S_ISREG):
-            return None
-        digest, content = stream.read(32), stream.read()
-    return content if hashlib.sha256(content).digest() == digest else None
-
-
-def _keep(path: Path, content: bytes) -> None:
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(hashlib.sha256(content).digest() + content)
-        # Whole under its name, or not there.
-        os.replace(part, path)
-    except OSError:
-        os.unlink(part)
-        raise
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Of all workers and runs one makes a file; without a lock each does, which is only slower."""
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):
-            handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-            fcntl.flock(stack.enter_context(os.fdopen(handle, "rb")), fcntl.LOCK_EX)
-        yield
-
-
-@functools.cache
-def _folder() -> Path:
-    """Where this version's files are kept, and nobody but us can write; of this run alone if need
-    be."""
-    for parent in _parents():
-        with contextlib.suppress(OSError):
-            folder = parent / "payload" / version()
-            parent.parent.mkdir(exist_ok=True)
-            for one in (parent, folder.parent, folder):
-                # Each by itself: the mode that mkdir is given is not that of parents it makes.
-                one.mkdir(mode=0o700, exist_ok=True)
-                if not _is_ours(one.lstat(), stat.S_ISDIR):
-                    break
-            else:
-                _forget_others(folder)
-                return folder
-    folder = Path(tempfile.mkdtemp(prefix="hostproof-"))
-    atexit.register(_remove, folder, os.getpid())
-    return folder
-
-
-def _parents() -> Iterator[Path]:
-    if not IS_COLLECTION:
-        yield ROOT / ".cache"
-    # An account without a name, as in a container, has no home.
-    with contextlib.suppress(RuntimeError):
-        yield Path.home() / ".cache/hostproof"
-
-
-def _is_ours(found: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
-    """What travels is run as root on hosts: no other account may have a say in it."""
-    writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return is_kind(found.st_mode) and found.st_uid == os.geteuid() and not writable
-
-
-#: Versions that are kept: a checkout that is worked on has a new one with every edit.
-_KEPT_VERSIONS = 5
-
-
-def _forget_others(folder: Path) -> None:
-    """Remove what was kept of old versions; a run that still uses one makes it again."""
-    others = [one for one in folder.parent.iterdir() if one != folder]
-    others.sort(key=lambda one: one.lstat().st_mtime, reverse=True)
-    for one in others[_KEPT_VERSIONS - 1 :]:
-        shutil.rmtree(one, ignore_errors=True)
-
-
-def _remove(folder: Path, maker: int) -> None:
-    if os.getpid() == maker:
-        shutil.rmtree(folder, ignore_errors=True)

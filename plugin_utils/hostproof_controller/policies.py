@@ -210,9 +210,27 @@ def _no_constant(value: Any) -> Any:
     raise BadPolicy("it holds a template")
 
 
+#: Variables that Ansible gives every host: to know that they are not ours takes comparing.
+_OF_ANSIBLE = (
+    "environment",
+    "group_names",
+    "groups",
+    "hostvars",
+    "inventory_dir",
+    "inventory_file",
+    "inventory_hostname",
+    "inventory_hostname_short",
+    "play_hosts",
+    "playbook_dir",
+    "role_names",
+)
+
+
 def prime() -> None:
     """Read what all workers share, before they are forked."""
     known_variables()
+    for name in _OF_ANSIBLE:
+        _looks_like_ours(name)
     for name in controls():
         constants_of(name)
 

@@ -95,7 +95,7 @@ class PayloadAction(ActionBase):
 
     def validated(self) -> dict[str, Any]:
         """The task's arguments as the module's own specification has them."""
-        checked = ArgumentSpecValidator(argument_spec(self.module)).validate(self.arguments())
+        checked = validator(self.module).validate(self.arguments())
         if checked.error_messages:
             raise Failed("; ".join(map(one_line, checked.error_messages)))
         return dict(
@@ -197,7 +197,8 @@ class PayloadAction(ActionBase):
     def _by_payload(
         self, interpreter: str, params: dict[str, Any], controls: list[str]
     ) -> dict[str, Any]:
-        for compression in payload.COMPRESSIONS:
+        # What does not travel far need not be small, which takes time to undo.
+        for compression in payload.COMPRESSIONS[self._is_here :]:
             output, mark = self._send(interpreter, params, controls, compression)
             if output["rc"] != payload.NO_COMPRESSION or mark in output["stdout"]:
                 break
@@ -215,6 +216,7 @@ class PayloadAction(ActionBase):
             params,
             check_mode=bool(self._task.check_mode),
             diff=bool(self._task.diff),
+            compiled=payload.compiled_for(self.module, controls) if self._is_here else None,
         )
         start = payload.command(interpreter, code, compression)
         command = f"{self._compute_environment_string()} {start}".strip()
@@ -226,6 +228,11 @@ class PayloadAction(ActionBase):
             if _NOT_SENT in str(problem):
                 self._low_level_execute_command("exit 0")
             raise
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether the host is the controller."""
+        return bool(self._connection.transport == "local")
 
     def _interpreter(self) -> str | None:
         """The host's Python by Ansible's configuration; None where Ansible is to look for it."""
@@ -277,6 +284,11 @@ class JudgingAction(PayloadAction):
         """When the evidence was read: now, or when the pack says."""
         pack = params.get("evidence_pack")
         return runs.now() if pack is None else runs.recorded_at(Path(pack))
+
+
+@functools.cache
+def validator(module: str) -> ArgumentSpecValidator:
+    return ArgumentSpecValidator(argument_spec(module))
 
 
 @functools.cache

@@ -1,19 +1,21 @@
 """What travels: the same program on the same lines, small, whole, and only ours to write."""
 
 import ast
+import hashlib
 import lzma
+import marshal
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
 import zlib
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.controls import planner
-from hostproof_controller import payload, policies, sources
+from hostproof_controller import kept, payload, policies, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*ROOT.glob("module_utils/hostproof/**/*.py"), *ROOT.glob("library/*.py")])
@@ -187,156 +189,6 @@ class TestSize:
         assert len(payload.payload_for("apply_control", [control])) <= 140 * KIB
 
 
-def fresh(monkeypatch, root: Path, home: Path | None) -> None:
-    """Caches of this process as at its start, and folders of the test's own."""
-    for one in (payload._folder, payload.all_sources, payload._payload):
-        one.cache_clear()
-    parents = [one for one in (root, home) if one is not None]
-    monkeypatch.setattr(payload, "_parents", lambda: iter(parents))
-
-
-@pytest.fixture
-def clean(monkeypatch):
-    yield
-    monkeypatch.undo()
-    for one in (payload._folder, payload.all_sources, payload._payload):
-        one.cache_clear()
-
-
-@pytest.mark.usefixtures("clean")
-@pytest.mark.of_python
-class TestKept:
-    def test_folders_are_ours_alone_under_any_umask(self, monkeypatch, tmp_path):
-        old = os.umask(0o002)
-        try:
-            fresh(monkeypatch, tmp_path / "cache", None)
-            folder = payload._folder()
-            payload._kept("x", lambda: b"made")
-        finally:
-            os.umask(old)
-        assert folder.parent.parent == tmp_path / "cache"
-        for one in (folder, folder.parent, tmp_path / "cache"):
-            assert one.stat().st_mode & 0o077 == 0
-        assert (folder / "x").stat().st_mode & 0o077 == 0
-
-    @pytest.mark.parametrize("below", [".", "payload", "VERSION"])
-    def test_a_folder_that_others_may_write_is_not_used(self, monkeypatch, tmp_path, below):
-        theirs = tmp_path / "cache"
-        folder = theirs / "payload" / payload.version()
-        folder.mkdir(parents=True)
-        for one in (theirs, theirs / "payload", folder):
-            one.chmod(0o700)
-        (folder / "x").write_bytes(b"evil")
-        bad = {".": theirs, "payload": theirs / "payload", "VERSION": folder}[below]
-        bad.chmod(0o777)
-        fresh(monkeypatch, theirs, tmp_path / "home")
-        assert payload._folder().parent.parent == tmp_path / "home"
-        assert payload._kept("x", lambda: b"made") == b"made"
-
-    def test_a_link_is_no_folder(self, monkeypatch, tmp_path):
-        (tmp_path / "real").mkdir(mode=0o700)
-        (tmp_path / "cache").symlink_to(tmp_path / "real")
-        fresh(monkeypatch, tmp_path / "cache", tmp_path / "home")
-        assert payload._folder().parent.parent == tmp_path / "home"
-
-    @pytest.mark.parametrize("harm", ["empty", "cut", "changed", "theirs", "link"])
-    def test_a_file_that_is_not_whole_or_not_ours_is_made_again(self, monkeypatch, tmp_path, harm):
-        fresh(monkeypatch, tmp_path / "cache", None)
-        assert payload._kept("x", lambda: b"made once") == b"made once"
-        path = payload._folder() / "x"
-        content = path.read_bytes()
-        if harm == "empty":
-            path.write_bytes(b"")
-        elif harm == "cut":
-            path.write_bytes(content[:-1])
-        elif harm == "changed":
-            path.write_bytes(content[:-1] + b"x")
-        elif harm == "theirs":
-            path.chmod(0o666)
-        else:
-            shutil.copy(path, tmp_path / "elsewhere")
-            path.unlink()
-            path.symlink_to(tmp_path / "elsewhere")
-        assert payload._kept("x", lambda: b"made again") == b"made again"
-        assert payload._kept("x", lambda: b"not made") == b"made again"
-
-    def test_where_nothing_can_be_kept_a_run_has_a_folder_of_its_own(self, monkeypatch, tmp_path):
-        (tmp_path / "file").write_text("")
-        fresh(monkeypatch, tmp_path / "file", None)
-        folder = payload._folder()
-        try:
-            assert folder.stat().st_mode & 0o777 == 0o700
-            assert payload._kept("x", lambda: b"made") == b"made"
-        finally:
-            payload._remove(folder, os.getpid())
-        assert not folder.exists()
-
-    def test_an_account_without_a_home(self, monkeypatch):
-        def no_home() -> Path:
-            raise RuntimeError("Could not determine home directory.")
-
-        monkeypatch.setattr(payload.Path, "home", no_home)
-        assert list(payload._parents()) == [ROOT / ".cache"]
-
-    def test_many_at_once_make_it_once(self, monkeypatch, tmp_path):
-        fresh(monkeypatch, tmp_path / "cache", None)
-        payload._folder()
-        made: list[int] = []
-        found: list[bytes] = []
-
-        def make() -> bytes:
-            made.append(1)
-            return b"x" * 100_000
-
-        threads = [
-            threading.Thread(target=lambda: found.append(payload._kept("x", make)))
-            for _ in range(8)
-        ]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-        assert found == [b"x" * 100_000] * 8
-        assert len(made) == 1
-
-    def test_what_is_kept_is_taken_without_a_look_at_the_sources(self, monkeypatch, tmp_path):
-        """Each worker takes it: reading all sources anew costs ten times as much."""
-        fresh(monkeypatch, tmp_path / "cache", None)
-        whole = payload.payload_for("verify_controls", ["io_pacing"])
-        payload._payload.cache_clear()
-        monkeypatch.setattr(payload, "all_sources", lambda: pytest.fail("sources were read"))
-        assert payload.payload_for("verify_controls", ["io_pacing"]) == whole
-
-    def test_two_runs_at_once_build_the_same(self, tmp_path):
-        code = (
-            "import sys; from pathlib import Path\n"
-            "from hostproof_controller import payload\n"
-            f"payload._parents = lambda: iter([Path({str(tmp_path / 'cache')!r})])\n"
-            "import hashlib\n"
-            "print(hashlib.sha256(payload.payload_for('change_journal', [])).hexdigest())\n"
-        )
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "plugin_utils")}
-        runs = [
-            subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment)
-            for _ in range(2)
-        ]
-        said = [run.communicate()[0] for run in runs]
-        assert said[0] == said[1] != b""
-        kept = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
-        assert not [path for path in kept if path.name.startswith(".") and path.name != ".lock"]
-
-    def test_old_versions_are_forgotten(self, monkeypatch, tmp_path):
-        for number in range(9):
-            old = tmp_path / f"cache/payload/{number:032x}"
-            old.mkdir(parents=True)
-            os.utime(old, (number, number))
-        for one in (tmp_path / "cache", tmp_path / "cache/payload"):
-            one.chmod(0o700)
-        fresh(monkeypatch, tmp_path / "cache", None)
-        kept = {path.name for path in payload._folder().parent.iterdir()}
-        assert kept == {payload.version(), *(f"{number:032x}" for number in range(5, 9))}
-
-
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
 PYTHON_2 = [str(path) for path in VERSIONS.glob("2.*/bin/python2")]
 
@@ -350,12 +202,18 @@ def pythons() -> list[str]:
 
 
 def ask(
-    python: str, module: str, params: dict, compression: str = "lzma", prelude: str = "", **options
+    python: str,
+    module: str,
+    params: dict,
+    compression: str = "lzma",
+    prelude: str = "",
+    compiled: tuple[str, str, str] | None = None,
+    **options,
 ):
     """What a host does with what goes down the connection."""
     controls = params.get("controls") or []
     code = payload.payload_for(module, controls, compression)
-    asked, mark = payload.request(module, params, check_mode=True, diff=True)
+    asked, mark = payload.request(module, params, check_mode=True, diff=True, compiled=compiled)
     command = payload.command(python, code, compression)
     if prelude:
         command = command.replace("import sys\n", f"import sys\n{prelude}\n", 1)
@@ -382,6 +240,64 @@ def test_every_python_answers_the_same(python, compression):
     assert {one["control"] for one in answer["findings"]} == {"io_pacing"}
     reference, mark = judged(sys.executable)
     assert answer == payload.answer_in(reference.stdout.decode(), mark)
+
+
+@pytest.fixture
+def compiled(tmp_path):
+    """A copy of what is kept compiled, and what names it."""
+    found = payload.compiled_for("verify_controls", ["io_pacing"])
+    assert found is not None
+    path = tmp_path / "compiled"
+    shutil.copy(found[0], path)
+    return str(path), *found[1:]
+
+
+def answered(python: str, compiled) -> dict:
+    done, mark = judged(python, compiled=compiled)
+    return payload.answer_in(done.stdout.decode(), mark)
+
+
+@pytest.mark.of_python
+@pytest.mark.parametrize("python", pythons())
+def test_every_python_answers_the_same_beside_what_this_one_compiled(python, compiled):
+    assert answered(python, compiled) == answered(python, None)
+
+
+def test_what_is_compiled_is_run_in_place_of_what_is_sent(tmp_path):
+    code = compile("def main(): raise ValueError('compiled')", "library/verify_controls.py", "exec")
+    content = marshal.dumps({"library/verify_controls.py": marshal.dumps(code)})
+    kept.keep(tmp_path / "x", content)
+    named = (str(tmp_path / "x"), MAGIC_NUMBER.hex(), hashlib.sha256(content).hexdigest())
+    assert answered(sys.executable, named)["crashed"] == "ValueError: compiled"
+    # Bytecode of another Python is not even looked at.
+    assert "findings" in answered(sys.executable, (named[0], "00000000", named[2]))
+
+
+@pytest.mark.parametrize("harm", ["gone", "cut", "changed", "fifo", "link", "folder"])
+def test_what_is_not_what_was_compiled_is_not_run(compiled, harm):
+    path = Path(compiled[0])
+    content = path.read_bytes()
+    path.unlink()
+    if harm == "cut":
+        path.write_bytes(content[: len(content) // 2])
+    elif harm == "changed":
+        path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+    elif harm == "fifo":
+        os.mkfifo(path)
+    elif harm == "link":
+        path.with_name("elsewhere").write_bytes(content)
+        path.symlink_to(path.with_name("elsewhere"))
+    elif harm == "folder":
+        path.mkdir()
+    assert answered(sys.executable, compiled) == answered(sys.executable, None)
+
+
+def test_a_traceback_of_what_is_compiled_leads_to_the_source():
+    found = payload.compiled_for("verify_controls", [])
+    done, mark = ask(sys.executable, "verify_controls", {"controls": {}}, compiled=found)
+    answer = payload.answer_in(done.stdout.decode(), mark)
+    assert answer["crashed"] == "KeyError: 'evidence_pack'"
+    assert re.search(r'File "library/verify_controls\.py", line \d+, in main', answer["exception"])
 
 
 def test_a_python_without_lzma_says_so_and_takes_all_that_is_sent():

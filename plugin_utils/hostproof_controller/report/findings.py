@@ -112,7 +112,7 @@ def made_once(function: Callable[..., Made]) -> Callable[..., Made]:
 
 def longest_text(finding: dict[str, Any]) -> int:
     """The length of the longest text of a sound finding, but for those in lists and values."""
-    return max(len(text) for text in (*_needed(finding), *_optional(finding)) if text is not None)
+    return max(map(len, filter(None, (*_needed(finding), *_optional(finding)))))
 
 
 @made_once

@@ -4,10 +4,13 @@
 
 import base64
 import hashlib
+import sys
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from .. import kept
 from .text import printable
 
 _HERE = Path(__file__).parent
@@ -18,10 +21,26 @@ _STATIC = _HERE / "static"
 @lru_cache(maxsize=1)
 def parts() -> Any:
     """The macros of parts.html.j2 as functions: each gives its markup."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    import jinja2
+    from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+
+    folder = kept.folder_of("templates", f"{jinja2.__version__}-{sys.implementation.cache_tag}")
+
+    class Compiled(BytecodeCache):
+        """Compiling them takes as long as a report of ten hosts."""
+
+        def load_bytecode(self, bucket: Any) -> None:
+            content = kept.whole(folder / bucket.key)
+            if content is not None:
+                bucket.bytecode_from_string(content)
+
+        def dump_bytecode(self, bucket: Any) -> None:
+            with suppress(OSError):
+                kept.keep(folder / bucket.key, bucket.bytecode_to_string())
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
+        bytecode_cache=Compiled(),
         autoescape=True,
         finalize=_shown,
         undefined=StrictUndefined,

@@ -66,7 +66,8 @@ def read(host: Host, policy: Policy) -> Facts:
         policy.target(address)._replace(patience=snmp.Patience(policy.agent_seconds, deadline))
         for address, _mounted in agents
     ]
-    catalogue = storage_match.catalogue_of(policy.definitions)
+    # Reading the families takes longer than all else where there is nobody to ask.
+    catalogue = storage_match.catalogue_of(policy.definitions) if agents else None
     servers = storage_agent.in_parallel(
         lambda number: _read_server(host, policy, catalogue, targets[number], agents[number][1]),
         range(len(agents)),
@@ -121,7 +122,11 @@ def _addresses_of(
 
 
 def _read_server(
-    host: Host, policy: Policy, catalogue: Catalogue, target: Target, mounts: Tuple[Mount, ...]
+    host: Host,
+    policy: Policy,
+    catalogue: Optional[Catalogue],
+    target: Target,
+    mounts: Tuple[Mount, ...],
 ) -> Server:
     storage = storage_agent.look_at(host, target, policy.of_database, catalogue)
     health = None

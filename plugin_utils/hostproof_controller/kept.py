@@ -1,0 +1,138 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files that are made once and kept for later runs, where nobody but us can write.
+
+What is kept is run as code, here and as root on hosts: no other account may have a say in it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from .layout import IS_COLLECTION, ROOT
+
+
+def content_of(path: Path, make: Callable[[], bytes]) -> bytes:
+    """The content of a file, made and kept where it is not there yet."""
+    content = whole(path)
+    if content is not None:
+        return content
+    with _alone(path.parent):
+        # Whoever had the lock before may have made it.
+        content = whole(path)
+        if content is None:
+            content = make()
+            with contextlib.suppress(OSError):
+                keep(path, content)
+    return content
+
+
+def whole(path: Path) -> bytes | None:
+    """What was kept, if it is all there and ours: a full disk or a crash may have cut it."""
+    with _opened(path) as stream:
+        if stream is None:
+            return None
+        digest, content = stream.read(32), stream.read()
+    return content if hashlib.sha256(content).digest() == digest else None
+
+
+def digest(path: Path) -> bytes | None:
+    """The SHA-256 of what was kept; whether it is all there, whoever reads all of it looks."""
+    with _opened(path) as stream:
+        return None if stream is None else stream.read(32)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO | None]:
+    """A file that was kept; None where there is none, or somebody else may write it."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        yield None
+        return
+    with os.fdopen(handle, "rb") as stream:
+        yield stream if _is_ours(os.fstat(handle), stat.S_ISREG) else None
+
+
+def keep(path: Path, content: bytes) -> None:
+    """OSError where that cannot be."""
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(hashlib.sha256(content).digest() + content)
+        # Whole under its name, or not there.
+        os.replace(part, path)
+    except OSError:
+        os.unlink(part)
+        raise
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Of all workers and runs one makes a file; without a lock each does, which is only slower."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):
+            handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            fcntl.flock(stack.enter_context(os.fdopen(handle, "rb")), fcntl.LOCK_EX)
+        yield
+
+
+@functools.cache
+def folder_of(kind: str, version: str) -> Path:
+    """Where files of this kind and version are kept; of this run alone if need be."""
+    for parent in _parents():
+        with contextlib.suppress(OSError):
+            folder = parent / kind / version
+            parent.parent.mkdir(exist_ok=True)
+            for one in (parent, folder.parent, folder):
+                # Each by itself: the mode that mkdir is given is not that of parents it makes.
+                one.mkdir(mode=0o700, exist_ok=True)
+                if not _is_ours(one.lstat(), stat.S_ISDIR):
+                    break
+            else:
+                _forget_others(folder)
+                return folder
+    folder = Path(tempfile.mkdtemp(prefix="hostproof-"))
+    atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _parents() -> Iterator[Path]:
+    if not IS_COLLECTION:
+        yield ROOT / ".cache"
+    # An account without a name, as in a container, has no home.
+    with contextlib.suppress(RuntimeError):
+        yield Path.home() / ".cache/hostproof"
+
+
+def _is_ours(found: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
+    writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return is_kind(found.st_mode) and found.st_uid == os.geteuid() and not writable
+
+
+#: Versions that are kept: a checkout that is worked on has a new one with every edit.
+_KEPT_VERSIONS = 5
+
+
+def _forget_others(folder: Path) -> None:
+    """Remove what was kept of old versions; a run that still uses one makes it again."""
+    others = [one for one in folder.parent.iterdir() if one != folder]
+    others.sort(key=lambda one: one.lstat().st_mtime, reverse=True)
+    for one in others[_KEPT_VERSIONS - 1 :]:
+        shutil.rmtree(one, ignore_errors=True)
+
+
+def _remove(folder: Path, maker: int) -> None:
+    if os.getpid() == maker:
+        shutil.rmtree(folder, ignore_errors=True)
