@@ -146,6 +146,8 @@ def append(path: Path, text: str) -> None:
             content = b"\n" + content
         stream.write(content)
         stream.flush()
+        # The others need not wait for the disk one after the other.
+        fcntl.flock(stream, fcntl.LOCK_UN)
         os.fsync(handle)
 
 
