@@ -110,7 +110,7 @@ def request(
         "diff": diff,
         "compiled": compiled,
     }
-    return json.dumps([mark, asked]).encode("ascii"), mark
+    return zlib.compress(json.dumps([mark, asked]).encode("ascii"), 9), mark
 
 
 def answer_in(output: str, mark: str) -> Answer:
@@ -258,7 +258,11 @@ def _read() -> dict[str, tuple[Path, bytes]]:
 def version() -> str:
     """A name for the state of all that travels, and of what packs it."""
     state = hashlib.sha256(sys.version.encode())
-    own = [Path(__file__), Path(travelling.__file__), Path(__file__).parent / "bootstrap.py"]
+    here = Path(__file__).parent
+    own = [
+        Path(__file__),
+        *(here / f"{name}.py" for name in ("sources", "short_names", "bootstrap")),
+    ]
     for path in own:
         state.update(path.read_bytes())
     for name, (path, content) in _read().items():

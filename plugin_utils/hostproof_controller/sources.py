@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from .short_names import shorten
 
 PACKAGE = "ansible.module_utils.hostproof"
 #: What ``ansible.module_utils.`` is called in the modules of the collection.
@@ -30,6 +33,9 @@ NOT_FOLLOWED = "_packed"
 #: What ansible-doc reads of a module.
 _TEXTS = ("DOCUMENTATION", "EXAMPLES", "RETURN")
 
+
+#: Two characters that would be one word.
+_WORDS = re.compile(r"\w\w")
 
 #: From where to where of a text, each (row from 1, column of bytes), and what takes its place.
 _Change = tuple[tuple[int, int], tuple[int, int], str]
@@ -72,7 +78,7 @@ def prepare(name: str, path: Path, content: bytes) -> Source:
     is_package = path.name == "__init__.py"
     tree = ast.parse(text)
     imports = tuple(sorted(set(_imports(tree, name, is_package))))
-    return Source(str(path), strip(text, tree), imports)
+    return Source(str(path), shorten(tighten(strip(text, tree))), imports)
 
 
 def closure(sources: dict[str, Source], roots: Iterable[str]) -> list[str]:
@@ -182,6 +188,28 @@ def _locals(node: ast.AST) -> Iterator[ast.AnnAssign]:
             yield child
         elif not isinstance(child, ast.FunctionDef | ast.ClassDef):
             yield from _locals(child)
+
+
+def tighten(text: str) -> str:
+    """The same without the spaces between what would stand apart without them."""
+    lines = text.split("\n")
+    gaps = []
+    last = None
+    depth = 0
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        row, column = token.start
+        if last and last.end[0] == row and last.end[1] < column and not depth:
+            line = lines[row - 1]
+            beside = line[last.end[1] - 1] + line[column]
+            if not _WORDS.fullmatch(beside) and last.type not in (tokenize.INDENT, tokenize.DEDENT):
+                gaps.append((row - 1, last.end[1], column))
+        # From Python 3.12 on what an f-string holds are tokens too.
+        name = tokenize.tok_name[token.type]
+        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
+        last = token
+    for row, begin, end in reversed(gaps):
+        lines[row] = lines[row][:begin] + lines[row][end:]
+    return "\n".join(lines)
 
 
 def _span(node: ast.stmt, instead: str) -> _Change:

@@ -1,0 +1,171 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same program with short names for what is local to a function: less to send.
+
+A name stays as it is wherever it could be seen from outside: parameters, what is global or built
+in, functions within functions. What comes of it is compared with what it was made of, and sent only
+where nothing but these names differs.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import re
+from collections.abc import Iterator
+from itertools import count
+from string import ascii_lowercase
+
+#: Whoever calls these looks at names.
+_LOOKS_AT_NAMES = {"locals", "vars", "eval", "exec", "dir"}
+
+#: Of the source of an f-string: a text within it, a name that is no attribute, or any character.
+_PIECE = re.compile(r"""(?:'[^'\n]*'|"[^"\n]*")|(?<![\w.])([A-Za-z_]\w*)|.""", re.DOTALL)
+
+#: Row from 1, columns of bytes, and what takes the place of what stands there.
+_Change = tuple[int, int, int, bytes]
+
+
+def shorten(text: str) -> str:
+    """The text with short names, on the same lines."""
+    tree = ast.parse(text)
+    known = _module_names(tree) | set(dir(builtins))
+    # Columns of ast are bytes.
+    lines = [line.encode() for line in io.StringIO(text, newline="\n")]
+    changes = []
+    for function in _functions(tree):
+        short = _short_names(function, known)
+        changes += _changes(function, short, lines)
+        _rename(function, short)
+    for row, begin, end, name in sorted(set(changes), reverse=True):
+        line = lines[row - 1]
+        lines[row - 1] = line[:begin] + name + line[end:]
+    shortened = b"".join(lines).decode()
+    return shortened if _is(tree, shortened) else text
+
+
+def _is(tree: ast.Module, text: str) -> bool:
+    """Whether a text is this program."""
+    try:
+        return ast.dump(ast.parse(text)) == ast.dump(tree)
+    except SyntaxError:
+        return False
+
+
+def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    """The outermost functions, methods among them."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef):
+            yield child
+        else:
+            yield from _functions(child)
+
+
+def _module_names(node: ast.AST) -> set[str]:
+    """What is named outside functions, in classes too."""
+    found = set()
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            found.add(child.name)
+        elif isinstance(child, ast.alias):
+            found.add((child.asname or child.name).partition(".")[0])
+        elif isinstance(child, ast.Name):
+            found.add(child.id)
+        if not isinstance(child, ast.FunctionDef):
+            found |= _module_names(child)
+    return found
+
+
+def _short_names(function: ast.FunctionDef, known: set[str]) -> dict[str, str]:
+    """Local names of a function to shorter ones, each function's beginning with the first."""
+    bound: dict[str, None] = {}
+    used: set[str] = set()
+    kept = set(known)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            used.add(node.id)
+            if isinstance(node.ctx, ast.Store):
+                bound[node.id] = None
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            bound[node.name] = None
+        elif isinstance(node, ast.arg):
+            kept.add(node.arg)
+        elif isinstance(node, ast.FunctionDef):
+            kept.add(node.name)
+        elif isinstance(node, ast.alias):
+            kept.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            kept.update(node.names)
+        elif isinstance(node, ast.ClassDef):
+            return {}
+    if used & _LOOKS_AT_NAMES:
+        return {}
+    free = (name for name in _letters() if name not in used and name not in kept)
+    return {name: next(free) for name in bound if name not in kept and len(name) > 1}
+
+
+def _letters() -> Iterator[str]:
+    yield from ascii_lowercase
+    for number in count():
+        yield from (f"{letter}{number}" for letter in ascii_lowercase)
+
+
+def _rename(function: ast.FunctionDef, short: dict[str, str]) -> None:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            node.id = short.get(node.id, node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            node.name = short.get(node.name, node.name)
+
+
+def _changes(node: ast.AST, short: dict[str, str], lines: list[bytes]) -> Iterator[_Change]:
+    """Where the names stand."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.JoinedStr):
+            # Before Python 3.12 nobody tells where a name in it stands.
+            yield from _in_text(child, short, lines)
+            continue
+        if isinstance(child, ast.Name) and child.id in short:
+            end = child.col_offset + len(child.id.encode())
+            yield child.lineno, child.col_offset, end, short[child.id].encode()
+        elif isinstance(child, ast.ExceptHandler) and child.name in short:
+            line = lines[child.lineno - 1]
+            named = re.search(rb"\bas (%s)\s*:" % child.name.encode(), line)
+            if named:
+                yield child.lineno, *named.span(1), short[child.name].encode()
+        yield from _changes(child, short, lines)
+
+
+def _in_text(text: ast.JoinedStr, short: dict[str, str], lines: list[bytes]) -> Iterator[_Change]:
+    """The names in the braces of an f-string."""
+    assert text.end_lineno is not None and text.end_col_offset is not None
+    for row in range(text.lineno, text.end_lineno + 1):
+        line = lines[row - 1]
+        begin = text.col_offset if row == text.lineno else 0
+        end = text.end_col_offset if row == text.end_lineno else len(line)
+        for first, last in _braces(line[begin:end].decode()):
+            source = line[begin:end].decode()[first:last]
+            for piece in _PIECE.finditer(source):
+                if piece[1] in short:
+                    at = begin + len(line[begin:end].decode()[: first + piece.start()].encode())
+                    yield row, at, at + len(piece[1]), short[piece[1]].encode()
+
+
+def _braces(source: str) -> Iterator[tuple[int, int]]:
+    """What stands in the outermost braces: from where to where."""
+    depth = begin = 0
+    for place in re.finditer(r"\{\{|\}\}|\{|\}", source):
+        mark = place[0]
+        if depth == 0 and mark == "{":
+            depth, begin = 1, place.end()
+        elif depth and mark[0] == "{":
+            depth += len(mark)
+        elif depth and mark[0] == "}":
+            depth -= 1
+            if depth == 0:
+                yield begin, place.start()
+            elif mark == "}}":
+                depth -= 1
+                if depth == 0:
+                    yield begin, place.start() + 1
