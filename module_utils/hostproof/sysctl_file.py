@@ -5,9 +5,9 @@
 A file that would not win must not be written: it would look right and do nothing.
 """
 
-from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, List, NamedTuple, Optional, Sequence
 
-from .answer import attempt
+from .answer import Answer, attempt
 from .change import FileChange, Refusal, ValueChange
 from .parsers.systemd import sysctl_d
 from .probes.systemd import boot as boot_probe
@@ -15,12 +15,14 @@ from .probes.systemd.boot import Boot
 
 
 class Sysctl(NamedTuple):
-    """A key of sysctl, its file, and what it should be and is."""
+    """A key of sysctl, its file, and what it should be and is. ``files`` are others, below /sys,
+    that boot could set the same by."""
 
     key: str
     path: str
     value: str
     now: str
+    files: Sequence[str] = ()
 
 
 class File(NamedTuple):
@@ -39,19 +41,42 @@ class Planned(NamedTuple):
     refusals: List[Refusal]
 
 
-#: Whether what boot gives is as good as the wanted value.
+#: Whether a value is as good as the wanted one.
 Enough = Callable[[str, str], bool]
 
+#: The value that boot gives to a key; None where nothing sets it.
+AtBoot = Callable[[Boot, str], Optional[str]]
 
-def plan(boot: Boot, file: File, wanted: Sequence[Sysctl], enough: Enough) -> Planned:
+
+def value_at_boot(boot: Boot, key: str) -> Optional[str]:
+    at_boot = boot_probe.sysctl_at_boot(boot, key)
+    at_boot.settled()
+    return None if at_boot.winner is None else at_boot.winner.value
+
+
+def plan(
+    boot: Boot,
+    file: File,
+    wanted: Sequence[Sysctl],
+    enough: Enough = str.__eq__,
+    at_boot: AtBoot = value_at_boot,
+) -> Planned:
     """``enough(value, wanted)`` says of a value that it need not be changed."""
+
+    def is_enough(value: Answer[Optional[str]], one: Sysctl) -> bool:
+        return isinstance(value, str) and enough(value, one.value)
+
     others = boot_probe.with_sysctl_file(boot, file.path, "")
     # What another place already sets as wanted, whatever happens, stays with that place.
-    own = [one for one in wanted if not _is_enough(others, one, enough)]
+    own = [one for one in wanted if not is_enough(attempt(at_boot, others, one.key), one)]
     content = file.header + "".join(f"{one.key} = {one.value}\n" for one in sorted(own))
     later = boot_probe.with_sysctl_file(boot, file.path, content)
-    refusals = [_loses(later, file, one) for one in own if not _is_enough(later, one, enough)]
-    refusals += _others_in(file, [one.key for one in wanted])
+    # What is unknown then is raised: whether the file would win cannot be said.
+    refusals = [
+        _loses(later, file, one) for one in own if not is_enough(at_boot(later, one.key), one)
+    ]
+    refusals += others_in(file.path, file.before, file.header, [one.key for one in wanted])
+    # A drop-in of ours that nothing is left for may hold an old value that still wins.
     is_changed = (own or file.before is not None) and content != file.before
     return Planned(
         [FileChange(file.path, content, file.before)] if is_changed else [],
@@ -64,43 +89,21 @@ def plan(boot: Boot, file: File, wanted: Sequence[Sysctl], enough: Enough) -> Pl
     )
 
 
-def _is_enough(boot: Boot, one: Sysctl, enough: Enough) -> bool:
-    value = attempt(_at_boot, boot, one.key)
-    return isinstance(value, str) and enough(value, one.value)
-
-
-def _at_boot(boot: Boot, key: str) -> Optional[str]:
-    at_boot = boot_probe.sysctl_at_boot(boot, key)
-    at_boot.settled()
-    return None if at_boot.winner is None else at_boot.winner.value
-
-
 def _loses(boot: Boot, file: File, one: Sysctl) -> Refusal:
-    at_boot = boot_probe.sysctl_at_boot(boot, one.key)
+    at_boot = boot_probe.sysctl_at_boot(boot, one.key, one.files)
     at_boot.settled()
-    winner = at_boot.winner
-    if winner is None:
-        why = f"{' and '.join(at_boot.refused)} comes later; correct or remove that"
-        return Refusal(f"{file.path} would not win at boot, {why}", None)
-    remark = f": {at_boot.remark}" if at_boot.remark else ""
-    what = "take it out there, for no file of sysctl.d is read after it"
-    if winner.place.startswith(sysctl_d.DIRECTORIES) and not at_boot.later:
-        what = f"remove that, or choose a {file.variable} that is read after it"
-    return Refusal(
-        f"{file.path} would not win at boot, {winner.place} ({one.key} = {winner.value}) comes "
-        f"later{remark}; {what}",
-        None,
-    )
+    return Refusal(boot_probe.why_it_loses(at_boot, file.path, one.key, file.variable), None)
 
 
-def _others_in(file: File, own: Sequence[str]) -> List[Refusal]:
+def others_in(path: str, text: Optional[str], header: str, own: Sequence[str]) -> List[Refusal]:
     """The file is written as a whole: what somebody else set in it would be gone."""
-    text = file.before or ""
-    if text.startswith(file.header):
+    if text is None or text.startswith(header):
         return []
-    keys: Tuple[str, ...] = tuple(map(sysctl_d.normalize, own))
-    lost = [one.key for one in sysctl_d.parse(text, file.path).assignments if one.key not in keys]
+    return lost_settings(path, sysctl_d.other_keys(text, own))
+
+
+def lost_settings(path: str, lost: Sequence[str]) -> List[Refusal]:
     if not lost:
         return []
-    reason = f"{file.path} holds other settings ({', '.join(lost)}), which would be lost: choose "
+    reason = f"{path} holds other settings ({', '.join(lost)}), which would be lost: choose "
     return [Refusal(reason + "another file", None)]

@@ -7,7 +7,7 @@ from typing import List
 
 from ... import sysctl_file
 from ...answer import attempt, known, unless_absent
-from ...change import Change, Plan, Refusal
+from ...change import Change, Plan, Refusal, header
 from ...errors import HostproofError
 from ...parsers.oracle import pfile
 from ...parsers.size import human
@@ -19,7 +19,7 @@ from .facts import Facts, Linux, Subject
 from .policy import NAME, Policy
 from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, running
 
-_HEADER = "# Written by Hostproof (role async_io): change the policy, not this file.\n"
+_HEADER = header(NAME)
 
 
 def wanted_events(events: aio.Events, policy: Policy) -> int:

@@ -4,12 +4,13 @@
 
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
+from ... import sysctl_file
 from ...answer import attempt, known, unless_absent
 from ...change import FileChange, Plan, Refusal, ValueChange, header
 from ...errors import Absent, HostproofError
 from ...parsers.kernel import buddyinfo
 from ...parsers.size import human
-from ...parsers.systemd import sysctl_d, tmpfiles_d
+from ...parsers.systemd import tmpfiles_d
 from ...parsers.unix import getent, limits_conf
 from ...probes.kernel import huge_page_pool as pool_probe
 from ...probes.kernel import transparent_hugepages as thp_probe
@@ -17,6 +18,7 @@ from ...probes.kernel.huge_page_pool import in_pages
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import limits as limits_probe
 from ...shell import line
+from ...sysctl_file import Sysctl
 from .capacity import most_pages, pages_set, pool_at_boot, taken_most
 from .facts import POOL_FILE, SHM_GROUP_FILE, Facts
 from .need import need
@@ -108,11 +110,8 @@ def _guard_other_settings(files: Sequence[FileChange], policy: Policy) -> List[R
     """A drop-in is written as a whole: what somebody else set in it would be gone."""
     refusals = []
     for change in files:
-        ours = (change.before or "").startswith(_HEADER)
-        lost = [] if ours else _other_settings(change, policy)
-        if lost:
-            reason = f"{change.path} holds other settings ({', '.join(lost)}), which would be "
-            refusals.append(Refusal(reason + "lost: choose another file", None))
+        if not (change.before or "").startswith(_HEADER):
+            refusals += sysctl_file.lost_settings(change.path, _other_settings(change, policy))
     return refusals
 
 
@@ -120,22 +119,14 @@ def _other_settings(change: FileChange, policy: Policy) -> List[str]:
     """What a file sets that is not for this control to set."""
     text = change.before or ""
     if change.path == policy.sysctl_file:
-        return sysctl_d.other_keys(text, (pool_probe.KEY, SHM_GROUP))
+        # sysctl_file has looked at it.
+        return []
     if change.path == policy.limits_file:
         entries = limits_conf.parse(text, change.path).entries
         return [f"{one.domain} {one.item}" for one in entries if one.item != "memlock"]
     return [
         one.target for one in tmpfiles_d.parse(text, change.path) if one.target != thp_probe.SYSFS
     ]
-
-
-class Sysctl(NamedTuple):
-    """A key of sysctl, its file, and what it should be and is."""
-
-    key: str
-    path: str
-    value: str
-    now: str
 
 
 def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
@@ -154,28 +145,18 @@ def _plan_sysctl(facts: Facts, policy: Policy, target: Optional[int]) -> Step:
             wanted.append(Sysctl(SHM_GROUP, SHM_GROUP_FILE, str(group.gid), now))
             refusals += _guard_group(facts, group)
     if target is not None:
-        wanted.append(Sysctl(pool_probe.KEY, POOL_FILE, str(target), str(pages_set(pool))))
+        files = pool_probe.sysfs_files(size)
+        now = str(pages_set(pool))
+        wanted.append(Sysctl(pool_probe.KEY, POOL_FILE, str(target), now, files))
     path = policy.sysctl_file
     before = unless_absent(facts.files[path], None)
-    others = boot_probe.with_sysctl_file(facts.boot, path, "")
-    # What another place already sets as wanted, whatever happens, stays with that place.
-    own = [one for one in wanted if attempt(_at_boot, others, one.key, size) != one.value]
-    content = _HEADER + "".join(f"{one.key} = {one.value}\n" for one in sorted(own))
-    later = boot_probe.with_sysctl_file(facts.boot, path, content)
-    refusals += [
-        _guard_boot(later, path, one.key, size)
-        for one in own
-        if _at_boot(later, one.key, size) != one.value
-    ]
-    # A drop-in of ours that nothing is left for may hold an old value that still wins.
-    is_changed = (own or before is not None) and content != before
-    return Step(
-        files=[FileChange(path, content, before)] if is_changed else [],
-        values=[
-            ValueChange(one.path, one.value, one.now) for one in wanted if one.value != one.now
-        ],
-        refusals=refusals,
+    planned = sysctl_file.plan(
+        facts.boot,
+        sysctl_file.File(path, _HEADER, before, "hugepages_sysctl_file"),
+        wanted,
+        at_boot=lambda boot, key: _at_boot(boot, key, size),
     )
+    return Step(planned.files, planned.values, refusals + planned.refusals)
 
 
 def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
@@ -184,9 +165,7 @@ def _at_boot(boot: boot_probe.Boot, key: str, page_size: int) -> Optional[str]:
         pool = pool_probe.pool_at_boot(boot, page_size)
         pool.settled()
         return None if pool.place is None else str(pool.pages)
-    at_boot = boot_probe.sysctl_at_boot(boot, key)
-    at_boot.settled()
-    return None if at_boot.winner is None else at_boot.winner.value
+    return sysctl_file.value_at_boot(boot, key)
 
 
 def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
@@ -200,12 +179,6 @@ def _guard_group(facts: Facts, group: getent.Group) -> List[Refusal]:
         "restart it"
     )
     return [Refusal(reason, None)]
-
-
-def _guard_boot(boot: boot_probe.Boot, path: str, key: str, page_size: int) -> Refusal:
-    files = pool_probe.sysfs_files(page_size) if key == pool_probe.KEY else []
-    at_boot = boot_probe.sysctl_at_boot(boot, key, files)
-    return Refusal(boot_probe.why_it_loses(at_boot, path, key, "hugepages_sysctl_file"), None)
 
 
 def _plan_limits(facts: Facts, policy: Policy) -> Step:

@@ -13,6 +13,7 @@ from ...change import FileChange, Plan, Refusal, ValueChange, header
 from ...checking import Skip
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
+from ...sysctl_file import others_in
 from .facts import Facts
 from .policy import NAME, Policy
 from .steps import Step, is_managed, is_now, step_of
@@ -51,14 +52,9 @@ def _drop_in(
     is_ours = before is None or before.startswith(_HEADER)
     lines = [step.line for step in steps if step.line is not None]
     managed = [step.parameter.key for step in steps]
-    refusals = []
+    refusals = others_in(path, before, _HEADER, managed)
     if is_ours:
         lines += _left_alone(before or "", policy)
-    else:
-        lost = sysctl_d.other_keys(before or "", managed)
-        if lost:
-            reason = f"{path} holds other settings ({', '.join(lost)}), which would be "
-            refusals.append(Refusal(reason + "lost: choose another file", None))
     content = _HEADER + "".join(sorted(lines))
     if content == before or (before is None and not lines) or not (is_ours or lines):
         return [], []
