@@ -33,7 +33,7 @@ def shorten(text: str) -> str:
     known = _module_names(tree) | set(dir(builtins))
     # Columns of ast are bytes.
     lines = [line.encode() for line in io.StringIO(text, newline="\n")]
-    changes = []
+    changes: list[_Change] = []
     for function in _functions(tree):
         short = _short_names(function, known)
         changes += _changes(function, short, lines)

@@ -146,6 +146,7 @@ def test_there_is_no_ring_of_imports():
 CALLED_BY_NAME = [
     *("ActionModule", "CallbackModule", "FilterModule", "v2_*"),
     *("find_spec", "create_module", "exec_module", "visit_*", "_handle_error"),
+    *("load_bytecode", "dump_bytecode"),
 ]
 
 

@@ -401,3 +401,19 @@ def test_another_form_that_cannot_be_written_ends_the_page_s_process(tmp_path, m
     assert content(folder) == before
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
+
+
+def test_templates_are_compiled_once_and_what_was_kept_is_not_believed(monkeypatch, tmp_path):
+    from hostproof_controller import kept
+    from hostproof_controller.report import templating
+
+    monkeypatch.setattr(kept, "folder_of", lambda *_: tmp_path)
+    first = templating.parts.__wrapped__().footer()
+    (compiled,) = tmp_path.iterdir()
+    content = compiled.read_bytes()
+    compiled.write_bytes(content[:-1] + b"x")
+    assert templating.parts.__wrapped__().footer() == first
+    assert compiled.read_bytes() == content
+    # Nothing can be kept here.
+    monkeypatch.setattr(kept, "folder_of", lambda *_: tmp_path / "gone")
+    assert templating.parts.__wrapped__().footer() == first
