@@ -84,6 +84,38 @@ def test_the_address_says_what_is_filtered(page, tmp_path, query, said):
     assert ask(tmp_path, page, script, address=query)[0] == said
 
 
+def node(cluster):
+    return finding(
+        check="cluster_nodes.complete",
+        control="cluster_nodes",
+        status="pass",
+        values={"cluster": cluster, "node": None, "nodes": None},
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?cluster=rac1", "3 findings on 2 of 4 hosts shown"),
+        ("?cluster=rac2", "1 findings on 1 of 4 hosts shown"),
+        ("?cluster=rac1&status=F", "1 findings on 1 of 4 hosts shown"),
+        ("?cluster=nosuch", "5 findings on 4 of 4 hosts shown"),
+    ],
+)
+def test_one_cluster_of_many_is_shown(tmp_path, query, said):
+    nodes = [("a1", "rac1"), ("a2", "rac1"), ("b1", "rac2")]
+    lines = [make_line(host, [node(cluster)]) for host, cluster in nodes]
+    lines[0]["findings"].append(finding())
+    page = render_html(merge([*lines, make_line("alone", [finding(status="pass")])]), NOW)
+    script = "await rest(400);" + SHOWN + "return output;"
+    assert ask(tmp_path, page, script, address=query) == said
+
+
+def test_without_clusters_there_is_no_filter_for_them():
+    page = render_html(merge([make_line("alone", [finding()])]), NOW)
+    assert "name=cluster" not in page
+
+
 def test_what_is_filtered_stands_in_the_address(page, tmp_path):
     script = """
       const form = document.getElementById('filter');

@@ -61,17 +61,26 @@ class Cluster(NamedTuple):
         return [name for name in self.expected if not any(n.is_called(name) for n in self.nodes)]
 
 
+def cluster_of(findings: Iterable[dict[str, Any]]) -> str | None:
+    """The cluster that a host says it is a node of."""
+    values = _said(findings).get("values") or {}
+    return _NO_NAME.sub("?", str(values["cluster"]))[:_LONGEST] if values.get("cluster") else None
+
+
+def _said(findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    return next((one for one in findings if one["check"] == COMPLETE), {})
+
+
 def clusters_of(states: Iterable[State]) -> list[Cluster]:
     """The clusters, by name. Equal texts of several nodes are held once."""
     kept: dict[Any, Any] = {}
     nodes: dict[str, list[Node]] = {}
     expected: dict[str, dict[str, None]] = {}
     for state in states:
-        said = next((one for one in state.findings if one["check"] == COMPLETE), None)
-        values = (said or {}).get("values")
-        if not values or not values.get("cluster"):
+        name = cluster_of(state.findings)
+        if name is None:
             continue
-        name = _NO_NAME.sub("?", str(values["cluster"]))[:_LONGEST]
+        values = _said(state.findings)["values"]
         nodes.setdefault(name, []).append(_node(state, str(values.get("node") or ""), kept))
         names = [one.strip() for one in str(values.get("nodes") or "").split(",")]
         expected.setdefault(name, {}).update((one, None) for one in names if one)

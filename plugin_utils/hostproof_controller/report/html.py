@@ -547,7 +547,8 @@ def _matrix_row(host: HostFacts, controls: list[str], linked: bool) -> str:
         cells.append((_CLASSES[status], text, linked or not quiet))
     kind, glyph = _VERDICT_CLASSES[host.verdict], VERDICT_GLYPHS[host.verdict]
     name = one_line(host.name)
-    return str(parts().row(_anchor(host.name), name, kind, glyph, host.verdict, cells))
+    anchor = _anchor(host.name)
+    return str(parts().row(anchor, name, kind, glyph, host.verdict, cells, host.cluster))
 
 
 def _filter(results: Results, controls: list[str], survey: Survey) -> str:
@@ -559,7 +560,8 @@ def _filter(results: Results, controls: list[str], survey: Survey) -> str:
     ]
     known = set(survey.severities.values())
     severities = [one for one in SEVERITIES if one in known]
-    return parts().filter(statuses, severities, controls)
+    clusters = sorted({host.cluster for host in results.tally.hosts if host.cluster})
+    return parts().filter(statuses, severities, controls, clusters)
 
 
 def _waived(survey: Survey) -> str:

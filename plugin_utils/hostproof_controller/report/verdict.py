@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, SKIP, STATUSES, WARN, worst
 
+from ..cluster.nodes import cluster_of
+
 if TYPE_CHECKING:
     from .store import HostState, Results
 
@@ -49,7 +51,8 @@ class HostFacts(NamedTuple):
 
     ``recorded_at`` is when the oldest of its evidence was read, None where that is not known.
     ``controls`` are the statuses of its controls (worst_by_control), ``alike`` how many findings of
-    a control have that status. Hosts that are alike share all three dictionaries.
+    a control have that status. Hosts that are alike share all three dictionaries. ``cluster`` is
+    the name of the one that the host is a node of.
     """
 
     name: str
@@ -60,6 +63,7 @@ class HostFacts(NamedTuple):
     counts: dict[str, int]
     controls: dict[str, str]
     alike: dict[str, int]
+    cluster: str | None
 
 
 class Tally:
@@ -95,7 +99,17 @@ class Tally:
             (part.line["recorded_at"] for part in state.parts if part.line["recorded_at"]),
             default=None,
         )
-        self.hosts.append(HostFacts(state.name, state.outcome, state.at, recorded, verdict, *facts))
+        self.hosts.append(
+            HostFacts(
+                state.name,
+                state.outcome,
+                state.at,
+                recorded,
+                verdict,
+                *facts,
+                cluster_of(findings),
+            )
+        )
 
     def _one_of(self, found: dict[str, Any]) -> dict[str, Any]:
         kept: dict[str, Any] = self._known.setdefault(tuple(found.items()), found)

@@ -201,7 +201,10 @@
   const form = document.getElementById('filter');
   if (!form) return;
   const boxes = all('input[name=status]', form);
-  const NAMES = ['severity', 'control', 'check', 'host', 'text'];
+  // Without clusters there is no such filter.
+  const NAMES = ['severity', 'control', 'cluster', 'check', 'host', 'text']
+    .filter((name) => form.elements[name]);
+  const OF_HOSTS = ['host', 'cluster'];
   const rows = all('.m tbody tr');
   const names = new Map(rows.map((row) => [row, row.cells[0].textContent.toLowerCase()]));
   const sections = new Map(hosts.map((section) => [section.id, section]));
@@ -325,7 +328,7 @@
     const wanted = { statuses: new Set(boxes.filter((box) => box.checked).map((box) => box.value)) };
     for (const name of NAMES) wanted[name] = form.elements[name].value.trim();
     for (const name of ['check', 'host', 'text']) wanted[name] = lower(wanted[name]);
-    wanted.narrow = NAMES.some((name) => name !== 'host' && wanted[name])
+    wanted.narrow = NAMES.some((name) => !OF_HOSTS.includes(name) && wanted[name])
       || wanted.statuses.size < boxes.length;
     return wanted;
   }
@@ -374,7 +377,8 @@
     let shown = 0;
     for (const row of rows) {
       const section = sections.get(row.dataset.h);
-      const named = names.get(row).includes(wanted.host);
+      const named = names.get(row).includes(wanted.host)
+        && (!wanted.cluster || row.dataset.c === wanted.cluster);
       const count = named && section ? filterHost(section, wanted) : 0;
       const hidden = section ? !count : !named;
       if (row.hidden !== hidden) row.hidden = hidden;
