@@ -56,12 +56,21 @@ def checked(module: str, answer: dict[str, Any]) -> dict[str, Any]:
         found["msg"] = answer["msg"][:MOST_TEXT]
     if not (getattr(answer, "plain", False) and found.keys() <= _FLAT):
         found = _clean(found, 0)
+    try:
+        _check(found)
+    except Invalid:
+        # What nobody has gone through may have a graver fault.
+        _clean(found, 0)
+        raise
+    return found
+
+
+def _check(found: dict[str, Any]) -> None:
     for name, (is_right, what) in _SHAPES.items():
         if name in found and not is_right(found[name]):
             raise Invalid(f"{name} is {what}")
     if "findings" in found:
         _check_findings(found["findings"])
-    return found
 
 
 def _clean(value: Any, depth: int) -> Any:

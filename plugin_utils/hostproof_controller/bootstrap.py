@@ -17,7 +17,8 @@ for _source in TEXT.split("\0"):
     _name, _package, _ = _path[:-3].replace("/", ".").partition(".__init__")
     _above = "" if _name.startswith("library.") else "ansible."
     SOURCES[_above + _name] = (_path, bool(_package), _text)
-MARK, REQUEST = json.loads(zlib.decompress(INPUT.read()).decode("ascii"))
+MARK, REQUEST = json.loads(INPUT.readline().decode("ascii"))
+REQUEST["params"] = json.loads(zlib.decompress(INPUT.read()).decode("ascii"))
 
 
 def compiled():

@@ -101,16 +101,29 @@ def request(
     diff: bool,
     compiled: tuple[str, str, str] | None = None,
 ) -> tuple[bytes, str]:
-    """What follows the payload, and the random mark that stands on both sides of the answer."""
+    """What follows the payload, and the random mark that stands on both sides of the answer.
+
+    A line of JSON, with the seconds in which the host will watch, and then the parameters, packed.
+    """
     mark = secrets.token_hex(16)
     asked = {
         "module": module,
-        "params": params,
         "check_mode": check_mode,
         "diff": diff,
         "compiled": compiled,
+        "window_seconds": _window_of(params),
     }
-    return zlib.compress(json.dumps([mark, asked]).encode("ascii"), 9), mark
+    head = json.dumps([mark, asked]).encode("ascii")
+    return head + b"\n" + zlib.compress(json.dumps(params).encode("ascii"), 9), mark
+
+
+def _window_of(params: dict[str, Any]) -> float:
+    """Every control has the window of its own variable; a host opens one, as long as the longest."""
+    chosen = params.get("controls")
+    policies = chosen.values() if isinstance(chosen, dict) else ()
+    windows = [one.get("window_seconds", 0) for one in policies if isinstance(one, dict)]
+    # What is no number the host refuses with a sentence.
+    return max((one for one in windows if isinstance(one, int | float)), default=0)
 
 
 def answer_in(output: str, mark: str) -> Answer:

@@ -49,7 +49,7 @@ static void wait_for(double seconds)
         continue;
 }
 
-/* Every control has the window of its own variable; the host opens one, as long as the longest. */
+/* The line before the parameters says it. */
 static double window_of(const char *request)
 {
     static const char name[] = "\"window_seconds\":";

@@ -197,7 +197,8 @@ def main() -> None:
         by_module(name)
         return
     sys.stdin.buffer.read(int(length[1]))
-    mark = json.loads(sys.stdin.buffer.read())[0].encode()
+    mark = json.loads(sys.stdin.buffer.readline())[0].encode()
+    sys.stdin.buffer.read()
     good = packed(finding())
     if name == "exits":
         sys.exit(76)

@@ -17,17 +17,18 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The "interpreter" of a host: it changes nothing, refuses what its first word names, and finds
 #: every control as it should be.
 HOST = """
-import json, re, sys
+import json, re, sys, zlib
 sys.path.insert(0, {folder!r})
 from hostile_python import FINDING, packed, say
 sys.stdin.buffer.read(int(re.search(r"read\\((\\d+)\\)", sys.argv[-1])[1]))
-mark, asked = json.loads(sys.stdin.buffer.read())
+mark, asked = json.loads(sys.stdin.buffer.readline())
+params = json.loads(zlib.decompress(sys.stdin.buffer.read()))
 answer = {{"changed": False, "diff": [], "pending": [], "reboot_pending": False}}
 if asked["module"] == "verify_controls":
-    names = list(asked["params"]["controls"])
+    names = list(params["controls"])
     fine = [dict(FINDING, control=one, check=one + ".fine", status="pass") for one in names]
     answer = {{"findings": fine}}
-elif asked["params"]["control"] == sys.argv[1]:
+elif params["control"] == sys.argv[1]:
     answer = {{"failed": True, "msg": "refused, nothing was changed: " + sys.argv[1]}}
 say(mark.encode(), packed(answer), mark.encode())
 """

@@ -2,7 +2,6 @@
 
 import importlib.machinery
 import importlib.util
-import json
 import shutil
 import subprocess
 import sys
@@ -93,17 +92,18 @@ def far(bench, tmp_path_factory) -> Any:
 
 
 def asked(bench: ModuleType, program: Path, **fields: float) -> tuple[str, str]:
-    sent = bench.faraway.sent_by_an_audit(str(program), ["hugepages"])
-    request = json.loads(sent.text[sent.text.rindex(f'["{sent.mark}"'.encode()) :])
-    for name, value in fields.items():
-        request[1]["params"]["controls"][name] = {"window_seconds": value}
+    command = bench.faraway.sent_by_an_audit(str(program), ["hugepages"]).command
+    params = {"controls": {name: {"window_seconds": value} for name, value in fields.items()}}
+    request, mark = bench.faraway.payload.request(
+        "verify_controls", params, check_mode=False, diff=False
+    )
     done = subprocess.run(
-        ["/bin/sh", "-c", sent.command],
-        input=sent.text[:100] + json.dumps(request).encode(),
+        ["/bin/sh", "-c", command],
+        input=b"x" * 100 + request,
         stdout=subprocess.PIPE,
         check=True,
     )
-    return done.stdout.decode(), sent.mark
+    return done.stdout.decode(), mark
 
 
 def test_the_far_host_gives_the_answer_of_this_machine(bench, far):
