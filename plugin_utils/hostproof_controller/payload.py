@@ -118,7 +118,7 @@ def request(
 
 
 def _window_of(params: dict[str, Any]) -> float:
-    """Every control has the window of its own variable; a host opens one, as long as the longest."""
+    """Every control has a window by its own variable; a host opens one, as long as the longest."""
     chosen = params.get("controls")
     policies = chosen.values() if isinstance(chosen, dict) else ()
     windows = [one.get("window_seconds", 0) for one in policies if isinstance(one, dict)]

@@ -77,5 +77,5 @@ def test_depth_of_a_plain_answer_is_bounded_too():
         with pytest.raises(answers.Invalid):
             answers.checked(module, answer)
     finding = answers.error_of("hugepages", "hugepages.judged", "T", "W")
-    with pytest.raises(answers.Invalid, match="evidence is not a list of texts"):
+    with pytest.raises(answers.Invalid, match="nested deeper than 30 levels"):
         answers.checked("verify_controls", unpacked({"findings": [{**finding, "evidence": deep}]}))
