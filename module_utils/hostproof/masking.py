@@ -6,86 +6,293 @@ Files of Oracle Net go through their parser, so that whatever a parameter's valu
 goes; what the parser does not take is blanked from the first password on. In every text go the
 values of words that name a secret, as mounts, scripts, network settings and agents write them.
 
+No pattern may try two ways through the same characters: the time grows with the length.
+
 Sources: Oracle Database Net Services Reference, listener.ora PASSWORDS_listener_name (to 11.2);
-mount.cifs(8); nm-settings-keyfile(5); snmpd.conf(5); interfaces(5).
+mount.cifs(8); nm-settings-keyfile(5); snmpd.conf(5); interfaces(5); the manuals of the programs.
 """
 
 import re
-from typing import Any, List, Tuple
+from typing import Any, List, Pattern, Tuple
 
 from .errors import ParseError
 from .parsers.oracle import oracle_net
 
 BLANK = "***"
 
-#: Of a name in a file of Oracle Net. The password file of a database is named, and is no secret.
-_NET_SECRET = re.compile(
-    r"(?:PASSWORDS?|PASSWD|PASSPHRASE|PSWD|PWD|SECRET)(?![A-Z_]*FILE)", re.IGNORECASE
-)
 #: A file that includes others names them as it likes.
 _LOOKS_LIKE_NET = re.compile(r"(?:PASSWORDS_[A-Z0-9]|WALLET_PASSWORD)", re.IGNORECASE)
 #: Parameters of an instance: none is a password, and their files are none of Oracle Net.
 _PARAMETERS = re.compile(r"(?:^|[/ ])(?:spfile|init)[^/ ]*\.ora$")
 _COMMENT = re.compile(r"#[^\n]*(?:\n[ \t]*#[^\n]*)*")
 
-#: One value: in quotes, or up to a blank or a comma; mount.cifs takes two commas for one.
-_VALUE = r"""(?:"[^"\n]*"?|'[^'\n]*'?|(?:,,|[^\s,;"'])+)"""
-_NAMED = re.compile(
-    r"""((?:(?:password|passwd|passphrase|secret)(?![_-]?(?:file|flags))[\w-]{0,32}"""
-    r"""|(?<![a-z])(?:pass|pwd|pw)|_pwd|psk|community|wep[_-]?key[0-3]?|api[_-]?key|token)"""
-    r"""["']?[ \t]*=[ \t]*)""" + _VALUE,
+#: A word that is cut where a line ends, with or without the sign that it goes on.
+_CUT = r"(?:[ \t]*(?:\\|#[^\n]{0,128})?\r?\n[\s#]*)?"
+_CUT_WORD = re.compile(
+    "|".join(_CUT.join(word) for word in ("password", "passwd", "passphrase", "secret"))
+    + "|"
+    + _CUT.join("credential"),
     re.IGNORECASE,
 )
-_WIRELESS = re.compile(r"^([ \t]*KEY(?:_PASSPHRASE)?[0-9]?=)[^\n]+", re.MULTILINE)
-_COLON = re.compile(
-    r"""((?:password|passphrase|secret|community)["']?:[ \t]*)""" + _VALUE, re.IGNORECASE
-)
-#: Lines whose first word is followed by secrets, with blanks between.
-_LINES = re.compile(
-    r"^([ \t]*(?:wpa-psk|wpa-passphrase|wpa-password|wireless-key[0-9]?|r[ow]community6?"
-    r"|(?:auth|trap)?community|trapsess|createUser|com2sec6?|def(?:Auth|Priv)?Passphrase"
-    r"|def(?:Auth|Priv)(?:Master|Localized)Key|defCommunity|password_pbkdf2)[ \t]+)[^\n]+",
-    re.IGNORECASE | re.MULTILINE,
-)
-_OPTIONS = re.compile(
-    r"(--?(?:password|passwd|passphrase|secret|community)[ \t]+)" + _VALUE, re.IGNORECASE
-)
-_URL = re.compile(r"(//[^\s/:@]{0,256}:)[^\s/]{1,512}@")
-_ISCSI = re.compile(r"(\biscsi:[^\s:@]{1,256}:)[^\s@]{1,512}@")
-_PERCENT = re.compile(r"(\buser(?:name)?=[^\s,%]{1,256}%)[^\s,]+", re.IGNORECASE)
-_USER_OPTION = re.compile(r"""((?:-u|--user)[ \t=]+["']?[^\s:"']{1,256}:)[^\s"']+""")
-_SQLPLUS = re.compile(
-    r"""(\b(?:sqlplus|rman|exp|imp|expdp|impdp|sqlldr)\b[^\n/]{0,256}[ \t"'=][\w$#"]{1,128}/)"""
-    r"""(?:"[^"\n]*"?|[^\s@"']+)"""
-)
-#: SQL and SQL*Plus, as scripts have them, and Oracle's URL.
-_SQL = re.compile(
-    r"""(\bidentified[ \t]+by[ \t]+(?:values[ \t]+)?|\bset[ \t]+password[ \t]+)""" + _VALUE,
-    re.IGNORECASE,
-)
-_CONNECT = re.compile(
-    r"""((?:\bconn(?:ect)?[ \t]+|\bjdbc:oracle:\w{1,16}:)["']?[\w$#]{1,128}"?/)"""
-    r"""(?:"[^"\n]*"?|[^\s@;"']+)""",
-    re.IGNORECASE,
-)
-#: Other programs whose arguments or input hold one.
-_PROGRAMS = re.compile(
-    r"(\bsshpass[ \t]+-p[ \t]*|\bpass:|\bAuthorization:[ \t]*\w{1,32}[ \t]+"
-    r"|(?:^|[ \t])-U[ \t]*[^\s%]{1,128}%|\bauth\.password[ \t]+-v[ \t]+)" + _VALUE,
-    re.IGNORECASE | re.MULTILINE,
-)
-_PIPED = re.compile(r"(\becho[ \t]+)[^|\n]{1,256}(?=\|[^|\n]{0,64}passwd\b)")
-_ELEMENT = re.compile(
-    r"(<(?:\w{1,32}:)?(?:password|passwd|passphrase|secret)>)[^<\n]+", re.IGNORECASE
-)
-#: Of an SNMP program: the community and both passphrases.
-_SNMP = re.compile(r"\bsnmp[a-z]{2,16}[ \t][^\n]*")
-_SNMP_OPTION = re.compile(r"([ \t]-[cAX][ \t]*)" + _VALUE)
+_CUTS = re.compile(r"[ \t]*#[^\n]*(?=\n)|[\\\s#]+")
 
+#: Behind a word that names a secret: what is about one, and holds none.
+_ABOUT = (
+    r"(?:[\w.-]{0,32}[_.-])?(?:files?|flags|path|dir(?:ectory)?|loc|len|days?|date|time|min|max|age|"
+    r"warn|types?|auth|name|alias)(?![a-z])"
+    r"|[_.-]?(?:file|dir|location|life|lock|grace|reuse|rollover|expir|verif|version|polic|length|"
+    r"authent|prompt|m(?:in|ax)[_.-]?(?:age|day|len)|warn|timeout|history|algorithm|complexity)"
+)
+_STRONG = (
+    r"(?:(?<!no)pass[ _.-]?(?:word|wd|wrd|phrase|code|key)|pswd?|(?<!old)pwd|pw(?![a-z])|authtok"
+    r"|(?<!by)(?<!com)(?<!sur)(?<!tres)(?<!no)(?<!first_)"
+    r"pass(?!t?hr|ive|port|age|eng|ed|es|ing)(?-i:(?![a-z]))"
+    r"|secret(?:[ _.-]?key)?|psk|community|pin-value|masterauth|clear[_-]?text|rediscli_auth"
+    r"|(?:api|auth|shared|account|wep)[ _.-]?key"
+    r"|token(?!i))"
+)
+#: What may be named by these stands as often in a file, whose path is shown.
+_WEAK = r"(?:cred(?:ential)?s?(?![a-z])|credential|(?:access|private|encryption|master)[ _.-]?key)"
+_TAIL = rf"(?!{_ABOUT})[\w.$-]{{0,64}}(?:\[[\w\"'-]{{0,32}}\])?"
+_NAME = rf"(?:{_STRONG}{_TAIL}|{_WEAK}{_TAIL}(?=[^/~\n]{{0,8}}[^\s/~\"'=:>(]))"
+#: Of a name in a file of Oracle Net. The password file of a database is named, and is no secret.
+_NET_SECRET = re.compile(
+    rf"(?:PASSWORDS?|PASSWD|PASSPHRASE|PSWD|PWD|SECRET|CREDENTIAL|TOKEN|API_?KEY)"
+    rf"(?![A-Z_]*FILE|{_ABOUT})",
+    re.IGNORECASE,
+)
+
+#: A blank, also one that hides the end of a line.
+_GAP = r"(?:[ \t\0]|\\\r?\n)"
+_QUOTED = r"""(?:"(?:[^"\\\n]|\\[^\n]|\\\n)*"|'[^'\n]*')"""
+#: mount.cifs takes two commas for one.
+_PIECE = r"""(?:,,|\\\r?\n[ \t]*|\\[^\n]|[^\s\0,;"'\\])"""
+#: No secret: what is switched, where accounts are looked for, and what is blank already.
+_PLAIN = (
+    rf"""(?!{_GAP}*\(?\*\*\*)(?!["']?(?:yes|no|true|false|on|off|none|null|files|compat|sss|ldap"""
+    r"""|nis|db|systemd|required|requisite|sufficient|optional|include|substack)"""
+    r"""(?![^\s\0,;"'<)\]}]))"""
+)
+#: One value: in brackets, in quotes, or up to a blank or a comma. Nothing may follow it in a
+#: pattern.
+_VALUE = (
+    rf"{_PLAIN}(?:\[[^\]\n]*\]?|\(+[^()\n]*\)*|\{{[^{{}}\n]*\}}|{_QUOTED}|{_PIECE}+|[\"'][^\n]*)"
+    rf"(?:(?=[\"']?[\w$])(?:{_QUOTED}|{_PIECE}+|[\"'][^\n]*))*"
+)
+_CLOSED = r"""\\?["']?\]?"""
+#: What stands between a name and its value; a value may begin on a line of its own.
+_IS = (
+    rf"{_GAP}*(?:[:+]?=(?:[=>]|(?![=>]))|:(?!//|:)|<<<|(?<=[\"'])(?=[ \t]+[\"'])|\((?=[\"']))"
+    rf"(?:[ \t]*\r?\n(?:\s{{0,64}}(?=[\"'])|[ \t]{{1,64}}(?![^\n]*[=:]))|{_GAP}*)"
+    r"(?:[\w.]{1,32}[ \t]+(?=\"))?"
+)
+_NO_BLANK = r"(?=[^\s\0])"
+#: All that is left of a line, and of those that it goes on with.
+_REST = r"(?:\\\r?\n|[^\n])*"
+
+
+#: Looking for a word costs next to nothing, and most texts have none of them.
+_NAMES = "pass psw pw auth secret psk community pin-value clear key token cred"
+
+
+def _rule(
+    words: str, first: str, secret: str = _VALUE, flags: int = re.IGNORECASE
+) -> Tuple[List[str], Pattern[str]]:
+    """``first`` stays, ``secret`` goes, in a text with one of the words."""
+    return words.split(), re.compile(f"({first}){secret}", flags | re.MULTILINE)
+
+
+#: What begins a line, in front of a name: a comment, an item of a list.
+_BEGIN = r"^[ \t]*(?:[#;!]+[ \t]*|-[ \t]+)?"
+_USER = r"""["']?[\w$#][\w$#.]{0,127}\\?["']?(?:\[[\w"]{1,64}\])?/"""
+_LOGON = r"""(?:\\?"[^"\n]*"?|'[^'\n]*'?|(?:\\.|[^\s\0@;"'\\])+)"""
+#: What an element of XML holds.
+_CONTENT = rf"{_PLAIN}(?:<!\[CDATA\[[^\]]*|[^<\s][^<]*)"
+_TAG = r"[\w.:-]{0,64}"
 
 _VALUES = (
-    *(_NAMED, _WIRELESS, _COLON, _LINES, _OPTIONS, _PERCENT, _USER_OPTION, _SQLPLUS),
-    *(_SQL, _CONNECT, _PROGRAMS, _PIPED, _ELEMENT),
+    # In YAML, in indented lines of its own.
+    _rule(
+        _NAMES,
+        rf"^[ \t]*(?:- )?[\"']?[\w.-]*{_NAME}{_CLOSED}:[ \t]*[|>]?[-+0-9]?[ \t]*(?:#[^\n]*)?\r?\n",
+        r"(?:(?:[ \t]+(?![ \t])|-[ \t])(?![^\n]*:(?:[ \t\r]|$))[^\n]+(?:\n|\Z))+",
+    ),
+    # Alone on its line: all the rest of it.
+    _rule(
+        _NAMES,
+        rf"{_BEGIN}[\w.-]*{_NAME}[ \t]*(?::(?![:/])[ \t]*|[ \t]=[ \t]*|=[ \t]+)",
+        rf"{_PLAIN}(?=[^\s\"'\[({{]){_REST}",
+    ),
+    _rule(
+        _NAMES,
+        rf"^[ \t]*(?-i:[a-z])?(?-i:[a-z._-])*{_NAME}=",
+        rf"{_PLAIN}(?=[^\s\"'\[({{]){_REST}",
+        0,
+    ),
+    _rule(_NAMES, rf"{_NAME}{_CLOSED}{_IS}"),
+    _rule("key", r"^[ \t]*KEY(?:_PASSPHRASE)?[0-9]?=", r"[^\n]+", 0),
+    # Lines whose first word is followed by secrets, with blanks between.
+    _rule(
+        "wpa- wireless community trapsess createuser com2sec passphrase def password_ goinguser "
+        "incominguser masterauth",
+        r"^[ \t]*(?:wpa-psk|wpa-passphrase|wpa-password|wireless-key[0-9]?|r[ow]community6?"
+        r"|(?:auth|trap)?community|trapsess|createUser|com2sec6?|def(?:Auth|Priv)?Passphrase"
+        r"|def(?:Auth|Priv)(?:Master|Localized)Key|defCommunity|password_pbkdf2|incominguser"
+        r"|outgoinguser|masterauth)[ \t]+",
+        r"[^\n]+",
+    ),
+    _rule(
+        _NAMES,
+        rf"{_BEGIN}(?:[\w-]+[ \t]+)?(?:[\w.-]*\w[_.-]?{_NAME}|(?:{_STRONG}|{_WEAK})[_.-]{_TAIL})"
+        r"[ \t]+(?![:=(])",
+        rf"{_PLAIN}(?=[^\s\\(<>|&-]){_REST}",
+    ),
+    _rule(
+        _NAMES,
+        r"^[ \t]*#?(?:(?:set|setenv|export|env|def(?:ine)?|option)[ \t]+)?(?:password|passwd|pass"
+        r"|pwd|passphrase|secret|secret[ _-]key|token|credentials?|community)[ \t]+(?![:=])",
+        rf"{_PLAIN}(?:{_QUOTED}|\S+)(?=[ \t]*;?\r?$)",
+    ),
+    _rule(
+        "pass secret bearer community",
+        r"(?:\b(?:login|user(?:name)?|account)[ \t]+\S{1,128}\s{1,8}(?:password|passwd|secret)"
+        r"(?:[ \t]+[0-9](?=[ \t])|(?![ \t]+[0-9][ \t]))|[ \t](?:password|secret)[ \t]+[0-9]"
+        r"|\bbearer|\bsnmp-server[ \t]+community)[ \t]+",
+    ),
+    # Options that say it, and their values.
+    _rule(_NAMES, rf"(?<!\w)--?[\w-]{{0,64}}?{_NAME}{_GAP}+(?!-)"),
+    _rule(
+        "-p", r"(?<![\w-])-(?:u|-user|-username)[ \t=]+[^\s-]\S{0,64}[ \t]+-p[ \t]*(?!-)", flags=0
+    ),
+    _rule("lftp /p", r"\blftp[ \t]+-u[ \t]*[^\s,]{1,128},|(?:^|[ \t])/p(?:ass\w{0,8})?:"),
+    _rule("user", r"\buser(?:name)?=[^\s,%]{1,256}%", r"[^\s,]+"),
+    _rule("-u --user", rf"(?:^|[ \t\0])(?:-U|--user){_GAP}*[^\s%]{{1,128}}%"),
+    _rule(
+        "-u --user -s -k -l -i -f -v",
+        rf"(?<![\w-])(?:-[sSkLifv]{{0,6}}u|--[\w-]{{0,16}}user|-U)(?:{_GAP}|=)*[\"'][^\s:\"']{{1,256}}:",
+        r"""[^"'\n]+""",
+        0,
+    ),
+    _rule(
+        "-u --user -s -k -l -i -f -v",
+        rf"(?<![\w-])(?:-[sSkLifv]{{0,6}}u|--[\w-]{{0,16}}user|-U)(?:{_GAP}|=)*[^\s:\"'/]{{1,256}}:",
+        r"""[^\s"']+""",
+        0,
+    ),
+    # SQL and SQL*Plus, as scripts have them, and Oracle's URL.
+    _rule("identified", r"\bidentified\s{1,8}by\s{1,8}(?:values\s{1,8}|(?!values\s))"),
+    _rule("identified", r"\bidentified\s{1,8}by\s{1,8}\*\*\*\s{1,8}replace\s{1,8}"),
+    _rule("password", r"\bset[ \t]+password[ \t]+"),
+    _rule(
+        "conn copy sql jdbc userid",
+        r"(?:\bconn(?:ect)?[ \t]+(?:(?:target|catalog|auxiliary)[ \t]+)?|\bcopy[ \t]+from[ \t]+"
+        rf"|\bsql[ \t]+(?:-\w+[ \t]+)?|\bjdbc:oracle:\w{{1,16}}:|\buserid{_GAP}*=[ \t]*){_USER}",
+        _LOGON,
+    ),
+    _rule("sqlplus rman", rf"(?:sqlplus|rman)[^\n]{{0,256}}<<[^\n]{{0,64}}\n[ \t]*{_USER}", _LOGON),
+    _rule("echo", rf"\becho[ \t]+{_USER}", r"[^\s|]{1,128}(?=[^|\n]{0,128}\|[^|\n]{0,64}sqlplus)"),
+    _rule("@", rf"=[ \t]*{_USER}", r"""[^\s/@"'\\]{1,128}(?=@)"""),
+    # Other programs whose arguments or input hold one.
+    _rule("auth.password", r"\bauth\.password[ \t]+-v[ \t]+"),
+    _rule("credential entry", r"(?<!\w)-(?:create|modify)(?:Credential|Entry)[ \t]+", r"[^\n]+"),
+    _rule("passwd", r"\bopenssl[ \t]+passwd[ \t]+|\bhtpasswd[ \t]+-[a-z]*b[a-z]*[ \t]+", r"[^\n]+"),
+    _rule(
+        "isql",
+        r"\bisql(?:[ \t]+-\w{1,16}){0,8}[ \t]+[^\s-]\S{0,128}[ \t]+[^\s-]\S{0,128}[ \t]+(?!-)",
+    ),
+    _rule("connect(", r"\bconnect\((?:\"[^\"\n]{0,128}\"|'[^'\n]{0,128}'),[ \t]*"),
+    _rule(
+        "echo printf",
+        r"\b(?:echo|printf)[ \t]+",
+        r"[^|\n]{1,256}(?=\|[^|\n]{0,64}(?:passwd\b|\bsudo[ \t]+-\w*S|\bsu\b|\bkinit\b|cryptsetup"
+        r"|\bgpg\b|stdin\b))",
+    ),
+    _rule("<<<", r"\b\w{0,16}(?:passwd|sudo|kinit|cryptsetup)\b[^\n<]{0,128}<<<[ \t]*"),
+    _rule("chpasswd", r"\bchpasswd\b[^\n<]{0,128}<<[^<\n]{1,64}\n", r"(?:[^\s:]+:[^\n]+\n?)+"),
+    _rule(
+        "authorization cookie",
+        rf"\b(?:proxy-)?authorization(?:{_CLOSED}[ \t]*[:=]>?|[ \t])[ \t]*(?=[\"'])"
+        r"|\bcookie:[ \t]*(?=[\"'])",
+    ),
+    _rule(
+        "authorization cookie",
+        r"\b(?:(?:proxy-)?authorization|(?:set-)?cookie)[ \t]*[:=][ \t]*(?=[^\s\"'])",
+        r"""(?:="[^"\n]*"|[^"'\n])+""",
+    ),
+    # XML: the name of an element, or an attribute with the name and what it holds.
+    _rule(
+        _NAMES,
+        rf"<[\w.:-]{{0,64}}{_NAME}(?:\s[^<>]{{0,256}})?(?<!/)>\s{{0,64}}",
+        _CONTENT,
+    ),
+    _rule(
+        _NAMES,
+        rf"\b(?:name|key)=[\"'][\w.:-]{{0,64}}{_NAME}[\"'][^<>]{{0,256}}(?<!/)>\s{{0,64}}(?:<[\w.:-]{{1,64}}>\s{{0,64}})?"
+        rf"|<[\w.:-]{{0,64}}(?:name|key)>\s{{0,64}}[\w.:-]{{0,64}}{_NAME}\s{{0,64}}</[\w.:-]{{1,64}}>"
+        r"\s{0,64}<[\w.:-]{1,64}>\s{0,64}",
+        _CONTENT,
+    ),
+    _rule(
+        _NAMES,
+        rf"\b(?:name|key){_CLOSED}[ \t]*[:=][ \t]*\\?[\"']?[\w.-]{{0,64}}{_NAME}{_CLOSED}"
+        rf"[ \t,;]{{0,8}}\s{{0,64}}\\?[\"']?(?:value|content){_CLOSED}[ \t]*[:=][ \t]*",
+    ),
+    _rule(
+        "value",
+        rf"\bvalue{_CLOSED}[ \t]*[:=][ \t]*",
+        rf"(?!\*\*\*)(?:\"[^\"\n]{{0,512}}\"|'[^'\n]{{0,512}}'|[^\s\"',}}]{{1,512}}(?![^\s\"',}}]))(?=[^<>{{}}]{{0,64}}?\b"
+        rf"(?:name|key){_CLOSED}[ \t]*[:=][ \t]*[\"']?[\w.:-]{{0,64}}?{_NAME}(?![\w.-]))",
+    ),
+    _rule("pass", r"\bpass(?:word|phrase)[ \t]+(?:for[ \t][^\n:]{1,64}|\([^()\n]{1,64}\)):[ \t]*"),
+    _rule("private key", r"-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----", r"[^-]*"),
+)
+
+#: Programs with an option of one letter for a password.
+_COMMAND = r"""(?:"[^"\n]*"|'[^'\n]*'|\\\r?\n|\\.|[^\n;|&"'\\]|["'])*"""
+_OPTIONS = tuple(
+    (
+        words.split(),
+        re.compile(rf"\b(?:{programs})(?![\w.]){_COMMAND}", re.IGNORECASE),
+        re.compile(rf"([ \t\n\0\"'](?:{option})(?:{_GAP}+(?!-)|{_NO_BLANK})){_VALUE}"),
+    )
+    for words, programs, option in (
+        (
+            "mysql mariadb mongo sshpass rdesktop login user 7z",
+            r"mysql[\w-]*|mariadb[\w-]*|mongo\w*|sshpass|rdesktop|(?:docker|podman) login"
+            r"|user(?:add|mod)|7za?",
+            "-p",
+        ),
+        ("ldap", r"ldap\w+", "-[xvnLZC]{0,6}w"),
+        ("ldappasswd", r"ldappasswd", "-[as]"),
+        ("ipmi sql bcp zip", r"ipmi[\w-]*|[fti]sql|osql|sqlcmd|bcp|zip|unzip", "-P"),
+        ("redis", r"redis-cli", "-a|AUTH"),
+        ("curl", r"curl", "-[Eb]"),
+        ("openssl", r"openssl", "-[kK]"),
+        # The community, and both passphrases.
+        ("snmp", r"snmp[a-z]{2,16}", "-[cAX]"),
+    )
+) + (
+    (
+        ["sqlplus", "rman", "exp", "imp", "sqlldr", "dgmgrl", "nid"],
+        re.compile(
+            rf"\b(?:sqlplus\w{{0,4}}|rman|exp(?:dp)?|imp(?:dp)?|sqlldr|dgmgrl|nid)\b{_COMMAND}",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            rf"((?:[ \t\n\0\"'(]|\b(?:target|catalog|auxiliary)=)\\?{_USER}){_LOGON}",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+#: What stands between a user and a host.
+_AT = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(//[^\s/:@]{0,256}:)(?!/|\d{1,5}/)[^\s@]{1,512}@(?:[^\s/@]{1,256}@)?",
+        r"(\b(?:iscsi|pserver):[^\s:@]{1,256}:)[^\s@]{1,512}@",
+        r"""((?<![^\s="'])[a-z][\w.-]{0,64}:)(?!\*\*\*)[^\s:/@"']{1,128}@(?=[\w\[])(?!if\d|sha)""",
+    )
 )
 
 
@@ -97,15 +304,26 @@ def masked(name: str, text: str) -> str:
     if "\0" in text and _NET_SECRET.search(text.replace("\0", "")) and not _NET_SECRET.search(text):
         # Two bytes a letter: nothing of it can be told apart here.
         return BLANK
+    if "\n" in text:
+        text = _CUT_WORD.sub(lambda word: _CUTS.sub("", word.group()), text)
     is_net = ".ora" in name.lower() and _PARAMETERS.search(name) is None
     if is_net or _LOOKS_LIKE_NET.search(text):
         text = _net(text)
-    for pattern in _VALUES:
-        text = pattern.sub(_blanked, text)
-    text = _SNMP.sub(lambda line: _SNMP_OPTION.sub(_blanked, line.group()), text)
-    for pattern in (_URL, _ISCSI):
-        text = pattern.sub(r"\1" + BLANK + "@", text)
+    said = text.lower()
+    for words, pattern in _VALUES:
+        if any(word in said for word in words):
+            text = pattern.sub(_blanked, text)
+    for words, command, option in _OPTIONS:
+        if any(word in said for word in words):
+            text = _with_options(command, option, text)
+    if "@" in text:
+        for pattern in _AT:
+            text = pattern.sub(r"\1" + BLANK + "@", text)
     return text
+
+
+def _with_options(command: Pattern[str], option: Pattern[str], text: str) -> str:
+    return command.sub(lambda line: option.sub(_blanked, line.group()), text)
 
 
 def _blanked(match: Any) -> str:

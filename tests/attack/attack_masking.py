@@ -12,9 +12,11 @@ importlib.import_module("conftest")  # puts the code where Ansible puts it
 
 from ansible.module_utils.hostproof import evidence  # noqa: E402
 from ansible.module_utils.hostproof.difference import as_diff  # noqa: E402
-from masking_cases import HEAD, NET, OTHERS, PATH  # noqa: E402
+from masking_cases import HEAD, NET, OTHERS, PATH, SCRIPTS, SETTINGS  # noqa: E402
 
 FILES = [(PATH, head + text) for head in ("", HEAD) for text in NET] + OTHERS
+FILES += [("/etc/rc.local", text) for text in SCRIPTS]
+FILES += [("/u01/home/network/admin/sqlnet.ora", text) for text in SETTINGS]
 
 
 def leaks(path: str, text: str) -> bool:

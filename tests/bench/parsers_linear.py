@@ -107,6 +107,10 @@ def subjects() -> list[tuple[str, Callable[[str], Any], str]]:
     every.append(("masking.masked:listener.ora", lambda text: masked("listener.ora", text), net))
     options = "//a:b@n/a /a cifs username=a%b,password=c 0 0\nsqlplus a/b@c\ncurl -u a:b x\n"
     every.append(("masking.masked:fstab", lambda text: masked("/etc/fstab", text), options))
+    script = "x | mysql -u a -pb\nldapsearch -w c \\\n -x\npassword: |\n  a\nuserid=a/b@c\n"
+    every.append(("masking.masked:script", lambda text: masked("/etc/rc.local", text), script))
+    form = '<a password="b"><name>secret</name><value>c</value>\n{"value": "c", "name": "token"}\n'
+    every.append(("masking.masked:form", lambda text: masked("/etc/a.xml", text), form))
     return every
 
 

@@ -5,7 +5,7 @@ from ansible.module_utils.hostproof import evidence
 from ansible.module_utils.hostproof.difference import as_diff
 from ansible.module_utils.hostproof.masking import masked
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
-from masking_cases import HEAD, NET, OTHERS, PATH
+from masking_cases import HEAD, KEPT, NET, OTHERS, PATH, SCRIPTS, SETTINGS
 
 TEXT = """\
 LISTENER = (ADDRESS = (PROTOCOL = tcp)(HOST = db01)(PORT = 1521))
@@ -34,6 +34,23 @@ def test_no_way_to_write_a_password_leaks_it(head, text):
 @pytest.mark.parametrize(("path", "text"), OTHERS)
 def test_no_other_file_leaks_one(path, text):
     assert "tiger" not in masked(path, text)
+
+
+@pytest.mark.parametrize("text", SCRIPTS)
+def test_no_script_and_no_setting_leaks_one(text):
+    told = masked("/etc/rc.local", text)
+    assert "tiger" not in told.lower()
+    assert masked("/etc/rc.local", told) == told
+
+
+@pytest.mark.parametrize("text", SETTINGS)
+def test_no_setting_of_oracle_net_leaks_one(text):
+    assert "tiger" not in masked("/u01/home/network/admin/sqlnet.ora", text).lower()
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_what_only_sounds_like_a_secret_stays_as_it_is(text):
+    assert masked("/etc/rc.local", text) == text
 
 
 @pytest.mark.parametrize(
