@@ -9,6 +9,8 @@ and again at what the worker has become meanwhile; what is too much is cut off w
 from __future__ import annotations
 
 import contextlib
+import glob
+import os
 import resource
 import signal
 import subprocess
@@ -126,8 +128,47 @@ def _read() -> int:
 
 
 def _end_all(trace: TracebackType | None) -> None:
-    """Kill the programs that stand in the frames of a traceback."""
+    """Kill the programs that stand in the frames of a traceback, and all that they started."""
     for frame, _line in traceback.walk_tb(trace):
         for value in list(frame.f_locals.values()):
             if isinstance(value, subprocess.Popen) and value.poll() is None:
-                value.kill()
+                for pid in _stopped(value.pid):
+                    _send(pid, signal.SIGKILL)
+
+
+def _stopped(root: int) -> list[int]:
+    """A process and all below it, each stopped: none starts another one while we look.
+
+    Whoever's parent is gone belongs to nobody that can be told, and sudo's are not ours to stop.
+    """
+    found: list[int] = []
+    new = [root]
+    while new:
+        found += new
+        for pid in new:
+            _send(pid, signal.SIGSTOP)
+        parents = _parents()
+        new = [pid for pid, parent in parents.items() if parent in found and pid not in found]
+    return found
+
+
+def _parents() -> dict[int, int]:
+    """The parent of each process; the answer of ps where no /proc tells it (macOS)."""
+    found = {}
+    for path in glob.iglob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError), open(path, "rb") as stream:
+            # The name in brackets may hold anything, brackets too.
+            found[int(path.split("/")[2])] = int(stream.read().rpartition(b")")[2].split()[1])
+    if not found:
+        listed = subprocess.run(
+            ["ps", "-A", "-o", "pid=", "-o", "ppid="], stdout=subprocess.PIPE, check=False
+        )
+        found = {
+            int(pid): int(parent) for pid, parent in map(bytes.split, listed.stdout.splitlines())
+        }
+    return found
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(pid, number)

@@ -1,0 +1,82 @@
+"""What a host's connection left running is gone when the host has been given up."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from hostproof_controller import overrun
+
+#: A child of the shell, and a child of that one in a session of its own; each says who it is.
+TREE = """
+{python} -c '
+import os, time
+if not os.fork():
+    os.setsid()
+with open("{pids}", "a") as stream:
+    print(os.getpid(), file=stream)
+time.sleep(600)
+' &
+wait
+"""
+
+
+class Connection:
+    """As Ansible's local connection: it waits for a program that it started."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    def exec_command(self) -> tuple[int, bytes, bytes]:
+        process = subprocess.Popen(["sh", "-c", self.command], stdout=subprocess.PIPE)
+        return 0, process.communicate()[0], b""
+
+
+def runs(pid: int) -> bool:
+    """Not when it is a zombie that nobody has asked about yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+def ended(pids: list[int]) -> bool:
+    for _ in range(300):
+        if not any(map(runs, pids)):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+def test_nothing_that_a_silent_host_started_stays(tmp_path):
+    pids = tmp_path / "pids"
+    connection = Connection(TREE.format(pids=pids, python=sys.executable))
+    with pytest.raises(overrun.TooMuch), overrun.bounded(connection, 3.0):
+        connection.exec_command()
+    found = sorted({int(line) for line in pids.read_text().split()})
+    assert len(found) == 2
+    try:
+        assert ended(found)
+    finally:
+        for pid in filter(runs, found):
+            os.kill(pid, 9)
+
+
+@pytest.fixture
+def other():
+    with subprocess.Popen(["sleep", "600"]) as process:
+        yield process
+        process.kill()
+
+
+def test_what_others_started_stays(other):
+    # What stands in a frame that waits is the host's.
+    pid = other.pid
+    del other
+    connection = Connection("sleep 600")
+    with pytest.raises(overrun.TooMuch), overrun.bounded(connection, 1.0):
+        connection.exec_command()
+    assert runs(pid)
