@@ -35,6 +35,15 @@ KEYS = {
     "record_evidence": ("evidence", "readings", "hostproof", "remarks"),
     "measure_latency": ("windows", "remarks", "table"),
     "change_journal": ("applies",),
+    "aix_attributes": ("changed", "diff", "values", "prior", "running", "legal"),
+    "latency_disk": ("changed", "windows", "first_pass", "remarks", "table"),
+    "latency_report": ("changed", "kind", "windows", "figures", "remarks", "table"),
+    "latency_responder": ("changed", "address", "port", "pid", "ended"),
+    "latency_tcp": ("changed", "windows", "remarks", "table"),
+    "listener_probe": ("changed", "sent", "pings", "burst"),
+    "oracle_parameter": ("changed", "diff", "parameters", "version", "parameter_file"),
+    "sga_cost": ("changed", "table", "rows", "size", "reasons", "first_touch", "ratios"),
+    "storage_type": ("changed", "storage", "lines", "seconds"),
 }
 
 

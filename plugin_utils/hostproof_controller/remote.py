@@ -244,6 +244,33 @@ class PayloadAction(ActionBase):
         return None if found in DISCOVERED else found
 
 
+class ModuleAction(PayloadAction):
+    """For what needs Ansible's own code on the host, or the collection's user alone calls: the
+    module is sent, and what comes back is bounded and known all the same."""
+
+    _supports_async = True
+
+    def validated(self) -> dict[str, Any]:
+        """The module checks its arguments itself."""
+        return self.arguments()
+
+    def _ask(self, params: dict[str, Any], controls: list[str]) -> dict[str, Any]:
+        if self._task.async_val:
+            # What comes back is where to look for it: from there Ansible reads it.
+            return self._execute_module(
+                module_args=params, task_vars=self._variables, wrap_async=True
+            )
+        return self._by_module(params)
+
+    def _parse_returned_data(self, res: Any, *profile: Any) -> Any:
+        plain = super(PayloadAction, self)._parse_returned_data
+        return (plain if self._task.async_val else super()._parse_returned_data)(res, *profile)
+
+    def _checked(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """It was checked as it came, and has since got what Ansible itself adds."""
+        return answer
+
+
 class JudgingAction(PayloadAction):
     """For what judges or reads any number of controls."""
 
