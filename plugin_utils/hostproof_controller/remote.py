@@ -356,6 +356,8 @@ def what_was_said(output: dict[str, Any]) -> str:
             said = f"{lines[-1][:500]} (exit code {code})"
             if code in (126, 127) or (code and _NO_PROGRAM.search(lines[-1])):
                 said += "; is ansible_python_interpreter a Python 3.6 or newer there?"
+            if _NEEDS_TERMINAL.search(lines[-1]):
+                said += "; its sudoers have requiretty, and this connection gives no terminal"
             return said
     return f"exit code {code}, and nothing was printed"
 

@@ -115,7 +115,10 @@ def lab_recipe() -> Recipe:
 def container_recipe() -> Recipe:
     """A small system without an init, as containers are."""
     return Recipe(
-        "container", ("python3", "procps", "iproute2"), {"customize": ORACLE_USER}, pack_archive
+        "container",
+        ("python3", "procps", "iproute2", "sudo"),
+        {"customize": ORACLE_USER},
+        pack_archive,
     )
 
 

@@ -1,7 +1,7 @@
 """sudo that asks for a password, and one that wants a terminal: the same findings either way.
 
-The sudo is a stand-in that says and asks what sudo 1.9.13 does; with the real one the same was seen
-on Debian 12: rights by password, "Defaults requiretty" with and without pipelining.
+The sudo is a stand-in that says and asks what sudo 1.9.13 does; the real one is in the container of
+molecule/hugepages.
 """
 
 import json
