@@ -3,12 +3,14 @@
 """Reads and judges any number of controls on one host: what audit, verify and record share."""
 
 import base64
+import hashlib
 import json
 import re
 import signal
 import threading
 import time
 import traceback
+from collections import Counter
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
@@ -146,7 +148,7 @@ def judge_host(
         findings.extend([facts] if isinstance(facts, Finding) else facts)
     findings = [_of_all_entries(finding, bad) for finding in findings]
     findings.extend(_left_out(one) for one in bad)
-    return [_printable(finding) for finding in resting(findings)]
+    return bounded([_printable(finding) for finding in resting(findings)])
 
 
 def _left_out(one: LeftOut) -> Finding:
@@ -390,6 +392,43 @@ class _Clock:
 
 def _grace(seconds: float) -> float:
     return min(_GRACE, seconds)
+
+
+#: The controller refuses an answer with more findings or a longer text, and with it the host:
+#: an account that makes up that much is to cost its own control.
+MOST_FINDINGS = 19_000
+_LONGEST_TEXT = 20_000
+
+
+def bounded(findings: List[Finding]) -> List[Finding]:
+    """The findings with texts that are cut where they are too long; where there are too many, one
+    error for all of the control that has most."""
+    while len(findings) > MOST_FINDINGS:
+        ((name, count),) = Counter(one.control for one in findings).most_common(1)
+        findings = [one for one in findings if one.control != name]
+        why = f"It has {count} findings, and a host may have {MOST_FINDINGS}: none was kept."
+        findings.append(
+            found(_unjudged(name), ERROR, why=why, fix="Look what there is so much of.")
+        )
+    return [Finding(*map(_cut, _with_whole_commands(finding))) for finding in findings]
+
+
+def _with_whole_commands(finding: Finding) -> Finding:
+    """Nobody is to run a part of a command."""
+    whole = tuple(one for one in finding.commands if len(one) <= _LONGEST_TEXT)
+    return finding._replace(commands=whole)
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        # What differs anywhere differs still.
+        mark = hashlib.sha256(value.encode("utf-8", "backslashreplace")).hexdigest()
+        return f"{value[: _LONGEST_TEXT // 2]}... ({len(value)} characters, SHA-256 {mark})"
+    if isinstance(value, tuple):
+        return tuple(map(_cut, value))
+    if isinstance(value, dict):
+        return {key: _cut(one) for key, one in value.items()}
+    return value
 
 
 def _printable(finding: Finding) -> Finding:

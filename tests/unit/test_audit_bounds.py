@@ -12,6 +12,7 @@ import pytest
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.finding import PASS, Check, found
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
+from hostproof_controller import answers
 
 GOOD = Check("good.check", "Title", "low", "now", "Why.", "Reference")
 
@@ -73,6 +74,44 @@ def test_a_crash_is_the_error_of_its_control(monkeypatch, read):
     assert len(trace) < 2000
     assert len(findings["bad"].why) < 600
     trace.encode()
+
+
+class TestWhatOneControlSaysTooMuchOf:
+    """The controller refuses a host whose answer is beyond its bounds, and all its controls."""
+
+    def test_long_texts_are_cut_and_still_differ(self, monkeypatch):
+        told = [
+            judged(monkeypatch, RecordedHost({}), one=lambda _host, end=end: "x" * 200_000 + end)
+            for end in "ab"
+        ]
+        texts = [one["one"].running for one in told]
+        assert all(len(text) < answers.MOST_TEXT // 2 for text in texts)
+        assert texts[0] != texts[1]
+        assert "200001 characters" in texts[0]
+
+    def test_values_are_cut_too(self):
+        values = {"a": "x" * 200_000, "b": 2**63, "c": None}
+        (one,) = audit.bounded([found(GOOD, PASS, values=values)])
+        assert len(one.values["a"]) < answers.MOST_TEXT // 2
+        assert (one.values["b"], one.values["c"]) == (2**63, None)
+
+    def test_lists_are_cut_too(self):
+        (one,) = audit.bounded([found(GOOD, PASS, evidence=["x" * 200_000])])
+        assert len(one.evidence[0]) < answers.MOST_TEXT // 2
+
+    def test_no_part_of_a_command_is_given(self):
+        commands = ["true", "rm -r /tmp/" + "x" * 200_000]
+        (one,) = audit.bounded([found(GOOD, "fail", fix="Do:", commands=commands)])
+        assert one.commands == ("true",)
+
+    def test_too_many_findings_are_the_error_of_their_control(self):
+        many = [found(GOOD._replace(id="many.check"), PASS)] * (answers.MOST_FINDINGS + 1)
+        few = [found(GOOD, PASS)] * 3
+        told = audit.bounded(few + many)
+        assert told[:3] == few
+        (one,) = told[3:]
+        assert (one.check, one.status) == ("many.judged", "error")
+        assert f"{len(many)} findings" in one.why
 
 
 def test_a_crash_keeps_the_secrets_of_the_policy(monkeypatch):

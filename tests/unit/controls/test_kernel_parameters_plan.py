@@ -127,6 +127,46 @@ class TestChanges:
         assert values(plan_of(machine, **SINGLE))["vm.dirty_ratio"] == "40"
 
 
+class TestNamesOfOthers:
+    """oifcfg is run as the owner of Clusterware, who says what he likes."""
+
+    @pytest.mark.parametrize(
+        "name",
+        ["../../../../../tmp/evil", "../../core", "/tmp/evil", "..", ".", "all", "default"]
+        + ["eth1\x00", "a" * 40, "-w", "eth*", "\x1b[2J"],
+    )
+    def test_no_name_leads_root_anywhere(self, name):
+        machine = kernel_packs.with_home(stock())
+        grid = {"pid": 50, "uid": 54331, "gid": 1, "started": 1.0}
+        machine.running.append({**grid, "argv0": "/u01/app/19.0.0/grid/bin/ocssd.bin"})
+        machine.command("getent passwd", "grid:x:54331:54321::/home/grid:/bin/bash\n")
+        machine.command(
+            "list the networks of Clusterware (oifcfg getif)",
+            f"{name} 192.0.2.0 global cluster_interconnect\n",
+        )
+        path = f"/proc/sys/net/ipv4/conf/{name}/rp_filter"
+        machine.file(path, "1\n")
+        try:
+            plan = plan_of(machine, profile="rac_nfs", interconnect="auto")
+        except HostproofError:
+            return
+        assert path not in [one.path for one in plan.changes]
+        assert name in ("all", "default") or f"file:{path}" not in machine.evidence
+
+    def test_a_sound_name_is_taken(self):
+        machine = kernel_packs.with_home(stock())
+        grid = {"pid": 50, "uid": 54331, "gid": 1, "started": 1.0}
+        machine.running.append({**grid, "argv0": "/u01/app/19.0.0/grid/bin/ocssd.bin"})
+        machine.command("getent passwd", "grid:x:54331:54321::/home/grid:/bin/bash\n")
+        machine.command(
+            "list the networks of Clusterware (oifcfg getif)",
+            "eth1.7 192.0.2.0 global cluster_interconnect\n",
+        )
+        machine.file("/proc/sys/net/ipv4/conf/eth1.7/rp_filter", "1\n")
+        plan = plan_of(machine, profile="rac_nfs", interconnect="auto")
+        assert "/proc/sys/net/ipv4/conf/eth1.7/rp_filter" in [one.path for one in plan.changes]
+
+
 class TestNeverLower:
     def test_each_number_of_the_semaphores_by_itself(self):
         machine = sets(stock(), kernel__sem="100\t64000\t50\t256")

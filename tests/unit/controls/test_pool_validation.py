@@ -338,3 +338,16 @@ def test_a_mistake_in_a_server_names_it(changes, said):
     policy = default_policy("pool_validation") | {"servers": [{**SERVER, **changes}]}
     with pytest.raises(PolicyError, match=said):
         pool_validation.policy_from(policy)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/proc/kmsg", "/etc/shadow", "/opt/wildfly/standalone/../../../etc/x.xml", "x.xml", ""],
+)
+def test_the_server_does_not_choose_what_root_reads(judge, path):
+    host = machine(
+        fixture("answers.json").replace(FILE, path), file=path or "/", text="standalone.xml"
+    )
+    one = judge(host)["running"]["shop"]
+    assert one.status == "error"
+    assert not any(key == f"file:{path}" for key in host.evidence)

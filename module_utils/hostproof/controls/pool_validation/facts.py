@@ -7,12 +7,13 @@ folder of challenges may ask (local authentication). The script jboss-cli.sh wou
 beside itself, where it is run by descriptor there is nothing. Passwords and URLs are never asked.
 """
 
+import posixpath
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt
 from ...command import Command, state_of
-from ...errors import Absent, HostproofError
+from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
 from ...parsers.jboss import cli_answers, datasources_xml
 from ...parsers.jboss.cli_answers import Item
@@ -193,7 +194,19 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
         states = [(_node_of(item), item.values) for item in cli_answers.items(results[0])]
         return Running(None, tuple(_node(*one, deployed) for one in states), shown)
     config = cli_answers.values(results[4]).get("config-file")
+    if config is not None and not _is_own(config, server):
+        # The account that is asked must not choose what root reads.
+        raise Unanswered(
+            "command:" + wanted.name,
+            f"it says that it started from {config[:200]!r}, which is not below {server.folder}",
+        )
     return Running(config, (_node("", cli_answers.values(results[0]), deployed),), shown)
+
+
+def _is_own(path: str, server: Server) -> bool:
+    return path == posixpath.normpath(path) and path.startswith(
+        (server.folder + "/", server.home + "/")
+    )
 
 
 def _node_of(item: Item) -> str:

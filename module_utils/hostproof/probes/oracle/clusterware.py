@@ -5,6 +5,7 @@
 Source: Oracle Clusterware Administration, oifcfg; olr.loc is what root.sh writes.
 """
 
+import re
 from typing import List, Optional
 
 from ...answer import attempt, unless_absent
@@ -16,6 +17,9 @@ from ..nfs import nfs_files
 
 #: The daemon that its owner's home can be told by.
 _CSS = r"^/\S+/bin/ocssd\.bin$"
+#: Of Linux, AIX and Solaris. The two others are what a kernel calls those that it does not name.
+_INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,31}$")
+_NO_INTERFACES = ("all", "default")
 #: Where root.sh writes the home: Linux, Solaris.
 OLR = ("/etc/oracle/olr.loc", "/var/opt/oracle/olr.loc")
 
@@ -43,14 +47,14 @@ def private_interfaces(host: Host) -> List[str]:
     if not daemons:
         return []
     users = getent.parse_passwd(host.run(["getent", "passwd"]).stdout)
-    names = [one.name for one in users if one.uid == daemons[0].uid]
-    if not names or daemons[0].uid == 0:
+    owners = [one.name for one in users if one.uid == daemons[0].uid]
+    if not owners or daemons[0].uid == 0:
         raise Unanswered("processes:ocssd", "nobody but root owns Clusterware: oifcfg is not run")
     home = daemons[0].home("ocssd.bin") or daemons[0].argv0.rpartition("/bin/")[0]
     wanted = Command(
         "list the networks of Clusterware (oifcfg getif)",
         (home + "/bin/oifcfg", "getif"),
-        user=names[0],
+        user=owners[0],
         environment={"ORACLE_HOME": home},
     )
     output = host.ask(wanted)
@@ -59,8 +63,12 @@ def private_interfaces(host: Host) -> List[str]:
             "command:" + wanted.name,
             f"oifcfg getif ended with {output.rc}: {output.stdout.strip()[:200]}",
         )
-    return [
-        line.split()[0]
-        for line in output.stdout.splitlines()
-        if len(line.split()) >= 4 and "cluster_interconnect" in line.split()[3]
-    ]
+    lines = [line.split() for line in output.stdout.splitlines()]
+    names = [one[0] for one in lines if len(one) >= 4 and "cluster_interconnect" in one[3]]
+    for name in names:
+        # Its owner is asked, and root writes to paths that hold these names.
+        if not _INTERFACE.match(name) or name in _NO_INTERFACES:
+            raise Unanswered(
+                "command:" + wanted.name, f"oifcfg getif names {name[:80]!r}, which is no interface"
+            )
+    return names
