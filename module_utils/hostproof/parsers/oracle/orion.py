@@ -223,7 +223,7 @@ def _count(latencies: List[Latency], bins_of: tuple, match: object, number: int)
     """Adds a line of the histogram, "64 - 128 us: 1112243 ( 91.12%) 0 ( 0.00%)"."""
     low, high, reads, writes = (integer(one) for one in match.groups())  # type: ignore[attr-defined]
     exponent = high.bit_length() - 1
-    if low and low & (low - 1):
+    if high <= low or low & (low - 1):
         raise ParseError(_WHAT, f"the histogram has the bin {low} - {high}", number)
     if low and high != 2 * low:
         # The last bin holds all that took longer.
