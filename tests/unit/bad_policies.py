@@ -406,6 +406,11 @@ CASES = {
         ("cluster_nodes_name must be auto, none or the name of a cluster",),
     ),
     "nodes": Bad("cluster_nodes", {"cluster_nodes_expected": "rac1"}, ("must be a list of names",)),
+    "pool_wanted": Bad(
+        "pool_validation",
+        {"pool_validation_wanted": [{"pool": "DS", "server": "gone", "validation": "foreground"}]},
+        ("names gone, which is none of the servers",),
+    ),
     "pool_seconds": Bad(
         "pool_validation",
         {"pool_validation_answer_seconds": 0},

@@ -59,11 +59,15 @@ class Pool(NamedTuple):
 
 
 class Running(NamedTuple):
-    """What the management says. ``config`` is the file that it started from, of a standalone."""
+    """What the management says. ``config`` is the file that it started from, of a standalone.
+
+    ``java`` is the program that asked, without links.
+    """
 
     config: Optional[str]
     nodes: Tuple[Node, ...]
     pools: Tuple[Pool, ...]
+    java: str
 
 
 class Deployment(NamedTuple):
@@ -144,10 +148,10 @@ def _or_none(names: Answer[List[str]]) -> List[str]:
     return names
 
 
-def command(server: Server, java: str, operations: List[str], seconds: float) -> Command:
-    """Ask the server; operations hold no secret, for all see the arguments of a process."""
+def command(server: Server, name: str, java: str, operations: List[str], seconds: float) -> Command:
+    """Ask or tell the server; operations hold no secret: all see the arguments of a process."""
     return Command(
-        name=asked(server),
+        name=name,
         argv=(
             java,
             "-Xmx128m",
@@ -183,7 +187,8 @@ def _operations(server: Server) -> List[str]:
 def _ask(host: Host, server: Server, seconds: float) -> Running:
     operations = _operations(server)
     # No program is run through a link, which /usr/bin/java mostly is.
-    wanted = command(server, host.real_path(server.java), operations, seconds)
+    java = host.real_path(server.java)
+    wanted = command(server, asked(server), java, operations, seconds)
     output = host.ask(wanted)
     state_of(wanted, output)  # raises what it says where it could not ask
     results = cli_answers.parse(output.stdout, len(operations))
@@ -192,7 +197,7 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
     deployed = cli_answers.items(results[3])
     if server.mode == DOMAIN:
         states = [(_node_of(item), item.values) for item in cli_answers.items(results[0])]
-        return Running(None, tuple(_node(*one, deployed) for one in states), shown)
+        return Running(None, tuple(_node(*one, deployed) for one in states), shown, java)
     config = cli_answers.values(results[4]).get("config-file")
     if config is not None and not _is_own(config, server):
         # The account that is asked must not choose what root reads.
@@ -200,7 +205,7 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
             "command:" + wanted.name,
             f"it says that it started from {config[:200]!r}, which is not below {server.folder}",
         )
-    return Running(config, (_node("", cli_answers.values(results[0]), deployed),), shown)
+    return Running(config, (_node("", cli_answers.values(results[0]), deployed),), shown, java)
 
 
 def _is_own(path: str, server: Server) -> bool:

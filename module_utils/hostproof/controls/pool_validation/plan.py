@@ -1,12 +1,240 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""There is nothing to plan."""
+"""Plans how the pools of standalone servers validate: one batch a server, which is all or nothing.
 
-from ...change import Plan
-from .facts import Facts
-from .policy import Policy
+The server writes its own file; it is never edited. Sources: WildFly Admin Guide, Management API
+reference and CLI, batch; measured on WildFly 26.1.3: each attribute of validation waits for a
+reload, a batch of which one operation fails changes nothing.
+"""
+
+import json
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import known
+from ...change import Change, CommandChange, Plan, Refusal
+from ...command import Command
+from ...errors import Unanswered
+from .facts import App, Facts, Pool, asked, command
+from .policy import BACKGROUND, DOMAIN, Policy, Wanted
+from .sides import BEHIND, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL, both_sides
+
+Values = Dict[str, Optional[str]]
+
+#: What goes into an operation as it is: no blank, comma, quote or bracket.
+_PLAIN = re.compile(r"^[A-Za-z0-9_.$-]{1,250}$")
+#: Those that the model holds as text; the others are truth values and numbers.
+_TEXTS = (CHECKER, SORTER, FLUSH)
+#: A reload ends when the server answers again.
+_RELOAD_SECONDS = 300.0
 
 
-def plan(_facts: Facts, _policy: Policy) -> Plan:
-    """This control only looks."""
-    return Plan(changes=[], refusals=[], pending=[], at_boot=[])
+class _Step(NamedTuple):
+    """What one pool has and will have, of the attributes that change; None is not set."""
+
+    pool: Pool
+    before: Values
+    after: Values
+
+
+def plan(facts: Facts, policy: Policy) -> Plan:
+    """The changes that make pools as wanted; raises what it would have to guess."""
+    changes: List[Change] = []
+    refusals: List[Refusal] = []
+    pending: List[str] = []
+    for app in facts.apps:
+        wanted = [one for one in policy.wanted if one.server == app.server.name]
+        if not wanted:
+            continue
+        refused = _server_guards(app)
+        steps: List[_Step] = []
+        for one in [] if refused else wanted:
+            refused += _plan_pool(app, one, policy, steps)
+        refusals += refused
+        if refused:
+            continue
+        state = known(app.running).nodes[0].state
+        if steps and state != "running":
+            reason = f"{app.server.name} is {state}: a reload would bring others' changes too"
+            refusals.append(Refusal(reason + "; reload it first", None))
+        elif steps:
+            groups = [steps] if policy.reload_ok else [[one] for one in steps]
+            changes += [_change(app, group, policy) for group in groups]
+        if state != "running" or (steps and not policy.reload_ok):
+            pending.append(
+                f"{app.server.name} works by its old values until it is reloaded: reload in a "
+                "quiet hour (its sessions end), or pool_validation_reload_ok: true."
+            )
+    return Plan(changes, refusals, pending, [])
+
+
+def _server_guards(app: App) -> List[Refusal]:
+    if app.server.mode == DOMAIN:
+        reason = "is a domain, whose profiles belong to many hosts: set it in its profile by hand"
+    elif app.server.user == "root":
+        reason = "runs as root, and as root nothing of others is run: give it an account"
+    else:
+        return []
+    return [Refusal(f"{app.server.name} {reason}", None)]
+
+
+def _plan_pool(app: App, one: Wanted, policy: Policy, steps: List[_Step]) -> List[Refusal]:
+    """Adds the step of a pool that is not as wanted; or why it must not be made."""
+    found = [pool for pool in known(app.running).pools if pool.name == one.pool]
+    if len(found) != 1:
+        many = "several data sources" if found else "no enabled data source (of a file: edit it)"
+        return [Refusal(f"{one.server} has {many} of the name {one.pool}", None)]
+    pool, after = found[0], _wanted(one)
+    now: Values = {name: _value(app, pool, name) for name in after}
+    changed = [name for name in after if not _is_equal(now[name], after[name])]
+    if not changed:
+        return []
+    refused = _guards(app, one, pool, {**pool.values, **after}, policy)
+    steps.append(
+        _Step(pool, {name: now[name] for name in changed}, {name: after[name] for name in changed})
+    )
+    return refused
+
+
+def _wanted(one: Wanted) -> Values:
+    behind = one.validation == BACKGROUND
+    values: Values = {MATCH: _truth(not behind), BEHIND: _truth(behind)}
+    if behind:
+        values[MILLIS] = str(one.millis)
+    given = ((CHECKER, one.checker), (SORTER, one.sorter), (FLUSH, one.flush))
+    values.update({name: value for name, value in given if value is not None})
+    return {name: values[name] for name in sorted(values)}
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _is_equal(now: Optional[str], then: Optional[str]) -> bool:
+    """A switch that is not set is off; what both unset do is decided by the other one."""
+    return now == then or (now is None and then == "false")
+
+
+def _value(app: App, pool: Pool, name: str) -> Optional[str]:
+    """What revert must be able to put back; Unanswered for what it could not."""
+    value = pool.values.get(name)
+    if name in pool.values and (value is None or not _PLAIN.match(value)):
+        raise Unanswered(
+            "command:" + asked(app.server),
+            f"{name} of {pool.name} is an expression or a text that could not be put back",
+        )
+    return value
+
+
+def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> List[Refusal]:
+    name = f"{app.server.name} {pool.name}"
+    if not re.match(r"^[A-Za-z0-9_.:/-]{1,250}$", pool.jndi or ""):
+        return [Refusal(f"{name}: its JNDI name {pool.jndi!r} tells nobody which it is", None)]
+    refused = []
+    if not then.get(CHECKER) and not then.get(SQL):
+        refused.append(
+            Refusal(f"{name} has neither checker nor statement, so it would validate nothing", None)
+        )
+    if one.validation != BACKGROUND:
+        return refused
+    if not then.get(SORTER):
+        reason = f"{name} has no exception sorter: each dead connection would go back into the pool"
+        refused.append(Refusal(reason + "; give sorter", None))
+    if not policy.stale_ok:
+        sides = both_sides(policy.round_trip_ms, pool)
+        refused.append(
+            Refusal(f"{name}: the background hands out dead connections: {sides}", "stale_ok")
+        )
+    return refused
+
+
+# -- the change ------------------------------------------------------------------------------------
+
+
+def _change(app: App, steps: List[_Step], policy: Policy) -> CommandChange:
+    """``atomic``: a batch changes all or nothing. A reload follows it as a command of its own.
+
+    Where none does, each answer of a server that waits has a header more, and a look tells the
+    result of one pool alone.
+    """
+    names = " ".join(one.pool.name for one in steps)
+    return CommandChange(
+        name=f"pools {names} of {app.server.name} at {app.server.controller}",
+        before=_state([(one.pool, one.before) for one in steps], policy.reload_ok),
+        after=_state([(one.pool, one.after) for one in steps], policy.reload_ok),
+        look=_look(app, steps, policy),
+        make=_batch(app, [(one.pool, one.after) for one in steps], policy),
+        undo=_batch(app, [(one.pool, one.before) for one in steps], policy),
+        atomic=True,
+    )
+
+
+def _address(pool: Pool) -> str:
+    return '/subsystem=datasources/{0}="{1}"'.format(
+        "xa-data-source" if pool.xa else "data-source", pool.name
+    )
+
+
+def _batch(app: App, pools: List[Tuple[Pool, Values]], policy: Policy) -> Tuple[Command, ...]:
+    operations = []
+    for pool, values in pools:
+        for name, value in values.items():
+            what = f"undefine-attribute(name={name})"
+            if value is not None:
+                what = f"write-attribute(name={name},value={value})"
+            operations.append(f"{_address(pool)}:{what}")
+    commands = [_command(app, "set pools", ["batch"] + operations + ["run-batch"], policy)]
+    if policy.reload_ok:
+        commands.append(
+            _command(app, "reload", ["reload"], policy)._replace(timeout=_RELOAD_SECONDS)
+        )
+    return tuple(commands)
+
+
+def _look(app: App, steps: List[_Step], policy: Policy) -> Command:
+    """Its state is what the server prints of the attributes, between two that always are there."""
+    operations = [
+        "{0}:query(select=[jndi-name,{1},use-fast-fail])".format(
+            _address(one.pool), ",".join(one.before)
+        )
+        for one in steps
+    ]
+    if policy.reload_ok:
+        operations.append(":query(select=[process-type,server-state])")
+    one = _command(app, "look at pools", operations, policy)
+    expected = (
+        r"\A(\{[\s\S]*^\})" if policy.reload_ok else r'\A[^{}]*\{[^{}]*"result" : (\{[^{}]*\})'
+    )
+    return one._replace(expected=expected, squeezed=True)
+
+
+def _state(pools: List[Tuple[Pool, Values]], reloaded: bool) -> str:
+    """What the look prints where pools have these values, with one blank for many."""
+    shown = []
+    for pool, values in pools:
+        lines = [("jndi-name", json.dumps(pool.jndi))]
+        lines += [
+            (name, json.dumps(value) if name in _TEXTS else value)
+            for name, value in values.items()
+            if value is not None
+        ]
+        shown.append(lines + [("use-fast-fail", pool.values.get("use-fast-fail") or "false")])
+    if reloaded:
+        shown.append([("process-type", '"Server"'), ("server-state", '"running"')])
+    results = []
+    for lines in shown:
+        inner = ",\n".join(f'"{name}" : {value}' for name, value in lines)
+        results.append("{\n" + inner + "\n}")
+    if not reloaded:
+        return "\n".join(results)
+    return "\n".join('{\n"outcome" : "success",\n"result" : ' + one + "\n}" for one in results)
+
+
+def _command(app: App, purpose: str, operations: List[str], policy: Policy) -> Command:
+    return command(
+        app.server,
+        f"jboss-cli {app.server.name}: {purpose}",
+        known(app.running).java,
+        operations,
+        policy.answer_seconds,
+    )

@@ -5,12 +5,13 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, decimal, entries, one_of, reader, whole_number
+from ...fields import checked_by, decimal, entries, flag, one_of, reader, whole_number
 from ...policy import PolicyValues
 
 NAME = "pool_validation"
 
 STANDALONE, DOMAIN = "standalone", "domain"
+FOREGROUND, BACKGROUND = "foreground", "background"
 
 
 def _name(given: PolicyValues, name: str) -> str:
@@ -51,6 +52,30 @@ class Server(NamedTuple):
         return self.base or f"{self.home}/{self.mode}"
 
 
+def _class(given: PolicyValues, name: str) -> str:
+    text = str(given[name])
+    if not re.match(r"^[A-Za-z_$][A-Za-z0-9_.$]{0,250}$", text):
+        raise given.error(name, f"must be the name of a class, not {text[:80]!r}")
+    return text
+
+
+class Wanted(NamedTuple):
+    """How apply makes a pool validate; None leaves as it is what the server has.
+
+    ``millis`` is the interval in the background.
+    """
+
+    pool: str = checked_by(_name, "str")
+    server: str = checked_by(_name, "str")
+    validation: str = one_of(FOREGROUND, BACKGROUND)
+    millis: int = whole_number(1000, 86400000).optional(10000)
+    checker: Optional[str] = checked_by(_class, "str").optional()
+    sorter: Optional[str] = checked_by(_class, "str").optional()
+    flush: Optional[str] = one_of(
+        "FailingConnectionOnly", "EntirePool", "InvalidIdleConnections", "IdleConnections"
+    ).optional()
+
+
 class Policy(NamedTuple):
     """The role's variables (roles/pool_validation/meta/argument_specs.yml).
 
@@ -62,6 +87,24 @@ class Policy(NamedTuple):
     round_trip_warn_ms: float = decimal(0, 60000)
     firewall_idle_minutes: Optional[int] = whole_number(1, 100000).none_for("unknown")
     answer_seconds: float = decimal(1, 600)
+    wanted: Tuple[Wanted, ...] = entries(
+        Wanted,
+        key=lambda one: (one.server, one.pool),
+        twice="names a pool of a server twice: {0}",
+    )
+    reload_ok: bool = flag()
+    stale_ok: bool = flag()
 
 
-policy_from = reader(NAME, Policy)
+def _of_servers(policy: Policy, given: PolicyValues) -> Policy:
+    """What is wanted of a server that nobody listed would be wanted of nothing."""
+    listed = {one.name for one in policy.servers if isinstance(one, Server)}
+    if len(listed) < len(policy.servers):
+        return policy  # one of them cannot be used, which is an error of its own
+    for one in policy.wanted:
+        if isinstance(one, Wanted) and one.server not in listed:
+            raise given.error("wanted", f"names {one.server}, which is none of the servers")
+    return policy
+
+
+policy_from = reader(NAME, Policy, _of_servers)

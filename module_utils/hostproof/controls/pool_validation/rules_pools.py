@@ -15,26 +15,17 @@ from ...errors import Unanswered
 from ...finding import FAIL, PASS, WARN
 from ...parsers.number import decimal
 from .facts import Facts
-from .policy import Policy
+from .policy import BACKGROUND, FOREGROUND, Policy
+from .sides import BEHIND, BOTH_SIDES, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL, both_sides
 from .subjects import POOLS, Known, rules
 
-FOREGROUND, BACKGROUND, NOTHING = "foreground", "background", "nothing"
-
-CHECKER, SQL = "valid-connection-checker-class-name", "check-valid-connection-sql"
-SORTER, FLUSH = "exception-sorter-class-name", "flush-strategy"
-MATCH, BEHIND, MILLIS = "validate-on-match", "background-validation", "background-validation-millis"
+NOTHING = "nothing"
 
 _SOURCE = (
     "IronJacamar, BaseWrapperManagedConnectionFactory and JBJCA-1153; JBoss EAP Configuration "
     "Guide, Database Connection Validation"
 )
 _SEED = "J. Wartak, Very simple demonstration how to limit latency impact, 2016"
-_BOTH_SIDES = (
-    "the foreground costs a round trip at each checkout and hands out no dead connection; the "
-    "background costs none and hands out connections that died for up to 1.5 times its interval, "
-    "so that it needs an exception sorter that knows the database's errors, flush-strategy "
-    "EntirePool, a short interval and an application that tries again"
-)
 
 
 class Mode(NamedTuple):
@@ -90,7 +81,7 @@ def validated(pool: Known, _facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         FAIL if told.name == NOTHING else PASS,
         why=f"Nothing is validated: {told.why}." if told.name == NOTHING else None,
-        fix="set a checker class of the database, and one of both ways: " + _BOTH_SIDES,
+        fix="set a checker class of the database, and one of both ways: " + BOTH_SIDES,
         desired="foreground or background",
         running=_layers(pool, told),
     )
@@ -115,7 +106,7 @@ def foreground(pool: Known, _facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN if slow else PASS,
         why=f"{told.why}. {_cost(trip)}" if slow else None,
-        fix="decide with both sides: " + _BOTH_SIDES,
+        fix="decide with both sides: " + both_sides(trip, pool.pool),
         desired=f"a round trip of at most {policy.round_trip_warn_ms:g} ms, or the background",
         running=_layers(pool, told),
         in_use=None if trip is None else _cost(trip),
@@ -159,7 +150,7 @@ def background(pool: Known, _facts: Facts, policy: Policy) -> Verdict:
         status,
         why="; ".join(wrong) + "." if wrong else None,
         fix="set what is missing, and see that the application takes a new connection and tries "
-        "again: " + _BOTH_SIDES,
+        "again: " + BOTH_SIDES,
         desired="an exception sorter, EntirePool, an interval within the firewall's idle time",
         running=_layers(pool, told),
     )

@@ -1,0 +1,31 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the foreground and the background cost and let through, for findings and for apply."""
+
+from typing import Optional
+
+from .facts import Pool
+
+CHECKER, SQL = "valid-connection-checker-class-name", "check-valid-connection-sql"
+SORTER, FLUSH = "exception-sorter-class-name", "flush-strategy"
+MATCH, BEHIND, MILLIS = "validate-on-match", "background-validation", "background-validation-millis"
+
+BOTH_SIDES = (
+    "the foreground costs a round trip at each checkout and hands out no dead connection; the "
+    "background costs none and hands out connections that died for up to 1.5 times its interval, "
+    "so that it needs an exception sorter that knows the database's errors, flush-strategy "
+    "EntirePool, a short interval and an application that tries again"
+)
+
+
+def both_sides(trip: Optional[float], pool: Pool) -> str:
+    """The same with the numbers of one pool; ``trip`` is the round trip in ms."""
+    saved = "one round trip (pool_validation_round_trip_ms is unknown)"
+    if trip is not None:
+        saved = f"{trip:g} ms"
+    most = pool.values.get("max-pool-size") or "20"
+    return (
+        f"{BOTH_SIDES}. The background saves {saved} a request; after a failover up to {most} "
+        "requests get a dead connection (max-pool-size), 1 with EntirePool and a sorter that "
+        "knows the error"
+    )
