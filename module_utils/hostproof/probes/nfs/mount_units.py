@@ -2,32 +2,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The mount units that systemd finds at boot, with their drop-ins, and what pulls them in.
 
-What lies below /run does not survive a boot and is left out, but for the folders of generators,
-which a boot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
-systemd.mount(5); unit_file_find_dropin_paths() in src/shared/dropin.c.
+Source: systemd.mount(5).
 """
 
 from collections import OrderedDict
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ...answer import attempt, known, unless_absent
+from ...answer import attempt, known
 from ...errors import Absent, ParseError
 from ...host import Host
 from ...parsers.systemd import systemd_unit
+from ..systemd import unit_files
 
-GENERATED = "/run/systemd/generator"
-#: The folder whose units win stands first.
-FOLDERS = (
-    "/etc/systemd/system.control",
-    "/run/systemd/generator.early",
-    "/etc/systemd/system",
-    "/etc/systemd/system.attached",
-    GENERATED,
-    "/usr/local/lib/systemd/system",
-    "/usr/lib/systemd/system",
-    "/lib/systemd/system",
-    "/run/systemd/generator.late",
-)
 _PULLS = (".wants", ".requires", ".upholds")
 _FSTAB = "/etc/fstab"
 #: As parse_boolean() of systemd reads a setting.
@@ -71,11 +57,7 @@ class Units(NamedTuple):
 
 def read_units(host: Host) -> Units:
     """Every mount unit that does not stem from fstab, and drop-ins for those that do."""
-    names: Dict[str, List[str]] = OrderedDict()
-    for folder in FOLDERS:
-        listed = unless_absent(attempt(host.list_dir, folder), [])
-        if listed and not any(host.real_path(folder) == host.real_path(one) for one in names):
-            names[folder] = listed
+    names = unit_files.names_by_folder(host)
     found: Dict[str, MountUnit] = OrderedDict()
     for name in sorted(_mount_names(names)):
         unit = _read_unit(host, names, name)
@@ -85,7 +67,7 @@ def read_units(host: Host) -> Units:
     for folder, listed in names.items():
         for name in listed:
             # What fstab's generator pulls in is known from fstab.
-            if name.endswith(_PULLS) and folder != GENERATED:
+            if name.endswith(_PULLS) and folder != unit_files.GENERATED:
                 pulled_in.update(host.list_dir(f"{folder}/{name}"))
     return Units(found, pulled_in)
 
@@ -112,12 +94,8 @@ def _mount_names(names: Dict[str, List[str]]) -> Set[str]:
 
 def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> Optional[MountUnit]:
     """None for a unit that a generator made of fstab and that no drop-in changes."""
-    place = ""
-    for folder, listed in names.items():
-        if name in listed:
-            place = f"{folder}/{name}"
-            break
-    drop_ins = _drop_ins(host, names, name)
+    place = unit_files.place_of(names, name)
+    drop_ins = unit_files.drop_ins(host, names, name)
     files = ([place] if place else []) + drop_ins
     units: List[systemd_unit.Unit] = []
     masked, problem = False, ""
@@ -130,7 +108,7 @@ def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> Optional[M
             units.append(systemd_unit.parse(known(text), path))
         except ParseError as error:
             problem = f"{path}: {error}"
-    if place.startswith(GENERATED + "/") and _comes_from_fstab(units):
+    if place.startswith(unit_files.GENERATED + "/") and _comes_from_fstab(units):
         place = ""
         units = units[1:]
     if not place and not drop_ins:
@@ -166,27 +144,3 @@ def _mount_unit(
 def _comes_from_fstab(units: List[systemd_unit.Unit]) -> bool:
     source = systemd_unit.last(units[:1], "Unit", "SourcePath")
     return source is not None and source.value == _FSTAB
-
-
-def _drop_ins(host: Host, names: Dict[str, List[str]], name: str) -> List[str]:
-    """The drop-ins of a unit in the order in which systemd reads them.
-
-    They are read by file name, whatever their folder. Of one name that counts which stands in the
-    folder of the higher precedence; folders for all units of the type come last.
-    """
-    stem = name[: -len(".mount")]
-    own = [name + ".d"]
-    for at in range(len(stem) - 1, 0, -1):
-        if stem[at - 1] == "-":
-            own.append(stem[:at] + ".mount.d")
-    search = [(folder, sub) for folder in names for sub in own]
-    search += [(folder, "mount.d") for folder in names]
-    chosen: Dict[str, str] = {}
-    for folder, sub in search:
-        if sub not in names[folder]:
-            continue
-        below = f"{folder}/{sub}"
-        for file_name in host.list_dir(below):
-            if file_name.endswith(".conf"):
-                chosen.setdefault(file_name, f"{below}/{file_name}")
-    return [chosen[file_name] for file_name in sorted(chosen)]

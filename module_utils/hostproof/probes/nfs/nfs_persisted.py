@@ -20,6 +20,7 @@ from ...parsers.nfs import (
     vfstab,
 )
 from ...parsers.systemd import systemd_unit
+from ..systemd import unit_files
 from . import mount_units
 from .automounts import AutoMounts, Unread, read_automounts
 
@@ -451,7 +452,7 @@ def _differing(host: Host, listed: List[_Listed], units: Optional[mount_units.Un
         if line.path in seen:
             continue
         seen.append(line.path)
-        path = f"{mount_units.GENERATED}/{systemd_unit.unit_name(line.path)}"
+        path = f"{unit_files.GENERATED}/{systemd_unit.unit_name(line.path)}"
         text = attempt(host.read_text, path)
         if isinstance(text, Absent) or not _is_made_of(known(text), path, line):
             found.append(line.path)

@@ -14,7 +14,7 @@ from ...answer import Answer, attempt, known
 from ...errors import Absent, Unanswered
 from ...host import Host, Process
 from ...parsers.kernel import numa_maps, proc_limits, proc_maps, proc_status, smaps, sysvipc_shm
-from ...parsers.unix import getent
+from ..unix import accounts
 
 PMON = r"^(ora|db|asm|mdb|apx)_pmon_\S+$"
 
@@ -98,19 +98,11 @@ def _look_at(host: Host, process: Process) -> Instance:
         kind=process.argv0.split("_", 1)[0],
         pid=process.pid,
         uid=process.uid,
-        user=attempt(_user_name, host, process.uid),
+        user=attempt(accounts.user_name, host, process.uid),
         segments=attempt(_read_sga, host, folder),
         limits=attempt(lambda: proc_limits.parse(host.read_text(folder + "/limits"))),
         status=attempt(lambda: proc_status.parse(host.read_text(folder + "/status"))),
     )
-
-
-def _user_name(host: Host, uid: int) -> str:
-    output = host.run(["getent", "passwd", str(uid)])
-    accounts = getent.parse_passwd(output.stdout) if output.rc == 0 else []
-    if not accounts:
-        raise Absent(f"command:getent passwd {uid}", f"no account has uid {uid}")
-    return str(accounts[0].name)
 
 
 def _read_sga(host: Host, folder: str) -> List[Segment]:

@@ -11,17 +11,17 @@ process, who says where they are and so could have root read any file.
 """
 
 import re
-from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt, known, unless_absent
 from ...command import Command
 from ...errors import Absent, HostproofError, ParseError, Unanswered
 from ...host import Host, Process
-from ...parsers.kernel import proc_limits
+from ...parsers.kernel import proc_cgroup, proc_limits
 from ...parsers.number import decimal, integer
 from ...parsers.oracle import listener_log, orabasetab, oracle_net
-from ...parsers.unix import getent
 from ..nfs import nfs_files
+from ..unix import accounts
 
 TNSLSNR = r"(^|/)tnslsnr$"
 
@@ -192,7 +192,7 @@ def _look_at(host: Host, process: Process) -> Listener:
     environment = attempt(host.environment, process.pid, ENVIRONMENT)
     home = _home_of(host, process, environment)
     name = _name_of(host, process)
-    user = attempt(_user_name, host, process.uid)
+    user = attempt(accounts.user_name, host, process.uid)
     found = attempt(lambda: _find_file(host, home, known(environment), known(user)))
     main = attempt(lambda: _read_file(host, known(found)[0], known(user)))
     return Listener(
@@ -209,7 +209,9 @@ def _look_at(host: Host, process: Process) -> Listener:
         included=attempt(lambda: _read_included(host, known(main), known(user), 1)),
         others=attempt(lambda: _read_others(host, home, name, known(main).path, known(user))),
         limits=attempt(lambda: _read_limits(host.read_text(folder + "/limits"))),
-        unit=attempt(lambda: _unit_of(host.read_text(folder + "/cgroup"))),
+        unit=attempt(
+            lambda: proc_cgroup.service_of(proc_cgroup.parse(host.read_text(folder + "/cgroup")))
+        ),
     )
 
 
@@ -234,15 +236,6 @@ def _name_of(host: Host, process: Process) -> str:
     """Its first argument; without one it is LISTENER."""
     name = unless_absent(attempt(host.argument, process.pid, 1), "")
     return name.upper() if name and not name.startswith("-") else "LISTENER"
-
-
-def _user_name(host: Host, uid: int) -> str:
-    argv = ["getent", "passwd", str(uid)]
-    output = host.run(argv)
-    accounts = getent.parse_passwd(output.stdout) if output.rc == 0 else []
-    if not accounts:
-        raise Absent("command:" + " ".join(argv), f"no account has uid {uid}")
-    return str(accounts[0].name)
 
 
 #: Seconds since 1970, in the year 6325.
@@ -360,19 +353,3 @@ def _read_limits(text: str) -> Dict[str, Tuple[int, int]]:
             soft, hard = rows[row].soft, rows[row].hard
             found[name] = (-1 if soft is None else soft, -1 if hard is None else hard)
     return found
-
-
-#: Services that start a shell or a job, and so do not look after what it leaves behind.
-_SHELLS = ("sshd.service", "ssh.service", "crond.service", "cron.service", "atd.service")
-
-
-def _unit_of(text: str) -> Optional[str]:
-    """The service of /proc/PID/cgroup (cgroups(7)), None for a session or no systemd."""
-    units: Set[str] = set()
-    for line in text.split("\n"):
-        controllers, _, path = line.partition(":")[2].partition(":")
-        if controllers not in ("", "name=systemd") or "/user.slice/" in path:
-            continue
-        units.update(part for part in path.split("/") if part.endswith(".service"))
-    owners = sorted(units.difference(_SHELLS))
-    return owners[0] if owners else None

@@ -1,0 +1,70 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The files of systemd's units at the next boot, and in which order their drop-ins are read.
+
+What lies below /run does not survive a boot and is left out, but for the folders of generators,
+which a boot fills again. Sources: systemd.unit(5), "Unit File Load Path" and drop-ins;
+unit_file_find_dropin_paths() in src/shared/dropin.c.
+"""
+
+from collections import OrderedDict
+from typing import Dict, List
+
+from ...answer import attempt, unless_absent
+from ...host import Host
+
+GENERATED = "/run/systemd/generator"
+#: The folder whose units win stands first.
+FOLDERS = (
+    "/etc/systemd/system.control",
+    "/run/systemd/generator.early",
+    "/etc/systemd/system",
+    "/etc/systemd/system.attached",
+    GENERATED,
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+    "/run/systemd/generator.late",
+)
+
+
+def names_by_folder(host: Host) -> Dict[str, List[str]]:
+    """What lies in each folder, the one that wins first; one that is another's link is left out."""
+    names: Dict[str, List[str]] = OrderedDict()
+    for folder in FOLDERS:
+        listed = unless_absent(attempt(host.list_dir, folder), [])
+        if listed and not any(host.real_path(folder) == host.real_path(one) for one in names):
+            names[folder] = listed
+    return names
+
+
+def place_of(names: Dict[str, List[str]], name: str) -> str:
+    """The path of the unit file that counts; "" where there is none."""
+    for folder, listed in names.items():
+        if name in listed:
+            return f"{folder}/{name}"
+    return ""
+
+
+def drop_ins(host: Host, names: Dict[str, List[str]], name: str) -> List[str]:
+    """The drop-ins of a unit in the order in which systemd reads them.
+
+    They are read by file name, whatever their folder. Of one name that counts which stands in the
+    folder of the higher precedence; folders for all units of the type come last.
+    """
+    stem, _, kind = name.rpartition(".")
+    own = [name + ".d"]
+    for at in range(len(stem) - 1, 0, -1):
+        if stem[at - 1] == "-":
+            own.append(f"{stem[:at]}.{kind}.d")
+    search = [(folder, sub) for folder in names for sub in own]
+    search += [(folder, kind + ".d") for folder in names]
+    chosen: Dict[str, str] = {}
+    for folder, sub in search:
+        if sub not in names[folder]:
+            continue
+        below = f"{folder}/{sub}"
+        for file_name in host.list_dir(below):
+            if file_name.endswith(".conf"):
+                chosen.setdefault(file_name, f"{below}/{file_name}")
+    return [chosen[file_name] for file_name in sorted(chosen)]
