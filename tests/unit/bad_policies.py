@@ -381,6 +381,19 @@ CASES = {
         {"kernel_parameters_unmanaged": ["swappiness"]},
         ("kernel_parameters_unmanaged", "a key such as"),
     ),
+    # Limits of accounts.
+    "limit_of_nobody": Bad(
+        "process_limits", {"process_limits_accounts": ["@dba"]}, ("must be the name of an account",)
+    ),
+    "limit_crossing": Bad(
+        "process_limits",
+        {"process_limits_values": [{"name": "nofile", "soft": 9, "hard": 8}]},
+        ("nofile: soft must not be above hard",),
+        entry=True,
+    ),
+    "limit_left": Bad(
+        "process_limits", {"process_limits_unmanaged": ["core"]}, ("must be one of nofile",)
+    ),
     # The SGA.
     "instance_version": Bad(
         "pre_page_sga",

@@ -25,6 +25,7 @@ def _packed() -> Any:
     from .nfs_mounts import plan as nfs_mounts  # noqa: F401
     from .pool_validation import plan as pool_validation  # noqa: F401
     from .pre_page_sga import plan as pre_page_sga  # noqa: F401
+    from .process_limits import plan as process_limits  # noqa: F401
     from .storage_type import plan as storage_type  # noqa: F401
 
     return locals()

@@ -42,13 +42,19 @@ def test_an_entry_knows_its_place():
             "never",
             "/etc/tmpfiles.d/thp.conf",
             2,
+            "",
         )
     ]
 
 
 def test_the_shortest_line_has_a_type_and_a_target():
     entries = tmpfiles_d.parse("R! /tmp/x\nR!\n", "x.conf")
-    assert entries == [("R!", "/tmp/x", "", "x.conf", 1)]
+    assert entries == [("R!", "/tmp/x", "", "x.conf", 1, "")]
+
+
+def test_an_age_is_the_last_field_before_the_argument():
+    text = "q /tmp 1777 root root 10d\nd /a 0755 - - -\nC /b - - - 5d /usr/b\n"
+    assert [one.age for one in tmpfiles_d.parse(text, "x.conf")] == ["10d", "", "5d"]
 
 
 def test_only_lines_for_the_target_write_to_it():

@@ -26,13 +26,14 @@ _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "s": " ", "t"
 
 
 class Entry(NamedTuple):
-    """One line. ``type`` carries its modifiers (``w+``); argument is "" where there is none."""
+    """One line. ``type`` carries its modifiers (``w+``); "" where an argument or age is missing."""
 
     type: str
     target: str
     argument: str
     path: str
     line: int
+    age: str = ""
 
 
 def parse(text: str, path: str) -> List[Entry]:
@@ -94,7 +95,8 @@ def _entry(line: str, path: str, number: int) -> Optional[Entry]:
     if _TYPE.match(kind) is None or not target.startswith("/"):
         return None
     target = "/" + "/".join(part for part in target.split("/") if part)
-    return Entry(kind, target, "" if argument == "-" else argument, path, number)
+    age = fields[5] if len(fields) == _FIELDS_BEFORE_ARGUMENT and fields[5] != "-" else ""
+    return Entry(kind, target, "" if argument == "-" else argument, path, number, age)
 
 
 def _unescape(text: str) -> Optional[str]:

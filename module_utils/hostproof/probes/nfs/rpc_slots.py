@@ -16,12 +16,12 @@ from ...errors import HostproofError, Unanswered
 from ...host import Host
 from ...parsers.kernel import kernel_cmdline, modprobe_d, sysctl_number
 from ...parsers.systemd import conf_d, sysctl_d
+from ..systemd import conf_files
 from ..systemd.boot import (
     PROC_SYS,
     Boot,
     SysctlAtBoot,
     Write,
-    conf_files,
     later_writes,
     outcome,
     read_boot,
@@ -167,7 +167,7 @@ def _sysctl(boot: Boot, key: str) -> List[Write]:
 
 def _read_modprobe(host: Host) -> Modprobe:
     found = Modprobe([], [])
-    for path in modprobe_d.effective_files(conf_files(host, modprobe_d.DIRECTORIES)):
+    for path in modprobe_d.effective_files(conf_files.paths(host, modprobe_d.DIRECTORIES)):
         text = unless_absent(attempt(host.read_text, path), "")
         parsed = modprobe_d.parse(text, path)
         found.options.extend(parsed.options)
@@ -180,7 +180,7 @@ def _applied_by(host: Host, modprobe: Modprobe) -> Optional[str]:
     command = modprobe_d.install(modprobe.installs, _MODULE)
     if command is not None and "sysctl" in command.command:
         return f"{command.path}:{command.line}"
-    for path in conf_d.effective_files(_LOADED_AT_BOOT, conf_files(host, _LOADED_AT_BOOT)):
+    for path in conf_d.effective_files(_LOADED_AT_BOOT, conf_files.paths(host, _LOADED_AT_BOOT)):
         text = unless_absent(attempt(host.read_text, path), "")
         for number, line in enumerate(text.splitlines(), 1):
             if line.strip() == _MODULE:

@@ -17,7 +17,7 @@ from ...host import Host
 from ...parsers import glob_pattern
 from ...parsers.kernel import kernel_cmdline, sysctl_number
 from ...parsers.systemd import boot_commands, sysctl_d, tmpfiles_d, tuned
-from . import boot_scripts
+from . import boot_scripts, conf_files
 from .boot_scripts import Command
 
 SYSCTL_CONF = "/etc/sysctl.conf"
@@ -115,7 +115,7 @@ def read_boot(host: Host) -> Boot:
     return Boot(
         sysctl=attempt(_read_sysctl, host),
         cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
-        tmpfiles=attempt(_read_tmpfiles, host),
+        tmpfiles=attempt(conf_files.read_tmpfiles, host),
         tuned=active,
         rc_local=rc_local,
         others=others,
@@ -546,13 +546,13 @@ def _acts_here(unit: tuned.Unit, active: Tuned) -> Optional[bool]:
 
 
 def _read_sysctl(host: Host) -> SysctlTree:
-    paths = conf_files(host, sysctl_d.DIRECTORIES)
+    paths = conf_files.paths(host, sysctl_d.DIRECTORIES)
     read = sysctl_d.effective_files(paths)
     assignments: List[sysctl_d.Assignment] = []
     texts: Dict[str, str] = {}
     links: Dict[str, str] = {}
     for path in read:
-        text = _text_of_link(host, path)
+        text = conf_files.text_of_link(host, path)
         if text is None:
             continue
         texts[path] = text
@@ -584,38 +584,9 @@ def _read_reapplied(
     found: List[sysctl_d.Assignment] = []
     for name in sorted(chosen):
         path = chosen[name]
-        text = texts[path] if path in texts else _text_of_link(host, path)
+        text = texts[path] if path in texts else conf_files.text_of_link(host, path)
         found.extend(sysctl_d.parse_plain(text or "", path))
     return found + sysctl_d.parse_plain(own, SYSCTL_CONF)
-
-
-def _read_tmpfiles(host: Host) -> List[tmpfiles_d.Entry]:
-    paths = tmpfiles_d.effective_files(conf_files(host, tmpfiles_d.DIRECTORIES))
-    entries: List[tmpfiles_d.Entry] = []
-    for path in paths:
-        entries.extend(tmpfiles_d.parse(_text_of_link(host, path) or "", path))
-    return entries
-
-
-def conf_files(host: Host, folders: Sequence[str]) -> List[str]:
-    """Every *.conf of the folders; a folder that is another folder's link is read once."""
-    found: List[str] = []
-    seen = set()
-    for folder in folders:
-        names = unless_absent(attempt(host.list_dir, folder), [])
-        if not names:
-            continue
-        real = host.real_path(folder)
-        if real not in seen:
-            seen.add(real)
-            found.extend(f"{folder}/{name}" for name in names if name.endswith(".conf"))
-    return found
-
-
-def _text_of_link(host: Host, path: str) -> Optional[str]:
-    """The text of a listed file, or None where a dangling link leads nowhere (systemd skips it)."""
-    text = attempt(host.read_text, path)
-    return None if isinstance(text, Absent) else str(known(text))
 
 
 def read_tuned(host: Host) -> Tuned:

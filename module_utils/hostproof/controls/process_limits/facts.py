@@ -1,0 +1,197 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of limits: for logins, for units, and in each process that runs."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import Unanswered
+from ...host import Host, Process
+from ...parsers.kernel import meminfo, proc_cgroup, proc_limits
+from ...parsers.systemd import systemd_unit, tmpfiles_d
+from ...parsers.unix import limits_conf
+from ...probes.kernel import cgroups
+from ...probes.systemd import conf_files, unit_files
+from ...probes.unix import accounts as accounts_probe
+from ...probes.unix import limits as limits_probe
+from ...probes.unix import pam
+from .policy import Policy
+from .table import ROWS
+
+#: Those whose limits every session and every process of a database inherits or shows.
+PROCESSES = (
+    r"^((ora|db|asm|mdb|apx)_(pmon|lgwr)_\S+"
+    r"|(\S*/)?tnslsnr|/\S+/bin/(ohasd|crsd|ocssd)\.bin)$"
+)
+PROCESSES_KEY = "processes:oracle"
+NR_OPEN = "/proc/sys/fs/nr_open"
+REMOVE_IPC = (
+    "busctl",
+    "get-property",
+    "org.freedesktop.login1",
+    "/org/freedesktop/login1",
+    "org.freedesktop.login1.Manager",
+    "RemoveIPC",
+)
+LOGIND = "/etc/systemd/logind.conf"
+CLEANER = ("systemctl", "is-active", "systemd-tmpfiles-clean.timer")
+#: Units that start Clusterware or, by the custom of most sites, a database.
+STARTERS = ("oracle-ohasd.service", "ohasd.service", "dbora.service")
+_SHOWN = tuple(name for row in ROWS for name in (f"Limit{row.unit}Soft", f"Limit{row.unit}")) + (
+    "TasksMax",
+)
+SHOW_UNIT = "--property=" + ",".join(_SHOWN)
+SHOW_MANAGER = "--property=" + ",".join("Default" + name for name in _SHOWN)
+
+
+class Running(NamedTuple):
+    """A process of Oracle. ``groups`` are its groups of control by controller."""
+
+    process: Process
+    name: str
+    user: Answer[str]
+    limits: Answer[Dict[str, proc_limits.Limit]]
+    groups: Answer[Dict[str, str]]
+
+
+class UnitFacts(NamedTuple):
+    """A service: its files in the order of reading, and its properties as systemd has them now."""
+
+    files: Answer[List[systemd_unit.Unit]]
+    paths: Tuple[str, ...]
+    loaded: Answer[Dict[str, str]]
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place.
+
+    ``announced`` are accounts that must exist. ``system`` and ``logind`` are systemd's settings at
+    the next boot, ``manager`` its defaults as they are now.
+    """
+
+    meminfo: Answer[Dict[str, int]]
+    nr_open: Answer[int]
+    entries: Answer[List[limits_conf.Entry]]
+    running: Answer[List[Running]]
+    announced: Tuple[str, ...]
+    accounts: Answer[Dict[str, limits_probe.Account]]
+    pam: Answer[Dict[str, Answer[bool]]]
+    units: Answer[Dict[str, UnitFacts]]
+    system: Answer[List[systemd_unit.Unit]]
+    manager: Answer[Dict[str, str]]
+    cgroups: Dict[str, Answer[cgroups.Room]]
+    logind: Answer[List[systemd_unit.Unit]]
+    logind_text: Answer[str]
+    remove_ipc: Answer[str]
+    tmpfiles: Answer[List[tmpfiles_d.Entry]]
+    cleaner: Answer[str]
+    file: Answer[str]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything that the checks and the plan need; nothing is written."""
+    running = attempt(_read_running, host)
+    announced = _announced(policy)
+    groups = [known(one.groups) for one in if_known(running, []) if isinstance(one.groups, dict)]
+    return Facts(
+        meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
+        nr_open=attempt(host.read_number, NR_OPEN),
+        entries=attempt(limits_probe.read_entries, host),
+        running=running,
+        announced=announced,
+        accounts=attempt(limits_probe.read_accounts, host, _accounts(policy, announced, running)),
+        pam=attempt(pam.read_services, host, "pam_limits.so"),
+        units=attempt(_read_units, host, groups),
+        system=attempt(conf_files.read_settings, host, "system.conf"),
+        manager=attempt(_show, host, ["systemctl", "show", SHOW_MANAGER]),
+        cgroups={cgroups.name_of(one): attempt(cgroups.read_room, host, one) for one in groups},
+        logind=attempt(conf_files.read_settings, host, "logind.conf"),
+        logind_text=attempt(host.read_text, LOGIND),
+        remove_ipc=attempt(_read_remove_ipc, host),
+        tmpfiles=attempt(conf_files.read_tmpfiles, host),
+        cleaner=attempt(lambda: host.run(list(CLEANER)).stdout.strip()),
+        file=attempt(host.read_text, policy.limits_file),
+    )
+
+
+def _announced(policy: Policy) -> Tuple[str, ...]:
+    if policy.accounts is not None:
+        return policy.accounts
+    if policy.profile is None:
+        return ()
+    return ("oracle", "grid") if policy.profile.cluster else ("oracle",)
+
+
+def _accounts(
+    policy: Policy, announced: Tuple[str, ...], running: Answer[List[Running]]
+) -> List[str]:
+    """Those that are announced, else the customary ones if they exist; and who runs something."""
+    names = list(announced) if policy.accounts is not None else ["oracle", "grid"]
+    for one in if_known(running, []):
+        if one.process.uid != 0 and isinstance(one.user, str) and one.user not in names:
+            names.append(one.user)
+    return names
+
+
+def _read_running(host: Host) -> List[Running]:
+    found = []
+    for process in host.processes("oracle", PROCESSES):
+        program = process.argv0.rpartition("/")[2]
+        is_instance = "_" in program
+        if process.runs("oracle" if is_instance else program) is not False:
+            found.append(_look_at(host, process, program))
+    return sorted(found, key=lambda one: (one.name, one.process.pid))
+
+
+def _look_at(host: Host, process: Process, program: str) -> Running:
+    folder = f"/proc/{process.pid}"
+    name = program
+    if program == "tnslsnr":
+        name = f"{program} {unless_absent(attempt(host.argument, process.pid, 1), 'LISTENER')}"
+    return Running(
+        process=process,
+        name=name,
+        user=attempt(accounts_probe.user_name, host, process.uid),
+        limits=attempt(lambda: proc_limits.parse(host.read_text(folder + "/limits"))),
+        groups=attempt(lambda: proc_cgroup.parse(host.read_text(folder + "/cgroup"))),
+    )
+
+
+def _read_units(host: Host, groups: List[Dict[str, str]]) -> Dict[str, UnitFacts]:
+    names = unit_files.names_by_folder(host)
+    wanted = [one for one in STARTERS if unit_files.place_of(names, one)]
+    wanted += [one for one in map(proc_cgroup.service_of, groups) if one is not None]
+    return {one: _read_unit(host, names, one) for one in sorted(set(wanted))}
+
+
+def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> UnitFacts:
+    place = unit_files.place_of(names, name)
+    paths = ([place] if place else []) + unit_files.drop_ins(host, names, name)
+    return UnitFacts(
+        files=attempt(
+            lambda: [
+                systemd_unit.parse(conf_files.text_of_link(host, one) or "", one) for one in paths
+            ]
+        ),
+        paths=tuple(paths),
+        loaded=attempt(_show, host, ["systemctl", "show", SHOW_UNIT, name]),
+    )
+
+
+def _show(host: Host, argv: List[str]) -> Dict[str, str]:
+    output = host.run(argv)
+    if output.rc != 0:
+        key = "command:" + " ".join(argv)
+        raise Unanswered(key, f"systemctl answered {output.rc}: {output.stderr.strip()[:200]}")
+    pairs = [line.partition("=") for line in output.stdout.splitlines()]
+    return {name: value for name, _, value in pairs}
+
+
+def _read_remove_ipc(host: Host) -> str:
+    """ "yes" or "no", as logind has it now (org.freedesktop.login1(5))."""
+    output = host.run(list(REMOVE_IPC))
+    words: Optional[str] = {"b true": "yes", "b false": "no"}.get(output.stdout.strip())
+    if output.rc != 0 or words is None:
+        text = (output.stdout + output.stderr).strip()[:200]
+        raise Unanswered("command:" + " ".join(REMOVE_IPC), f"logind does not tell: {text}")
+    return words

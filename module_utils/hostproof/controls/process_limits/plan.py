@@ -1,0 +1,49 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans one file of limits.d with what logins of the accounts lack.
+
+What another file grants as wanted stays there, and what would lose to another is refused. Units,
+logind and tmpfiles are judged and not written: whoever owns them restarts what they are of.
+"""
+
+from typing import List
+
+from ...answer import known, unless_absent
+from ...change import FileChange, Plan
+from ...checking import Skip
+from .facts import Facts
+from .policy import Policy
+from .steps import Step, content, refusals, steps
+from .subjects import skip_without_oracle
+
+
+def plan(facts: Facts, policy: Policy) -> Plan:
+    """The file that makes logins as the policy says; raises what it would have to guess."""
+    try:
+        skip_without_oracle(facts, policy)
+    except Skip as reason:
+        return Plan([], [], [reason.why], [])
+    found = steps(facts, policy)
+    before = unless_absent(facts.file, None)
+    text = content(found, facts, policy)
+    pending = [
+        f"The host has no account {name}: its limits wait for the account."
+        for name in facts.announced
+        if name not in known(facts.accounts)
+    ]
+    if text == before or text is None:
+        return Plan([], refusals(found, facts, policy), pending, [])
+    change = FileChange(policy.limits_file, text, before)
+    return Plan([change], refusals(found, facts, policy), pending + _waiting(found), [])
+
+
+def _waiting(found: List[Step]) -> List[str]:
+    told = [
+        f"The file wins over {entry.path}:{entry.line} ({entry.domain} {entry.type} {entry.item} "
+        f"{entry.value}), which stays as it is."
+        for entry in sorted({entry for one in found for entry in one.over})
+    ]
+    return told + [
+        "The limits are of logins to come: instances, listeners and Clusterware keep theirs until "
+        "they are restarted from one, and what a unit starts never sees the file."
+    ]

@@ -1,0 +1,183 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a login of each account gets: which line of limits.d wins, and whether PAM reads them."""
+
+from typing import List, NamedTuple, Optional
+
+from ...answer import Answer, known
+from ...checking import Judged, Skip, Subjects, Verdict, judged
+from ...finding import PASS, WARN
+from ...parsers.unix import limits_conf
+from ...probes.unix import limits as limits_probe
+from ...probes.unix.limits import Account
+from .amounts import Demand, demands, grade_login, of_login, text_of
+from .facts import Facts
+from .policy import Policy
+from .steps import remedy
+from .subjects import LOGIN, accounts_of, rules
+
+PAM = "limits.conf(5); pam_limits(8)"
+
+
+class Login(NamedTuple):
+    """A limit of an account."""
+
+    account: Account
+    demand: Demand
+
+
+def _logins(facts: Facts, policy: Policy) -> List[Login]:
+    return [
+        Login(account, demand)
+        for account in accounts_of(facts, policy)
+        for demand in demands(facts, policy)
+    ]
+
+
+LOGINS = Subjects(
+    _logins,
+    none="No account is there yet, or process_limits_unmanaged names every limit.",
+    name=lambda one: f"{one.account.name} {one.demand.row.item}",
+    evidence=lambda _one: LOGIN,
+)
+
+
+@rules.check(
+    "process_limits.login",
+    "A login gets what Oracle's software needs",
+    severity="high",
+    takes_effect="login",
+    why="What is started from a login inherits its limits: too few files, processes or locked "
+    "memory fail in the middle of the work (ORA-27300, ORA-27123, 4 KiB pages).",
+    reference=PAM,
+    each=LOGINS,
+)
+def login(one: Login, facts: Facts, policy: Policy) -> Verdict:
+    row = one.demand.row
+    limits = limits_probe.limits_of(one.account, known(facts.entries), row.item)
+    pair = of_login(limits, row)
+    status, wrong = grade_login(one.demand, pair, facts)
+    if limits.exempt is not None:
+        wrong += f" ({limits.exempt.path}:{limits.exempt.line} frees the account of every line)"
+    fix, commands = ("", []) if status == PASS else remedy(facts, policy)
+    places = [entry for entry in (limits.soft, limits.hard) if entry is not None]
+    return Verdict(
+        status,
+        why=wrong + ".",
+        fix=fix,
+        commands=commands,
+        desired=one.demand.text(),
+        persisted=f"soft {_text(limits.soft)}, hard {_text(limits.hard)}",
+        evidence=LOGIN + tuple(sorted({"file:" + entry.path for entry in places})),
+        values={"soft": text_of(pair.soft), "hard": text_of(pair.hard)},
+        severity=row.severity,
+        reference=f"{one.demand.source}; {PAM}",
+    )
+
+
+def _text(entry: Optional[limits_conf.Entry]) -> str:
+    return "not set" if entry is None else f"{entry.value} ({entry.path}:{entry.line})"
+
+
+@rules.check(
+    "process_limits.accounts",
+    "The accounts that the policy announces exist",
+    severity="medium",
+    takes_effect="login",
+    why="Limits of an account that comes later are set by nobody unless apply runs again.",
+    reference="getent(1)",
+)
+def accounts(facts: Facts, _policy: Policy) -> Judged:
+    if not facts.announced:
+        raise Skip("Neither hostproof_profile nor process_limits_accounts announces an account.")
+    there = known(facts.accounts)
+    return [
+        Verdict(
+            PASS if name in there else WARN,
+            why="" if name in there else f"The host has no account {name}.",
+            fix="create the account, or correct process_limits_accounts, then apply",
+            desired=name,
+            running=f"uid {there[name].uid}" if name in there else "no such account",
+            evidence=["command:getent passwd " + name],
+            of=name,
+        )
+        for name in facts.announced
+    ]
+
+
+@rules.check(
+    "process_limits.one_owner",
+    "Files that set the same limit agree",
+    severity="low",
+    takes_effect="login",
+    why="Which of two files counts is decided by their names, and a package that is updated may "
+    "bring another.",
+    reference=PAM,
+)
+def one_owner(facts: Facts, policy: Policy) -> Verdict:
+    found = []
+    for one in _logins(facts, policy):
+        limits = limits_probe.limits_of(one.account, known(facts.entries), one.demand.row.item)
+        for side, winner in (("soft", limits.soft), ("hard", limits.hard)):
+            # Our own file says in its first line whose it is.
+            if winner is not None and winner.path != policy.limits_file:
+                found += _rivals(known(facts.entries), side, winner)
+    told = "; ".join(sorted(set(found)))
+    return Verdict(
+        WARN if found else PASS,
+        why=f"{told}." if told else None,
+        fix="keep one line for each limit, and leave it to its owner with process_limits_unmanaged",
+        desired="one value for each limit of an account",
+        persisted=told or "no two files disagree",
+        evidence=LOGIN,
+    )
+
+
+def _rivals(entries: List[limits_conf.Entry], side: str, winner: limits_conf.Entry) -> List[str]:
+    return [
+        f"{winner.domain} {side} {winner.item} {winner.value} of {_place(winner)} wins over "
+        f"{one.value} of {_place(one)}"
+        for one in entries
+        if (one.domain, one.item) == (winner.domain, winner.item)
+        and one.type in (side, "-")
+        and one.value != winner.value
+        and one.path != winner.path
+    ]
+
+
+def _place(entry: limits_conf.Entry) -> str:
+    """The file, and the package that is known to write it."""
+    name = entry.path.rpartition("/")[2]
+    owners = ("oracle-database-preinstall", "oracle-rdbms-server", "oracle-ai-database", "sapconf")
+    owner = [one for one in owners if name.startswith(one)]
+    return f"{entry.path}:{entry.line}" + (f" (package {owner[0]})" if owner else "")
+
+
+@rules.check(
+    "process_limits.pam",
+    "Every way in reads the limits",
+    severity="medium",
+    takes_effect="login",
+    why="A session that does not go through pam_limits has the limits of the daemon that opened "
+    "it, whatever the files say.",
+    reference=PAM + "; pam.conf(5)",
+)
+def pam(facts: Facts, _policy: Policy) -> Judged:
+    services = known(facts.pam)
+    if not services:
+        raise Skip("There is no stack of PAM on this host.")
+    return [
+        judged(_judge_service, name, answer, of=name) for name, answer in sorted(services.items())
+    ]
+
+
+def _judge_service(name: str, answer: Answer[bool]) -> Verdict:
+    has = known(answer)
+    return Verdict(
+        PASS if has else WARN,
+        why="" if has else f"Sessions of {name} do not go through pam_limits.so.",
+        fix=f"add 'session required pam_limits.so' to /etc/pam.d/{name}, or to what it includes",
+        desired="session ... pam_limits.so",
+        persisted="in the stack" if has else "not in the stack",
+        evidence=[f"file:/etc/pam.d/{name}"],
+    )

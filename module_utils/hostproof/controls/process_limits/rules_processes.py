@@ -1,0 +1,166 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the processes of Oracle that run were given, and how much room their groups leave them."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, known
+from ...checking import Subjects, Verdict
+from ...errors import Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.kernel import proc_cgroup
+from ...parsers.size import human
+from ...probes.kernel import cgroups
+from .amounts import demand_of, demands, grade, of_process, worst
+from .facts import Facts, Running
+from .policy import Policy
+from .subjects import NO_PROCESS, PROCESSES, rules
+from .table import ROWS
+
+#: Percent of the tasks or the memory of a group that may be used before it is wrong.
+_FULL = 90
+
+
+@rules.check(
+    "process_limits.in_force",
+    "The process has the limits that it needs",
+    severity="high",
+    takes_effect="instance_restart",
+    why="A process keeps the limits of whatever started it, a login, a unit or cron, and hands "
+    "them down: servers of remote clients have those of the listener.",
+    reference="proc(5), /proc/PID/limits; getrlimit(2)",
+    each=PROCESSES,
+    because_of=("process_limits.login", "process_limits.units"),
+)
+def in_force(one: Running, facts: Facts, policy: Policy) -> Verdict:
+    limits = known(one.limits)
+    grades, told = [], []
+    wanted = demands(facts, policy)
+    for demand in wanted:
+        row = demand.row
+        if row.item == "nproc" and one.process.uid == 0:
+            continue  # the kernel does not count root's
+        limit = limits.get(row.kernel)
+        if limit is None:
+            key = f"file:/proc/{one.process.pid}/limits"
+            raise Unanswered(key, f"the kernel shows no {row.kernel}")
+        pair = of_process(limit, row)
+        grades.append(grade(demand, pair))
+        told.append(f"{row.item} {pair.text()}")
+    status, wrong = worst(grades)
+    place = _started_in(known(one.groups))
+    return Verdict(
+        status,
+        why=f"{wrong}; it runs in {place}.",
+        fix=_fix(place),
+        desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in wanted),
+        in_use=f"{'; '.join(told)} (in {place})",
+        values={"pid": one.process.pid, "place": place},
+    )
+
+
+def _started_in(groups: Dict[str, str]) -> str:
+    """The session or service that a process is in: who gave it its limits."""
+    parts = proc_cgroup.path_of_unit(groups).split("/")
+    found = [part for part in parts if part.endswith((".service", ".scope"))]
+    return found[-1] if found else "no unit of systemd"
+
+
+def _fix(place: str) -> str:
+    if place in proc_cgroup.SHELLS[2:]:
+        return "cron has the limits of its own stack of PAM (process_limits.pam); start it anew"
+    if place.endswith(".service"):
+        return (
+            f"mend {place} (process_limits.units), or for Clusterware s_crsconfig_HOST_env.txt; "
+            "then restart what it started"
+        )
+    return "mend the login (process_limits.login), log in anew, and restart it from there"
+
+
+class Group(NamedTuple):
+    """A group of control with the names of the processes in it."""
+
+    name: str
+    room: Answer[cgroups.Room]
+
+
+def _groups(facts: Facts, _policy: Policy) -> List[Group]:
+    known(facts.running)
+    unknown = [one.groups for one in known(facts.running) if not isinstance(one.groups, dict)]
+    found: List[Group] = [Group(name, room) for name, room in facts.cgroups.items()]
+    return found + [Group("a process", problem) for problem in unknown]
+
+
+def _group_evidence(one: Group) -> Tuple[str, ...]:
+    return () if not isinstance(one.room, cgroups.Room) else one.room.evidence
+
+
+GROUPS = Subjects(
+    _groups, none=NO_PROCESS, name=lambda one: str(one.name), evidence=_group_evidence
+)
+
+
+@rules.check(
+    "process_limits.group_tasks",
+    "No group of control runs out of tasks",
+    severity="high",
+    takes_effect="now",
+    why="At pids.max of any group above it no process of the instance can fork.",
+    reference="kernel Documentation/admin-guide/cgroup-v2.rst, pids.max, pids.events",
+    each=GROUPS,
+)
+def group_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
+    room = known(one.room)
+    least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
+    status, why = PASS, ""
+    if room.tasks is not None and room.tasks.limit < least:
+        status, why = WARN, f"fewer than the {least} processes that an account is to have"
+    if room.refused:
+        status, why = FAIL, f"{room.refused} forks were refused already"
+    if _is_full(room.tasks):
+        status, why = FAIL, f"more than {_FULL} percent are used"
+    return Verdict(
+        status,
+        why=f"{_text(room.tasks)}: {why}.",
+        fix="raise TasksMax of the unit that the group is of (process_limits.tasks)",
+        desired=f"no limit, or at least {least}",
+        running=_text(room.tasks),
+        in_use=None if room.tasks is None else f"{room.tasks.used} tasks, {room.refused} refused",
+    )
+
+
+@rules.check(
+    "process_limits.group_memory",
+    "No group of control limits the memory of an instance",
+    severity="high",
+    takes_effect="now",
+    why="At memory.max of any group above it the kernel reclaims from the instance and then kills "
+    "its processes, though the host has memory free.",
+    reference="kernel Documentation/admin-guide/cgroup-v2.rst, memory.max",
+    each=GROUPS,
+)
+def group_memory(one: Group, facts: Facts, _policy: Policy) -> Verdict:
+    room = known(one.room)
+    bound = room.memory
+    if bound is None:
+        return Verdict(PASS, desired="no limit", running="no limit")
+    memory = known(facts.meminfo)["MemTotal"]
+    if bound.limit >= memory:
+        return Verdict(PASS, desired="no limit", running=f"{human(bound.limit)}, all of memory")
+    return Verdict(
+        FAIL if _is_full(bound) else WARN,
+        why=f"{bound.path} is {human(bound.limit)} of {human(memory)} memory.",
+        fix="take MemoryMax= (or the container's limit) away, or make sure that all SGAs and PGAs "
+        "fit into it",
+        desired="no limit",
+        running=f"{human(bound.limit)} ({bound.path})",
+        in_use=None if bound.used is None else human(bound.used),
+    )
+
+
+def _is_full(bound: Optional[cgroups.Bound]) -> bool:
+    return bound is not None and (bound.used or 0) * 100 > bound.limit * _FULL
+
+
+def _text(bound: Optional[cgroups.Bound]) -> str:
+    return "no limit" if bound is None else f"{bound.limit} ({bound.path})"

@@ -1,0 +1,147 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Services that start Oracle's software: what systemd gives them now and at the next boot."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, known
+from ...checking import Subjects, Verdict
+from ...errors import HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...parsers.systemd import systemd_unit
+from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
+from .facts import STARTERS, Facts, UnitFacts
+from .policy import Policy
+from .subjects import rules
+from .table import ROWS
+
+#: Of these Clusterware sets the limits of what it starts by itself (s_crsconfig_HOST_env.txt).
+_OF_CLUSTERWARE = STARTERS[:2]
+
+
+class Service(NamedTuple):
+    """A unit that starts, or holds, processes of Oracle."""
+
+    name: str
+    unit: UnitFacts
+
+
+def _services(facts: Facts, _policy: Policy) -> List[Service]:
+    return [Service(name, unit) for name, unit in known(facts.units).items()]
+
+
+def _evidence(one: Service) -> Tuple[str, ...]:
+    return tuple("file:" + path for path in one.unit.paths) + ("file:/etc/systemd/system.conf",)
+
+
+SERVICES = Subjects(
+    _services,
+    none="No service starts Oracle's software here.",
+    name=lambda one: str(one.name),
+    evidence=_evidence,
+)
+
+
+@rules.check(
+    "process_limits.units",
+    "The service gives what Oracle's software needs",
+    severity="high",
+    takes_effect="service_restart",
+    why="limits.d never reaches a service: without Limit*= of its own it has systemd's defaults, "
+    "such as 8 MiB of locked memory, whatever a login gets.",
+    reference="systemd.exec(5), LimitNOFILE=; systemd-system.conf(5), DefaultLimitNOFILE=",
+    each=SERVICES,
+)
+def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
+    wanted = demands(facts, policy)
+    loaded = known(one.unit.loaded)
+    now = {demand.row.item: _shown(loaded, "", demand) for demand in wanted}
+    coming = {demand.row.item: _at_boot(one, facts, demand) for demand in wanted}
+    status, wrong = worst(
+        [grade(demand, now[demand.row.item], "now ") for demand in wanted]
+        + [grade(demand, coming[demand.row.item][0], "at boot ") for demand in wanted]
+    )
+    if one.name in _OF_CLUSTERWARE and status == FAIL:
+        status = WARN
+        wrong += "; Clusterware may set others for what it starts, which in_force shows"
+    return Verdict(
+        status,
+        why=wrong + ".",
+        fix=f"systemctl edit {one.name}: a [Service] section with "
+        + " ".join(_line(demand) for demand in wanted)
+        + ", then restart the service when its databases may stop",
+        desired="; ".join(f"{demand.row.item} {demand.text()}" for demand in wanted),
+        persisted="; ".join(f"{item} {pair.text()} ({at})" for item, (pair, at) in coming.items()),
+        running="; ".join(f"{item} {pair.text()}" for item, pair in now.items()),
+    )
+
+
+def _line(demand: Demand) -> str:
+    soft, hard = (
+        "infinity" if one >= 1 << 64 else str(one * demand.row.size) for one in demand.good
+    )
+    return f"Limit{demand.row.unit}={soft}:{hard}"
+
+
+def _shown(properties: Dict[str, str], prefix: str, demand: Demand) -> Pair:
+    """As ``systemctl show`` tells it, which is what counts now."""
+    name = f"{prefix}Limit{demand.row.unit}"
+    soft, hard = properties.get(name + "Soft", ""), properties.get(name, "")
+    return Pair(of_unit(soft, demand.row).soft, of_unit(hard, demand.row).hard)
+
+
+def _at_boot(one: Service, facts: Facts, demand: Demand) -> Tuple[Pair, str]:
+    """The limit after the next boot and the place that sets it."""
+    key = "Limit" + demand.row.unit
+    for files, section, name in (
+        (one.unit.files, "Service", key),
+        (facts.system, "Manager", "Default" + key),
+    ):
+        setting = systemd_unit.last(known(files), section, name)
+        if setting is not None:
+            return of_unit(setting.value, demand.row), f"{setting.path}:{setting.line}"
+    return _shown(known(facts.manager), "Default", demand), "systemd's default"
+
+
+@rules.check(
+    "process_limits.tasks",
+    "The service may have as many tasks as its databases have processes",
+    severity="high",
+    takes_effect="now",
+    why="All instances of a service share its TasksMax, threads too: beyond it fork fails with "
+    "status 11 though the account may have more processes.",
+    reference="systemd.resource-control(5), TasksMax=; systemd-system.conf(5), DefaultTasksMax=",
+    each=SERVICES,
+)
+def tasks(one: Service, facts: Facts, policy: Policy) -> Verdict:
+    least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
+    loaded = known(one.unit.loaded).get("TasksMax", "")
+    now = of_unit(loaded, ROWS[1]).hard or 0
+    place = _tasks_at_boot(one, facts)
+    at_boot: Answer[Optional[int]] = attempt(_number_of, place)
+    low = []
+    if now < least:
+        low.append(f"it is {loaded} now")
+    if not isinstance(at_boot, HostproofError) and at_boot is not None and at_boot < least:
+        low.append(f"the next boot sets {at_boot}")
+    return Verdict(
+        WARN if low else PASS,
+        why=f"Fewer than the {least} processes that an account is to have: {', '.join(low)}.",
+        fix=f"systemctl set-property {one.name} TasksMax=infinity, which counts at once",
+        desired=f"infinity, or at least {least}",
+        persisted="systemd's default" if place is None else f"{place.value} ({place.path})",
+        running=loaded,
+    )
+
+
+def _tasks_at_boot(one: Service, facts: Facts) -> Optional[systemd_unit.Assignment]:
+    return systemd_unit.last(known(one.unit.files), "Service", "TasksMax") or systemd_unit.last(
+        known(facts.system), "Manager", "DefaultTasksMax"
+    )
+
+
+def _number_of(place: Optional[systemd_unit.Assignment]) -> Optional[int]:
+    """None where nothing, or a share of what the kernel allows, is set: what is now tells it."""
+    if place is None or place.value.endswith("%"):
+        return None
+    return of_unit(place.value, ROWS[1]).hard

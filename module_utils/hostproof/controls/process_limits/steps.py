@@ -1,0 +1,138 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each account needs of the drop-in, and what speaks against it: for the plan and the fix."""
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...answer import attempt, known, unless_absent
+from ...change import Refusal, header
+from ...errors import HostproofError
+from ...finding import PASS
+from ...parsers.unix import limits_conf
+from ...probes.unix import limits as limits_probe
+from ...probes.unix.limits import Account
+from ...shell import line
+from .amounts import Demand, Pair, demands, grade_login, of_login, text_of
+from .facts import Facts
+from .policy import ACCOUNT, NAME, Policy
+
+HEADER = header(NAME)
+
+
+class Step(NamedTuple):
+    """The lines of one account for one limit; ``over`` are those of others that lose to them."""
+
+    account: Account
+    demand: Demand
+    hard: int
+    lines: Tuple[str, ...]
+    over: Tuple[limits_conf.Entry, ...]
+
+
+def steps(facts: Facts, policy: Policy) -> List[Step]:
+    """What the drop-in has to hold, as other files leave it; raises what is unknown."""
+    others = limits_probe.with_file(known(facts.entries), policy.limits_file, "")
+    accounts = known(facts.accounts)
+    found = [
+        _step(accounts[name], demand, others, facts)
+        for name in sorted(accounts)
+        for demand in demands(facts, policy)
+    ]
+    return [one for one in found if one is not None]
+
+
+def _step(
+    account: Account, demand: Demand, others: List[limits_conf.Entry], facts: Facts
+) -> Optional[Step]:
+    limits = limits_probe.limits_of(account, others, demand.row.item)
+    pair = of_login(limits, demand.row)
+    if grade_login(demand, pair, facts)[0] == PASS:
+        return None
+    good = _written(demand, pair, facts)
+    return Step(
+        account,
+        demand,
+        good[1],
+        tuple(
+            f"{account.name} {side} {demand.row.item} {text_of(amount)}\n"
+            for side, amount in zip(("soft", "hard"), good)
+        ),
+        tuple(one for one in (limits.soft, limits.hard) if one is not None),
+    )
+
+
+def _written(demand: Demand, pair: Pair, facts: Facts) -> Tuple[int, int]:
+    """Nothing is lowered that is above the least and below the most."""
+    hard = pair.hard if pair.hard is not None and pair.hard >= demand.hard else demand.good[1]
+    hard = min(hard, demand.most)
+    if demand.row.item == "nofile":
+        hard = max(min(hard, known(facts.nr_open)), demand.hard)
+    soft = pair.soft if pair.soft is not None and pair.soft >= demand.soft else demand.good[0]
+    return min(soft, hard), hard
+
+
+def content(found: List[Step], facts: Facts, policy: Policy) -> Optional[str]:
+    """The text of the drop-in; None where there is none and none is needed."""
+    before = unless_absent(facts.file, None)
+    lines = {text for one in found for text in one.lines}
+    if before is not None and before.startswith(HEADER):
+        # What the policy leaves alone by now stays as an earlier apply wrote it.
+        lines |= {
+            text + "\n"
+            for text in before.splitlines()
+            for entry in limits_conf.parse(text, policy.limits_file).entries
+            if entry.item in policy.unmanaged
+        }
+    elif not lines:
+        return before
+    return HEADER + "".join(sorted(lines))
+
+
+def refusals(found: List[Step], facts: Facts, policy: Policy) -> List[Refusal]:
+    """Every reason against writing the drop-in."""
+    path = policy.limits_file
+    before = unless_absent(facts.file, None) or ""
+    reasons = []
+    if found and not before.startswith(HEADER) and limits_conf.parse(before, path).entries:
+        reasons.append(f"{path} holds other settings, which would be lost: choose another file")
+    later = limits_probe.with_file(known(facts.entries), path, content(found, facts, policy) or "")
+    for one in found:
+        if not ACCOUNT.match(one.account.name):
+            reasons.append(f"{one.account.name!r} is no name that limits.conf takes")
+        elif one.demand.row.item == "nofile" and one.hard > known(facts.nr_open):
+            reasons.append(
+                f"fs.nr_open is {known(facts.nr_open)}: a login of {one.account.name} with "
+                f"{text_of(one.hard)} open files would be refused; raise it first"
+            )
+        else:
+            reasons += _guard(later, one, facts, policy)
+    return [Refusal(reason, None) for reason in reasons]
+
+
+def _guard(later: List[limits_conf.Entry], one: Step, facts: Facts, policy: Policy) -> List[str]:
+    path = policy.limits_file
+    limits = limits_probe.limits_of(one.account, later, one.demand.row.item)
+    if grade_login(one.demand, of_login(limits, one.demand.row), facts)[0] == PASS:
+        return []
+    rivals = [
+        f"{entry.path}:{entry.line}"
+        for entry in (limits.exempt, limits.soft, limits.hard)
+        if entry is not None and entry.path != path
+    ]
+    return [
+        f"{path} would not win for {one.account.name} ({one.demand.row.item}): "
+        f"{' and '.join(sorted(set(rivals)))} counts instead; remove that, choose a "
+        "process_limits_limits_file that is read later, or leave it there with "
+        "process_limits_unmanaged"
+    ]
+
+
+def remedy(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
+    """(prose, the line) that makes logins as wanted: never what apply would refuse."""
+    found = attempt(steps, facts, policy)
+    against = attempt(lambda: refusals(known(found), facts, policy))
+    if isinstance(against, HostproofError):
+        return f"apply cannot plan this: {str(against).rstrip('.')}", []
+    if against:
+        return f"apply would refuse, so first: {'; '.join(one.reason for one in against)}", []
+    return "apply the control, then log in anew", [line("./hostproof", "apply", "--tags", NAME)]

@@ -1,0 +1,48 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of process_limits judge: accounts, units and processes."""
+
+from typing import List, Tuple
+
+from ...answer import if_known, known
+from ...checking import Rules, Skip, Subjects
+from ...errors import Absent
+from ...probes.unix.limits import Account
+from .facts import PROCESSES_KEY, Facts, Running
+from .policy import NAME, Policy
+
+NO_ORACLE = (
+    "No account oracle or grid is on this host, nothing of Oracle runs, and neither "
+    "hostproof_profile nor process_limits_accounts announces any."
+)
+NO_PROCESS = "No instance, listener or Clusterware runs here."
+LOGIN = ("file:/etc/security/limits.conf", "dir:/etc/security/limits.d")
+
+
+def skip_without_oracle(facts: Facts, _policy: Policy) -> None:
+    """Raise Skip where nobody has to be ready for anything, or what is unknown."""
+    if isinstance(facts.meminfo, Absent):
+        raise Skip("Not a Linux host: it has no /proc/meminfo.")
+    is_known = bool(facts.announced or if_known(facts.running, []) or if_known(facts.accounts, {}))
+    if not is_known and not known(facts.running) and not known(facts.accounts):
+        raise Skip(NO_ORACLE)
+
+
+rules = Rules(NAME, applies=skip_without_oracle)
+
+
+def accounts_of(facts: Facts, _policy: Policy) -> List[Account]:
+    accounts = known(facts.accounts)
+    return [accounts[name] for name in sorted(accounts)]
+
+
+def _running(facts: Facts, _policy: Policy) -> List[Running]:
+    return list(known(facts.running))
+
+
+def _evidence(one: Running) -> Tuple[str, ...]:
+    folder = f"file:/proc/{one.process.pid}/"
+    return (PROCESSES_KEY, folder + "limits", folder + "cgroup")
+
+
+PROCESSES = Subjects(_running, none=NO_PROCESS, name=lambda one: str(one.name), evidence=_evidence)

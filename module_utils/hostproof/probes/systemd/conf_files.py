@@ -1,0 +1,58 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The *.conf files of systemd's folders, and what they say."""
+
+from typing import List, Optional, Sequence
+
+from ...answer import attempt, known, unless_absent
+from ...errors import Absent
+from ...host import Host
+from ...parsers.systemd import conf_d, systemd_unit, tmpfiles_d
+
+
+def read_tmpfiles(host: Host) -> List[tmpfiles_d.Entry]:
+    """Every line that systemd-tmpfiles reads, in its order."""
+    entries: List[tmpfiles_d.Entry] = []
+    for path in tmpfiles_d.effective_files(paths(host, tmpfiles_d.DIRECTORIES)):
+        entries.extend(tmpfiles_d.parse(text_of_link(host, path) or "", path))
+    return entries
+
+
+def paths(host: Host, folders: Sequence[str]) -> List[str]:
+    """Every *.conf of the folders; a folder that is another folder's link is read once."""
+    found: List[str] = []
+    seen = set()
+    for folder in folders:
+        names = unless_absent(attempt(host.list_dir, folder), [])
+        if not names:
+            continue
+        real = host.real_path(folder)
+        if real not in seen:
+            seen.add(real)
+            found.extend(f"{folder}/{name}" for name in names if name.endswith(".conf"))
+    return found
+
+
+def text_of_link(host: Host, path: str) -> Optional[str]:
+    """The text of a listed file, or None where a dangling link leads nowhere (systemd skips it)."""
+    text = attempt(host.read_text, path)
+    return None if isinstance(text, Absent) else str(known(text))
+
+
+def read_settings(host: Host, name: str) -> List[systemd_unit.Unit]:
+    """systemd's own settings at the next boot ("logind.conf"): the main file, then its drop-ins.
+
+    Of the main file that counts whose folder stands first. What lies below /run does not survive a
+    boot (systemd-system.conf(5)).
+    """
+    places = [one for one in conf_d.directories("systemd") if not one.startswith("/run/")]
+    found = []
+    for folder in places:
+        text = attempt(host.read_text, f"{folder}/{name}")
+        if not isinstance(text, Absent):
+            found.append(systemd_unit.parse(known(text), f"{folder}/{name}"))
+            break
+    drop_ins = tuple(f"{folder}/{name}.d" for folder in places)
+    for path in conf_d.effective_files(drop_ins, paths(host, drop_ins)):
+        found.append(systemd_unit.parse(text_of_link(host, path) or "", path))
+    return found

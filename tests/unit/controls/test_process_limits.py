@@ -1,0 +1,500 @@
+"""Process limits as they are judged: every check in each status, and each layer by itself."""
+
+import limit_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls import process_limits
+from ansible.module_utils.hostproof.errors import PolicyError
+from default_policies import default_policy
+from limit_packs import (
+    CRON,
+    DROP_IN,
+    ENOUGH,
+    PACKAGE,
+    SERVICE,
+    SESSION,
+    host,
+    package,
+    process,
+    unit,
+    with_oracle,
+)
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, **changes):
+        found = limit_packs.judged(machine, **changes)
+        for one in found.values():
+            validate_finding(one.as_dict())
+        return found
+
+    return judge_host
+
+
+def statuses(found, check):
+    return {name: one.status for name, one in found.items() if name.endswith(check)}
+
+
+class TestWhereItCounts:
+    def test_without_oracle_everything_is_skipped(self, judge):
+        found = judge(host())
+        assert {one.status for one in found.values()} == {"skip"}
+        assert "hostproof_profile" in found["login"].why
+
+    def test_not_a_linux_host(self, judge):
+        found = judge(with_oracle().remove("/proc/meminfo"))
+        assert {one.status for one in found.values()} == {"skip"}
+
+    def test_processes_that_may_not_be_seen_are_an_error(self, judge):
+        found = judge(host().deny("processes:oracle"))
+        assert found["login"].status == "error"
+
+    @pytest.mark.parametrize(
+        ("profile", "names"),
+        [("oracle_19c_single", {"oracle"}), ("rac_asm", {"oracle", "grid"})],
+    )
+    def test_a_profile_announces_accounts(self, judge, profile, names):
+        found = judge(with_oracle(), profile=profile)
+        told = statuses(found, ": accounts")
+        assert told == {
+            f"{name}: accounts": "pass" if name == "oracle" else "warn" for name in names
+        }
+
+    def test_whoever_runs_a_listener_counts(self, judge):
+        machine = process(host().account("net", 60, "dba"), "/u01/bin/tnslsnr", 77, uid=60)
+        assert judge(machine)["net nofile: login"].status == "fail"
+
+
+class TestLogin:
+    def test_the_package_s_lines_are_enough_on_64_gib(self, judge):
+        found = judge(package(with_oracle()))
+        assert set(statuses(found, ": login").values()) == {"pass"}
+        assert PACKAGE + ":2" in found["oracle nofile: login"].persisted
+
+    def test_nothing_sets_them(self, judge):
+        found = judge(with_oracle())
+        assert set(statuses(found, ": login").values()) == {"fail"}
+        one = found["oracle memlock: login"]
+        assert one.persisted == "soft not set, hard not set"
+        assert one.commands == ("./hostproof apply --tags process_limits",)
+
+    @pytest.mark.parametrize(
+        ("item", "soft", "hard", "status"),
+        [
+            ("nofile", "1024", "65536", "pass"),
+            ("nofile", "1023", "65536", "fail"),
+            ("nofile", "1024", "65535", "fail"),
+            ("nofile", "1024", "1048576", "pass"),
+            ("nofile", "1024", "1048577", "fail"),
+            ("nproc", "2047", "16384", "pass"),
+            ("nproc", "2046", "16384", "fail"),
+            ("nproc", "2047", "16383", "fail"),
+            ("nproc", "unlimited", "unlimited", "pass"),
+            ("stack", "10240", "10240", "pass"),
+            ("stack", "10239", "10240", "fail"),
+            ("stack", "10240", "32768", "pass"),
+            ("stack", "10240", "32769", "warn"),
+            ("stack", "10240", "unlimited", "warn"),
+            ("memlock", "3145728", "3145728", "pass"),
+            ("memlock", "3145727", "3145728", "fail"),
+            # pam_limits cuts the soft one off at the hard one.
+            ("memlock", "unlimited", "3145727", "fail"),
+        ],
+    )
+    def test_its_edges(self, judge, item, soft, hard, status):
+        machine = with_oracle().file(
+            "/etc/security/limits.conf", f"oracle soft {item} {soft}\noracle hard {item} {hard}\n"
+        )
+        assert judge(machine)[f"oracle {item}: login"].status == status
+
+    def test_with_huge_pages_nine_tenths_of_memory(self, judge):
+        # 64 GiB: nine tenths are 60397977 kB.
+        machine = with_oracle().pool(100, 100)
+        machine.file("/etc/security/limits.conf", "oracle - memlock 60397977\n")
+        assert judge(machine)["oracle memlock: login"].status == "pass"
+        machine.evidence.clear()
+        machine.file("/etc/security/limits.conf", "oracle - memlock 60397976\n")
+        assert judge(machine)["oracle memlock: login"].status == "fail"
+
+    def test_a_line_for_the_user_beats_everybody_s_and_the_later_file_wins(self, judge):
+        machine = package(with_oracle())
+        machine.file("/etc/security/limits.d/zzz.conf", "* hard nofile 10\n")
+        assert judge(machine)["oracle nofile: login"].status == "pass"
+        machine.evidence.clear()
+        machine.file("/etc/security/limits.d/zzz.conf", "oracle hard nofile 10\n")
+        one = judge(machine)["oracle nofile: login"]
+        assert one.status == "fail"
+        assert "would not win for oracle (nofile): /etc/security/limits.d/zzz.conf:1" in one.fix
+        assert one.commands == ()
+
+    def test_a_line_that_frees_the_account_of_all(self, judge):
+        machine = package(with_oracle()).file("/etc/security/limits.conf", "oracle -\n")
+        one = judge(machine)["oracle nofile: login"]
+        assert one.status == "fail"
+        assert "limits.conf:1 frees the account" in one.why
+
+    def test_the_policy_s_own_numbers(self, judge):
+        wanted = [{"name": "nofile", "soft": 2000, "hard": "unlimited"}]
+        found = judge(package(with_oracle()), values=wanted)
+        assert found["oracle nofile: login"].status == "fail"
+        assert "process_limits_values" in found["oracle nofile: login"].reference
+
+    def test_unmanaged_is_not_judged(self, judge):
+        found = judge(with_oracle(), unmanaged=["memlock", "nofile"])
+        assert sorted(statuses(found, ": login")) == ["oracle nproc: login", "oracle stack: login"]
+
+    def test_two_files_that_disagree(self, judge):
+        machine = package(with_oracle())
+        assert judge(machine)["one_owner"].status == "pass"
+        machine.file("/etc/security/limits.conf", "oracle hard nofile 4096\n")
+        machine.evidence.clear()
+        one = judge(machine)["one_owner"]
+        assert one.status == "warn"
+        assert "(package oracle-database-preinstall) wins over 4096" in one.why
+
+
+class TestPam:
+    def test_a_way_in_that_reads_no_limits(self, judge):
+        machine = with_oracle().file("/etc/pam.d/cron", "session required pam_loginuid.so\n")
+        found = judge(machine)
+        assert found["cron: pam"].status == "warn"
+        assert found["sshd: pam"].status == "pass"
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "@include common",
+            "session include common",
+            "-session\tsubstack common # x",
+            "session required /lib/security/pam_limits.so conf=/x",
+            "session [success=1 \\\n default=ignore] pam_limits.so",
+        ],
+    )
+    def test_what_is_included_counts(self, judge, line):
+        machine = with_oracle().file("/etc/pam.d/common", "session required pam_limits.so\n")
+        assert judge(machine.file("/etc/pam.d/su", line + "\n"))["su: pam"].status == "pass"
+
+    @pytest.mark.parametrize("line", ["@include su", "@include nothing"])
+    def test_what_cannot_be_followed_is_an_error(self, judge, line):
+        found = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
+        assert statuses(found, "pam")["su: pam"] == "error"
+
+    @pytest.mark.parametrize(
+        "line", ["auth required pam_limits.so", "# session required pam_limits.so", "session"]
+    )
+    def test_other_lines_do_not(self, judge, line):
+        found = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))
+        assert found["su: pam"].status == "warn"
+
+    def test_no_pam(self, judge):
+        machine = with_oracle()
+        machine.remove(*[path for path in machine.files if path.startswith("/etc/pam.d")])
+        assert judge(machine)["pam"].status == "skip"
+
+
+UNIT = """[Service]
+LimitNOFILE=65536
+LimitNPROC=infinity
+LimitSTACK=10M:32M
+LimitMEMLOCK=infinity
+TasksMax=infinity
+"""
+
+
+class TestUnits:
+    def test_none(self, judge):
+        assert judge(with_oracle())["units"].status == "skip"
+
+    def test_with_limits_of_its_own(self, judge):
+        found = judge(unit(with_oracle(), UNIT, **ENOUGH))
+        assert found["dbora.service: units"].status == "pass"
+        assert found["dbora.service: tasks"].status == "pass"
+        assert "stack 10240/32768 (/etc/systemd/system/dbora.service:4)" in (
+            found["dbora.service: units"].persisted
+        )
+
+    def test_with_systemd_s_defaults(self, judge):
+        one = judge(unit(with_oracle(), "[Service]\n"))["dbora.service: units"]
+        assert one.status == "fail"
+        assert "now memlock is too low: soft 8192, hard 8192" in one.why
+        assert "LimitSTACK=10485760:33554432" in one.fix
+
+    def test_a_file_that_is_not_loaded_yet(self, judge):
+        one = judge(unit(with_oracle(), UNIT))["dbora.service: units"]
+        assert (one.status, "at boot" in one.why) == ("fail", False)
+
+    def test_loaded_and_gone_at_the_next_boot(self, judge):
+        one = judge(unit(with_oracle(), "[Service]\n", **ENOUGH))["dbora.service: units"]
+        assert one.status == "fail"
+        assert "at boot memlock" in one.why
+        assert "now" not in one.why
+
+    def test_a_drop_in_wins_and_a_manager_s_default_fills_in(self, judge):
+        machine = unit(with_oracle(), UNIT.replace("LimitNOFILE=65536\n", ""), **ENOUGH)
+        machine.file("/etc/systemd/system.conf.d/o.conf", "[Manager]\nDefaultLimitNOFILE=70000\n")
+        drop_in = "/etc/systemd/system/dbora.service.d/l.conf"
+        machine.file(drop_in, "[Service]\nLimitMEMLOCK=1G\nTasksMax=900\n")
+        found = judge(machine)
+        one = found["dbora.service: units"]
+        assert "nofile 70000/70000 (/etc/systemd/system.conf.d/o.conf:2)" in one.persisted
+        assert f"memlock 1048576/1048576 ({drop_in}:2)" in one.persisted
+        assert one.status == "fail"
+        assert found["dbora.service: tasks"].status == "warn"
+        assert "the next boot sets 900" in found["dbora.service: tasks"].why
+
+    def test_a_stack_without_a_ceiling_is_a_warning(self, judge):
+        machine = unit(with_oracle(), UNIT, **{**ENOUGH, "LimitSTACK": "infinity"})
+        one = judge(machine)["dbora.service: units"]
+        assert one.status == "warn"
+        assert "above the 32768" in one.why
+
+    def test_clusterware_may_set_others(self, judge):
+        machine = unit(with_oracle(), "[Service]\n")
+        machine.file("/etc/systemd/system/ohasd.service", "[Service]\n")
+        shown = machine.commands[f"systemctl show {limit_packs.SHOW_UNIT} dbora.service"].stdout
+        machine.command(f"systemctl show {limit_packs.SHOW_UNIT} ohasd.service", shown)
+        found = judge(machine)
+        assert found["ohasd.service: units"].status == "warn"
+        assert found["dbora.service: units"].status == "fail"
+
+    @pytest.mark.parametrize(
+        ("loaded", "status"), [("4915", "warn"), ("16383", "warn"), ("16384", "pass")]
+    )
+    def test_tasks(self, judge, loaded, status):
+        found = judge(unit(with_oracle(), "[Service]\n", TasksMax=loaded))
+        assert found["dbora.service: tasks"].status == status
+
+    def test_what_systemd_does_not_tell_is_an_error(self, judge):
+        machine = unit(with_oracle(), UNIT)
+        machine.command(f"systemctl show {limit_packs.SHOW_UNIT} dbora.service", "", 1)
+        found = judge(machine)
+        assert found["dbora.service: units"].status == "error"
+        assert found["dbora.service: tasks"].status == "error"
+
+    def test_a_limit_that_is_none(self, judge):
+        machine = unit(with_oracle(), UNIT.replace("65536", "many"), **ENOUGH)
+        assert judge(machine)["dbora.service: units"].status == "error"
+
+
+class TestInForce:
+    def test_a_login_a_unit_and_cron_each_with_another_limit(self, judge):
+        machine = process(with_oracle(), "ora_pmon_A", 11, SESSION, Max_open_files=(1024, 65536))
+        process(machine, "ora_pmon_B", 12, SERVICE, Max_open_files=(1023, 524288))
+        process(machine, "ora_pmon_C", 13, CRON, Max_open_files=(4096, 4096))
+        unit(machine, UNIT, **ENOUGH)
+        machine.command(f"systemctl show {limit_packs.SHOW_UNIT} cron.service", "", 1)
+        found = judge(machine)
+        told = {name[9]: one for name, one in found.items() if name.endswith("in_force")}
+        assert {name: one.status for name, one in told.items()} == {
+            "A": "pass",
+            "B": "fail",
+            "C": "fail",
+        }
+        assert "nofile 1024/65536" in told["A"].in_use
+        assert "(in session-3.scope)" in told["A"].in_use
+        assert "nofile 1023/524288" in told["B"].in_use
+        assert "mend dbora.service" in told["B"].fix
+        assert "nofile 4096/4096" in told["C"].in_use
+        assert "cron" in told["C"].fix
+        # Who only starts a shell is no service of Oracle's.
+        assert "cron.service: units" not in found
+
+    @pytest.mark.parametrize(
+        ("argv0", "name"),
+        [
+            ("ora_lgwr_A", "ora_lgwr_A"),
+            ("db_pmon_B", "db_pmon_B"),
+            ("asm_pmon_+ASM1", "asm_pmon_+ASM1"),
+            ("/u01/bin/tnslsnr", "tnslsnr LISTENER"),
+            ("/u01/grid/bin/ohasd.bin", "ohasd.bin"),
+            ("/u01/grid/bin/crsd.bin", "crsd.bin"),
+        ],
+    )
+    def test_each_that_others_inherit_from(self, judge, argv0, name):
+        machine = process(with_oracle(), argv0, 11, Max_locked_memory=(65536, 65536))
+        one = judge(machine)[f"{name}: in_force"]
+        assert one.status == "fail"
+        assert "memlock is too low: soft 64, hard 64" in one.why
+
+    def test_root_s_processes_are_not_counted(self, judge):
+        machine = process(
+            with_oracle(), "/g/bin/ohasd.bin", 11, SERVICE, uid=0, Max_processes=(9, 9)
+        )
+        assert judge(unit(machine, UNIT, **ENOUGH))["ohasd.bin: in_force"].status == "pass"
+
+    def test_a_stack_without_a_ceiling(self, judge):
+        machine = process(with_oracle(), "ora_pmon_A", 11, Max_stack_size=(10240 << 10, -1))
+        assert judge(machine)["ora_pmon_A: in_force"].status == "warn"
+
+    def test_what_only_has_the_name_does_not_count(self, judge):
+        machine = process(with_oracle(), "ora_pmon_A", 11)
+        machine.running[-1] |= {"exe": "/usr/bin/sleep", "exe_uid": 0}
+        assert judge(machine)["in_force"].status == "skip"
+
+    def test_limits_that_may_not_be_read(self, judge):
+        machine = process(with_oracle(), "ora_pmon_A", 11).deny("/proc/11/limits")
+        assert judge(machine)["ora_pmon_A: in_force"].status == "error"
+
+
+class TestGroups:
+    FOLDER = "/sys/fs/cgroup/user.slice/user-54321.slice"
+
+    def machine(self):
+        return process(with_oracle(), "ora_pmon_A", 11, SESSION)
+
+    def named(self, found, check):
+        (one,) = [one for name, one in found.items() if name.endswith(check)]
+        return one
+
+    def test_no_limit(self, judge):
+        found = judge(self.machine())
+        assert self.named(found, "group_tasks").status == "pass"
+        assert self.named(found, "group_memory").status == "pass"
+
+    def test_tasks_of_a_group_above(self, judge):
+        machine = self.machine().file(f"{self.FOLDER}/pids.max", "10813\n")
+        machine.file(f"{self.FOLDER}/pids.current", "9731\n")
+        one = self.named(judge(machine), "group_tasks")
+        assert one.status == "warn"
+        machine.file(f"{self.FOLDER}/pids.current", "9732\n")
+        machine.evidence.clear()
+        assert self.named(judge(machine), "group_tasks").status == "fail"
+
+    def test_a_fork_that_was_refused(self, judge):
+        machine = self.machine().file(f"{self.FOLDER}/pids.max", "99999\n")
+        machine.file(f"{self.FOLDER}/pids.events", "max 0\n")
+        assert self.named(judge(machine), "group_tasks").status == "pass"
+        machine.file(f"{self.FOLDER}/pids.events", "max 1\n")
+        machine.evidence.clear()
+        assert self.named(judge(machine), "group_tasks").status == "fail"
+
+    def test_memory(self, judge):
+        machine = self.machine().file(f"{self.FOLDER}/memory.max", f"{packs.GIB}\n")
+        machine.file(f"{self.FOLDER}/memory.current", "4096\n")
+        one = self.named(judge(machine), "group_memory")
+        assert (one.status, one.running) == ("warn", f"1.0 GiB ({self.FOLDER}/memory.max)")
+        machine.file(f"{self.FOLDER}/memory.current", f"{packs.GIB}\n")
+        machine.evidence.clear()
+        assert self.named(judge(machine), "group_memory").status == "fail"
+        machine.file(f"{self.FOLDER}/memory.max", f"{64 * packs.GIB}\n")
+        machine.evidence.clear()
+        assert self.named(judge(machine), "group_memory").status == "pass"
+
+    def test_version_1(self, judge):
+        machine = with_oracle()
+        group = "4:pids:/a\n3:cpu,memory:/a\n1:name=systemd:/system.slice/x.service\n"
+        process(machine, "ora_pmon_A", 11, group)
+        machine.file("/sys/fs/cgroup/pids/a/pids.max", "100\n")
+        machine.file("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n")
+        machine.command(f"systemctl show {limit_packs.SHOW_UNIT} x.service", "", 1)
+        found = judge(machine)
+        assert self.named(found, "group_tasks").status == "warn"
+        assert self.named(found, "group_memory").status == "pass"
+
+    @pytest.mark.parametrize("group", ["0::/../x\n", "0::/gone\n", "nonsense\n", ""])
+    def test_a_group_that_cannot_be_seen_is_an_error(self, judge, group):
+        machine = process(with_oracle(), "ora_pmon_A", 11)
+        machine.file("/proc/11/cgroup", group)
+        found = judge(machine)
+        wanted = "error" if group else "pass"
+        assert self.named(found, "group_memory").status == wanted
+
+
+class TestRemoveIpc:
+    @pytest.mark.parametrize(
+        ("live", "text", "status", "word"),
+        [
+            ("b false", "[Login]\nRemoveIPC=no\n", "pass", None),
+            ("b true", "[Login]\nRemoveIPC=no\n", "fail", "logind has yes"),
+            ("b false", "[Login]\nRemoveIPC=yes\n", "fail", "next boot sets yes"),
+            ("b false", "[Login]\n#RemoveIPC=yes\n", "fail", "next boot sets yes"),
+            ("b false", "[Login]\n#RemoveIPC=no\n", "pass", None),
+            ("b false", "[Login]\n", "warn", "built with"),
+            ("b maybe", "[Login]\n", "error", "does not tell"),
+        ],
+    )
+    def test_live_and_the_file(self, judge, live, text, status, word):
+        machine = with_oracle().command(limit_packs.BUSCTL, live + "\n")
+        one = judge(machine.file("/etc/systemd/logind.conf", text))["remove_ipc"]
+        assert one.status == status
+        assert word is None or word in one.why
+
+    def test_a_drop_in_wins_over_the_main_file(self, judge):
+        machine = with_oracle().file("/etc/systemd/logind.conf", "[Login]\nRemoveIPC=no\n")
+        machine.file("/usr/lib/systemd/logind.conf.d/50.conf", "[Login]\nRemoveIPC=yes\n")
+        one = judge(machine)["remove_ipc"]
+        assert one.status == "fail"
+        assert one.persisted == "yes from /usr/lib/systemd/logind.conf.d/50.conf:2"
+        machine.file("/etc/systemd/logind.conf.d/50.conf", "")
+        machine.evidence.clear()
+        assert judge(machine)["remove_ipc"].status == "pass"
+
+    def test_an_account_of_the_system_is_only_warned(self, judge):
+        machine = host().account("oracle", 999, "oinstall").command(limit_packs.BUSCTL, "b true\n")
+        assert judge(machine)["remove_ipc"].status == "warn"
+
+    def test_without_logind(self, judge):
+        machine = with_oracle()
+        del machine.commands[limit_packs.BUSCTL]
+        assert judge(machine)["remove_ipc"].status == "skip"
+
+
+class TestSockets:
+    def named(self, found):
+        return [found[f"{folder}: sockets_kept"].status for folder in process_limits_sockets()]
+
+    @pytest.mark.parametrize(
+        ("lines", "wanted"),
+        [
+            ("q /tmp 1777 root root 10d\nq /var/tmp 1777 root root 30d\n", ["fail", "fail"]),
+            ("q /tmp 1777 root root 10d\nx /tmp/.oracle*\n", ["fail", "pass"]),
+            ("D /tmp 1777 root root -\nd /var/tmp 1777 root root 30d\n", ["pass", "fail"]),
+            ("e /var/t* - - - 30d\n", ["fail", "fail"]),
+            ("e /var/t* - - - 30d\nx /var/tmp/.ora*\n", ["fail", "pass"]),
+            # X keeps the folder and not what lies in it.
+            ("q /var/tmp 1777 root root 30d\nX /var/tmp/.oracle*\n", ["fail", "fail"]),
+        ],
+    )
+    def test_which_lines_count(self, judge, lines, wanted):
+        machine = with_oracle().file("/etc/tmpfiles.d/a.conf", lines)
+        if "/tmp/.oracle*" in lines or lines.startswith("D"):
+            machine.file("/usr/lib/tmpfiles.d/tmp.conf", "")
+            wanted = ["pass", wanted[1]]
+        assert self.named(judge(machine)) == wanted
+
+    def test_the_file_of_the_same_name_masks_the_vendor_s(self, judge):
+        machine = with_oracle().file("/etc/tmpfiles.d/tmp.conf", "")
+        assert self.named(judge(machine)) == ["pass", "pass"]
+
+    def test_a_cleaner_that_does_not_run(self, judge):
+        machine = with_oracle().command(" ".join(limit_packs.CLEANER), "inactive\n", 3)
+        assert self.named(judge(machine)) == ["warn", "pass"]
+
+
+def process_limits_sockets():
+    from ansible.module_utils.hostproof.controls.process_limits.rules_host import SOCKETS
+
+    return SOCKETS
+
+
+class TestPolicy:
+    @pytest.mark.parametrize(
+        ("changes", "problem"),
+        [
+            ({"accounts": ["root"]}, "other than root"),
+            ({"accounts": ["@dba"]}, "'@dba' must be the name of an account"),
+            ({"accounts": "oracle"}, "must be a list"),
+            ({"values": [{"name": "cpu", "soft": 1, "hard": 1}]}, "must be one of nofile"),
+            ({"values": [{"name": "nofile", "soft": 9, "hard": 8}]}, "must not be above hard"),
+            ({"values": [{"name": "nofile", "soft": "9k", "hard": 8}]}, "must be unlimited or"),
+            ({"unmanaged": ["core"]}, "'core' must be one of nofile"),
+            ({"limits_file": "/etc/passwd"}, "process_limits_limits_file must be"),
+        ],
+    )
+    def test_it_says_what_is_wrong(self, changes, problem):
+        with pytest.raises(PolicyError, match=problem):
+            process_limits.policy_from({**default_policy("process_limits"), **changes})
+
+    def test_the_drop_in_is_read_after_the_package_s(self):
+        assert PACKAGE < DROP_IN
