@@ -167,7 +167,7 @@ class TestPam:
             "@include common",
             "session include common",
             "-session\tsubstack common # x",
-            "session required /lib/security/pam_limits.so conf=/x",
+            "session required /lib/security/pam_limits.so debug",
             "session [success=1 \\\n default=ignore] pam_limits.so",
         ],
     )
@@ -181,7 +181,14 @@ class TestPam:
         assert statuses(found, "pam")["su: pam"] == "error"
 
     @pytest.mark.parametrize(
-        "line", ["auth required pam_limits.so", "# session required pam_limits.so", "session"]
+        "line",
+        [
+            "auth required pam_limits.so",
+            "# session required pam_limits.so",
+            "session",
+            # It reads that file alone.
+            "session required pam_limits.so\tconf=/etc/security/other.conf",
+        ],
     )
     def test_other_lines_do_not(self, judge, line):
         found = judge(with_oracle().file("/etc/pam.d/su", line + "\n"))

@@ -100,7 +100,7 @@ def read(host: Host, policy: Policy) -> Facts:
         running=running,
         announced=announced,
         accounts=attempt(limits_probe.read_accounts, host, _accounts(policy, announced, running)),
-        pam=attempt(pam.read_services, host, "pam_limits.so"),
+        pam=attempt(pam.read_services, host),
         units=attempt(_read_units, host, groups),
         system=attempt(conf_files.read_settings, host, "system.conf"),
         manager=attempt(_show, host, ["systemctl", "show", SHOW_MANAGER]),
