@@ -116,7 +116,7 @@ def container_recipe() -> Recipe:
     """A small system without an init, as containers are."""
     return Recipe(
         "container",
-        ("python3", "procps", "iproute2", "sudo"),
+        ("python3", "procps", "iproute2", "sudo", "cron"),
         {"customize": ORACLE_USER},
         pack_archive,
     )

@@ -9,6 +9,7 @@ HOSTPROOF_WRITE_FIXTURES=1 pytest -k example_packs tests/unit
 """
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ import example_oracle
 import io_packs
 import kernel_packs
 import latency_packs
+import limit_packs
 import listener_packs
 import nfs_packs
 import nic_packs
@@ -35,6 +37,9 @@ FOLDER = packs.ROOT / "docs/examples/evidence"
 RECORDED = {f"db0{number}.example.com": f"db0{number}.example.com" for number in range(1, 5)}
 SOURCES = RECORDED | {"db05.example.com": "db01.example.com"}
 AIX = "db06.example.com"
+
+#: The kinds of a limit.
+SIDES = ("soft", "hard")
 
 #: The words of the system for what cannot be read.
 _MESSAGES = {
@@ -147,6 +152,7 @@ def policies() -> dict[str, Any]:
         "nfs_mounts": nfs_packs.nfs_policy(),
         "pool_validation": default_policy("pool_validation"),
         "pre_page_sga": oracle_packs.policy(),
+        "process_limits": default_policy("process_limits"),
         "storage_type": storage_policy(),
     }
 
@@ -240,6 +246,49 @@ def kernel(machine: packs.Machine, readings: Readings) -> packs.Machine:
     return machine.file("/proc/sysvipc/sem", sets)
 
 
+def with_limits(found: Readings) -> Readings:
+    """What apply of process_limits would have made of the recorded machine, and its processes
+    restarted from a new login; and a file that keeps Oracle's sockets."""
+    items = {"nofile": "1024 65536", "nproc": "16384 16384", "stack": "10240 32768"}
+    pairs = {item: dict(zip(SIDES, pair.split(), strict=True)) for item, pair in items.items()}
+    lines = [f"oracle {side} {item} {pairs[item][side]}\n" for side in SIDES for item in pairs]
+    files = {
+        limit_packs.DROP_IN: limit_packs.HEADER + "".join(sorted(lines)),
+        "/etc/tmpfiles.d/oracle.conf": "x /tmp/.oracle*\nx /var/tmp/.oracle*\n",
+    }
+    changed = {}
+    for path, text in files.items():
+        folder, _, name = path.rpartition("/")
+        listed = found[f"dir:{folder}"]
+        changed[f"dir:{folder}"] = {**listed, "names": sorted({*listed["names"], name})}
+        changed[f"file:{path}"] = {"kind": "file", "at": "", "text": text}
+        changed[f"link:{path}"] = {"kind": "link", "at": "", "target": path}
+    for key, reading in found.items():
+        if re.match(r"file:/proc/\d+/limits$", key) and "text" in reading:
+            changed[key] = {**reading, "text": as_granted(reading["text"])}
+    return {**found, **changed}
+
+
+def as_granted(text: str) -> str:
+    """/proc/PID/limits of a process with those limits; locked memory as it was."""
+    rows = {line[:25].strip(): line for line in limit_packs.limits().splitlines()}
+    del rows["Max locked memory"]
+    return "".join(rows.get(line[:25].strip(), line) + "\n" for line in text.splitlines())
+
+
+def limits(found: Readings) -> packs.Machine:
+    """Sessions of a login, and a logind and a cleaner of systemd."""
+    machine = limit_packs.host().file("/etc/systemd/logind.conf", "[Login]\nRemoveIPC=no\n")
+    group = limit_packs.SESSION
+    machine.folder("/sys/fs/cgroup" + group.strip().rpartition(":")[2])
+    for name in ("pmon", "tnslsnr"):
+        for one in found[f"processes:{name}"].get("processes", []):
+            machine.running.append(one)
+            machine.file(f"/proc/{one['pid']}/limits", limit_packs.limits())
+            machine.file(f"/proc/{one['pid']}/cgroup", group)
+    return machine
+
+
 def complete(host: str) -> str:
     """The text of a host's pack."""
     if host == AIX:
@@ -259,6 +308,9 @@ def complete(host: str) -> str:
     found = _read(page_sizes(parameters, readings), found, asking)
     asking = {"kernel_parameters": default_policy("kernel_parameters")}
     found = _read(kernel(parameters, readings), found, asking)
+    asking = {"process_limits": default_policy("process_limits")}
+    found = with_limits(found)
+    found = _read(limits(found), found, asking)
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
     found.pop("command:ip -o addr show", None)  # no control told what the host has
