@@ -26,10 +26,12 @@ from ansible.module_utils.hostproof.parsers.kernel import (
     proc_limits,
     proc_maps,
     proc_status,
+    proc_swaps,
     smaps,
     sysctl_number,
     sysvipc_sem,
     sysvipc_shm,
+    vmstat,
 )
 from ansible.module_utils.hostproof.parsers.net import (
     apachebench,
@@ -306,6 +308,11 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     ),
     (lambda text: alert_log.moment(text, 0), "*** 2014-09-10T09:58:17.159123+02:00"),
     (lambda text: io_messages.parse(text, 0), "io_messages/solaris-ora-27063.txt"),
+    (
+        proc_swaps.parse,
+        "Filename\tType\tSize\tUsed\tPriority\n/dev/dm-1 partition 8388604 1024 -2\n",
+    ),
+    (vmstat.parse, "pswpin 12\npswpout 7\n"),
     (proc_maps.parse, "proc_maps/sysv-segment-4k.txt"),
     (socket_info.parse, "socket_info/linux-6.1-load-2.txt"),
     (smaps.parse, "smaps/sysv-segment-4k.txt"),

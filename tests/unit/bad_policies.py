@@ -394,6 +394,13 @@ CASES = {
     "limit_left": Bad(
         "process_limits", {"process_limits_unmanaged": ["core"]}, ("must be one of nofile",)
     ),
+    # Memory.
+    "swap_words": Bad(
+        "memory_pressure", {"memory_pressure_swap": "much"}, ("'much' is not a size",)
+    ),
+    "memory_left": Bad(
+        "memory_pressure", {"memory_pressure_unmanaged": ["swap"]}, ("must be one of swap_size",)
+    ),
     # The SGA.
     "instance_version": Bad(
         "pre_page_sga",

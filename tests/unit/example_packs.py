@@ -20,6 +20,7 @@ import kernel_packs
 import latency_packs
 import limit_packs
 import listener_packs
+import memory_packs
 import nfs_packs
 import nic_packs
 import oracle_packs
@@ -38,6 +39,8 @@ RECORDED = {f"db0{number}.example.com": f"db0{number}.example.com" for number in
 SOURCES = RECORDED | {"db05.example.com": "db01.example.com"}
 AIX = "db06.example.com"
 
+#: What brings swap back at a boot.
+SWAP_LINE = "/dev/vdb none swap sw 0 0\n"
 #: The kinds of a limit.
 SIDES = ("soft", "hard")
 
@@ -149,6 +152,7 @@ def policies() -> dict[str, Any]:
         "kernel_parameters": default_policy("kernel_parameters"),
         "latency": latency_packs.latency_policy(),
         "listener_rate_limit": listener_packs.listener_policy(),
+        "memory_pressure": default_policy("memory_pressure"),
         "nfs_mounts": nfs_packs.nfs_policy(),
         "pool_validation": default_policy("pool_validation"),
         "pre_page_sga": oracle_packs.policy(),
@@ -289,6 +293,23 @@ def limits(found: Readings) -> packs.Machine:
     return machine
 
 
+def with_swap(found: Readings) -> None:
+    """A line of swap in fstab, whichever way it was read."""
+    for key, part in (("file:/etc/fstab", "text"), ("command:cat /etc/fstab", "stdout")):
+        if part in found.get(key, {}):
+            found[key] = {**found[key], part: found[key][part] + SWAP_LINE}
+
+
+def memory(found: Readings) -> packs.Machine:
+    """Three GiB of swap that nothing is in, and two nodes with half of their memory free."""
+    machine = memory_packs.swapping(memory_packs.swap(packs.linux(), ("/dev/vdb", 3 << 20, 0)))
+    machine.file("/etc/fstab", SWAP_LINE)
+    memory_packs.nodes(machine, (1.5, 0.75), (1.5, 0.75))
+    for one in found["processes:oracle"].get("processes", []):
+        memory_packs.process(machine, one["argv0"], one["pid"], 0)
+    return machine
+
+
 def complete(host: str) -> str:
     """The text of a host's pack."""
     if host == AIX:
@@ -311,6 +332,9 @@ def complete(host: str) -> str:
     asking = {"process_limits": default_policy("process_limits")}
     found = with_limits(found)
     found = _read(limits(found), found, asking)
+    with_swap(found)
+    asking = {"memory_pressure": default_policy("memory_pressure")}
+    found = _read(memory(found), found, asking)
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
     found.pop("command:ip -o addr show", None)  # no control told what the host has

@@ -4,13 +4,14 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...answer import Answer, attempt, if_known, known
 from ...errors import Unanswered
 from ...host import Host, Process
 from ...parsers.kernel import meminfo, proc_cgroup, proc_limits
 from ...parsers.systemd import systemd_unit, tmpfiles_d
 from ...parsers.unix import limits_conf
 from ...probes.kernel import cgroups
+from ...probes.oracle import processes
 from ...probes.systemd import conf_files, unit_files
 from ...probes.unix import accounts as accounts_probe
 from ...probes.unix import limits as limits_probe
@@ -18,12 +19,6 @@ from ...probes.unix import pam
 from .policy import Policy
 from .table import ROWS
 
-#: Those whose limits every session and every process of a database inherits or shows.
-PROCESSES = (
-    r"^((ora|db|asm|mdb|apx)_(pmon|lgwr)_\S+"
-    r"|(\S*/)?tnslsnr|/\S+/bin/(ohasd|crsd|ocssd)\.bin)$"
-)
-PROCESSES_KEY = "processes:oracle"
 NR_OPEN = "/proc/sys/fs/nr_open"
 REMOVE_IPC = (
     "busctl",
@@ -134,24 +129,15 @@ def _accounts(
 
 
 def _read_running(host: Host) -> List[Running]:
-    found = []
-    for process in host.processes("oracle", PROCESSES):
-        program = process.argv0.rpartition("/")[2]
-        is_instance = "_" in program
-        if process.runs("oracle" if is_instance else program) is not False:
-            found.append(_look_at(host, process, program))
-    return sorted(found, key=lambda one: (one.name, one.process.pid))
+    return [_look_at(host, one) for one in processes.read(host)]
 
 
-def _look_at(host: Host, process: Process, program: str) -> Running:
-    folder = f"/proc/{process.pid}"
-    name = program
-    if program == "tnslsnr":
-        name = f"{program} {unless_absent(attempt(host.argument, process.pid, 1), 'LISTENER')}"
+def _look_at(host: Host, one: processes.Named) -> Running:
+    folder = f"/proc/{one.process.pid}"
     return Running(
-        process=process,
-        name=name,
-        user=attempt(accounts_probe.user_name, host, process.uid),
+        process=one.process,
+        name=one.name,
+        user=attempt(accounts_probe.user_name, host, one.process.uid),
         limits=attempt(lambda: proc_limits.parse(host.read_text(folder + "/limits"))),
         groups=attempt(lambda: proc_cgroup.parse(host.read_text(folder + "/cgroup"))),
     )

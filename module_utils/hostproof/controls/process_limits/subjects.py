@@ -7,8 +7,9 @@ from typing import List, Tuple
 from ...answer import if_known, known
 from ...checking import Rules, Skip, Subjects
 from ...errors import Absent
+from ...probes.oracle import processes
 from ...probes.unix.limits import Account
-from .facts import PROCESSES_KEY, Facts, Running
+from .facts import Facts, Running
 from .policy import NAME, Policy
 
 NO_ORACLE = (
@@ -42,7 +43,7 @@ def _running(facts: Facts, _policy: Policy) -> List[Running]:
 
 def _evidence(one: Running) -> Tuple[str, ...]:
     folder = f"file:/proc/{one.process.pid}/"
-    return (PROCESSES_KEY, folder + "limits", folder + "cgroup")
+    return (processes.KEY, folder + "limits", folder + "cgroup")
 
 
 PROCESSES = Subjects(_running, none=NO_PROCESS, name=lambda one: str(one.name), evidence=_evidence)

@@ -9,13 +9,15 @@ from ..number import integer
 
 
 class ProcStatus(NamedTuple):
-    """``gid`` is the effective group; ``hugetlb`` is bytes, None before kernel 4.4."""
+    """``gid`` is the effective group; ``hugetlb`` is bytes, None before kernel 4.4. ``swap`` is the
+    bytes of it that are in swap, None of a thread of the kernel."""
 
     name: str
     uid: int
     gid: int
     groups: Tuple[int, ...]
     hugetlb: Optional[int]
+    swap: Optional[int] = None
 
 
 def parse(text: str) -> ProcStatus:
@@ -27,13 +29,14 @@ def parse(text: str) -> ProcStatus:
             raise ParseError("/proc/PID/status", f"no colon in {line[:60]!r}", number)
         rows[name] = value.strip()
     try:
-        hugetlb = rows.get("HugetlbPages")
+        hugetlb, swap = rows.get("HugetlbPages"), rows.get("VmSwap")
         return ProcStatus(
             name=rows["Name"],
             uid=integer(rows["Uid"].split()[1]),
             gid=integer(rows["Gid"].split()[1]),
             groups=tuple(integer(group) for group in rows["Groups"].split()),
             hugetlb=None if hugetlb is None else integer(hugetlb.split()[0]) * 1024,
+            swap=None if swap is None else integer(swap.split()[0]) * 1024,
         )
     except (KeyError, IndexError, ValueError) as problem:
         raise ParseError("/proc/PID/status", f"row missing or not a number: {problem}") from problem

@@ -6,7 +6,7 @@ import re
 from typing import List, NamedTuple, Optional
 
 from ...answer import attempt, unless_absent
-from ...errors import Absent
+from ...errors import Absent, Unanswered
 from ...host import Host
 from ...parsers.number import clipped
 
@@ -20,6 +20,35 @@ class NodePool(NamedTuple):
     pages: int
     free: int
     key: str
+
+
+class NodeMemory(NamedTuple):
+    """Memory of a node: bytes. ``free`` is with what the page cache can give back."""
+
+    name: str
+    total: int
+    free: int
+    key: str
+
+
+_TOTAL, _FREE = "MemTotal", ("MemFree", "Active(file)", "Inactive(file)")
+_ROW = re.compile(r"^Node \d+ ([A-Za-z()]+): +(\d+) kB$", re.MULTILINE)
+
+
+def read_memory(host: Host) -> List[NodeMemory]:
+    """Every node that has memory, by number; empty without NUMA."""
+    names = unless_absent(attempt(host.list_dir, FOLDER), [])
+    nodes = [name for name in names if re.match(r"^node\d+$", name)]
+    found = []
+    for name in sorted(nodes, key=lambda one: clipped(one[4:])):
+        path = f"{FOLDER}/{name}/meminfo"
+        rows = {row: clipped(amount) * 1024 for row, amount in _ROW.findall(host.read_text(path))}
+        if not all(row in rows for row in (_TOTAL, *_FREE)):
+            raise Unanswered("file:" + path, f"{path} tells no memory")
+        if rows[_TOTAL]:
+            free = sum(rows[row] for row in _FREE)
+            found.append(NodeMemory(name, rows[_TOTAL], free, "file:" + path))
+    return found
 
 
 def read_node_pools(host: Host, page_size: int) -> List[NodePool]:

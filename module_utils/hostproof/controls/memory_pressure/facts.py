@@ -1,0 +1,129 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its memory: swap and who is in it, /dev/shm, nodes."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, known, unless_absent
+from ...errors import Absent, Unanswered
+from ...host import Host
+from ...parsers.kernel import kernel_cmdline, meminfo, proc_status, proc_swaps, vmstat
+from ...parsers.nfs import fstab, mountinfo
+from ...probes.kernel import numa
+from ...probes.oracle import instances, next_start, processes, releases
+from ...probes.oracle.next_start import Database
+from ...probes.systemd import unit_files
+from .policy import Policy
+
+SWAPS = "/proc/swaps"
+FSTAB = "/etc/fstab"
+MOUNTS = "/proc/self/mountinfo"
+VMSTAT = "/proc/vmstat"
+SAMPLE = "swapping"
+#: Seconds that sqlplus may take.
+_SQLPLUS_SECONDS = 20.0
+
+
+class Swapped(NamedTuple):
+    """How much of a process is in swap: bytes."""
+
+    name: str
+    swap: Answer[int]
+
+
+class Rates(NamedTuple):
+    """Pages a second that came from swap and went there, in a window."""
+
+    read: float
+    written: float
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place.
+
+    ``swap_units`` are names of units that bring swap back. ``rates`` is None where no window is
+    watched.
+    """
+
+    meminfo: Answer[Dict[str, int]]
+    software: releases.Software
+    swaps: Answer[List[proc_swaps.Area]]
+    fstab: Answer[List[fstab.Entry]]
+    swap_units: Answer[List[str]]
+    swapped: Answer[List[Swapped]]
+    rates: Answer[Optional[Rates]]
+    mounts: Answer[List[mountinfo.Mount]]
+    databases: Answer[List[Database]]
+    nodes: Answer[List[numa.NodeMemory]]
+    cmdline: Answer[List[Tuple[str, Optional[str]]]]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything that the checks need; nothing is written."""
+    return Facts(
+        meminfo=attempt(lambda: meminfo.parse(host.read_text("/proc/meminfo"))),
+        software=releases.read_software(host),
+        swaps=attempt(lambda: proc_swaps.parse(host.read_text(SWAPS))),
+        fstab=attempt(_read_fstab, host),
+        swap_units=attempt(_read_swap_units, host),
+        swapped=attempt(_read_swapped, host),
+        rates=attempt(_read_rates, host, policy.window_seconds),
+        mounts=attempt(lambda: mountinfo.parse(host.read_text(MOUNTS))),
+        databases=attempt(_read_databases, host, policy),
+        nodes=attempt(numa.read_memory, host),
+        cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text("/proc/cmdline"))),
+    )
+
+
+def _read_fstab(host: Host) -> List[fstab.Entry]:
+    text: str = unless_absent(attempt(host.read_text, FSTAB), "")
+    return fstab.parse(text)
+
+
+def _read_swap_units(host: Host) -> List[str]:
+    names = unit_files.names_by_folder(host)
+    return sorted({one for listed in names.values() for one in listed if one.endswith(".swap")})
+
+
+def _read_swapped(host: Host) -> List[Swapped]:
+    return [
+        Swapped(one.name, attempt(_swap_of, host, one.process.pid)) for one in processes.read(host)
+    ]
+
+
+def _swap_of(host: Host, pid: int) -> int:
+    path = f"/proc/{pid}/status"
+    swap = proc_status.parse(host.read_text(path)).swap
+    if swap is None:
+        raise Unanswered("file:" + path, "the kernel shows no VmSwap")
+    return swap
+
+
+def _read_rates(host: Host, seconds: float) -> Optional[Rates]:
+    if not seconds:
+        return None
+    sample = host.sample(SAMPLE, [VMSTAT], [], seconds)
+    key = "file:" + VMSTAT
+    if key in sample.errors:
+        raise Unanswered(key, sample.errors[key])
+    before, after = vmstat.parse(sample.first[key]), vmstat.parse(sample.second[key])
+    names = ("pswpin", "pswpout")
+    if not all(name in one for name in names for one in (before, after)) or sample.seconds <= 0:
+        raise Unanswered(key, "the kernel does not count what it swaps")
+    return Rates(*((after[name] - before[name]) / sample.seconds for name in names))
+
+
+def _read_databases(host: Host, policy: Policy) -> List[Database]:
+    if not policy.ask_instances:
+        raise Absent("policy", "memory_pressure_ask_instances is false")
+    running = next_start.running_databases(instances.find_instances(host))
+    asking = next_start.Asking(_SQLPLUS_SECONDS, None)
+    return [next_start.look_at(host, asking, sid, one) for sid, one in sorted(running.items())]
+
+
+def ordinary(facts: Facts) -> int:
+    """Bytes of memory beside huge pages, which nothing else can use."""
+    memory = known(facts.meminfo)
+    return int(
+        memory["MemTotal"] - memory.get("HugePages_Total", 0) * memory.get("Hugepagesize", 0)
+    )

@@ -1,0 +1,138 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Memory that is not where it is needed: a small /dev/shm, a node that is used up."""
+
+import re
+from typing import List, Optional, Tuple
+
+from ...answer import known
+from ...checking import Skip, Verdict, known_or_skip
+from ...errors import ParseError
+from ...finding import FAIL, PASS, WARN
+from ...parsers.kernel import kernel_cmdline
+from ...parsers.number import clipped
+from ...parsers.size import human
+from ...probes.oracle import next_start
+from ...probes.oracle.next_start import Database
+from .facts import FSTAB, MOUNTS, Facts
+from .policy import Policy
+from .subjects import rules, skip_unmanaged
+
+_SHM = "/dev/shm"
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+#: Percent of a node's memory that is free or cache, below which it is used up, and of the host's
+#: above which it need not be.
+_USED_UP, _PLENTY = 1, 10
+
+
+@rules.check(
+    "memory_pressure.shared_memory",
+    "/dev/shm holds what automatic memory management takes",
+    severity="high",
+    takes_effect="remount",
+    why="With memory_target an instance keeps all of its memory in /dev/shm, and does not start "
+    "where that is smaller (ORA-00845).",
+    reference="Oracle Database Administrator's Guide, Automatic Memory Management; tmpfs(5)",
+    because_of=("pre_page_sga.memory_target",),
+)
+def shared_memory(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("shared_memory", policy)
+    targets = [(one.sid, target_of(one)) for one in known_or_skip(facts.databases)]
+    taken = [(sid, target) for sid, target in targets if target]
+    if not taken:
+        raise Skip("No instance that runs has memory_target: the size of /dev/shm does not matter.")
+    need = sum(target for _sid, target in taken)
+    now, options = _mounted(facts)
+    coming, place = _at_boot(facts)
+    problems = []
+    if now < need:
+        problems.append(f"it has {human(now)} now")
+    if coming < need:
+        problems.append(f"it will have {human(coming)} after the next boot")
+    if "noexec" in options:
+        problems.append("it is mounted with noexec")
+    return Verdict(
+        FAIL if problems else PASS,
+        why=f"{'; '.join(problems)}, and the instances take {human(need)}.",
+        fix=f"set size= of {_SHM} in {FSTAB} and mount -o remount {_SHM}, which no instance "
+        "notices; or leave automatic memory management, which excludes huge pages",
+        desired=f"at least {human(need)} ({', '.join(sid for sid, _target in taken)})",
+        persisted=f"{human(coming)} ({place})",
+        running=human(now),
+        in_use=", ".join(f"{sid} {human(target)}" for sid, target in taken),
+        evidence=["file:" + MOUNTS, "file:" + FSTAB],
+    )
+
+
+def target_of(database: Database) -> int:
+    """The most that an instance may take, by what runs and by what its next start takes."""
+    names = ("memory_target", "memory_max_target")
+    sizes = [next_start.running_size(database, name) for name in names]
+    sizes += [next_start.next_size(database, name) for name in names]
+    return max(one or 0 for one in sizes)
+
+
+def _mounted(facts: Facts) -> Tuple[int, List[str]]:
+    """(bytes, options); the kernel names no size that is its own, half of memory."""
+    found = [one for one in known(facts.mounts) if one.path == _SHM]
+    if not found:
+        return 0, []
+    # The last one hides those below it.
+    mount = found[-1]
+    return _size_of(mount.super_options, facts), mount.options.split(",")
+
+
+def _at_boot(facts: Facts) -> Tuple[int, str]:
+    for entry in reversed(known(facts.fstab)):
+        if entry.path == _SHM:
+            return _size_of(entry.options, facts), f"{FSTAB}:{entry.line}"
+    return _size_of("", facts), "no line of fstab, so half of memory"
+
+
+def _size_of(options: str, facts: Facts) -> int:
+    memory: int = known(facts.meminfo)["MemTotal"]
+    sizes = [one[5:] for one in options.split(",") if one.startswith("size=")]
+    if not sizes:
+        return memory // 2
+    match = re.match(r"(\d+)([kmgt%]?)\Z", sizes[-1].lower())
+    if match is None:
+        raise ParseError("size of tmpfs", f"{sizes[-1][:40]!r} is none")
+    number, unit = clipped(match.group(1)), match.group(2)
+    # tmpfs(5): 0 is no limit, which is all of memory.
+    if unit == "%":
+        return memory * number // 100
+    return number * _UNITS[unit] or memory
+
+
+@rules.check(
+    "memory_pressure.numa",
+    "No memory node is used up while others have memory",
+    severity="medium",
+    takes_effect="now",
+    why="What is bound to a node that has none left is reclaimed and swapped there, though the "
+    "host has memory free.",
+    reference="kernel Documentation/admin-guide/mm/numa_memory_policy.rst; numactl(8)",
+    because_of=("hugepages.numa_split",),
+)
+def numa(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("numa", policy)
+    nodes = known(facts.nodes)
+    if len(nodes) < 2:
+        raise Skip("There is one memory node." + _switched_off(facts))
+    free, total = sum(one.free for one in nodes), sum(one.total for one in nodes)
+    has_plenty = free * 100 > total * _PLENTY
+    short = [one.name for one in nodes if one.free * 100 < one.total * _USED_UP]
+    return Verdict(
+        WARN if short and has_plenty else PASS,
+        why=f"{', '.join(short)} has less than {_USED_UP} percent free, the host {human(free)}.",
+        fix="spread what is bound to that node: huge pages (hugepages.numa_split), an instance "
+        "that numactl or CPUAffinity= starts; or give the instance more nodes",
+        desired=f"{_USED_UP} percent of each node free, where {_PLENTY} of the host are",
+        running=", ".join(f"{one.name} {human(one.free)} of {human(one.total)}" for one in nodes),
+        evidence=[one.key for one in nodes] + ["file:/proc/cmdline"],
+    )
+
+
+def _switched_off(facts: Facts) -> str:
+    value: Optional[str] = kernel_cmdline.last(known(facts.cmdline), "numa")
+    return " The kernel was started with numa=off." if value == "off" else ""

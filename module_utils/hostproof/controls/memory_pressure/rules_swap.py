@@ -1,0 +1,124 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Swap: how large Oracle's documents want it, and whether the database is in it."""
+
+from typing import List, Tuple
+
+from ...answer import known
+from ...checking import Verdict
+from ...finding import FAIL, PASS, WARN
+from ...parsers.kernel import proc_swaps
+from ...parsers.nfs import fstab
+from ...parsers.size import human
+from .facts import FSTAB, SWAPS, VMSTAT, Facts, ordinary
+from .policy import Policy
+from .subjects import rules, skip_unmanaged
+
+_GIB = 1 << 30
+#: Percent by which areas are smaller than they were made: their first page, and rounding.
+_TOLERANCE = 1
+_BOOK = "Oracle Database Installation Guide for Linux, Server Hardware Checklist (swap space)"
+
+
+def wanted_swap(facts: Facts, policy: Policy) -> Tuple[int, str]:
+    """(bytes, how they came about), by memory without huge pages."""
+    if policy.swap is not None:
+        return policy.swap, "memory_pressure_swap"
+    memory = ordinary(facts)
+    told = f"{human(memory)} memory beside huge pages"
+    if memory > 16 * _GIB:
+        return 16 * _GIB, f"16 GiB, for there are {told}"
+    if memory > 2 * _GIB:
+        return memory, f"as much as {told}"
+    return memory * 3 // 2, f"one and a half times {told}"
+
+
+@rules.check(
+    "memory_pressure.swap_size",
+    "Swap is as large as Oracle's documents ask",
+    severity="medium",
+    takes_effect="now",
+    why="With little swap a peak of private memory ends in the kernel's out-of-memory killer, and "
+    "the installer and the Cluster Verification Utility complain (PRVF-7573).",
+    reference=_BOOK,
+)
+def swap_size(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("swap_size", policy)
+    wanted, how = wanted_swap(facts, policy)
+    areas = known(facts.swaps)
+    on_disk = sum(one.size for one in areas if not _is_in_memory(one))
+    lines = [f"{one.source} ({FSTAB}:{one.line})" for one in _swap_lines(facts)]
+    again = lines + list(known(facts.swap_units))
+    problems = []
+    if on_disk * 100 < wanted * (100 - _TOLERANCE):
+        problems.append(f"{human(on_disk)} are less than {human(wanted)}")
+    if on_disk and not again:
+        problems.append("neither fstab nor a unit brings it back after a boot")
+    return Verdict(
+        WARN if problems else PASS,
+        why=f"{'; '.join(problems)}.",
+        fix="add a swap area (mkswap, swapon) with its line in /etc/fstab; where the host is to "
+        "have less, say so in memory_pressure_swap",
+        desired=f"at least {human(wanted)}: {how}",
+        persisted=", ".join(again) or "nothing",
+        running=", ".join(_text(one) for one in areas) or "no swap",
+        in_use=human(sum(one.used for one in areas)),
+        evidence=["file:" + SWAPS, "file:" + FSTAB, "file:/proc/meminfo"],
+        values={"wanted": wanted, "running": on_disk, "unit": "bytes"},
+    )
+
+
+def _swap_lines(facts: Facts) -> List[fstab.Entry]:
+    return [
+        one
+        for one in known(facts.fstab)
+        if one.fstype == "swap" and "noauto" not in one.options.split(",")
+    ]
+
+
+def _is_in_memory(area: proc_swaps.Area) -> bool:
+    """zram is memory that is compressed, and no room beside memory."""
+    return area.path.startswith("/dev/zram")
+
+
+def _text(area: proc_swaps.Area) -> str:
+    note = ", in memory" if _is_in_memory(area) else ""
+    return f"{area.path} {human(area.size)} ({area.kind}{note})"
+
+
+@rules.check(
+    "memory_pressure.swap_used",
+    "The database is not in swap",
+    severity="high",
+    takes_effect="instance_restart",
+    why="A background process that waits for its own memory to come back from swap holds latches "
+    "and redo that all sessions wait for.",
+    reference="proc(5), /proc/PID/status (VmSwap); /proc/vmstat (pswpin, pswpout)",
+    because_of=("kernel_parameters.memory", "hugepages.sga_in_huge_pages"),
+)
+def swap_used(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("swap_used", policy)
+    found = [(one.name, known(one.swap)) for one in known(facts.swapped)]
+    swapped = [f"{name} {human(size)}" for name, size in found if size]
+    rates = known(facts.rates)
+    busy = rates is not None and (rates.read > 0 or rates.written > 0)
+    areas = known(facts.swaps)
+    status = PASS
+    if swapped or busy:
+        status = FAIL if swapped and busy else WARN
+    running = "not watched: hostproof_window_seconds is 0"
+    if rates is not None:
+        running = f"{rates.read:.1f} pages a second from swap, {rates.written:.1f} to it"
+    used = f"{human(sum(one.used for one in areas))} of {human(sum(one.size for one in areas))}"
+    return Verdict(
+        status,
+        why=f"{', '.join(swapped) or 'No process that is looked at'} is in swap; {running}.",
+        fix="find who takes the memory (ps -eo pid,rss,args --sort=-rss), give back huge pages "
+        "that nobody uses, lower vm.swappiness; what is in swap comes back when it is used, or "
+        "at a restart",
+        desired="no process of an instance or a listener in swap",
+        running=running,
+        in_use=f"{', '.join(swapped) or 'none of ' + str(len(found))}; {used} swap in use, beside "
+        f"{human(ordinary(facts))} ordinary memory",
+        evidence=["file:" + SWAPS, "processes:oracle", "file:" + VMSTAT, "sample:swapping"],
+    )

@@ -1,0 +1,28 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""For which hosts the rules of memory_pressure are."""
+
+from ...answer import known
+from ...checking import Rules, Skip
+from ...errors import Absent
+from .facts import Facts
+from .policy import NAME, Policy
+
+
+def _skip_without_oracle(facts: Facts, policy: Policy) -> None:
+    if isinstance(facts.meminfo, Absent):
+        raise Skip("Not a Linux host: it has no /proc/meminfo.")
+    known(facts.meminfo)
+    if policy.profile is None and policy.swap is None and not facts.software.is_there():
+        raise Skip(
+            "No Oracle software is on this host, and neither hostproof_profile nor "
+            "memory_pressure_swap announces any."
+        )
+
+
+rules = Rules(NAME, applies=_skip_without_oracle)
+
+
+def skip_unmanaged(name: str, policy: Policy) -> None:
+    if name in policy.unmanaged:
+        raise Skip(f"memory_pressure_unmanaged names {name}.")

@@ -1,0 +1,256 @@
+"""Swap, /dev/shm and memory nodes as they are judged."""
+
+import memory_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls import memory_pressure, planner
+from ansible.module_utils.hostproof.errors import ParseError, PolicyError
+from ansible.module_utils.hostproof.parsers.kernel import proc_swaps, vmstat
+from default_policies import default_policy
+from memory_packs import host, nodes, process, swap, swapping
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, **changes):
+        found = memory_packs.judged(machine, **changes)
+        for one in found.values():
+            validate_finding(one.as_dict())
+        return found
+
+    return judge_host
+
+
+class TestWhereItCounts:
+    def test_without_oracle_everything_is_skipped(self, judge):
+        machine = host().file("/etc/oratab", "")
+        assert {one.status for one in judge(machine).values()} == {"skip"}
+        assert judge(machine, profile="rac_asm")["swap_size"].status == "pass"
+        assert judge(machine, swap="1G")["swap_size"].status == "pass"
+
+    def test_not_a_linux_host(self, judge):
+        found = judge(host().remove("/proc/meminfo"))
+        assert {one.status for one in found.values()} == {"skip"}
+
+    @pytest.mark.parametrize("name", ["swap_size", "swap_used", "shared_memory", "numa"])
+    def test_unmanaged_is_not_judged(self, judge, name):
+        one = judge(host(), unmanaged=[name])[name]
+        assert (one.status, "memory_pressure_unmanaged" in one.why) == ("skip", True)
+
+    def test_there_is_nothing_to_apply(self):
+        policy = memory_pressure.policy_from(default_policy("memory_pressure"))
+        plan = planner("memory_pressure")(memory_pressure.read(host(), policy), policy)
+        assert (plan.changes, plan.refusals) == ([], [])
+
+    @pytest.mark.parametrize(
+        ("changes", "problem"),
+        [({"swap": "16 gigs"}, "is not a size"), ({"unmanaged": ["thp"]}, "'thp' must be one of")],
+    )
+    def test_a_bad_policy(self, changes, problem):
+        with pytest.raises(PolicyError, match=problem):
+            memory_pressure.policy_from({**default_policy("memory_pressure"), **changes})
+
+
+class TestSwapSize:
+    @pytest.mark.parametrize(
+        ("memory", "wanted"),
+        [
+            (1, "1.5 GiB"),
+            (2, "3.0 GiB"),
+            (3, "3.0 GiB"),
+            (16, "16.0 GiB"),
+            (17, "16.0 GiB"),
+            (512, "16.0 GiB"),
+        ],
+    )
+    def test_by_memory(self, judge, memory, wanted):
+        found = judge(host().memory(MemTotal=memory << 20))["swap_size"]
+        assert found.desired.startswith(f"at least {wanted}:")
+
+    def test_huge_pages_are_taken_off_first(self, judge):
+        machine = host().pool(28 * 1024, 0)
+        found = judge(swap(machine, ("/dev/vda2", 8 << 20, 0)))["swap_size"]
+        assert found.desired == "at least 8.0 GiB: as much as 8.0 GiB memory beside huge pages"
+        assert found.status == "pass"
+
+    @pytest.mark.parametrize(("size", "status"), [(16609444, "pass"), (16609443, "warn")])
+    def test_one_percent_less_is_enough(self, judge, size, status):
+        assert judge(swap(host(), ("/dev/vda2", size, 0)))["swap_size"].status == status
+
+    def test_the_sum_counts_without_what_is_in_memory(self, judge):
+        half = 8 << 20
+        machine = swap(host(), ("/dev/vda2", half, 0), ("/dev/vda3", half, 0))
+        assert judge(machine)["swap_size"].status == "pass"
+        machine = swap(host(), ("/dev/vda2", half, 0), ("/dev/zram0", half, 0))
+        found = judge(machine)["swap_size"]
+        assert found.status == "warn"
+        assert "/dev/zram0 8.0 GiB (partition, in memory)" in found.running
+
+    @pytest.mark.parametrize(
+        ("path", "text", "status"),
+        [
+            ("/etc/fstab", "", "warn"),
+            ("/etc/fstab", "/dev/vda2 none swap sw,noauto 0 0\n", "warn"),
+            ("/etc/fstab", "UUID=1 none swap defaults 0 0\n", "pass"),
+            ("/etc/systemd/system/dev-vda2.swap", "[Swap]\nWhat=/dev/vda2\n", "pass"),
+        ],
+    )
+    def test_what_brings_it_back(self, judge, path, text, status):
+        machine = host().file("/etc/fstab", "").file(path, text)
+        assert judge(machine)["swap_size"].status == status
+
+    def test_no_swap_and_the_policy_wants_none_but_a_little(self, judge):
+        found = judge(swap(host()), swap="1G")["swap_size"]
+        assert (found.status, found.running) == ("warn", "no swap")
+
+    def test_areas_that_may_not_be_read(self, judge):
+        assert judge(host().deny("/proc/swaps"))["swap_size"].status == "error"
+
+
+class TestSwapUsed:
+    @pytest.mark.parametrize(
+        ("kilobytes", "read", "written", "status"),
+        [
+            (0, 0, 0, "pass"),
+            (4, 0, 0, "warn"),
+            (0, 1, 0, "warn"),
+            (0, 0, 1, "warn"),
+            (4, 1, 0, "fail"),
+            (4, 0, 1, "fail"),
+        ],
+    )
+    def test_who_and_how_fast(self, judge, kilobytes, read, written, status):
+        machine = process(swapping(host(), read, written), "ora_lgwr_A", 11, kilobytes)
+        assert judge(machine)["swap_used"].status == status
+
+    def test_it_tells_the_numbers(self, judge):
+        machine = process(swapping(host(), 25, 5), "/u01/bin/tnslsnr", 11, 2048)
+        found = judge(swap(machine, ("/dev/vda2", 16 << 20, 3 << 20)))["swap_used"]
+        assert "tnslsnr LISTENER 2.0 MiB" in found.in_use
+        assert "3.0 GiB of 16.0 GiB swap in use, beside 64.0 GiB ordinary memory" in found.in_use
+        assert found.running == "2.5 pages a second from swap, 0.5 to it"
+
+    def test_without_a_window_only_the_processes_count(self, judge):
+        machine = process(swapping(host(), 25, 5), "ora_pmon_A", 11, 0)
+        found = judge(machine, window_seconds=0)["swap_used"]
+        assert (found.status, "not watched" in found.running) == ("pass", True)
+
+    def test_a_process_that_may_not_be_seen(self, judge):
+        machine = process(host(), "ora_pmon_A", 11, 0).deny("/proc/11/status")
+        assert judge(machine)["swap_used"].status == "error"
+
+    def test_a_kernel_that_does_not_count(self, judge):
+        machine = host().sampled("swapping", "file:/proc/vmstat", "nr_free 1\n")
+        assert judge(machine)["swap_used"].status == "error"
+
+
+def with_amm(sid="A", target=20 * packs.GIB, largest=0):
+    machine = host().account("oracle", 54321, "oinstall").instance(sid)
+    running = {"memory_target": str(target), "memory_max_target": str(largest)}
+    return machine.parameters(sid, running, ("*", "memory_target", str(target)))
+
+
+class TestSharedMemory:
+    def mount(self, machine, options, more=""):
+        text = f"25 24 0:23 / /dev/shm rw,nosuid{more} - tmpfs tmpfs rw{options}\n"
+        return machine.file("/proc/self/mountinfo", text)
+
+    def test_no_instance_has_memory_target(self, judge):
+        assert judge(host())["shared_memory"].status == "skip"
+        assert judge(with_amm(target=0))["shared_memory"].status == "skip"
+        assert judge(with_amm(), ask_instances=False)["shared_memory"].status == "skip"
+
+    def test_half_of_memory_by_default(self, judge):
+        found = judge(with_amm())["shared_memory"]
+        assert (found.status, found.running) == ("pass", "32.0 GiB")
+        assert judge(with_amm(target=33 * packs.GIB))["shared_memory"].status == "fail"
+
+    def test_the_largest_of_all_counts(self, judge):
+        found = judge(with_amm(largest=33 * packs.GIB))["shared_memory"]
+        assert found.status == "fail"
+        assert found.in_use == "A 33.0 GiB"
+
+    @pytest.mark.parametrize(
+        ("options", "status"),
+        [
+            (",size=20971520k", "pass"),
+            (",size=20971519k", "fail"),
+            (",size=20G", "pass"),
+            (",size=31%", "fail"),
+            (",size=32%", "pass"),
+            (",size=0", "pass"),
+            (",size=many", "error"),
+        ],
+    )
+    def test_its_size_now(self, judge, options, status):
+        assert judge(self.mount(with_amm(), options))["shared_memory"].status == status
+
+    @pytest.mark.parametrize(
+        ("line", "status"),
+        [
+            ("tmpfs /dev/shm tmpfs defaults,size=20g 0 0\n", "pass"),
+            ("tmpfs /dev/shm tmpfs defaults,size=19g 0 0\n", "fail"),
+            ("tmpfs /dev/shm tmpfs defaults 0 0\n", "pass"),
+        ],
+    )
+    def test_its_size_after_the_boot(self, judge, line, status):
+        assert judge(with_amm().file("/etc/fstab", line))["shared_memory"].status == status
+
+    def test_noexec(self, judge):
+        found = judge(self.mount(with_amm(), "", ",noexec"))["shared_memory"]
+        assert (found.status, "noexec" in found.why) == ("fail", True)
+
+    def test_no_mount_at_all(self, judge):
+        machine = with_amm().file("/proc/self/mountinfo", "1 0 8:1 / / rw - ext4 /dev/vda rw\n")
+        assert judge(machine)["shared_memory"].status == "fail"
+
+    def test_an_instance_that_does_not_answer(self, judge):
+        machine = with_amm().command("sqlplus A: release and parameters", "", 1)
+        assert judge(machine)["shared_memory"].status == "error"
+
+
+class TestNuma:
+    @pytest.mark.parametrize(
+        ("sizes", "status"),
+        [
+            (((32, 16), (32, 16)), "pass"),
+            (((32, 0.31), (32, 16)), "warn"),
+            (((32, 0.33), (32, 16)), "pass"),
+            # The whole host is short of memory: that is no matter of nodes.
+            (((32, 0.1), (32, 6)), "pass"),
+        ],
+    )
+    def test_a_node_that_is_used_up(self, judge, sizes, status):
+        assert judge(nodes(host(), *sizes))["numa"].status == status
+
+    def test_page_cache_counts_as_free(self, judge):
+        machine = nodes(host(), (32, 0.1), (32, 16))
+        path = "/sys/devices/system/node/node0/meminfo"
+        text = machine.files[path].replace(
+            "Inactive(file):              0", "Inactive(file): 999999"
+        )
+        assert text != machine.files[path]
+        assert judge(machine.file(path, text))["numa"].status == "pass"
+
+    def test_one_node(self, judge):
+        found = judge(host().file("/proc/cmdline", "ro numa=off\n"))["numa"]
+        assert (found.status, "numa=off" in found.why) == ("skip", True)
+
+    def test_a_node_without_memory_is_none(self, judge):
+        assert judge(nodes(host(), (64, 30), (0, 0)))["numa"].status == "skip"
+
+    def test_a_node_that_tells_nothing(self, judge):
+        machine = host().file("/sys/devices/system/node/node1/meminfo", "")
+        assert judge(machine)["numa"].status == "error"
+
+
+@pytest.mark.parametrize("text", ["", "x\n", memory_packs.HEADER + "/dev/a partition x 0 -2\n"])
+def test_what_is_no_list_of_areas(text):
+    with pytest.raises(ParseError):
+        proc_swaps.parse(text)
+
+
+@pytest.mark.parametrize("text", ["pswpin\n", "pswpin x\n", "\n"])
+def test_what_is_no_counter(text):
+    with pytest.raises(ParseError):
+        vmstat.parse(text)
