@@ -62,7 +62,7 @@ CRON = "0::/system.slice/cron.service\n"
 def host() -> packs.Machine:
     """Nothing of Oracle is on it; logind and the cleaner are as they come."""
     machine = packs.linux()
-    machine.file("/proc/sys/fs/nr_open", "1048576\n")
+    machine.file("/proc/sys/fs/nr_open", "1048576\n").folder("/run/systemd/system")
     for service in ("login", "sshd", "su", "cron"):
         machine.file(f"/etc/pam.d/{service}", "session required pam_limits.so\n")
     machine.file("/etc/systemd/logind.conf", "[Login]\n#RemoveIPC=yes\n")

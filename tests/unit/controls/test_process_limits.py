@@ -446,6 +446,15 @@ class TestRemoveIpc:
         del machine.commands[limit_packs.BUSCTL]
         assert judge(machine)["remove_ipc"].status == "skip"
 
+    def test_where_systemd_does_not_run(self, judge):
+        """A container may have its files and commands; they answer that there is no bus."""
+        machine = unit(with_oracle(), UNIT).command(limit_packs.BUSCTL, "Failed to connect", 1)
+        machine.folders.discard("/run/systemd/system")
+        found = judge(machine)
+        assert found["remove_ipc"].status == "skip"
+        assert found["units"].status == "skip"
+        assert found["/tmp/.oracle: sockets_kept"].status == "warn"
+
 
 class TestSockets:
     def named(self, found):
@@ -477,6 +486,10 @@ class TestSockets:
     def test_a_cleaner_that_does_not_run(self, judge):
         machine = with_oracle().command(" ".join(limit_packs.CLEANER), "inactive\n", 3)
         assert self.named(judge(machine)) == ["warn", "pass"]
+
+    def test_a_cleaner_of_which_nothing_is_known(self, judge):
+        machine = with_oracle().command(" ".join(limit_packs.CLEANER), "", 1)
+        assert self.named(judge(machine)) == ["error", "pass"]
 
 
 def process_limits_sockets():

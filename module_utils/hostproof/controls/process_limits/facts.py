@@ -5,7 +5,7 @@
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt, if_known, known
-from ...errors import Unanswered
+from ...errors import Absent, Unanswered
 from ...host import Host, Process
 from ...parsers.kernel import meminfo, proc_cgroup, proc_limits
 from ...parsers.systemd import systemd_unit, tmpfiles_d
@@ -29,6 +29,7 @@ REMOVE_IPC = (
     "RemoveIPC",
 )
 LOGIND = "/etc/systemd/logind.conf"
+BOOTED = "/run/systemd/system"
 CLEANER = ("systemctl", "is-active", "systemd-tmpfiles-clean.timer")
 #: Units that start Clusterware or, by the custom of most sites, a database.
 STARTERS = ("oracle-ohasd.service", "ohasd.service", "dbora.service")
@@ -104,7 +105,7 @@ def read(host: Host, policy: Policy) -> Facts:
         logind_text=attempt(host.read_text, LOGIND),
         remove_ipc=attempt(_read_remove_ipc, host),
         tmpfiles=attempt(conf_files.read_tmpfiles, host),
-        cleaner=attempt(lambda: host.run(list(CLEANER)).stdout.strip()),
+        cleaner=attempt(_read_cleaner, host),
         file=attempt(host.read_text, policy.limits_file),
     )
 
@@ -144,6 +145,8 @@ def _look_at(host: Host, one: processes.Named) -> Running:
 
 
 def _read_units(host: Host, groups: List[Dict[str, str]]) -> Dict[str, UnitFacts]:
+    if isinstance(attempt(_needs_systemd, host), Absent):
+        return {}
     names = unit_files.names_by_folder(host)
     wanted = [one for one in STARTERS if unit_files.place_of(names, one)]
     wanted += [one for one in map(proc_cgroup.service_of, groups) if one is not None]
@@ -173,8 +176,23 @@ def _show(host: Host, argv: List[str]) -> Dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
+def _needs_systemd(host: Host) -> None:
+    """Absent where another program is the first process (sd_booted(3))."""
+    host.list_dir(BOOTED)
+
+
+def _read_cleaner(host: Host) -> str:
+    """What systemctl calls the state of the timer; it ends with 3 for one that is not active."""
+    _needs_systemd(host)
+    state = host.run(list(CLEANER)).stdout.strip()
+    if not state:
+        raise Unanswered("command:" + " ".join(CLEANER), "systemctl tells no state of the timer")
+    return state
+
+
 def _read_remove_ipc(host: Host) -> str:
     """ "yes" or "no", as logind has it now (org.freedesktop.login1(5))."""
+    _needs_systemd(host)
     output = host.run(list(REMOVE_IPC))
     words: Optional[str] = {"b true": "yes", "b false": "no"}.get(output.stdout.strip())
     if output.rc != 0 or words is None:

@@ -4,8 +4,8 @@
 
 from typing import List, Optional
 
-from ...answer import known, unless_absent
-from ...checking import Judged, Skip, Verdict
+from ...answer import if_known, known, unless_absent
+from ...checking import Judged, Skip, Verdict, judged
 from ...errors import Absent
 from ...finding import FAIL, PASS, WARN
 from ...parsers import glob_pattern
@@ -33,7 +33,7 @@ _AGED = "dDevqQ"
 )
 def remove_ipc(facts: Facts, policy: Policy) -> Verdict:
     if isinstance(facts.remove_ipc, Absent):
-        raise Skip("There is no busctl, and so no logind of systemd to ask.")
+        raise Skip("There is no logind here: systemd does not run, or there is no busctl.")
     now = known(facts.remove_ipc)
     setting = systemd_unit.last(known(facts.logind), "Login", "RemoveIPC")
     coming = None if setting is None else _boolean(setting.value)
@@ -90,26 +90,24 @@ def _persisted(setting: Optional[systemd_unit.Assignment], built: Optional[str])
 )
 def sockets_kept(facts: Facts, _policy: Policy) -> Judged:
     entries = known(facts.tmpfiles)
-    return [_judge_folder(folder, entries, facts) for folder in SOCKETS]
+    return [judged(_judge_folder, folder, entries, facts, of=folder) for folder in SOCKETS]
 
 
 def _judge_folder(folder: str, entries: List[tmpfiles_d.Entry], facts: Facts) -> Verdict:
     cleaning = [one for one in _first_lines(entries) if _ages(one, folder)]
     kept = [one for one in entries if one.type[0] == "x" and glob_pattern.fits(folder, one.target)]
     threat = ", ".join(f"{one.target} after {one.age} ({_place(one)})" for one in cleaning)
-    state = unless_absent(facts.cleaner, "no systemd")
     status = PASS
     if cleaning and not kept:
-        status = FAIL if state == "active" else WARN
+        status = FAIL if unless_absent(facts.cleaner, "") == "active" else WARN
     return Verdict(
         status,
         why=f"{threat} is cleaned, and no x line keeps {folder}.",
         fix=f"write 'x {folder}*' to a file of /etc/tmpfiles.d, which counts at the next cleaning",
         desired=f"an x line for {folder}*, or no age for what it lies in",
         persisted=f"{_place(kept[0])} keeps it" if kept else threat or "nothing cleans it by age",
-        running=f"systemd-tmpfiles-clean.timer is {state}",
+        running=f"systemd-tmpfiles-clean.timer is {if_known(facts.cleaner, 'not known')}",
         evidence=["dir:/etc/tmpfiles.d", "dir:/usr/lib/tmpfiles.d", "command:" + " ".join(CLEANER)],
-        of=folder,
     )
 
 
