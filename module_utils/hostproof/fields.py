@@ -152,6 +152,26 @@ def names() -> Any:
     return Field(lambda given, name: given.names(name), "list")
 
 
+def networks() -> Any:
+    """Names of interfaces, or networks as 192.0.2.0/24."""
+    return names().then(_networks)
+
+
+def _networks(given: PolicyValues, name: str, items: Tuple[str, ...]) -> Tuple[str, ...]:
+    # Few policies have one, and each import costs an audit time.
+    import ipaddress
+
+    found = []
+    for item in items:
+        if "/" in item:
+            try:
+                item = str(ipaddress.ip_network(item, strict=False))
+            except ValueError as problem:
+                raise given.error(name, str(problem)) from problem
+        found.append(item)
+    return tuple(found)
+
+
 def size() -> Any:
     """Bytes, from a number or a text such as "60G"."""
     return Field(lambda given, name: given.size(name), "str", "raw")

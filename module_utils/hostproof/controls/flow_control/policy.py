@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What PAUSE a host's network interfaces should use: the role's variables, checked."""
 
-import ipaddress
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
-from ...fields import checked_by, decimal, flag, names, reader, whole_number, window
+from ...fields import checked_by, decimal, flag, networks, reader, whole_number, window
 from ...parsers import glob_pattern
 from ...policy import PolicyValues, is_whole
 from ...snmp import tools as snmp
@@ -181,19 +180,6 @@ def switched(value: Any) -> Any:
     return value
 
 
-def _networks(given: PolicyValues, variable: str, items: Tuple[str, ...]) -> Tuple[str, ...]:
-    """Names of interfaces, or networks as 192.0.2.0/24."""
-    found = []
-    for item in items:
-        if "/" in item:
-            try:
-                item = str(ipaddress.ip_network(item, strict=False))
-            except ValueError as problem:
-                raise given.error(variable, str(problem)) from problem
-        found.append(item)
-    return tuple(found)
-
-
 # -- agents ---------------------------------------------------------------------------------------
 
 
@@ -352,7 +338,7 @@ class Policy(NamedTuple):
 
     credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
     wanted: Optional[Tuple[Rule, ...]] = checked_by(_rules, "list").none_for(AUTO)
-    interconnect: Optional[Tuple[str, ...]] = names().then(_networks).none_for(AUTO)
+    interconnect: Optional[Tuple[str, ...]] = networks().none_for(AUTO)
     switches: Tuple[SwitchAgent, ...] = checked_by(_switches, "list")
     filers: Tuple[FilerAgent, ...] = checked_by(_filers, "list")
     port: int = whole_number(1, 65535)

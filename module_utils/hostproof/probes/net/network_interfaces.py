@@ -17,10 +17,8 @@ from ...host import Host
 from ...parsers.net import bonding, ethtool_permanent, ip_addr, ip_neigh, ip_route, proc_net_tcp
 from ...parsers.number import clipped
 from ..nfs import nfs_mounted, nfs_persisted
-from ..oracle import clusterware
+from . import devices
 
-CLASS = "/sys/class/net"
-_ADDRESSES = ["ip", "-o", "addr", "show"]
 _NEIGHBOURS = ["ip", "neigh", "show"]
 _ISCSI = "/sys/class/iscsi_connection"
 _SESSIONS = "/sys/class/iscsi_session"
@@ -109,7 +107,7 @@ def read_interfaces(
     ``every`` interface with a device of its own is read, also one that no known path needs.
     Absent where the host has no /sys/class/net.
     """
-    names = host.list_dir(CLASS)
+    names = host.list_dir(devices.CLASS)
     unknown: List[HostproofError] = []
     aims: List[_Aim] = []
     for read in (_nfs_aims, _nfs_boot_aims, _iscsi_aims, _nvme_aims):
@@ -127,12 +125,16 @@ def read_interfaces(
             unknown.append(path)
         elif path is not None:
             paths.append(path)
-    addresses = attempt(_read_addresses, host)
-    private = attempt(lambda: _interconnects(host, interconnect, known(addresses), names))
+    addresses = attempt(devices.read_addresses, host)
+    private = attempt(devices.private, host, interconnect, "flow_control_interconnect")
     if isinstance(private, HostproofError):
         unknown.append(private)
     else:
-        paths += private
+        evidence = (devices.ADDRESSES_KEY,)
+        paths += [
+            _device_path(host, INTERCONNECT, *pair, names=names, evidence=evidence)
+            for pair in private
+        ]
     carrying = {name for path in paths for name in path.nics}
     public = if_known(attempt(lambda: _publics(host, known(addresses), names, carrying)), [])
     paths += public
@@ -142,9 +144,9 @@ def read_interfaces(
     bonds: Dict[str, Answer[bonding.Bond]] = {}
     nics = {}
     for name in wanted:
-        bond = _bond_of(host, name)
+        bond = devices.bond_of(host, name)
         if bond is not None and bond not in bonds:
-            bonds[bond] = attempt(_read_bond, host, bond)
+            bonds[bond] = attempt(devices.read_bond, host, bond)
         nics[name] = _read_nic(host, name, bond, bonds)
     logins = attempt(lambda: _read_logins(host, names, known(addresses)))
     return Interfaces(nics, bonds, paths, unknown, logins)
@@ -292,52 +294,15 @@ def _path_to(
         device=route.device,
         gateway=route.gateway,
         mac=macs[0] if macs and route.gateway is None else None,
-        mtu=if_known(attempt(host.read_number, _place(route.device, "mtu")), None),
+        mtu=if_known(attempt(host.read_number, devices.place(route.device, "mtu")), None),
         learned_mtu=route.mtu,
-        nics=_below(host, route.device, names),
+        nics=devices.below(host, route.device, names),
         evidence=aim.evidence + (key,),
     )
 
 
 def _read_neighbours(host: Host) -> List[ip_neigh.Neighbour]:
     return ip_neigh.parse(host.run(_NEIGHBOURS).stdout)
-
-
-def _read_addresses(host: Host) -> List[ip_addr.Address]:
-    output = host.run(_ADDRESSES)
-    if output.rc != 0:
-        raise Unanswered("command:" + " ".join(_ADDRESSES), output.stderr.strip())
-    return ip_addr.parse(output.stdout)
-
-
-def _interconnects(
-    host: Host, given: Optional[Sequence[str]], addresses: List[ip_addr.Address], names: List[str]
-) -> List[Path]:
-    found: List[Tuple[str, str]] = []
-    evidence: Tuple[str, ...] = ("command:" + " ".join(_ADDRESSES),)
-    if given is None:
-        devices = clusterware.private_interfaces(host)
-        found = [(device, "interconnect (oifcfg)") for device in devices if device in names]
-    else:
-        for item in given:
-            if "/" in item:
-                network = ipaddress.ip_network(item)
-                inside = [
-                    one.interface
-                    for one in addresses
-                    if ipaddress.ip_address(one.address) in network
-                ]
-                found += [(device, "interconnect " + item) for device in sorted(set(inside))]
-            elif item in names:
-                found.append((item, "interconnect"))
-            else:
-                raise Unanswered(
-                    "dir:" + CLASS,
-                    f"flow_control_interconnect names {item}, which this host does not have",
-                )
-    return [
-        _device_path(host, INTERCONNECT, *pair, names=names, evidence=evidence) for pair in found
-    ]
 
 
 def _publics(
@@ -367,73 +332,28 @@ def _device_path(
         device=device,
         gateway=None,
         mac=None,
-        mtu=if_known(attempt(host.read_number, _place(device, "mtu")), None),
+        mtu=if_known(attempt(host.read_number, devices.place(device, "mtu")), None),
         learned_mtu=None,
-        nics=_below(host, device, names),
-        evidence=evidence + (f"dir:{CLASS}/{device}",),
+        nics=devices.below(host, device, names),
+        evidence=evidence + (f"dir:{devices.CLASS}/{device}",),
     )
 
 
 # -- what a device stands on ----------------------------------------------------------------------
 
 
-def _place(name: str, attribute: str) -> str:
-    return f"{CLASS}/{name}/{attribute}"
-
-
 def _has_device(host: Host, name: str) -> bool:
-    return "device" in if_known(attempt(host.list_dir, f"{CLASS}/{name}"), [])
-
-
-def _below(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
-    """The interfaces at the bottom; of a bridge those that have a device of their own, if any."""
-    found: List[str] = []
-    waiting: List[str] = [device]
-    seen: Set[str] = set()
-    while waiting:
-        name = waiting.pop(0)
-        if name in seen:
-            continue
-        seen.add(name)
-        entries = host.list_dir(f"{CLASS}/{name}")
-        lower = [one[len("lower_") :] for one in entries if one.startswith("lower_")]
-        lower = [one for one in lower if one in names]
-        if lower and "device" not in entries:
-            waiting += lower
-        elif "device" in entries or name == device:
-            found.append(name)
-    return tuple(sorted(found))
-
-
-def _bond_of(host: Host, name: str) -> Optional[str]:
-    """What bundles the interface with others: a bond, or a device of teamd; None for a bridge."""
-    master = attempt(host.real_path, _place(name, "master"))
-    if isinstance(master, HostproofError):
-        return None
-    above = master.rpartition("/")[2]
-    entries = if_known(attempt(host.list_dir, f"{CLASS}/{above}"), [])
-    if "bonding" in entries:
-        return above
-    driver = if_known(attempt(host.run, ["ethtool", "-i", above]), None)
-    is_team = driver is not None and driver.stdout.startswith("driver: team")
-    return above if is_team else None
-
-
-def _read_bond(host: Host, name: str) -> bonding.Bond:
-    text = attempt(host.read_text, "/proc/net/bonding/" + name)
-    if isinstance(text, Absent):
-        raise Absent(text.key, f"{name} is no bond of the kernel (teamd)")
-    return bonding.parse(known(text))
+    return "device" in if_known(attempt(host.list_dir, f"{devices.CLASS}/{name}"), [])
 
 
 def _read_nic(
     host: Host, name: str, bond: Optional[str], bonds: Dict[str, Answer[bonding.Bond]]
 ) -> Nic:
-    mac = if_known(attempt(host.read_text, _place(name, "address")), "").strip().lower()
+    mac = if_known(attempt(host.read_text, devices.place(name, "address")), "").strip().lower()
     mac = mac if _MAC.match(mac) and mac != "00:00:00:00:00:00" else ""
-    link = attempt(host.real_path, _place(name, "device/driver"))
-    speed = if_known(attempt(host.read_text, _place(name, "speed")), "").strip()
-    duplex = if_known(attempt(host.read_text, _place(name, "duplex")), "").strip()
+    link = attempt(host.real_path, devices.place(name, "device/driver"))
+    speed = if_known(attempt(host.read_text, devices.place(name, "speed")), "").strip()
+    duplex = if_known(attempt(host.read_text, devices.place(name, "duplex")), "").strip()
     facts = bonds.get(bond) if bond is not None else None
     return Nic(
         name=name,
@@ -443,11 +363,11 @@ def _read_nic(
         # The kernel says -1 where it does not know.
         speed=clipped(speed) if speed.isdecimal() and 0 < clipped(speed) < 2**31 else None,
         duplex=duplex if duplex in ("full", "half") else None,
-        mtu=if_known(attempt(host.read_number, _place(name, "mtu")), None),
+        mtu=if_known(attempt(host.read_number, devices.place(name, "mtu")), None),
         carrier=_read_carrier(host, name),
         bond=bond,
         team=bond is not None and isinstance(facts, Absent),
-        evidence=tuple("file:" + _place(name, one) for one in ("speed", "duplex", "mtu")),
+        evidence=tuple("file:" + devices.place(name, one) for one in ("speed", "duplex", "mtu")),
     )
 
 
@@ -462,10 +382,10 @@ def _read_permanent_mac(host: Host, name: str) -> Optional[str]:
 
 def _read_carrier(host: Host, name: str) -> Optional[bool]:
     """Of an interface that somebody took down the kernel refuses to tell (EINVAL)."""
-    carrier = if_known(attempt(host.read_text, _place(name, "carrier")), "").strip()
+    carrier = if_known(attempt(host.read_text, devices.place(name, "carrier")), "").strip()
     if carrier in ("0", "1"):
         return carrier == "1"
-    state = if_known(attempt(host.read_text, _place(name, "operstate")), "").strip()
+    state = if_known(attempt(host.read_text, devices.place(name, "operstate")), "").strip()
     return False if state == "down" else None
 
 
@@ -493,5 +413,5 @@ def _read_logins(host: Host, names: List[str], addresses: List[ip_addr.Address])
         found.update(path.nics if path is not None else ())
         for address in addresses:
             if ipaddress.ip_address(address.address) == ipaddress.ip_address(local):
-                found.update(_below(host, address.interface.partition("@")[0], names))
+                found.update(devices.below(host, address.interface.partition("@")[0], names))
     return tuple(sorted(found))

@@ -1,0 +1,103 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The devices of Linux's network: which are the interconnect's, what each stands on, and bonds.
+
+Sources: kernel Documentation/ABI/testing/sysfs-class-net; Oracle Clusterware
+Administration, oifcfg.
+"""
+
+import ipaddress
+from typing import List, Optional, Sequence, Set, Tuple
+
+from ...answer import attempt, if_known, known
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host
+from ...parsers.net import bonding, ip_addr
+from ..oracle import clusterware
+
+CLASS = "/sys/class/net"
+_ADDRESSES = ["ip", "-o", "addr", "show"]
+ADDRESSES_KEY = "command:" + " ".join(_ADDRESSES)
+
+
+def place(name: str, attribute: str) -> str:
+    return f"{CLASS}/{name}/{attribute}"
+
+
+def read_addresses(host: Host) -> List[ip_addr.Address]:
+    output = host.run(_ADDRESSES)
+    if output.rc != 0:
+        raise Unanswered(ADDRESSES_KEY, output.stderr.strip())
+    return ip_addr.parse(output.stdout)
+
+
+def private(host: Host, given: Optional[Sequence[str]], variable: str) -> List[Tuple[str, str]]:
+    """The devices of the interconnect, each with the words for what it is.
+
+    ``given`` names interfaces or networks, and is what ``variable`` holds; None asks Clusterware.
+    """
+    names = host.list_dir(CLASS)
+    if given is None:
+        return [
+            (device, "interconnect (oifcfg)")
+            for device in clusterware.private_interfaces(host)
+            if device in names
+        ]
+    found: List[Tuple[str, str]] = []
+    for item in given:
+        if "/" in item:
+            network = ipaddress.ip_network(item)
+            inside = {
+                one.interface.partition("@")[0]
+                for one in read_addresses(host)
+                if ipaddress.ip_address(one.address) in network
+            }
+            found += [(device, "interconnect " + item) for device in sorted(inside)]
+        elif item in names:
+            found.append((item, "interconnect"))
+        else:
+            raise Unanswered(
+                "dir:" + CLASS, f"{variable} names {item}, which this host does not have"
+            )
+    return found
+
+
+def below(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
+    """The interfaces at the bottom; of a bridge those that have a device of their own, if any."""
+    found: List[str] = []
+    waiting: List[str] = [device]
+    seen: Set[str] = set()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        entries = host.list_dir(f"{CLASS}/{name}")
+        lower = [one[len("lower_") :] for one in entries if one.startswith("lower_")]
+        lower = [one for one in lower if one in names]
+        if lower and "device" not in entries:
+            waiting += lower
+        elif "device" in entries or name == device:
+            found.append(name)
+    return tuple(sorted(found))
+
+
+def bond_of(host: Host, name: str) -> Optional[str]:
+    """What bundles the interface with others: a bond, or a device of teamd; None for a bridge."""
+    master = attempt(host.real_path, place(name, "master"))
+    if isinstance(master, HostproofError):
+        return None
+    above = master.rpartition("/")[2]
+    entries = if_known(attempt(host.list_dir, f"{CLASS}/{above}"), [])
+    if "bonding" in entries:
+        return above
+    driver = if_known(attempt(host.run, ["ethtool", "-i", above]), None)
+    is_team = driver is not None and driver.stdout.startswith("driver: team")
+    return above if is_team else None
+
+
+def read_bond(host: Host, name: str) -> bonding.Bond:
+    text = attempt(host.read_text, "/proc/net/bonding/" + name)
+    if isinstance(text, Absent):
+        raise Absent(text.key, f"{name} is no bond of the kernel (teamd)")
+    return bonding.parse(known(text))
