@@ -431,6 +431,22 @@ CASES = {
         {"pool_validation_wanted": [{"pool": "DS", "server": "gone", "validation": "foreground"}]},
         ("names gone, which is none of the servers",),
     ),
+    "peer": Bad(
+        "interconnect",
+        {"interconnect_peers": [{"address": "db2-priv"}]},
+        ("interconnect_peers 'db2-priv' must be an IP address",),
+        entry=True,
+    ),
+    "bonding_mode": Bad(
+        "interconnect",
+        {"interconnect_bonding_modes": ["lacp"]},
+        ("interconnect_bonding_modes 'lacp' must be one of balance-rr",),
+    ),
+    "private_network": Bad(
+        "interconnect",
+        {"interconnect_interfaces": ["192.168.10.300/24"]},
+        ("interconnect_interfaces '192.168.10.300/24' does not appear to be",),
+    ),
     "pool_seconds": Bad(
         "pool_validation",
         {"pool_validation_answer_seconds": 0},

@@ -18,6 +18,7 @@ def _packed() -> Any:
     from .cluster_nodes import plan as cluster_nodes  # noqa: F401
     from .flow_control import plan as flow_control  # noqa: F401
     from .hugepages import plan as hugepages  # noqa: F401
+    from .interconnect import plan as interconnect  # noqa: F401
     from .io_pacing import plan as io_pacing  # noqa: F401
     from .kernel_parameters import plan as kernel_parameters  # noqa: F401
     from .latency import plan as latency  # noqa: F401

@@ -130,10 +130,9 @@ def read_interfaces(
     if isinstance(private, HostproofError):
         unknown.append(private)
     else:
-        evidence = (devices.ADDRESSES_KEY,)
         paths += [
-            _device_path(host, INTERCONNECT, *pair, names=names, evidence=evidence)
-            for pair in private
+            _device_path(host, INTERCONNECT, device, what, names, (devices.ADDRESSES_KEY,))
+            for device, what in private
         ]
     carrying = {name for path in paths for name in path.nics}
     public = if_known(attempt(lambda: _publics(host, known(addresses), names, carrying)), [])

@@ -1,0 +1,161 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its interconnect: devices, bonds, ways to other nodes, what was lost."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known
+from ...errors import Unanswered
+from ...host import Host
+from ...parsers.net import bonding, ip_route, proc_net_snmp
+from ...probes.net import devices, whole_packets
+from ...probes.net.whole_packets import Way
+from ...probes.oracle import clusterware
+from .policy import NAME, Peer, Policy
+
+SNMP, NETSTAT = "/proc/net/snmp", "/proc/net/netstat"
+SAMPLE = "sample:" + NAME
+LOOPBACK = f"{devices.CLASS}/lo/mtu"
+_FILTER = "/proc/sys/net/ipv4/conf/{0}/rp_filter"
+FILTER_FILE = "file:" + _FILTER
+
+
+class Device(NamedTuple):
+    """A device of the interconnect. ``filter`` is the reverse path filter that counts for it."""
+
+    name: str
+    what: str
+    mtu: Answer[int]
+    bonds: Answer[Tuple[str, ...]]
+    filter: Answer[int]
+
+    @property
+    def evidence(self) -> Tuple[str, ...]:
+        return (f"file:{devices.CLASS}/{self.name}/mtu",)
+
+
+class Bond(NamedTuple):
+    """``mode`` as the kernel names it ("active-backup")."""
+
+    name: str
+    mode: Answer[str]
+    state: Answer[bonding.Bond]
+
+
+class Route(NamedTuple):
+    """How packets go to a peer. ``own``: it is an address of this host. ``mtu`` is the device's,
+    ``size`` the bytes of a packet that is sent as the proof."""
+
+    device: str
+    own: bool
+    mtu: int
+    size: int
+    key: str
+
+
+class Losses(NamedTuple):
+    """What both files counted in so many seconds, by group ("Udp") and name."""
+
+    seconds: float
+    counted: Dict[str, Dict[str, int]]
+
+
+class Facts(NamedTuple):
+    """``routes`` and ``ways`` are by the address of a peer; a way is only there where packets were
+    sent. ``losses`` is None where no window was to pass."""
+
+    devices: Answer[List[Device]]
+    bonds: List[Bond]
+    cluster: Answer[bool]
+    loopback: Answer[int]
+    routes: Dict[str, Answer[Route]]
+    ways: Dict[str, Answer[Way]]
+    losses: Optional[Answer[Losses]]
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything; echoes are sent to peers that the policy names, and to nobody else."""
+    found = attempt(_read_devices, host, policy)
+    routes = {one.address: attempt(_read_route, host, one, policy) for one in policy.peers}
+    sizes = {
+        address: route.size
+        for address, route in routes.items()
+        if isinstance(route, Route) and not route.own
+    }
+    names = {bond for one in if_known(found, []) for bond in if_known(one.bonds, ())}
+    losses = None
+    ways = whole_packets.look(host, sizes) if sizes else {}
+    if policy.window_seconds and if_known(found, []):
+        losses = attempt(_read_losses, host, policy.window_seconds)
+    return Facts(
+        devices=found,
+        bonds=[_read_bond(host, name) for name in sorted(names)],
+        cluster=attempt(lambda: bool(clusterware.css_daemons(host))),
+        loopback=attempt(host.read_number, LOOPBACK),
+        routes=routes,
+        ways=ways,
+        losses=losses,
+    )
+
+
+def _read_devices(host: Host, policy: Policy) -> List[Device]:
+    names = host.list_dir(devices.CLASS)
+    return [
+        Device(
+            name=name,
+            what=what,
+            mtu=attempt(host.read_number, devices.place(name, "mtu")),
+            bonds=attempt(_read_bonds, host, name, names),
+            filter=attempt(_read_filter, host, name),
+        )
+        for name, what in dict(
+            devices.private(host, policy.interfaces, "interconnect_interfaces")
+        ).items()
+    ]
+
+
+def _read_bonds(host: Host, device: str, names: List[str]) -> Tuple[str, ...]:
+    below = devices.below(host, device, names)
+    found = {devices.bond_of(host, name) for name in below} - {None}
+    return tuple(sorted(str(one) for one in found))
+
+
+def _read_filter(host: Host, device: str) -> int:
+    """The kernel takes the larger of a device's own and that of all."""
+    return max(host.read_number(_FILTER.format(one)) for one in (device, "all"))
+
+
+def _read_bond(host: Host, name: str) -> Bond:
+    # "active-backup 1"
+    place = devices.place(name, "bonding/mode")
+    mode = attempt(lambda: host.read_text(place).split()[0])
+    return Bond(name, mode, attempt(devices.read_bond, host, name))
+
+
+def _read_route(host: Host, peer: Peer, policy: Policy) -> Route:
+    argv = ["ip", "-o", "route", "get", peer.address]
+    key = "command:" + " ".join(argv)
+    output = host.run(argv)
+    if output.rc != 0:
+        raise Unanswered(key, f"there is no route to {peer.address}: {output.stderr.strip()}")
+    route = ip_route.parse(output.stdout)
+    mtu = host.read_number(devices.place(route.device, "mtu"))
+    wanted = peer.mtu or policy.mtu or mtu
+    return Route(route.device, route.local or route.device == "lo", mtu, min(mtu, wanted), key)
+
+
+def _read_losses(host: Host, seconds: float) -> Losses:
+    sample = host.sample(NAME, [SNMP, NETSTAT], [], seconds)
+    counted: Dict[str, Dict[str, int]] = {}
+    for path in (SNMP, NETSTAT):
+        source = "file:" + path
+        if source in sample.errors:
+            raise Unanswered(SAMPLE, sample.errors[source])
+        first, second = (
+            proc_net_snmp.parse(text[source]) for text in (sample.first, sample.second)
+        )
+        for group, after in second.items():
+            before = first.get(group, {})
+            grown = {name: after[name] - before[name] for name in after if name in before}
+            counted.setdefault(group, {}).update(grown)
+    return Losses(sample.seconds, counted)

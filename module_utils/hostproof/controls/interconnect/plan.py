@@ -1,0 +1,12 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""There is nothing to plan: an MTU is changed at both ends and on every switch between, at once."""
+
+from ...change import Plan
+from .facts import Facts
+from .policy import Policy
+
+
+def plan(_facts: Facts, _policy: Policy) -> Plan:
+    """This control only looks."""
+    return Plan(changes=[], refusals=[], pending=[], at_boot=[])

@@ -1,0 +1,115 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The devices: how long a frame they take, how their bonds fail over, and the loopback device."""
+
+from ...answer import known
+from ...checking import Skip, Verdict, known_or_skip
+from ...finding import FAIL, PASS, SKIP, WARN
+from ...probes.net import devices
+from .facts import LOOPBACK, Bond, Device, Facts
+from .policy import Policy
+from .subjects import BONDS, BOOK, DEVICES, rules
+
+
+@rules.check(
+    "interconnect.mtu",
+    "The interconnect has the MTU that is wanted",
+    severity="high",
+    takes_effect="now",
+    why="A node that takes shorter frames than its peers send loses them without a word; with "
+    "small ones every block of a database is many fragments.",
+    reference=BOOK + "network interface hardware requirements (jumbo frames)",
+    each=DEVICES,
+)
+def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
+    here = known(one.mtu)
+    values = {"mtu": here}
+    if policy.mtu is not None:
+        return Verdict(
+            PASS if here == policy.mtu else FAIL,
+            f"It is {here}, and interconnect_mtu is {policy.mtu}.",
+            fix="set it on every node and on each switch port between them in one go, where the "
+            "network's configuration has it; prove it with interconnect_peers",
+            desired=str(policy.mtu),
+            running=str(here),
+            values=values,
+        )
+    others = {other.name: known(other.mtu) for other in known(facts.devices) if other != one}
+    if not others:
+        why = "interconnect_mtu is auto, and no other device of this host is to agree with it."
+        return Verdict(SKIP, why, running=str(here), values=values)
+    told = ", ".join(f"{name} has {value}" for name, value in others.items())
+    return Verdict(
+        PASS if set(others.values()) == {here} else WARN,
+        f"It is {here}, and {told}: after a failover other frames are sent.",
+        fix="give all of them one MTU, and name it in interconnect_mtu",
+        desired="the same on all devices of the interconnect",
+        running=f"{here}; {told}",
+        values=values,
+    )
+
+
+@rules.check(
+    "interconnect.bonding",
+    "The bond of the interconnect notices a dead link and keeps the order of packets",
+    severity="high",
+    takes_effect="now",
+    why="A bond that does not watch its links sends into a dead one until the node is evicted; one "
+    "that spreads packets brings them out of order.",
+    reference="kernel Documentation/networking/bonding.rst; Oracle Exadata Database Machine "
+    "Maintenance Guide, bonded networks",
+    each=BONDS,
+)
+def bonding(one: Bond, _facts: Facts, policy: Policy) -> Verdict:
+    """Members that are unlike or down: flow_control.bond_members_alike."""
+    state = known_or_skip(one.state)
+    mode = known(one.mode)
+    good = mode in policy.bonding_modes
+    watched = "watches its links" if state.monitored else "does not watch its links"
+    problems = []
+    if not state.monitored:
+        problems.append("it watches its links neither by MII (miimon) nor by ARP")
+    if not good:
+        problems.append(f"its mode is {mode}, none of {', '.join(policy.bonding_modes)}")
+    why = "; ".join(problems)
+    return Verdict(
+        FAIL if not state.monitored else PASS if good else WARN,
+        f"{why[:1].upper()}{why[1:]}.",
+        fix="give the bond one of these modes, and miimon=100",
+        desired=f"{' or '.join(policy.bonding_modes)}, watches its links",
+        running=f"{mode}, {watched}",
+        evidence=["file:/proc/net/bonding/" + one.name, _mode_key(one.name)],
+        values={"mode": mode},
+    )
+
+
+def _mode_key(name: str) -> str:
+    return "file:" + devices.place(name, "bonding/mode")
+
+
+@rules.check(
+    "interconnect.loopback_mtu",
+    "The loopback device does not ask for more memory in one piece than there may be",
+    severity="low",
+    takes_effect="now",
+    why="What instances of one host send each other takes buffers of the loopback device's MTU: "
+    "64 KiB in one piece, where memory is in fragments, is 'no buffer space available' "
+    "(ORA-27301).",
+    reference="My Oracle Support 2041723.1",
+)
+def loopback_mtu(facts: Facts, policy: Policy) -> Verdict:
+    if policy.loopback_mtu is None:
+        raise Skip("interconnect_loopback_mtu is unmanaged.")
+    if not (policy.profile is not None and policy.profile.cluster) and not known(facts.cluster):
+        raise Skip("No cluster runs here, and no profile announces one.")
+    here = known(facts.loopback)
+    return Verdict(
+        PASS if here <= policy.loopback_mtu else WARN,
+        f"It is {here}, and Oracle's advice against ORA-27301 is {policy.loopback_mtu}.",
+        fix="first see kernel_parameters.memory (vm.min_free_kbytes); then set the MTU of lo, also "
+        "for the next boot",
+        commands=[f"ip link set dev lo mtu {policy.loopback_mtu}"],
+        desired=f"at most {policy.loopback_mtu}",
+        running=str(here),
+        evidence=["file:" + LOOPBACK],
+    )

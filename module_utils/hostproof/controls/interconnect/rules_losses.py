@@ -1,0 +1,135 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What this host lost in the window, whatever the reason: rates, for totals are of long ago."""
+
+from typing import Sequence
+
+from ...answer import known
+from ...checking import Skip, Verdict, judged
+from ...errors import Unanswered
+from ...finding import ERROR, FAIL, PASS, SKIP, WARN
+from .facts import FILTER_FILE, NETSTAT, SAMPLE, SNMP, Facts, Losses
+from .policy import Policy
+from .subjects import BOOK, rules
+
+_STRICT = 1
+_MIB = "RFC 4293 and RFC 4113 (what the counters count)"
+
+
+@rules.check(
+    "interconnect.reassembly",
+    "Every packet that came in fragments was put together",
+    severity="high",
+    takes_effect="now",
+    why="A block whose fragments do not all find a place is lost, sent again, and in the end the "
+    "node is evicted.",
+    reference="My Oracle Support 2008933.1; " + _MIB,
+    because_of=("kernel_parameters.reassembly", "interconnect.end_to_end"),
+)
+def reassembly(facts: Facts, policy: Policy) -> Verdict:
+    return _judge(
+        facts,
+        policy,
+        "Ip",
+        ("ReasmFails",),
+        "packets were not put together",
+        "see kernel_parameters.reassembly (net.ipv4.ipfrag_high_thresh), and larger frames",
+        ("ReasmReqds",),
+    )
+
+
+@rules.check(
+    "interconnect.udp_buffers",
+    "No datagram was lost for want of a buffer",
+    severity="high",
+    takes_effect="instance_restart",
+    why="A datagram that finds its socket's buffer full is a lost block: the buffer is too small, "
+    "or nobody had time to empty it.",
+    reference="My Oracle Support 563566.1; " + _MIB,
+    because_of=("kernel_parameters.socket_buffers",),
+)
+def udp_buffers(facts: Facts, policy: Policy) -> Verdict:
+    return _judge(
+        facts,
+        policy,
+        "Udp",
+        ("RcvbufErrors", "SndbufErrors"),
+        "datagrams found no buffer",
+        "see kernel_parameters.socket_buffers, and whether processors are short",
+        ("InDatagrams",),
+    )
+
+
+@rules.check(
+    "interconnect.reverse_path",
+    "No packet was dropped for the interface that it came in by",
+    severity="critical",
+    takes_effect="now",
+    why="With several private interfaces a strict filter drops what comes in by another than "
+    "answers leave by, and the node is evicted.",
+    reference=BOOK + "Multiple Private Interconnects and Oracle Linux; kernel "
+    "Documentation/networking/ip-sysctl.rst, rp_filter",
+    because_of=("kernel_parameters.reverse_path",),
+)
+def reverse_path(facts: Facts, policy: Policy) -> Verdict:
+    """What the next boot sets, and how to set it: kernel_parameters.reverse_path."""
+    filters = {one.name: known(one.filter) for one in known(facts.devices)}
+    strict = [name for name, value in filters.items() if value == _STRICT]
+    counted: Verdict = judged(
+        _judge,
+        facts,
+        policy,
+        "TcpExt",
+        ("IPReversePathFilter",),
+        "packets were dropped by a filter",
+        "see kernel_parameters.reverse_path",
+    )
+    verdict = counted._replace(
+        desired="0 or 2 where there are several",
+        running=", ".join(f"{name} {value}" for name, value in filters.items()),
+        values=None,
+        evidence=[FILTER_FILE.format(one) for one in ("all", *filters)] + [SAMPLE],
+        fix="see kernel_parameters.reverse_path, which sets it",
+    )
+    if strict and len(filters) > 1:
+        why = f"The filter of {', '.join(strict)} is strict (1), and there are {len(filters)}"
+        dropped = "" if counted.status in (PASS, SKIP, ERROR) else f" {counted.why}"
+        return verdict._replace(status=FAIL, why=f"{why} devices of the interconnect.{dropped}")
+    if counted.status == SKIP:
+        return verdict._replace(status=PASS)
+    # The counter is of the whole host: without a strict filter here, another's drops them.
+    return verdict._replace(status=WARN) if counted.status == FAIL else verdict
+
+
+def _judge(
+    facts: Facts,
+    policy: Policy,
+    group: str,
+    names: Sequence[str],
+    what: str,
+    fix: str,
+    beside: Sequence[str] = (),
+) -> Verdict:
+    if facts.losses is None:
+        raise Skip("hostproof_window_seconds is 0: no rate is measured.")
+    losses: Losses = known(facts.losses)
+    counted = losses.counted.get(group, {})
+    file = NETSTAT if group == "TcpExt" else SNMP
+    missing = [name for name in names if name not in counted]
+    if missing:
+        raise Unanswered(SAMPLE, f"{file} has no {group} {missing[0]}")
+    if min(counted[name] for name in names) < 0:
+        raise Unanswered(SAMPLE, f"{group} of {file} was counted anew in the window")
+    lost = sum(counted[name] for name in names)
+    rate = lost / losses.seconds
+    told = ", ".join(f"{counted[name]} {name}" for name in (*names, *beside) if name in counted)
+    return Verdict(
+        PASS if not lost else FAIL if rate > policy.losses_limit else WARN,
+        f"{lost} {what} in {losses.seconds:.0f} s, {rate:.2g} per second, on all interfaces "
+        "together.",
+        fix=fix,
+        desired=f"none; above {policy.losses_limit:g} per second fails",
+        in_use=f"{told} in {losses.seconds:.0f} s",
+        evidence=[SAMPLE],
+        values={"per_second": round(rate, 3)},
+    )

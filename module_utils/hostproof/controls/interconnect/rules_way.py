@@ -1,0 +1,71 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ways to the other nodes: proven by what came back from there, never by what agents show."""
+
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, WARN
+from ...probes.net.whole_packets import KEY, Way
+from .facts import Facts, Route
+from .policy import Peer, Policy
+from .subjects import BOOK, PEERS, rules
+
+
+@rules.check(
+    "interconnect.end_to_end",
+    "Packets of the whole MTU arrive at the other node, and its answers here",
+    severity="critical",
+    takes_effect="now",
+    why="Where one port on the way takes less, small messages work and blocks are lost: the "
+    "database stalls, and a node is evicted.",
+    reference="RFC 4821, section 1; " + BOOK + "network interface hardware requirements",
+    each=PEERS,
+    because_of=("interconnect.mtu",),
+)
+def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
+    route: Route = known(facts.routes[peer.address])
+    if route.own:
+        raise Skip("It is an address of this host.", [route.key])
+    way: Way = known(facts.ways[peer.address])
+    wanted = peer.mtu or policy.mtu or route.mtu
+    problems = []
+    if route.mtu < wanted:
+        problems.append(f"this host's {route.device} takes only {route.mtu} of {wanted} bytes")
+    if not way.passed:
+        problems.append(_where(way))
+    elif way.pieces:
+        problems.append(
+            f"the answer to {way.size} bytes came in pieces of {way.pieces}: the other node, or "
+            "the way back, takes less"
+        )
+    status = FAIL if problems else PASS
+    private = [one.name for one in known(facts.devices)]
+    if route.device not in private and not problems:
+        status = WARN
+        problems.append(
+            f"the way there is {route.device}, which is not of the interconnect "
+            f"({', '.join(private)})"
+        )
+    why = "; ".join(problems)
+    return Verdict(
+        status,
+        f"{why[:1].upper()}{why[1:]}.",
+        fix="give every port on the way the MTU of the nodes, or the nodes what all ports take",
+        desired=f"{wanted} bytes in one piece, both ways",
+        running=f"{route.device} {route.mtu}",
+        in_use=f"{way.size if way.passed else way.arrives} bytes and their answer arrive",
+        evidence=[KEY, route.key],
+    )
+
+
+def _where(way: Way) -> str:
+    """ "packets of 9000 bytes are refused by 192.0.2.1, which takes 1500"."""
+    lost = f"packets of {way.size} bytes are"
+    rest = f"those of {way.arrives} arrive"
+    if way.hop:
+        takes = f", which takes {way.limit}" if way.limit else ""
+        return f"{lost} refused by {way.hop}{takes}; {rest}"
+    return (
+        f"{lost} lost without a word, {rest}: a switch port on the way, or the other node's "
+        "interface, takes less"
+    )

@@ -1,0 +1,51 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of interconnect judge: its devices, their bonds, and the ways to other nodes."""
+
+from operator import attrgetter
+from typing import List
+
+from ...answer import known
+from ...checking import Rules, Skip, Subjects
+from ...errors import Absent
+from .facts import Bond, Device, Facts
+from .policy import NAME, Peer, Policy
+
+BOOK = "Oracle Grid Infrastructure Installation Guide for Linux, "
+
+_NONE = (
+    "No interconnect is known: interconnect_interfaces names none, and no Clusterware runs here "
+    "that would."
+)
+
+
+def _applies(facts: Facts, _policy: Policy) -> None:
+    if isinstance(facts.devices, Absent) and facts.devices.key.startswith("dir:"):
+        raise Skip("Not a Linux host: it has no /sys/class/net.")
+    if not known(facts.devices):
+        raise Skip(_NONE)
+
+
+def _devices(facts: Facts, _policy: Policy) -> List[Device]:
+    return list(known(facts.devices))
+
+
+def _bonds(facts: Facts, _policy: Policy) -> List[Bond]:
+    for one in known(facts.devices):
+        known(one.bonds)
+    return facts.bonds
+
+
+def _peers(facts: Facts, policy: Policy) -> List[Peer]:
+    if not policy.peers:
+        raise Skip(
+            "interconnect_peers names no other node: nothing is sent unless it is asked for."
+        )
+    return list(policy.peers)
+
+
+rules = Rules(NAME, applies=_applies)
+_name = attrgetter("name")
+DEVICES = Subjects(_devices, name=_name, evidence=attrgetter("evidence"))
+BONDS = Subjects(_bonds, none="No device of the interconnect stands on a bond.", name=_name)
+PEERS = Subjects(_peers, name=attrgetter("address"))

@@ -1,0 +1,269 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether packets of a whole MTU arrive at another machine, and their answers here: echoes that
+nobody on the way may cut into pieces, sent from sockets of this process.
+
+Only an answer proves an arrival: a switch that takes less loses a frame without a word. The kernel
+says which machine on the way refused one, and whether an answer came in pieces: a peer may cut up
+its answers. Sources: RFC 792, RFC 4443 (echo), RFC 1191, RFC 8201 (the MTU of a path); ip(7),
+IP_MTU_DISCOVER and IP_RECVERR; kernel include/uapi/linux/errqueue.h, net/ipv4/ping.c.
+"""
+
+import errno
+import os
+import select
+import socket
+import struct
+import time
+from typing import Dict, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ...answer import Answer, attempt, known
+from ...errors import Unanswered
+from ...host import Host
+from ...measured import Measured
+
+_NAME = "whole packets"
+KEY = "windows:" + _NAME
+
+#: What every link of IPv4 and IPv6 takes, with headers.
+_SMALL = 576
+#: What every Ethernet port takes.
+STANDARD = 1500
+#: How often each packet is sent, and how long its answer is waited for, in seconds.
+_TIMES, _PATIENCE = 3, 0.5
+#: How many peers are asked at a time.
+_AT_A_TIME = 16
+
+#: Options that Python's socket does not name (include/uapi/linux/in.h, in6.h).
+_PROBE = 3  # DF is set, whatever was learned of the way
+_ERRORS, _CONTROL = 0x2000, 512  # MSG_ERRQUEUE
+
+
+class _Family(NamedTuple):
+    """What differs between IPv4 and IPv6. ``headers`` are the bytes of the IP and the ICMP header;
+    ``options`` are those of ``level`` that are set: how to discover the MTU, and to be told errors.
+    ``place`` is where an address lies in a sockaddr; ``too_big`` is the type and code of ICMP."""
+
+    family: int
+    protocol: int
+    level: int
+    headers: int
+    request: int
+    answer: int
+    discover: int
+    errors: int
+    pieces: int
+    place: Tuple[int, int]
+    too_big: Tuple[int, int]
+
+
+_V4 = _Family(socket.AF_INET, 1, 0, 28, 8, 0, 10, 11, 25, (4, 8), (3, 4))
+_V6 = _Family(socket.AF_INET6, 58, 41, 48, 128, 129, 23, 25, 77, (8, 24), (2, 0))
+
+
+class Way(NamedTuple):
+    """How far packets of ``size`` bytes (with headers) come.
+
+    ``passed``: they came back. ``pieces`` is the largest piece that the answer came in, 0 where it
+    came whole. ``hop`` is the machine that refused them, "" where they were lost without a word,
+    and ``limit`` what it takes (0: it does not say). ``arrives`` is a size that does come back.
+    """
+
+    size: int
+    passed: bool
+    pieces: int
+    hop: str
+    limit: int
+    arrives: int
+
+
+def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[Way]]:
+    """The way to each address, for packets of so many bytes. Denied where no echo may be sent.
+
+    A peer that answers nothing at all is Unanswered: nothing is known of the way there.
+    """
+    told = attempt(host.windows, _NAME, lambda: _measure(sizes))
+    return {one: attempt(lambda each=one: _way(known(told).figures, each)) for one in sizes}
+
+
+def _way(figures: Optional[Dict[str, Union[str, float]]], address: str) -> Way:
+    def number(name: str) -> int:
+        value = (figures or {}).get(f"{address} {name}")
+        if not isinstance(value, (int, float)) or not 0 <= value < 1 << 31:
+            raise Unanswered(KEY, f"{address} was not asked: record it again")
+        return int(value)
+
+    way = Way(
+        size=number("size"),
+        passed=bool(number("passed")),
+        pieces=number("pieces"),
+        hop=str((figures or {}).get(f"{address} hop", "")),
+        limit=number("limit"),
+        arrives=number("arrives"),
+    )
+    if not way.arrives:
+        raise Unanswered(KEY, f"{address} answers no echo, not even one of {_SMALL} bytes")
+    return way
+
+
+def _measure(sizes: Dict[str, int]) -> Measured:
+    # Most policies name no peer, and each import costs an audit time.
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=_AT_A_TIME) as several:
+        ways = list(several.map(_go, list(sizes), list(sizes.values())))
+    figures: Dict[str, Union[str, float]] = {}
+    for address, way in zip(sizes, ways):
+        for name, value in way._asdict().items():
+            figures[f"{address} {name}"] = int(value) if isinstance(value, bool) else value
+    return Measured([], [], figures)
+
+
+def _go(address: str, size: int) -> Way:
+    with _Echo(address) as echo:
+        if not echo.comes_back(_SMALL):
+            return Way(size, False, 0, "", 0, 0)
+        if echo.comes_back(size):
+            return Way(size, True, echo.pieces, "", 0, size)
+        hop, limit = echo.hop, echo.limit
+        # What a refusal says is not sent again: it was learned.
+        arrives = STANDARD if size > STANDARD and echo.comes_back(STANDARD) else _SMALL
+        return Way(size, False, 0, hop, limit, arrives)
+
+
+class _Echo:
+    """A socket for echoes to one address. ``pieces``, ``hop`` and ``limit`` are of the last one."""
+
+    def __init__(self, address: str) -> None:
+        self._of = _V6 if ":" in address else _V4
+        self._mark = os.urandom(16)
+        self._number = 0
+        self.pieces, self.hop, self.limit = 0, "", 0
+        self._socket, self._is_raw = _open(self._of)
+        try:
+            for option, value in (
+                (self._of.discover, _PROBE),
+                (self._of.errors, 1),
+                (self._of.pieces, 1),
+            ):
+                self._socket.setsockopt(self._of.level, option, value)
+            self._socket.connect((address, 0))
+        except OSError:
+            self._socket.close()
+            raise
+
+    def __enter__(self) -> "_Echo":
+        return self
+
+    def __exit__(self, *_problem: object) -> None:
+        self._socket.close()
+
+    def comes_back(self, size: int) -> bool:
+        """Whether the answer to one of these bytes comes; a refusal from the way ends it."""
+        self.pieces, self.hop, self.limit = 0, "", 0
+        for _ in range(_TIMES):
+            self._number += 1
+            message = _message(self._of.request, self._number, self._mark, size - self._of.headers)
+            try:
+                self._socket.send(message)
+            except OSError as problem:
+                if problem.errno not in _LOST:
+                    raise
+            if self._wait(message):
+                return True
+            if self.hop:
+                return False
+        return False
+
+    def _wait(self, message: bytes) -> bool:
+        until = time.monotonic() + _PATIENCE
+        while not self.hop:
+            left = until - time.monotonic()
+            waiting = select.poll()
+            waiting.register(self._socket, select.POLLIN)
+            if left <= 0 or not waiting.poll(left * 1000.0):
+                return False
+            self._read_errors()
+            if self._is_answered(message):
+                return True
+        return False
+
+    def _is_answered(self, message: bytes) -> bool:
+        """Whether what came is the answer to this one, byte for byte."""
+        try:
+            data, control, _flags, _from = self._socket.recvmsg(
+                len(message) + 64, _CONTROL, socket.MSG_DONTWAIT
+            )
+        except OSError:
+            return False
+        if self._is_raw and self._of is _V4:
+            data = data[(data[0] & 15) * 4 :] if data else data
+        if data[:1] != bytes([self._of.answer]) or data[6:] != message[6:]:
+            return False
+        self.pieces = 0
+        for level, kind, value in control:
+            if (level, kind) == (self._of.level, self._of.pieces) and len(value) >= 4:
+                self.pieces = struct.unpack("=i", value[:4])[0]
+        return True
+
+    def _read_errors(self) -> None:
+        """What machines on the way said of packets to this address."""
+        while True:
+            try:
+                control = self._socket.recvmsg(_SMALL, _CONTROL, _ERRORS | socket.MSG_DONTWAIT)[1]
+            except OSError:
+                return
+            for level, kind, value in control:
+                if (level, kind) == (self._of.level, self._of.errors):
+                    self._read_error(value)
+
+    def _read_error(self, value: bytes) -> None:
+        """struct sock_extended_err, and the address of who sent it."""
+        first, last = (16 + place for place in self._of.place)
+        if len(value) < last:
+            return
+        _number, origin, kind, code, info = struct.unpack("=IBBBxI", value[:12])
+        # 2 and 3: it came by ICMP, not from this kernel.
+        if origin in (2, 3) and (kind, code) == self._of.too_big:
+            self.hop = socket.inet_ntop(self._of.family, value[first:last])
+            self.limit = info
+
+
+#: What a send says of a packet that is lost here already (ENOBUFS), or that its device does not
+#: take, or of an earlier one that did not arrive: the answer that does not come says as much.
+_LOST = (
+    errno.ENOBUFS,
+    errno.EMSGSIZE,
+    errno.EHOSTUNREACH,
+    errno.ENETUNREACH,
+    errno.ECONNREFUSED,
+    errno.EPROTO,
+)
+
+
+def _open(of: _Family) -> Tuple[socket.socket, bool]:
+    """A socket that sends echoes, and whether it is a raw one: not everybody may have either
+    (net.ipv4.ping_group_range, CAP_NET_RAW)."""
+    try:
+        return socket.socket(of.family, socket.SOCK_DGRAM, of.protocol), False
+    except PermissionError:
+        return socket.socket(of.family, socket.SOCK_RAW, of.protocol), True
+
+
+def _message(kind: int, number: int, mark: bytes, size: int) -> bytes:
+    """An echo request of so many bytes behind its header (RFC 792); IPv6 has the same, and the
+    kernel writes its checksum, as it writes that of a socket of its own for echoes."""
+    data = (mark * (size // len(mark) + 1))[:size]
+    head = struct.pack("!BBHHH", kind, 0, 0, os.getpid() & 0xFFFF, number)
+    return head[:2] + struct.pack("!H", _checksum(head + data)) + head[4:] + data
+
+
+def _checksum(message: bytes) -> int:
+    """RFC 1071."""
+    words: Sequence[int] = struct.unpack(
+        f"!{(len(message) + 1) // 2}H", message + b"\0" * (len(message) % 2)
+    )
+    total = sum(words)
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF

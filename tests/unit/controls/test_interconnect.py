@@ -1,0 +1,279 @@
+"""The control interconnect: every check in every status, from stories of a node."""
+
+import re
+
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import CONTROLS, planner
+from ansible.module_utils.hostproof.errors import BadEntry
+from ansible.module_utils.hostproof.host import RecordedHost
+from interconnect_packs import CLASS, GETIF, NETWORKS, PEER, Node, policy
+from packs import Machine
+
+PEERS = [{"address": PEER}]
+LACP = "IEEE 802.3ad Dynamic link aggregation"
+BACKUP = "fault-tolerance (active-backup)"
+
+
+def judged(machine, **changes):
+    found = audit.judge_host(machine, {"interconnect": policy(**changes)})
+    assert {one.check for one in found} == {one.id for one in CONTROLS["interconnect"].CHECKS}
+    return found
+
+
+def one_of(machine, name, **changes):
+    (found,) = [one for one in judged(machine, **changes) if one.check == f"interconnect.{name}"]
+    return found
+
+
+class TestWhichDevices:
+    def test_clusterware_says_which(self):
+        found = one_of(Node(), "mtu")
+        assert (found.status, found.values) == ("skip", {"mtu": 9000})
+        assert found.title.startswith("eth1: ")
+
+    def test_where_nobody_says_nothing_is_judged(self):
+        alone = Node()
+        alone.running.clear()
+        found = judged(alone)
+        assert {one.status for one in found} == {"skip"}
+        assert all("interconnect_interfaces names none" in one.why for one in found)
+
+    def test_another_system_is_no_host_for_it(self):
+        other = Machine()
+        found = judged(other, interfaces=["eth1"])
+        assert {one.status for one in found} == {"skip"}
+
+    def test_an_interface_that_is_not_there_is_an_error_of_all(self):
+        found = judged(Node(), interfaces=["eth7"])
+        assert {one.status for one in found} == {"error"}
+        assert "interconnect_interfaces names eth7" in found[0].why
+
+    def test_clusterware_that_does_not_answer_is_an_error(self):
+        silent = Node()
+        silent.command(GETIF, "PRIF-10: failed to initialize the cluster registry\n", 1)
+        assert {one.status for one in judged(silent)} == {"error"}
+
+    def test_a_network_names_the_devices_in_it(self):
+        node = Node()
+        lines = "3: eth1    inet 192.168.10.1/24 scope global eth1\n"
+        node.command("ip -o addr show", lines)
+        assert one_of(node, "mtu", interfaces=["192.168.10.0/24"]).title.startswith("eth1: ")
+
+
+class TestMtu:
+    @pytest.mark.parametrize(("wanted", "status"), [(9000, "pass"), (1500, "fail"), (8999, "fail")])
+    def test_it_is_that_of_the_policy(self, wanted, status):
+        assert one_of(Node(), "mtu", mtu=wanted).status == status
+
+    @pytest.mark.parametrize(("other", "status"), [(9000, "pass"), (1500, "warn")])
+    def test_without_one_all_devices_agree(self, other, status):
+        node = Node().device("eth2", other)
+        found = judged(node, interfaces=["eth1", "eth2"])
+        assert {one.status for one in found if one.check == "interconnect.mtu"} == {status}
+
+    def test_what_cannot_be_read_is_an_error(self):
+        node = Node()
+        node.deny(f"{CLASS}/eth1/mtu")
+        assert one_of(node, "mtu", mtu=9000).status == "error"
+
+
+class TestBonding:
+    def test_a_device_that_stands_on_none(self):
+        assert one_of(Node(), "bonding").status == "skip"
+
+    @pytest.mark.parametrize(
+        ("mode", "shown", "miimon", "status"),
+        [
+            ("active-backup", BACKUP, 100, "pass"),
+            ("802.3ad", LACP, 100, "pass"),
+            ("balance-rr", "load balancing (round-robin)", 100, "warn"),
+            ("active-backup", BACKUP, 0, "fail"),
+            ("balance-rr", "load balancing (round-robin)", 0, "fail"),
+        ],
+    )
+    def test_mode_and_watch(self, mode, shown, miimon, status):
+        found = one_of(Node().bonded(mode, shown, miimon), "bonding")
+        assert (found.status, found.values) == (status, {"mode": mode})
+
+    def test_the_policy_allows_another_mode(self):
+        node = Node().bonded("balance-xor", "load balancing (xor)", 100)
+        assert one_of(node, "bonding").status == "warn"
+        assert one_of(node, "bonding", bonding_modes=["balance-xor"]).status == "pass"
+
+    def test_a_mode_that_cannot_be_read_is_an_error(self):
+        node = Node().bonded("active-backup", BACKUP, 100)
+        node.deny(f"{CLASS}/bond0/bonding/mode")
+        assert one_of(node, "bonding").status == "error"
+
+
+class TestLoopback:
+    @pytest.mark.parametrize(("mtu", "status"), [(65536, "warn"), (16437, "warn"), (16436, "pass")])
+    def test_on_a_node(self, mtu, status):
+        assert one_of(Node().device("lo", mtu), "loopback_mtu").status == status
+
+    def test_it_can_be_left_alone(self):
+        assert one_of(Node(), "loopback_mtu", loopback_mtu="unmanaged").status == "skip"
+
+    @pytest.mark.parametrize(("profile", "status"), [("none", "skip"), ("rac_asm", "warn")])
+    def test_without_a_cluster_only_a_profile_asks_for_it(self, profile, status):
+        node = Node()
+        node.running.clear()
+        found = one_of(node, "loopback_mtu", interfaces=["eth1"], profile=profile)
+        assert found.status == status
+
+
+class TestEndToEnd:
+    def test_nothing_is_sent_unless_it_is_asked_for(self):
+        node = Node()
+        assert one_of(node, "end_to_end").status == "skip"
+        assert not node.has("windows:whole packets")
+
+    def test_packets_and_their_answers_arrive(self):
+        found = one_of(Node().way(), "end_to_end", peers=PEERS)
+        assert (found.status, found.in_use) == ("pass", "9000 bytes and their answer arrive")
+
+    def test_a_machine_on_the_way_that_refuses_them_is_named(self):
+        node = Node().way(passed=0, hop="192.168.10.254", limit=1500, arrives=1500)
+        found = one_of(node, "end_to_end", peers=PEERS)
+        assert found.status == "fail"
+        assert "refused by 192.168.10.254, which takes 1500; those of 1500 arrive" in found.why
+
+    def test_packets_that_vanish_are_told(self):
+        found = one_of(Node().way(passed=0, arrives=1500), "end_to_end", peers=PEERS)
+        assert found.status == "fail"
+        assert "lost without a word, those of 1500 arrive" in found.why
+
+    def test_an_answer_in_pieces_is_no_proof_of_the_way_back(self):
+        found = one_of(Node().way(pieces=1500), "end_to_end", peers=PEERS)
+        assert found.status == "fail"
+        assert "came in pieces of 1500" in found.why
+
+    def test_a_silent_peer_is_never_a_pass(self):
+        found = one_of(Node().way(passed=0, arrives=0), "end_to_end", peers=PEERS)
+        assert found.status == "error"
+        assert "answers no echo" in found.why
+
+    def test_a_device_that_takes_less_than_is_wanted(self):
+        node = Node().device("eth1", 1500).way(size=1500, arrives=1500)
+        found = one_of(node, "end_to_end", peers=PEERS, mtu=9000)
+        assert found.status == "fail"
+        assert "his host's eth1 takes only 1500 of 9000 bytes" in found.why
+        # The peer says otherwise, and counts more.
+        smaller = [{"address": PEER, "mtu": 1500}]
+        assert one_of(node, "end_to_end", peers=smaller, mtu=9000).status == "pass"
+
+    def test_a_way_beside_the_interconnect_that_loses_them_fails(self):
+        node = Node().device("eth0", 9000).way(over="eth0", pieces=1500)
+        assert one_of(node, "end_to_end", peers=PEERS).status == "fail"
+
+    def test_a_way_beside_the_interconnect(self):
+        node = Node().device("eth0", 9000).way(over="eth0")
+        found = one_of(node, "end_to_end", peers=PEERS)
+        assert found.status == "warn"
+        assert "he way there is eth0" in found.why
+
+    def test_one_list_serves_all_nodes(self):
+        node = Node().way("192.168.10.1", over="lo").way()
+        peers = [{"address": "192.168.10.1"}, *PEERS]
+        found = judged(node, peers=peers)
+        ways = [one.status for one in found if one.check == "interconnect.end_to_end"]
+        assert ways == ["skip", "pass"]
+
+    def test_one_peer_without_a_route_does_not_hide_the_other(self):
+        node = Node().way()
+        node.command("ip -o route get 192.168.10.3", "", 2)
+        found = judged(node, peers=[{"address": "192.168.10.3"}, *PEERS])
+        ways = [one.status for one in found if one.check == "interconnect.end_to_end"]
+        assert ways == ["error", "pass"]
+
+    @pytest.mark.parametrize("value", ["many", -1, float("inf"), float("nan"), None])
+    def test_a_record_that_does_not_hold_it_is_an_error(self, value):
+        found = one_of(Node().way(arrives=value), "end_to_end", peers=PEERS)
+        assert found.status == "error"
+
+
+LOSSES = [
+    ("reassembly", "ReasmFails"),
+    ("udp_buffers", "RcvbufErrors"),
+    ("udp_buffers", "SndbufErrors"),
+]
+
+
+class TestLosses:
+    @pytest.mark.parametrize(("check", "counter"), LOSSES)
+    @pytest.mark.parametrize(
+        ("grown", "status"), [(0, "pass"), (1, "warn"), (10, "warn"), (11, "fail")]
+    )
+    def test_rates_in_a_window_of_ten_seconds(self, check, counter, grown, status):
+        found = one_of(Node().lost(**{counter: grown}), check)
+        assert (found.status, found.values) == (status, {"per_second": grown / 10})
+
+    @pytest.mark.parametrize(("check", "counter"), LOSSES)
+    def test_the_limit_is_the_policys(self, check, counter):
+        node = Node().lost(**{counter: 1})
+        assert one_of(node, check, losses_limit=0).status == "fail"
+
+    @pytest.mark.parametrize(("check", "counter"), LOSSES)
+    def test_a_counter_that_begins_anew_is_an_error(self, check, counter):
+        assert one_of(Node().lost(**{counter: -1}), check).status == "error"
+
+    @pytest.mark.parametrize("check", ["reassembly", "udp_buffers", "reverse_path"])
+    def test_a_counter_that_is_not_there_is_an_error(self, check):
+        node = Node()
+        for file in ("snmp", "netstat"):
+            text = "Ip: InReceives\nIp: 1\n"
+            node.sampled("interconnect", f"file:/proc/net/{file}", text)
+        assert one_of(node, check).status == "error"
+
+    def test_without_a_window_no_rate_is_judged(self):
+        found = {one.check: one.status for one in judged(Node(), window_seconds=0)}
+        assert found["interconnect.reassembly"] == found["interconnect.udp_buffers"] == "skip"
+        assert found["interconnect.reverse_path"] == "pass"
+
+
+class TestReversePath:
+    @pytest.mark.parametrize(
+        ("everywhere", "own", "status"),
+        [(0, 0, "pass"), (0, 1, "fail"), (1, 0, "fail"), (1, 2, "pass"), (2, 1, "pass")],
+    )
+    def test_the_larger_value_counts_for_several_devices(self, everywhere, own, status):
+        node = Node().device("eth2", 9000).value("all", everywhere).value("eth1", own)
+        node.value("eth2", 2)
+        found = one_of(node, "reverse_path", interfaces=["eth1", "eth2"], window_seconds=0)
+        assert found.status == status
+
+    def test_one_device_may_have_a_strict_one(self):
+        assert one_of(Node().value("eth1", 1), "reverse_path").status == "pass"
+
+    @pytest.mark.parametrize("dropped", [1, 1000])
+    def test_what_was_dropped_may_be_on_another_interface(self, dropped):
+        assert one_of(Node().lost(IPReversePathFilter=dropped), "reverse_path").status == "warn"
+
+    def test_what_a_strict_one_dropped_is_told(self):
+        node = Node().device("eth2", 9000).value("eth1", 1).lost(IPReversePathFilter=30)
+        found = one_of(node, "reverse_path", interfaces=["eth1", "eth2"])
+        assert found.status == "fail"
+        assert re.search(r"filter of eth1 is strict .* 30 packets were dropped", found.why)
+
+
+@pytest.mark.parametrize(
+    "address", ["db2", "127.0.0.1", "224.0.0.251", "0.0.0.0", "::1", 7, "192.0.2.1/24"]
+)
+def test_a_peer_is_the_address_of_another_machine(address):
+    with pytest.raises(BadEntry, match="must be"):
+        CONTROLS["interconnect"].policy_from(policy(peers=[{"address": address}]))
+
+
+def test_it_plans_nothing():
+    control = CONTROLS["interconnect"]
+    wanted = control.policy_from(policy(mtu=1500))
+    assert planner("interconnect")(control.read(Node(), wanted), wanted).changes == []
+
+
+def test_offline_is_live():
+    node = Node().bonded("balance-rr", "load balancing (round-robin)", 100).way()
+    live = judged(node, peers=PEERS)
+    assert judged(RecordedHost(node.evidence), peers=PEERS) == live
+    # What oifcfg said is kept.
+    assert node.evidence["command:" + GETIF]["stdout"] == NETWORKS.replace("eth1", "bond0")

@@ -1,0 +1,178 @@
+"""Packets of a whole MTU on real cables: two nodes and a router between, in network namespaces.
+
+    node 192.0.2.1 ── 192.0.2.254 router 198.51.100.254 ── 198.51.100.2 peer
+
+Each end of each cable has an MTU of its own: a veth loses what is longer, as a switch port does.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof.probes.net.whole_packets import Way
+
+ROOT = Path(__file__).resolve().parents[2]
+NODE, GATE, FAR_GATE, PEER = "192.0.2.1", "192.0.2.254", "198.51.100.254", "198.51.100.2"
+LIMITS = (9000, 9000, 9000, 9000)
+
+LOOK = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from hostproof.answer import known
+from hostproof.errors import HostproofError
+from hostproof.host import LiveHost
+from hostproof.probes.net import whole_packets
+found = whole_packets.look(LiveHost(), json.loads(sys.argv[2]))
+print(json.dumps({
+    address: str(way) if isinstance(way, HostproofError) else way._asdict()
+    for address, way in found.items()
+}))
+"""
+
+
+def ip(*words: str) -> None:
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, f"ip {' '.join(words)}: {done.stderr}"
+
+
+class Cables:
+    """Three namespaces, by the names of what stands in them."""
+
+    def __init__(self) -> None:
+        self.names = {name: f"hp{os.getpid()}-{name}" for name in ("node", "router", "peer")}
+
+    def within(self, name: str, *command: str) -> str:
+        whole = ["ip", "netns", "exec", self.names[name], *command]
+        done = subprocess.run(whole, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def ip(self, name: str, *words: str) -> None:
+        ip("-n", self.names[name], *words)
+
+    def lay(self, limits: tuple[int, int, int, int]) -> None:
+        """``limits`` are the MTUs of node, router, router and peer."""
+        ends = (
+            ("node", "eth1", f"{NODE}/24"),
+            ("router", "near", f"{GATE}/24"),
+            ("router", "far", f"{FAR_GATE}/24"),
+            ("peer", "eth1", f"{PEER}/24"),
+        )
+        router = self.names["router"]
+        for name, other in (("node", "near"), ("peer", "far")):
+            cable = ("eth1", "type", "veth", "peer", "name", other, "netns", router)
+            self.ip(name, "link", "add", *cable)
+        for (name, device, address), limit in zip(ends, limits, strict=True):
+            self.ip(name, "address", "add", address, "dev", device)
+            self.ip(name, "link", "set", device, "mtu", str(limit), "up")
+        self.ip("node", "route", "add", "default", "via", GATE)
+        self.ip("peer", "route", "add", "default", "via", FAR_GATE)
+        self.within("router", "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
+
+    def wait_for_addresses(self, name: str) -> None:
+        """Until the kernel has seen that nobody else has them."""
+        until = time.monotonic() + 60
+        while self.within(name, "ip", "-6", "address", "show", "tentative"):
+            assert time.monotonic() < until
+            time.sleep(0.1)
+
+    def look(self, name: str, sizes: dict[str, int]) -> dict[str, Any]:
+        told = self.within(
+            name, sys.executable, "-c", LOOK, str(ROOT / "module_utils"), json.dumps(sizes)
+        )
+        found: dict[str, Any] = json.loads(told)
+        return {
+            address: way if isinstance(way, str) else Way(**way) for address, way in found.items()
+        }
+
+
+@contextlib.contextmanager
+def laid(limits: tuple[int, int, int, int] = LIMITS) -> Iterator[Cables]:
+    cables = Cables()
+    if os.geteuid() != 0:
+        pytest.skip("only root makes network namespaces")
+    made = []
+    try:
+        for name in cables.names.values():
+            ip("netns", "add", name)
+            made.append(name)
+        cables.lay(limits)
+        yield cables
+    finally:
+        for name in made:
+            ip("netns", "del", name)
+
+
+def test_9000_bytes_end_to_end_arrive_and_so_do_their_answers() -> None:
+    with laid() as cables:
+        assert cables.look("node", {PEER: 9000}) == {PEER: Way(9000, True, 0, "", 0, 9000)}
+        assert cables.look("peer", {NODE: 9000}) == {NODE: Way(9000, True, 0, "", 0, 9000)}
+
+
+def test_one_side_of_1500_loses_them_without_a_word() -> None:
+    with laid((9000, 9000, 9000, 1500)) as cables:
+        assert cables.look("node", {PEER: 9000}) == {PEER: Way(9000, False, 0, "", 0, 1500)}
+        # Its own device takes no more, so that 1500 is all that it can prove.
+        assert cables.look("peer", {NODE: 1500}) == {NODE: Way(1500, True, 0, "", 0, 1500)}
+
+
+def test_a_router_with_1500_on_its_far_side_is_named() -> None:
+    with laid((9000, 9000, 1500, 9000)) as cables:
+        assert cables.look("node", {PEER: 9000}) == {PEER: Way(9000, False, 0, GATE, 1500, 1500)}
+        # From the peer the same cable loses them before anybody could refuse them.
+        assert cables.look("peer", {NODE: 9000}) == {NODE: Way(9000, False, 0, "", 0, 1500)}
+
+
+def test_a_learned_mtu_hides_nothing() -> None:
+    """The kernel knows of the smaller way from the first run, and the second one says so again."""
+    with laid((9000, 9000, 1500, 9000)) as cables:
+        first = cables.look("node", {PEER: 9000})
+        assert cables.look("node", {PEER: 9000}) == first
+
+
+def test_an_answer_that_comes_in_pieces_is_told() -> None:
+    with laid() as cables:
+        cables.ip("peer", "route", "replace", "default", "via", FAR_GATE, "mtu", "1500")
+        (way,) = cables.look("node", {PEER: 9000}).values()
+        assert way.passed
+        assert 1400 < way.pieces <= 1500
+
+
+def test_silence_is_told_beside_the_others() -> None:
+    with laid() as cables:
+        found = cables.look("node", {PEER: 9000, "198.51.100.77": 9000, "203.0.113.1": 9000})
+        assert found.pop(PEER) == Way(9000, True, 0, "", 0, 9000)
+        assert all("answers no echo" in said for said in found.values())
+
+
+def test_a_peer_that_ignores_echoes_is_silent() -> None:
+    with laid() as cables:
+        cables.within("peer", "sh", "-c", "echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_all")
+        assert "answers no echo" in cables.look("node", {PEER: 9000})[PEER]
+
+
+@pytest.mark.parametrize("limit", [9000, 1500])
+def test_ipv6(limit: int) -> None:
+    with laid((9000, 9000, limit, 9000)) as cables:
+        cables.within("router", "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/forwarding")
+        for name, device, address in (
+            ("node", "eth1", "2001:db8:1::1/64"),
+            ("router", "near", "2001:db8:1::fe/64"),
+            ("router", "far", "2001:db8:2::fe/64"),
+            ("peer", "eth1", "2001:db8:2::2/64"),
+        ):
+            cables.ip(name, "address", "add", address, "dev", device, "nodad")
+            cables.wait_for_addresses(name)
+        cables.ip("node", "route", "add", "default", "via", "2001:db8:1::fe")
+        cables.ip("peer", "route", "add", "default", "via", "2001:db8:2::fe")
+        whole = Way(9000, True, 0, "", 0, 9000)
+        refused = Way(9000, False, 0, "2001:db8:1::fe", 1500, 1500)
+        wanted = whole if limit == 9000 else refused
+        assert cables.look("node", {"2001:db8:2::2": 9000}) == {"2001:db8:2::2": wanted}
