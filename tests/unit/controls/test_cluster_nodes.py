@@ -53,6 +53,18 @@ def test_a_node_says_of_which_cluster_it_is_and_what_it_is():
     }
 
 
+def test_how_a_bond_spreads_packets_is_a_trait():
+    machine = node("db1")
+    machine.folder("/sys/class/net/bond0", "/sys/class/net/bond0/bonding")
+    machine.file("/sys/class/net/bond0/mtu", "9000\n")
+    machine.file("/sys/class/net/bond0/bonding/mode", "active-backup 1\n")
+    values = judged(machine)["network"].values
+    assert (values["mtu bond0"], values["bonding bond0"]) == (9000, "active-backup")
+    machine.file("/sys/class/net/bond0/bonding/mode", "\n")
+    machine.evidence.clear()
+    assert judged(machine)["network"].status == "error"
+
+
 def test_without_clusterware_and_without_a_name_it_does_not_apply():
     alone = node("db1").remove("/etc/oracle/olr.loc")
     found = judged(alone)

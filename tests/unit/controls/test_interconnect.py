@@ -149,6 +149,14 @@ class TestEndToEnd:
         assert found.status == "fail"
         assert "came in pieces of 1500" in found.why
 
+    def test_a_kernel_that_does_not_tell_pieces_proves_no_way_back(self):
+        node = Node().way(pieces="unknown")
+        found = one_of(node, "end_to_end", peers=PEERS)
+        assert found.status == "error"
+        assert "prove the way back from there" in found.why
+        node.way(pieces="unknown", passed=0, arrives=1500).evidence.clear()
+        assert one_of(node, "end_to_end", peers=PEERS).status == "fail"
+
     def test_a_silent_peer_is_never_a_pass(self):
         found = one_of(Node().way(passed=0, arrives=0), "end_to_end", peers=PEERS)
         assert found.status == "error"

@@ -147,6 +147,8 @@ def _read_network(host: Host) -> Traits:
     traits: Traits = {}
     for one in found:
         traits[f"mtu {one.name}"] = one.mtu
+        if one.bonding is not None:
+            traits[f"bonding {one.name}"] = one.bonding
         if one.has_card:
             driver = one.driver
             traits[f"driver {one.name}"] = attempt(lambda d=driver: known(d).name)

@@ -126,9 +126,7 @@ def _read_filter(host: Host, device: str) -> int:
 
 
 def _read_bond(host: Host, name: str) -> Bond:
-    # "active-backup 1"
-    place = devices.place(name, "bonding/mode")
-    mode = attempt(lambda: host.read_text(place).split()[0])
+    mode = attempt(devices.bonding_mode, host, name)
     return Bond(name, mode, attempt(devices.read_bond, host, name))
 
 

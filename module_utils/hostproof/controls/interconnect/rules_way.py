@@ -4,6 +4,7 @@
 
 from ...answer import known
 from ...checking import Skip, Verdict
+from ...errors import Unanswered
 from ...finding import FAIL, PASS, WARN
 from ...probes.net.whole_packets import KEY, Way
 from .facts import Facts, Route
@@ -45,6 +46,12 @@ def end_to_end(peer: Peer, facts: Facts, policy: Policy) -> Verdict:
         problems.append(
             f"the way there is {route.device}, which is not of the interconnect "
             f"({', '.join(private)})"
+        )
+    if way.passed and way.pieces is None and status != FAIL:
+        raise Unanswered(
+            KEY,
+            f"packets of {way.size} bytes arrive at {peer.address}, and this kernel does not say "
+            "whether its answers came in pieces: prove the way back from there",
         )
     why = "; ".join(problems)
     return Verdict(

@@ -96,6 +96,15 @@ def bond_of(host: Host, name: str) -> Optional[str]:
     return above if is_team else None
 
 
+def bonding_mode(host: Host, bond: str) -> str:
+    """As the kernel names it: "active-backup"."""
+    # "active-backup 1"
+    words: List[str] = host.read_text(place(bond, "bonding/mode")).split()
+    if not words:
+        raise Unanswered("file:" + place(bond, "bonding/mode"), f"{bond} has no mode")
+    return words[0]
+
+
 def read_bond(host: Host, name: str) -> bonding.Bond:
     text = attempt(host.read_text, "/proc/net/bonding/" + name)
     if isinstance(text, Absent):

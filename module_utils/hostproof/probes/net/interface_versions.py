@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the network interfaces of a host are: MTU, driver and firmware, however they are used.
+"""What the network interfaces of a host are: MTU, driver, firmware, how a bond spreads packets.
 
 Interfaces that stand for a card, a bond or a VLAN; those that containers and bridges of virtual
 machines come and go with are nobody's interconnect. Source: kernel
@@ -8,26 +8,28 @@ Documentation/ABI/testing/sysfs-class-net.
 """
 
 import re
-from typing import List, NamedTuple
+from typing import List, NamedTuple, Optional
 
 from ...answer import Answer, attempt, known
 from ...errors import Unanswered
 from ...host import Host
 from ...parsers.net import ethtool_driver
-
-CLASS = "/sys/class/net"
+from . import devices
+from .devices import CLASS
 
 #: They come and go with containers and virtual machines, while somebody looks.
 _PASSING = re.compile(r"(lo$|veth|docker|podman|cni|br-|virbr|vnet|tap|tun|cali|flannel)")
 
 
 class Interface(NamedTuple):
-    """``mtu`` in bytes; ``driver`` of those with a card alone."""
+    """``mtu`` in bytes; ``driver`` of those with a card alone; ``bonding`` is the mode of a bond,
+    None of all else."""
 
     name: str
     mtu: Answer[int]
     has_card: bool
     driver: Answer[ethtool_driver.Driver]
+    bonding: Optional[Answer[str]]
 
 
 def read(host: Host) -> List[Interface]:
@@ -42,7 +44,10 @@ def read(host: Host) -> List[Interface]:
             continue
         has_card = "device" in entries
         if has_card or "bonding" in entries or _is_vlan(host, name):
-            found.append(_interface(host, name, has_card=has_card))
+            one = _interface(host, name, has_card=has_card)
+            if "bonding" in entries:
+                one = one._replace(bonding=attempt(devices.bonding_mode, host, name))
+            found.append(one)
     return found
 
 
@@ -52,7 +57,7 @@ def _is_vlan(host: Host, name: str) -> bool:
 
 def _interface(host: Host, name: str, *, has_card: bool) -> Interface:
     driver = attempt(_driver, host, name) if has_card else Unanswered("", "it has no card")
-    return Interface(name, attempt(host.read_number, f"{CLASS}/{name}/mtu"), has_card, driver)
+    return Interface(name, attempt(host.read_number, f"{CLASS}/{name}/mtu"), has_card, driver, None)
 
 
 def _driver(host: Host, name: str) -> ethtool_driver.Driver:

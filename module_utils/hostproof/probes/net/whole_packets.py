@@ -31,6 +31,8 @@ _SMALL = 576
 STANDARD = 1500
 #: How often each packet is sent, and how long its answer is waited for, in seconds.
 _TIMES, _PATIENCE = 3, 0.5
+#: What stands for None among figures.
+_UNKNOWN = "unknown"
 #: How many peers are asked at a time.
 _AT_A_TIME = 16
 
@@ -71,7 +73,7 @@ class Way(NamedTuple):
 
     size: int
     passed: bool
-    pieces: int
+    pieces: Optional[int]
     hop: str
     limit: int
     arrives: int
@@ -87,8 +89,10 @@ def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[Way]]:
 
 
 def _way(figures: Optional[Dict[str, Union[str, float]]], address: str) -> Way:
+    told = figures or {}
+
     def number(name: str) -> int:
-        value = (figures or {}).get(f"{address} {name}")
+        value = told.get(f"{address} {name}")
         if not isinstance(value, (int, float)) or not 0 <= value < 1 << 31:
             raise Unanswered(KEY, f"{address} was not asked: record it again")
         return int(value)
@@ -96,8 +100,8 @@ def _way(figures: Optional[Dict[str, Union[str, float]]], address: str) -> Way:
     way = Way(
         size=number("size"),
         passed=bool(number("passed")),
-        pieces=number("pieces"),
-        hop=str((figures or {}).get(f"{address} hop", "")),
+        pieces=None if told.get(f"{address} pieces") == _UNKNOWN else number("pieces"),
+        hop=str(told.get(f"{address} hop", "")),
         limit=number("limit"),
         arrives=number("arrives"),
     )
@@ -115,8 +119,14 @@ def _measure(sizes: Dict[str, int]) -> Measured:
     figures: Dict[str, Union[str, float]] = {}
     for address, way in zip(sizes, ways):
         for name, value in way._asdict().items():
-            figures[f"{address} {name}"] = int(value) if isinstance(value, bool) else value
+            figures[f"{address} {name}"] = _figure(value)
     return Measured([], [], figures)
+
+
+def _figure(value: Union[None, bool, int, str]) -> Union[str, float]:
+    if value is None:
+        return _UNKNOWN
+    return int(value) if isinstance(value, bool) else value
 
 
 def _go(address: str, size: int) -> Way:
@@ -138,15 +148,13 @@ class _Echo:
         self._of = _V6 if ":" in address else _V4
         self._mark = os.urandom(16)
         self._number = 0
-        self.pieces, self.hop, self.limit = 0, "", 0
+        self.pieces: Optional[int] = None
+        self.hop, self.limit = "", 0
         self._socket, self._is_raw = _open(self._of)
         try:
-            for option, value in (
-                (self._of.discover, _PROBE),
-                (self._of.errors, 1),
-                (self._of.pieces, 1),
-            ):
-                self._socket.setsockopt(self._of.level, option, value)
+            self._socket.setsockopt(self._of.level, self._of.discover, _PROBE)
+            self._socket.setsockopt(self._of.level, self._of.errors, 1)
+            self._tells_pieces = self._ask_for_pieces()
             self._socket.connect((address, 0))
         except OSError:
             self._socket.close()
@@ -158,9 +166,18 @@ class _Echo:
     def __exit__(self, *_problem: object) -> None:
         self._socket.close()
 
+    def _ask_for_pieces(self) -> bool:
+        try:
+            self._socket.setsockopt(self._of.level, self._of.pieces, 1)
+        except OSError as problem:
+            if problem.errno != errno.ENOPROTOOPT:
+                raise
+            return False
+        return True
+
     def comes_back(self, size: int) -> bool:
         """Whether the answer to one of these bytes comes; a refusal from the way ends it."""
-        self.pieces, self.hop, self.limit = 0, "", 0
+        self.hop, self.limit = "", 0
         for _ in range(_TIMES):
             self._number += 1
             message = _message(self._of.request, self._number, self._mark, size - self._of.headers)
@@ -200,7 +217,7 @@ class _Echo:
             data = data[(data[0] & 15) * 4 :] if data else data
         if data[:1] != bytes([self._of.answer]) or data[6:] != message[6:]:
             return False
-        self.pieces = 0
+        self.pieces = 0 if self._tells_pieces else None
         for level, kind, value in control:
             if (level, kind) == (self._of.level, self._of.pieces) and len(value) >= 4:
                 self.pieces = struct.unpack("=i", value[:4])[0]
