@@ -176,3 +176,36 @@ def test_ipv6(limit: int) -> None:
         refused = Way(9000, False, 0, "2001:db8:1::fe", 1500, 1500)
         wanted = whole if limit == 9000 else refused
         assert cables.look("node", {"2001:db8:2::2": 9000}) == {"2001:db8:2::2": wanted}
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "refused": {"packet_path": {"peers": [PEER], "mtu": 9000}},
+    "passed": {"packet_path": {"peers": [PEER, GATE], "mtu": 1500}},
+    "silent": {"packet_path": {"peers": ["198.51.100.77"]}},
+    "not_sent": {"packet_path": {"peers": [PEER]}, "check_mode": True},
+    "no_address": {"packet_path": {"peers": ["db2"]}},
+    "too_small": {"packet_path": {"peers": [PEER], "mtu": 1}},
+}
+
+
+def test_the_module_says_the_same(tmp_path: Path) -> None:
+    tasks = [
+        {**task, "register": name, "ignore_errors": True, "name": name}
+        for name, task in CASES.items()
+    ]
+    content = "{{ {" + ", ".join(f"'{name}': {name}" for name in CASES) + "} | to_json }}"
+    kept = {"copy": {"content": content, "dest": str(tmp_path / "told"), "mode": "0600"}}
+    play = {"hosts": "localhost", "connection": "local", "gather_facts": False}
+    (tmp_path / "play.yml").write_text(json.dumps([{**play, "tasks": [*tasks, kept]}]))
+    command = [str(Path(sys.executable).with_name("ansible-playbook")), str(tmp_path / "play.yml")]
+    with laid((9000, 9000, 1500, 9000)) as cables:
+        cables.within("node", "env", "-C", str(ROOT), "ANSIBLE_CONFIG=ansible.cfg", *command)
+    told = json.loads((tmp_path / "told").read_text())
+    way = {"address": PEER, **Way(9000, False, 0, GATE, 1500, 1500)._asdict()}
+    assert (told["refused"]["passed"], told["refused"]["ways"]) == (False, [way])
+    assert told["passed"]["passed"]
+    assert not told["silent"]["passed"]
+    assert "answers no echo" in told["silent"]["ways"][0]["error"]
+    assert told["not_sent"]["skipped"]
+    assert "'db2' must be an IP address" in told["no_address"]["msg"]
+    assert "mtu must be from 576" in told["too_small"]["msg"]

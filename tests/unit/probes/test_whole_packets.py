@@ -1,6 +1,6 @@
 """Echoes of a whole MTU: on a loopback device of their own, and records of them.
 
-What routers and other ends do with them is in tests/wire/test_packets_on_cables.py, which needs root.
+What routers and other ends do with them: tests/wire/test_packets_on_cables.py, which needs root.
 """
 
 import json

@@ -16,6 +16,7 @@ from ...fields import (
     window,
 )
 from ...policy import PolicyValues
+from ...probes.net import whole_packets
 from ...profiles import Profile
 
 NAME = "interconnect"
@@ -37,18 +38,10 @@ _MODES = (
 
 
 def _address(given: PolicyValues, name: str) -> str:
-    import ipaddress
-
-    value = given[name]
     try:
-        if not isinstance(value, str):
-            raise ValueError
-        address = ipaddress.ip_address(value)
-    except ValueError:
-        raise given.error(name, f"{str(value)[:80]!r} must be an IP address") from None
-    if address.is_multicast or address.is_unspecified or address.is_loopback:
-        raise given.error(name, f"{value} must be the address of another machine")
-    return str(address)
+        return whole_packets.address_of_another(str(given[name]))
+    except ValueError as problem:
+        raise given.error(name, str(problem)) from problem
 
 
 def _modes(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:

@@ -79,6 +79,19 @@ class Way(NamedTuple):
     arrives: int
 
 
+def address_of_another(text: str) -> str:
+    """An IP address as Python writes it; ValueError for what can be no other machine's."""
+    import ipaddress
+
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        raise ValueError(f"{text[:80]!r} must be an IP address") from None
+    if address.is_multicast or address.is_unspecified or address.is_loopback:
+        raise ValueError(f"{text} must be the address of another machine")
+    return str(address)
+
+
 def look(host: Host, sizes: Dict[str, int]) -> Dict[str, Answer[Way]]:
     """The way to each address, for packets of so many bytes. Denied where no echo may be sent.
 

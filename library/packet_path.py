@@ -1,0 +1,105 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: packet_path
+short_description: Prove that packets of a whole MTU arrive at other machines, and come back
+description:
+  - Sends each peer ICMP echoes of O(mtu) bytes that nobody on the way may cut into pieces, and
+    believes what comes back, byte for byte, and nothing else.
+  - A router that refuses them is named, with what it takes. A switch loses them without a word.
+  - C(ping) is not needed; root is, or a group in C(net.ipv4.ping_group_range).
+  - The control C(interconnect) judges the same for the nodes that its policy names.
+options:
+  peers:
+    description: IP addresses of the other machines, at most 64.
+    type: list
+    elements: str
+    required: true
+  mtu:
+    description: Bytes of a packet, with its headers, from 576 to 65535.
+    type: int
+    default: 9000
+attributes:
+  check_mode:
+    description: Sends nothing.
+    support: full
+author: Hostproof contributors
+"""
+
+EXAMPLES = r"""
+- name: Send packets of 9000 bytes to the other nodes
+  packet_path:
+    peers: [192.168.10.2, 192.168.10.3]
+    mtu: 9000
+  register: sent
+
+- name: Prove that they arrive
+  ansible.builtin.assert:
+    that: sent.passed
+    fail_msg: "{{ sent.ways }}"
+"""
+
+RETURN = r"""
+passed:
+  description: Whether packets to every peer arrive, and the answers in one piece.
+  returned: success
+  type: bool
+ways:
+  description:
+    - What came of each peer. C(passed) says whether the packets came back, C(pieces) is the largest
+      piece that an answer came in (0 where it came whole, null where the kernel does not say),
+      C(hop) the machine that refused them and C(limit) what it takes, C(arrives) a size that does
+      come back.
+    - A peer that answers nothing at all, or that could not be asked, has an C(error) instead.
+  returned: success
+  type: list
+  elements: dict
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof import options
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.options import whole
+from ansible.module_utils.hostproof.probes.net import whole_packets
+
+MOST = 64
+OPTIONS = {
+    "peers": {"type": "list", "elements": "str", "required": True},
+    "mtu": whole(576, 65535, 9000),
+}
+
+
+def check(params):
+    """The peers' addresses; ValueError for what is out of range."""
+    options.check(OPTIONS, params)
+    if not 1 <= len(params["peers"]) <= MOST:
+        raise ValueError(f"peers must be 1 to {MOST} addresses")
+    return [whole_packets.address_of_another(one) for one in params["peers"]]
+
+
+def told(address, way):
+    if isinstance(way, HostproofError):
+        return {"address": address, "error": str(way)}
+    return dict(way._asdict(), address=address)
+
+
+def main():
+    module = AnsibleModule(argument_spec=options.argument_spec(OPTIONS), supports_check_mode=True)
+    try:
+        peers = check(module.params)
+    except ValueError as problem:
+        module.fail_json(msg=f"packet_path: {problem}")
+    if module.check_mode:
+        module.exit_json(changed=False, skipped=True, msg="check mode: nothing is sent")
+    found = whole_packets.look(LiveHost(), dict.fromkeys(peers, module.params["mtu"]))
+    ways = [told(address, way) for address, way in found.items()]
+    passed = all(way.get("passed") and way["pieces"] == 0 for way in ways)
+    module.exit_json(changed=False, passed=passed, ways=ways)
+
+
+if __name__ == "__main__":
+    main()
