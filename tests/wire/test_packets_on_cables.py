@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.probes.net.whole_packets import Way
+from default_policies import changed_policy
 
 ROOT = Path(__file__).resolve().parents[2]
 NODE, GATE, FAR_GATE, PEER = "192.0.2.1", "192.0.2.254", "198.51.100.254", "198.51.100.2"
@@ -34,6 +35,40 @@ print(json.dumps({
     address: str(way) if isinstance(way, HostproofError) else way._asdict()
     for address, way in found.items()
 }))
+"""
+
+
+JUDGE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from hostproof import audit
+from hostproof.host import LiveHost
+found = audit.judge_host(LiveHost(), {"interconnect": json.loads(sys.argv[2])})
+print(json.dumps({one.check.split(".")[1]: [one.status, one.why] for one in found}))
+"""
+
+#: Datagrams of 32 KiB, which are many fragments, and small ones to a socket that nobody reads, and
+#: some whose sender the node would answer over another device: 50 a second until it is ended.
+SEND = """
+import socket, sys, time
+node, other = sys.argv[1:]
+plain, strange = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+strange.bind((other, 0))
+print("sending", flush=True)
+while True:
+    plain.sendto(bytes(32768), (node, 7001))
+    plain.sendto(bytes(1024), (node, 7002))
+    strange.sendto(b"", (node, 7003))
+    time.sleep(0.02)
+"""
+#: Its buffer is full after a few of them.
+IGNORE = """
+import socket, sys, time
+ignored = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+ignored.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2304)
+ignored.bind((sys.argv[1], 7002))
+print("ignoring", flush=True)
+time.sleep(600)
 """
 
 
@@ -75,6 +110,27 @@ class Cables:
         self.ip("node", "route", "add", "default", "via", GATE)
         self.ip("peer", "route", "add", "default", "via", FAR_GATE)
         self.within("router", "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
+
+    @contextlib.contextmanager
+    def beside(self, name: str, *program: str) -> Iterator[None]:
+        """A program of Python that runs meanwhile; it says a word when it has begun."""
+        command = ["ip", "netns", "exec", self.names[name], sys.executable, "-c", *program]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            assert running.stdout is not None
+            assert running.stdout.readline()
+            yield
+        finally:
+            running.kill()
+            running.communicate(timeout=60)
+
+    def judge(self, window: float, **changes: Any) -> dict[str, list[str]]:
+        """Status and reason of each check, on the node, whose eth1 is the interconnect."""
+        policy = changed_policy("interconnect", **{"interfaces": ["eth1"], **changes})
+        given = json.dumps({**policy, "window_seconds": window})
+        told = self.within("node", sys.executable, "-c", JUDGE, str(ROOT / "module_utils"), given)
+        found: dict[str, list[str]] = json.loads(told)
+        return found
 
     def wait_for_addresses(self, name: str) -> None:
         """Until the kernel has seen that nobody else has them."""
@@ -176,6 +232,51 @@ def test_ipv6(limit: int) -> None:
         refused = Way(9000, False, 0, "2001:db8:1::fe", 1500, 1500)
         wanted = whole if limit == 9000 else refused
         assert cables.look("node", {"2001:db8:2::2": 9000}) == {"2001:db8:2::2": wanted}
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "said"),
+    [
+        (LIMITS, "pass", ""),
+        ((9000, 9000, 1500, 9000), "fail", f"refused by {GATE}, which takes 1500"),
+        ((9000, 9000, 9000, 1500), "fail", "lost without a word, those of 1500 arrive"),
+        ((1500, 9000, 9000, 9000), "fail", "this host's eth1 takes only 1500 of 9000 bytes"),
+    ],
+)
+def test_the_control_says_the_same(
+    limits: tuple[int, int, int, int], status: str, said: str
+) -> None:
+    with laid(limits) as cables:
+        found = cables.judge(0, mtu=9000, peers=[{"address": PEER}])
+    assert found["end_to_end"][0] == status
+    assert said.lower() in found["end_to_end"][1].lower()
+
+
+def test_what_is_lost_in_the_window_is_counted() -> None:
+    """Fragments without memory, datagrams without a buffer, and what a strict filter drops."""
+    stranger = "203.0.113.9"
+    with laid() as cables:
+        cables.ip("peer", "address", "add", f"{stranger}/32", "dev", "eth1")
+        before = cables.judge(1)
+        cables.ip("node", "link", "add", "else0", "type", "veth", "peer", "name", "else1")
+        for device in ("else0", "else1"):
+            cables.ip("node", "link", "set", device, "up")
+        cables.ip("node", "route", "add", f"{stranger}/32", "dev", "else0")
+        for key, value in (
+            ("conf/eth1/rp_filter", 1),
+            ("ipfrag_low_thresh", 4096),
+            ("ipfrag_high_thresh", 8192),
+        ):
+            cables.within("node", "sh", "-c", f"echo {value} > /proc/sys/net/ipv4/{key}")
+        with cables.beside("node", IGNORE, NODE), cables.beside("peer", SEND, NODE, stranger):
+            found = cables.judge(2)
+            two = cables.judge(2, interfaces=["eth1", "else0"])
+    checks = ("reassembly", "udp_buffers", "reverse_path")
+    assert [before[name][0] for name in checks] == ["pass"] * 3
+    # One interface may have a strict filter; with two of them it is a fault.
+    assert [found[name][0] for name in checks] == ["fail", "fail", "warn"]
+    assert two["reverse_path"][0] == "fail"
+    assert "packets were dropped" in two["reverse_path"][1]
 
 
 CASES: dict[str, dict[str, Any]] = {
