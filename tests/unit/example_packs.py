@@ -148,6 +148,7 @@ def policies() -> dict[str, Any]:
         "async_io": io_packs.policy(),
         "flow_control": nic_packs.policy(),
         "hugepages": packs.hugepages_policy(),
+        "interconnect": default_policy("interconnect"),
         "io_pacing": aix_packs.io_pacing_policy(),
         "kernel_parameters": default_policy("kernel_parameters"),
         "latency": latency_packs.latency_policy(),
