@@ -6,6 +6,7 @@ What routers and other ends do with them: tests/wire/test_packets_on_cables.py, 
 import json
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -81,3 +82,31 @@ def test_a_record_that_lacks_a_number_is_no_answer(name):
     rest = {key: value for key, value in GOOD.items() if key != name}
     (way,) = whole_packets.look(record(**rest), {HERE: 9000}).values()
     assert isinstance(way, Unanswered)
+
+
+def error(origin=2, kind=3, code=4, limit=1500, offender="c00002fe"):
+    """struct sock_extended_err and a sockaddr_in (include/uapi/linux/errqueue.h)."""
+    head = struct.pack("=IBBBxII", 90, origin, kind, code, limit, 0)
+    return head + struct.pack("=HH", socket.AF_INET, 0) + bytes.fromhex(offender) + bytes(8)
+
+
+def test_who_refuses_a_packet_is_read_from_the_error():
+    assert whole_packets.refusal(error(), False) == ("192.0.2.254", 1500)
+    assert whole_packets.refusal(error(limit=0), False) == ("192.0.2.254", 0)
+
+
+def test_nobody_takes_more_than_a_packet_can_have():
+    assert whole_packets.refusal(error(limit=0xFFFFFFFF), False) == ("192.0.2.254", 65535)
+
+
+@pytest.mark.parametrize(
+    "other", [{"origin": 1}, {"kind": 3, "code": 1}, {"kind": 11, "code": 0}, {"origin": 0}]
+)
+def test_other_errors_are_no_refusals(other):
+    assert whole_packets.refusal(error(**other), False) is None
+
+
+@pytest.mark.parametrize("length", range(24))
+def test_an_error_that_was_cut_is_none(length):
+    assert whole_packets.refusal(error()[:length], False) is None
+    assert whole_packets.refusal(error(kind=2, code=0)[:length], True) is None

@@ -39,6 +39,12 @@ _AT_A_TIME = 16
 #: Options that Python's socket does not name (include/uapi/linux/in.h, in6.h).
 _PROBE = 3  # DF is set, whatever was learned of the way
 _ERRORS, _CONTROL = 0x2000, 512  # MSG_ERRQUEUE
+#: Whoever floods us with errors must not keep us from the clock.
+_ERRORS_AT_ONCE = 64
+#: Where an error came from (SO_EE_ORIGIN_ICMP, _ICMP6): not from this kernel.
+_BY_ICMP = (2, 3)
+#: Bytes of the longest packet: who claims to take more says nothing.
+_LONGEST = 65535
 
 
 class _Family(NamedTuple):
@@ -154,6 +160,19 @@ def _go(address: str, size: int) -> Way:
         return Way(size, False, 0, hop, limit, arrives)
 
 
+def refusal(value: bytes, is_v6: bool) -> Optional[Tuple[str, int]]:
+    """Who said that a packet is too big, and what it takes (0: it does not say); None for any other
+    error. ``value`` is a struct sock_extended_err and the address behind it."""
+    of = _V6 if is_v6 else _V4
+    first, last = (16 + place for place in of.place)
+    if len(value) < last:
+        return None
+    _number, origin, kind, code, limit = struct.unpack("=IBBBxI", value[:12])
+    if origin not in _BY_ICMP or (kind, code) != of.too_big:
+        return None
+    return socket.inet_ntop(of.family, value[first:last]), min(limit, _LONGEST)
+
+
 class _Echo:
     """A socket for echoes to one address. ``pieces``, ``hop`` and ``limit`` are of the last one."""
 
@@ -238,25 +257,17 @@ class _Echo:
 
     def _read_errors(self) -> None:
         """What machines on the way said of packets to this address."""
-        while True:
+        for _ in range(_ERRORS_AT_ONCE):
             try:
                 control = self._socket.recvmsg(_SMALL, _CONTROL, _ERRORS | socket.MSG_DONTWAIT)[1]
             except OSError:
                 return
             for level, kind, value in control:
-                if (level, kind) == (self._of.level, self._of.errors):
-                    self._read_error(value)
-
-    def _read_error(self, value: bytes) -> None:
-        """struct sock_extended_err, and the address of who sent it."""
-        first, last = (16 + place for place in self._of.place)
-        if len(value) < last:
-            return
-        _number, origin, kind, code, info = struct.unpack("=IBBBxI", value[:12])
-        # 2 and 3: it came by ICMP, not from this kernel.
-        if origin in (2, 3) and (kind, code) == self._of.too_big:
-            self.hop = socket.inet_ntop(self._of.family, value[first:last])
-            self.limit = info
+                if (level, kind) != (self._of.level, self._of.errors):
+                    continue
+                told = refusal(value, self._of is _V6)
+                if told is not None:
+                    self.hop, self.limit = told
 
 
 #: What a send says of a packet that is lost here already (ENOBUFS), or that its device does not
