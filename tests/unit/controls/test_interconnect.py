@@ -78,6 +78,50 @@ class TestMtu:
         assert one_of(node, "mtu", mtu=9000).status == "error"
 
 
+def addressed(*pairs):
+    """Each (name, address) beside what Clusterware and the kernel give by themselves."""
+    node = Node().device("eth2", 9000)
+    lines = [f"3: {name}    inet {address} scope global {name}" for name, address in pairs]
+    for name in ("eth1", "eth2"):
+        lines.append(f"3: {name}    inet 169.254.7.9/16 scope global {name}:1")
+        lines.append(f"3: {name}    inet6 fe80::1/64 scope link")
+    return node.command("ip -o addr show", "\n".join(lines) + "\n")
+
+
+class TestSubnets:
+    @pytest.mark.parametrize(
+        ("first", "second", "status"),
+        [
+            ("192.168.10.1/24", "192.168.11.1/24", "pass"),
+            ("192.168.10.1/24", "192.168.10.2/24", "fail"),
+            ("192.168.10.1/24", "192.168.11.1/16", "fail"),
+            ("2001:db8:1::1/64", "2001:db8:1::2/64", "fail"),
+            ("192.168.10.1/24", "2001:db8:1::2/64", "pass"),
+        ],
+    )
+    def test_each_has_a_network_of_its_own(self, first, second, status):
+        node = addressed(("eth1", first), ("eth2", second))
+        assert one_of(node, "subnets", interfaces=["eth1", "eth2"]).status == status
+
+    def test_two_addresses_of_one_interface_are_no_matter(self):
+        pairs = [("eth1", "192.168.10.1/24"), ("eth1", "192.168.10.5/24")]
+        node = addressed(*pairs, ("eth2", "192.168.11.1/24"))
+        assert one_of(node, "subnets", interfaces=["eth1", "eth2"]).status == "pass"
+
+    def test_one_without_an_address(self):
+        found = one_of(
+            addressed(("eth1", "192.168.10.1/24")), "subnets", interfaces=["eth1", "eth2"]
+        )
+        assert (found.status, found.why) == ("warn", "eth2 has no address of its own.")
+
+    def test_one_alone_needs_none(self):
+        assert one_of(Node(), "subnets").status == "skip"
+
+    def test_addresses_that_cannot_be_read_are_an_error(self):
+        node = Node().device("eth2", 9000).command("ip -o addr show", "", 1)
+        assert one_of(node, "subnets", interfaces=["eth1", "eth2"]).status == "error"
+
+
 class TestBonding:
     def test_a_device_that_stands_on_none(self):
         assert one_of(Node(), "bonding").status == "skip"

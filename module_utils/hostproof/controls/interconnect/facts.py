@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...answer import Answer, attempt, if_known
 from ...errors import Unanswered
 from ...host import Host
-from ...parsers.net import bonding, ip_route, proc_net_snmp
+from ...parsers.net import bonding, ip_addr, ip_route, proc_net_snmp
 from ...probes.net import devices, whole_packets
 from ...probes.net.whole_packets import Way
 from ...probes.oracle import clusterware
@@ -61,10 +61,12 @@ class Losses(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """``routes`` and ``ways`` are by the address of a peer; a way is only there where packets were
-    sent. ``losses`` is None where no window was to pass."""
+    """``addresses`` are those of its devices, where there are several. ``routes`` and ``ways`` are
+    by the address of a peer; a way is only there where packets were sent. ``losses`` is None where
+    no window was to pass."""
 
     devices: Answer[List[Device]]
+    addresses: Answer[List[ip_addr.Address]]
     bonds: List[Bond]
     cluster: Answer[bool]
     loopback: Answer[int]
@@ -89,6 +91,7 @@ def read(host: Host, policy: Policy) -> Facts:
         losses = attempt(_read_losses, host, policy.window_seconds)
     return Facts(
         devices=found,
+        addresses=attempt(_read_addresses, host, if_known(found, [])),
         bonds=[_read_bond(host, name) for name in sorted(names)],
         cluster=attempt(lambda: bool(clusterware.css_daemons(host))),
         loopback=attempt(host.read_number, LOOPBACK),
@@ -111,6 +114,19 @@ def _read_devices(host: Host, policy: Policy) -> List[Device]:
         for name, what in dict(
             devices.private(host, policy.interfaces, "interconnect_interfaces")
         ).items()
+    ]
+
+
+def _read_addresses(host: Host, several: List[Device]) -> List[ip_addr.Address]:
+    """Without those that an interface or Clusterware gives itself (fe80::/10, 169.254.0.0/16)."""
+    if len(several) < 2:
+        return []
+    names = [one.name for one in several]
+    return [
+        one._replace(interface=name)
+        for one in devices.read_addresses(host)
+        for name in [one.interface.partition("@")[0]]
+        if name in names and not one.network.is_link_local
     ]
 
 

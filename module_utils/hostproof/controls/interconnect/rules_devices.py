@@ -50,6 +50,42 @@ def mtu(one: Device, facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
+    "interconnect.subnets",
+    "Private interfaces lie in networks of their own",
+    severity="critical",
+    takes_effect="cluster_restart",
+    why="With two interfaces in one network the kernel sends over one of them whatever the "
+    "address, and when that one's cable is pulled the node is evicted though the other works.",
+    reference="My Oracle Support 1210883.1 (Highly Available IP)",
+)
+def subnets(facts: Facts, _policy: Policy) -> Verdict:
+    names = [one.name for one in known(facts.devices)]
+    if len(names) < 2:
+        raise Skip(f"{names[0]} alone is the interconnect.")
+    addresses = known(facts.addresses)
+    shared = [
+        f"{one.interface} ({one.network}) and {other.interface} ({other.network})"
+        for place, one in enumerate(addresses)
+        for other in addresses[place + 1 :]
+        if one.interface != other.interface
+        and one.network.version == other.network.version
+        and one.network.overlaps(other.network)
+    ]
+    bare = sorted(set(names) - {one.interface for one in addresses})
+    why = f"In one network are {'; '.join(shared)}." if shared else ""
+    if bare:
+        why += f" {', '.join(bare)} has no address of its own."
+    return Verdict(
+        FAIL if shared else WARN if bare else PASS,
+        why.strip(),
+        fix="give each private interface a network of its own, the same on all nodes",
+        desired="a network for each",
+        running=", ".join(f"{one.interface} {one.network}" for one in addresses) or "no address",
+        evidence=[devices.ADDRESSES_KEY],
+    )
+
+
+@rules.check(
     "interconnect.bonding",
     "The bond of the interconnect notices a dead link and keeps the order of packets",
     severity="high",
