@@ -382,7 +382,7 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
     """
     mounts = _mounts_before(transaction)
     problems = mounting.unmount_changed(mounts, writer)
-    entries = list(reversed(transaction.entries))
+    entries = list(reversed(_first_values(transaction.entries)))
     # What a command makes read a file again must find the old file: commands come last.
     entries.sort(key=lambda entry: entry.kind == "command")
     for entry in entries:
@@ -400,6 +400,18 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
     problems += mounting.mount_missing(mounts, writer)
     if problems:
         raise NotGranted("; ".join(problems))
+
+
+def _first_values(entries: List[Entry]) -> List[Entry]:
+    """Of each value the first entry alone: what was there in between, the kernel may refuse now."""
+    seen: Set[str] = set()
+    found = []
+    for entry in entries:
+        if entry.kind != "value" or entry.path not in seen:
+            found.append(entry)
+        if entry.kind == "value":
+            seen.add(entry.path)
+    return found
 
 
 def _mounts_before(transaction: Transaction) -> List[Tuple[str, Optional[MountState]]]:

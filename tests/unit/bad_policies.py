@@ -401,6 +401,36 @@ CASES = {
     "memory_left": Bad(
         "memory_pressure", {"memory_pressure_unmanaged": ["swap"]}, ("must be one of swap_size",)
     ),
+    # Disks.
+    "disk_mode": Bad(
+        "block_devices",
+        {"block_devices_devices": [{"name": "asm*", "mode": "rw"}]},
+        ("asm*: mode must be a text",),
+        entry=True,
+    ),
+    "disk_injection": Bad(
+        "block_devices",
+        {"block_devices_devices": [{"name": 'asm", RUN+="/bin/sh'}]},
+        ("must be a name such as",),
+        entry=True,
+    ),
+    "disk_owner": Bad(
+        "block_devices",
+        {"block_devices_devices": [{"name": "asm*", "owner": 'grid", RUN+="x'}]},
+        ("asm*: owner must be an account",),
+        entry=True,
+    ),
+    "disk_redundancy": Bad(
+        "block_devices",
+        {"block_devices_devices": [{"name": "asm*", "redundancy": "mirror"}]},
+        ("asm*: redundancy must be one of normal, high, external",),
+        entry=True,
+    ),
+    "disk_rules_file": Bad(
+        "block_devices",
+        {"block_devices_rules_file": "/etc/udev/rules.d/x.conf"},
+        ("block_devices_rules_file must be /etc/udev/rules.d/NAME.rules",),
+    ),
     # The SGA.
     "instance_version": Bad(
         "pre_page_sga",

@@ -15,6 +15,7 @@ def _packed() -> Any:
     """Every control by its plan, a line each. Never called on a host: what Ansible finds imported,
     in functions too, it sends there."""
     from .async_io import plan as async_io  # noqa: F401
+    from .block_devices import plan as block_devices  # noqa: F401
     from .cluster_nodes import plan as cluster_nodes  # noqa: F401
     from .flow_control import plan as flow_control  # noqa: F401
     from .hugepages import plan as hugepages  # noqa: F401

@@ -1,9 +1,12 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""udev rules, as far as they run ``ethtool -A`` for an interface. Source: udev(7), rules files."""
+"""udev rules: those that run ``ethtool -A`` for an interface, and what the others assign.
+
+Source: udev(7), rules files; systemd, src/udev/udev-rules.c.
+"""
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError
 from .. import glob_pattern
@@ -16,6 +19,19 @@ _TOKEN = re.compile(
 )
 #: What stands for the interface in a command.
 _OWN_NAME = re.compile(r"\$(?:name|kernel|env\{INTERFACE\})|%k|%E\{INTERFACE\}")
+
+
+#: A condition or an assignment: key, operator, value.
+Token = Tuple[str, str, str]
+
+
+class Rule(NamedTuple):
+    line: int
+    tokens: Tuple[Token, ...]
+
+    @property
+    def conditions(self) -> Tuple[Token, ...]:
+        return tuple(one for one in self.tokens if one[1] in ("==", "!="))
 
 
 class PauseRule(NamedTuple):
@@ -79,6 +95,17 @@ def jumps(text: str) -> bool:
 
 def parse(text: str) -> List[PauseRule]:
     """The rules that run ethtool -A, in their order. ParseError where one of them is no rule."""
+    return [
+        PauseRule(rule.line, rule.conditions, command)
+        for rule in rules(text, "ethtool")
+        for key, operator, value in rule.tokens
+        if key in ("RUN", "RUN{program}", "PROGRAM", "IMPORT{program}") and operator != "-="
+        for command in commands_in(value)
+    ]
+
+
+def rules(text: str, word: str = "") -> List[Rule]:
+    """The rules that hold a word, in their order. ParseError where one of them is no rule."""
     found = []
     waiting, first = "", 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -90,13 +117,13 @@ def parse(text: str) -> List[PauseRule]:
             waiting += line[:-1]
             continue
         whole, waiting = waiting + line, ""
-        if "ethtool" in whole:
-            found += _rules(whole, first)
+        if word in whole and whole.strip():
+            found.append(_rule(whole, first))
     return found
 
 
-def _rules(line: str, number: int) -> List[PauseRule]:
-    tokens: List[Tuple[str, str, str]] = []
+def _rule(line: str, number: int) -> Rule:
+    tokens: List[Token] = []
     at = 0
     while line[at:].strip(" \t,\r"):
         token = _TOKEN.match(line, at)
@@ -104,10 +131,98 @@ def _rules(line: str, number: int) -> List[PauseRule]:
             raise ParseError(_WHAT, f"no rule: {line[at : at + 60]!r}", number, at + 1)
         tokens.append((token.group(1), token.group(2), token.group(3)))
         at = token.end()
-    conditions = tuple(one for one in tokens if one[1] in ("==", "!="))
-    return [
-        PauseRule(number, conditions, command)
-        for key, operator, value in tokens
-        if key in ("RUN", "RUN{program}", "PROGRAM", "IMPORT{program}") and operator != "-="
-        for command in commands_in(value)
-    ]
+    return Rule(number, tuple(tokens))
+
+
+# -- what is assigned -----------------------------------------------------------------------------
+
+#: What a device has for a key ("KERNEL", "ENV{DM_UUID}"): any of the texts; None: not known.
+Lookup = Callable[[str], Optional[Sequence[str]]]
+
+#: Keys that say which device it is, wherever it is plugged in and in whatever order it is found.
+_IDENTITY = re.compile(r"ENV\{(DM_|ID_|PARTN|SCSI_)|ATTRS?\{.*(wwid|serial|uuid|name)|RESULT")
+_SCSI_ID = re.compile(r"\S*scsi_id\s")
+#: Programs and imports decide whether a rule fits, too.
+_RUNS = re.compile(r"(PROGRAM|IMPORT\{\w+\}|TEST(\{\w+\})?)\Z")
+
+
+class Assigned(NamedTuple):
+    """A value and its place. ``by_identity``: its rule asks which device it is, and not only for
+    the kernel's name, which depends on the order of a boot."""
+
+    value: str
+    place: str
+    by_identity: bool
+
+
+class Outcome(NamedTuple):
+    """What is left of one key: the last rule that surely fits, and what may come after it."""
+
+    winner: Optional[Assigned]
+    doubts: Tuple[Assigned, ...]
+    final: bool = False
+
+
+NOTHING = Outcome(None, ())
+
+
+def outcome(
+    files: Iterable[Tuple[str, str]], keys: Sequence[str], lookup: Lookup
+) -> Dict[str, Outcome]:
+    """What the rules of (path, text) pairs, in their order, assign to ``keys`` of a device."""
+    found = dict.fromkeys(keys, NOTHING)
+    for path, text in files:
+        _run_file(path, rules(text), found, lookup)
+    return found
+
+
+def _run_file(
+    path: str, all_rules: Sequence[Rule], found: Dict[str, Outcome], lookup: Lookup
+) -> None:
+    skipping, doubtful = "", ""
+    result: Optional[Sequence[str]] = None
+    for rule in all_rules:
+        told = {key: value for key, operator, value in rule.tokens if operator == "="}
+        label = told.get("LABEL")
+        if label is not None:
+            skipping = "" if label == skipping else skipping
+            doubtful = "" if label == doubtful else doubtful
+        if skipping:
+            continue
+        if any(key == "PROGRAM" for key, _operator, _value in rule.tokens):
+            is_id = any(k == "PROGRAM" and _SCSI_ID.match(value) for k, _o, value in rule.tokens)
+            # What scsi_id prints is what udev itself keeps as ID_SERIAL.
+            result = lookup("ENV{ID_SERIAL}") if is_id else None
+        answer = _answer(rule, lookup, result)
+        if answer == NO:
+            continue
+        if "GOTO" in told:
+            skipping, doubtful = (told["GOTO"], doubtful) if answer == YES else ("", told["GOTO"])
+        _assign(path, rule, answer == YES and not doubtful, found)
+
+
+def _answer(rule: Rule, lookup: Lookup, result: Optional[Sequence[str]]) -> str:
+    answers = [YES]
+    for key, operator, value in rule.tokens:
+        if _RUNS.match(key):
+            answers.append(YES if _SCSI_ID.match(value) and result else UNKNOWN)
+        elif operator in ("==", "!="):
+            told = result if key == "RESULT" else lookup(key)
+            if told is None:
+                answers.append(UNKNOWN)
+                continue
+            fits = any(glob_pattern.fits(o, pattern) for o in told for pattern in value.split("|"))
+            answers.append(YES if fits == (operator == "==") else NO)
+    return NO if NO in answers else UNKNOWN if UNKNOWN in answers else YES
+
+
+def _assign(path: str, rule: Rule, certain: bool, found: Dict[str, Outcome]) -> None:
+    identity = any(_IDENTITY.match(key) for key, _operator, _value in rule.conditions)
+    for key, operator, value in rule.tokens:
+        if operator not in ("=", ":=") or key not in found or found[key].final:
+            continue
+        one = Assigned(value, f"{path}:{rule.line}", identity)
+        if certain and not re.search(r"[$%]", value):
+            found[key] = Outcome(one, (), operator == ":=")
+        else:
+            found[key] = found[key]._replace(doubts=found[key].doubts + (one,))

@@ -54,8 +54,26 @@ def of_device(host: Host, name: str) -> Storage:
 
 def of_path(host: Host, path: str) -> Storage:
     """The kind of storage below a file or block device, without touching the file itself."""
+    place = place_of(host, path)
+    if place.kind is not None:
+        return Storage(place.kind, place.name, place.evidence)
+    found = of_device(host, place.name)
+    return found._replace(evidence=place.evidence + found.evidence)
+
+
+class Place(NamedTuple):
+    """What a path lies on: a block device by its kernel name (``kind`` is None), or a server's
+    export or a file system that names no disk (NFS, OTHER)."""
+
+    kind: Optional[str]
+    name: str
+    evidence: Tuple[str, ...]
+
+
+def place_of(host: Host, path: str) -> Place:
+    """The device below a file, or the device itself; the file is not touched."""
     if path.startswith("/dev/"):
-        return of_device(host, host.real_path(path).split("/")[-1])
+        return Place(None, host.real_path(path).split("/")[-1], ())
     mounts = mountinfo.visible(mountinfo.parse(host.read_text(nfs_mounted.MOUNTINFO)))
     # A link that leads to another mount is followed where that needs no look at a server.
     mount = _mount_of(mounts, path)
@@ -65,16 +83,13 @@ def of_path(host: Host, path: str) -> Storage:
     if mount is None:
         raise Unanswered(evidence[0], f"no mount holds {path}")
     if mount.fstype.startswith("nfs"):
-        return Storage(NFS, mount.source, evidence)
+        return Place(NFS, mount.source, evidence)
     if mount.device.startswith("0:"):
         # btrfs and others number their superblocks themselves, and name the device.
         if not mount.source.startswith("/dev/"):
-            return Storage(OTHER, f"{mount.fstype} {mount.source}", evidence)
-        name = host.real_path(mount.source).split("/")[-1]
-    else:
-        name = host.real_path(_NUMBERED.format(mount.device)).split("/")[-1]
-    found = of_device(host, name)
-    return found._replace(evidence=evidence + found.evidence)
+            return Place(OTHER, f"{mount.fstype} {mount.source}", evidence)
+        return Place(None, host.real_path(mount.source).split("/")[-1], evidence)
+    return Place(None, host.real_path(_NUMBERED.format(mount.device)).split("/")[-1], evidence)
 
 
 def _mount_of(mounts: List[mountinfo.Mount], path: str) -> Optional[mountinfo.Mount]:

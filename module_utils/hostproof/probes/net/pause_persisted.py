@@ -23,11 +23,10 @@ from ...parsers.systemd import link_file, systemd_unit, tuned, udev_rules
 from ...parsers.systemd.conf_d import directories
 from ...parsers.systemd.link_file import Device
 from ...parsers.systemd.systemd_unit import Unit
-from ..systemd import boot
+from ..systemd import boot, udev
 from .network_interfaces import Nic
 
 LINK_FOLDERS = directories("systemd/network")
-_RULE_FOLDERS = directories("udev/rules.d")
 _PROFILES = (
     "/etc/NetworkManager/system-connections",
     "/run/NetworkManager/system-connections",
@@ -202,23 +201,12 @@ def _read_version(host: Host) -> int:
 # -- .link files ----------------------------------------------------------------------------------
 
 
-def _files(host: Host, folders: Tuple[str, ...], suffix: str) -> List[str]:
-    """By name, whatever the folder; of one name that of the first folder. Links of folders (/lib to
-    /usr/lib) hide nothing."""
-    chosen: Dict[str, str] = {}
-    for folder in folders:
-        for name in unless_absent(attempt(host.list_dir, folder), []):
-            if name.endswith(suffix) and not name.startswith("."):
-                chosen.setdefault(name, f"{folder}/{name}")
-    return [chosen[name] for name in sorted(chosen)]
-
-
 def _read_links(host: Host, device: Device) -> List[LinkFile]:
     found = []
-    for path in _files(host, LINK_FOLDERS, ".link"):
+    for path in udev.files(host, LINK_FOLDERS, ".link"):
         name = path.rpartition("/")[2]
         below = tuple(f"{folder}/{name}.d" for folder in LINK_FOLDERS)
-        paths = [path] + _files(host, below, ".conf")
+        paths = [path] + udev.files(host, below, ".conf")
         units = []
         for place in paths:
             text = unless_absent(attempt(host.read_text, place), "")
@@ -302,7 +290,7 @@ def _grep(host: Host, pattern: str, paths: List[str]) -> Tuple[str, Dict[str, st
 
 
 def _rule_settings(host: Host, nic: Nic, device: Device) -> List[Setting]:
-    paths = _files(host, _RULE_FOLDERS, ".rules")
+    paths = udev.files(host, udev.RULE_FOLDERS, ".rules")
     if not paths:
         return []
     _key, texts = _grep(host, "ethtool", paths)

@@ -1,0 +1,330 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which disks databases and ASM stand on, and what the host shows of each."""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+
+from ...answer import Answer, attempt, if_known, known
+from ...errors import Absent, Denied, HostproofError, Unanswered
+from ...host import Host, Stat
+from ...parsers import glob_pattern
+from ...parsers.kernel import dm_multipath
+from ...parsers.unix import getent
+from ...probes.kernel import block_storage, disks
+from ...probes.kernel.disks import Disk, Partition
+from ...probes.oracle import io_writers
+from ...probes.systemd import boot, udev
+from .policy import Device, Policy
+
+#: Those of ASM that hold its disks open.
+_ASM = r"^asm_(dbw[0-9a-z]|lgwr|gmon|rbal|pmon)_\S+$"
+_ASM_NAME = "asm_disks"
+ASM_KEY = "open_files:" + _ASM_NAME
+#: Where names of devices stand that people choose.
+_FOLDERS = ("/dev", "/dev/mapper", "/dev/disk/by-id")
+#: Below these ASMLIB and the filter driver make nodes of their own, which are not udev's.
+DRIVERS = ("/dev/oracleasm/", "/dev/oracleafd/")
+
+_UNKNOWN = udev.Known("", {}, ())
+#: Where names stand that stay from boot to boot, the best first.
+_STABLE = ("/dev/mapper/", "/dev/disk/by-id/")
+_PLAIN = re.compile(r"[A-Za-z0-9_.:@+=/-]{1,256}\Z")
+#: (path, text) in the order in which udev reads them.
+Rules = List[Tuple[str, str]]
+_ASSIGNS = r"\b(OWNER|GROUP|MODE|ATTR\{(queue|device)/[a-z_]+\})\s*:?=\s*[ei]?\""
+
+DAEMON = "multipathd.service"
+TABLE = ["dmsetup", "table", "--target", "multipath"]
+STATUS = ["dmsetup", "status", "--target", "multipath"]
+QUEUEING = ["multipathd", "show", "maps", "format", "%w %Q"]
+CONFIG = ["multipathd", "show", "config", "local"]
+
+
+class Used(NamedTuple):
+    """A device as somebody uses it, by the kernel's name. ``by`` says who in words.
+
+    ``asm`` is the account of an ASM that holds it open, ``entry`` the policy's. ``below`` are the
+    disks that it stands on, the nearest first. ``stable`` is a path that the next boot gives to
+    the same device, where it has one.
+    """
+
+    name: str
+    by: str
+    asm: Optional[int]
+    entry: Optional[Device]
+    stat: Answer[Stat]
+    udev: Answer[udev.Known]
+    partition: Answer[Optional[Partition]]
+    below: Tuple[str, ...]
+    stable: str
+
+    @property
+    def node(self) -> str:
+        return "/dev/" + self.name.replace("!", "/")
+
+
+class Daemon(NamedTuple):
+    """multipathd: what systemctl says of it, and what it says itself where it runs."""
+
+    enabled: Answer[str]
+    active: Answer[str]
+    queueing: Answer[Dict[str, dm_multipath.Queueing]]
+    interval: Answer[Optional[int]]
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place.
+
+    ``found`` is the error of what hides who uses which disks. ``rules`` are the files of udev that
+    set owners or values. ``accounts`` are uid and gid by "owner NAME" and "group NAME".
+    """
+
+    linux: bool
+    found: Answer[bool]
+    used: List[Used]
+    disks: Dict[str, Disk]
+    rules: Answer[Rules]
+    tables: Answer[Dict[str, bool]]
+    states: Answer[Dict[str, Dict[str, bool]]]
+    daemon: Optional[Daemon]
+    tuned: Answer[boot.Tuned]
+    accounts: Dict[str, Answer[int]]
+    drivers: Tuple[str, ...]
+    file: Answer[str]
+
+    def maps(self) -> List[Disk]:
+        return [one for _name, one in sorted(self.disks.items()) if one.is_multipath]
+
+
+class _Users:
+    """Who uses which devices: (words, the uid of an ASM) by the kernel's name."""
+
+    def __init__(self) -> None:
+        self.by: Dict[str, Tuple[str, Optional[int]]] = {}
+        self.drivers: Set[str] = set()
+        self.problem: Answer[bool] = True
+
+    def add(self, name: str, words: str, asm: Optional[int] = None) -> None:
+        before = self.by.get(name)
+        self.by[name] = (words, asm) if before is None or asm is not None else before
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything that the checks and the plan need; nothing is written."""
+    names = attempt(host.list_dir, disks.CLASS)
+    if isinstance(names, Absent):
+        return _nothing(host, policy)
+    users = _Users()
+    problem = attempt(_find, host, policy, users)
+    found: Dict[str, Disk] = {}
+    rules = attempt(udev.read_rules, host, "udev_block", _ASSIGNS)
+    used, problems = (
+        [],
+        [one for one in (users.problem, problem) if isinstance(one, HostproofError)],
+    )
+    for name in sorted(users.by):
+        one = attempt(_read_used, host, policy, name, users.by[name], found)
+        if isinstance(one, HostproofError):
+            problems.append(one)
+        elif one is not None:
+            used.append(one)
+    has_maps = any(one.is_multipath for one in found.values())
+    return Facts(
+        linux=True,
+        found=problems[0] if problems else True,
+        used=used,
+        disks=found,
+        rules=rules,
+        tables=attempt(lambda: dm_multipath.tables(_said(host, TABLE))) if has_maps else {},
+        states=attempt(lambda: dm_multipath.states(_said(host, STATUS))) if has_maps else {},
+        daemon=_read_daemon(host) if has_maps else None,
+        tuned=attempt(boot.read_tuned, host),
+        accounts=_read_accounts(host, policy, used),
+        drivers=tuple(sorted(users.drivers)),
+        file=attempt(host.read_text, policy.rules_file),
+    )
+
+
+def _nothing(host: Host, policy: Policy) -> Facts:
+    file = attempt(host.read_text, policy.rules_file)
+    return Facts(False, True, [], {}, [], {}, {}, None, boot.NO_TUNED, {}, (), file)
+
+
+# -- who uses what --------------------------------------------------------------------------------
+
+
+def _find(host: Host, policy: Policy, users: _Users) -> None:
+    problems = [attempt(_find_asm, host, users)]
+    if policy.devices is None:
+        problems.append(attempt(_find_files, host, users))
+    else:
+        _find_named(host, policy.devices, users)
+    for one in problems:
+        # What the policy names can be judged though it is not known who has it open.
+        if policy.devices is None or not isinstance(one, Denied):
+            known(one)
+
+
+def _find_asm(host: Host, users: _Users) -> None:
+    for process in host.open_files(_ASM_NAME, _ASM, ["/dev/"]):
+        for path in process.paths:
+            _device(host, path, f"ASM ({process.argv0})", process.uid, users)
+
+
+def _find_files(host: Host, users: _Users) -> None:
+    """The devices that writers of databases hold open, and those below their files."""
+    machine = io_writers.machine_of(host)
+    found = io_writers.writers(host, io_writers.read_holders(host), machine)
+    for sid in sorted(found):
+        folders: Set[str] = set()
+        for writer in found[sid]:
+            folders |= writer.folders
+            users.drivers.update(writer.drivers)
+            for one in writer.files:
+                if one.kind == io_writers.DEVICE:
+                    _device(host, one.path, f"instance {sid}", None, users)
+        for folder in sorted(folders):
+            place = block_storage.place_of(host, folder)
+            if place.kind is None:
+                users.add(place.name, f"files of instance {sid}")
+            elif place.kind != block_storage.NFS:
+                raise Unanswered("", f"on which disks {folder} lies is not told ({place.name})")
+
+
+def _device(host: Host, path: str, words: str, uid: Optional[int], users: _Users) -> None:
+    if path.startswith(DRIVERS):
+        users.drivers.add(path)
+        return
+    name = host.real_path(path).split("/")[-1]
+    if name in disks.names(host):
+        users.add(name, words, uid)
+
+
+def _find_named(host: Host, entries: Tuple[Device, ...], users: _Users) -> None:
+    existing = set(disks.names(host))
+    for entry in entries:
+        for path in _paths(host, entry.name):
+            real = attempt(host.real_path, path)
+            name = if_known(real, "").split("/")[-1]
+            if name in existing:
+                users.add(name, f"block_devices_devices ({entry.name})")
+
+
+def _paths(host: Host, pattern: str) -> List[str]:
+    folders: Tuple[str, ...] = _FOLDERS
+    if pattern.startswith("/dev/"):
+        folder, _, pattern = pattern.rpartition("/")
+        folders = (folder,)
+    return [
+        f"{folder}/{name}"
+        for folder in folders
+        for name in if_known(attempt(host.list_dir, folder), [])
+        if glob_pattern.fits(name, pattern)
+    ]
+
+
+# -- each of them ---------------------------------------------------------------------------------
+
+
+def _read_used(
+    host: Host,
+    policy: Policy,
+    name: str,
+    user: Tuple[str, Optional[int]],
+    found: Dict[str, Disk],
+) -> Optional[Used]:
+    """None where the policy leaves it alone."""
+    told = attempt(udev.read_known, host, name)
+    node = "/dev/" + name.replace("!", "/")
+    names = {node, *if_known(told, _UNKNOWN).links}
+    if any(_fits(names, pattern) for pattern in policy.unmanaged):
+        return None
+    entries = [one for one in policy.devices or () if _fits(names, one.name)]
+    disk = disks.whole(host, name)
+    partition = attempt(disks.read_partition, host, name) if disk != name else None
+    below = disks.read_below(host, name, found)
+    return Used(
+        name,
+        *user,
+        entries[0] if entries else None,
+        attempt(host.stat, node),
+        told,
+        partition,
+        tuple(below),
+        _stable(host, name, if_known(told, _UNKNOWN)),
+    )
+
+
+def _stable(host: Host, name: str, told: udev.Known) -> str:
+    """Of a link that several devices claim, as paths of one map do, another may have it."""
+    for link in sorted(told.links, key=lambda one: (not one.startswith(_STABLE[0]), one)):
+        if not link.startswith(_STABLE) or not _PLAIN.match(link):
+            continue
+        if if_known(attempt(host.real_path, link), "").split("/")[-1] == name:
+            return link
+    return "/dev/" + name.replace("!", "/")
+
+
+def _fits(names: Set[str], pattern: str) -> bool:
+    """As ``_paths`` finds them: a pattern without /dev/ is of a last part alone."""
+    if pattern.startswith("/dev/"):
+        return any(glob_pattern.fits(one, pattern) for one in names)
+    return any(
+        glob_pattern.fits(one.rpartition("/")[2], pattern)
+        for one in names
+        if one.rpartition("/")[0] in _FOLDERS
+    )
+
+
+def _read_accounts(host: Host, policy: Policy, used: List[Used]) -> Dict[str, Answer[int]]:
+    found: Dict[str, Answer[int]] = {}
+    for uid in sorted({one.asm for one in used if one.asm is not None}):
+        text = attempt(lambda one=uid: host.run(["getent", "passwd", str(one)]).stdout)
+        for account in if_known(attempt(lambda one=text: getent.parse_passwd(known(one))), []):
+            found["owner " + account.name] = account.uid
+    for entry in policy.devices or ():
+        if entry.owner is not None:
+            found["owner " + entry.owner] = attempt(_account, host, "passwd", entry.owner)
+        if entry.group is not None:
+            found["group " + entry.group] = attempt(_account, host, "group", entry.group)
+    return found
+
+
+def _account(host: Host, table: str, name: str) -> int:
+    argv = ["getent", table, name]
+    output = host.run(argv)
+    if output.rc != 0:
+        raise Unanswered("command:" + " ".join(argv), f"this host has no {table} entry {name}")
+    if table == "passwd":
+        return getent.parse_passwd(output.stdout)[0].uid
+    return getent.parse_group(output.stdout)[0].gid
+
+
+# -- multipath ------------------------------------------------------------------------------------
+
+
+def _said(host: Host, argv: List[str]) -> str:
+    output = host.run(argv)
+    if output.rc != 0:
+        key = "command:" + " ".join(argv)
+        text = " ".join((output.stderr or output.stdout).split())[:200]
+        kind = Denied if "ermission denied" in text else Unanswered
+        raise kind(key, f"{argv[0]} ended with {output.rc}: {text}")
+    return output.stdout
+
+
+def _read_daemon(host: Host) -> Daemon:
+    """The daemon is asked only where it runs: its socket would start it."""
+    enabled, active = (
+        attempt(lambda one=verb: host.run(["systemctl", one, DAEMON]).stdout.strip())
+        for verb in ("is-enabled", "is-active")
+    )
+    if active != "active":
+        return Daemon(enabled, active, {}, None)
+    return Daemon(
+        enabled,
+        active,
+        attempt(lambda: dm_multipath.queueing(_said(host, QUEUEING))),
+        attempt(lambda: dm_multipath.polling_interval(_said(host, CONFIG))),
+    )

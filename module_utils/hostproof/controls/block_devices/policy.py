@@ -1,0 +1,99 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the disks of this host are to be: the role's variables and their checks."""
+
+import re
+from typing import NamedTuple, Optional, Tuple
+
+from ...fields import checked_by, entries, flag, names, one_of, reader, whole_number
+from ...policy import PolicyValues
+
+NAME = "block_devices"
+AUTO = "auto"
+NORMAL, HIGH, EXTERNAL = "normal", "high", "external"
+RULES = "/etc/udev/rules.d"
+
+#: What may stand in a name or a pattern of one (glob_pattern): none of it means anything to udev's
+#: rules, where no pattern is written anyway.
+_PATTERN = re.compile(r"(?:/dev/)?[A-Za-z0-9_.:@+=/*?\[\]!^-]{1,200}\Z")
+_ACCOUNT = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\Z")
+_MODE = re.compile(r"0?[0-7]{3}\Z")
+_WORD = re.compile(r"[a-z][a-z0-9_-]{0,31}\Z")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}\.rules\Z")
+
+
+def _pattern(given: PolicyValues, name: str) -> str:
+    value = given[name]
+    if not isinstance(value, str) or not _PATTERN.match(value) or "/../" in value:
+        raise given.error(name, f"{str(value)[:80]!r} must be a name such as asm-data* or /dev/sdb")
+    if "/" in value.replace("/dev/", "", 1) and not value.startswith("/dev/"):
+        raise given.error(name, f"{value[:80]!r} must begin with /dev/, or hold no slash")
+    return value
+
+
+def _account(given: PolicyValues, name: str) -> str:
+    value = given[name]
+    if not isinstance(value, str) or not _ACCOUNT.match(value):
+        raise given.error(name, f"must be an account or a group such as grid, not {value!r}")
+    return value
+
+
+def _mode(given: PolicyValues, name: str) -> int:
+    """Octal: a YAML number of four digits that begins with 0 would come as another."""
+    value = given[name]
+    if not isinstance(value, str) or not _MODE.match(value):
+        raise given.error(name, f'must be a text such as "0660", not {value!r}')
+    return int(value, 8)
+
+
+def _words(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for one in value:
+        if not _WORD.match(one):
+            raise given.error(name, f"{one[:40]!r} must be a scheduler such as none")
+    return value
+
+
+def _rules_file(given: PolicyValues, name: str) -> str:
+    folder, _, own = str(given[name]).rpartition("/")
+    if folder != RULES or not _FILE.match(own):
+        raise given.error(name, f"must be {RULES}/NAME.rules, not {given[name]!r}")
+    return str(given[name])
+
+
+def _patterns(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str, ...]:
+    for one in value:
+        if not _PATTERN.match(one):
+            raise given.error(name, f"{one[:80]!r} must be a name such as asm-data* or /dev/sdb")
+    return value
+
+
+class Device(NamedTuple):
+    """What a pattern of names asks of the devices that it fits. ``mode`` is the permission bits,
+    ``scheduler`` the words that will do, the best first."""
+
+    name: str = checked_by(_pattern, "str")
+    owner: Optional[str] = checked_by(_account, "str").optional()
+    group: Optional[str] = checked_by(_account, "str").optional()
+    mode: Optional[int] = checked_by(_mode, "str").optional()
+    redundancy: Optional[str] = one_of(NORMAL, HIGH, EXTERNAL).optional()
+    scheduler: Tuple[str, ...] = names().then(_words).optional(())
+    nr_requests: Optional[int] = whole_number(1, 65536).optional()
+    queue_depth: Optional[int] = whole_number(1, 65536).optional()
+    max_sectors_kb: Optional[int] = whole_number(4, 1048576).optional()
+    rotational: Optional[bool] = flag().optional()
+
+
+class Policy(NamedTuple):
+    """The role's variables (roles/block_devices/meta/argument_specs.yml).
+
+    ``devices`` is None for "auto": what ASM and instances use, without values of our own.
+    """
+
+    devices: Optional[Tuple[Device, ...]] = entries(Device).none_for(AUTO)
+    unmanaged: Tuple[str, ...] = names().then(_patterns)
+    paths: int = whole_number(1, 64)
+    activation: str = one_of("now", "reboot")
+    rules_file: str = checked_by(_rules_file, "path")
+
+
+policy_from = reader(NAME, Policy)

@@ -1,0 +1,213 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Multipath maps: who minds them, how many paths they have, and what waits when none is left."""
+
+from typing import Optional, Tuple
+
+from ...answer import Answer, if_known, known
+from ...checking import Skip, Verdict
+from ...errors import Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.kernel.dm_multipath import Queueing
+from ...probes.kernel import disks
+from ...probes.kernel.disks import Disk
+from .facts import CONFIG, DAEMON, QUEUEING, STATUS, TABLE, Facts
+from .policy import EXTERNAL, Policy
+from .subjects import MAPS, rules
+from .wanted import targets
+
+#: Seconds that Clusterware waits for a voting disk (css disktimeout).
+_DISKTIMEOUT = 200
+_CONF = "multipath.conf(5), no_path_retry"
+#: What must be the same on each path: the map takes the least, or fails where it does not fit.
+_ALIKE = ("size", disks.LOGICAL, disks.PHYSICAL, disks.SECTORS, disks.DEPTH, disks.ROTATIONAL)
+
+
+@rules.check(
+    "block_devices.multipathd",
+    "multipathd minds the paths, now and after the next boot",
+    severity="high",
+    takes_effect="now",
+    why="Without it a path that failed stays out when it is well again, until none is left.",
+    reference="multipathd(8); the array's host guide",
+)
+def multipathd(facts: Facts, _policy: Policy) -> Verdict:
+    daemon = facts.daemon
+    if daemon is None:
+        known(facts.found)
+        raise Skip("What is used of this host's disks stands on no multipath map.")
+    enabled, active = known(daemon.enabled), known(daemon.active)
+    problems = [] if active == "active" else [f"it is {active or 'not known to systemd'}"]
+    if not enabled.startswith(("enabled", "static", "alias", "indirect")):
+        problems.append(f"no boot starts it ({enabled or 'not known to systemd'})")
+    return Verdict(
+        FAIL if problems else PASS,
+        why="; ".join(problems) + ".",
+        fix="enable and start it",
+        commands=[f"systemctl enable --now {DAEMON}"],
+        desired="enabled and active",
+        persisted=enabled,
+        running=active,
+        evidence=[f"command:systemctl {verb} {DAEMON}" for verb in ("is-enabled", "is-active")],
+    )
+
+
+@rules.check(
+    "block_devices.paths",
+    "Every path of the map works, and there are enough",
+    severity="high",
+    takes_effect="now",
+    why="A map with one path is a disk with one cable: the next fault takes it away.",
+    reference="dmsetup(8), multipath target; the array's host guide",
+    each=MAPS,
+    because_of=("block_devices.multipathd",),
+)
+def paths(one: Disk, facts: Facts, policy: Policy) -> Verdict:
+    states = known(facts.states)
+    if one.dm_name not in states:
+        raise Unanswered("command:" + " ".join(STATUS), f"dmsetup tells nothing of {one.title}")
+    told = states[str(one.dm_name)]
+    numbers = {known(facts.disks[name].known).number: facts.disks[name] for name in one.slaves}
+    words, working = [], []
+    for number, is_well in sorted(told.items()):
+        path = numbers.get(number)
+        state = "" if path is None else if_known(path.values["device/state"], "")
+        is_well = is_well and state in ("", "running", "live")
+        name = number if path is None else path.title
+        words.append(f"{name} {'works' if is_well else 'failed'}" + (f" ({state})" * bool(state)))
+        if is_well and path is not None:
+            working.append(path)
+    hosts = {path.host for path in working if path.host is not None}
+    down = len(told) - len(working)
+    problems = [f"{down} of {len(told)} paths do not work"] if down else []
+    if len(working) < policy.paths:
+        problems.append(f"{len(working)} work, and {policy.paths} are asked for")
+    single = len(working) > 1 and len(hosts) == 1
+    status = FAIL if problems else WARN if single else PASS
+    if single:
+        problems.append("all of them go over one adapter")
+    return Verdict(
+        status,
+        why="; ".join(problems) + ".",
+        fix="see which adapter, switch or port of the array is gone",
+        commands=["multipath -ll"],
+        desired=f"all, and {policy.paths} at least",
+        running=", ".join(words),
+        evidence=["command:" + " ".join(STATUS)]
+        + ["file:" + path.file("device/state") for path in numbers.values()],
+        values={"paths": len(told), "working": len(working)},
+    )
+
+
+@rules.check(
+    "block_devices.paths_alike",
+    "The paths of the map are of one size and one kind",
+    severity="high",
+    takes_effect="now",
+    why="Paths of two sizes are two disks, or one that grew on half of its paths; a request that "
+    "one path takes another refuses, and is lost with it.",
+    reference="Linux, Documentation/ABI/stable/sysfs-block; multipath.conf(5), max_sectors_kb",
+    each=MAPS,
+)
+def paths_alike(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
+    members = [facts.disks[name] for name in one.slaves]
+    if not members:
+        raise Skip("It has no path.")
+    problems = []
+    for key in _ALIKE:
+        values = {path.name: if_known(path.values[key], "-") for path in members}
+        if len(set(values.values())) > 1:
+            told = ", ".join(f"{name} {value}" for name, value in sorted(values.items()))
+            problems.append(f"{key.rpartition('/')[2]}: {told}")
+    for path in members:
+        known(path.values["size"])
+        if path.number("size") != one.number("size"):
+            problems.append(f"{path.name} is of {path.values['size']} sectors, the map of another")
+    return Verdict(
+        FAIL if problems else PASS,
+        why="; ".join(problems) + ".",
+        fix="rescan the paths, and have the map take their size (multipathd resize map)",
+        desired="the same on each path",
+        running=f"{len(members)} paths of {one.values['size']} sectors",
+        evidence=["file:" + path.file(key) for path in members for key in ("size", disks.SECTORS)],
+    )
+
+
+@rules.check(
+    "block_devices.multipath_queueing",
+    "Without a path requests wait as long as the redundancy of ASM wants",
+    severity="critical",
+    takes_effect="now",
+    why="Where ASM mirrors, a map that waits for ever hides a dead array from it, and everything "
+    "hangs; where it does not, an error dismounts the disk group.",
+    reference=_CONF + "; NetApp, Oracle databases on ONTAP, Multipathing",
+    each=MAPS,
+    because_of=("block_devices.multipathd",),
+)
+def multipath_queueing(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
+    seconds, words = _waits(one, facts)
+    redundancy = _redundancy(one, facts)
+    status, why, retries = PASS, "", "12"
+    if redundancy is None:
+        if seconds is not None:
+            raise Skip(
+                f"The policy does not say which redundancy ASM has on it: {words}. Name it in "
+                "block_devices_devices."
+            )
+        status, why = WARN, "it waits for ever, which hangs where ASM mirrors"
+    elif redundancy == EXTERNAL:
+        if seconds == 0:
+            status, why = WARN, "it fails at once, and nothing mirrors what it holds"
+            retries = "queue"
+    elif seconds is None:
+        status, why = FAIL, f"it waits for ever, and ASM mirrors ({redundancy})"
+    elif seconds >= _DISKTIMEOUT:
+        status = FAIL
+        why = f"it waits {seconds} seconds, and a voting disk may be away {_DISKTIMEOUT}"
+    return Verdict(
+        status,
+        why=why + ".",
+        fix=f"no_path_retry {retries} for it in multipath.conf, and where the host boots from such "
+        "a disk make its initramfs again",
+        commands=["multipathd reconfigure"],
+        desired="not for ever, and less than 200 seconds"
+        if redundancy not in (None, EXTERNAL)
+        else "to wait"
+        if redundancy
+        else "not known: the policy names no redundancy",
+        running=words,
+        evidence=["command:" + " ".join(argv) for argv in (TABLE, QUEUEING, CONFIG)],
+        values={"seconds": seconds},
+    )
+
+
+def _redundancy(one: Disk, facts: Facts) -> Optional[str]:
+    found = [target for target in targets(facts) if target.disk.name == one.name]
+    entry = found[0].entry if found else None
+    return None if entry is None else entry.redundancy
+
+
+def _waits(one: Disk, facts: Facts) -> Tuple[Optional[int], str]:
+    """(seconds that requests wait without a path, None for ever; the words); raises what is
+    unknown. The daemon ends what the map's table would have wait for ever."""
+    daemon = facts.daemon
+    tables = known(facts.tables)
+    if daemon is None or one.dm_name not in tables:
+        raise Unanswered("command:" + " ".join(TABLE), f"dmsetup tells nothing of {one.title}")
+    by_table = tables[str(one.dm_name)]
+    text = "queue_if_no_path" if by_table else "no queue_if_no_path"
+    told: Answer[Optional[Queueing]] = None
+    if known(daemon.active) == "active":
+        told = known(daemon.queueing).get(one.dm_uuid.replace("mpath-", "", 1))
+    queueing = known(told)
+    if queueing is None or queueing.kind in ("-", "on", "off"):
+        return (None if by_table else 0), f"its table has {text}"
+    if not by_table:
+        return 0, f"its table has {text} by now"
+    if queueing.kind == "sec":
+        return queueing.number, f"{queueing.number} seconds are left"
+    interval = known(daemon.interval)
+    if interval is None:
+        raise Unanswered("command:" + " ".join(CONFIG), "multipathd tells no polling_interval")
+    seconds = queueing.number * interval
+    return seconds, f"{queueing.number} checks, one in {interval} seconds: {seconds} seconds"

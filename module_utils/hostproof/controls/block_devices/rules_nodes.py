@@ -1,0 +1,118 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who owns the devices that ASM has, now and after the next event, and where partitions begin."""
+
+from typing import List, Tuple
+
+from ...answer import known
+from ...checking import Verdict
+from ...finding import FAIL, PASS, WARN
+from ...parsers.number import integer
+from ...probes.kernel import disks
+from .facts import Facts, Used
+from .policy import Policy
+from .steps import remedy, step_of_node
+from .subjects import NODES, PARTITIONS, rules
+from .wanted import GROUP, MODE, OWNER, lasting, owner_of
+
+#: What every array and every SSD lays its blocks out by.
+_MEBIBYTE = 1 << 20
+_PUBLIC = 0o007
+
+
+@rules.check(
+    "block_devices.ownership",
+    "The device belongs to whom the policy says, now and after the next event",
+    severity="critical",
+    takes_effect="now",
+    why="udev gives a node back to root at the next event or boot unless a rule says otherwise: "
+    "then ASM does not find its disk (ORA-15075, ORA-15031).",
+    reference="Oracle Grid Infrastructure Installation Guide for Linux, Configuring Device "
+    "Persistence Manually for Oracle ASM; udev(7)",
+    each=NODES,
+)
+def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
+    wanted, stat = owner_of(used, facts), known(used.stat)
+    problems, warnings = [], []
+    now = (stat.uid, stat.gid, stat.mode & 0o777)
+    if any(one not in (None, has) for one, has in zip(wanted, now)):
+        problems.append(f"it is {stat.uid}:{stat.gid} {now[2]:04o}")
+    if wanted.mode is None and now[2] & _PUBLIC:
+        problems.append(f"everybody may use it (mode {now[2]:04o})")
+    persisted, lost, unsafe = _at_boot(used, facts)
+    problems += lost
+    warnings += unsafe
+    status = FAIL if problems else WARN if warnings else PASS
+    fix, commands = remedy(step_of_node, used, facts, policy) if status != PASS else ("", [])
+    return Verdict(
+        status,
+        why="; ".join(problems + warnings) + ".",
+        fix=fix,
+        commands=commands,
+        desired=wanted.text() + (" (as ASM runs)" if used.entry is None else ""),
+        persisted=persisted,
+        running=f"{stat.uid}:{stat.gid} {now[2]:04o}",
+        in_use=used.by,
+    )
+
+
+def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:
+    """What the rules make of it, what of that is wrong, and what may become wrong."""
+    wanted = owner_of(used, facts)
+    found = lasting(used, facts, known(facts.rules))
+    texts, lost, unsafe = [], [], []
+    for key, want in ((OWNER, wanted.uid), (GROUP, wanted.gid), (MODE, wanted.mode)):
+        if want is None:
+            continue
+        one, always = found[key]
+        if one is None:
+            lost.append(f"no rule of udev sets {key} of it")
+            continue
+        texts.append(f"{key} {one.value} from {one.place}")
+        if _number(key, one.value, facts) != want:
+            lost.append(f"udev makes {key} {one.value} of it ({one.place})")
+        elif not always:
+            unsafe.append(f"{one.place} sets {key} when it is added, and at no other event")
+        elif not one.by_identity:
+            unsafe.append(
+                f"{one.place} knows it by the kernel's name, which another disk may have at the "
+                "next boot"
+            )
+    return "; ".join(texts) or "no rule names it: root's at the next boot", lost, unsafe[:1]
+
+
+def _number(key: str, text: str, facts: Facts) -> int:
+    """The uid, gid or mode that a rule's text stands for; -1 for another than is wanted."""
+    if key == MODE:
+        return integer(text, 8)
+    if text.isdecimal():
+        return integer(text)
+    name = f"{key.lower()} {text}"
+    if name in facts.accounts:
+        return int(known(facts.accounts[name]))
+    return -1
+
+
+@rules.check(
+    "block_devices.alignment",
+    "The partition begins where the disk's own blocks do",
+    severity="medium",
+    takes_effect="reboot",
+    why="A block of the database then lies on two of the array, which reads both to write one.",
+    reference="Linux, Documentation/ABI/stable/sysfs-block, alignment_offset, optimal_io_size",
+    each=PARTITIONS,
+)
+def alignment(used: Used, facts: Facts, _policy: Policy) -> Verdict:
+    part = known(used.partition)
+    disk = facts.disks[used.below[0]]
+    physical, optimal = disk.number(disks.PHYSICAL), disk.number(disks.OPTIMAL)
+    is_off = part.offset != 0 or part.start % max(physical, 1) != 0
+    coarse = max(optimal, 1) if optimal else _MEBIBYTE
+    status = FAIL if is_off else PASS if part.start % coarse == 0 else WARN
+    return Verdict(
+        status,
+        why=f"It begins at byte {part.start}, and blocks are of {physical} (best in {coarse}).",
+        fix="make the partition anew from 1 MiB on while the disk is empty",
+        desired=f"a multiple of {physical} bytes, better of {coarse}",
+        running=f"{part.start} bytes, {part.offset} beside the disk's blocks",
+    )

@@ -1,0 +1,128 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the kernel drives each disk: scheduler, depth, size of requests, and what it takes it for."""
+
+from typing import List, Sequence, Tuple
+
+from ...answer import if_known, known
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, WARN
+from ...probes.kernel import disks
+from .facts import Facts
+from .policy import Policy
+from .steps import remedy, step_of_target
+from .subjects import QUEUES, rules
+from .wanted import ACCEPTED, Target, Wanted, settings, value_at_boot, value_of
+
+_SYSFS = "Linux, Documentation/ABI/stable/sysfs-block"
+
+
+def _judge(
+    target: Target, wants: Sequence[Wanted], named: bool, facts: Facts, policy: Policy
+) -> Verdict:
+    """Each value now and after the next boot. Where nobody ``named`` it, what no rule sets is the
+    kernel's own choice, and no contradiction."""
+    disk = target.disk
+    problems: List[str] = []
+    now, coming = [], []
+    for want in wants:
+        name, value = want.key.rpartition("/")[2], value_of(disk, want.key)
+        now.append(f"{name} {value}")
+        if value not in want.values:
+            problems.append(f"{name} is {value}")
+        one = value_at_boot(disk, want.key, facts, known(facts.rules))
+        coming.append(f"{name}: nothing sets it" if one is None else f"{name} {one.value}")
+        if one is not None:
+            coming[-1] += f" from {one.place}"
+            if one.value not in want.values:
+                problems.append(f"{one.place} makes {name} {one.value} at the next boot")
+        elif named:
+            problems.append(f"nothing sets {name} at the next boot")
+    status = FAIL if problems else PASS
+    fix, commands = remedy(step_of_target, target, facts, policy) if problems else ("", [])
+    return Verdict(
+        status,
+        why="; ".join(problems) + ".",
+        fix=fix,
+        commands=commands,
+        desired="; ".join(want.text for want in wants),
+        persisted="; ".join(coming),
+        running="; ".join(now),
+        evidence=["file:" + disk.file(want.key) for want in wants] + ["lines:udev_block"],
+    )
+
+
+@rules.check(
+    "block_devices.scheduler",
+    "The kernel does not queue by processes what the array orders itself",
+    severity="medium",
+    takes_effect="now",
+    why="Schedulers that share a disk out between processes (cfq, bfq, kyber) hold requests of the "
+    "log writer back.",
+    reference="Oracle Grid Infrastructure Installation Guide for Linux, Setting the Disk I/O "
+    "Scheduler; Cluster Verification Utility, PRVG-11976",
+    each=QUEUES,
+)
+def scheduler(target: Target, facts: Facts, policy: Policy) -> Verdict:
+    wants = [one for one in settings(target) if one.key == disks.SCHEDULER]
+    default = [Wanted(disks.SCHEDULER, ACCEPTED)]
+    return _judge(target, wants or default, bool(wants), facts, policy)
+
+
+@rules.check(
+    "block_devices.queue",
+    "Depth of the queue and size of requests are as the policy says",
+    severity="medium",
+    takes_effect="now",
+    why="A queue that is too short keeps an array idle, one that is too long makes each request "
+    "wait, and a request that is too large is refused by a path.",
+    reference=_SYSFS + ", nr_requests, max_sectors_kb; the array's host guide",
+    each=QUEUES,
+)
+def queue(target: Target, facts: Facts, policy: Policy) -> Verdict:
+    keys = (disks.REQUESTS, disks.DEPTH, disks.SECTORS)
+    wants = [one for one in settings(target) if one.key in keys]
+    if not wants:
+        told = [
+            f"{one.rpartition('/')[2]} {if_known(target.disk.values[one], '-')}" for one in keys
+        ]
+        raise Skip(f"The policy names none of them: {', '.join(told)}.")
+    return _judge(target, wants, True, facts, policy)
+
+
+@rules.check(
+    "block_devices.medium",
+    "The kernel takes the disk for what it is",
+    severity="low",
+    takes_effect="now",
+    why="TuneD, rules and the kernel choose scheduler and read-ahead by it, and flush what a disk "
+    "says it keeps in a cache that forgets.",
+    reference=_SYSFS + ", rotational, write_cache, discard_max_bytes",
+    each=QUEUES,
+)
+def medium(target: Target, facts: Facts, policy: Policy) -> Verdict:
+    disk = target.disk
+    wants = [one for one in settings(target) if one.key == disks.ROTATIONAL]
+    told = _told(target)
+    if wants:
+        verdict = _judge(target, wants, True, facts, policy)
+        return verdict._replace(in_use=told)
+    spins = known(disk.values[disks.ROTATIONAL]) == "1"
+    is_odd = spins and disk.name.startswith(("nvme", "vd", "xvd"))
+    return Verdict(
+        WARN if is_odd else PASS,
+        why="It says that it rotates, which is the hypervisor's word, or wrong.",
+        fix="say rotational: false for it in block_devices_devices, if it is no spinning disk",
+        running=told,
+        evidence=["file:" + disk.file(disks.ROTATIONAL), "file:" + disk.file(disks.CACHE)],
+    )
+
+
+def _told(target: Target) -> str:
+    names: Tuple[Tuple[str, str], ...] = (
+        ("rotational", disks.ROTATIONAL),
+        ("write cache", disks.CACHE),
+        ("discards of bytes", disks.DISCARD),
+    )
+    values = target.disk.values
+    return ", ".join(f"{name} {if_known(values[key], 'not told')}" for name, key in names)

@@ -1,0 +1,256 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each disk and node needs by itself, and what speaks against it: for the plan and the fix.
+
+A rule knows its device by what udev knows of it, never by the kernel's name. Texts of the host
+stand in a rule only where nothing in them means anything to udev.
+"""
+
+import re
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+
+from ...answer import attempt, known
+from ...change import CommandChange, Refusal, ValueChange
+from ...command import Command
+from ...errors import HostproofError
+from ...probes.kernel import disks
+from ...probes.systemd import udev
+from ...shell import line
+from .facts import Facts, Used
+from .policy import NAME, Policy
+from .wanted import (
+    GROUP,
+    MODE,
+    OWNER,
+    Target,
+    Wanted,
+    attribute,
+    lasting,
+    offered,
+    settings,
+    value_at_boot,
+    value_of,
+    with_file,
+)
+
+#: What may stand between the quotes of a rule: no quote, no blank, nothing that a pattern or a
+#: substitution is made of.
+_SAFE = re.compile(r"[A-Za-z0-9_.:@+=/-]{1,256}\Z")
+#: How a device is known, the best first.
+_IDENTITIES = ("DM_UUID", "ID_SERIAL", "ID_PATH")
+_ALWAYS, _ADDED = 'ACTION!="remove"', 'ACTION=="add"'
+
+
+class Step(NamedTuple):
+    """What one of them needs: a rule of the drop-in, values of now and of the next boot, a node.
+
+    ``refusals`` speak against it.
+    """
+
+    rule: Optional[str]
+    values: Tuple[ValueChange, ...]
+    later: Tuple[ValueChange, ...]
+    node: Optional[CommandChange]
+    refusals: Tuple[Refusal, ...]
+
+
+def refused(reason: str) -> Refusal:
+    return Refusal(reason, None)
+
+
+def _identity(title: str, found: udev.Known) -> str:
+    """The conditions of a rule for this device alone; HostproofError where there are none."""
+    properties = found.properties
+    kind = properties.get("DEVTYPE", "")
+    for key in _IDENTITIES:
+        value = properties.get(key, "")
+        if not _SAFE.match(value):
+            continue
+        conditions = [_ALWAYS, 'SUBSYSTEM=="block"', f'ENV{{{key}}}=="{value}"']
+        if kind == "partition" and properties.get("PARTN", "").isdecimal():
+            conditions.append('ENV{{PARTN}}=="{0}"'.format(properties["PARTN"]))
+        elif kind == "disk":
+            conditions.append('ENV{DEVTYPE}=="disk"')
+        else:
+            continue
+        return ", ".join(conditions)
+    raise HostproofError(
+        f"{title} has nothing that a rule of udev could know it by ({', '.join(_IDENTITIES)})"
+    )
+
+
+def _rule(conditions: str, parts: List[Tuple[str, str]]) -> str:
+    if not parts:
+        return ""
+    return ", ".join([conditions] + [f'{key}="{value}"' for key, value in parts]) + "\n"
+
+
+# -- queues ---------------------------------------------------------------------------------------
+
+
+def step_of_target(target: Target, facts: Facts, policy: Policy) -> Step:
+    """Raises what is unknown, as a plan does."""
+    disk = target.disk
+    others = with_file(known(facts.rules), policy.rules_file, "")
+    parts: List[Tuple[str, str]] = []
+    when_added: List[Tuple[str, str]] = []
+    values: List[ValueChange] = []
+    later: List[ValueChange] = []
+    refusals: List[Refusal] = []
+    for want in settings(target):
+        now = value_of(disk, want.key)
+        coming = value_at_boot(disk, want.key, facts, others)
+        value = _value(target, want, now, None if coming is None else coming.value)
+        if value is None:
+            refusals.append(refused(_not_offered(target, want)))
+            continue
+        # A map was made with the size that its paths had: only a new one takes another.
+        live = not (want.key == disks.SECTORS and target.path_of is not None)
+        if coming is None or coming.value not in want.values:
+            (parts if live else when_added).append((attribute(want.key), value))
+        if now not in want.values:
+            change = ValueChange(disk.file(want.key), value, now)
+            (values if live and policy.activation == "now" else later).append(change)
+    rule = None
+    if parts or when_added:
+        always = _identity(disk.title, known(disk.known))
+        added = always.replace(_ALWAYS, _ADDED, 1)
+        rule = _rule(always, parts) + _rule(added, when_added)
+        refusals += _losing_values(target, rule, facts, policy)
+    if any(one.path.endswith(disks.SCHEDULER) for one in values):
+        later.append(_requests_of(target))
+    return Step(rule, tuple(values), tuple(later), None, tuple(refusals))
+
+
+def _value(target: Target, want: Wanted, now: str, coming: Optional[str]) -> Optional[str]:
+    """What is in force if that will do, else the first that the kernel has; None: it has none."""
+    for one in (now, coming):
+        if one in want.values:
+            return one
+    if want.key != disks.SCHEDULER:
+        return want.values[0]
+    there = [one for one in want.values if one in offered(target.disk)]
+    return there[0] if there else None
+
+
+def _not_offered(target: Target, want: Wanted) -> str:
+    return (
+        f"{target.disk.title}: the kernel offers {' '.join(offered(target.disk))}, and none of "
+        + " ".join(want.values)
+    )
+
+
+def _requests_of(target: Target) -> ValueChange:
+    """A new scheduler comes with a length of its own: revert has to know the one before."""
+    before = value_of(target.disk, disks.REQUESTS)
+    return ValueChange(target.disk.file(disks.REQUESTS), before, before)
+
+
+def _losing_values(target: Target, rule: str, facts: Facts, policy: Policy) -> List[Refusal]:
+    rules = with_file(known(facts.rules), policy.rules_file, rule)
+    found = []
+    for want in settings(target):
+        one = value_at_boot(target.disk, want.key, facts, rules)
+        if one is None or one.value not in want.values:
+            place = "nothing" if one is None else f"{one.place} ({one.value})"
+            found.append(refused(_loses(target.disk.title, want.key, place, policy)))
+    return found
+
+
+def _loses(title: str, what: str, place: str, policy: Policy) -> str:
+    return (
+        f"{policy.rules_file} would not decide {what} of {title}, {place} does: change it there, "
+        "or leave the device to it with block_devices_unmanaged"
+    )
+
+
+# -- nodes ----------------------------------------------------------------------------------------
+
+
+def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
+    """Owner, group and mode as the policy names them; without a policy nothing is set."""
+    entry = used.entry
+    if entry is None or (entry.owner, entry.group, entry.mode) == (None, None, None):
+        return Step(None, (), (), None, ())
+    names = [(OWNER, entry.owner), (GROUP, entry.group)]
+    # An account that the host does not have would leave the node to root.
+    for key, account in names:
+        if account is not None:
+            known(facts.accounts[f"{key.lower()} {account}"])
+    asked = [(key, text) for key, text in names if text is not None]
+    if entry.mode is not None:
+        asked.append((MODE, f"{entry.mode:04o}"))
+    others = with_file(known(facts.rules), policy.rules_file, "")
+    kept = lasting(used, facts, others)
+    parts = []
+    for key, text in asked:
+        one, always = kept[key]
+        is_kept = one is not None and always and one.by_identity
+        if one is None or not is_kept or one.value.lstrip("0") != text.lstrip("0"):
+            parts.append((key, text))
+    rule = _rule(_identity(used.node, known(used.udev)), parts) if parts else None
+    refusals = []
+    if rule is not None:
+        found = lasting(used, facts, with_file(others, policy.rules_file, rule))
+        for key, text in parts:
+            final, _always = found[key]
+            if final is None or final.value != text:
+                place = "nothing" if final is None else f"{final.place} ({final.value})"
+                refusals.append(refused(_loses(used.node, key, place, policy)))
+    node = _node_change(used, facts) if policy.activation == "now" else None
+    return Step(rule, (), (), node, tuple(refusals))
+
+
+def _node_change(used: Used, facts: Facts) -> Optional[CommandChange]:
+    """udev makes it so by the rule that the next boot takes, which proves the rule."""
+    entry, stat = used.entry, known(used.stat)
+    if entry is None:
+        return None
+    uid, gid, mode = stat.uid, stat.gid, stat.mode & 0o777
+    before = f"{uid}:{gid} {mode:o}"
+    if entry.owner is not None:
+        uid = known(facts.accounts["owner " + entry.owner])
+    if entry.group is not None:
+        gid = known(facts.accounts["group " + entry.group])
+    mode = mode if entry.mode is None else entry.mode
+    after = f"{uid}:{gid} {mode:o}"
+    if after == before:
+        return None
+    path = used.stable
+    reload = Command("udev reads its rules again", ("udevadm", "control", "--reload"))
+    make = (
+        reload,
+        Command(
+            f"udev looks at {path} again",
+            ("udevadm", "trigger", "--action=change", f"--name-match={path}"),
+        ),
+        Command("udev is done", ("udevadm", "settle", "--timeout=60")),
+    )
+    undo = (
+        reload,
+        Command(f"the owner of {path} as it was", ("chown", f"{stat.uid}:{stat.gid}", path)),
+        Command(f"the mode of {path} as it was", ("chmod", f"{stat.mode & 0o777:o}", path)),
+    )
+    look = Command(
+        f"owner and mode of {path}",
+        ("stat", "-L", "-c", "%u:%g %a", path),
+        expected=r"^(\d+:\d+ [0-7]+)$",
+    )
+    return CommandChange(f"owner of {path}", before, after, look, make, undo)
+
+
+# -- fixes ----------------------------------------------------------------------------------------
+
+
+def remedy(step_of: Callable[..., Step], *of: Any) -> Tuple[str, List[str]]:
+    """(prose, the line) for a finding: never what apply would refuse."""
+    step = attempt(step_of, *of)
+    if isinstance(step, HostproofError):
+        return f"apply cannot plan this: {str(step).rstrip('.')}", []
+    if step.refusals:
+        return "apply would refuse, so first: " + "; ".join(o.reason for o in step.refusals), []
+    if step.rule is None and not step.values and step.node is None:
+        if step.later:
+            return "the next boot sets it", []
+        return "say in block_devices_devices how it shall be, and apply", []
+    return "apply the control", [line("./hostproof", "apply", "--tags", NAME)]

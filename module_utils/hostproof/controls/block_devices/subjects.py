@@ -1,0 +1,68 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the rules of block_devices judge one by one: nodes, partitions, queues, multipath maps."""
+
+from typing import Any, List, Tuple
+
+from ...checking import Rules, Subjects
+from ...probes.kernel.disks import Disk
+from .facts import ASM_KEY, STATUS, TABLE, Facts, Used
+from .policy import NAME, Policy
+from .wanted import Target, is_owned, skip_elsewhere, targets, with_problem
+
+_NOTHING = "Neither ASM nor an instance uses a disk here that the policy does not leave alone."
+
+rules = Rules(NAME, applies=skip_elsewhere)
+
+
+def _none(facts: Facts, policy: Policy) -> str:
+    if policy.devices is not None and not facts.used:
+        return "No device of this host has a name that block_devices_devices asks for."
+    if facts.drivers:
+        return f"ASMLIB or its filter driver owns what ASM uses: {facts.drivers[0]}."
+    return _NOTHING
+
+
+def _owned(facts: Facts, _policy: Policy) -> List[Any]:
+    return with_problem([one for one in facts.used if is_owned(one)], facts)
+
+
+def _partitions(facts: Facts, _policy: Policy) -> List[Any]:
+    return with_problem([one for one in facts.used if one.partition is not None], facts)
+
+
+def _targets(facts: Facts, _policy: Policy) -> List[Any]:
+    return with_problem([*targets(facts)], facts)
+
+
+def _maps(facts: Facts, _policy: Policy) -> List[Any]:
+    return with_problem([*facts.maps()], facts)
+
+
+def _of_node(one: Used) -> Tuple[str, ...]:
+    keys = ("stat:" + one.node, "lines:udev_block")
+    return keys if one.asm is None else (ASM_KEY, *keys)
+
+
+def _of_target(one: Target) -> Tuple[str, ...]:
+    return ("file:" + one.disk.file("queue/scheduler"), "lines:udev_block")
+
+
+def _of_map(_one: Disk) -> Tuple[str, ...]:
+    return tuple("command:" + " ".join(argv) for argv in (TABLE, STATUS))
+
+
+NODES = Subjects(_owned, none=_none, name=lambda one: str(one.node), evidence=_of_node)
+PARTITIONS = Subjects(
+    _partitions,
+    none="What is used of this host's disks is no partition.",
+    name=lambda one: str(one.node),
+    evidence=lambda one: (f"link:/sys/class/block/{one.name}",),
+)
+QUEUES = Subjects(_targets, none=_none, name=lambda one: str(one.disk.title), evidence=_of_target)
+MAPS = Subjects(
+    _maps,
+    none="What is used of this host's disks stands on no multipath map.",
+    name=lambda one: str(one.title),
+    evidence=_of_map,
+)

@@ -1,0 +1,210 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is asked of each disk and node, what it has, and what the next boot gives it."""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ...answer import Answer, known
+from ...checking import Skip
+from ...errors import Absent, HostproofError, Unanswered
+from ...parsers.kernel import bracketed
+from ...parsers.systemd import tuned
+from ...parsers.systemd.udev_rules import Assigned, Lookup, Outcome, outcome
+from ...probes.kernel import disks
+from ...probes.kernel.disks import Disk
+from .facts import Facts, Rules, Used
+from .policy import Device
+
+OWNER, GROUP, MODE = NODE = ("OWNER", "GROUP", "MODE")
+#: What the documents of Oracle and of the makers of arrays accept, of old kernels and of new.
+ACCEPTED = ("none", "mq-deadline", "noop", "deadline")
+
+
+class Target(NamedTuple):
+    """A disk, or a multipath map, and the policy of the device that stands on it."""
+
+    disk: Disk
+    entry: Optional[Device]
+    #: The map that it is a path of.
+    path_of: Optional[Disk]
+
+
+class Wanted(NamedTuple):
+    """A file of sysfs and the values that will do, the best first."""
+
+    key: str
+    values: Tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return f"{self.key} {' or '.join(self.values)}"
+
+
+def attribute(key: str) -> str:
+    """ "queue/scheduler" as a rule assigns it."""
+    return f"ATTR{{{key}}}"
+
+
+def targets(facts: Facts) -> List[Target]:
+    """Every disk and multipath map below what is used: what stands between has no queue."""
+    found: Dict[str, Target] = {}
+    for used in facts.used:
+        for name in used.below:
+            disk = facts.disks[name]
+            if disk.slaves and not disk.is_multipath:
+                continue
+            above = [one for one in facts.maps() if name in one.slaves]
+            before = found.get(name)
+            if before is None or before.entry is None:
+                found[name] = Target(disk, used.entry, above[0] if above else None)
+    return [found[name] for name in sorted(found)]
+
+
+def settings(target: Target) -> List[Wanted]:
+    """What the policy asks of its queue. A map takes the size of requests from its paths."""
+    entry = target.entry
+    if entry is None:
+        return []
+    found = []
+    if entry.scheduler:
+        found.append(Wanted(disks.SCHEDULER, entry.scheduler))
+    numbers = (
+        (disks.REQUESTS, entry.nr_requests),
+        (disks.DEPTH, entry.queue_depth),
+        (disks.SECTORS, None if target.disk.is_multipath else entry.max_sectors_kb),
+        (disks.ROTATIONAL, None if entry.rotational is None else int(entry.rotational)),
+    )
+    found += [Wanted(key, (str(number),)) for key, number in numbers if number is not None]
+    # Only a SCSI device has a depth of its own.
+    return [one for one in found if not isinstance(target.disk.values[one.key], Absent)]
+
+
+def value_of(disk: Disk, key: str) -> str:
+    """What is in force now."""
+    text = known(disk.values[key])
+    return bracketed.parse(text).active if "[" in text else str(text)
+
+
+def offered(disk: Disk) -> Sequence[str]:
+    """The schedulers that the kernel has for it."""
+    text = known(disk.values[disks.SCHEDULER])
+    return bracketed.parse(text).options if "[" in text else (text,)
+
+
+# -- at boot --------------------------------------------------------------------------------------
+
+
+def with_file(rules: Rules, path: str, text: str) -> Rules:
+    """What udev would read if the file at ``path`` held ``text``."""
+    changed = [one for one in rules if one[0] != path] + [(path, text)]
+    return sorted(changed, key=lambda one: one[0].rpartition("/")[2])
+
+
+def settled(found: Outcome, what: str) -> Optional[Assigned]:
+    """The assignment that counts, None where no rule makes one; raises where only a boot tells."""
+    winner = found.winner
+    for doubt in found.doubts:
+        if winner is None or doubt.value != winner.value:
+            raise Unanswered(
+                "lines:udev_block",
+                f"whether {doubt.place} ({doubt.value}) is for {what} is not known: it asks what "
+                "only an event of udev tells",
+            )
+    return winner
+
+
+def node_at_boot(used: Used, facts: Facts, rules: Rules, action: str) -> Dict[str, Outcome]:
+    """Owner, group and mode by the rules for an event: "add", or the "change" that whoever closes a
+    device after writing makes."""
+    values = facts.disks[used.below[0]].values
+    found = known(used.udev)
+    return outcome(rules, NODE, disks.lookup(used.name, found, values, (action,)))
+
+
+def lasting(used: Used, facts: Facts, rules: Rules) -> Dict[str, Tuple[Optional[Assigned], bool]]:
+    """What sets each of them for good, and whether that is so for every event.
+
+    The device mapper tells what a device is with a change, never when it is added.
+    """
+    later = node_at_boot(used, facts, rules, "change")
+    first = later if used.name.startswith("dm-") else node_at_boot(used, facts, rules, "add")
+    found = {}
+    for key in NODE:
+        one = settled(later[key], used.node)
+        found[key] = (one, True) if one is not None else (settled(first[key], used.node), False)
+    return found
+
+
+def value_at_boot(disk: Disk, key: str, facts: Facts, rules: Rules) -> Optional[Assigned]:
+    """What sets a value at the next boot: TuneD comes after udev; None leaves it to the kernel."""
+    by_tuned = _of_tuned(disk, facts) if key == disks.SCHEDULER else None
+    if by_tuned is not None:
+        return by_tuned
+    name = attribute(key)
+    look: Lookup = disk.lookup("add", "change")
+    return settled(outcome(rules, (name,), look)[name], disk.title)
+
+
+def _of_tuned(disk: Disk, facts: Facts) -> Optional[Assigned]:
+    """The elevator of TuneD's plugin disk, which leaves the device mapper alone."""
+    active = known(facts.tuned)
+    found = None
+    for unit in active.units:
+        option = unit.options.get("elevator")
+        if unit.type != "disk" or not unit.enabled or option is None or disk.dm_name:
+            continue
+        place = f"tuned profile {option.path}"
+        if "devices_udev_regex" in unit.about or "${" in option.value:
+            raise Unanswered(
+                "file:/etc/tuned/active_profile", f"whether {place} is for {disk.name} is not known"
+            )
+        devices = unit.about.get("devices")
+        if devices is None or tuned.device_fits(devices.value, disk.name):
+            found = Assigned(option.value, place, True)
+    return found
+
+
+# -- owners ---------------------------------------------------------------------------------------
+
+
+class Owner(NamedTuple):
+    """Who shall have a node: numbers, None for what nobody asks for."""
+
+    uid: Optional[int]
+    gid: Optional[int]
+    mode: Optional[int]
+
+    def text(self) -> str:
+        parts = ["-" if one is None else str(one) for one in (self.uid, self.gid)]
+        return ":".join(parts) + (" " + ("-" if self.mode is None else f"{self.mode:04o}"))
+
+
+def owner_of(used: Used, facts: Facts) -> Owner:
+    """By the policy, else the account of the ASM that has it open; raises what is not known."""
+    entry = used.entry
+    if entry is None or (entry.owner, entry.group, entry.mode) == (None, None, None):
+        return Owner(used.asm, None, None)
+    return Owner(
+        known(facts.accounts["owner " + entry.owner]) if entry.owner else None,
+        known(facts.accounts["group " + entry.group]) if entry.group else None,
+        entry.mode,
+    )
+
+
+def is_owned(used: Used) -> bool:
+    """Whether anybody asks who has it: ASM, or the policy."""
+    entry = used.entry
+    return used.asm is not None or (
+        entry is not None and (entry.owner, entry.group, entry.mode) != (None, None, None)
+    )
+
+
+def skip_elsewhere(facts: Facts, _policy: object) -> None:
+    if not facts.linux:
+        raise Skip("Not a Linux host: it has no /sys/class/block.")
+
+
+def with_problem(found: List[object], facts: Facts) -> List[object]:
+    """What is there, and the error of what hides the rest."""
+    problem: Answer[bool] = facts.found
+    return found + ([problem] if isinstance(problem, HostproofError) else [])

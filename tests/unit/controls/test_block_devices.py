@@ -1,0 +1,391 @@
+"""Disks as they are judged: on a recorded machine with two paths to one unit, and its faults."""
+
+from typing import Any
+
+import block_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.host import RecordedHost
+from block_packs import DBA, NAMED, ORACLE, RULES, recorded
+from default_policies import default_policy
+
+ASM_RULE = 'ENV{DM_NAME}=="mpath*", OWNER="oracle", GROUP="dba", MODE="0660"\n'
+
+
+@pytest.fixture
+def judge(validate_finding):
+    """judge(host, entry, ...): findings by "name check", or by check alone."""
+
+    def judge_host(host: RecordedHost, *entries: dict[str, Any], **changes: Any) -> Any:
+        given = {"devices": list(entries)} if entries else {}
+        policy = {**default_policy("block_devices"), **given, **changes}
+        found: dict[str, Finding] = {}
+        for finding in audit.judge_host(host, {"block_devices": policy}):
+            validate_finding(finding.as_dict())
+            name, colon, _ = finding.title.partition(": ")
+            check = finding.check.partition(".")[2]
+            found[f"{name} {check}" if colon else check] = finding
+        return found
+
+    return judge_host
+
+
+def owned(machine: block_packs.BlockMachine, *, mode: int = 0o660) -> block_packs.BlockMachine:
+    machine.owners["/dev/dm-0"] = (ORACLE, DBA, mode)
+    return machine
+
+
+class TestWhichDisks:
+    def test_without_a_database_nothing_is_judged(self, judge):
+        found = judge(recorded())
+        assert {one.status for one in found.values()} == {"skip"}
+        assert "Neither ASM nor an instance uses a disk" in found["scheduler"].why
+
+    def test_what_asm_has_open(self, judge):
+        machine = recorded().process("asm_dbw0_+ASM", "/dev/dm-0", "/dev/null", uid=ORACLE)
+        found = judge(machine)
+        assert found["/dev/dm-0 ownership"].in_use == "ASM (asm_dbw0_+ASM)"
+        assert found["mpatha (dm-0) paths"].status == "pass"
+        assert {name for name in found if name.endswith("scheduler")} == {
+            "mpatha (dm-0) scheduler",
+            "sda scheduler",
+            "sdb scheduler",
+        }
+
+    def test_what_lies_below_the_files_of_an_instance(self, judge):
+        machine = recorded().command("uname -m", "x86_64\n")
+        machine.file(
+            "/proc/self/mountinfo",
+            "29 1 253:0 / /u02 rw,relatime shared:1 - xfs /dev/mapper/mpatha rw\n",
+        )
+        machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/dm-0")
+        machine.folder("/u02/oradata")
+        files = {"0140002": ["/u02/oradata/users01.dbf"]}
+        machine.writer("ora_dbw0_ORCL", files, pid=4101)
+        machine.writer("ora_lgwr_ORCL", {"0140002": ["/u02/oradata/redo01.log"]}, pid=4102)
+        found = judge(machine)
+        assert found["mpatha (dm-0) paths_alike"].status == "pass"
+        # Who owns the node of a file system does not matter to a database.
+        assert "/dev/dm-0 ownership" not in found
+
+    def test_what_asmlib_owns_is_told(self, judge):
+        machine = recorded().process("asm_dbw0_+ASM", "/dev/oracleasm/disks/DATA1")
+        assert "ASMLIB" in judge(machine)["ownership"].why
+
+    def test_what_may_not_be_looked_at_is_an_error(self, judge):
+        found = judge(recorded().deny("open_files:asm_disks"))
+        assert {one.status for one in found.values()} == {"error"}
+        named = judge(recorded().deny("open_files:asm_disks"), NAMED)
+        assert named["mpatha (dm-0) paths"].status == "pass"
+
+    def test_a_pattern_that_fits_nothing(self, judge):
+        found = judge(recorded(), {"name": "asm-*"})
+        assert "No device of this host has a name" in found["scheduler"].why
+
+    @pytest.mark.parametrize(
+        "name",
+        ["/dev/mapper/mpath?", "scsi-1Linux_scsi*", "/dev/disk/by-id/dm-name-mpatha", "dm-0"],
+    )
+    def test_each_name_of_a_disk(self, judge, name):
+        assert "mpatha (dm-0) paths" in judge(recorded(), {"name": name})
+
+    def test_unmanaged_is_not_judged(self, judge):
+        found = judge(recorded(), NAMED, unmanaged=["/dev/mapper/mpatha"])
+        assert {one.status for one in found.values()} == {"skip"}
+
+    def test_another_system(self, judge):
+        found = judge(packs.Machine())
+        assert {one.status for one in found.values()} == {"skip"}
+
+    def test_the_recording_itself_gives_the_same(self, judge):
+        machine = recorded()
+        live = judge(machine, NAMED)
+        again = judge(RecordedHost(machine.evidence), NAMED)
+        assert [one.as_dict() for one in live.values()] == [o.as_dict() for o in again.values()]
+
+
+class TestOwnership:
+    def test_a_rule_by_identity_and_the_owner_it_gives(self, judge):
+        machine = owned(recorded()).rule("12-asm.rules", ASM_RULE)
+        found = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert found.status == "pass"
+        assert "OWNER oracle from /etc/udev/rules.d/12-asm.rules:1" in found.persisted
+        assert found.running == "54321:54322 0660"
+
+    def test_a_chown_that_no_rule_keeps(self, judge):
+        found = judge(owned(recorded()), NAMED)["/dev/dm-0 ownership"]
+        assert found.status == "fail"
+        assert "no rule of udev sets OWNER" in found.why
+        assert found.commands == ("./hostproof apply --tags block_devices",)
+
+    def test_a_rule_for_the_paths_does_not_help_what_asm_opens(self, judge):
+        rule = (
+            'KERNEL=="sd*", ENV{ID_SERIAL}=="1Linux*", OWNER="oracle", GROUP="dba", MODE="0660"\n'
+        )
+        machine = owned(recorded()).rule("12-asm.rules", rule)
+        assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "fail"
+
+    def test_a_rule_that_never_sees_a_map(self, judge):
+        machine = owned(recorded()).rule("12-asm.rules", 'ACTION=="add", ' + ASM_RULE)
+        assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "fail"
+
+    def test_a_rule_by_the_name_of_the_kernel(self, judge):
+        rule = 'KERNEL=="sdb", OWNER="oracle", GROUP="dba", MODE="0660"\n'
+        machine = recorded().rule("12-asm.rules", rule)
+        machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
+        found = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert found.status == "warn"
+        assert "another disk may have" in found.why
+
+    def test_a_rule_for_the_first_event_alone(self, judge):
+        rule = 'ACTION=="add", ENV{ID_SERIAL}=="1Linux*", OWNER="oracle", GROUP="dba", MODE="660"\n'
+        machine = recorded().rule("99-asm.rules", rule)
+        machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
+        found = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert found.status == "warn"
+        assert "at no other event" in found.why
+
+    def test_systemds_own_rule_comes_after_a_low_number(self, judge):
+        """50-udev-default.rules gives each disk that is added to the group disk."""
+        rule = 'ACTION=="add", ENV{ID_SERIAL}=="1Linux*", OWNER="oracle", GROUP="dba", MODE="660"\n'
+        machine = recorded().rule("12-asm.rules", rule)
+        machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
+        found = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert found.status == "fail"
+        assert "udev makes GROUP disk of it (/usr/lib/udev/rules.d/50-udev-default" in found.why
+
+    @pytest.mark.parametrize(
+        ("condition", "status"),
+        [
+            ('PROGRAM=="/usr/lib/udev/scsi_id -g -u -d $devnode", RESULT=="1Linux*", ', "pass"),
+            ('PROGRAM=="/usr/lib/udev/scsi_id -g -u -d $devnode", RESULT=="36*", ', "fail"),
+            ('PROGRAM=="/usr/local/bin/whose %k", RESULT=="asm", ', "error"),
+            ('ENV{ID_SERIAL}=="1Linux*", TEST=="/etc/asm", ', "error"),
+            ('ENV{ID_SERIAL}!="1Linux*", ', "fail"),
+        ],
+    )
+    def test_what_a_rule_asks(self, judge, condition, status):
+        rule = condition + 'OWNER="oracle", GROUP="dba", MODE="0660"\n'
+        machine = recorded().rule("12-asm.rules", rule)
+        machine.owners["/dev/sdb"] = (ORACLE, DBA, 0o660)
+        found = judge(machine, {**NAMED, "name": "/dev/sdb"})["/dev/sdb ownership"]
+        assert found.status == status
+
+    def test_everybody_may_use_it(self, judge):
+        machine = owned(recorded(), mode=0o666).rule("12-asm.rules", ASM_RULE)
+        machine.process("asm_gmon_+ASM", "/dev/dm-0", uid=ORACLE)
+        machine.command("getent passwd 54321", "oracle:x:54321:54321::/home/oracle:/bin/sh\n")
+        found = judge(machine)["/dev/dm-0 ownership"]
+        assert (found.status, found.desired) == ("fail", "54321:- - (as ASM runs)")
+        assert "everybody may use it (mode 0666)" in found.why
+
+    def test_an_account_that_is_not_there(self, judge):
+        found = judge(recorded(), {**NAMED, "owner": "grid"})["/dev/dm-0 ownership"]
+        assert found.status == "error"
+        assert "no passwd entry grid" in found.why
+
+    def test_goto_leaves_rules_out(self, judge):
+        text = f'ENV{{DM_NAME}}=="mpatha", GOTO="end"\n{ASM_RULE}LABEL="end"\n'
+        machine = owned(recorded()).rule("12-asm.rules", text)
+        assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "fail"
+
+    def test_the_last_rule_counts_unless_one_is_final(self, judge):
+        other = 'ENV{DM_NAME}=="mpatha", OWNER="root"\n'
+        machine = owned(recorded()).rule("12-asm.rules", ASM_RULE).rule("90-x.rules", other)
+        found = judge(machine, NAMED)["/dev/dm-0 ownership"]
+        assert found.status == "fail"
+        assert "udev makes OWNER root of it (/etc/udev/rules.d/90-x.rules:1)" in found.why
+        machine.rule("12-asm.rules", ASM_RULE.replace('OWNER="', 'OWNER:="'))
+        machine.evidence.clear()
+        assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "pass"
+
+
+class TestQueues:
+    @pytest.mark.parametrize(
+        ("text", "status"),
+        [
+            ("[mq-deadline] none", "pass"),
+            ("mq-deadline [none]", "pass"),
+            ("none", "pass"),
+            ("[kyber] mq-deadline none", "fail"),
+            ("mq-deadline [bfq] none", "fail"),
+            ("noop deadline [cfq]", "fail"),
+            ("[noop] deadline cfq", "pass"),
+        ],
+    )
+    def test_a_scheduler_without_a_policy(self, judge, text, status):
+        machine = recorded().sysfs("sda", scheduler=text)
+        assert judge(machine, {"name": "mpatha"})["sda scheduler"].status == status
+
+    def test_a_rule_that_brings_a_bad_one(self, judge):
+        machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="bfq"\n')
+        found = judge(machine, {"name": "mpatha"})["sda scheduler"]
+        assert found.status == "fail"
+        assert "60-x.rules:1 makes scheduler bfq at the next boot" in found.why
+
+    def test_tuned_comes_after_udev(self, judge):
+        machine = recorded().rule("60-x.rules", 'KERNEL=="sd*", ATTR{queue/scheduler}="none"\n')
+        machine.file("/etc/tuned/active_profile", "ours\n").file(
+            "/etc/tuned/ours/tuned.conf", "[disk]\ndevices=sda\nelevator=bfq\n"
+        )
+        machine.command("systemctl is-enabled tuned.service", "enabled\n")
+        found = judge(machine, {"name": "mpatha"})
+        assert "tuned profile /etc/tuned/ours/tuned.conf" in found["sda scheduler"].why
+        assert found["sdb scheduler"].status == "pass"
+
+    def test_a_policy_wants_it_after_the_boot_too(self, judge):
+        entry = {"name": "mpatha", "scheduler": ["mq-deadline"], "nr_requests": 256}
+        found = judge(recorded(), entry)
+        assert found["sda scheduler"].status == found["sda queue"].status == "fail"
+        assert "nothing sets nr_requests at the next boot" in found["sda queue"].why
+        rule = 'ENV{ID_SERIAL}=="1Linux*", ATTR{queue/scheduler}="mq-deadline", '
+        machine = recorded().rule("60-x.rules", rule + 'ATTR{queue/nr_requests}="256"\n')
+        found = judge(machine, entry)
+        assert found["sda scheduler"].status == found["sda queue"].status == "pass"
+
+    def test_without_values_the_queue_is_told(self, judge):
+        found = judge(recorded(), {"name": "mpatha"})["sda queue"]
+        assert found.status == "skip"
+        assert "nr_requests 256, queue_depth 192, max_sectors_kb 512" in found.why
+
+    def test_a_disk_that_rotates_against_the_policy(self, judge):
+        entry = {"name": "mpatha", "rotational": False}
+        machine = recorded().sysfs("sda", rotational="1")
+        assert judge(machine, entry)["sda medium"].status == "fail"
+        assert judge(machine, {"name": "mpatha"})["sda medium"].status == "pass"
+
+
+def partition(machine: Any, start: int, offset: str = "0") -> Any:
+    folder = "/sys/devices/pseudo_0/adapter0/host0/target0:0:0/0:0:0:0/block/sda/sda1"
+    for name, value in (
+        ("partition", "1"),
+        ("start", str(start)),
+        ("alignment_offset", offset),
+        ("dev", "8:1"),
+        ("uevent", "MAJOR=8\nMINOR=1\nDEVNAME=sda1\nDEVTYPE=partition\nPARTN=1"),
+    ):
+        machine.file(f"{folder}/{name}", value + "\n")
+    machine.link("/sys/class/block/sda1", folder)
+    machine.owners["/dev/sda1"] = (0, 6, 0o660)
+    return machine.folder("/dev/sda1").sysfs("sda", physical_block_size="4096", optimal_io_size="0")
+
+
+class TestAlignment:
+    @pytest.mark.parametrize(
+        ("start", "offset", "status"),
+        [
+            (2048, "0", "pass"),
+            (63, "0", "fail"),
+            (64, "0", "warn"),
+            (2048, "512", "fail"),
+            (2048, "-1", "fail"),
+        ],
+    )
+    def test_where_a_partition_begins(self, judge, start, offset, status):
+        found = judge(partition(recorded(), start, offset), {"name": "/dev/sda1"})
+        assert found["/dev/sda1 alignment"].status == status
+
+    def test_the_best_size_of_the_array(self, judge):
+        machine = partition(recorded(), 2048).sysfs("sda", optimal_io_size="1966080")
+        assert judge(machine, {"name": "/dev/sda1"})["/dev/sda1 alignment"].status == "warn"
+
+
+class TestMultipath:
+    def test_the_daemon(self, judge):
+        assert judge(recorded(), NAMED)["multipathd"].status == "pass"
+        found = judge(recorded("no-daemon"), NAMED)["multipathd"]
+        assert found.status == "fail"
+        assert "it is inactive" in found.why
+
+    def test_one_path_down(self, judge):
+        found = judge(recorded("one-path-down-queues"), NAMED)["mpatha (dm-0) paths"]
+        assert found.status == "fail"
+        assert found.values == {"paths": 2, "working": 1}
+        assert found.running == "sda works (running), sdb failed (offline)"
+        alone = judge(recorded("one-path-down-queues"), NAMED, paths=1)["mpatha (dm-0) paths"]
+        assert alone.status == "fail"
+
+    def test_a_path_that_the_kernel_has_not_noticed(self, judge):
+        machine = recorded().sysfs("sdb", device__state="offline")
+        assert judge(machine, NAMED)["mpatha (dm-0) paths"].values["working"] == 1
+
+    def test_one_adapter(self, judge):
+        machine = recorded()
+        place = "/sys/devices/pseudo_0/adapter0/host0/target0:0:1/0:0:1:0"
+        machine.link("/sys/block/sdb/device", place).folder(place)
+        found = judge(machine, NAMED)["mpatha (dm-0) paths"]
+        assert (found.status, found.why) == ("warn", "all of them go over one adapter.")
+
+    @pytest.mark.parametrize(
+        "values",
+        [{"max_sectors_kb": "1024"}, {"device__queue_depth": "8"}, {"physical_block_size": "4096"}],
+    )
+    def test_paths_that_differ(self, judge, values):
+        machine = recorded().sysfs("sdb", **values)
+        assert judge(machine, NAMED)["mpatha (dm-0) paths_alike"].status == "fail"
+
+    def test_a_unit_that_grew(self, judge):
+        machine = recorded()
+        for path in ("sda", "sdb"):
+            machine.file(f"/sys/block/{path}/size", "131072\n")
+        found = judge(machine, NAMED)["mpatha (dm-0) paths_alike"]
+        assert found.status == "fail"
+        assert "the map of another" in found.why
+
+    @pytest.mark.parametrize(
+        ("told", "redundancy", "status"),
+        [
+            ("on", "normal", "fail"),
+            ("on", "high", "fail"),
+            ("on", "external", "pass"),
+            ("on", None, "warn"),
+            ("24 chk", "normal", "pass"),
+            ("39 chk", "normal", "pass"),
+            ("40 chk", "normal", "fail"),
+            ("24 chk", None, "skip"),
+            ("24 chk", "external", "pass"),
+            ("100 sec", "normal", "pass"),
+            ("off", "normal", "pass"),
+            ("off", "external", "warn"),
+            ("off", None, "skip"),
+            ("-", "normal", "pass"),
+        ],
+    )
+    def test_how_long_it_waits(self, judge, told, redundancy, status):
+        machine = recorded()
+        head = "multipathd show maps format %w %Q"
+        machine.command(head, f"uuid  queueing\n1Linux_scsi_debug_2000 {told:<8}\n")
+        if told in ("off", "-"):
+            line = machine.commands["dmsetup table --target multipath"].stdout
+            line = line.replace("1 queue_if_no_path", "0")
+            machine.command("dmsetup table --target multipath", line)
+        entry = {**NAMED, "redundancy": redundancy} if redundancy else NAMED
+        found = judge(machine, entry)["mpatha (dm-0) multipath_queueing"]
+        assert found.status == status
+
+    def test_real_queueing_under_mirroring(self, judge):
+        machine = recorded("one-path-down-queues")
+        found = judge(machine, {**NAMED, "redundancy": "normal"})
+        assert found["mpatha (dm-0) multipath_queueing"].status == "fail"
+        assert "for ever" in found["mpatha (dm-0) multipath_queueing"].why
+
+    def test_without_the_daemon_the_table_counts_and_nobody_starts_it(self, judge):
+        machine = recorded("no-daemon")
+        found = judge(machine, {**NAMED, "redundancy": "normal"})
+        assert found["mpatha (dm-0) multipath_queueing"].status == "pass"
+        assert not [key for key in machine.evidence if key.startswith("command:multipathd")]
+
+    def test_who_may_not_ask_the_kernel(self, judge):
+        machine = recorded()
+        for one in ("table", "status"):
+            machine.command(f"dmsetup {one} --target multipath", "", 1)
+        found = judge(machine, NAMED)
+        assert found["mpatha (dm-0) paths"].status == "error"
+        assert found["mpatha (dm-0) multipath_queueing"].status == "error"
+
+
+def test_our_own_file_is_a_rule_like_others(judge):
+    machine = owned(recorded()).file(RULES, ASM_RULE)
+    assert judge(machine, NAMED)["/dev/dm-0 ownership"].status == "pass"
