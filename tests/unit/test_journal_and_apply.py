@@ -62,6 +62,20 @@ class StingyKernel(Writer):
         Path(path).write_text(f"{min(int(value), self._limit)}\n")
 
 
+class Queue(Writer):
+    """A disk's queue: each scheduler comes with a length, and with none it cannot be longer."""
+
+    LENGTHS = {"none": 192, "mq-deadline": 256}
+
+    def write_value(self, path: str, value: str) -> None:
+        length = Path(path).with_name("nr_requests")
+        if value in self.LENGTHS:
+            length.write_text(f"{self.LENGTHS[value]}\n")
+        elif length.with_name("scheduler").read_text() == "none\n" and int(value) > 192:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        Path(path).write_text(f"{value}\n")
+
+
 class Host:
     """A root with files and values below a temporary folder, its journal, and what to change."""
 
@@ -708,3 +722,17 @@ class TestOtherSystems:
             pass
         with other.alone():
             assert other.begin("x")
+
+
+def test_a_value_that_changed_twice_is_put_back_once(tmp_path):
+    """The length that a queue had is refused while the new scheduler is in force: it comes back
+    after the old scheduler, which brings a length of its own."""
+    host = Host(tmp_path)
+    scheduler, length = host.value("sys/scheduler", "mq-deadline"), host.value("sys/length", "200")
+    length = length.rename(scheduler.with_name("nr_requests"))
+    old = ValueChange(str(length), "200", "200")
+    changes = [host.change_value(scheduler, "none"), host.change_value(length, "64")]
+    apply.apply_plan(Plan(changes, [], [], [old]), "block_devices", host.journal, Queue())
+    assert (scheduler.read_text(), length.read_text()) == ("none\n", "64\n")
+    apply.revert(host.journal.transactions(), host.journal, Queue())
+    assert (scheduler.read_text(), length.read_text()) == ("mq-deadline\n", "200\n")

@@ -9,7 +9,8 @@ entries of the policy nothing is changed.
 from typing import List, Tuple
 
 from ...answer import known, unless_absent
-from ...change import Change, FileChange, Plan, Refusal, ValueChange, header
+from ...change import Change, CommandChange, FileChange, Plan, Refusal, ValueChange, header
+from ...command import Command
 from .facts import Facts
 from .policy import NAME, Policy
 from .steps import Step, refused, step_of_node, step_of_target
@@ -26,12 +27,16 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return Plan([], [], ["block_devices_devices is auto: nothing is changed."], [])
     known(facts.found)
     steps = [step_of_target(one, facts, policy) for one in targets(facts) if one.entry is not None]
-    steps += [step_of_node(one, facts, policy) for one in facts.used]
+    nodes: List[Change] = []
+    for used in facts.used:
+        step = step_of_node(used, facts, policy)
+        steps.append(step)
+        if step.node is not None:
+            nodes.append(_by_udev(used.stable, *step.node))
     files, refusals = _rules_file(steps, facts, policy)
     refusals += [refusal for step in steps for refusal in step.refusals]
     values = [one for step in steps for one in step.values]
     later = [one for step in steps for one in step.later]
-    nodes = [step.node for step in steps if step.node is not None]
     changes: List[Change] = [*files, *values, *nodes]
     return Plan(changes, refusals, _pending(later), later if changes else [])
 
@@ -50,6 +55,33 @@ def _rules_file(
     if content == before or (before is None and not lines):
         return [], []
     return [FileChange(path, content, before)], []
+
+
+def _by_udev(path: str, before: str, after: str) -> CommandChange:
+    """udev makes it so by the rule that the next boot takes, which proves the rule."""
+    reload = Command("udev reads its rules again", ("udevadm", "control", "--reload"))
+    trigger = ("udevadm", "trigger", "--action=change", f"--name-match={path}")
+    owner, mode = before.split()
+    return CommandChange(
+        f"owner of {path}",
+        before,
+        after,
+        Command(
+            f"owner and mode of {path}",
+            ("stat", "-L", "-c", "%u:%g %a", path),
+            expected=r"^(\d+:\d+ [0-7]+)$",
+        ),
+        (
+            reload,
+            Command(f"udev looks at {path} again", trigger),
+            Command("udev is done", ("udevadm", "settle", "--timeout=60")),
+        ),
+        (
+            reload,
+            Command(f"the owner of {path} as it was", ("chown", owner, path)),
+            Command(f"the mode of {path} as it was", ("chmod", mode, path)),
+        ),
+    )
 
 
 def _pending(later: List[ValueChange]) -> List[str]:

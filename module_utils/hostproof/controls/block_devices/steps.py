@@ -10,8 +10,7 @@ import re
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 from ...answer import attempt, known
-from ...change import CommandChange, Refusal, ValueChange
-from ...command import Command
+from ...change import Refusal, ValueChange
 from ...errors import HostproofError
 from ...probes.kernel import disks
 from ...probes.systemd import udev
@@ -27,6 +26,7 @@ from .wanted import (
     attribute,
     lasting,
     offered,
+    owner_of,
     settings,
     value_at_boot,
     value_of,
@@ -42,7 +42,8 @@ _ALWAYS, _ADDED = 'ACTION!="remove"', 'ACTION=="add"'
 
 
 class Step(NamedTuple):
-    """What one of them needs: a rule of the drop-in, values of now and of the next boot, a node.
+    """What one of them needs: a rule of the drop-in, values of now and of the next boot; of a node
+    the states before and after.
 
     ``refusals`` speak against it.
     """
@@ -50,7 +51,7 @@ class Step(NamedTuple):
     rule: Optional[str]
     values: Tuple[ValueChange, ...]
     later: Tuple[ValueChange, ...]
-    node: Optional[CommandChange]
+    node: Optional[Tuple[str, str]]
     refusals: Tuple[Refusal, ...]
 
 
@@ -197,46 +198,17 @@ def step_of_node(used: Used, facts: Facts, policy: Policy) -> Step:
             if final is None or final.value != text:
                 place = "nothing" if final is None else f"{final.place} ({final.value})"
                 refusals.append(refused(_loses(used.node, key, place, policy)))
-    node = _node_change(used, facts) if policy.activation == "now" else None
+    node = _states(used, facts) if policy.activation == "now" else None
     return Step(rule, (), (), node, tuple(refusals))
 
 
-def _node_change(used: Used, facts: Facts) -> Optional[CommandChange]:
-    """udev makes it so by the rule that the next boot takes, which proves the rule."""
-    entry, stat = used.entry, known(used.stat)
-    if entry is None:
-        return None
-    uid, gid, mode = stat.uid, stat.gid, stat.mode & 0o777
-    before = f"{uid}:{gid} {mode:o}"
-    if entry.owner is not None:
-        uid = known(facts.accounts["owner " + entry.owner])
-    if entry.group is not None:
-        gid = known(facts.accounts["group " + entry.group])
-    mode = mode if entry.mode is None else entry.mode
-    after = f"{uid}:{gid} {mode:o}"
-    if after == before:
-        return None
-    path = used.stable
-    reload = Command("udev reads its rules again", ("udevadm", "control", "--reload"))
-    make = (
-        reload,
-        Command(
-            f"udev looks at {path} again",
-            ("udevadm", "trigger", "--action=change", f"--name-match={path}"),
-        ),
-        Command("udev is done", ("udevadm", "settle", "--timeout=60")),
-    )
-    undo = (
-        reload,
-        Command(f"the owner of {path} as it was", ("chown", f"{stat.uid}:{stat.gid}", path)),
-        Command(f"the mode of {path} as it was", ("chmod", f"{stat.mode & 0o777:o}", path)),
-    )
-    look = Command(
-        f"owner and mode of {path}",
-        ("stat", "-L", "-c", "%u:%g %a", path),
-        expected=r"^(\d+:\d+ [0-7]+)$",
-    )
-    return CommandChange(f"owner of {path}", before, after, look, make, undo)
+def _states(used: Used, facts: Facts) -> Optional[Tuple[str, str]]:
+    """Owner, group and mode as stat(1) prints them: now, and as the policy says; None: the same."""
+    stat, wanted = known(used.stat), owner_of(used, facts)
+    now = (stat.uid, stat.gid, stat.mode & 0o777)
+    uid, gid, mode = (has if one is None else one for one, has in zip(wanted, now))
+    before, after = "{0}:{1} {2:o}".format(*now), f"{uid}:{gid} {mode:o}"
+    return None if before == after else (before, after)
 
 
 # -- fixes ----------------------------------------------------------------------------------------
