@@ -110,8 +110,10 @@ from ansible.module_utils.hostproof.parsers.systemd import (
     tmpfiles_d,
     tuned,
     udev_rules,
+    unit_properties,
 )
 from ansible.module_utils.hostproof.parsers.unix import (
+    chrony_conf,
     fio,
     getent,
     halevel,
@@ -124,6 +126,7 @@ from ansible.module_utils.hostproof.parsers.unix import (
     lssrc,
     os_release,
     oslevel,
+    time_sources,
 )
 from ansible.module_utils.hostproof.snmp import snmp_message, snmp_output
 
@@ -263,6 +266,25 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (fio.parse, "fio/fio-2-layout.json"),
     (getent.parse_group, "dba:x:54322:oracle,grid\n"),
     (getent.parse_passwd, "oracle:x:54321:54322::/home/oracle:/bin/bash\n"),
+    (lambda text: chrony_conf.parse(text, "x"), "chrony/debian-12-chrony.conf"),
+    (
+        lambda text: [chrony_conf.makestep(one) for one in chrony_conf.parse(text, "x")],
+        "makestep 1.0 3\n",
+    ),
+    (
+        lambda text: chrony_conf.follow("/a", lambda path: text, lambda folder: ["b.conf"]),
+        "makestep 1.0 -1\nconfdi /etc/x\ninclud /etc/x\n",
+    ),
+    (time_sources.parse_chrony_sources, "chrony/chrony-4.3-sources.csv"),
+    (time_sources.parse_tracking, "chrony/chrony-4.3-tracking.csv"),
+    (time_sources.parse_ntpq, "chrony/ntpq-made-up.txt"),
+    (
+        lambda text: [
+            unit_properties.expanded(unit_properties.argv(one), [text])
+            for one in unit_properties.parse(text)
+        ],
+        "Id=a\nExecStart={ path=/a ; argv[]=/a $B ; x }\nB=-x\nEnvironmentFiles=/b (x)\n\nId=c\n",
+    ),
     (ip_addr.parse, "ip_addr/iproute2-6.1.txt"),
     (
         lambda text: orabasetab.parse(text, "/u01/app/oracle/product/19.0.0/dbhome_1"),

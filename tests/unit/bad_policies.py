@@ -455,6 +455,16 @@ CASES = {
         {"cluster_nodes_name": ""},
         ("cluster_nodes_name must be auto, none or the name of a cluster",),
     ),
+    "time_daemon": Bad(
+        "time_sync", {"time_sync_daemon": "openntpd"}, ("time_sync_daemon must be one of",)
+    ),
+    "time_sources": Bad("time_sync", {"time_sync_sources": 0}, ("time_sync_sources must be",)),
+    "time_offset": Bad(
+        "time_sync", {"time_sync_offset_ms": "1s"}, ("time_sync_offset_ms must be",)
+    ),
+    "time_steps": Bad(
+        "time_sync", {"time_sync_step_updates": -1}, ("time_sync_step_updates must be",)
+    ),
     "nodes": Bad("cluster_nodes", {"cluster_nodes_expected": "rac1"}, ("must be a list of names",)),
     "pool_wanted": Bad(
         "pool_validation",

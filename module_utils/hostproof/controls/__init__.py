@@ -30,6 +30,7 @@ def _packed() -> Any:
     from .pre_page_sga import plan as pre_page_sga  # noqa: F401
     from .process_limits import plan as process_limits  # noqa: F401
     from .storage_type import plan as storage_type  # noqa: F401
+    from .time_sync import plan as time_sync  # noqa: F401
 
     return locals()
 

@@ -11,7 +11,7 @@ from typing import List, Optional
 from ...answer import attempt, unless_absent
 from ...command import Command
 from ...errors import Unanswered
-from ...host import Host, Process
+from ...host import Host, Output, Process
 from ...parsers.unix import getent
 from ..nfs import nfs_files
 
@@ -46,29 +46,38 @@ def private_interfaces(host: Host) -> List[str]:
     daemons = css_daemons(host)
     if not daemons:
         return []
-    users = getent.parse_passwd(host.run(["getent", "passwd"]).stdout)
-    owners = [one.name for one in users if one.uid == daemons[0].uid]
-    if not owners or daemons[0].uid == 0:
-        raise Unanswered("processes:ocssd", "nobody but root owns Clusterware: oifcfg is not run")
-    home = daemons[0].home("ocssd.bin") or daemons[0].argv0.rpartition("/bin/")[0]
-    wanted = Command(
-        "list the networks of Clusterware (oifcfg getif)",
-        (home + "/bin/oifcfg", "getif"),
-        user=owners[0],
-        environment={"ORACLE_HOME": home},
-    )
-    output = host.ask(wanted)
-    if output.rc != 0:
-        raise Unanswered(
-            "command:" + wanted.name,
-            f"oifcfg getif ended with {output.rc}: {output.stdout.strip()[:200]}",
-        )
+    what = "list the networks of Clusterware"
+    output = ask(host, daemons[0], what, "oifcfg", "getif")
     lines = [line.split() for line in output.stdout.splitlines()]
     names = [one[0] for one in lines if len(one) >= 4 and "cluster_interconnect" in one[3]]
     for name in names:
         # Its owner is asked, and root writes to paths that hold these names.
         if not _INTERFACE.match(name) or name in _NO_INTERFACES:
             raise Unanswered(
-                "command:" + wanted.name, f"oifcfg getif names {name[:80]!r}, which is no interface"
+                f"command:{what} (oifcfg getif)",
+                f"oifcfg getif names {name[:80]!r}, which is no interface",
             )
     return names
+
+
+def ask(host: Host, daemon: Process, name: str, tool: str, *arguments: str) -> Output:
+    """What a tool of Grid Infrastructure says to its owner; Unanswered where it fails."""
+    users = getent.parse_passwd(host.run(["getent", "passwd"]).stdout)
+    names = [one.name for one in users if one.uid == daemon.uid]
+    if not names or daemon.uid == 0:
+        raise Unanswered("processes:ocssd", f"nobody but root owns Clusterware: {tool} is not run")
+    home = daemon.home("ocssd.bin") or daemon.argv0.rpartition("/bin/")[0]
+    words = " ".join((tool, *arguments))
+    wanted = Command(
+        f"{name} ({words})",
+        (f"{home}/bin/{tool}", *arguments),
+        user=names[0],
+        environment={"ORACLE_HOME": home},
+    )
+    output = host.ask(wanted)
+    if output.rc != 0:
+        raise Unanswered(
+            "command:" + wanted.name,
+            f"{words} ended with {output.rc}: {output.stdout.strip()[:200]}",
+        )
+    return output

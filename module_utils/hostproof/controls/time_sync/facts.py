@@ -1,0 +1,302 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its clock: who keeps it, how, from where, and how well."""
+
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import Absent, HostproofError, Unanswered
+from ...host import Host, Process
+from ...parsers.systemd import unit_properties
+from ...parsers.unix import chrony_conf, time_sources
+from ...probes.oracle import clusterware, releases
+from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
+
+RELEASE_FILE = "/proc/sys/kernel/osrelease"
+CLOCK = "/sys/devices/system/clocksource/clocksource0/"
+CURRENT, AVAILABLE = CLOCK + "current_clocksource", CLOCK + "available_clocksource"
+#: Where chronyd looks by itself: EL and SUSE, Debian.
+CHRONY_CONF = ("/etc/chrony.conf", "/etc/chrony/chrony.conf")
+NTP_CONF = ("/etc/ntp.conf", "/etc/ntpsec/ntp.conf")
+_KEEPERS = r"(^|/)(chronyd|ntpd|systemd-timesyncd|phc2sys|ptp4l)$"
+_NAME = re.compile(_KEEPERS)
+#: timemaster of linuxptp starts chronyd with the PTP daemons below it.
+UNITS = {
+    "chronyd.service": CHRONYD,
+    "chrony.service": CHRONYD,
+    "timemaster.service": CHRONYD,
+    "ntpd.service": NTPD,
+    "ntp.service": NTPD,
+    "ntpsec.service": NTPD,
+    "systemd-timesyncd.service": TIMESYNCD,
+    "phc2sys.service": PTP,
+    "ptp4l.service": PTP,
+}
+SHOW = [
+    "systemctl",
+    "show",
+    "--property=Id,UnitFileState,ActiveState,ExecStart,EnvironmentFiles",
+    *UNITS,
+]
+SOURCES = ["chronyc", "-c", "-n", "sources"]
+TRACKING = ["chronyc", "-c", "-n", "tracking"]
+NTPQ = ["ntpq", "-pn"]
+TIMEDATECTL = ["timedatectl", "show", "--property=NTPSynchronized"]
+#: Seconds for each of these, which ask a daemon of this host.
+_LIMIT = 10.0
+#: More arguments than such a daemon takes.
+_ARGUMENTS = 32
+
+
+class Daemon(NamedTuple):
+    """A program that keeps the clock; ``started`` is in seconds since boot."""
+
+    name: str
+    arguments: Answer[Tuple[str, ...]]
+    started: float
+
+
+class Unit(NamedTuple):
+    """``argv`` is what it starts, with the variables of its environment files."""
+
+    id: str
+    daemon: str
+    enabled: bool
+    argv: Answer[Tuple[str, ...]]
+    files: Tuple[str, ...]
+
+
+class Chrony(NamedTuple):
+    """Every file of the configuration by its path, the names in the folders that it names, and
+    when the newest of them was written (seconds of the epoch)."""
+
+    path: str
+    texts: Dict[str, str]
+    folders: Dict[str, List[str]]
+    written: float
+
+    def directives(self) -> List[chrony_conf.Directive]:
+        return chrony_conf.follow(
+            self.path, self.texts.__getitem__, lambda folder: self.folders.get(folder, [])
+        )
+
+
+class Sync(NamedTuple):
+    """``offset_ms`` is None where the daemon does not tell it, ``error_ms`` too."""
+
+    selected: Tuple[str, ...]
+    reached: int
+    asked: int
+    offset_ms: Optional[float] = None
+    error_ms: Optional[float] = None
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place.
+
+    ``keepers`` are the daemons that set the clock; ``sync`` is what the only one says, None where
+    it is not asked. ``ctss`` is the mode of Clusterware's own service, None where no Clusterware
+    runs. ``left`` are configurations of daemons, whether they run or not. ``booted`` is in seconds
+    of the epoch.
+    """
+
+    kernel: Answer[str]
+    software: releases.Software
+    cluster: Answer[bool]
+    keepers: Answer[Dict[str, Daemon]]
+    units: Answer[List[Unit]]
+    chrony: Answer[Chrony]
+    sync: Answer[Optional[Sync]]
+    clock: Answer[str]
+    clocks: Answer[Tuple[str, ...]]
+    ctss: Answer[Optional[str]]
+    left: Tuple[str, ...]
+    booted: Answer[float]
+
+
+def read(host: Host, _policy: Policy) -> Facts:
+    """Look at everything that the checks and the plan need; nothing is written."""
+    keepers = attempt(_read_keepers, host)
+    css = attempt(clusterware.css_daemons, host)
+    return Facts(
+        kernel=attempt(lambda: host.read_text(RELEASE_FILE).strip()),
+        software=releases.read_software(host),
+        cluster=attempt(lambda: bool(known(css)) or clusterware.read_home(host) is not None),
+        keepers=keepers,
+        units=attempt(_read_units, host),
+        chrony=attempt(_read_chrony, host, if_known(keepers, {})),
+        sync=attempt(_read_sync, host, keepers),
+        clock=attempt(lambda: host.read_text(CURRENT).strip()[:80]),
+        clocks=attempt(lambda: tuple(host.read_text(AVAILABLE).split()[:20])),
+        ctss=attempt(_read_ctss, host, css),
+        left=tuple(path for path in (*CHRONY_CONF, *NTP_CONF) if _is_there(host, path)),
+        booted=attempt(_read_boot_time, host),
+    )
+
+
+def _is_there(host: Host, path: str) -> bool:
+    return not isinstance(attempt(host.stat, path), HostproofError)
+
+
+# -- who keeps the clock --------------------------------------------------------------------------
+
+
+def _read_keepers(host: Host) -> Dict[str, Daemon]:
+    """By name, ``ptp`` for phc2sys or ptp4l; without those that leave the clock alone."""
+    found: Dict[str, Daemon] = {}
+    for process in host.processes("keepers", _KEEPERS):
+        match = _NAME.search(process.argv0)
+        if match and _is_real(process, match.group(2)):
+            arguments = attempt(_read_arguments, host, process.pid)
+            found.setdefault(match.group(2), Daemon(match.group(2), arguments, process.started))
+    # A clock that only serves (-x), and one that only feeds another daemon, set nothing.
+    if CHRONYD in found and "-x" in known(found[CHRONYD].arguments):
+        del found[CHRONYD]
+    fed = found.pop("phc2sys", None)
+    card = found.pop("ptp4l", None)
+    if fed is not None and "ntpshm" not in known(fed.arguments):
+        found[PTP] = fed
+    elif card is not None and not found:
+        found[PTP] = card
+    return found
+
+
+def _is_real(process: Process, name: str) -> bool:
+    """Anybody can choose the name that a process shows; these programs are root's."""
+    if process.exe is None:
+        return True
+    program = process.exe.rpartition("/")[2].partition(" (deleted)")[0]
+    return program == name and process.exe_uid in (None, 0)
+
+
+def _read_arguments(host: Host, pid: int) -> Tuple[str, ...]:
+    """None of these programs takes a secret."""
+    found: List[str] = []
+    for number in range(1, _ARGUMENTS):
+        answer = attempt(host.argument, pid, number)
+        if isinstance(answer, Absent):
+            break
+        found.append(known(answer)[:200])
+    return tuple(found)
+
+
+def _read_units(host: Host) -> List[Unit]:
+    output = host.run(SHOW)
+    if output.rc != 0:
+        raise Unanswered(
+            "command:" + " ".join(SHOW), f"systemctl show: {output.stderr.strip()[:200]}"
+        )
+    found: Dict[str, Unit] = {}
+    for shown in unit_properties.parse(output.stdout):
+        name = shown.get("Id", "")
+        state = shown.get("UnitFileState", "")
+        if name in UNITS and state:
+            files = tuple(unit_properties.environment_files(shown))
+            argv = attempt(_read_argv, host, shown, files)
+            enabled = state in ("enabled", "static", "generated", "alias", "linked")
+            found[name] = Unit(name, UNITS[name], enabled, argv, files)
+    return list(found.values())
+
+
+def _read_argv(host: Host, shown: Dict[str, str], files: Tuple[str, ...]) -> Tuple[str, ...]:
+    texts = [unless_absent(attempt(host.read_text, path), "") for path in files]
+    return unit_properties.expanded(unit_properties.argv(shown), texts)
+
+
+def _read_boot_time(host: Host) -> float:
+    match = re.search(r"^btime (\d{1,12})$", host.read_text("/proc/stat"), re.MULTILINE)
+    if match is None:
+        raise Unanswered("file:/proc/stat", "/proc/stat does not say when the host was booted")
+    return float(match.group(1))
+
+
+# -- how, and from where --------------------------------------------------------------------------
+
+
+def _read_chrony(host: Host, keepers: Dict[str, Daemon]) -> Chrony:
+    """Absent where there is no configuration."""
+    texts: Dict[str, str] = {}
+    folders: Dict[str, List[str]] = {}
+    written = [0.0]
+
+    def read_text(path: str) -> str:
+        texts[path] = host.read_text(path)
+        written.append(host.stat(path).mtime)
+        return texts[path]
+
+    def list_dir(folder: str) -> List[str]:
+        names = attempt(host.list_dir, folder)
+        if isinstance(names, Absent):
+            return []
+        folders[folder] = known(names)
+        return folders[folder]
+
+    path = _chrony_path(host, keepers)
+    chrony_conf.follow(path, read_text, list_dir)
+    return Chrony(path, texts, folders, max(written))
+
+
+def _chrony_path(host: Host, keepers: Dict[str, Daemon]) -> str:
+    daemon = keepers.get(CHRONYD)
+    arguments = known(daemon.arguments) if daemon else ()
+    if "-f" in arguments[:-1]:
+        return arguments[arguments.index("-f") + 1]
+    there = [path for path in CHRONY_CONF if _is_there(host, path)]
+    if len(there) > 1:
+        raise Unanswered(
+            "stat:" + there[0],
+            f"{' and '.join(there)} are both here: which one chronyd reads is not to be told",
+        )
+    return there[0] if there else CHRONY_CONF[0]
+
+
+def _read_sync(host: Host, keepers: Answer[Dict[str, Daemon]]) -> Optional[Sync]:
+    names = list(known(keepers))
+    if names == [CHRONYD]:
+        sources = time_sources.parse_chrony_sources(_said(host, SOURCES))
+        tracking = time_sources.parse_tracking(_said(host, TRACKING))
+        sync = _sync(sources)
+        if not tracking.synchronised:
+            return sync._replace(selected=())
+        return sync._replace(offset_ms=tracking.offset_ms, error_ms=tracking.error_ms)
+    if names == [NTPD]:
+        sources = time_sources.parse_ntpq(_said(host, NTPQ))
+        offsets = [one.offset_ms for one in sources if one.selected]
+        return _sync(sources)._replace(offset_ms=offsets[0] if offsets else None)
+    if names == [TIMESYNCD]:
+        is_set = _said(host, TIMEDATECTL).strip() == "NTPSynchronized=yes"
+        return Sync((TIMESYNCD,) if is_set else (), int(is_set), 1)
+    return None
+
+
+def _sync(sources: List[time_sources.Source]) -> Sync:
+    return Sync(
+        tuple(one.name for one in sources if one.selected),
+        sum(one.reached for one in sources),
+        len(sources),
+    )
+
+
+def _said(host: Host, argv: List[str]) -> str:
+    output = host.run(argv, _LIMIT)
+    if output.rc != 0:
+        told: Any = (output.stderr.strip() or output.stdout.strip())[:200]
+        raise Unanswered("command:" + " ".join(argv), f"{argv[0]} ended with {output.rc}: {told}")
+    return output.stdout
+
+
+def _read_ctss(host: Host, css: Answer[List[Process]]) -> Optional[str]:
+    """Observer or Active: the word counts, for the numbers of messages have changed."""
+    daemons = known(css)
+    if not daemons:
+        return None
+    name = "ask for the mode of cluster time synchronization"
+    output = clusterware.ask(host, daemons[0], name, "crsctl", "check", "ctss")
+    match = re.search(r"\b(Observer|Active) mode\b", output.stdout, re.IGNORECASE)
+    if match is None:
+        raise Unanswered(
+            f"command:{name} (crsctl check ctss)",
+            f"crsctl check ctss names no mode: {output.stdout.strip()[:200]}",
+        )
+    return match.group(1).capitalize()

@@ -1,0 +1,74 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Plans one drop-in that bounds the steps of chronyd, in a folder that its configuration reads.
+
+No configuration of anybody else is written, no daemon is started, stopped or restarted: a chronyd
+that starts may step the clock, and databases run. What would lose to another place is refused.
+"""
+
+from typing import List, Optional
+
+from ...answer import known
+from ...change import FileChange, Plan, Refusal, header
+from ...checking import Skip
+from ...parsers.unix import chrony_conf
+from .facts import Chrony, Facts
+from .policy import CHRONYD, NAME, Policy
+from .subjects import applies, is_too_long, steps
+
+_HEADER = header(NAME)
+_FILE = f"/zz-hostproof-{NAME}.conf"
+
+
+def plan(facts: Facts, policy: Policy) -> Plan:
+    """The change that makes chronyd slew as the policy says; raises what it would have to guess."""
+    try:
+        applies(facts, policy)
+    except Skip as reason:
+        return _nothing(reason.why)
+    if policy.step_updates is None:
+        return _nothing("time_sync_step_updates is unmanaged.")
+    if list(known(facts.keepers)) != [CHRONYD]:
+        return _nothing("Not chronyd alone keeps the clock: nothing is written for another daemon.")
+    chrony: Chrony = known(facts.chrony)
+    found = steps(chrony)
+    if not found or not is_too_long(found[-1], policy.step_updates):
+        return Plan([], [], [], [])
+    line = f"makestep {found[-1].threshold} {policy.step_updates}\n"
+    return _drop_in(chrony, _HEADER + line, found[-1], policy.step_updates)
+
+
+def _nothing(why: str) -> Plan:
+    return Plan([], [], [why], [])
+
+
+def _drop_in(chrony: Chrony, content: str, winner: chrony_conf.MakeStep, updates: int) -> Plan:
+    for folder in _folders(chrony):
+        path = folder.rstrip("/") + _FILE
+        before = chrony.texts.get(path)
+        if before is not None and not before.startswith(_HEADER):
+            continue
+        if _would_win(chrony, folder, path, content, updates):
+            told = "chronyd reads it at its next start, which may step the clock once: restart it "
+            change = FileChange(path, content, before)
+            return Plan([change], [], [told + "while no database runs here."], [])
+    reason = (
+        f"{winner.place} (makestep {winner.threshold} {winner.updates}) counts, and no drop-in of "
+        f"chronyd would be read after it: change that line to makestep {winner.threshold} {updates}"
+    )
+    return Plan([], [Refusal(reason, None)], [], [])
+
+
+def _folders(chrony: Chrony) -> List[str]:
+    """Those of confdir that are there."""
+    words = [one.words for one in chrony.directives() if one.name == "confdir"]
+    return [folder for some in words for folder in some if folder in chrony.folders]
+
+
+def _would_win(chrony: Chrony, folder: str, path: str, content: str, updates: int) -> bool:
+    names = {*chrony.folders[folder], path.rpartition("/")[2]}
+    changed = chrony._replace(
+        texts={**chrony.texts, path: content}, folders={**chrony.folders, folder: sorted(names)}
+    )
+    last: Optional[chrony_conf.MakeStep] = steps(changed)[-1]
+    return not is_too_long(last, updates)

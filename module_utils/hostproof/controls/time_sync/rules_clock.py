@@ -1,0 +1,163 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From where the time comes, how far off the clock is, what it ticks by, and Clusterware's view."""
+
+from ...answer import known
+from ...checking import Skip, Verdict, known_or_skip
+from ...errors import Unanswered
+from ...finding import FAIL, PASS, WARN
+from .facts import AVAILABLE, CURRENT, NTPQ, SOURCES, TIMEDATECTL, TRACKING, Facts, Sync
+from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
+from .subjects import BOOK, rules
+
+_ASKED = {
+    CHRONYD: ["command:" + " ".join(SOURCES), "command:" + " ".join(TRACKING)],
+    NTPD: ["command:" + " ".join(NTPQ)],
+    TIMESYNCD: ["command:" + " ".join(TIMEDATECTL)],
+}
+#: Read without a system call; the others cost one for each wait that a database times.
+_FAST = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod")
+_SLOW = ("hpet", "acpi_pm", "jiffies", "refined-jiffies")
+
+
+def _sync(facts: Facts) -> Sync:
+    """What the only daemon says of its sources."""
+    keepers = known(facts.keepers)
+    if len(keepers) != 1:
+        raise Skip("Not one daemon keeps the clock: see time_sync.one_daemon.")
+    if PTP in keepers:
+        raise Skip("PTP daemons are not asked for their sources.")
+    sync: Sync = known(facts.sync)
+    return sync
+
+
+@rules.check(
+    "time_sync.sources",
+    "The daemon reaches its sources and follows one",
+    severity="high",
+    takes_effect="now",
+    why="A daemon that reaches no source lets the clock drift, and says nothing.",
+    reference=BOOK + "; Cluster Verification Utility, PRVG-13606 and PRVG-13602",
+)
+def sources(facts: Facts, policy: Policy) -> Verdict:
+    sync = _sync(facts)
+    (name,) = known(facts.keepers)
+    wanted = 1 if name == TIMESYNCD else policy.sources
+    status, why = PASS, None
+    if not sync.selected:
+        status, why = FAIL, f"{name} follows none of its {sync.asked} sources."
+    elif sync.reached < wanted:
+        status, why = WARN, f"Only {sync.reached} of {sync.asked} sources answer."
+    return Verdict(
+        status,
+        why,
+        fix="let it reach its servers (UDP port 123), or name others",
+        desired=f"at least {wanted} answer, one is followed",
+        running=f"{sync.reached} of {sync.asked} answer, followed: "
+        + (", ".join(sync.selected) or "none"),
+        evidence=_ASKED[name],
+    )
+
+
+@rules.check(
+    "time_sync.offset",
+    "The clock is right",
+    severity="high",
+    takes_effect="now",
+    why="Nodes whose clocks differ write logs that contradict each other, and Clusterware warns "
+    "or evicts.",
+    reference=BOOK,
+)
+def offset(facts: Facts, policy: Policy) -> Verdict:
+    sync = _sync(facts)
+    (name,) = known(facts.keepers)
+    if name == TIMESYNCD:
+        raise Skip("systemd-timesyncd is not asked for its offset.")
+    if not sync.selected or sync.offset_ms is None:
+        raise Unanswered(
+            _ASKED[name][-1],
+            f"{name} follows no source, so nobody knows how far the clock is off",
+        )
+    off = abs(sync.offset_ms) > policy.offset_ms
+    error = "" if sync.error_ms is None else f", at most {sync.error_ms:.3f} ms with its sources"
+    return Verdict(
+        FAIL if off else PASS,
+        f"The clock is {abs(sync.offset_ms):.3f} ms off." if off else None,
+        fix="see why the daemon does not come closer; do not step the clock while databases run",
+        desired=f"at most {policy.offset_ms} ms",
+        running=f"{sync.offset_ms:+.3f} ms{error}",
+        values={"clock_offset_ms": round(sync.offset_ms, 3)},
+        evidence=_ASKED[name],
+    )
+
+
+@rules.check(
+    "time_sync.clock_source",
+    "The kernel's clock is read without a system call",
+    severity="high",
+    takes_effect="reboot",
+    why="A database asks for the time at every wait, and a slow clock makes that 10 to 30 times "
+    "dearer.",
+    reference="kernel Documentation/admin-guide/kernel-parameters.txt, clocksource and tsc",
+)
+def clock_source(facts: Facts, _policy: Policy) -> Verdict:
+    now = known_or_skip(facts.clock)
+    there = known(facts.clocks)
+    better = [one for one in there if one in _FAST]
+    status, why = PASS, None
+    if now in _SLOW:
+        status, why = FAIL, f"It is {now}, each reading of which is a system call."
+    elif now not in _FAST:
+        status, why = WARN, f"It is {now}: whether it is read without a system call is not known."
+    fix = "see in the log of the kernel why it gave up a faster one"
+    if better:
+        fix = f"{better[0]} is available: {fix}, then boot without clocksource= or notsc"
+    return Verdict(
+        status,
+        why,
+        fix=fix,
+        desired="tsc, or that of the hypervisor",
+        running=f"{now} of {', '.join(there)}",
+        evidence=["file:" + CURRENT, "file:" + AVAILABLE],
+    )
+
+
+@rules.check(
+    "time_sync.ctss",
+    "Clusterware leaves the clock to the daemon",
+    severity="critical",
+    takes_effect="cluster_restart",
+    why="In observer mode Clusterware sets no clock, also where only the configuration of a daemon "
+    "was left; in active mode it would set the one that a daemon sets, too.",
+    reference="Oracle Clusterware Administration and Deployment Guide, Overview of Cluster Time "
+    "Management",
+)
+def ctss(facts: Facts, _policy: Policy) -> Verdict:
+    mode = known(facts.ctss)
+    if mode is None:
+        raise Skip("No Clusterware runs here.")
+    running = sorted(known(facts.keepers))
+    left = ", ".join(facts.left)
+    status, why, fix = PASS, None, None
+    if mode == "Observer" and not running:
+        status = FAIL
+        why = f"It only observes, and no daemon runs: nobody keeps the time (left: {left or '-'})."
+        fix = "start the daemon, or move its configuration away on all nodes"
+    elif mode == "Active" and running:
+        status = FAIL
+        why = f"It is active, and {' and '.join(running)} sets the clock as well."
+        fix = "see that the daemon is enabled and configured on all nodes, then restart Clusterware"
+    elif mode == "Active":
+        status, why = WARN, "It keeps the clocks alike by itself, which 19c deprecates."
+        fix = "configure chronyd on all nodes"
+    return Verdict(
+        status,
+        why,
+        fix=fix,
+        desired="observer mode, and one daemon",
+        running=f"{mode.lower()} mode; daemons: {', '.join(running) or 'none'}",
+        evidence=[
+            "command:ask for the mode of cluster time synchronization (crsctl check ctss)",
+            "processes:keepers",
+        ],
+    )

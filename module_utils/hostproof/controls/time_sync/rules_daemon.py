@@ -1,0 +1,171 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who keeps the clock, and whether it may jump."""
+
+import re
+from typing import Dict, List, Optional, Tuple
+
+from ...answer import if_known, known
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, WARN
+from .facts import SHOW, Daemon, Facts
+from .policy import ANY, CHRONYD, NTPD, PTP, TIMESYNCD, Policy
+from .subjects import BOOK, is_node, is_too_long, rules, steps
+
+_UNITS = "command:" + " ".join(SHOW)
+#: Options of ntpd without a value, one of which is x (ntpd(8)); several can stand together.
+_SLEW = re.compile(r"-[46AabdgLmNnqx]*x[46AabdgLmNnqx]*\Z")
+_STALE = "chronyd started before its configuration was written, and may not have read that"
+
+
+@rules.check(
+    "time_sync.one_daemon",
+    "One daemon keeps the clock, now and after the next boot",
+    severity="critical",
+    takes_effect="now",
+    why="With two daemons each undoes what the other does to the clock; with none it drifts until "
+    "nodes are evicted.",
+    reference=BOOK + "; systemd-timesyncd.service(8), Conflicts",
+)
+def one_daemon(facts: Facts, policy: Policy) -> Verdict:
+    running = sorted(known(facts.keepers))
+    units = [one for one in known(facts.units) if one.enabled]
+    enabled = sorted({one.daemon for one in units})
+    why, fix, commands = _fault(running, enabled, policy)
+    status = FAIL if why else PASS
+    if not running and not enabled and if_known(facts.ctss, None) == "Active":
+        status = WARN
+        why = "Only Clusterware's own service keeps the clocks alike, which 19c deprecates."
+    return Verdict(
+        status,
+        why,
+        fix=fix,
+        commands=commands,
+        desired="one daemon" if policy.daemon == ANY else policy.daemon,
+        persisted=", ".join(one.id for one in units) or "no unit is enabled",
+        running=", ".join(running) or "none",
+        evidence=["processes:keepers", _UNITS],
+    )
+
+
+def _fault(
+    running: List[str], enabled: List[str], policy: Policy
+) -> Tuple[Optional[str], Optional[str], List[str]]:
+    """What is wrong, what to do, and with which commands; None, None and none where nothing is."""
+    stop = "stop and disable all but one"
+    if len(running) > 1:
+        return f"{' and '.join(running)} set the clock at once.", stop, []
+    if policy.daemon not in (ANY, *running):
+        told = running[0] if running else "Nothing"
+        return f"{told} keeps the clock, and time_sync_daemon is {policy.daemon}.", None, []
+    if not running:
+        return "No daemon keeps the clock.", "install, enable and start chronyd", []
+    if len(enabled) > 1:
+        return f"The next boot starts {' and '.join(enabled)}.", stop, []
+    if enabled != running:
+        what = enabled[0] if enabled else "none"
+        return f"{running[0]} runs, and the next boot starts {what}.", f"enable {running[0]}", []
+    return None, None, []
+
+
+@rules.check(
+    "time_sync.never_steps",
+    "The clock is slewed and never steps while databases run",
+    severity="high",
+    takes_effect="service_restart",
+    why="A step of the clock can evict a node, and makes times in logs and redo go backwards.",
+    reference="Cluster Verification Utility, PRVF-5439 and PRVF-5470; chrony.conf(5), makestep; "
+    "MOS 2422934.1",
+)
+def never_steps(facts: Facts, policy: Policy) -> Verdict:
+    keepers = known(facts.keepers)
+    if not keepers:
+        raise Skip("No daemon keeps the clock.")
+    if len(keepers) > 1:
+        raise Skip("Several daemons set the clock: see time_sync.one_daemon.")
+    (name,) = keepers
+    if name == CHRONYD:
+        return _chrony_steps(keepers, facts, policy)
+    if name == NTPD:
+        return _ntp_steps(keepers[NTPD], facts, policy)
+    bad = FAIL if is_node(facts, policy) else WARN
+    if name == TIMESYNCD:
+        return Verdict(
+            WARN if is_node(facts, policy) else PASS,
+            "systemd-timesyncd steps the clock where it is far off.",
+            fix="use chronyd on nodes of a cluster",
+            desired="slewed",
+            running=TIMESYNCD,
+            evidence=["processes:keepers"],
+        )
+    threshold = "-S" in known(keepers[PTP].arguments)
+    return Verdict(
+        bad if threshold else PASS,
+        "phc2sys has -S: it steps the clock from that offset on." if threshold else None,
+        fix="take -S out of its options",
+        desired="slewed after the start",
+        running=" ".join((keepers[PTP].name, *known(keepers[PTP].arguments))),
+        evidence=["processes:keepers"],
+    )
+
+
+def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> Verdict:
+    if policy.step_updates is None:
+        raise Skip("time_sync_step_updates is unmanaged.")
+    chrony = known(facts.chrony)
+    found = steps(chrony)
+    step = found[-1] if found else None
+    too_long = is_too_long(step, policy.step_updates)
+    stale = chrony.written > known(facts.booted) + keepers[CHRONYD].started
+    status = WARN if stale else PASS
+    why = f"{_STALE}." if stale else None
+    if too_long and step is not None:
+        status = FAIL if is_node(facts, policy) else WARN
+        when = "at any time" if step.updates < 0 else f"in the first {step.updates} updates"
+        why = f"{step.place} lets chronyd step the clock {when}, by {step.threshold} s and more."
+    places = [f"makestep {one.threshold} {one.updates} from {one.place}" for one in found]
+    return Verdict(
+        status,
+        why,
+        fix="apply the policy, then restart chronyd while no database runs here",
+        commands=["./hostproof apply --tags time_sync"] if too_long else [],
+        desired=f"no step after {policy.step_updates} updates",
+        persisted="; not used: ".join(reversed(places)) or "no makestep: it never steps",
+        running="older than the configuration" if stale else "as the configuration",
+        evidence=["processes:keepers", "file:/proc/stat", *("file:" + one for one in chrony.texts)],
+    )
+
+
+def _slews(argv: Tuple[str, ...]) -> bool:
+    return any(one == "--slew" or _SLEW.match(one) for one in argv)
+
+
+def _ntp_steps(daemon: Daemon, facts: Facts, policy: Policy) -> Verdict:
+    running = known(daemon.arguments)
+    units = [one for one in known(facts.units) if one.daemon == NTPD and one.enabled]
+    argv: Tuple[str, ...] = known(units[0].argv) if len(units) == 1 else ()
+    by_unit = bool(argv) and argv[0].rpartition("/")[2] == NTPD
+    # What a script starts is not to be told from its unit: one_daemon says where none is enabled.
+    persisted = _slews(argv) if by_unit else None
+    well = _slews(running) and persisted is not False
+    layer = (
+        f"{' '.join(argv)} from {', '.join((units[0].id, *units[0].files))}" if by_unit else None
+    )
+    if well and persisted is None:
+        status, why = WARN, "It slews now; with what the next boot starts it was not to be told."
+    elif well:
+        status, why = PASS, None
+    else:
+        where = "runs" if not _slews(running) else "is started by the next boot"
+        status = FAIL if is_node(facts, policy) else WARN
+        why = f"ntpd {where} without -x, so it steps the clock from 128 ms on."
+    return Verdict(
+        status,
+        why,
+        fix="add -x to the options of ntpd (OPTIONS in /etc/sysconfig/ntpd, NTPD_OPTS in "
+        "/etc/default/ntp), then restart it while no database runs here",
+        desired="-x",
+        persisted=layer,
+        running=" ".join((NTPD, *running)),
+        evidence=["processes:keepers", _UNITS],
+    )

@@ -1,0 +1,44 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hosts are judged, and what the rules and the plan of time_sync share."""
+
+from typing import List, Optional
+
+from ...answer import known
+from ...checking import Rules, Skip
+from ...errors import Absent
+from ...parsers.unix import chrony_conf
+from .facts import Chrony, Facts
+from .policy import NAME, Policy
+
+#: The section that each release has.
+BOOK = (
+    "Oracle Grid Infrastructure Installation and Upgrade Guide for Linux, Setting Network Time "
+    "Protocol for Cluster Time Synchronization"
+)
+
+
+def applies(facts: Facts, policy: Policy) -> None:
+    """Raise Skip where no clock has to be ready for anything, or what is unknown."""
+    if isinstance(facts.kernel, Absent):
+        raise Skip("Not a Linux host.")
+    if policy.profile is None and not is_node(facts, policy) and not facts.software.is_there():
+        raise Skip("No Oracle software is on this host, and no profile announces any.")
+
+
+def is_node(facts: Facts, policy: Policy) -> bool:
+    """Whether the host is, or is to be, a node of a cluster."""
+    return (policy.profile is not None and policy.profile.cluster) or bool(known(facts.cluster))
+
+
+def steps(chrony: Chrony) -> List[chrony_conf.MakeStep]:
+    """Every makestep, in order: the last one counts."""
+    return [chrony_conf.makestep(one) for one in chrony.directives() if one.name == "makestep"]
+
+
+def is_too_long(step: Optional[chrony_conf.MakeStep], updates: int) -> bool:
+    """Whether chronyd steps for longer than it may; without a makestep it never does."""
+    return step is not None and (step.updates < 0 or step.updates > updates)
+
+
+rules = Rules(NAME, applies=applies)

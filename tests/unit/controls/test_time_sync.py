@@ -1,0 +1,457 @@
+"""Who keeps the clock of a host, how, and how well: each status of each check, and the plan."""
+
+from typing import Any
+
+import packs
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.change import FileChange, Plan
+from ansible.module_utils.hostproof.controls import planner, time_sync
+from ansible.module_utils.hostproof.controls.time_sync.facts import (
+    CURRENT,
+    NTPQ,
+    SHOW,
+    SOURCES,
+    TIMEDATECTL,
+    TRACKING,
+)
+from ansible.module_utils.hostproof.errors import Denied
+from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.host import RecordedHost
+from default_policies import changed_policy
+
+FIXTURES = packs.FIXTURES / "chrony"
+DEBIAN = (FIXTURES / "debian-12-chrony.conf").read_text()
+CONF = "/etc/chrony/chrony.conf"
+FOLDER = "/etc/chrony/conf.d"
+DROP_IN = FOLDER + "/zz-hostproof-time_sync.conf"
+HEADER = "# Written by Hostproof (role time_sync): change the policy, not this file.\n"
+SINGLE = {"profile": "oracle_19c_single"}
+RAC = {"profile": "rac_asm"}
+BOOTED = "btime 1700000000\n"
+
+
+def shown(**units: str) -> str:
+    """What systemctl show prints (made up): a unit is its state and its command."""
+    blocks = []
+    for name, told in units.items():
+        state, _, argv = told.partition(" ")
+        unit = name.replace("_", "-") + ".service"
+        command = f"{{ path={argv.split()[0]} ; argv[]={argv} ; ignore_errors=no }}" if argv else ""
+        blocks.append(
+            f"EnvironmentFiles=/etc/sysconfig/{name} (ignore_errors=yes)\n"
+            f"ExecStart={command}\nId={unit}\nActiveState=active\nUnitFileState={state}\n"
+        )
+    return "\n".join([*blocks, "Id=unknown.service\nActiveState=inactive\nUnitFileState=\n"])
+
+
+def daemon(machine: packs.Machine, argv: str, pid: int = 700, **more: Any) -> packs.Machine:
+    words = argv.split()
+    more = {"exe": words[0], "exe_uid": 0, **more}
+    one = {"pid": pid, "uid": 110, "gid": 110, "started": 9.5, "argv0": words[0], **more}
+    machine.running.append(one)
+    for number in range(1, 32):
+        key = f"argument:{pid}:{number}"
+        told = {"text": words[number]} if number < len(words) else {"error": "absent"}
+        machine.evidence[key] = {
+            "kind": "argument",
+            "at": packs.RECORDED_AT,
+            "message": key,
+            **told,
+        }
+    return machine
+
+
+def bare() -> packs.Machine:
+    machine = packs.linux().file("/proc/stat", "cpu 1 2 3\n" + BOOTED)
+    machine.file(CURRENT, "tsc\n").file(
+        CURRENT.replace("current", "available"), "tsc hpet acpi_pm\n"
+    )
+    return machine.file("/proc/sys/kernel/osrelease", "6.1.0-31-amd64\n")
+
+
+def with_chrony(conf: str = DEBIAN, argv: str = "/usr/sbin/chronyd -F 1") -> packs.Machine:
+    machine = daemon(bare(), argv).file(CONF, conf).folder(FOLDER)
+    machine.command(" ".join(SHOW), shown(chrony="enabled /usr/sbin/chronyd $DAEMON_OPTS"))
+    return answers(machine, "tracking", "sources")
+
+
+def answers(machine: packs.Machine, tracking: str, sources: str) -> packs.Machine:
+    for argv, name in ((TRACKING, tracking), (SOURCES, sources)):
+        machine.command(" ".join(argv), (FIXTURES / f"chrony-4.3-{name}.csv").read_text())
+    return machine
+
+
+def with_ntpd(argv: str, options: str, enabled: str = "enabled") -> packs.Machine:
+    machine = daemon(bare(), argv)
+    machine.file("/etc/sysconfig/ntpd", f'# x\nOPTIONS="{options}"\n')
+    machine.command(" ".join(SHOW), shown(ntpd=f"{enabled} /usr/sbin/ntpd -u ntp:ntp $OPTIONS"))
+    return machine.command(" ".join(NTPQ), (FIXTURES / "ntpq-made-up.txt").read_text())
+
+
+def with_clusterware(machine: packs.Machine, said: str) -> packs.Machine:
+    path = "/u01/app/19.0.0/grid/bin/ocssd.bin"
+    one = {"pid": 900, "uid": 54331, "gid": 54321, "started": 60.0, "argv0": path}
+    machine.running.append({**one, "exe": path, "exe_uid": 54331})
+    machine.command("getent passwd", "grid:x:54331:54321::/home/grid:/bin/bash\n")
+    name = "ask for the mode of cluster time synchronization (crsctl check ctss)"
+    return machine.command(name, said)
+
+
+OBSERVER = "CRS-4700: The Cluster Time Synchronization Service is in Observer mode.\n"
+ACTIVE = (
+    "CRS-4701: The Cluster Time Synchronization Service is in Active mode.\n"
+    "CRS-4702: Offset (in msec): 0\n"
+)
+
+
+@pytest.fixture
+def judge(validate_finding):
+    """judge(host, **changes of the policy): findings by the name of their check."""
+
+    def judge_host(host: RecordedHost, **changes: Any) -> dict[str, Finding]:
+        policies = {"time_sync": changed_policy("time_sync", **changes)}
+        found = audit.judge_host(host, policies)
+        for finding in found:
+            validate_finding(finding.as_dict())
+        return {finding.check.partition(".")[2]: finding for finding in found}
+
+    return judge_host
+
+
+def plan_of(machine: packs.Machine, **changes: Any) -> Plan:
+    policy = time_sync.policy_from(changed_policy("time_sync", **changes))
+    return planner("time_sync")(time_sync.read(machine, policy), policy)
+
+
+class TestForWhom:
+    def test_nothing_is_red_without_oracle(self, judge):
+        assert {one.status for one in judge(bare()).values()} == {"skip"}
+
+    def test_no_linux_host(self, judge):
+        machine = bare().remove("/proc/sys/kernel/osrelease")
+        assert {one.status for one in judge(machine, **RAC).values()} == {"skip"}
+
+    def test_a_stock_debian_that_is_in_time(self, judge):
+        found = judge(with_chrony(), **RAC)
+        statuses = {name: one.status for name, one in found.items()}
+        assert statuses.pop("ctss") == "skip"
+        assert set(statuses.values()) == {"pass"}
+
+    def test_a_record_says_the_same(self, judge):
+        machine = with_clusterware(with_chrony(), OBSERVER)
+        live = {name: one.as_dict() for name, one in judge(machine).items()}
+        assert live["ctss"]["status"] == "pass"
+        again = judge(RecordedHost(machine.evidence))
+        assert {name: one.as_dict() for name, one in again.items()} == live
+
+
+class TestOneDaemon:
+    def test_none(self, judge):
+        machine = bare().command(" ".join(SHOW), shown())
+        one = judge(machine, **SINGLE)["one_daemon"]
+        assert (one.status, one.running) == ("fail", "none")
+
+    def test_two_at_once(self, judge):
+        machine = daemon(with_chrony(), "/usr/lib/systemd/systemd-timesyncd", pid=701)
+        found = judge(machine, **SINGLE)
+        assert found["one_daemon"].status == "fail"
+        assert "chronyd and systemd-timesyncd set the clock at once" in found["one_daemon"].why
+        assert found["sources"].status == found["offset"].status == "skip"
+
+    @pytest.mark.parametrize(
+        ("units", "status", "says"),
+        [
+            ({"chrony": "enabled /usr/sbin/chronyd"}, "pass", None),
+            ({"chrony": "disabled /usr/sbin/chronyd"}, "fail", "the next boot starts none"),
+            ({"ntpd": "enabled /usr/sbin/ntpd"}, "fail", "the next boot starts ntpd"),
+            (
+                {"chrony": "enabled /usr/sbin/chronyd", "systemd_timesyncd": "enabled /x"},
+                "fail",
+                "The next boot starts chronyd and systemd-timesyncd.",
+            ),
+        ],
+    )
+    def test_the_next_boot(self, judge, units, status, says):
+        machine = with_chrony().command(" ".join(SHOW), shown(**units))
+        one = judge(machine, **SINGLE)["one_daemon"]
+        assert one.status == status
+        assert says is None or says in one.why
+
+    def test_not_the_one_of_the_policy(self, judge):
+        one = judge(with_chrony(), daemon="ntpd", **SINGLE)["one_daemon"]
+        assert "chronyd keeps the clock, and time_sync_daemon is ntpd" in one.why
+
+    def test_what_only_has_the_name_does_not_count(self, judge):
+        machine = daemon(with_chrony(), "/tmp/ntpd", pid=701, exe="/tmp/sleep", exe_uid=1000)
+        daemon(machine, "/home/x/phc2sys", pid=702, exe_uid=1000)
+        assert judge(machine, **SINGLE)["one_daemon"].status == "pass"
+
+    def test_a_chronyd_that_only_serves_keeps_no_clock(self, judge):
+        one = judge(with_chrony(argv="/usr/sbin/chronyd -x"), **SINGLE)["one_daemon"]
+        assert (one.status, one.running) == ("fail", "none")
+
+    def test_ptp_below_chronyd_is_one_and_beside_it_two(self, judge):
+        machine = daemon(with_chrony(), "/usr/sbin/ptp4l -i eth0", pid=701)
+        daemon(machine, "/usr/sbin/phc2sys -a -E ntpshm", pid=702)
+        assert judge(machine, **SINGLE)["one_daemon"].running == "chronyd"
+        machine = daemon(with_chrony(), "/usr/sbin/phc2sys -a -r", pid=702)
+        assert judge(machine, **SINGLE)["one_daemon"].running == "chronyd, ptp"
+
+    def test_without_systemd_the_next_boot_is_unknown(self, judge):
+        machine = with_chrony()
+        del machine.commands[" ".join(SHOW)]
+        assert judge(machine, **SINGLE)["one_daemon"].status == "error"
+
+
+class TestNeverSteps:
+    @pytest.mark.parametrize(
+        ("line", "status"),
+        [
+            ("makestep 1 3", "pass"),
+            ("makestep 1 4", "fail"),
+            ("MakeStep 0.1 -1", "fail"),
+            ("# makestep 1 -1", "pass"),
+        ],
+    )
+    def test_chrony_by_its_updates(self, judge, line, status):
+        conf = DEBIAN.replace("makestep 1 3", line)
+        assert judge(with_chrony(conf), **RAC)["never_steps"].status == status
+
+    def test_elsewhere_than_on_a_node_it_is_a_warning(self, judge):
+        conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
+        assert judge(with_chrony(conf), **SINGLE)["never_steps"].status == "warn"
+
+    def test_the_last_makestep_counts_and_the_others_are_named(self, judge):
+        machine = with_chrony().file(FOLDER + "/site.conf", "makestep 5 -1\n")
+        one = judge(machine, **RAC)["never_steps"]
+        line = 1 + DEBIAN.split("\n").index("makestep 1 3")
+        assert one.status == "pass"
+        assert one.persisted == (
+            f"makestep 1 3 from {CONF}:{line}; not used: makestep 5 -1 from {FOLDER}/site.conf:1"
+        )
+
+    def test_an_include_and_one_that_includes_itself(self, judge):
+        machine = with_chrony("include /etc/chrony/x*.cnf\n")
+        machine.file("/etc/chrony/x1.cnf", "makestep 1 -1\n")
+        assert judge(machine, **RAC)["never_steps"].status == "fail"
+        machine = with_chrony(f"include {CONF}\n")
+        assert judge(machine, **RAC)["never_steps"].status == "error"
+
+    def test_what_chronyd_would_not_start_with_is_unknown(self, judge):
+        assert judge(with_chrony("makestep 1\n"), **RAC)["never_steps"].status == "error"
+
+    def test_a_configuration_of_another_place(self, judge):
+        machine = with_chrony(argv="/usr/sbin/chronyd -f /etc/own.conf")
+        machine.file("/etc/own.conf", "makestep 1 -1\n")
+        assert judge(machine, **RAC)["never_steps"].status == "fail"
+
+    def test_two_places_of_which_one_is_read(self, judge):
+        machine = with_chrony().file("/etc/chrony.conf", "makestep 1 -1\n")
+        assert judge(machine, **RAC)["never_steps"].status == "error"
+
+    def test_a_configuration_that_is_younger_than_chronyd(self, judge):
+        for written, status in ((1700000009.5, "pass"), (1700000010.0, "warn")):
+            machine = with_chrony()
+            stat = {"mode": 0o644, "uid": 0, "gid": 0, "size": 9, "mtime": written}
+            told = {"kind": "stat", "at": packs.RECORDED_AT, "stat": stat}
+            machine.evidence["stat:" + CONF] = told
+            assert judge(machine, **RAC)["never_steps"].status == status
+
+    def test_unmanaged(self, judge):
+        conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
+        one = judge(with_chrony(conf), step_updates="unmanaged", **RAC)["never_steps"]
+        assert one.status == "skip"
+
+    @pytest.mark.parametrize(
+        ("argv", "options", "status"),
+        [
+            ("/usr/sbin/ntpd -u ntp:ntp -g -x", "-g -x", "pass"),
+            ("/usr/sbin/ntpd -u ntp:ntp -gx", "-gx", "pass"),
+            ("/usr/sbin/ntpd -u ntp:ntp -g", "-g -x", "fail"),
+            ("/usr/sbin/ntpd -u ntp:ntp -g -x", "-g", "fail"),
+            ("/usr/sbin/ntpd -u xntp:x", "-g", "fail"),
+        ],
+    )
+    def test_ntpd_now_and_after_the_next_boot(self, judge, argv, options, status):
+        machine = with_ntpd(argv, options)
+        one = judge(machine, **RAC)["never_steps"]
+        assert one.status == status
+        assert "/etc/sysconfig/ntpd" in one.persisted
+
+    def test_an_ntpd_that_a_script_starts_is_not_told_for_the_next_boot(self, judge):
+        machine = with_ntpd("/usr/sbin/ntpd -x", "-x")
+        machine.command(" ".join(SHOW), shown(ntpd="enabled /usr/libexec/ntp-wrapper"))
+        assert judge(machine, **RAC)["never_steps"].status == "warn"
+
+    def test_timesyncd_is_enough_for_one_instance_and_not_for_a_node(self, judge):
+        machine = daemon(bare(), "/usr/lib/systemd/systemd-timesyncd")
+        machine.command(" ".join(SHOW), shown(systemd_timesyncd="enabled /x"))
+        machine.command(" ".join(TIMEDATECTL), "NTPSynchronized=yes\n")
+        assert judge(machine, **SINGLE)["never_steps"].status == "pass"
+        assert judge(machine, **RAC)["never_steps"].status == "warn"
+        found = judge(machine, sources=3, **SINGLE)
+        assert (found["sources"].status, found["offset"].status) == ("pass", "skip")
+
+    def test_phc2sys_with_a_threshold(self, judge):
+        for argv, status in (("-a -r", "pass"), ("-a -r -S 0.1", "fail")):
+            machine = daemon(bare(), f"/usr/sbin/phc2sys {argv}")
+            machine.command(" ".join(SHOW), shown(phc2sys="enabled /usr/sbin/phc2sys"))
+            found = judge(machine, **RAC)
+            assert found["never_steps"].status == status
+            assert found["sources"].status == "skip"
+
+
+class TestSourcesAndOffset:
+    def test_fewer_answer_than_the_policy_wants(self, judge):
+        one = judge(with_chrony(), sources=2, **SINGLE)["sources"]
+        assert (one.status, one.running) == ("warn", "1 of 3 answer, followed: 127.0.0.1")
+
+    def test_a_clock_without_a_source_says_an_offset_of_nothing(self, judge):
+        machine = answers(with_chrony(), "tracking-no-source", "sources-none-reached")
+        found = judge(machine, **SINGLE)
+        assert (found["sources"].status, found["offset"].status) == ("fail", "error")
+
+    def test_the_offset_at_its_edge(self, judge):
+        told = (FIXTURES / "chrony-4.3-tracking.csv").read_text()
+        now = told.split(",")[4]
+        for offset, status in (("-1.000000000", "pass"), ("1.000001000", "fail")):
+            machine = with_chrony()
+            machine.command(" ".join(TRACKING), told.replace(now, offset, 1))
+            one = judge(machine, **SINGLE)["offset"]
+            assert one.status == status
+            assert one.values == {"clock_offset_ms": round(float(offset) * 1000, 3)}
+
+    def test_ntpq(self, judge):
+        found = judge(with_ntpd("/usr/sbin/ntpd -x", "-x"), **SINGLE)
+        assert found["sources"].running == "2 of 3 answer, followed: 192.0.2.1"
+        assert found["offset"].values == {"clock_offset_ms": -1.254}
+
+    def test_a_daemon_that_does_not_answer(self, judge):
+        machine = with_chrony()
+        machine.command(" ".join(SOURCES), "Could not open connection to daemon\n", rc=1)
+        found = judge(machine, **SINGLE)
+        assert (found["sources"].status, found["offset"].status) == ("error", "error")
+
+    def test_a_hostile_answer_is_no_source(self, judge):
+        machine = with_chrony()
+        machine.command(" ".join(SOURCES), "^,*,\x1b[2J,8,0,17,1,0.1,0.1,0.1\n")
+        one = judge(machine, **SINGLE)["sources"]
+        assert one.status == "error"
+        assert "\x1b" not in str(one.as_dict())
+
+
+class TestClockSource:
+    @pytest.mark.parametrize(
+        ("name", "status"),
+        [("tsc", "pass"), ("kvm-clock", "pass"), ("hpet", "fail"), ("jiffies", "fail")]
+        + [("acpi_pm", "fail"), ("xen", "warn")],
+    )
+    def test_each(self, judge, name, status):
+        machine = with_chrony().file(CURRENT, name + "\n")
+        one = judge(machine, **SINGLE)["clock_source"]
+        assert one.status == status
+        assert one.status == "pass" or "tsc is available" in one.fix
+
+    def test_a_kernel_that_does_not_tell(self, judge):
+        machine = with_chrony().remove(CURRENT)
+        assert judge(machine, **SINGLE)["clock_source"].status == "skip"
+
+
+class TestClusterware:
+    @pytest.mark.parametrize(
+        ("machine", "said", "status"),
+        [
+            (with_chrony, OBSERVER, "pass"),
+            (with_chrony, ACTIVE, "fail"),
+            (bare, OBSERVER, "fail"),
+            (bare, ACTIVE, "warn"),
+            (with_chrony, "CRS-4639: Could not contact\n", "error"),
+        ],
+    )
+    def test_each_mode_with_and_without_a_daemon(self, judge, machine, said, status):
+        host = machine()
+        host.commands.setdefault(" ".join(SHOW), packs.Output(0, shown(), ""))
+        found = judge(with_clusterware(host, said))
+        assert found["ctss"].status == status
+        if (machine, said) == (bare, ACTIVE):
+            assert found["one_daemon"].status == "warn"
+
+    def test_what_was_left_is_named(self, judge):
+        machine = bare().file("/etc/ntp.conf", "server 192.0.2.1\n")
+        machine.command(" ".join(SHOW), shown())
+        assert "left: /etc/ntp.conf" in judge(with_clusterware(machine, OBSERVER))["ctss"].why
+
+    def test_a_node_is_told_by_its_clusterware(self, judge):
+        conf = DEBIAN.replace("makestep 1 3", "makestep 1 -1")
+        found = judge(with_clusterware(with_chrony(conf), OBSERVER))
+        assert found["never_steps"].status == "fail"
+
+
+#: A configuration whose folder is read last, and steps for ever.
+LATE = f"pool ntp.example.com\nmakestep 0.5 -1\nconfdir {FOLDER}\n"
+
+
+class TestPlan:
+    def test_one_drop_in_that_keeps_the_threshold(self):
+        plan = plan_of(with_chrony(LATE), **RAC)
+        assert plan.changes == [FileChange(DROP_IN, HEADER + "makestep 0.5 3\n", None)]
+        assert plan.refusals == []
+        assert "restart it while no database runs" in plan.pending[0]
+
+    @pytest.mark.parametrize("updates", [0, 1, 3, 100])
+    def test_what_was_applied_is_planned_no_more(self, judge, updates):
+        machine = with_chrony(LATE)
+        (change,) = plan_of(machine, step_updates=updates, **RAC).changes
+        assert isinstance(change, FileChange)
+        machine.evidence = {
+            key: one for key, one in machine.evidence.items() if key.startswith("argument:")
+        }
+        machine.file(change.path, str(change.content))
+        assert plan_of(machine, step_updates=updates, **RAC) == Plan([], [], [], [])
+        assert judge(machine, step_updates=updates, **RAC)["never_steps"].status == "pass"
+
+    def test_nothing_is_raised(self):
+        assert plan_of(with_chrony(LATE.replace("-1", "1")), **RAC).changes == []
+
+    def test_a_drop_in_that_would_lose_is_refused_with_the_line_that_counts(self):
+        plan = plan_of(with_chrony(DEBIAN.replace("makestep 1 3", "makestep 1 -1")), **RAC)
+        assert plan.changes == []
+        line = 1 + DEBIAN.split("\n").index("makestep 1 3")
+        assert f"{CONF}:{line} (makestep 1 -1) counts" in plan.refusals[0].reason
+
+    def test_a_later_file_of_the_folder_is_a_rival(self):
+        machine = with_chrony(LATE).file(FOLDER + "/zzz.conf", "makestep 2 -1\n")
+        assert f"{FOLDER}/zzz.conf:1" in plan_of(machine, **RAC).refusals[0].reason
+
+    def test_a_file_of_somebody_else_under_that_name_stays(self):
+        machine = with_chrony(LATE).file(DROP_IN, "makestep 9 -1\n")
+        plan = plan_of(machine, **RAC)
+        assert plan.changes == []
+        assert plan.refusals
+
+    def test_a_folder_that_is_not_there_is_not_made(self):
+        machine = with_chrony(LATE.replace(FOLDER, "/etc/chrony/nowhere"))
+        assert plan_of(machine, **RAC).refusals
+
+    @pytest.mark.parametrize(
+        ("machine", "changes"),
+        [
+            (bare(), {}),
+            (with_chrony(LATE), {"step_updates": "unmanaged", **RAC}),
+            (with_ntpd("/usr/sbin/ntpd -g", "-g"), RAC),
+        ],
+    )
+    def test_nothing_is_planned_for_what_is_not_ours(self, machine, changes):
+        plan = plan_of(machine, **changes)
+        assert (plan.changes, plan.refusals) == ([], [])
+        assert plan.pending
+
+    def test_what_may_not_be_read_is_not_guessed(self):
+        machine = with_chrony(LATE).deny(FOLDER)
+        with pytest.raises(Denied):
+            plan_of(machine, **RAC)
+        machine = with_chrony(LATE)
+        del machine.evidence["argument:700:1"]
+        with pytest.raises(Denied):
+            plan_of(machine.deny("argument:700:1"), **RAC)
