@@ -117,6 +117,26 @@ def test_what_a_kernel_keeps_for_itself_is_no_difference_of_memory(tmp_path):
     assert ("hardware", "memory_mib") not in differences(found)
 
 
+@pytest.mark.parametrize(
+    ("offsets", "status"),
+    [((0.4, -20.0, 79.9, 80.0), "pass"), ((0.4, -20.1, 79.9, 80.0), "warn")],
+)
+def test_the_spread_of_the_clocks_and_not_each_difference(tmp_path, offsets, status):
+    """By what each node's daemon tells of its own clock (time_sync.offset)."""
+    lines = nodes()
+    for told, offset in zip(lines, offsets, strict=True):
+        one = next(one for one in told["findings"] if one["check"] == "cluster_nodes.clock")
+        values = {"clock_offset_ms": offset}
+        more = {"check": "time_sync.offset", "control": "time_sync", "values": values}
+        told["findings"].append({**one, **more, "title": "The clock is right"})
+    _, found = rendered(tmp_path, lines)
+    (clock,) = [one for one in found if one["check"] == "cluster_nodes.clock"]
+    assert clock["status"] == status
+    assert (clock["values"] == {f"db{n}": o for n, o in enumerate(offsets, 1)}) == (
+        status == "warn"
+    )
+
+
 def test_what_is_not_known_of_a_node_is_said_and_not_averaged_away(tmp_path):
     secretive = node("db2").deny("/sys/class/net/eth1/mtu")
     _, found = rendered(tmp_path, nodes(db2=secretive))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.checking import Rule
@@ -18,6 +18,8 @@ _FAILS = ("mtu ", "huge_pages")
 #: Of numbers that a machine of the same kind has a little more or less of: the share of the largest
 #: that is no difference (what a kernel keeps for itself at boot).
 _TOLERANCE = {"memory_mib": 0.01}
+#: Of what is measured: how far apart the lowest and the highest may be, in the unit of the name.
+_SPREAD = {"clock_offset_ms": 100.0}
 
 _TRAITS: tuple[Rule, ...] = (
     rules_traits.software,
@@ -110,7 +112,7 @@ def _trait(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str
         why = f"{name} is not known of {', '.join(unknown)}: its own finding says why."
         told.append(_told(check, ERROR, why, title=title, desired=SAME))
     groups = alike(known, _TOLERANCE.get(name, 0))
-    if len(groups) > 1:
+    if len(groups) > 1 and not _is_within(known.values(), _SPREAD.get(name)):
         told.append(
             _told(
                 check,
@@ -205,6 +207,14 @@ def alike(by_host: Mapping[str, Any], tolerance: float = 0) -> list[Same]:
         else:
             groups.append(Same(value, [host]))
     return sorted(groups, key=lambda group: -len(group.hosts))
+
+
+def _is_within(values: Collection[Any], spread: float | None) -> bool:
+    """Whether measured numbers lie as close together as they may; never for anything else."""
+    numbers = [one for one in values if isinstance(one, (int, float))]
+    if spread is None or len(numbers) != len(list(values)):
+        return False
+    return max(numbers) - min(numbers) <= spread
 
 
 def _equal(one: Any, other: Any, tolerance: float) -> bool:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol
 NAME = "cluster_nodes"
 COMPLETE = "cluster_nodes.complete"
 _SOFTWARE = "cluster_nodes.software"
+#: What checks of other controls measure of a node, and the check that compares it.
+_MEASURED = {"time_sync.offset": "cluster_nodes.clock"}
 
 #: A host says the name of its cluster: no more of it than a name has.
 _NO_NAME = re.compile(r"[^A-Za-z0-9._ -]")
@@ -89,7 +91,11 @@ def clusters_of(states: Iterable[State]) -> list[Cluster]:
 
 def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
     own = [one for one in state.findings if one["control"] == NAME]
-    traits = {one["check"]: one["values"] for one in own if one["values"]}
+    traits = {one["check"]: dict(one["values"]) for one in own if one["values"]}
+    for finding in state.findings:
+        compared_by = _MEASURED.get(finding["check"], "")
+        if compared_by in traits and finding["values"]:
+            traits[compared_by].update(finding["values"])
     bare = partial(_bare, _names_of(state.name, own_name, traits))
     verdicts: dict[tuple[str, str], Verdict] = {}
     for finding in state.findings:
