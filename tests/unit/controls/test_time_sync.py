@@ -18,68 +18,23 @@ from ansible.module_utils.hostproof.controls.time_sync.facts import (
 from ansible.module_utils.hostproof.errors import Denied
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import RecordedHost
+from clock_packs import (
+    CONF,
+    DEBIAN,
+    FIXTURES,
+    FOLDER,
+    answers,
+    bare,
+    daemon,
+    shown,
+    with_chrony,
+)
 from default_policies import changed_policy
 
-FIXTURES = packs.FIXTURES / "chrony"
-DEBIAN = (FIXTURES / "debian-12-chrony.conf").read_text()
-CONF = "/etc/chrony/chrony.conf"
-FOLDER = "/etc/chrony/conf.d"
 DROP_IN = FOLDER + "/zz-hostproof-time_sync.conf"
 HEADER = "# Written by Hostproof (role time_sync): change the policy, not this file.\n"
 SINGLE = {"profile": "oracle_19c_single"}
 RAC = {"profile": "rac_asm"}
-BOOTED = "btime 1700000000\n"
-
-
-def shown(**units: str) -> str:
-    """What systemctl show prints (made up): a unit is its state and its command."""
-    blocks = []
-    for name, told in units.items():
-        state, _, argv = told.partition(" ")
-        unit = name.replace("_", "-") + ".service"
-        command = f"{{ path={argv.split()[0]} ; argv[]={argv} ; ignore_errors=no }}" if argv else ""
-        blocks.append(
-            f"EnvironmentFiles=/etc/sysconfig/{name} (ignore_errors=yes)\n"
-            f"ExecStart={command}\nId={unit}\nActiveState=active\nUnitFileState={state}\n"
-        )
-    return "\n".join([*blocks, "Id=unknown.service\nActiveState=inactive\nUnitFileState=\n"])
-
-
-def daemon(machine: packs.Machine, argv: str, pid: int = 700, **more: Any) -> packs.Machine:
-    words = argv.split()
-    more = {"exe": words[0], "exe_uid": 0, **more}
-    one = {"pid": pid, "uid": 110, "gid": 110, "started": 9.5, "argv0": words[0], **more}
-    machine.running.append(one)
-    for number in range(1, 32):
-        key = f"argument:{pid}:{number}"
-        told = {"text": words[number]} if number < len(words) else {"error": "absent"}
-        machine.evidence[key] = {
-            "kind": "argument",
-            "at": packs.RECORDED_AT,
-            "message": key,
-            **told,
-        }
-    return machine
-
-
-def bare() -> packs.Machine:
-    machine = packs.linux().file("/proc/stat", "cpu 1 2 3\n" + BOOTED)
-    machine.file(CURRENT, "tsc\n").file(
-        CURRENT.replace("current", "available"), "tsc hpet acpi_pm\n"
-    )
-    return machine.file("/proc/sys/kernel/osrelease", "6.1.0-31-amd64\n")
-
-
-def with_chrony(conf: str = DEBIAN, argv: str = "/usr/sbin/chronyd -F 1") -> packs.Machine:
-    machine = daemon(bare(), argv).file(CONF, conf).folder(FOLDER)
-    machine.command(" ".join(SHOW), shown(chrony="enabled /usr/sbin/chronyd $DAEMON_OPTS"))
-    return answers(machine, "tracking", "sources")
-
-
-def answers(machine: packs.Machine, tracking: str, sources: str) -> packs.Machine:
-    for argv, name in ((TRACKING, tracking), (SOURCES, sources)):
-        machine.command(" ".join(argv), (FIXTURES / f"chrony-4.3-{name}.csv").read_text())
-    return machine
 
 
 def with_ntpd(argv: str, options: str, enabled: str = "enabled") -> packs.Machine:
@@ -185,6 +140,9 @@ class TestOneDaemon:
     def test_what_only_has_the_name_does_not_count(self, judge):
         machine = daemon(with_chrony(), "/tmp/ntpd", pid=701, exe="/tmp/sleep", exe_uid=1000)
         daemon(machine, "/home/x/phc2sys", pid=702, exe_uid=1000)
+        machine.running[:0] = [
+            {**machine.running[0], "uid": 54321, "argv0": "/usr/sbin/ntpd", "exe": "/usr/sbin/ntpd"}
+        ]
         assert judge(machine, **SINGLE)["one_daemon"].status == "pass"
 
     def test_a_chronyd_that_only_serves_keeps_no_clock(self, judge):
@@ -245,6 +203,10 @@ class TestNeverSteps:
         machine = with_chrony(argv="/usr/sbin/chronyd -f /etc/own.conf")
         machine.file("/etc/own.conf", "makestep 1 -1\n")
         assert judge(machine, **RAC)["never_steps"].status == "fail"
+
+    def test_a_configuration_without_its_whole_path(self, judge):
+        machine = with_chrony(argv="/usr/sbin/chronyd -f own.conf")
+        assert judge(machine, **RAC)["never_steps"].status == "error"
 
     def test_two_places_of_which_one_is_read(self, judge):
         machine = with_chrony().file("/etc/chrony.conf", "makestep 1 -1\n")

@@ -45,6 +45,8 @@ NTPQ = ["ntpq", "-pn"]
 TIMEDATECTL = ["timedatectl", "show", "--property=NTPSynchronized"]
 #: Seconds for each of these, which ask a daemon of this host.
 _LIMIT = 10.0
+#: login.defs(5), UID_MIN: from here on accounts are people's and applications'.
+_PEOPLE = 1000
 #: More arguments than such a daemon takes.
 _ARGUMENTS = 32
 
@@ -163,7 +165,10 @@ def _read_keepers(host: Host) -> Dict[str, Daemon]:
 
 
 def _is_real(process: Process, name: str) -> bool:
-    """Anybody can choose the name that a process shows; these programs are root's."""
+    """Anybody can choose the name that a process shows, and start these programs of root's without
+    the right to set the clock: those that keep it run as accounts of the system."""
+    if process.uid >= _PEOPLE:
+        return False
     if process.exe is None:
         return True
     program = process.exe.rpartition("/")[2].partition(" (deleted)")[0]
@@ -241,7 +246,10 @@ def _chrony_path(host: Host, keepers: Dict[str, Daemon]) -> str:
     daemon = keepers.get(CHRONYD)
     arguments = known(daemon.arguments) if daemon else ()
     if "-f" in arguments[:-1]:
-        return arguments[arguments.index("-f") + 1]
+        path = arguments[arguments.index("-f") + 1]
+        if not path.startswith("/"):
+            raise Unanswered("processes:keepers", "chronyd was started with -f and no whole path")
+        return path
     there = [path for path in CHRONY_CONF if _is_there(host, path)]
     if len(there) > 1:
         raise Unanswered(
