@@ -42,6 +42,7 @@ KEYS = {
     "latency_tcp": ("changed", "windows", "remarks", "table"),
     "listener_probe": ("changed", "sent", "pings", "burst"),
     "oracle_parameter": ("changed", "diff", "parameters", "version", "parameter_file"),
+    "packet_path": ("changed", "passed", "ways"),
     "sga_cost": ("changed", "table", "rows", "size", "reasons", "first_touch", "ratios"),
     "storage_type": ("changed", "storage", "lines", "seconds"),
 }
