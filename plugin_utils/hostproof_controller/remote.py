@@ -197,8 +197,7 @@ class PayloadAction(ActionBase):
     def _by_payload(
         self, interpreter: str, params: dict[str, Any], controls: list[str]
     ) -> dict[str, Any]:
-        # What does not travel far need not be small, which takes time to undo.
-        for compression in payload.COMPRESSIONS[self._is_here :]:
+        for compression in payload.COMPRESSIONS:
             output, mark = self._send(interpreter, params, controls, compression)
             if output["rc"] != payload.NO_COMPRESSION or mark in output["stdout"]:
                 break
