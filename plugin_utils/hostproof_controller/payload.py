@@ -29,6 +29,7 @@ from ansible.module_utils.hostproof import bounded
 from . import kept
 from . import sources as travelling
 from .layout import LIBRARY, ROOT
+from .short_names import keywords_of
 from .sources import MODULES, PACKAGE, Source
 
 #: Smaller by a fifth, but a Python can be built without it: then the second one is sent.
@@ -256,8 +257,10 @@ def all_sources() -> dict[str, Source]:
 
 
 def _prepare_all() -> bytes:
+    keywords = set().union(*(keywords_of(content.decode()) for _, content in _read().values()))
     prepared = {
-        name: travelling.prepare(name, path, content) for name, (path, content) in _read().items()
+        name: travelling.prepare(name, path, content, keywords)
+        for name, (path, content) in _read().items()
     }
     return json.dumps(prepared).encode()
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The same program with short names for what is local to a function: less to send.
 
-A name stays as it is wherever it could be seen from outside: parameters, what is global or built
-in, functions within functions. What comes of it is compared with what it was made of, and sent only
+A name stays as it is wherever it could be seen from outside: what is global or built in, functions
+within functions, and parameters but for those of private functions whose name no call anywhere
+gives. What comes of it is compared with what it was made of, and sent only
 where nothing but these names differs.
 """
 
@@ -27,16 +28,35 @@ _PIECE = re.compile(r"""(?:'[^'\n]*'|"[^"\n]*")|(?<![\w.])([A-Za-z_]\w*)|.""", r
 _Change = tuple[int, int, int, bytes]
 
 
-def shorten(text: str) -> str:
-    """The text with short names, on the same lines."""
+def keywords_of(text: str) -> set[str]:
+    """The names that calls give to arguments."""
+    return {
+        node.arg
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.keyword) and node.arg is not None
+    }
+
+
+def shorten(text: str, keywords: set[str] | None = None) -> str:
+    """The text with short names, on the same lines. ``keywords`` are those of all that it could be
+    called from; None where that is not known."""
     tree = ast.parse(text)
     known = _module_names(tree) | set(dir(builtins))
     # Columns of ast are bytes.
     lines = [line.encode() for line in io.StringIO(text, newline="\n")]
     changes: list[_Change] = []
+    private = [] if keywords is None else list(_private(tree))
     for function in _functions(tree):
-        short = _short_names(function, known)
+        own = {}
+        if function in private:
+            own = {one.arg: one for one in function.args.args if one.arg not in (keywords or ())}
+        short = _short_names(function, known, set(own))
         changes += _changes(function, short, lines)
+        for name, one in own.items():
+            if name in short:
+                end = one.col_offset + len(name.encode())
+                changes.append((one.lineno, one.col_offset, end, short[name].encode()))
+                one.arg = short[name]
         _rename(function, short)
     for row, begin, end, name in sorted(set(changes), reverse=True):
         line = lines[row - 1]
@@ -62,23 +82,39 @@ def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
             yield from _functions(child)
 
 
+def _private(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Functions that nobody outside calls by their name, nor with ``**``."""
+    unpacking = {
+        ast.unparse(node.func)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and any(one.arg is None for one in node.keywords)
+    }
+    for node in tree.body:
+        is_private = isinstance(node, ast.FunctionDef) and node.name.startswith("_")
+        if is_private and not node.decorator_list and node.name not in unpacking:
+            yield node
+
+
 def _module_names(node: ast.AST) -> set[str]:
-    """What is named outside functions, in classes too."""
+    """What is named outside functions and classes: what a class has, no function sees by itself."""
     found = set()
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.ClassDef):
             found.add(child.name)
-        elif isinstance(child, ast.alias):
+            continue
+        if isinstance(child, ast.alias):
             found.add((child.asname or child.name).partition(".")[0])
         elif isinstance(child, ast.Name):
             found.add(child.id)
-        if not isinstance(child, ast.FunctionDef):
-            found |= _module_names(child)
+        found |= _module_names(child)
     return found
 
 
-def _short_names(function: ast.FunctionDef, known: set[str]) -> dict[str, str]:
-    """Local names of a function to shorter ones, each function's beginning with the first."""
+def _short_names(
+    function: ast.FunctionDef, known: set[str], parameters: set[str]
+) -> dict[str, str]:
+    """Local names of a function, and those parameters, to shorter ones, each function's beginning
+    with the first."""
     bound: dict[str, None] = {}
     used: set[str] = set()
     kept = set(known)
@@ -90,7 +126,10 @@ def _short_names(function: ast.FunctionDef, known: set[str]) -> dict[str, str]:
         elif isinstance(node, ast.ExceptHandler) and node.name:
             bound[node.name] = None
         elif isinstance(node, ast.arg):
-            kept.add(node.arg)
+            if node.arg in parameters and node in function.args.args:
+                bound[node.arg] = None
+            else:
+                kept.add(node.arg)
         elif isinstance(node, ast.FunctionDef):
             kept.add(node.name)
         elif isinstance(node, ast.alias):

@@ -73,12 +73,13 @@ def _as_checkout(path: Path) -> bytes:
     return path.read_bytes().replace(OF_COLLECTION.encode(), b"ansible.module_utils.")
 
 
-def prepare(name: str, path: Path, content: bytes) -> Source:
+def prepare(name: str, path: Path, content: bytes, keywords: set[str]) -> Source:
+    """``keywords`` are the names of arguments in the calls of all that travels."""
     text = content.decode("utf-8")
     is_package = path.name == "__init__.py"
     tree = ast.parse(text)
     imports = tuple(sorted(set(_imports(tree, name, is_package))))
-    return Source(str(path), shorten(tighten(strip(text, tree))), imports)
+    return Source(str(path), shorten(tighten(strip(text, tree)), keywords), imports)
 
 
 def closure(sources: dict[str, Source], roots: Iterable[str]) -> list[str]:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from hostproof_controller import payload, policies, sources
-from hostproof_controller.short_names import shorten
+from hostproof_controller.short_names import keywords_of, shorten
 from test_payload import FILES, ROOT, ask
 
+KEYWORDS = set().union(*(keywords_of(path.read_text()) for path in FILES))
 PACKS = sorted((ROOT / "docs/examples/evidence").glob("*.json"))
 
 
@@ -17,7 +18,9 @@ class _Places(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         names: dict[str, str] = {}
         for one in ast.walk(node):
-            if isinstance(one, ast.Name):
+            if isinstance(one, ast.arg):
+                one.arg = names.setdefault(one.arg, f"n{len(names)}")
+            elif isinstance(one, ast.Name):
                 one.id = names.setdefault(one.id, f"n{len(names)}")
             elif isinstance(one, ast.ExceptHandler) and one.name:
                 one.name = names.setdefault(one.name, f"n{len(names)}")
@@ -31,7 +34,7 @@ def form(text: str) -> str:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_source_keeps_its_form_and_its_lines(path: Path):
     text = sources.strip(path.read_text())
-    found = shorten(sources.tighten(text))
+    found = shorten(sources.tighten(text), KEYWORDS)
     assert form(found) == form(text)
     assert found.count("\n") == text.count("\n")
     ast.parse(found, feature_version=(3, 6))
@@ -85,11 +88,50 @@ def test_a_local_name_becomes_a_letter(text, short):
         "def f():\n value=1\n class A:\n  value=value\n return A\n",
         "def f():\n def value():pass\n return value\n",
         "def f():\n return lambda value:value\n",
-        # One of a class that the function reads.
-        "class A:\n value=1\n def f(self):\n  value=2\n  return value\n",
     ],
 )
 def test_what_could_be_seen_from_outside_keeps_its_name(text):
+    assert shorten(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("def _f(value):\n return value\n", "def _f(a):\n return a\n"),
+        ("def _f(value=1):\n return f'{value}'\n", "def _f(a=1):\n return f'{a}'\n"),
+        # What a class has, none of its functions sees by itself.
+        (
+            "class A:\n value=1\n def f(self):\n  value=2\n  return value\n",
+            "class A:\n value=1\n def f(self):\n  a=2\n  return a\n",
+        ),
+    ],
+)
+def test_a_parameter_that_nobody_gives_by_name_becomes_a_letter(text, short):
+    assert shorten(text, set()) == short
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(value):\n return value\n",
+        "class A:\n def _f(self,value):\n  return value\n",
+        "def _f(*,value):\n return value\n",
+        "def _f(*value,**more):\n return value,more\n",
+        "@known\ndef _f(value):\n return value\n",
+        "def _f(value):\n return value\ndef g(x):\n return _f(**x)\n",
+        "def _f(value):\n return lambda value:value\n",
+        "def _f(value):\n def g(value):return value\n return g(value)\n",
+    ],
+)
+def test_any_other_parameter_keeps_its_name(text):
+    assert shorten(text, set()) == text
+
+
+def test_a_parameter_that_any_call_gives_by_name_keeps_it():
+    keywords = keywords_of("g(1, value=2)\nh(**more)\n")
+    assert keywords == {"value"}
+    text = "def _f(value):\n return value\n"
+    assert shorten(text, keywords) == text
     assert shorten(text) == text
 
 
