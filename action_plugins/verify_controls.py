@@ -17,7 +17,7 @@ import_module("hostproof_controller")  # It says where the rest is.
 from ansible.module_utils.parsing.convert_bool import boolean
 from hostproof_controller import answers, policies, remote, runs
 
-remote.prepare()
+remote.prepare("verify_controls")
 remote.validator("verify_controls")
 
 #: As in the module: what fails the task, by O(fail_on).

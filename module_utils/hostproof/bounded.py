@@ -32,17 +32,21 @@ def inflate(packed: bytes, most: int) -> bytes:
 def loads(text: bytes, most_values: int = MOST_VALUES) -> Any:
     """The value of ASCII JSON with at most ``most_values`` values."""
     decoded = text.decode("ascii")
-    # Eight for a text with a few escaped ones within.
-    many = decoded.count('"') > 8 * most_values
-    # Texts are taken out only where it could be too many with them: nearly nobody's answer.
-    if not many and _marks(decoded) > most_values:
-        many = _marks(_TEXT.sub("", decoded)) > most_values
-    if many:
+    # No value is shorter than a character with a comma behind it.
+    if len(decoded) > most_values and _holds_many(decoded, most_values):
         raise ValueError(f"it holds more than {most_values} values")
     try:
         return json.loads(decoded)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
+
+
+def _holds_many(decoded: str, most_values: int) -> bool:
+    # Eight for a text with a few escaped ones within.
+    if decoded.count('"') > 8 * most_values:
+        return True
+    # Texts are taken out only where it could be too many with them: nearly nobody's answer.
+    return _marks(decoded) > most_values and _marks(_TEXT.sub("", decoded)) > most_values
 
 
 def _marks(text: str) -> int:

@@ -56,22 +56,30 @@ class Answer(dict[str, Any]):
     plain = False
 
 
-#: A character that JSON wrote out.
-_WRITTEN_OUT = re.compile(r"\\u([0-9a-fA-F]{4})")
+#: What may follow a backslash in JSON where nothing is written out, and how many are looked at.
+_HARMLESS = frozenset('"\\/nt')
+_MOST_ESCAPES = 2000
 
 
 def is_plain(text: str) -> bool:
-    """Whether every text in this ASCII JSON is printable: known at once, without going through it.
+    """Whether every text in this ASCII JSON is printable: known without going through it.
 
     False where that cannot be seen so easily.
     """
-    # A pair first: what follows it is no escape.
-    for harmless in ("\\\\", '\\"', "\\/", "\\n", "\\t"):
-        text = text.replace(harmless, "")
-    codes = _WRITTEN_OUT.findall(text)
-    if "\x7f" in text or text.count("\\") != len(codes):
+    if "\x7f" in text:
         return False
-    return all(chr(int(code, 16)).isprintable() for code in codes)
+    place = text.find("\\")
+    for _ in range(_MOST_ESCAPES):
+        if place < 0:
+            return True
+        follows = text[place + 1]
+        if follows == "u":
+            if not chr(int(text[place + 2 : place + 6], 16)).isprintable():
+                return False
+        elif follows not in _HARMLESS:
+            return False
+        place = text.find("\\", place + 2)
+    return False
 
 
 def command(interpreter: str, payload: bytes, compression: str) -> str:
@@ -291,7 +299,10 @@ def _folder() -> Path:
     return kept.folder_of("payload", version())
 
 
-def prime() -> None:
-    """Prepare what all workers share, before they are forked."""
+def prime(module: str = "", controls: Iterable[str] = ()) -> None:
+    """Prepare what all workers share, before they are forked; a payload if it is there already."""
     if not (_folder() / "sources.json").exists():
         all_sources()
+    chosen = tuple(sorted(controls))
+    if (_folder() / f"{_name(module, chosen)}.{COMPRESSIONS[0]}").exists():
+        _payload(module, chosen, COMPRESSIONS[0])

@@ -41,11 +41,14 @@ class Failed(Exception):
     """The task fails with this message: one sentence."""
 
 
-def prepare() -> None:
-    """What every worker needs, made before they are forked: the strategy loads action plugins."""
+def prepare(module: str = "") -> None:
+    """What every worker needs, made before they are forked: the strategy loads action plugins.
+
+    Of ``module`` it is taken that all controls are asked for.
+    """
     runs.name_folders()
-    payload.prime()
     policies.prime()
+    payload.prime(module, policies.controls() if module else ())
     # Looking for garbage writes to all that there is: each worker would have its own inventory.
     gc.freeze()
 

@@ -133,14 +133,18 @@ class _Frequent:
         self.seen: dict[str | None, int] = {}
         self.total = 0
 
-    def add(self, text: str | None) -> None:
-        self.total += 1
+    def add(self, text: str | None, times: int) -> None:
+        self.total += times
         if text in self.seen:
-            self.seen[text] += 1
+            self.seen[text] += times
         elif len(self.seen) < self.MOST:
-            self.seen[text] = 1
+            self.seen[text] = times
         else:
-            self.seen = {one: count - 1 for one, count in self.seen.items() if count > 1}
+            # Each of it is counted against one of every other.
+            least = min(times, *self.seen.values())
+            self.seen = {one: count - least for one, count in self.seen.items() if count > least}
+            if times > least:
+                self.seen[text] = times - least
 
     def common(self) -> list[str | None]:
         """The text that a good part of the findings share; what few hosts say is not common."""
@@ -174,6 +178,7 @@ class Survey:
         self.severities: dict[str, str] = {}
         self.first = First()
         self._findings = 0
+        self._alike: dict[int, tuple[Shared, int]] = {}
         self._texts: dict[tuple[str, str], dict[str, _Frequent]] = {}
         self._titles: dict[str, _Frequent] = {}
 
@@ -182,10 +187,12 @@ class Survey:
         if is_host:
             self.first.add(state)
         for finding in state.findings:
-            texts = _texts_of(finding)
-            if is_host:
-                self._findings += _size_of(finding)
-            self._add_texts(finding, texts)
+            if is_host and isinstance(finding, Shared):
+                # One for all, when all are known.
+                count = self._alike.get(id(finding), (finding, 0))[1]
+                self._alike[id(finding)] = finding, count + 1
+            else:
+                self._add_finding(finding, is_host, 1)
             if finding["status"] == WAIVED:
                 waiver = finding["waiver"]
                 self.waivers.add(tuple(sorted(waiver.items())))
@@ -199,7 +206,16 @@ class Survey:
             known = sorted(one for one in [*self.recorded, *recorded] if one)
             self.recorded = [known[0], known[-1]] if known else [None]
 
-    def _add_texts(self, finding: dict[str, Any], texts: dict[str, str | None]) -> None:
+    def _settle(self) -> None:
+        """Count what several hosts say alike."""
+        alike, self._alike = self._alike, {}
+        for finding, count in alike.values():
+            self._add_finding(finding, True, count)
+
+    def _add_finding(self, finding: dict[str, Any], is_host: bool, times: int) -> None:
+        if is_host:
+            self._findings += times * _size_of(finding)
+        texts = _texts_of(finding)
         check = finding["check"]
         self.severities[check] = finding["severity"]
         key = (check, finding["status"])
@@ -208,14 +224,15 @@ class Survey:
         by_name = self._texts[key]
         for name, text in texts.items():
             if name != "title":
-                by_name[name].add(text)
+                by_name[name].add(text, times)
         # The appendix has one title a check, whatever the status.
         if check not in self._titles:
             self._titles[check] = _Frequent()
-        self._titles[check].add(texts["title"])
+        self._titles[check].add(texts["title"], times)
 
     @property
     def is_large(self) -> bool:
+        self._settle()
         return self._findings > INLINE_FINDINGS
 
     def texts(self) -> _Texts:
