@@ -58,9 +58,9 @@ def shorten(text: str, keywords: set[str] | None = None) -> str:
                 changes.append((one.lineno, one.col_offset, end, short[name].encode()))
                 one.arg = short[name]
         _rename(function, short)
-    for row, begin, end, name in sorted(set(changes), reverse=True):
+    for row, begin, end, instead in sorted(set(changes), reverse=True):
         line = lines[row - 1]
-        lines[row - 1] = line[:begin] + name + line[end:]
+        lines[row - 1] = line[:begin] + instead + line[end:]
     shortened = b"".join(lines).decode()
     return shortened if _is(tree, shortened) else text
 
@@ -90,8 +90,9 @@ def _private(tree: ast.Module) -> Iterator[ast.FunctionDef]:
         if isinstance(node, ast.Call) and any(one.arg is None for one in node.keywords)
     }
     for node in tree.body:
-        is_private = isinstance(node, ast.FunctionDef) and node.name.startswith("_")
-        if is_private and not node.decorator_list and node.name not in unpacking:
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+            continue
+        if node.name.startswith("_") and node.name not in unpacking:
             yield node
 
 
@@ -117,7 +118,9 @@ def _short_names(
     with the first."""
     bound: dict[str, None] = {}
     used: set[str] = set()
-    kept = set(known)
+    # What a function is given by default comes from around it, from a class perhaps.
+    around = [*function.args.defaults, *function.args.kw_defaults, *function.decorator_list]
+    kept = known | {name.id for one in around if one for name in _names_in(one)}
     for node in ast.walk(function):
         if isinstance(node, ast.Name):
             used.add(node.id)
@@ -142,6 +145,10 @@ def _short_names(
         return {}
     free = (name for name in _letters() if name not in used and name not in kept)
     return {name: next(free) for name in bound if name not in kept and len(name) > 1}
+
+
+def _names_in(node: ast.AST) -> Iterator[ast.Name]:
+    return (one for one in ast.walk(node) if isinstance(one, ast.Name))
 
 
 def _letters() -> Iterator[str]:

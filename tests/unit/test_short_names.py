@@ -85,6 +85,8 @@ def test_a_local_name_becomes_a_letter(text, short):
         "def f():\n import value\n return value\n",
         "def f():\n global value\n value=1\n",
         "def f():\n value=1\n return locals()\n",
+        # What a parameter is by default, a class has.
+        "class A:\n value=1\n def f(self,x=value):\n  value=x\n  return value\n",
         "def f():\n value=1\n class A:\n  value=value\n return A\n",
         "def f():\n def value():pass\n return value\n",
         "def f():\n return lambda value:value\n",
