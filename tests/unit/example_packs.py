@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 import aix_packs
+import clock_packs
 import example_oracle
 import io_packs
 import kernel_packs
@@ -146,6 +147,7 @@ def policies() -> dict[str, Any]:
     """Of every control, as the role's defaults are."""
     return {
         "async_io": io_packs.policy(),
+        "block_devices": default_policy("block_devices"),
         "flow_control": nic_packs.policy(),
         "hugepages": packs.hugepages_policy(),
         "interconnect": default_policy("interconnect"),
@@ -159,6 +161,7 @@ def policies() -> dict[str, Any]:
         "pre_page_sga": oracle_packs.policy(),
         "process_limits": default_policy("process_limits"),
         "storage_type": storage_policy(),
+        "time_sync": default_policy("time_sync"),
     }
 
 
@@ -336,6 +339,8 @@ def complete(host: str) -> str:
     with_swap(found)
     asking = {"memory_pressure": default_policy("memory_pressure")}
     found = _read(memory(found), found, asking)
+    asking = {"time_sync": default_policy("time_sync")}
+    found = _read(clock_packs.in_time(clock_packs.clocked(parameters)), found, asking)
     found = _read(with_filers(nfs), found, {"storage_type": storage_policy()})
     found = _read(writers(nfs), found, {"io_pacing": aix_packs.io_pacing_policy()})
     found.pop("command:ip -o addr show", None)  # no control told what the host has
@@ -344,6 +349,7 @@ def complete(host: str) -> str:
     at = int(datetime.fromisoformat(pack["recorded_at"]).timestamp())
     writing = example_oracle.writing(host, readings, at)
     found = _read(writing, with_limit(found), {"async_io": io_packs.policy()})
+    found = _read(writing, found, {"block_devices": default_policy("block_devices")})
     _complete(found, readings, pack["recorded_at"])
     content = {**pack, "host": host, "readings": found}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

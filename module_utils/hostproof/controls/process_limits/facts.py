@@ -168,6 +168,7 @@ def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> UnitFacts:
 
 
 def _show(host: Host, argv: List[str]) -> Dict[str, str]:
+    _needs_systemd(host)
     output = host.run(argv)
     if output.rc != 0:
         key = "command:" + " ".join(argv)

@@ -187,6 +187,8 @@ def _read_arguments(host: Host, pid: int) -> Tuple[str, ...]:
 
 
 def _read_units(host: Host) -> List[Unit]:
+    # Absent on a system that is not Linux: nobody has systemctl there.
+    host.read_text(RELEASE_FILE)
     output = host.run(SHOW)
     if output.rc != 0:
         raise Unanswered(
