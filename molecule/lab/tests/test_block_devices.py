@@ -8,7 +8,6 @@ machine as it found it.
 import pytest
 from lab_machine import LabMachine
 
-MAP = "mpatha (dm-0)"
 ENTRY = {"name": "mpath*", "owner": "oracle", "group": "dba", "mode": "0660"}
 MIRRORED = {"block_devices_devices": [{**ENTRY, "redundancy": "normal"}]}
 QUEUES = {
@@ -16,7 +15,6 @@ QUEUES = {
         {**ENTRY, "redundancy": "normal", "scheduler": ["none"], "nr_requests": 64}
     ]
 }
-DISKS = ("dm-0", "sda", "sdb")
 CONF = """defaults {{
 \tuser_friendly_names yes
 \tfind_multipaths no
@@ -31,6 +29,15 @@ blacklist {{
 
 class DiskLab(LabMachine):
     control = "block_devices"
+
+    @property
+    def node(self) -> str:
+        """The kernel's name of the map: other stories may have maps too."""
+        return self.run("basename $(readlink -f /dev/mapper/mpatha)").strip()
+
+    @property
+    def map(self) -> str:
+        return f"mpatha ({self.node})"
 
     def configure(self, retry: str) -> None:
         """How long the map queues; the kernel's table shows when the daemon has read it."""
@@ -50,7 +57,8 @@ class DiskLab(LabMachine):
         self.until(f"dmsetup status --target multipath | grep -q ' {number} {kernel} '")
 
     def values(self) -> dict[str, str]:
-        files = " ".join(f"/sys/block/{one}/queue/{{scheduler,nr_requests}}" for one in DISKS)
+        disks = (self.node, "sda", "sdb")
+        files = " ".join(f"/sys/block/{one}/queue/{{scheduler,nr_requests}}" for one in disks)
         lines = self.run(f"bash -c 'grep -H . {files}'").splitlines()
         node = self.run("stat -L -c '%U:%G %a' /dev/mapper/mpatha").strip()
         return {**dict(line.split(":", 1) for line in lines), "node": node}
@@ -81,18 +89,18 @@ def test_two_paths_of_one_unit_are_well(machine, untouched):
     statuses = machine.verify(**MIRRORED).statuses()
     assert statuses["block_devices.multipathd"] == "pass"
     for check in ("paths", "paths_alike", "multipath_queueing"):
-        assert statuses[f"{MAP} block_devices.{check}"] == "pass"
-    assert statuses["/dev/dm-0 block_devices.ownership"] == "fail"
+        assert statuses[f"{machine.map} block_devices.{check}"] == "pass"
+    assert statuses[f"/dev/{machine.node} block_devices.ownership"] == "fail"
 
 
 def test_a_path_that_is_down_is_found(machine):
     machine.path("sdb", "offline", "F")
-    found = machine.verify(**MIRRORED).finding(f"{MAP} block_devices.paths")
+    found = machine.verify(**MIRRORED).finding(f"{machine.map} block_devices.paths")
     assert found["status"] == "fail"
     assert found["values"] == {"paths": 2, "working": 1}
     assert "sda works (running), sdb failed (offline)" in found["running"]
     machine.path("sdb", "running", "A")
-    assert machine.verify(**MIRRORED).statuses()[f"{MAP} block_devices.paths"] == "pass"
+    assert machine.verify(**MIRRORED).statuses()[f"{machine.map} block_devices.paths"] == "pass"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +115,7 @@ def test_a_path_that_is_down_is_found(machine):
 def test_how_long_a_map_waits_is_judged_by_redundancy(machine, retry, normal, external):
     machine.configure(retry)
     outside = {"block_devices_devices": [{**ENTRY, "redundancy": "external"}]}
-    name = f"{MAP} block_devices.multipath_queueing"
+    name = f"{machine.map} block_devices.multipath_queueing"
     assert machine.verify(**MIRRORED).statuses()[name] == normal
     assert machine.verify(**outside).statuses()[name] == external
 
@@ -135,7 +143,7 @@ def test_apply_has_udev_set_owners_and_queues(machine, untouched):
 def test_a_new_event_and_a_new_disk_keep_it(machine):
     """What a boot does: the map is made anew, and udev hears of disks that are added."""
     wanted = machine.values()
-    machine.run("udevadm trigger --action=change /sys/block/dm-0 && udevadm settle")
+    machine.run(f"udevadm trigger --action=change /sys/block/{machine.node} && udevadm settle")
     assert machine.values() == wanted
     machine.run("multipath -f mpatha && rmmod scsi_debug")
     machine.run("modprobe scsi_debug vpd_use_hostno=0 add_host=2 dev_size_mb=32")
