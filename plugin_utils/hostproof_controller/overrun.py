@@ -84,10 +84,13 @@ def _looking(seconds: float) -> Iterator[None]:
     began = time.monotonic()
     theirs = signal.getitimer(signal.ITIMER_REAL)[0]
     handler: Callable[[int, FrameType | None], Any] | Any = signal.SIG_DFL
+    rung = False
 
     def look(number: int, frame: FrameType | None) -> None:
+        nonlocal rung
         passed = time.monotonic() - began
-        if theirs and passed >= theirs and callable(handler):
+        if theirs and passed >= theirs and callable(handler) and not rung:
+            rung = True
             handler(number, frame)
         if _memory() > most or _read() > most_read:
             raise _Cut(_PRINTED)
@@ -104,7 +107,8 @@ def _looking(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        if theirs:
+        # It rings once: a second time would be in the midst of what is done about the first.
+        if theirs and not rung:
             left = theirs - (time.monotonic() - began)
             signal.setitimer(signal.ITIMER_REAL, max(0.001, left))
 

@@ -1,6 +1,7 @@
 """What a host's connection left running is gone when the host has been given up."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +33,30 @@ class Connection:
     def exec_command(self) -> tuple[int, bytes, bytes]:
         process = subprocess.Popen(["sh", "-c", self.command], stdout=subprocess.PIPE)
         return 0, process.communicate()[0], b""
+
+
+class Late(BaseException):
+    """As ansible-core's, which stands above Exception."""
+
+
+def test_a_task_s_own_time_is_over_once():
+    """A second ring would come in the midst of what is written about the first."""
+    rung = []
+
+    def ring(number, frame):
+        rung.append(number)
+        raise Late
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(1)
+    try:
+        with pytest.raises(Late), overrun.bounded(Connection("sleep 600"), 30.0):
+            time.sleep(20)
+        time.sleep(0.5)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    assert rung == [signal.SIGALRM]
 
 
 def runs(pid: int) -> bool:
