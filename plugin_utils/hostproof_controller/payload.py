@@ -28,6 +28,7 @@ from ansible.module_utils.hostproof import bounded
 
 from . import kept
 from . import sources as travelling
+from .known_texts import Texts
 from .layout import LIBRARY, ROOT
 from .short_names import keywords_of
 from .sources import MODULES, PACKAGE, Source
@@ -261,7 +262,10 @@ def _compress(text: bytes, compression: str) -> bytes:
 def all_sources() -> dict[str, Source]:
     """Everything that may travel, prepared. Costs seconds where nothing is kept of this version."""
     prepared = json.loads(kept.content_of(_folder() / "sources.json", _prepare_all))
-    return {name: Source(one[0], one[1], tuple(one[2])) for name, one in prepared.items()}
+    return {
+        name: Source(path, text, tuple(imports), checks)
+        for name, (path, text, imports, checks) in prepared.items()
+    }
 
 
 def _prepare_all() -> bytes:
@@ -271,6 +275,26 @@ def _prepare_all() -> bytes:
         for name, (path, content) in _read().items()
     }
     return json.dumps(prepared).encode()
+
+
+@functools.cache
+def check_texts() -> Texts:
+    """The texts of all checks that the sources which travel leave here."""
+    path = _folder() / "checks.json"
+    content = kept.whole(path)
+    if content is None:
+        # Before the lock that keeping takes: these are kept too.
+        sources = all_sources()
+        content = kept.content_of(path, lambda: _gathered(sources))
+    found: Texts = json.loads(content)
+    return found
+
+
+def _gathered(sources: dict[str, Source]) -> bytes:
+    found: Texts = {}
+    for source in sources.values():
+        found.update(source.checks)
+    return json.dumps(found).encode()
 
 
 @functools.cache
@@ -285,7 +309,7 @@ def version() -> str:
     here = Path(__file__).parent
     own = [
         Path(__file__),
-        *(here / f"{name}.py" for name in ("sources", "short_names", "bootstrap")),
+        *(here / f"{name}.py" for name in ("sources", "short_names", "known_texts", "bootstrap")),
     ]
     for path in own:
         state.update(path.read_bytes())
@@ -303,6 +327,7 @@ def prime(module: str = "", controls: Iterable[str] = ()) -> None:
     """Prepare what all workers share, before they are forked; a payload if it is there already."""
     if not (_folder() / "sources.json").exists():
         all_sources()
+    check_texts()
     chosen = tuple(sorted(controls))
     if (_folder() / f"{_name(module, chosen)}.{COMPRESSIONS[0]}").exists():
         _payload(module, chosen, COMPRESSIONS[0])

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from . import known_texts
 from .short_names import shorten
 
 PACKAGE = "ansible.module_utils.hostproof"
@@ -44,12 +45,14 @@ _Change = tuple[tuple[int, int], tuple[int, int], str]
 class Source(NamedTuple):
     """A module: its text without what only people and linters read, and its imports.
 
-    ``imports`` are candidates: a name imported from a package may be a module or not.
+    ``imports`` are candidates: a name imported from a package may be a module or not. ``checks``
+    are the texts that stay here.
     """
 
     path: str
     text: str
     imports: tuple[str, ...]
+    checks: known_texts.Texts
 
 
 def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
@@ -79,7 +82,9 @@ def prepare(name: str, path: Path, content: bytes, keywords: set[str]) -> Source
     is_package = path.name == "__init__.py"
     tree = ast.parse(text)
     imports = tuple(sorted(set(_imports(tree, name, is_package))))
-    return Source(str(path), shorten(tighten(strip(text, tree)), keywords), imports)
+    marks = [(*_place(value), repr(known_texts.MARK)) for _, _, value in known_texts.places(tree)]
+    short = shorten(tighten(strip(text, tree, marks)), keywords)
+    return Source(str(path), short, imports, known_texts.texts_of(tree))
 
 
 def closure(sources: dict[str, Source], roots: Iterable[str]) -> list[str]:
@@ -122,16 +127,17 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
         yield from _walk(child)
 
 
-def strip(text: str, tree: ast.Module | None = None) -> str:
+def strip(text: str, tree: ast.Module | None = None, also: Iterable[_Change] = ()) -> str:
     """The same program on the same lines, without comments, docstrings, documentation texts and
     annotations. A field of a class keeps one, for a NamedTuple is made of it, and a short one.
+    ``also`` is what else is to change.
 
     Line numbers of a traceback still lead to the source.
     """
     # Not splitlines(), which splits at more than Python does.
     lines = io.StringIO(text, newline="\n").readlines()
     tree = tree or ast.parse(text)
-    spans = [*_documentation(tree), *_annotations(tree, lines)]
+    spans = [*_documentation(tree), *_annotations(tree, lines), *also]
     for (first, begin), (last, end), instead in sorted(spans, reverse=True):
         # Columns of ast are bytes.
         head = lines[first - 1].encode()[:begin].decode()
@@ -214,7 +220,11 @@ def tighten(text: str) -> str:
 
 
 def _span(node: ast.stmt, instead: str) -> _Change:
-    return (node.lineno, node.col_offset), _end(node), instead
+    return (*_place(node), instead)
+
+
+def _place(node: ast.expr | ast.stmt) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (node.lineno, node.col_offset), _end(node)
 
 
 def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:

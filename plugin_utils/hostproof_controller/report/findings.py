@@ -132,7 +132,9 @@ def problem_of_finding(finding: Any, schema: int) -> str | None:
     if check.partition(".")[0] != control:
         return f"{check} is not a check of {control}"
     if not _are_texts(one for one in _optional(finding) if one is not None):
-        wrong = (name for name in _TEXTS_OR_NULL if not isinstance(finding[name], (str, type(None))))
+        wrong = (
+            name for name in _TEXTS_OR_NULL if not isinstance(finding[name], (str, type(None)))
+        )
         return f"{next(wrong)} is not a text"
     return _problem_of_words(finding) or _problem_of_lists(finding) or _problem_of_waiver(finding)
 
