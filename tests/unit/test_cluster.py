@@ -137,6 +137,85 @@ def test_the_spread_of_the_clocks_and_not_each_difference(tmp_path, offsets, sta
     )
 
 
+def with_finding(told, compared_by, **changes):
+    """The node says one thing more, in a finding such as that it has for ``compared_by``."""
+    one = next(one for one in told["findings"] if one["check"] == compared_by)
+    told["findings"].append({**one, **changes, "control": changes["check"].partition(".")[0]})
+
+
+@pytest.mark.parametrize(
+    ("check", "compared_by", "name", "values", "slow"),
+    [
+        (
+            "latency.work_done",
+            "hardware",
+            "logical_reads_a_core",
+            (230e3, 231e3, 212e3, 229e3),
+            "db3 is",
+        ),
+        (
+            "latency.work_done",
+            "hardware",
+            "logical_reads_a_core",
+            (230e3, 231e3, 222e3, 229e3),
+            None,
+        ),
+        ("latency.tcp", "network", "db9:1521 kernel p50_ms", (0.2, 0.21, 0.19, 0.9), "db4 is"),
+        ("latency.tcp", "network", "db9:1521 kernel p50_ms", (0.02, 0.02, 0.02, 0.06), None),
+        ("latency.disk_read", "hardware", "/u02/f user 8192 p50_ms", (9, 9, 1, 1), "db1, db2 are"),
+        # Who was not measured is not slow, and its own finding says why.
+        ("latency.disk_read", "hardware", "/u02/f user 8192 p50_ms", (1, None, 1, 3), "db4 is"),
+    ],
+)
+def test_who_is_slower_than_its_peers_under_the_same_load(
+    tmp_path, check, compared_by, name, values, slow
+):
+    lines = nodes()
+    for told, value in zip(lines, values, strict=True):
+        if value is not None:
+            more = {"check": check, "values": {name: value, "unit": "so"}, "title": "It is quick"}
+            with_finding(told, f"cluster_nodes.{compared_by}", **more)
+    _, found = rendered(tmp_path, lines)
+    said = differences(found)
+    assert [title for _, title in said if title == "unit"] == []
+    one = said.get((compared_by, name))
+    if slow is None:
+        assert one is None
+    else:
+        assert (one["status"], one["why"]) == (
+            "warn",
+            f"{slow} slower than the others under the same load.",
+        )
+
+
+@pytest.mark.parametrize(
+    ("third", "differs"), [("RAC{0}.sga_target=8G", False), ("RAC{0}.sga_target=4G", True)]
+)
+def test_instances_of_one_database_are_compared_whatever_their_number(tmp_path, third, differs):
+    lines = nodes()
+    for number, told in enumerate(lines, 1):
+        text = (third if number == 3 else "RAC{0}.sga_target=8G").format(number)
+        more = {"check": "pre_page_sga.persisted", "title": f"RAC{number}: It is set"}
+        more |= {"persisted": text, "desired": "8G", "status": "pass", "values": None}
+        with_finding(told, "cluster_nodes.software", **more)
+    _, found = rendered(tmp_path, lines)
+    told = [one for one in found if one["title"].startswith("pre_page_sga: ")]
+    assert bool(told) == differs
+    if differs:
+        assert told[0]["why"].startswith("db3 is not like the others")
+
+
+def test_two_instances_of_a_node_are_two(tmp_path):
+    lines = nodes()
+    for told in lines:
+        for number in (1, 2):
+            more = {"check": "pre_page_sga.persisted", "title": f"RAC{number}: It is set"}
+            more |= {"persisted": f"{number}G", "desired": "8G", "status": "pass", "values": None}
+            with_finding(told, "cluster_nodes.software", **more)
+    _, found = rendered(tmp_path, lines)
+    assert not [one for one in found if one["title"].startswith("pre_page_sga: ")]
+
+
 def test_what_is_not_known_of_a_node_is_said_and_not_averaged_away(tmp_path):
     secretive = node("db2").deny("/sys/class/net/eth1/mtu")
     _, found = rendered(tmp_path, nodes(db2=secretive))

@@ -15,4 +15,5 @@ DOOR = (
     "series",
     "traffic",
     "window_table",
+    "work",
 )

@@ -11,7 +11,9 @@ Each item is a dictionary with ``probe`` and the options of that probe:
   size in each window).
 - ``tcp``: round trips. ``host``, ``port``, ``mode`` (handshake, tns_ping, request_response),
   ``samples`` (in each window), ``request_size`` and ``reply_size`` (bytes).
-- ``report``: a file such as an AWR report. ``path``, ``events`` (beginnings of their names).
+- ``report``: a file such as an AWR report. ``path``, ``events`` (beginnings of their names),
+  ``cores`` (that its instance had), ``before`` (the same of before a change), ``slob_conf`` and
+  ``slob_conf_before`` (what the runs were told to do).
 
 ``disk`` and ``nfs`` only look; ``disk_read`` and ``tcp`` make I/O and traffic of their own.
 """
@@ -47,6 +49,7 @@ ELSEWHERE = "answered elsewhere or on the second request"
 
 MOST_READS = 20000
 MOST_SAMPLES = 20000
+MOST_CORES = 100000
 LARGEST_READ = 16 << 20
 ALIGNMENT = 4096
 
@@ -212,5 +215,12 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
         "request_size": _may(_number(1, LONGEST), 12),
         "reply_size": _may(_number(1, LONGEST), 4),
     },
-    REPORT: {"path": _must(_path), "events": _may(_list_of(_word))},
+    REPORT: {
+        "path": _must(_path),
+        "events": _may(_list_of(_word)),
+        "cores": _may(_number(1, MOST_CORES)),
+        "before": _may(_path),
+        "slob_conf": _may(_path),
+        "slob_conf_before": _may(_path),
+    },
 }

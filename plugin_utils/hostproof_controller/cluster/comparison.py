@@ -11,6 +11,7 @@ from ansible.module_utils.hostproof.checking import Rule
 from ansible.module_utils.hostproof.controls.cluster_nodes import rules_traits
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Check, found
 
+from . import pace
 from .nodes import Cluster, Node, Verdict
 
 #: What breaks with unequal values; all else will bite when work moves to the other node.
@@ -76,6 +77,10 @@ def _traits(cluster: Cluster, check: Check) -> list[dict[str, Any]]:
     nodes = [node for node in cluster.nodes if check.id in node.traits]
     names = list(dict.fromkeys(name for node in nodes for name in node.traits[check.id]))
     for name in names:
+        if pace.is_pace(name):
+            measured = {node.host: node.traits[check.id].get(name) for node in nodes}
+            told += _pace(check, name, measured)
+            continue
         told += _trait(check, name, {node.host: _trait_of(node, check, name) for node in nodes})
     return told or [_all_alike(cluster, check, f"{len(names)} values")]
 
@@ -126,6 +131,27 @@ def _trait(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str
             )
         )
     return told
+
+
+def _pace(check: Check, name: str, by_host: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Only who was measured is compared: what is wrong with a measurement its own finding says."""
+    slow = pace.slower(name, by_host)
+    if not slow:
+        return []
+    known = {host: value for host, value in by_host.items() if value is not None}
+    return [
+        _told(
+            check,
+            WARN,
+            f"{', '.join(slow)} {'is' if len(slow) == 1 else 'are'} slower than the others under "
+            "the same load.",
+            title=f"{name}: {check.title}",
+            desired=SAME,
+            fix="compare the nodes: huge pages, processors, drivers, paths, mount options",
+            running="; ".join(f"{value} on {host}" for host, value in sorted(known.items())),
+            values=known,
+        )
+    ]
 
 
 def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:

@@ -14,11 +14,19 @@ NAME = "cluster_nodes"
 COMPLETE = "cluster_nodes.complete"
 _SOFTWARE = "cluster_nodes.software"
 #: What checks of other controls measure of a node, and the check that compares it.
-_MEASURED = {"time_sync.offset": "cluster_nodes.clock"}
+_MEASURED = {
+    "time_sync.offset": "cluster_nodes.clock",
+    "latency.work_done": "cluster_nodes.hardware",
+    "latency.disk_read": "cluster_nodes.hardware",
+    "latency.tcp": "cluster_nodes.network",
+}
 
 #: A host says the name of its cluster: no more of it than a name has.
 _NO_NAME = re.compile(r"[^A-Za-z0-9._ -]")
 _LONGEST = 100
+
+#: The instance that stands before the title of a finding: a name of at most 15 and a number.
+_INSTANCE = re.compile(r"([A-Za-z][A-Za-z0-9_$]{0,13}?)[0-9]{1,2}(?=: )")
 
 
 class State(Protocol):
@@ -95,17 +103,38 @@ def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
     for finding in state.findings:
         compared_by = _MEASURED.get(finding["check"], "")
         if compared_by in traits and finding["values"]:
-            traits[compared_by].update(finding["values"])
+            measured = {name: one for name, one in finding["values"].items() if name != "unit"}
+            traits[compared_by].update(measured)
     bare = partial(_bare, _names_of(state.name, own_name, traits))
+    alone = _alone(state.findings)
     verdicts: dict[tuple[str, str], Verdict] = {}
     for finding in state.findings:
         if finding["control"] == NAME:
             continue
-        key = (finding["check"], finding["title"])
+        title, desired, persisted = finding["title"], finding["desired"], finding["persisted"]
+        if (finding["check"], title) in alone:
+            instance = _INSTANCE.match(title)
+            assert instance is not None
+            sid, common = re.compile(rf"\b{re.escape(instance.group())}\b"), f"{instance.group(1)}*"
+            title = sid.sub(common, title, count=1)
+            desired, persisted = (one and sid.sub(common, one) for one in (desired, persisted))
+        key = (finding["check"], title)
         status = (finding["waiver"] or {}).get("was") or finding["status"]
-        verdict = Verdict(status, bare(finding["desired"]), bare(finding["persisted"]))
+        verdict = Verdict(status, bare(desired), bare(persisted))
         verdicts[kept.setdefault(key, key)] = kept.setdefault(verdict, verdict)
     return Node(state.name, own_name, traits, verdicts)
+
+
+def _alone(findings: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
+    """Check and title where a subject such as SALES1 is the only one of SALES and a number: on the
+    next node that one is SALES2, and what is wanted of both, and persisted for both, is alike."""
+    by_stem: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for finding in findings:
+        check, title = finding["check"], finding["title"]
+        instance = _INSTANCE.match(title)
+        if instance is not None:
+            by_stem.setdefault((check, instance.group(1)), []).append((check, title))
+    return {found[0] for found in by_stem.values() if len(found) == 1}
 
 
 def _names_of(host: str, own_name: str, traits: dict[str, dict[str, Any]]) -> re.Pattern[str]:

@@ -10,6 +10,7 @@ from . import (
     rules_lobs,
     rules_network,
     rules_reports,
+    rules_work,
 )
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
@@ -21,6 +22,7 @@ rules.files(
     rules_network,
     rules_reports,
     rules_lobs,
+    rules_work,
     rules_budget,
     rules_change,
 )

@@ -89,13 +89,26 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
     """The windows of a report. Its text is not kept: it holds SQL, and that may hold anything."""
 
     def measure() -> Measured:
-        from ...latency import lobs, reports
+        from ...latency import lobs, reports, work
+        from ...parsers.oracle import slob_conf
 
-        try:
-            text = report_file.read(probe.options["path"])
-        except ValueError as problem:
-            raise ValueError("{0}: {1}".format(probe.options["path"], problem)) from problem
+        def text_of(option: str) -> str:
+            try:
+                return report_file.read(probe.options[option])
+            except ValueError as problem:
+                raise ValueError(f"{probe.options[option]}: {problem}") from problem
+
+        text = text_of("path")
         told = reports.read(text, None, policy.release, policy.multitenant)
-        return Measured(told.windows, told.remarks, lobs.figures(told, text))
+        figures = lobs.figures(told, text)
+        figures.update(work.figures(told))
+        if probe.options["before"]:
+            before = reports.read(text_of("before"), None, policy.release, policy.multitenant)
+            figures.update(work.figures(before, work.BEFORE))
+        for option, prefix in (("slob_conf", ""), ("slob_conf_before", work.BEFORE)):
+            if probe.options[option]:
+                for name, value in slob_conf.parse(text_of(option)).items():
+                    figures[f"{prefix}{work.SETTING}{name}"] = value
+        return Measured(told.windows, told.remarks, figures)
 
     return host.windows(probe.name, measure)

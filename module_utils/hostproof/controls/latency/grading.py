@@ -152,6 +152,16 @@ def _beyond(graded: Sequence[Graded], status: str) -> str:
     )
 
 
+def values_of(name: str, windows: Sequence[Window]) -> Dict[str, float]:
+    """The medians by what they are of, for whoever compares hosts: "db02:1521 kernel p50_ms"."""
+    found: Dict[str, float] = {}
+    for window in windows:
+        what = window.layer if window.size is None else f"{window.layer} {window.size}"
+        if window.p50 is not None:
+            found[f"{name} {what} p50_ms"] = round(window.p50 / 1000.0, 4)
+    return found
+
+
 def limits_of(graded: Sequence[Graded]) -> Optional[str]:
     """The limits that figures were held against, each once with all that it was for."""
     labels: Dict[str, List[str]] = {}

@@ -177,7 +177,8 @@ class Policy(NamedTuple):
     ``window_seconds`` 0 measures nothing. ``more_thresholds`` are part of ``thresholds`` too, at
     its end. ``budget`` is None where there is none. ``release`` and ``multitenant`` are what
     reports do not tell; None is unknown. ``lob_warn_percent`` and ``lob_fail_percent`` are of the
-    database's time.
+    database's time. ``logical_reads_per_core`` is the least a second, 0 for none; an instance may
+    do ``instance_percent`` less than the others.
     """
 
     probes: Tuple[Probe, ...] = checked_by(_probes, "list")
@@ -189,6 +190,8 @@ class Policy(NamedTuple):
     multitenant: Optional[bool] = _YES_OR_NO
     lob_warn_percent: float = decimal(0.1, 100)
     lob_fail_percent: float = decimal(0.1, 100)
+    logical_reads_per_core: float = decimal(0, 1e9)
+    instance_percent: float = decimal(0.1, 99)
 
 
 def _together(policy: Policy, given: PolicyValues) -> Policy:

@@ -10,7 +10,7 @@ from ...latency.probe_list import DISK_READ, IN_TICKS
 from ...measured import Window
 from ...parsers.size import human
 from .facts import Facts
-from .grading import Graded, around, grade_window, verdict_of
+from .grading import Graded, around, grade_window, values_of, verdict_of
 from .policy import Policy
 from .subjects import FILES, IOSTATS, File, rules
 from .thresholds import Subject
@@ -57,7 +57,7 @@ def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
         "then with the array's own figures",
         (key,) + storage.evidence,
         remarks + around(windows),
-    )
+    )._replace(values=values_of(path, windows) or None)
 
 
 @rules.check(

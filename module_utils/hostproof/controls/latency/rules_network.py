@@ -10,7 +10,7 @@ from ...finding import FAIL, WARN
 from ...latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED, REQUEST_RESPONSE, TCP
 from ...measured import Window
 from .facts import Facts
-from .grading import Graded, around, grade_window, status_of, verdict_of
+from .grading import Graded, around, grade_window, status_of, values_of, verdict_of
 from .policy import Policy
 from .subjects import TARGETS, WORDS, Probed, no_answer, rules
 from .thresholds import Subject
@@ -61,7 +61,7 @@ def tcp(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         "TcpRetransSegs) and the path; latency.scheduling_delay tells this host",
         (subject.key,),
         remarks + _sent_again(windows) + around(windows),
-    )
+    )._replace(values=values_of(subject.target, windows) or None)
     if not lost:
         return verdict
     wanted = [verdict.desired] if verdict.desired else []

@@ -1,0 +1,130 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How much a database did: logical reads and read requests a second, by run or by instance.
+
+They are kept as figures by name: "run 3 logical", "before run 3 logical", "instance 2 logical".
+"""
+
+import math
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+
+from .report import Report
+
+Figures = Dict[str, Union[str, float]]
+
+RUN, INSTANCE, BEFORE, SETTING = "run ", "instance ", "before ", "slob.conf "
+
+#: More than that no series of runs and no cluster has.
+MOST = 500
+
+#: Of so many runs on either side a change of a few percent can be told at all: runs of the same
+#: were measured to differ by 2 to 3 % (SLOB, 11.2.0.2, 40 runs).
+FEWEST_RUNS = 5
+
+_LOGICAL = ("Logical reads", "Logical read")
+_READS = ("Read IO requests", "Physical reads", "Physical read")
+
+#: Student's t for 97.5 %, by degrees of freedom from 1 on; above, that of the last one.
+_T = """12.71 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262 2.228 2.201 2.179 2.160 2.145 2.131
+2.120 2.110 2.101 2.093 2.086"""
+
+
+class Run(NamedTuple):
+    """What was done a second; None is not told. ``sessions`` is None where nobody counts them."""
+
+    name: str
+    sessions: Optional[float]
+    logical: Optional[float]
+    reads: Optional[float]
+
+
+class Change(NamedTuple):
+    """By how many percent of what was before, and between which values that lies (95 %)."""
+
+    percent: float
+    low: float
+    high: float
+
+
+def figures(report: Report, prefix: str = "") -> Figures:
+    """What a report tells of the work done; nothing where it tells none."""
+    found: Figures = {}
+    for run in list(_runs(report))[:MOST]:
+        for name in ("sessions", "logical", "reads"):
+            value = getattr(run, name)
+            if value is not None:
+                found[f"{prefix}{run.name} {name}"] = float(value)
+    return found
+
+
+def _runs(report: Report) -> Iterator[Run]:
+    told = report.figures
+    if report.kind == "slob_awr_info":
+        for number, one in enumerate(told["reports"], 1):
+            counted = one["figures"]
+            yield _run(number, one["slob_sessions"], counted.get("LIO"), counted.get("PREADS"))
+    elif report.kind == "slob_grep":
+        yield from _runs_of_grep(told["rates"])
+    elif report.kind == "awr_global":
+        for name, rates in sorted(told["rates"].items()):
+            if str(name).isdecimal():
+                logical, reads = rates.get("Logical Reads/s"), rates.get("Physical Reads/s")
+                yield Run(f"{INSTANCE}{name}", None, logical, reads)
+    else:
+        load = told.get("load_per_second") or {}
+        if any(name in load for name in _LOGICAL):
+            yield _run(1, None, _first(load, _LOGICAL), _first(load, _READS))
+
+
+def _run(number: int, sessions: Any, logical: Any, reads: Any) -> Run:
+    return Run(f"{RUN}{number}", sessions, logical, reads)
+
+
+def _runs_of_grep(rates: List[Dict[str, Any]]) -> Iterator[Run]:
+    by_file: Dict[str, Dict[str, Any]] = {}
+    for one in rates:
+        of_file = by_file.setdefault(one["file"], {"sessions": one["slob_sessions"]})
+        of_file[one["name"]] = one["per_second"]
+    for number, of_file in enumerate(by_file.values(), 1):
+        logical, reads = _first(of_file, _LOGICAL), _first(of_file, _READS)
+        if logical is not None or reads is not None:
+            yield _run(number, of_file["sessions"], logical, reads)
+
+
+def _first(values: Dict[str, Any], names: Tuple[str, ...]) -> Optional[float]:
+    return next((values[name] for name in names if name in values), None)
+
+
+def runs_of(told: Figures, kind: str, prefix: str = "") -> List[Run]:
+    """The runs, or the instances, that ``figures`` kept, in their order."""
+    by_number: Dict[int, Dict[str, float]] = {}
+    for name, value in told.items():
+        if name.startswith(prefix + kind) and isinstance(value, (int, float)):
+            number, _, what = name[len(prefix + kind) :].partition(" ")
+            if number.isdecimal():
+                by_number.setdefault(int(number), {})[what] = value
+    return [
+        Run(f"{kind}{number}", one.get("sessions"), one.get("logical"), one.get("reads"))
+        for number, one in sorted(by_number.items())
+    ]
+
+
+def change(before: List[float], after: List[float]) -> Change:
+    """By Welch's interval, relative to the mean before; both sides have FEWEST_RUNS or more."""
+    means = [sum(side) / len(side) for side in (before, after)]
+    errors = [
+        sum((one - mean) ** 2 for one in side) / (len(side) - 1) / len(side)
+        for side, mean in zip((before, after), means)
+    ]
+    total = sum(errors)
+    freedom = 1.0
+    if total:
+        # Welch and Satterthwaite; rounded down, which makes the interval wider.
+        sizes = (len(before), len(after))
+        freedom = total**2 / sum(one**2 / (size - 1) for one, size in zip(errors, sizes))
+    quantiles = [float(one) for one in _T.split()]
+    t = quantiles[min(int(freedom), len(quantiles)) - 1]
+    half = t * math.sqrt(total)
+    differs = means[1] - means[0]
+    shares = [round(100.0 * one / means[0], 3) for one in (differs, differs - half, differs + half)]
+    return Change(*shares)
