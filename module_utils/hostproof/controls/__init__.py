@@ -25,6 +25,7 @@ def _packed() -> Any:
     from .latency import plan as latency  # noqa: F401
     from .listener_rate_limit import plan as listener_rate_limit  # noqa: F401
     from .memory_pressure import plan as memory_pressure  # noqa: F401
+    from .names import plan as names  # noqa: F401
     from .nfs_mounts import plan as nfs_mounts  # noqa: F401
     from .pool_validation import plan as pool_validation  # noqa: F401
     from .pre_page_sga import plan as pre_page_sga  # noqa: F401

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple, Protocol
 NAME = "cluster_nodes"
 COMPLETE = "cluster_nodes.complete"
 _SOFTWARE = "cluster_nodes.software"
-#: What checks of other controls measure of a node, and the check that compares it.
+#: What checks of other controls see of a node, and the check that compares it.
 _MEASURED = {
     "time_sync.offset": "cluster_nodes.clock",
     "latency.work_done": "cluster_nodes.hardware",
     "latency.disk_read": "cluster_nodes.hardware",
     "latency.tcp": "cluster_nodes.network",
+    "names.scan": "cluster_nodes.network",
+    "names.cluster": "cluster_nodes.network",
 }
 
 #: A host says the name of its cluster: no more of it than a name has.

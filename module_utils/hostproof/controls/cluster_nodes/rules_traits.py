@@ -77,10 +77,11 @@ def huge_pages(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "cluster_nodes.network",
-    "The interfaces of all nodes have the same MTU, driver and firmware",
+    "The network of all nodes is the same: MTU, driver, firmware, what names lead to",
     severity="high",
     takes_effect="now",
-    why="With unequal MTU large messages of the interconnect are lost or cut into pieces.",
+    why="With unequal MTU large messages of the interconnect are lost or cut into pieces; with "
+    "unequal names nodes connect to other addresses than their peers listen on.",
     reference=BOOK + ", network interfaces",
 )
 def network(facts: Facts, _policy: Policy) -> Verdict:

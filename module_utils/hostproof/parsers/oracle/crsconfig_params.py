@@ -6,16 +6,18 @@ Its place is what root.sh prints ("Using configuration parameter file"); its var
 documented, so that a file without them says nothing.
 """
 
-from typing import NamedTuple, Optional, Tuple
+from typing import Dict, NamedTuple, Optional, Tuple
 
 FILE = "/crs/install/crsconfig_params"
 
 
 class Config(NamedTuple):
-    """``nodes`` as the installer named them; none with Oracle Restart."""
+    """``nodes``, ``vips`` and ``scan`` as the installer named them; none with Oracle Restart."""
 
     cluster: Optional[str]
     nodes: Tuple[str, ...]
+    vips: Tuple[str, ...] = ()
+    scan: Optional[str] = None
 
 
 def parse(text: str) -> Config:
@@ -23,6 +25,16 @@ def parse(text: str) -> Config:
     for line in text.split("\n"):
         name, equals, value = line.partition("=")
         if equals:
-            rows[name.strip()] = value.strip()
-    nodes = [node.strip() for node in rows.get("NODE_NAME_LIST", "").split(",")]
-    return Config(rows.get("CLUSTER_NAME") or None, tuple(node for node in nodes if node))
+            rows[name.strip()] = value.strip().strip("'\"")
+    # rac1-vip/255.255.255.0/eth0,...; AUTO with the Grid Naming Service.
+    vips = [one.partition("/")[0] for one in _list(rows, "CRS_NODEVIPS")]
+    return Config(
+        rows.get("CLUSTER_NAME") or None,
+        _list(rows, "NODE_NAME_LIST"),
+        tuple(one for one in vips if one and one != "AUTO"),
+        rows.get("SCAN_NAME") or None,
+    )
+
+
+def _list(rows: Dict[str, str], name: str) -> Tuple[str, ...]:
+    return tuple(one.strip() for one in rows.get(name, "").split(",") if one.strip())

@@ -1,7 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Users and groups as ``getent passwd`` and ``getent group`` print them (passwd(5), group(5))."""
+"""Users, groups and hosts as getent prints them (getent(1), passwd(5), group(5), hosts(5))."""
 
+import ipaddress
 from typing import List, NamedTuple, Tuple
 
 from ...errors import ParseError
@@ -42,6 +43,19 @@ def parse_group(text: str) -> List[Group]:
         )
         for line, fields in _rows("group", text, 4)
     ]
+
+
+def parse_ahosts(text: str) -> Tuple[str, Tuple[str, ...]]:
+    """Canonical name and addresses, in the order in which a program tries them."""
+    rows = [line.split() for line in text.split("\n") if line.strip()]
+    addresses = []
+    for number, row in enumerate(rows, 1):
+        try:
+            addresses.append(str(ipaddress.ip_address(row[0].partition("%")[0])))
+        except ValueError as problem:
+            raise ParseError("getent ahosts", f"no address: {row[0][:80]!r}", number) from problem
+    named = [row[2] for row in rows if len(row) > 2]
+    return (named[0] if named else ""), tuple(dict.fromkeys(addresses))
 
 
 def _rows(what: str, text: str, columns: int) -> List[Tuple[int, List[str]]]:

@@ -1,0 +1,203 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of names: its files, and what it and its name servers answer."""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...errors import HostproofError, ParseError
+from ...host import Host
+from ...parsers.net import ip_addr, listening_sockets
+from ...parsers.net.dns_message import Reply
+from ...parsers.oracle import crsconfig_params
+from ...parsers.unix import hosts_file, nsswitch, resolv_conf
+from ...probes.net import devices, name_service
+from ...probes.net.name_service import Found
+from ...probes.nfs import nfs_files
+from ...probes.oracle import clusterware, listeners, releases
+from .policy import MOST, Policy
+
+HOSTNAME = "/proc/sys/kernel/hostname"
+STATIC = "/etc/hostname"
+HOSTS = "/etc/hosts"
+NSSWITCH = "/etc/nsswitch.conf"
+RESOLV_CONF = "/etc/resolv.conf"
+SOCKETS = "command:" + " ".join(listening_sockets.ARGV)
+#: What is put behind a short name that is asked of a name server (glibc before 2.26 took six).
+_SEARCHED = 6
+_WRITER = re.compile(
+    r"^[#;].*?(NetworkManager|systemd-resolved|resolvconf|netconfig|cloud-init|dhclient|dhcpcd)",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+class Cluster(NamedTuple):
+    """``name`` is None where the host is in no cluster that it knows; ``members`` are public names
+    and those of VIPs. ``source`` says in words who named them."""
+
+    name: Optional[str]
+    scan: Tuple[str, ...]
+    members: Tuple[str, ...]
+    source: str
+
+
+class Endpoint(NamedTuple):
+    """Where listener.ora has a listener listen."""
+
+    listener: str
+    name: str
+    port: str
+    evidence: Tuple[str, ...]
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place.
+
+    Where ``wanted`` is not true nothing else was asked. ``writer`` is who says in resolv.conf that
+    it writes it. ``replies`` are by server and name, ``asked`` by a name the forms of it that
+    servers were asked for.
+    """
+
+    wanted: Answer[bool]
+    own: Answer[str] = ""
+    static: Answer[Optional[str]] = None
+    hosts: Answer[List[hosts_file.Entry]] = []
+    order: Answer[List[nsswitch.Source]] = []
+    resolver: Answer[resolv_conf.Resolver] = ParseError("resolv.conf", "not asked")
+    writer: str = ""
+    addresses: Answer[List[ip_addr.Address]] = []
+    cluster: Answer[Cluster] = Cluster(None, (), (), "")
+    endpoints: Answer[List[Endpoint]] = []
+    sockets: Answer[List[listening_sockets.Listening]] = []
+    found: Dict[str, Answer[Found]] = {}
+    back: Dict[str, Answer[Tuple[str, ...]]] = {}
+    asked: Dict[str, Tuple[str, ...]] = {}
+    replies: Dict[Tuple[str, str], Answer[Reply]] = {}
+
+
+def read(host: Host, policy: Policy) -> Facts:
+    """Look at everything; where no Oracle is, and none announced, no name is asked for."""
+    wanted = attempt(_is_wanted, host, policy)
+    if wanted is not True:
+        return Facts(wanted)
+    own = attempt(lambda: host.read_text(HOSTNAME).strip())
+    text = attempt(host.read_text, RESOLV_CONF)
+    resolver = attempt(lambda: resolv_conf.parse(unless_absent(text, "")))
+    cluster = attempt(_read_cluster, host, policy)
+    endpoints = attempt(_read_endpoints, host)
+    members = if_known(cluster, Cluster(None, (), (), ""))
+    names = [if_known(own, ""), *members.scan, *members.members]
+    names += [one.name for one in if_known(endpoints, [])]
+    found = name_service.look_up(host, [one for one in dict.fromkeys(names) if one][: 2 * MOST])
+    own_found = found.get(if_known(own, ""))
+    addresses = own_found.addresses if isinstance(own_found, Found) else ()
+    asked = _forms(members.scan, own, own_found, resolver)
+    questions = list(dict.fromkeys(form for forms in asked.values() for form in forms))
+    servers = resolver.servers if isinstance(resolver, resolv_conf.Resolver) else ()
+    return Facts(
+        wanted=True,
+        own=own,
+        static=attempt(lambda: unless_absent(attempt(host.read_text, STATIC), None)),
+        hosts=attempt(lambda: hosts_file.parse(host.read_text(HOSTS))),
+        order=attempt(_read_order, host),
+        resolver=resolver,
+        writer=attempt(_writer, host, if_known(text, "")),
+        addresses=attempt(devices.read_addresses, host),
+        cluster=cluster,
+        endpoints=endpoints,
+        sockets=attempt(_read_sockets, host) if if_known(endpoints, []) else [],
+        found=found,
+        back=name_service.look_back(host, addresses[:8]),
+        asked=asked,
+        replies=name_service.ask_servers(host, servers, questions),
+    )
+
+
+def _is_wanted(host: Host, policy: Policy) -> bool:
+    host.read_text(HOSTNAME)  # of Linux alone
+    named = policy.profile is not None or policy.scan or policy.cluster
+    return bool(named) or releases.read_software(host).is_there()
+
+
+def _read_order(host: Host) -> List[nsswitch.Source]:
+    text: str = unless_absent(attempt(host.read_text, NSSWITCH), "")
+    return nsswitch.parse_hosts(text)
+
+
+def _writer(host: Host, text: str) -> str:
+    """Where resolv.conf leads, if it is a link, and who says that it writes it; "" for nobody."""
+    target = if_known(attempt(host.real_path, RESOLV_CONF), RESOLV_CONF)
+    told = _WRITER.search(text[:4096])
+    words = [target] if target != RESOLV_CONF else []
+    return ", ".join(words + ([told.group(1)] if told else []))
+
+
+def _read_cluster(host: Host, policy: Policy) -> Cluster:
+    """As the policy has it, else as root.sh of Grid Infrastructure was told."""
+    if policy.scan is not None and policy.cluster is not None:
+        return Cluster(None, policy.scan, policy.cluster, "the policy")
+    home = clusterware.read_home(host)
+    config = crsconfig_params.parse("")
+    if home is not None:
+        config = crsconfig_params.parse(nfs_files.read_text(host, home + crsconfig_params.FILE))
+    scan = (config.scan,) if config.scan else ()
+    members = config.nodes + config.vips if config.cluster else ()
+    if len(members) > MOST:
+        raise ParseError("crsconfig_params", f"more than {MOST} names of nodes and VIPs")
+    return Cluster(
+        name=config.cluster if config.nodes else None,
+        scan=scan if policy.scan is None else policy.scan,
+        members=members if policy.cluster is None else policy.cluster,
+        source="crsconfig_params of Clusterware",
+    )
+
+
+def _read_endpoints(host: Host) -> List[Endpoint]:
+    """What listener.ora names by a name; an address needs nobody to find it."""
+    found = []
+    for one in listeners.read_listeners(host):
+        for parameter in one.parameters(one.name):
+            for address in parameter.inside("ADDRESS"):
+                name, port = address.text("HOST") or "", address.text("PORT") or ""
+                if name and name_service.is_name(name) and not _is_address(name):
+                    evidence = [key for file in one.files() for key in file.evidence()]
+                    found.append(Endpoint(one.name, name, port, tuple(evidence)))
+    if len(found) > MOST:
+        raise ParseError("listener.ora", f"more than {MOST} addresses")
+    return found
+
+
+def _is_address(name: str) -> bool:
+    return name.replace(".", "").isdecimal()
+
+
+def _read_sockets(host: Host) -> List[listening_sockets.Listening]:
+    return listening_sockets.parse(host.run(listening_sockets.ARGV).stdout)
+
+
+def _forms(
+    scan: Tuple[str, ...],
+    own: Answer[str],
+    own_found: Optional[Answer[Found]],
+    resolver: Answer[resolv_conf.Resolver],
+) -> Dict[str, Tuple[str, ...]]:
+    """The names to ask servers for: SCANs, else the own one; each as programs complete it."""
+    if isinstance(resolver, HostproofError) or isinstance(own, HostproofError):
+        return {}
+    canonical = own_found.name if isinstance(own_found, Found) else ""
+    names = scan or ((canonical,) if "." in canonical else (own,))
+    domain = own.partition(".")[2] or canonical.partition(".")[2]
+    search = resolver.search[:_SEARCHED] or ((domain,) if domain else ())
+    return {
+        name: (name,)
+        if "." in name or not search
+        else tuple(f"{name}.{one.strip('.')}" for one in search)
+        for name in names
+    }
+
+
+def of_server(facts: Facts, server: str, name: str) -> Reply:
+    """What a server says of a name: the first form of it that has addresses."""
+    replies = [known(facts.replies[server, form]) for form in facts.asked[name]]
+    return next((one for one in replies if one.addresses), replies[-1])

@@ -1,0 +1,12 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""There is nothing to plan: names are those of DNS, of who writes /etc/hosts, of Clusterware."""
+
+from ...change import Plan
+from .facts import Facts
+from .policy import Policy
+
+
+def plan(_facts: Facts, _policy: Policy) -> Plan:
+    """This control only looks."""
+    return Plan(changes=[], refusals=[], pending=[], at_boot=[])

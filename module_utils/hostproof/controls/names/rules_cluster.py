@@ -1,0 +1,160 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The names of the cluster: SCAN by DNS, and what this node is told of nodes and VIPs. The same
+answers on all nodes are compared when the run has ended, from ``values``
+(plugin_utils/hostproof_controller/cluster)."""
+
+import ipaddress
+from typing import Any, Dict, List
+
+from ...answer import known
+from ...checking import Subjects, Verdict, undetermined
+from ...errors import Absent, HostproofError
+from ...finding import FAIL, PASS, WARN
+from ...parsers.net.dns_message import NO_SUCH_NAME
+from ...parsers.unix.resolv_conf import Resolver
+from ...probes.net.name_service import Found, key_of
+from .facts import HOSTS, Facts, of_server
+from .policy import Policy
+from .subjects import GUIDE, asks_dns, in_hosts, listed, rules, skip_unmanaged, strays
+
+_NONE = (
+    "No name of a cluster is known: no Clusterware was configured here that names any, and "
+    "names_scan and names_cluster name none."
+)
+
+
+def _scans(facts: Facts, policy: Policy) -> List[str]:
+    skip_unmanaged("scan", policy)
+    return list(known(facts.cluster).scan)
+
+
+def _members(facts: Facts, policy: Policy) -> List[str]:
+    skip_unmanaged("cluster", policy)
+    return list(known(facts.cluster).members)
+
+
+SCANS = Subjects(_scans, none=_NONE, name=str)
+MEMBERS = Subjects(_members, none=_NONE, name=str)
+
+
+def _values(name: str, found: Any) -> Dict[str, Any]:
+    """What the other nodes' answers are compared with; the order may differ."""
+    addresses = sorted(found.addresses) if isinstance(found, Found) else None
+    return {f"addresses of {name}": None if addresses is None else listed(addresses)}
+
+
+@rules.check(
+    "names.scan",
+    "The SCAN has its addresses by DNS, from every name server",
+    severity="high",
+    takes_effect="now",
+    why="From /etc/hosts clients get one address alone, and with its node they lose the cluster; "
+    "what one server does not know fails whenever that one is asked.",
+    reference=GUIDE + "Confirming the DNS Configuration for SCAN; PRVG-10048",
+    each=SCANS,
+    because_of=("names.servers", "names.order"),
+)
+def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
+    found: Found = known(facts.found[name])
+    one: Resolver = known(facts.resolver)
+    wanted = policy.scan_addresses
+    persisted = in_hosts(facts, [name])
+    if not asks_dns(facts):
+        problems, told = ["DNS is not asked"], {}
+    else:
+        told = {server: _told(facts, server, name) for server in one.servers}
+        problems = [f"{server} {text}" for server, text in told.items() if isinstance(text, str)]
+    answers = {server: set(text) for server, text in told.items() if not isinstance(text, str)}
+    problems += [
+        f"{server} has {len(those)} of {wanted} addresses"
+        for server, those in answers.items()
+        if len(those) != wanted
+    ]
+    if len({tuple(sorted(those)) for those in answers.values()}) > 1:
+        problems.append("the servers do not say the same")
+    if persisted.startswith(HOSTS):
+        problems.append(f"{HOSTS} has it, which hides DNS")
+    elif not found.addresses:
+        problems.append("this host does not find it")
+    elif answers and set(found.addresses) not in answers.values():
+        problems.append("this host is told something else than its name servers say")
+    nets = [address.network for address in known(facts.addresses)]
+    outside = [
+        text
+        for text in found.addresses
+        if not any(ipaddress.ip_address(text) in net for net in nets)
+    ]
+    remarks = [f"of no network of this host: {listed(outside)}"] if outside else []
+    why = "; ".join(problems + remarks)
+    return Verdict(
+        FAIL if problems else WARN if remarks else PASS,
+        f"{why}.",
+        fix=f"{wanted} A records of {name} in DNS, on every server, and no line in {HOSTS}; the "
+        "order of the addresses does not matter, clients try them all",
+        desired=f"{wanted} addresses by DNS",
+        persisted=persisted,
+        running=f"{listed(found.addresses)}; "
+        + "; ".join(
+            f"{server}: {text if isinstance(text, str) else listed(text)}"
+            for server, text in told.items()
+        ),
+        evidence=["command:getent ahosts " + name, "file:" + HOSTS]
+        + [key_of(server, form) for server in one.servers for form in facts.asked[name]],
+        values=_values(name, found),
+    )
+
+
+def _told(facts: Facts, server: str, name: str) -> Any:
+    """The addresses that a server has, or in words why it has none."""
+    try:
+        reply = of_server(facts, server, name)
+    except Absent as problem:
+        return f"is silent ({str(problem).rstrip('.')})"
+    if not reply.addresses:
+        does = "knows no such name" if reply.code == NO_SUCH_NAME else "has no address"
+        return does if reply.code in (0, NO_SUCH_NAME) else f"answers with code {reply.code}"
+    return reply.addresses
+
+
+@rules.check(
+    "names.cluster",
+    "This node finds every node and VIP of its cluster",
+    severity="high",
+    takes_effect="now",
+    why="A node that finds a peer or a VIP on the loopback, or not at all, connects to itself or "
+    "to nobody when a service moves there.",
+    reference=GUIDE + "IP Name and Address Requirements; MOS 1054902.1",
+    each=MEMBERS,
+    because_of=("names.servers", "names.order", "names.own_address"),
+)
+def cluster(name: str, facts: Facts, _policy: Policy) -> Verdict:
+    answer = facts.found[name]
+    if isinstance(answer, HostproofError):
+        return undetermined(answer)._replace(values=_values(name, answer))
+    found: Found = answer
+    astray = strays(found.addresses)
+    problems = []
+    if not found.addresses:
+        problems.append("nobody knows it")
+    if astray:
+        problems.append(f"it leads to {listed(astray)}")
+    shared = [
+        other
+        for other in known(facts.cluster).members
+        if other != name
+        and isinstance(facts.found.get(other), Found)
+        and set(known(facts.found[other]).addresses) & set(found.addresses)
+    ]
+    if shared and not astray:
+        problems.append(f"{listed(shared)} has the same address")
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems)}.",
+        fix=f"an A record of {name} in DNS, or the same line in {HOSTS} of every node",
+        desired=f"an address of its own, as {known(facts.cluster).source} names it",
+        persisted=in_hosts(facts, [name]),
+        running=listed(found.addresses, "nobody knows it"),
+        evidence=["command:getent ahosts " + name, "file:" + HOSTS],
+        values=_values(name, found),
+    )

@@ -1,0 +1,150 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who is asked for names, and for how long: nsswitch.conf, resolv.conf and the servers in it."""
+
+from typing import List
+
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...errors import Absent
+from ...finding import FAIL, PASS, WARN
+from ...parsers.unix.nsswitch import Source
+from ...parsers.unix.resolv_conf import SERVERS, Resolver
+from ...probes.net.name_service import key_of
+from .facts import NSSWITCH, RESOLV_CONF, Facts
+from .policy import Policy
+from .subjects import GUIDE, asks_dns, listed, rules, skip_unmanaged
+
+#: Sources that answer for .local alone, and say nothing of other names.
+_MINIMAL = ("mdns4_minimal", "mdns6_minimal", "mdns_minimal")
+#: Where systemd-resolved listens: one server here, with servers of its own.
+_STUB = ("127.0.0.53", "127.0.0.54")
+#: What a server says where it is fine: the name, or that there is none.
+_ANSWERS = (0, 3)
+
+
+@rules.check(
+    "names.order",
+    "/etc/hosts is asked first, then DNS, and nobody in between ends the search",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="With DNS first each look at an own name waits for a server; a source that ends the search "
+    "hides SCAN and VIPs, which only DNS knows.",
+    reference="nsswitch.conf(5); nss-myhostname(8); nss-resolve(8); " + GUIDE + "name resolution",
+)
+def order(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("order", policy)
+    sources: List[Source] = known(facts.order)
+    names = [one.name for one in sources]
+    at = {name: names.index(name) for name in reversed(names)}
+    dns = min((at[name] for name in ("dns", "resolve") if name in at), default=len(names))
+    faults, remarks = [], []
+    if "files" not in at or at["files"] > dns:
+        faults.append("/etc/hosts is not asked before DNS")
+    if dns == len(names):
+        faults.append("DNS is not asked")
+    for one in sources[:dns]:
+        if one.ends and one.name in _MINIMAL:
+            ending = [name for name in facts.found if name.lower().endswith(".local")]
+            if ending:
+                faults.append(f"{one.name} ends the search for {listed(ending)}")
+        elif one.ends:
+            faults.append(f"what {one.name} does not know is not asked of DNS")
+    if at.get("myhostname", len(names)) < at.get("files", 0):
+        remarks.append(
+            "myhostname is asked before /etc/hosts: the own name is every address that there is"
+        )
+    if at.get("nis", len(names)) < dns:
+        remarks.append("nis is asked before DNS, which Clusterware does not support")
+    told = " ".join(one.name + (" [NOTFOUND=return]" if one.ends else "") for one in sources)
+    why = "; ".join(faults + remarks)
+    return Verdict(
+        FAIL if faults else WARN if remarks else PASS,
+        f"{why}.",
+        fix="hosts: files dns myhostname; where authselect or a profile writes the line, there",
+        desired="files before dns",
+        persisted=told[:300],
+        evidence=["file:" + NSSWITCH],
+    )
+
+
+@rules.check(
+    "names.resolver",
+    "resolv.conf names enough servers, and a silent one does not hold up for long",
+    severity="medium",
+    takes_effect="instance_restart",
+    why="While a name server is down every connection waits for it: as long as resolv.conf says.",
+    reference="resolv.conf(5): MAXNS, timeout, attempts; PRVF-5636 (15 seconds)",
+)
+def resolver(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("resolver", policy)
+    one: Resolver = known(facts.resolver)
+    if not asks_dns(facts):
+        raise Skip("The line hosts: of nsswitch.conf does not ask DNS.")
+    problems = []
+    stub = bool(one.servers) and set(one.servers) <= set(_STUB)
+    if not one.servers:
+        problems.append("it names no server, so that this host itself is asked")
+    elif len(one.servers) == 1 and not stub:
+        problems.append(f"{one.servers[0]} is the only server")
+    if one.longest > policy.longest_wait and not stub:
+        problems.append(
+            f"a name takes up to {one.longest} seconds where no server answers ({one.timeout} s, "
+            f"{one.attempts} times, {max(1, len(one.servers))} servers)"
+        )
+    if one.passed_over:
+        lines = listed([str(number) for number in one.passed_over])
+        problems.append(f"lines that count for nothing: {lines} (at most {SERVERS} servers count)")
+    if len(one.search) > 6:
+        problems.append(f"of {len(one.search)} domains to search glibc before 2.26 takes 6")
+    servers = listed(one.servers, "no server")
+    return Verdict(
+        WARN if problems else PASS,
+        f"{'; '.join(problems)}.",
+        fix="two or three servers and options timeout:1 attempts:2, by whoever writes the file"
+        + (f" ({facts.writer})" if facts.writer else ""),
+        desired=f"2 or {SERVERS} servers, at most {policy.longest_wait:g} seconds",
+        persisted=f"{servers}; search {listed(one.search)}; timeout:{one.timeout} "
+        f"attempts:{one.attempts}{' rotate' if one.rotate else ''}; written by "
+        f"{facts.writer or 'hand'}",
+        evidence=["file:" + RESOLV_CONF, "link:" + RESOLV_CONF],
+    )
+
+
+@rules.check(
+    "names.servers",
+    "Every name server answers",
+    severity="high",
+    takes_effect="now",
+    why="Each look at a name waits for the silent one first, when its turn comes; and the cluster "
+    "asks all of them.",
+    reference=GUIDE + "confirming the DNS configuration; resolv.conf(5)",
+)
+def servers(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("servers", policy)
+    one: Resolver = known(facts.resolver)
+    if not one.servers or not asks_dns(facts):
+        raise Skip("No name server is asked.")
+    problems, told, keys = [], [], []
+    for server in one.servers:
+        asked = [form for forms in facts.asked.values() for form in forms]
+        for name in asked:
+            reply = facts.replies[server, name]
+            keys.append(key_of(server, name))
+            if isinstance(reply, Absent):
+                problems.append(f"{server}: {str(reply).rstrip('.')}")
+                break
+            code = known(reply).code
+            if code not in _ANSWERS:
+                problems.append(f"{server} answers with code {code} for {name}")
+                break
+        else:
+            told.append(server)
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems)}.",
+        fix="start it, open port 53 to it, or name another one in its place",
+        desired=listed(one.servers),
+        running=f"{listed(told, 'none')} answer",
+        evidence=keys,
+    )

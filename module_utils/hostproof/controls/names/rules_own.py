@@ -1,0 +1,188 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The host's own name: its form, where it leads, what leads back, and where listeners listen."""
+
+import re
+from typing import List
+
+from ...answer import known
+from ...checking import Skip, Verdict
+from ...finding import FAIL, PASS, WARN
+from ...parsers.net.ip_addr import Address
+from ...probes.net import devices
+from ...probes.net.name_service import Found
+from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Endpoint, Facts
+from .policy import Policy
+from .subjects import GUIDE, in_hosts, listed, rules, short, skip_unmanaged, strays
+
+_LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\Z")
+_NAMES = GUIDE + "IP Name and Address Requirements"
+_CLUSTER_NAME = 15
+_ANY = ("0.0.0.0", "*", "[::]")
+
+
+def _faults(name: str) -> List[str]:
+    """What RFC 952 and RFC 1123 have against a name."""
+    labels = name.split(".")
+    found = [f"{one[:70]!r} is no label" for one in labels if not _LABEL.match(one)]
+    found += [f"{one[:20]}... has {len(one)} letters" for one in labels if len(one) > 63]
+    if "_" in name:
+        found = [f"{name[:80]} has an underscore"]
+    if labels[0].lower() == "localhost":
+        found.append("it is localhost")
+    return found
+
+
+@rules.check(
+    "names.own_name",
+    "Names of the host and its cluster have the form that Oracle asks, and stay",
+    severity="high",
+    takes_effect="reboot",
+    why="Clusterware takes no name with an underscore, and a name that another takes the place of "
+    "at the next boot leaves listener, cluster and agents without theirs.",
+    reference=_NAMES + " (RFC 952: no underscores); RFC 1123, section 2.1; hostname(5)",
+)
+def own_name(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("own_name", policy)
+    own: str = known(facts.own)
+    cluster = known(facts.cluster)
+    static = (known(facts.static) or "").strip()
+    problems = []
+    for one in dict.fromkeys((own, *cluster.scan, *cluster.members)):
+        problems += [f"{one[:80]}: {fault}" for fault in _faults(one)]
+    name = cluster.name or ""
+    if name and (len(name) > _CLUSTER_NAME or not _LABEL.match(name)):
+        problems.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
+    if static and static != own:
+        problems.append(f"the next boot brings {static[:80]}")
+    remarks = []
+    if own != own.lower():
+        remarks.append(
+            f"{own[:80]} has capitals, which tools of Oracle stumbled over (bug 5168043)"
+        )
+    if not static:
+        remarks.append(f"{STATIC} names none: whoever gives the host its name can give it another")
+    why = "; ".join(problems + remarks)
+    return Verdict(
+        FAIL if problems else WARN if remarks else PASS,
+        f"{why}.",
+        fix="hostnamectl set-hostname, before software is installed: a node of a cluster is "
+        "deleted and added again to get another name",
+        desired="small letters, digits and hyphens, at most 63 a label",
+        persisted=static[:255] or "nothing",
+        running=own[:255],
+        evidence=["file:" + HOSTNAME, "file:" + STATIC],
+    )
+
+
+@rules.check(
+    "names.own_address",
+    "The host's own name leads to an address that other machines reach",
+    severity="high",
+    takes_effect="listener_restart",
+    why="A listener binds to the address of its host's name: on the loopback no other machine "
+    "finds it, instances register in vain, and Clusterware refuses the node.",
+    reference="MOS 1054902.1 (127.0.0.1 is localhost alone); " + _NAMES,
+)
+def own_address(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("own_address", policy)
+    own: str = known(facts.own)
+    found: Found = known(facts.found[own])
+    here: List[Address] = known(facts.addresses)
+    owned = {one.address: one.interface for one in here}
+    astray = strays(found.addresses)
+    foreign = [one for one in found.addresses if one not in owned and one not in astray]
+    problems = []
+    if not found.addresses:
+        problems.append(f"nobody knows {own}")
+    if astray:
+        problems.append(f"{own} leads to {listed(astray)}")
+    if foreign:
+        problems.append(f"no interface has {listed(foreign)}")
+    told = [f"{one} ({owned[one]})" if one in owned else one for one in found.addresses]
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(problems)}.",
+        fix=f"give {HOSTS} or DNS the public address of {own}, and leave 127.0.0.1 to localhost; "
+        "where cloud-init writes it, set manage_etc_hosts to false",
+        desired="addresses of this host's interfaces, none of the loopback",
+        persisted=in_hosts(facts, [own, found.name]),
+        running=f"{found.name or own}: {listed(told)}",
+        evidence=["command:getent ahosts " + own, "file:" + HOSTS, devices.ADDRESSES_KEY],
+    )
+
+
+@rules.check(
+    "names.reverse",
+    "The host's address leads back to its name",
+    severity="medium",
+    takes_effect="now",
+    why="Who is told an address and asks for its name, as audits, agents and ssh do, takes the "
+    "host for another one, or waits.",
+    reference="getent(1), hosts; RFC 1912, section 2.1",
+    because_of=("names.own_address",),
+)
+def reverse(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("reverse", policy)
+    own: str = known(facts.own)
+    found: Found = known(facts.found[own])
+    if not facts.back:
+        raise Skip(f"{own} has no address.")
+    backs = {address: known(names) for address, names in facts.back.items()}
+    silent = [address for address, names in backs.items() if not names]
+    others = [
+        f"{address} is {names[0]}"
+        for address, names in backs.items()
+        if names and short(own) not in map(short, names)
+    ]
+    problems = others + [f"nobody has a name for {one}" for one in silent]
+    return Verdict(
+        FAIL if others else WARN if silent else PASS,
+        f"{'; '.join(problems[:8])}.",
+        fix=f"add the PTR record, or the line in {HOSTS}, of the host's own name",
+        desired=found.name or own,
+        running="; ".join(f"{one}: {listed(names)}" for one, names in backs.items()),
+        evidence=["command:getent hosts " + address for address in backs],
+    )
+
+
+@rules.check(
+    "names.listener",
+    "Listeners listen where their names lead, for other machines to reach",
+    severity="high",
+    takes_effect="listener_restart",
+    why="A listener that was started with a name of the loopback stays there, and nobody but this "
+    "host connects.",
+    reference="Oracle Database Net Services Reference, listener.ora, HOST; ss(8)",
+    because_of=("names.own_address",),
+)
+def listener(facts: Facts, policy: Policy) -> Verdict:
+    skip_unmanaged("listener", policy)
+    endpoints: List[Endpoint] = known(facts.endpoints)
+    if not endpoints:
+        raise Skip("No listener that runs has the name of a host in its listener.ora.")
+    owned = [one.address for one in known(facts.addresses)]
+    problems, told, bound = [], [], []
+    for one in endpoints:
+        found: Found = known(facts.found[one.name])
+        told.append(f"{one.name}: {listed(found.addresses, 'nobody')}")
+        astray = strays(found.addresses)
+        if astray or not found.addresses:
+            problems.append(f"{one.listener}: {one.name} leads to {listed(astray, 'nobody')}")
+        elif not set(found.addresses) & set(owned):
+            problems.append(f"{one.listener}: {one.name} is {found.addresses[0]}, of another host")
+        sockets = [s.address for s in known(facts.sockets) if str(s.port) == one.port]
+        bound.append(f"{listed(sorted(set(sockets)))} port {one.port[:5]}")
+        reached = [s for s in sockets if s in _ANY or not strays([s.strip("[]").split("%")[0]])]
+        if sockets and not reached:
+            problems.append(f"{one.listener} listens on {listed(sorted(set(sockets)))} alone")
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{'; '.join(dict.fromkeys(problems))}.",
+        fix="mend the name, then restart the listener: it stays where it was started",
+        desired="an address of this host's interfaces",
+        persisted=listed([f"{one.listener} HOST={one.name}" for one in endpoints]),
+        running="; ".join(dict.fromkeys(told)),
+        in_use="; ".join(dict.fromkeys(bound)),
+        evidence=[key for one in endpoints for key in one.evidence] + [SOCKETS],
+    )

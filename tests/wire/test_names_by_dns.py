@@ -1,0 +1,207 @@
+"""Names as a real resolver and real name servers answer them: glibc's getent, and servers of our
+own that speak DNS over UDP, in network, mount and host name namespaces.
+
+    node rac1 192.0.2.10 ── 192.0.2.53, 192.0.2.54 name servers
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from default_policies import changed_policy
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
+
+SCAN, NODE, VIP = "rac-scan.example.com", "rac1.example.com", "rac1-vip.example.com"
+THREE = ["192.0.2.21", "192.0.2.22", "192.0.2.23"]
+HOSTS = "127.0.0.1 localhost\n192.0.2.10 rac1.example.com rac1\n"
+RESOLV = "search example.com\noptions timeout:1 attempts:2\n"
+RESOLV += "nameserver 192.0.2.53\nnameserver 192.0.2.54\n"
+
+#: Runs in namespaces of its own. Each server has a zone of names and addresses, or a word: "silent"
+#: never answers, "garbage" sends what is no answer.
+JUDGE = """
+import json, os, socket, struct, subprocess, sys, threading
+story = json.loads(sys.argv[2])
+for words in (
+    "link set lo up", "link add eth0 type veth peer name eth1", "link set eth0 up",
+    "link set eth1 up", "addr add 192.0.2.10/24 dev eth0",
+    "addr add 192.0.2.53/32 dev lo", "addr add 192.0.2.54/32 dev lo",
+):
+    subprocess.run(["ip", *words.split()], check=True)
+socket.sethostname(story["own"])
+for path, text in story["files"].items():
+    place = os.path.join(sys.argv[3], os.path.basename(path))
+    with open(place, "w") as stream:
+        stream.write(text)
+    subprocess.run(["mount", "--bind", place, path], check=True)
+
+def serve(listening, zone):
+    while True:
+        asked, client = listening.recvfrom(512)
+        if zone == "silent":
+            continue
+        if zone == "garbage":
+            listening.sendto(asked[:2] + b"\\x81\\x80" + b"\\xff" * 40, client)
+            continue
+        labels, at = [], 12
+        while asked[at]:
+            labels.append(asked[at + 1 : at + 1 + asked[at]].decode())
+            at += 1 + asked[at]
+        kind, end = struct.unpack(">H", asked[at + 1 : at + 3])[0], at + 5
+        known = zone.get(".".join(labels).lower())
+        those = known if kind == 1 and known else []
+        head = struct.pack(">HHHHH", 0x8180 if known else 0x8183, 1, len(those), 0, 0)
+        rows = [
+            struct.pack(">HHHIH", 0xC00C, 1, 1, 60, 4) + socket.inet_aton(one) for one in those
+        ]
+        listening.sendto(asked[:2] + head + asked[12:end] + b"".join(rows), client)
+
+for address, zone in story["servers"].items():
+    listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    listening.bind((address, 53))
+    threading.Thread(target=serve, args=(listening, zone), daemon=True).start()
+
+sys.path.insert(0, sys.argv[1])
+from hostproof import audit
+from hostproof.host import LiveHost, RecordedHost
+host = LiveHost()
+asked = {"names": story["policy"]}
+found = audit.judge_host(host, asked)
+again = audit.judge_host(RecordedHost(host.evidence), asked)
+assert [one.as_dict() for one in again] == [one.as_dict() for one in found]
+print(json.dumps([one.as_dict() for one in found]))
+"""
+
+
+@pytest.fixture
+def judge(tmp_path):
+    def judge_host(**changes: Any) -> dict[str, dict[str, Any]]:
+        zone = {SCAN: THREE, NODE: ["192.0.2.10"], VIP: ["192.0.2.11"]}
+        files = {
+            "/etc/hosts": changes.get("hosts", HOSTS),
+            "/etc/resolv.conf": changes.get("resolv", RESOLV),
+            "/etc/nsswitch.conf": changes.get("order", "passwd: files\nhosts: files dns\n"),
+            "/etc/hostname": "rac1\n",
+        }
+        first, second = changes.get("zones", ({}, {}))
+        story = {
+            "own": "rac1",
+            "files": files,
+            "servers": {
+                "192.0.2.53": zone | first if isinstance(first, dict) else first,
+                "192.0.2.54": zone | second if isinstance(second, dict) else second,
+            },
+            "policy": changed_policy(
+                "names", scan=[changes.get("scan", SCAN)], cluster=[NODE, VIP]
+            ),
+        }
+        isolated = ["unshare", "--net", "--mount", "--uts", sys.executable, "-c", JUDGE]
+        arguments = [str(ROOT / "module_utils"), json.dumps(story), str(tmp_path)]
+        done = subprocess.run([*isolated, *arguments], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        found = {one["check"].partition(".")[2]: one for one in told if one["status"] != "skip"}
+        found["vip"] = next(one for one in told if one["title"].startswith(VIP))
+        return found
+
+    return judge_host
+
+
+def test_three_addresses_by_each_server(judge):
+    found = judge()
+    assert {name: one["status"] for name, one in found.items()} == {
+        "own_name": "pass",
+        "own_address": "pass",
+        "reverse": "pass",
+        "order": "pass",
+        "resolver": "pass",
+        "servers": "pass",
+        "scan": "pass",
+        "cluster": "pass",
+        "vip": "pass",
+    }
+    assert found["scan"]["values"] == {f"addresses of {SCAN}": ", ".join(THREE)}
+    assert found["scan"]["persisted"] == "not in /etc/hosts"
+
+
+def test_a_short_name_is_completed_as_the_resolver_does(judge):
+    assert judge(scan="rac-scan")["scan"]["status"] == "pass"
+
+
+def test_one_address(judge):
+    found = judge(zones=({SCAN: THREE[:1]}, {SCAN: THREE[:1]}))["scan"]
+    assert (found["status"], "192.0.2.53 has 1 of 3 addresses" in found["why"]) == ("fail", True)
+
+
+def test_one_server_does_not_know_it(judge):
+    found = judge(zones=({}, {SCAN: []}))["scan"]
+    assert (found["status"], "192.0.2.54 knows no such name" in found["why"]) == ("fail", True)
+
+
+def test_the_servers_differ(judge):
+    found = judge(zones=({}, {SCAN: [*THREE[:2], "192.0.2.24"]}))["scan"]
+    assert (found["status"], "the servers do not say the same" in found["why"]) == ("fail", True)
+
+
+def test_served_by_etc_hosts(judge):
+    found = judge(hosts=f"{HOSTS}192.0.2.21 {SCAN}\n")["scan"]
+    assert (found["status"], "/etc/hosts has it" in found["why"]) == ("fail", True)
+    assert found["persisted"] == f"/etc/hosts:3: 192.0.2.21 {SCAN}"
+    assert found["running"].startswith("192.0.2.21; 192.0.2.53: ")
+
+
+def test_a_silent_server_is_told_and_the_rest_is_known(judge):
+    found = judge(zones=({}, "silent"))
+    assert (found["servers"]["status"], found["scan"]["status"]) == ("fail", "fail")
+    assert "192.0.2.54: udp:192.0.2.54" not in found["servers"]["why"]
+    assert "192.0.2.54" in found["servers"]["why"] and "192.0.2.53" not in found["servers"]["why"]
+    assert found["own_address"]["status"] == "pass"
+    assert found["cluster"]["status"] == "pass"
+
+
+def test_all_servers_are_silent(judge):
+    """What could not be found out in time is an error, never a pass: with these options glibc
+    waits for as long as nobody shall."""
+    slow = RESOLV.replace("timeout:1 attempts:2", "timeout:30 attempts:5")
+    found = judge(zones=("silent", "silent"), resolv=slow)
+    assert found["scan"]["status"] == "error"
+    assert found["servers"]["status"] == "fail"
+    assert found["resolver"]["status"] == "warn"
+    assert "300 seconds" in found["resolver"]["why"]
+    assert found["own_address"]["status"] == "pass"  # /etc/hosts knows it
+
+
+def test_what_is_no_answer_is_no_answer(judge):
+    found = judge(zones=("garbage", "garbage"))
+    assert (found["servers"]["status"], found["scan"]["status"]) == ("error", "error")
+
+
+def test_the_own_name_as_debian_installs_it(judge):
+    found = judge(hosts="127.0.0.1 localhost\n127.0.1.1 rac1.example.com rac1\n")
+    assert found["own_address"]["status"] == "fail"
+    assert "rac1 leads to 127.0.1.1" in found["own_address"]["why"]
+    assert found["own_address"]["persisted"] == "/etc/hosts:2: 127.0.1.1 rac1.example.com rac1"
+    assert found["cluster"]["status"] == "fail" or found["vip"]["status"] == "pass"
+
+
+def test_another_address_than_the_interfaces_have(judge):
+    found = judge(hosts="127.0.0.1 localhost\n192.0.2.99 rac1\n")["own_address"]
+    assert (found["status"], "no interface has 192.0.2.99" in found["why"]) == ("fail", True)
+
+
+def test_the_address_is_somebody_elses(judge):
+    lines = "192.0.2.10 db7.example.com\n192.0.2.10 rac1\n"
+    found = judge(hosts="127.0.0.1 localhost\n" + lines)["reverse"]
+    assert found["status"] in ("fail", "pass")
+    assert "db7" in found["running"]
+
+
+def test_dns_is_not_asked(judge):
+    found = judge(order="hosts: files\n")
+    assert (found["order"]["status"], found["scan"]["status"]) == ("fail", "fail")
