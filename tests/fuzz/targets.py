@@ -39,6 +39,7 @@ from ansible.module_utils.hostproof.parsers.net import (
     bonding,
     dcb,
     dladm,
+    dns_message,
     entstat,
     ethtool_driver,
     ethtool_pause,
@@ -118,6 +119,7 @@ from ansible.module_utils.hostproof.parsers.unix import (
     fio,
     getent,
     halevel,
+    hosts_file,
     ioo,
     ldconfig,
     limits_conf,
@@ -125,8 +127,10 @@ from ansible.module_utils.hostproof.parsers.unix import (
     lsattr,
     lslpp,
     lssrc,
+    nsswitch,
     os_release,
     oslevel,
+    resolv_conf,
     time_sources,
 )
 from ansible.module_utils.hostproof.snmp import snmp_message, snmp_output
@@ -276,6 +280,15 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (
         lambda text: chrony_conf.follow("/a", lambda path: text, lambda folder: ["b.conf"]),
         "makestep 1.0 -1\nconfdi /etc/x\ninclud /etc/x\n",
+    ),
+    (lambda text: [*getent.parse_ahosts(text)], "hosts/glibc-2.36-ahosts-own.txt"),
+    (hosts_file.parse, "hosts/man-pages-6.03-example.txt"),
+    (nsswitch.parse_hosts, "hosts/debian-12-nsswitch.conf"),
+    (resolv_conf.parse, "search a b\noptions timeout:1 attempts:2 rotate\nnameserver ::1\n"),
+    (
+        lambda text: dns_message.parse(text.encode("latin-1", "replace"), "rac-scan"),
+        "\xf4\x26\x81\x80\0\x01\0\x01\0\0\0\0\x08rac-scan\0\0\x01\0\x01"
+        "\xc0\x0c\0\x01\0\x01\0\0\0<\0\x04\xc0\0\x02\x15",
     ),
     (time_sources.parse_chrony_sources, "chrony/chrony-4.3-sources.csv"),
     (time_sources.parse_tracking, "chrony/chrony-4.3-tracking.csv"),

@@ -4,6 +4,7 @@ import datetime
 import json
 
 import cluster_packs
+import names_packs
 import pytest
 from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.controls import check_ids
@@ -343,3 +344,26 @@ def test_groups_and_the_odd_one():
     assert groups == [Same(1, ["db1", "db3"]), Same(2, ["db2"])]
     assert odd_one_out(groups) == "db2 is not like the others"
     assert alike({"db1": 100, "db2": 99.5}, 0.01) == [Same(100, ["db1", "db2"])]
+
+
+def test_nodes_that_are_told_other_addresses_of_a_name(tmp_path):
+    """Each node is like its peers but for its own name and address, which is no difference."""
+
+    def told(host, vip):
+        machine = cluster_packs.node(host)
+        own = f"192.0.2.{names_packs.MEMBERS[host]}"
+        names_packs.node(machine).file("/proc/sys/kernel/hostname", f"{host}\n")
+        machine.file("/etc/hostname", f"{host}\n").command("uname -n", f"{host}.example.com\n")
+        machine.file("/etc/hosts", f"127.0.0.1 localhost\n{own} {host}.example.com {host}\n")
+        machine.command("ip -o addr show", names_packs.ADDRESSES.replace("192.0.2.10", own))
+        names_packs.back(machine, own, f"{host}.example.com", host)
+        names_packs.named(machine, "rac2-vip", vip)
+        policies = {"cluster_nodes": policy(), "names": default_policy("names")}
+        return make_line(host, [one.as_dict() for one in audit.judge_host(machine, policies)])
+
+    _, found = rendered(tmp_path, [told("rac1", "192.0.2.12"), told("rac2", "192.0.2.12")])
+    assert differences(found) == {}
+    _, found = rendered(tmp_path, [told("rac1", "192.0.2.12"), told("rac2", "192.0.2.13")])
+    (only,) = [one for one in differences(found).values() if "rac2-vip" in one["title"]]
+    assert (only["check"], only["status"]) == ("cluster_nodes.network", "warn")
+    assert only["running"] == "192.0.2.12 on rac1; 192.0.2.13 on rac2"

@@ -107,6 +107,7 @@ def judge(tmp_path):
         assert done.returncode == 0, done.stderr
         told = json.loads(done.stdout)
         found = {one["check"].partition(".")[2]: one for one in told if one["status"] != "skip"}
+        found["node"] = next(one for one in told if one["title"].startswith(NODE))
         found["vip"] = next(one for one in told if one["title"].startswith(VIP))
         return found
 
@@ -124,6 +125,7 @@ def test_three_addresses_by_each_server(judge):
         "servers": "pass",
         "scan": "pass",
         "cluster": "pass",
+        "node": "pass",
         "vip": "pass",
     }
     assert found["scan"]["values"] == {f"addresses of {SCAN}": ", ".join(THREE)}
@@ -152,15 +154,16 @@ def test_the_servers_differ(judge):
 def test_served_by_etc_hosts(judge):
     found = judge(hosts=f"{HOSTS}192.0.2.21 {SCAN}\n")["scan"]
     assert (found["status"], "/etc/hosts has it" in found["why"]) == ("fail", True)
-    assert found["persisted"] == f"/etc/hosts:3: 192.0.2.21 {SCAN}"
+    assert "(/etc/hosts:3)" in found["why"]
+    assert found["persisted"] == "/etc/hosts: 192.0.2.21"
     assert found["running"].startswith("192.0.2.21; 192.0.2.53: ")
 
 
 def test_a_silent_server_is_told_and_the_rest_is_known(judge):
     found = judge(zones=({}, "silent"))
     assert (found["servers"]["status"], found["scan"]["status"]) == ("fail", "fail")
-    assert "192.0.2.54: udp:192.0.2.54" not in found["servers"]["why"]
-    assert "192.0.2.54" in found["servers"]["why"] and "192.0.2.53" not in found["servers"]["why"]
+    said = "192.0.2.54: it says nothing in 1.5 seconds, asked twice."
+    assert found["servers"]["why"] == said
     assert found["own_address"]["status"] == "pass"
     assert found["cluster"]["status"] == "pass"
 
@@ -185,9 +188,8 @@ def test_what_is_no_answer_is_no_answer(judge):
 def test_the_own_name_as_debian_installs_it(judge):
     found = judge(hosts="127.0.0.1 localhost\n127.0.1.1 rac1.example.com rac1\n")
     assert found["own_address"]["status"] == "fail"
-    assert "rac1 leads to 127.0.1.1" in found["own_address"]["why"]
-    assert found["own_address"]["persisted"] == "/etc/hosts:2: 127.0.1.1 rac1.example.com rac1"
-    assert found["cluster"]["status"] == "fail" or found["vip"]["status"] == "pass"
+    assert found["own_address"]["why"] == "rac1 leads to 127.0.1.1 (/etc/hosts:2)."
+    assert (found["node"]["status"], found["vip"]["status"]) == ("fail", "pass")
 
 
 def test_another_address_than_the_interfaces_have(judge):
@@ -198,8 +200,7 @@ def test_another_address_than_the_interfaces_have(judge):
 def test_the_address_is_somebody_elses(judge):
     lines = "192.0.2.10 db7.example.com\n192.0.2.10 rac1\n"
     found = judge(hosts="127.0.0.1 localhost\n" + lines)["reverse"]
-    assert found["status"] in ("fail", "pass")
-    assert "db7" in found["running"]
+    assert (found["status"], found["why"]) == ("fail", "192.0.2.10 is db7.example.com.")
 
 
 def test_dns_is_not_asked(judge):

@@ -77,7 +77,7 @@ def huge_pages(facts: Facts, _policy: Policy) -> Verdict:
 
 @rules.check(
     "cluster_nodes.network",
-    "The network of all nodes is the same: MTU, driver, firmware, what names lead to",
+    "All nodes have the same MTU, driver and firmware, and find the same by names",
     severity="high",
     takes_effect="now",
     why="With unequal MTU large messages of the interconnect are lost or cut into pieces; with "

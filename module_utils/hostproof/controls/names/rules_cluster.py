@@ -16,7 +16,17 @@ from ...parsers.unix.resolv_conf import Resolver
 from ...probes.net.name_service import Found, key_of
 from .facts import HOSTS, Facts, of_server
 from .policy import Policy
-from .subjects import GUIDE, asks_dns, in_hosts, listed, rules, skip_unmanaged, strays
+from .subjects import (
+    GUIDE,
+    asks_dns,
+    in_hosts,
+    listed,
+    persisted,
+    places,
+    rules,
+    skip_unmanaged,
+    strays,
+)
 
 _NONE = (
     "No name of a cluster is known: no Clusterware was configured here that names any, and "
@@ -59,7 +69,7 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     found: Found = known(facts.found[name])
     one: Resolver = known(facts.resolver)
     wanted = policy.scan_addresses
-    persisted = in_hosts(facts, [name])
+    lines = in_hosts(facts, name)
     if not asks_dns(facts):
         problems, told = ["DNS is not asked"], {}
     else:
@@ -73,8 +83,8 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     ]
     if len({tuple(sorted(those)) for those in answers.values()}) > 1:
         problems.append("the servers do not say the same")
-    if persisted.startswith(HOSTS):
-        problems.append(f"{HOSTS} has it, which hides DNS")
+    if lines:
+        problems.append(f"{HOSTS} has it, which hides DNS{places(lines)}")
     elif not found.addresses:
         problems.append("this host does not find it")
     elif answers and set(found.addresses) not in answers.values():
@@ -93,7 +103,7 @@ def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
         fix=f"{wanted} A records of {name} in DNS, on every server, and no line in {HOSTS}; the "
         "order of the addresses does not matter, clients try them all",
         desired=f"{wanted} addresses by DNS",
-        persisted=persisted,
+        persisted=persisted(lines),
         running=f"{listed(found.addresses)}; "
         + "; ".join(
             f"{server}: {text if isinstance(text, str) else listed(text)}"
@@ -153,7 +163,7 @@ def cluster(name: str, facts: Facts, _policy: Policy) -> Verdict:
         f"{'; '.join(problems)}.",
         fix=f"an A record of {name} in DNS, or the same line in {HOSTS} of every node",
         desired=f"an address of its own, as {known(facts.cluster).source} names it",
-        persisted=in_hosts(facts, [name]),
+        persisted=persisted(in_hosts(facts, name)),
         running=listed(found.addresses, "nobody knows it"),
         evidence=["command:getent ahosts " + name, "file:" + HOSTS],
         values=_values(name, found),

@@ -13,7 +13,7 @@ from ...probes.net import devices
 from ...probes.net.name_service import Found
 from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Endpoint, Facts
 from .policy import Policy
-from .subjects import GUIDE, in_hosts, listed, rules, short, skip_unmanaged, strays
+from .subjects import GUIDE, in_hosts, listed, places, rules, short, skip_unmanaged, strays
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\Z")
 _NAMES = GUIDE + "IP Name and Address Requirements"
@@ -92,13 +92,16 @@ def own_address(facts: Facts, policy: Policy) -> Verdict:
     owned = {one.address: one.interface for one in here}
     astray = strays(found.addresses)
     foreign = [one for one in found.addresses if one not in owned and one not in astray]
+    lines = in_hosts(facts, own, found.name)
     problems = []
     if not found.addresses:
         problems.append(f"nobody knows {own}")
     if astray:
-        problems.append(f"{own} leads to {listed(astray)}")
+        wrong = [one for one in lines if one.address in astray]
+        problems.append(f"{own} leads to {listed(astray)}{places(wrong)}")
     if foreign:
-        problems.append(f"no interface has {listed(foreign)}")
+        wrong = [one for one in lines if one.address in foreign]
+        problems.append(f"no interface has {listed(foreign)}{places(wrong)}")
     told = [f"{one} ({owned[one]})" if one in owned else one for one in found.addresses]
     return Verdict(
         FAIL if problems else PASS,
@@ -106,7 +109,7 @@ def own_address(facts: Facts, policy: Policy) -> Verdict:
         fix=f"give {HOSTS} or DNS the public address of {own}, and leave 127.0.0.1 to localhost; "
         "where cloud-init writes it, set manage_etc_hosts to false",
         desired="addresses of this host's interfaces, none of the loopback",
-        persisted=in_hosts(facts, [own, found.name]),
+        persisted=f"in {HOSTS}" if lines else f"not in {HOSTS}",
         running=f"{found.name or own}: {listed(told)}",
         evidence=["command:getent ahosts " + own, "file:" + HOSTS, devices.ADDRESSES_KEY],
     )

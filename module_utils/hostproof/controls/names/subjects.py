@@ -8,6 +8,7 @@ from typing import Iterable, List, Sequence
 from ...answer import if_known, known
 from ...checking import Rules, Skip
 from ...errors import Absent
+from ...parsers.unix.hosts_file import Entry
 from .facts import HOSTS, Facts
 from .policy import NAME, Policy
 
@@ -42,14 +43,20 @@ def strays(addresses: Iterable[str]) -> List[str]:
     ]
 
 
-def in_hosts(facts: Facts, names: Sequence[str]) -> str:
+def in_hosts(facts: Facts, *names: str) -> List[Entry]:
     """The lines of /etc/hosts that have one of the names."""
-    lines = [
-        f"{HOSTS}:{one.line}: {one.address} {' '.join(one.names[:4])}"
-        for one in known(facts.hosts)
-        if any(one.has(name) for name in names)
-    ]
-    return "; ".join(lines[:5]) or f"not in {HOSTS}"
+    return [one for one in known(facts.hosts) if any(one.has(name) for name in names)]
+
+
+def persisted(entries: Sequence[Entry]) -> str:
+    """Without what differs between nodes that are alike, for layers are compared: names, lines."""
+    addresses = sorted({one.address for one in entries})
+    return f"{HOSTS}: {listed(addresses)}" if addresses else f"not in {HOSTS}"
+
+
+def places(entries: Sequence[Entry]) -> str:
+    """ " (/etc/hosts:3)", or nothing."""
+    return f" ({listed([f'{HOSTS}:{one.line}' for one in entries])})" if entries else ""
 
 
 def listed(words: Sequence[str], otherwise: str = "nothing") -> str:

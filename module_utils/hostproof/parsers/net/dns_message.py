@@ -68,7 +68,7 @@ def parse(message: bytes, name: str) -> Reply:
 def _number(name: str) -> int:
     """The same for a name, so that a record is judged as the live answer was; who else could
     answer is kept out by the kernel: the socket is connected, its port is drawn."""
-    return zlib.crc32(name.lower().encode()) & 0xFFFF
+    return zlib.crc32(name.rstrip(".").lower().encode()) & 0xFFFF
 
 
 def _question(name: str) -> bytes:

@@ -1,0 +1,405 @@
+"""Names as they are judged: of the host, of its listeners, and of its cluster."""
+
+import listener_packs
+import names_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.controls import names, planner
+from ansible.module_utils.hostproof.errors import PolicyError
+from default_policies import changed_policy
+from names_packs import SCAN, SERVERS, THREE, back, datagram, named, node, says, silent
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, **changes):
+        found = names_packs.judged(machine, **changes)
+        for one in found.values():
+            validate_finding(one.as_dict())
+        return found
+
+    return judge_host
+
+
+class TestWhereItCounts:
+    def test_all_is_well(self, judge):
+        found = judge(node())
+        assert {name: one.status for name, one in found.items() if one.status != "pass"} == {
+            "listener": "skip"
+        }
+
+    def test_without_oracle_no_name_is_asked_for(self, judge):
+        machine = node().file("/etc/oratab", "")
+        assert {one.status for one in judge(machine).values()} == {"skip"}
+        assert not [key for key in machine.evidence if "getent" in key]
+        assert judge(node().file("/etc/oratab", ""), profile="rac_asm")["scan"].status == "pass"
+        assert judge(node().file("/etc/oratab", ""), scan=[SCAN])["scan"].status == "pass"
+
+    def test_not_a_linux_host(self, judge):
+        found = judge(node().remove("/proc/sys/kernel/hostname"))
+        assert {one.status for one in found.values()} == {"skip"}
+
+    @pytest.mark.parametrize("name", names.policy.SUBJECTS)
+    def test_unmanaged_is_not_judged(self, judge, name):
+        one = judge(node(), unmanaged=[name])[name]
+        assert (one.status, "names_unmanaged" in one.why) == ("skip", True)
+
+    def test_there_is_nothing_to_apply(self):
+        policy = names.policy_from(changed_policy("names"))
+        plan = planner("names")(names.read(node(), policy), policy)
+        assert (plan.changes, plan.refusals) == ([], [])
+
+    @pytest.mark.parametrize(
+        ("changes", "problem"),
+        [
+            ({"scan": ["--help"]}, "must be a name"),
+            ({"cluster": ["a b"]}, "must be a name"),
+            ({"cluster": ["rac"] * 65}, "at most 64"),
+            ({"scan_addresses": 0}, "scan_addresses"),
+            ({"unmanaged": ["dns"]}, "must be one of"),
+        ],
+    )
+    def test_a_bad_policy(self, changes, problem):
+        with pytest.raises(PolicyError, match=problem):
+            names.policy_from(changed_policy("names", **changes))
+
+
+class TestOwnName:
+    @pytest.mark.parametrize(
+        ("own", "status", "why"),
+        [
+            ("rac_1", "fail", "underscore"),
+            ("-rac1", "fail", "is no label"),
+            ("localhost", "fail", "it is localhost"),
+            ("localhost.localdomain", "fail", "it is localhost"),
+            ("r" * 63, "pass", ""),
+            ("r" * 64, "fail", "64 letters"),
+            ("Rac1", "warn", "capitals"),
+            ("rac1.example.com", "pass", ""),
+        ],
+    )
+    def test_its_form(self, judge, own, status, why):
+        machine = named(node().file("/etc/hostname", own), own, "192.0.2.10")
+        found = judge(machine.file("/proc/sys/kernel/hostname", own + "\n"))["own_name"]
+        assert (found.status, why in found.why) == (status, True)
+
+    def test_the_next_boot_brings_another(self, judge):
+        found = judge(node().file("/etc/hostname", "db7\n"))["own_name"]
+        assert (found.status, found.why) == ("fail", "the next boot brings db7.")
+        assert judge(node().remove("/etc/hostname"))["own_name"].status == "warn"
+
+    @pytest.mark.parametrize(
+        ("name", "status"), [("c" * 15, "pass"), ("c" * 16, "fail"), ("a_b", "fail")]
+    )
+    def test_the_name_of_the_cluster(self, judge, name, status):
+        params = names_packs.PARAMS.replace("CLUSTER_NAME=rac", f"CLUSTER_NAME={name}")
+        machine = node().file(f"{names_packs.GRID}/crs/install/crsconfig_params", params)
+        assert judge(machine)["own_name"].status == status
+
+    def test_a_name_of_the_cluster_with_an_underscore(self, judge):
+        found = judge(named(node(), "rac_scan", *THREE), scan=["rac_scan"])["own_name"]
+        assert (found.status, "rac_scan has an underscore" in found.why) == ("fail", True)
+
+    def test_a_name_that_is_an_option_is_not_run(self, judge):
+        machine = node().file("/proc/sys/kernel/hostname", "--service=x\n")
+        found = judge(machine)
+        assert (found["own_name"].status, found["own_address"].status) == ("fail", "error")
+        assert not [key for key in machine.evidence if "--service" in key]
+
+
+class TestOwnAddress:
+    @pytest.mark.parametrize(
+        ("addresses", "status", "why"),
+        [
+            (["192.0.2.10"], "pass", ""),
+            (["127.0.1.1"], "fail", "rac1 leads to 127.0.1.1 (/etc/hosts:2)"),
+            (["192.0.2.10", "::1"], "fail", "rac1 leads to ::1."),
+            (["fe80::1%eth0", "192.0.2.10"], "fail", "rac1 leads to fe80::1"),
+            (["169.254.3.4"], "fail", "leads to 169.254.3.4"),
+            (["192.0.2.99"], "fail", "no interface has 192.0.2.99"),
+            ([], "fail", "nobody knows rac1"),
+        ],
+    )
+    def test_where_it_leads(self, judge, addresses, status, why):
+        machine = named(node(), "rac1", *addresses)
+        if addresses:
+            machine.file("/etc/hosts", f"127.0.0.1 localhost\n{addresses[0]} rac1\n")
+        found = judge(machine)["own_address"]
+        assert (found.status, why in found.why) == (status, True)
+
+    def test_what_could_not_be_told_in_time_is_an_error(self, judge):
+        machine = node()
+        machine.evidence["command:getent ahosts rac1"] = {
+            "kind": "command",
+            "error": "unanswered",
+            "message": "timed out after 6 seconds",
+        }
+        found = judge(machine)
+        assert found["own_address"].status == "error"
+        assert found["scan"].status == "pass"
+
+    @pytest.mark.parametrize("text", ["no address here\n", "999.1.1.1 STREAM x\n", "\0\n"])
+    def test_what_is_no_answer(self, judge, text):
+        machine = node().command("getent ahosts rac1", text)
+        assert judge(machine)["own_address"].status == "error"
+
+    def test_getent_fails(self, judge):
+        machine = node().command("getent ahosts rac1", "", rc=3)
+        assert judge(machine)["own_address"].status == "error"
+
+
+class TestReverse:
+    @pytest.mark.parametrize(
+        ("told", "status"),
+        [
+            (["rac1.example.com"], "pass"),
+            (["RAC1"], "pass"),
+            (["db7.example.com", "rac1"], "pass"),
+            (["db7.example.com"], "fail"),
+            ([], "warn"),
+        ],
+    )
+    def test_what_leads_back(self, judge, told, status):
+        assert judge(back(node(), "192.0.2.10", *told))["reverse"].status == status
+
+
+class TestListener:
+    def listening(self, address="0.0.0.0", *leads):
+        machine = node(listener_packs.ready_host())
+        named(machine, "db01.example.com", *(leads or ["192.0.2.10"]))
+        head = "State  Recv-Q Send-Q Local Address:Port  Peer Address:Port\n"
+        return machine.command("ss -ltn", f"{head}LISTEN 0 128 {address}:1521 0.0.0.0:*\n")
+
+    @pytest.mark.parametrize(
+        ("address", "status"),
+        [
+            ("0.0.0.0", "pass"),
+            ("[::]", "pass"),
+            ("192.0.2.10", "pass"),
+            ("127.0.0.1", "fail"),
+            ("[::1]", "fail"),
+        ],
+    )
+    def test_where_it_listens(self, judge, address, status):
+        found = judge(self.listening(address))["listener"]
+        assert found.status == status
+        assert found.in_use == f"{address} port 1521"
+
+    @pytest.mark.parametrize(
+        ("leads", "why"),
+        [("127.0.1.1", "leads to 127.0.1.1"), ("192.0.2.77", "of another host")],
+    )
+    def test_where_its_name_leads(self, judge, leads, why):
+        found = judge(self.listening("0.0.0.0", leads))["listener"]
+        assert (found.status, why in found.why) == ("fail", True)
+
+
+class TestOrder:
+    @pytest.mark.parametrize(
+        ("line", "status"),
+        [
+            ("hosts: files dns", "pass"),
+            ("hosts: files dns myhostname", "pass"),
+            ("hosts: files mdns4_minimal [NOTFOUND=return] dns", "pass"),
+            ("hosts: mymachines files myhostname resolve [!UNAVAIL=return] dns", "pass"),
+            ("hosts: files myhostname resolve [!UNAVAIL=return] dns", "pass"),
+            ("hosts: files resolve", "pass"),
+            ("hosts: resolve files", "fail"),
+            ("hosts: dns files", "fail"),
+            ("hosts: files", "fail"),
+            ("hosts: dns", "fail"),
+            ("hosts: files [NOTFOUND=return] dns", "fail"),
+            ("hosts: files [!SUCCESS=return] dns", "fail"),
+            ("hosts: files [SUCCESS=return NOTFOUND=continue] dns", "pass"),
+            ("hosts: myhostname files dns", "warn"),
+            ("hosts: files nis dns", "warn"),
+            ("passwd: files", "fail"),
+            ("hosts: files [WHAT=return] dns", "error"),
+            ("hosts: [NOTFOUND=return] files dns", "error"),
+            ("hosts: files\nhosts: files dns", "error"),
+        ],
+    )
+    def test_who_is_asked(self, judge, line, status):
+        assert judge(node().file("/etc/nsswitch.conf", line + "\n"))["order"].status == status
+
+    def test_without_a_file_dns_is_asked_first(self, judge):
+        assert judge(node().remove("/etc/nsswitch.conf"))["order"].status == "fail"
+
+    def test_multicast_dns_ends_the_search_for_its_own_domain(self, judge):
+        line = "hosts: files mdns4_minimal [NOTFOUND=return] dns\n"
+        machine = named(node().file("/etc/nsswitch.conf", line), "rac-scan.local", *THREE)
+        for server in SERVERS:
+            says(machine, server, "rac-scan.local", THREE)
+        found = judge(machine, scan=["rac-scan.local"])["order"]
+        assert (found.status, "ends the search for rac-scan.local" in found.why) == ("fail", True)
+
+
+class TestResolver:
+    @pytest.mark.parametrize(
+        ("text", "status", "why"),
+        [
+            (names_packs.RESOLV, "pass", ""),
+            ("nameserver 192.0.2.53\n", "warn", "192.0.2.53 is the only server"),
+            ("nameserver 127.0.0.53\noptions edns0\n", "pass", ""),
+            ("search example.com\n", "warn", "names no server"),
+            ("nameserver 192.0.2.1\nnameserver 192.0.2.2\n", "warn", "up to 20 seconds"),
+            (
+                names_packs.RESOLV + "nameserver 192.0.2.3\nnameserver 192.0.2.4\n",
+                "warn",
+                "nothing: 7",
+            ),
+            (names_packs.RESOLV + " nameserver 192.0.2.55\n", "warn", "nothing: 6"),
+            (names_packs.RESOLV + "nameserver dns1\n", "warn", "nothing: 6"),
+            (names_packs.RESOLV + "search a b c d e f g\n", "warn", "glibc before 2.26 takes 6"),
+            (names_packs.RESOLV + "options timeout:99 attempts:99\n", "warn", "up to 300 seconds"),
+        ],
+    )
+    def test_what_it_says(self, judge, text, status, why):
+        found = judge(node().file("/etc/resolv.conf", text))["resolver"]
+        assert (found.status, why in found.why) == (status, True)
+
+    def test_who_writes_it(self, judge):
+        assert "written by NetworkManager" in judge(node())["resolver"].persisted
+        stub = "/run/systemd/resolve/stub-resolv.conf"
+        machine = node().remove("/etc/resolv.conf").file(stub, "nameserver 127.0.0.53\n")
+        found = judge(machine.link("/etc/resolv.conf", stub))["resolver"]
+        assert f"written by {stub}" in found.persisted
+
+    @pytest.mark.parametrize(("wait", "status"), [(4, "pass"), (3, "warn")])
+    def test_how_long_is_too_long(self, judge, wait, status):
+        assert judge(node(), longest_wait=wait)["resolver"].status == status
+
+
+class TestServers:
+    def test_a_silent_one(self, judge):
+        found = judge(silent(node(), SERVERS[1], SCAN))
+        assert found["servers"].why == "192.0.2.54: it says nothing in 1.5 seconds, asked twice."
+        assert (found["servers"].status, found["scan"].status) == ("fail", "fail")
+        assert found["scan"].because_of == ("names.servers",)
+
+    @pytest.mark.parametrize(
+        ("code", "status"), [(0, "pass"), (3, "pass"), (2, "fail"), (5, "fail")]
+    )
+    def test_what_it_answers_with(self, judge, code, status):
+        found = judge(says(node(), SERVERS[0], SCAN, [], code))
+        assert (found["servers"].status, found["scan"].status) == (status, "fail")
+
+    def test_one_that_is_not_recorded_is_unknown(self, judge):
+        machine = node()
+        reading = {"kind": "udp", "error": "unanswered", "message": "Network is unreachable"}
+        machine.evidence[f"udp:{SERVERS[1]} {SCAN}"] = reading
+        machine.evidence[f"udp:{SERVERS[1]} {SCAN} again"] = reading
+        found = judge(machine)
+        assert (found["servers"].status, found["scan"].status) == ("error", "error")
+
+    def test_where_dns_is_not_asked_no_server_is_judged(self, judge):
+        found = judge(node().file("/etc/nsswitch.conf", "hosts: files\n"))
+        assert (found["servers"].status, found["resolver"].status) == ("skip", "skip")
+        assert (found["scan"].status, "DNS is not asked" in found["scan"].why) == ("fail", True)
+
+    def test_without_a_scan_they_are_asked_for_the_own_name(self, judge):
+        machine = node()
+        for server in SERVERS:
+            says(machine, server, "rac1.example.com", [], 3)
+        found = judge(machine, scan=[])
+        assert (found["servers"].status, found["scan"].status) == ("pass", "skip")
+
+
+class TestScan:
+    def test_values_are_compared_in_any_order(self, judge):
+        found = judge(named(node(), SCAN, *reversed(THREE)))["scan"]
+        assert found.status == "pass"
+        assert found.values == {f"addresses of {SCAN}": ", ".join(THREE)}
+
+    @pytest.mark.parametrize("number", [1, 2, 4])
+    def test_how_many_addresses(self, judge, number):
+        some = [*THREE, "192.0.2.24"][:number]
+        machine = named(node(), SCAN, *some)
+        for server in SERVERS:
+            says(machine, server, SCAN, some)
+        found = judge(machine)["scan"]
+        assert (found.status, f"has {number} of 3 addresses" in found.why) == ("fail", True)
+        assert judge(machine, scan_addresses=number)["scan"].status == "pass"
+
+    def test_etc_hosts_hides_dns(self, judge):
+        hosts = f"192.0.2.10 rac1\n192.0.2.21 {SCAN.upper()} # no\n"
+        found = judge(named(node().file("/etc/hosts", hosts), SCAN, THREE[0]))["scan"]
+        assert (found.status, "which hides DNS (/etc/hosts:2)" in found.why) == ("fail", True)
+        assert found.persisted == "/etc/hosts: 192.0.2.21"
+
+    def test_something_in_between_says_something_else(self, judge):
+        found = judge(named(node(), SCAN, "192.0.2.21", "192.0.2.22"))["scan"]
+        assert (found.status, "told something else" in found.why) == ("fail", True)
+
+    def test_nobody_here_finds_it(self, judge):
+        found = judge(named(node(), SCAN))["scan"]
+        assert (found.status, "this host does not find it" in found.why) == ("fail", True)
+
+    def test_of_another_network(self, judge):
+        far = ["198.51.100.1", "198.51.100.2", "198.51.100.3"]
+        machine = named(node(), SCAN, *far)
+        for server in SERVERS:
+            says(machine, server, SCAN, far)
+        found = judge(machine)["scan"]
+        assert (found.status, "of no network of this host" in found.why) == ("warn", True)
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            b"",
+            b"\0" * 12,
+            names_packs.reply("other.example.com", THREE),
+            names_packs.reply(SCAN, THREE)[:-3],
+            b"\xff" * 600,
+        ],
+    )
+    def test_what_is_no_answer(self, judge, message):
+        machine = datagram(node(), SERVERS[0], SCAN, message)
+        assert judge(machine)["scan"].status == "error"
+
+    def test_a_name_with_an_empty_label(self, judge):
+        found = judge(named(node(), "rac..scan", *THREE), scan=["rac..scan"])
+        assert (found["own_name"].status, found["scan"].status) == ("fail", "error")
+
+
+class TestCluster:
+    def test_who_is_asked_for(self, judge):
+        assert {name for name in judge(node()) if name.startswith("rac")} == {
+            "rac1",
+            "rac2",
+            "rac1-vip",
+            "rac2-vip",
+            SCAN,
+        }
+
+    @pytest.mark.parametrize(
+        ("addresses", "why"),
+        [
+            ([], "nobody knows it"),
+            (["127.0.0.1"], "it leads to 127.0.0.1"),
+            (["192.0.2.20"], "rac2 has the same address"),
+        ],
+    )
+    def test_a_vip(self, judge, addresses, why):
+        found = judge(named(node(), "rac2-vip", *addresses))["rac2-vip"]
+        assert (found.status, why in found.why) == ("fail", True)
+
+    def test_one_that_is_unknown_has_no_value(self, judge):
+        found = judge(node().command("getent ahosts rac2", "x", rc=1))["rac2"]
+        assert (found.status, found.values) == ("error", {"addresses of rac2": None})
+
+    def test_no_cluster(self, judge):
+        found = judge(node().remove("/etc/oracle/olr.loc"))
+        assert (found["cluster"].status, found["own_name"].status) == ("skip", "pass")
+
+    def test_too_many_names(self, judge):
+        params = names_packs.PARAMS.replace("rac1,rac2", ",".join(f"n{i}" for i in range(65)))
+        machine = node().file(f"{names_packs.GRID}/crs/install/crsconfig_params", params)
+        assert judge(machine)["cluster"].status == "error"
+
+
+def test_a_recorded_host_says_the_same():
+    machine = node()
+    first = names_packs.judged(machine)
+    recorded = packs.RecordedHost(machine.evidence)
+    assert names_packs.judged(recorded) == first

@@ -1,0 +1,98 @@
+"""The files that say how names are found, what getent prints, and a name server's answer."""
+
+import names_packs
+import packs
+import pytest
+from ansible.module_utils.hostproof.errors import ParseError
+from ansible.module_utils.hostproof.parsers.net import dns_message
+from ansible.module_utils.hostproof.parsers.oracle import crsconfig_params
+from ansible.module_utils.hostproof.parsers.unix import getent, hosts_file, nsswitch, resolv_conf
+
+
+def text_of(name):
+    return (packs.FIXTURES / "hosts" / name).read_text()
+
+
+def test_hosts():
+    found = hosts_file.parse(text_of("man-pages-6.03-example.txt"))
+    (own,) = [one for one in found if one.has("ThisHost")]
+    assert own == ("127.0.1.1", ("thishost.example.org", "thishost"), 5)
+    assert len(found) == 9
+
+
+@pytest.mark.parametrize("line", ["rac1 192.0.2.1", "192.0.2 rac1", "192.0.2.1", "# 192.0.2.1 a"])
+def test_a_line_that_is_none(line):
+    assert hosts_file.parse(line + "\n192.0.2.9 rac9 # of old\n") == [("192.0.2.9", ("rac9",), 2)]
+
+
+def test_nsswitch_of_debian():
+    assert nsswitch.parse_hosts(text_of("debian-12-nsswitch.conf")) == [
+        ("files", False),
+        ("mdns4_minimal", True),
+        ("dns", False),
+    ]
+
+
+def test_nsswitch_without_the_line():
+    assert nsswitch.parse_hosts("passwd: files\n") == [("dns", True), ("files", False)]
+
+
+def test_the_last_of_search_and_domain_counts():
+    found = resolv_conf.parse("search a b\ndomain c d\n")
+    assert (found.search, found.servers, found.longest) == (("c",), (), 10)
+    assert resolv_conf.parse("domain c\nsearch a b\n").search == ("a", "b")
+
+
+def test_what_getent_prints():
+    assert getent.parse_ahosts(text_of("glibc-2.36-ahosts-own.txt")) == (
+        "rac1.example.com",
+        ("2001:db8::10", "192.0.2.10"),
+    )
+    name, addresses = getent.parse_ahosts(text_of("glibc-2.36-ahosts-three.txt"))
+    assert (name, addresses) == (names_packs.SCAN, names_packs.THREE)
+    assert getent.parse_ahosts("") == ("", ())
+
+
+def test_the_stories_print_as_getent_does():
+    machine = names_packs.named(packs.linux(), names_packs.SCAN, *names_packs.THREE)
+    told = machine.run(["getent", "ahosts", names_packs.SCAN]).stdout
+    assert told == text_of("glibc-2.36-ahosts-three.txt")
+
+
+class TestDns:
+    def test_an_answer(self):
+        message = names_packs.reply("rac-scan", names_packs.THREE)
+        assert dns_message.parse(message, "rac-scan") == (0, names_packs.THREE)
+        assert dns_message.parse(message, "RAC-SCAN.") == (0, names_packs.THREE)
+
+    def test_an_alias_and_its_address(self):
+        alias = b"\xc0\x0c\0\x05\0\x01\0\0\0\x3c\0\x04\x01a\xc0\x0c"
+        message = bytearray(names_packs.reply("rac-scan", names_packs.THREE[:1]))
+        end = len(dns_message.query("rac-scan"))
+        message[7] = 2
+        found = dns_message.parse(bytes(message[:end]) + alias + bytes(message[end:]), "rac-scan")
+        assert found.addresses == names_packs.THREE[:1]
+
+    @pytest.mark.parametrize(
+        ("at", "value"), [(0, 0xFF), (2, 0), (2, 0x83), (5, 2), (6, 1), (13, 1)]
+    )
+    def test_what_is_not_the_answer(self, at, value):
+        message = bytearray(names_packs.reply("rac-scan", names_packs.THREE))
+        message[at] = value
+        with pytest.raises(ParseError):
+            dns_message.parse(bytes(message), "rac-scan")
+
+    @pytest.mark.parametrize("name", ["", ".", "a..b", "a" * 64, ".".join(["a" * 60] * 5)])
+    def test_no_name_is_asked_for(self, name):
+        with pytest.raises(ValueError, match="is no name"):
+            dns_message.query(name)
+
+
+def test_the_names_of_a_cluster():
+    assert crsconfig_params.parse(names_packs.PARAMS) == (
+        "rac",
+        ("rac1", "rac2"),
+        ("rac1-vip", "rac2-vip"),
+        names_packs.SCAN,
+    )
+    assert crsconfig_params.parse("CRS_NODEVIPS='AUTO/255.255.255.0/eth0'\n").vips == ()
