@@ -163,8 +163,8 @@ def cluster(name: str, facts: Facts, _policy: Policy) -> Verdict:
         f"{'; '.join(problems)}.",
         fix=f"an A record of {name} in DNS, or the same line in {HOSTS} of every node",
         desired=f"an address of its own, as {known(facts.cluster).source} names it",
-        persisted=persisted(in_hosts(facts, name)),
-        running=listed(found.addresses, "nobody knows it"),
+        # No layer of its own: each node may have its own line alone, and layers are compared.
+        running=f"{listed(found.addresses, 'nobody knows it')}; {persisted(in_hosts(facts, name))}",
         evidence=["command:getent ahosts " + name, "file:" + HOSTS],
         values=_values(name, found),
     )
