@@ -58,13 +58,21 @@ def reply(name: str, addresses: Sequence[str], code: int = 0) -> bytes:
     return question[:2] + head + question[12:] + rows
 
 
+def datagram_of(name: str, addresses: Sequence[str], code: int = 0) -> dict[str, Any]:
+    """The reading of an answer."""
+    message = reply(name, addresses, code)
+    return {"kind": "udp", "at": packs.RECORDED_AT, "reply": message.hex()}
+
+
 def says(
     machine: packs.Machine, server: str, name: str, addresses: Sequence[str], code: int = 0
 ) -> packs.Machine:
-    return datagram(machine, server, name, reply(name, addresses, code))
+    machine.evidence[f"udp:{server} {name}"] = datagram_of(name, addresses, code)
+    return machine
 
 
 def datagram(machine: packs.Machine, server: str, name: str, message: bytes) -> packs.Machine:
+    """Whatever a server sends."""
     reading = {"kind": "udp", "at": packs.RECORDED_AT, "reply": message.hex()}
     machine.evidence[f"udp:{server} {name}"] = reading
     return machine

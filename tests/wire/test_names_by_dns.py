@@ -206,3 +206,13 @@ def test_the_address_is_somebody_elses(judge):
 def test_dns_is_not_asked(judge):
     found = judge(order="hosts: files\n")
     assert (found["order"]["status"], found["scan"]["status"]) == ("fail", "fail")
+
+
+def test_without_the_line_it_is_told_that_glibc_decides(judge):
+    found = judge(order="passwd: files\n", hosts=f"{HOSTS}192.0.2.99 {VIP}\n")
+    assert found["order"]["status"] == "warn"
+    first, _, version = os.confstr("CS_GNU_LIBC_VERSION").partition(" ")
+    if first == "glibc":
+        files_first = tuple(map(int, version.split("."))) >= (2, 35)
+        address = "192.0.2.99" if files_first else "192.0.2.11"
+        assert found["vip"]["running"].startswith(address)

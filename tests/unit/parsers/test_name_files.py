@@ -34,7 +34,7 @@ def test_nsswitch_of_debian():
 
 
 def test_nsswitch_without_the_line():
-    assert nsswitch.parse_hosts("passwd: files\n") == [("dns", True), ("files", False)]
+    assert nsswitch.parse_hosts("passwd: files\n") is None
 
 
 def test_the_last_of_search_and_domain_counts():

@@ -63,7 +63,7 @@ class Facts(NamedTuple):
     own: Answer[str] = ""
     static: Answer[Optional[str]] = None
     hosts: Answer[List[hosts_file.Entry]] = []
-    order: Answer[List[nsswitch.Source]] = []
+    order: Answer[Optional[List[nsswitch.Source]]] = None
     resolver: Answer[resolv_conf.Resolver] = ParseError("resolv.conf", "not asked")
     writer: str = ""
     addresses: Answer[List[ip_addr.Address]] = []
@@ -120,7 +120,7 @@ def _is_wanted(host: Host, policy: Policy) -> bool:
     return bool(named) or releases.read_software(host).is_there()
 
 
-def _read_order(host: Host) -> List[nsswitch.Source]:
+def _read_order(host: Host) -> Optional[List[nsswitch.Source]]:
     text: str = unless_absent(attempt(host.read_text, NSSWITCH), "")
     return nsswitch.parse_hosts(text)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who is asked for names, and for how long: nsswitch.conf, resolv.conf and the servers in it."""
 
-from typing import List
+from typing import List, Optional
 
 from ...answer import known
 from ...checking import Skip, Verdict
@@ -19,6 +19,8 @@ from .subjects import GUIDE, asks_dns, listed, rules, skip_unmanaged
 _MINIMAL = ("mdns4_minimal", "mdns6_minimal", "mdns_minimal")
 #: Where systemd-resolved listens: one server here, with servers of its own.
 _STUB = ("127.0.0.53", "127.0.0.54")
+_ORDER = "files before dns"
+_LINE = "hosts: files dns myhostname; where authselect or a profile writes the line, there"
 #: What a server says where it is fine: the name, or that there is none.
 _ANSWERS = (0, 3)
 
@@ -34,7 +36,16 @@ _ANSWERS = (0, 3)
 )
 def order(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("order", policy)
-    sources: List[Source] = known(facts.order)
+    sources: Optional[List[Source]] = known(facts.order)
+    if sources is None:
+        return Verdict(
+            WARN,
+            "There is no line hosts: - glibc before 2.35 asks DNS first then, and later ones last.",
+            fix=_LINE,
+            desired=_ORDER,
+            persisted="no line hosts:",
+            evidence=["file:" + NSSWITCH],
+        )
     names = [one.name for one in sources]
     at = {name: names.index(name) for name in reversed(names)}
     dns = min((at[name] for name in ("dns", "resolve") if name in at), default=len(names))
@@ -61,8 +72,8 @@ def order(facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if faults else WARN if remarks else PASS,
         f"{why}.",
-        fix="hosts: files dns myhostname; where authselect or a profile writes the line, there",
-        desired="files before dns",
+        fix=_LINE,
+        desired=_ORDER,
         persisted=told[:300],
         evidence=["file:" + NSSWITCH],
     )

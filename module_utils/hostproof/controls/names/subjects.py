@@ -68,4 +68,5 @@ def short(name: str) -> str:
 
 
 def asks_dns(facts: Facts) -> bool:
-    return any(one.name in ("dns", "resolve") for one in if_known(facts.order, []))
+    sources = if_known(facts.order, [])
+    return sources is None or any(one.name in ("dns", "resolve") for one in sources)

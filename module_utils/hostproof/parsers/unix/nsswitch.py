@@ -7,15 +7,13 @@ Source: nsswitch.conf(5). Behind a source may stand what to do with what it answ
 """
 
 import re
-from typing import List, NamedTuple
+from typing import List, NamedTuple, Optional
 
 from ...errors import ParseError
 
 _WHAT = "nsswitch.conf"
 _TOKEN = re.compile(r"\[([^\[\]]*)\]|([^\s\[\]]+)|\S")
 _ACTION = re.compile(r"(!?)(success|notfound|unavail|tryagain)=(return|continue|merge)\Z")
-#: What counts where the file, or the line, is not there.
-DEFAULT = "dns [!UNAVAIL=return] files"
 
 
 class Source(NamedTuple):
@@ -25,7 +23,9 @@ class Source(NamedTuple):
     ends: bool
 
 
-def parse_hosts(text: str) -> List[Source]:
+def parse_hosts(text: str) -> Optional[List[Source]]:
+    """None where there is no such line: glibc has one of its own then, which changed with 2.35
+    (sourceware bug 28700: "files dns", before "dns [!UNAVAIL=return] files")."""
     lines = []
     for number, line in enumerate(text.split("\n"), 1):
         database, colon, rest = line.partition("#")[0].partition(":")
@@ -33,7 +33,9 @@ def parse_hosts(text: str) -> List[Source]:
             lines.append((number, rest))
     if len(lines) > 1:
         raise ParseError(_WHAT, "a second line hosts:", lines[1][0])
-    number, rest = lines[0] if lines else (0, DEFAULT)
+    if not lines:
+        return None
+    number, rest = lines[0]
     found: List[Source] = []
     for token in _TOKEN.finditer(rest):
         if token.group(2):
