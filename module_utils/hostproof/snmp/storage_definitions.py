@@ -36,6 +36,18 @@ OBJECT_ID, TEXT, OTHER_TEXT, ANSWERS, NOTHING, ENGINE = CLUES = (
 #: Which rows of a column tell: all must say the same, or each tells of its own part ("A, B").
 ALIKE, EACH = ROWS = ("alike", "each")
 
+#: What an object of health tells of, what its value means, and of which of them some are counted.
+SYSTEM, DISKS, CONTROLLERS, PATHS, BATTERY, REBUILD = PARTS = (
+    "system",
+    "disks",
+    "controllers",
+    "paths",
+    "battery",
+    "rebuild",
+)
+GOOD, WORN, BAD, MISSING = STATES = ("good", "warn", "bad", "none")
+COUNTED = (DISKS, REBUILD)
+
 
 class Clue(NamedTuple):
     """Something that is true of an agent.
@@ -73,6 +85,20 @@ class Place(NamedTuple):
     more: Tuple[str, ...]
 
 
+class Part(NamedTuple):
+    """An object or a column that tells how one of PARTS is.
+
+    ``means`` is the value, as text, to one of STATES and the word that the MIB has for it. Where
+    the number itself counts something bad, ``counts`` says what, and the policy how many may be.
+    """
+
+    part: str
+    oid: str
+    means: Dict[str, Tuple[str, str]]
+    counts: str
+    source: str
+
+
 class Rule(NamedTuple):
     vendor: str
     product: str
@@ -82,12 +108,14 @@ class Rule(NamedTuple):
     version: Tuple[Place, ...]
     serial: Tuple[Place, ...]
     source: str
+    health: Tuple[Part, ...] = ()
 
 
 #: Characters of a value that are looked at: sysDescr is no longer (RFC 3418, DisplayString).
 LOOKED_AT = 255
 #: What a list, a text and all of a definition may hold at most.
-MOST_DEFINITIONS, MOST_WAYS, MOST_PLACES, MOST_NAMES, MOST_MORE = 100, 16, 6, 64, 4
+MOST_DEFINITIONS, MOST_WAYS, MOST_PLACES, MOST_NAMES = 100, 16, 6, 64
+MOST_MORE, MOST_PARTS = 4, 16
 _LONGEST_TEXT, _LONGEST_PATTERN, _LONGEST_OID = 300, 160, 160
 
 _ROLES = STORAGE_ROLES + (NOT_STORAGE,)
@@ -115,7 +143,7 @@ def read_definitions(values: Any) -> Tuple[Rule, ...]:
 
 
 def _rule(value: Any) -> Rule:
-    given = _fields(value, _NEEDED, _DETAILS)
+    given = _fields(value, _NEEDED, (*_DETAILS, "health"))
     role = given["role"]
     if role not in _ROLES:
         raise ValueError("role must be one of {0}".format(", ".join(_ROLES)))
@@ -134,6 +162,7 @@ def _rule(value: Any) -> Rule:
         version,
         serial,
         _text(given["source"], "source"),
+        tuple(_each(given.get("health", []), MOST_PARTS, "health", _part)),
     )
 
 
@@ -198,6 +227,34 @@ def _place(value: Any) -> Place:
         rows,
         tuple(more),
     )
+
+
+# -- where it tells its health --------------------------------------------------------------------
+
+
+def _part(value: Any) -> Part:
+    given = _fields(value, ("part", "at", "source"), ("counts", *STATES))
+    part = given["part"]
+    if part not in PARTS:
+        raise ValueError("part must be one of {0}".format(", ".join(PARTS)))
+    means: Dict[str, Tuple[str, str]] = {}
+    for state in STATES:
+        words = given.get(state, {})
+        if not isinstance(words, dict) or len(words) > MOST_NAMES:
+            raise ValueError(f"{state} must be a dictionary of {MOST_NAMES} at most")
+        for key, word in words.items():
+            if _text(key, state) in means:
+                raise ValueError(f"{state} has {key!r}, which means something else already")
+            means[key] = (state, _text(word, state))
+    if "counts" in given and (means or part not in COUNTED):
+        raise ValueError("counts is for {0}, without good or bad".format(" and ".join(COUNTED)))
+    if "counts" not in given and not {GOOD, BAD} <= {state for state, _word in means.values()}:
+        raise ValueError("must have good and bad values, or counts")
+    oid = _oid(given["at"], "at")
+    if not oid[0].isdigit():
+        raise ValueError("at must be an OID (1.3.6..., e.789...)")
+    counts = _text(given["counts"], "counts") if "counts" in given else ""
+    return Part(part, oid, means, counts, _text(given["source"], "source"))
 
 
 def _oid(value: Any, name: str) -> str:

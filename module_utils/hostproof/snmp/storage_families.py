@@ -10,6 +10,71 @@ built on. To add one: a record here, and one of an agent in tests/fixtures/stora
 
 from typing import Any, Dict, List
 
+#: The values of miscGlobalStatus, and of productIDGlobalStatus; of ScStatus.
+_GLOBAL = {
+    "good": {"3": "ok"},
+    "warn": {"4": "not critical"},
+    "bad": {"5": "critical", "6": "not recoverable"},
+}
+_UP = {"good": {"1": "up"}, "warn": {"3": "degraded"}, "bad": {"2": "down"}}
+
+#: What Data ONTAP tells of itself: 7-Mode, and clustered where an address has it.
+_ONTAP: List[Dict[str, Any]] = [
+    dict(_GLOBAL, part="system", at="e.789.1.2.2.4.0", source="NETAPP-MIB miscGlobalStatus"),
+    {
+        "part": "disks",
+        "at": "e.789.1.6.4.7.0",
+        "counts": "failed disks",
+        "source": "NETAPP-MIB diskFailedCount",
+    },
+    {
+        "part": "rebuild",
+        "at": "e.789.1.6.4.3.0",
+        "counts": "disks being reconstructed",
+        "source": "NETAPP-MIB diskReconstructingCount",
+    },
+    {
+        "part": "controllers",
+        "at": "e.789.1.2.3.1.0",
+        "none": {"1": "not configured"},
+        "good": {"2": "takeover enabled"},
+        "warn": {"3": "takeover disabled", "4": "takeover by the partner disabled"},
+        "bad": {"5": "this node is dead: taken over"},
+        "source": "NETAPP-MIB cfSettings",
+    },
+    {
+        "part": "paths",
+        "at": "e.789.1.2.3.8.0",
+        "none": {"1": "no interconnect"},
+        "good": {"4": "interconnect up"},
+        "warn": {"3": "one link of the interconnect down"},
+        "bad": {"2": "interconnect down"},
+        "source": "NETAPP-MIB cfInterconnectStatus",
+    },
+    {
+        "part": "battery",
+        "at": "e.789.1.2.5.1.0",
+        "none": {"4": "not present"},
+        "good": {"1": "ok", "9": "fully charged"},
+        "warn": {"5": "near its end of life", "8": "overcharged"},
+        "bad": {"2": "partially discharged", "3": "discharged", "6": "at its end of life"},
+        "source": "NETAPP-MIB nvramBatteryStatus",
+    },
+]
+
+#: Of MSA and ME4: the unit is the whole storage.
+_UNITS: List[Dict[str, Any]] = [
+    {
+        "part": "system",
+        "at": "1.3.6.1.3.94.1.6.1.6.",
+        "none": {"2": "unused"},
+        "good": {"3": "ok"},
+        "warn": {"4": "needs attention"},
+        "bad": {"5": "failed"},
+        "source": "FCMGMT-MIB connUnitStatus",
+    }
+]
+
 FAMILIES: List[Dict[str, Any]] = [
     {
         "vendor": "Oracle",
@@ -76,6 +141,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": [{"at": "sysDescr", "pattern": r"^Data ONTAP Release ([^\s:]+)"}],
         "serial": ["e.789.1.1.9.0"],
         "source": "NETWORK-APPLIANCE-MIB; Rapid7 recog, snmp_sysdescr",
+        "health": _ONTAP,
     },
     {
         "vendor": "NetApp",
@@ -116,6 +182,7 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": ["e.789.1.1.9.0"],
         "source": "NETWORK-APPLIANCE-MIB",
+        "health": _ONTAP,
     },
     {
         "vendor": "NetApp",
@@ -133,6 +200,15 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": [{"at": "e.789.1.25.2.1.5.", "rows": "each"}, "e.789.1.1.9.0"],
         "source": "NETWORK-APPLIANCE-MIB (NETAPP-MIB nodeTable)",
+        "health": [
+            *_ONTAP,
+            dict(
+                _GLOBAL,
+                part="system",
+                at="e.789.1.2.2.36.1.2.",
+                source="NETAPP-MIB cDOTMiscGlobalStatus",
+            ),
+        ],
     },
     {
         "vendor": "Dell EMC",
@@ -148,6 +224,23 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": [{"at": "sysDescr", "pattern": r"OneFS (?:\S+ )?v(\d\S*)"}],
         "serial": [{"at": "e.12124.2.51.1.3.", "rows": "each"}],
         "source": "ISILON-MIB",
+        "health": [
+            {
+                "part": "system",
+                "at": "e.12124.1.1.2.0",
+                "good": {"0": "ok"},
+                "warn": {"1": "needs attention"},
+                "bad": {"2": "down"},
+                "source": "ISILON-MIB clusterHealth",
+            },
+            {
+                "part": "disks",
+                "at": "e.12124.2.52.1.5.",
+                "good": {"HEALTHY": "healthy", "L3": "L3 cache"},
+                "bad": {"DEAD": "dead", "SMARTFAIL": "smartfailed"},
+                "source": "ISILON-MIB diskStatus",
+            },
+        ],
     },
     {
         "vendor": "Dell EMC",
@@ -223,6 +316,26 @@ FAMILIES: List[Dict[str, Any]] = [
             {"at": "e.674.11000.2000.500.1.2.13.1.8.", "rows": "each"},
         ],
         "source": "DELL-STORAGE-SC-MIB",
+        "health": [
+            dict(
+                _GLOBAL,
+                part="system",
+                at="e.674.11000.2000.500.1.2.6.0",
+                source="DELL-STORAGE-SC-MIB productIDGlobalStatus",
+            ),
+            dict(
+                _UP,
+                part="controllers",
+                at="e.674.11000.2000.500.1.2.13.1.3.",
+                source="DELL-STORAGE-SC-MIB scCtlrStatus",
+            ),
+            dict(
+                _UP,
+                part="disks",
+                at="e.674.11000.2000.500.1.2.14.1.3.",
+                source="DELL-STORAGE-SC-MIB scDiskStatus",
+            ),
+        ],
     },
     {
         "vendor": "Dell",
@@ -235,6 +348,47 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": [{"at": "e.12740.2.1.11.1.2.", "rows": "each"}],
         "source": "EQLMEMBER-MIB",
+        "health": [
+            {
+                "part": "system",
+                "at": "e.12740.2.1.5.1.1.",
+                "good": {"1": "normal"},
+                "warn": {"2": "warning"},
+                "bad": {"3": "critical"},
+                "source": "EQLMEMBER-MIB eqlMemberHealthStatus",
+            },
+            {
+                "part": "disks",
+                "at": "e.12740.3.1.1.1.8.",
+                "good": {"1": "on-line", "2": "spare"},
+                "warn": {
+                    "4": "off-line",
+                    "5": "of another system",
+                    "6": "too small",
+                    "7": "history of failures",
+                    "8": "unsupported version",
+                    "10": "replacement",
+                    "11": "encrypted",
+                    "12": "not approved",
+                },
+                "bad": {"3": "failed", "9": "unhealthy", "13": "off-line after errors"},
+                "source": "EQLDISK-MIB eqlDiskStatus",
+            },
+            {
+                "part": "battery",
+                "at": "e.12740.4.1.1.1.5.",
+                "good": {"1": "ok", "3": "good, charging"},
+                "warn": {
+                    "4": "low voltage",
+                    "5": "low voltage, charging",
+                    "7": "too hot",
+                    "8": "too cold",
+                    "10": "near its end of life",
+                },
+                "bad": {"2": "failed", "6": "missing", "9": "at its end of life"},
+                "source": "EQLCONTROLLER-MIB eqlControllerBatteryStatus",
+            },
+        ],
     },
     {
         "vendor": "Dell",
@@ -252,6 +406,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "source": (
             "FCMGMT-MIB (Dell PowerVault ME4 and ME5 Administrator's Guide, SNMP reference)"
         ),
+        "health": _UNITS,
     },
     {
         "vendor": "Dell",
@@ -370,6 +525,7 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": ["e.232.2.2.2.1.0", "unit.serial"],
         "source": "HP MSA SNMP reference, sysObjectID 11.2.51; CPQSINFO-MIB; FCMGMT-MIB",
+        "health": _UNITS,
     },
     {
         "vendor": "HPE",

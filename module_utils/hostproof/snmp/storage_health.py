@@ -7,7 +7,7 @@ only the difference of two readings says something about now.
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..answer import Answer, attempt, known
 from ..errors import Absent, Unanswered
@@ -15,6 +15,7 @@ from ..host import Host
 from . import storage_rules as rules
 from . import tools as snmp
 from .snmp_output import Value
+from .storage_definitions import Part
 from .tools import Target, Values, printable
 
 #: Counter32 starts again at 0 behind this (RFC 2578).
@@ -253,6 +254,48 @@ def read_ports(host: Host, target: Target, product: str) -> Ports:
     return Ports(found, tuple(snmp.key_of(target, question) for question in questions))
 
 
+class Told(NamedTuple):
+    """What the agent says of a part: row to value ("" is the row of an object). Absent: it says
+    that it has no such object.
+    """
+
+    part: Part
+    rows: Answer[Dict[str, str]]
+    evidence: str
+
+
+def read_parts(host: Host, target: Target, parts: Sequence[Part]) -> Tuple[Told, ...]:
+    """One GET for all objects, and a walk for each column."""
+    objects = [part.oid for part in parts if not part.oid.endswith(".")]
+    answer = attempt(snmp.get, host, target, "health", objects) if objects else {}
+    told = []
+    for number, part in enumerate(parts):
+        question = "health"
+        if part.oid.endswith("."):
+            question = f"health {number}"
+            rows = attempt(_column, host, target, question, part.oid[:-1])
+        else:
+            rows = attempt(_object, target, answer, part.oid)
+        told.append(Told(part, rows, snmp.key_of(target, question)))
+    return tuple(told)
+
+
+def _column(host: Host, target: Target, question: str, column: str) -> Dict[str, str]:
+    found = snmp.walk(host, target, question, column)
+    if not found:
+        raise Absent(snmp.key_of(target, question), f"{target.name} has no row of {column}")
+    return {oid[len(column) + 1 :]: _text(value) for oid, value in found.items()}
+
+
+def _object(target: Target, answer: Answer[Values], oid: str) -> Dict[str, str]:
+    values, key = known(answer), snmp.key_of(target, "health")
+    if oid not in values:
+        raise Unanswered(key, f"{target.name} gave no answer for {oid}")
+    if values[oid] is None:
+        raise Absent(key, f"{target.name} has no {oid}")
+    return {"": _text(values[oid])}
+
+
 class Health(NamedTuple):
     """Each an answer, or the error that stands in its place."""
 
@@ -261,9 +304,10 @@ class Health(NamedTuple):
     after: Answer[Counters]
     load: Answer[Load]
     ports: Answer[Ports]
+    parts: Tuple[Told, ...]
 
 
-def read_first(host: Host, target: Target, product: str) -> Health:
+def read_first(host: Host, target: Target, product: str, parts: Sequence[Part] = ()) -> Health:
     """Everything but the second reading of the counters (``read_again``)."""
     return Health(
         volumes=attempt(read_volumes, host, target, product),
@@ -271,6 +315,7 @@ def read_first(host: Host, target: Target, product: str) -> Health:
         after=Unanswered("snmp:" + target.name, "the counters were read only once"),
         load=attempt(read_load, host, target),
         ports=attempt(read_ports, host, target, product),
+        parts=read_parts(host, target, parts),
     )
 
 

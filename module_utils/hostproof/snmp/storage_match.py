@@ -10,7 +10,7 @@ from . import snmp_message
 from . import storage_definitions as definitions
 from . import storage_rules as rules
 from .snmp_output import Value
-from .storage_definitions import Clue, Rule, Way
+from .storage_definitions import Clue, Part, Rule, Way
 from .storage_families import FAMILIES
 from .tools import Values
 
@@ -42,6 +42,14 @@ def catalogue_of(rules_of_user: Sequence[Rule]) -> Catalogue:
 
 #: Read once, and only where an agent is asked at all.
 _HOUSE: List[Rule] = []
+
+
+def health_of(
+    catalogue: Catalogue, vendor: Optional[str], product: Optional[str]
+) -> Tuple[Part, ...]:
+    """What the family of that name tells of its health, () where no object of it is known."""
+    rules_of = (rule for rule, _way, _clue in catalogue.ways if rule.vendor == vendor)
+    return next((rule.health for rule in rules_of if rule.product == product), ())
 
 
 def _further(ways: Iterable[Way]) -> Tuple[str, ...]:

@@ -711,6 +711,137 @@ class TestSpace:
         assert only(judge(database_host(Tired.of("netapp-7mode")))["space"]).status == "error"
 
 
+NETAPP = E + "789.1."
+EQUALLOGIC = E + "12740."
+SYSTEM, CF = NETAPP + "2.2.4.0", NETAPP + "2.3.1.0"
+FAILED, REBUILT, LINK = NETAPP + "6.4.7.0", NETAPP + "6.4.3.0", NETAPP + "2.3.8.0"
+BATTERY = NETAPP + "2.5.1.0"
+EQL_DISK, EQL_BATTERY = EQUALLOGIC + "3.1.1.1.8.1.7.", EQUALLOGIC + "4.1.1.1.5.1.7."
+SC = E + "674.11000.2000.500.1.2."
+UNIT_STATUS = "1.3.6.1.3.94.1.6.1.6.1"
+PARTS = ("system_state", "disks", "controllers", "paths", "battery", "rebuild")
+
+
+class TestParts:
+    """By the values of the vendors' MIBs: NETAPP-MIB, EQLDISK-MIB, ISILON-MIB and so on."""
+
+    @pytest.mark.parametrize(
+        ("name", "oid", "value", "check", "status"),
+        [
+            ("netapp-7mode", SYSTEM, 3, "system_state", "pass"),
+            ("netapp-7mode", SYSTEM, 4, "system_state", "warn"),
+            ("netapp-7mode", SYSTEM, 5, "system_state", "fail"),
+            ("netapp-7mode", SYSTEM, 2, "system_state", "error"),
+            ("ibm-n-series", FAILED, 0, "disks", "pass"),
+            ("netapp-7mode", FAILED, 1, "disks", "fail"),
+            ("netapp-7mode", FAILED, -1, "disks", "error"),
+            ("netapp-7mode", CF, 2, "controllers", "pass"),
+            ("netapp-7mode", CF, 1, "controllers", "skip"),
+            ("netapp-7mode", CF, 3, "controllers", "warn"),
+            ("netapp-7mode", CF, 5, "controllers", "fail"),
+            ("netapp-7mode", LINK, 4, "paths", "pass"),
+            ("netapp-7mode", LINK, 3, "paths", "warn"),
+            ("netapp-7mode", LINK, 2, "paths", "fail"),
+            ("ontap-cluster", BATTERY, 9, "battery", "pass"),
+            ("ontap-cluster", BATTERY, 5, "battery", "warn"),
+            ("ontap-cluster", BATTERY, 3, "battery", "fail"),
+            ("ontap-cluster", BATTERY, 7, "battery", "error"),
+            ("netapp-7mode", REBUILT, 0, "rebuild", "pass"),
+            ("netapp-7mode", REBUILT, 2, "rebuild", "warn"),
+            ("ontap-cluster", NETAPP + "2.2.36.1.2.2.110.49", 5, "system_state", "fail"),
+            ("equallogic", EQUALLOGIC + "2.1.5.1.1.1.7", 2, "system_state", "warn"),
+            ("equallogic", EQL_DISK + "2", 3, "disks", "fail"),
+            ("equallogic", EQL_DISK + "2", 2, "disks", "pass"),
+            ("equallogic", EQL_BATTERY + "1", 6, "battery", "fail"),
+            ("compellent", SC + "13.1.3.2", 2, "controllers", "fail"),
+            ("compellent", SC + "14.1.3.9", 3, "disks", "warn"),
+            ("isilon-7", E + "12124.2.52.1.5.3", "SMARTFAIL", "disks", "fail"),
+            ("isilon-7", E + "12124.2.52.1.5.3", "L3", "disks", "pass"),
+            ("isilon-7", E + "12124.2.52.1.5.3", "PREPARING", "disks", "error"),
+            ("isilon-7", E + "12124.1.1.2.0", 1, "system_state", "warn"),
+            ("powervault-me4", UNIT_STATUS, 5, "system_state", "fail"),
+        ],
+    )
+    def test_status(self, judge, name, oid, value, check, status):
+        finding = only(judge(database_host(agent(name, **rows({oid: value}))))[check])
+        assert finding.status == status
+        if status in ("pass", "warn", "fail"):
+            assert sum(finding.values.values()) == 1
+            assert "MIB" in finding.reference
+
+    def test_the_worst_row_counts_and_is_named(self, judge):
+        table = {EQL_DISK + "1": 1, EQL_DISK + "2": 9, EQL_DISK + "3": 4, EQL_DISK + "4": 99}
+        finding = only(judge(database_host(agent("equallogic", **rows(table))))["disks"])
+        assert finding.status == "fail"
+        assert finding.running.startswith("disks 1.7.2: unhealthy, disks 1.7.3: off-line")
+        assert finding.values == {"bad": 1, "warn": 1, "good": 1}
+        assert "Not all of it is known" in finding.why
+
+    def test_limits_are_the_policy_s(self, judge):
+        host = database_host(agent("netapp-7mode", **rows({FAILED: 2, REBUILT: 1})))
+        found = judge(host, failed_disks_limit=2, rebuilding_limit=1)
+        assert (only(found["disks"]).status, only(found["rebuild"]).status) == ("pass", "pass")
+        found = judge(host, failed_disks_limit=1)
+        assert only(found["disks"]).status == "fail"
+        assert "storage_type_failed_disks_limit" in only(found["disks"]).fix
+
+    def test_what_the_mib_does_not_have_is_not_available(self, judge):
+        found = judge(database_host(Agent.of("flasharray")))
+        for check in PARTS:
+            finding = only(found[check])
+            assert (finding.status, "Not available" in finding.why) == ("skip", True)
+
+    def test_what_the_agent_does_not_have_is_not_available(self, judge):
+        filer = agent("netapp-7mode")
+        for oid in (SYSTEM, FAILED, REBUILT, CF, LINK, BATTERY):
+            filer.rows.pop(key_of(oid), None)
+        found = judge(database_host(filer))
+        for check in PARTS:
+            assert only(found[check]).status == "skip"
+
+    def test_of_an_unknown_product_nobody_knows(self, judge):
+        finding = only(judge(database_host(Agent.of("says-nothing")))["disks"])
+        assert (finding.status, "No definition" in finding.why) == ("skip", True)
+
+    @pytest.mark.parametrize("name", ["netapp-7mode", "equallogic"])
+    def test_what_does_not_answer_is_an_error(self, judge, name):
+        class Tired(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if argv[0] == "snmpbulkwalk" or any(FAILED in word for word in argv):
+                    return 1, "", "Timeout: No Response from x.\n"
+                return super().reply(argv)
+
+        assert only(judge(database_host(Tired.of(name)))["disks"]).status == "error"
+
+    def test_of_a_device_of_the_user_s_own(self, judge):
+        mine = {
+            "vendor": "ACME",
+            "product": "Frobnicator",
+            "role": "san",
+            "known_by": [{"object_id": "e.99999.1"}],
+            "health": [
+                {
+                    "part": "disks",
+                    "at": "e.99999.4.1.2.",
+                    "good": {"1": "ok"},
+                    "bad": {"3": "failed"},
+                    "none": {"0": "empty"},
+                    "source": "ACME-STORAGE-MIB diskState",
+                },
+            ],
+            "source": "ACME-STORAGE-MIB",
+        }
+        column = E + "99999.4.1.2."
+        table = {column + "1": 1, column + "2": 3, column + "3": 0}
+        device = agent("says-nothing", **rows(table))
+        device.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "99999.1")
+        found = judge(database_host(device), definitions=[mine])
+        disks = only(found["disks"])
+        assert (disks.status, disks.running) == ("fail", "disks 2: failed, disks 1: ok")
+        assert disks.reference == "ACME-STORAGE-MIB diskState"
+        assert only(found["battery"]).status == "skip"
+
+
 def interfaces(received: int, sent: int, uptime: int = 1000) -> Agent:
     table = {
         "1.3.6.1.2.1.1.3.0": uptime,

@@ -14,7 +14,8 @@ from ...probes.oracle import oracle_homes
 from ...snmp import database_snmp, storage_agent, storage_health, storage_match, storage_rules
 from ...snmp import tools as snmp
 from ...snmp.snmp_targets import Address
-from ...snmp.storage_agent import NO_ANSWER, Storage
+from ...snmp.storage_agent import NO_ANSWER, RECOGNISED, Storage
+from ...snmp.storage_definitions import Part
 from ...snmp.storage_health import Health
 from ...snmp.storage_match import Catalogue
 from ...snmp.tools import Target
@@ -133,7 +134,10 @@ def _read_server(
     # What no rule knows may well be storage, and what NFS is mounted from is storage of this host.
     maybe = storage_rules.STORAGE_ROLES + (storage_rules.UNKNOWN,)
     if storage.outcome != NO_ANSWER and (storage.role in maybe or mounts):
-        health = storage_health.read_first(host, target, storage.product or "")
+        parts: Tuple[Part, ...] = ()
+        if catalogue is not None and storage.outcome == RECOGNISED:
+            parts = storage_match.health_of(catalogue, storage.vendor, storage.product)
+        health = storage_health.read_first(host, target, storage.product or "", parts)
     return Server(target.name, mounts, storage, health)
 
 

@@ -84,6 +84,8 @@ class Policy(NamedTuple):
     window_seconds: float = window()
     discards_limit: int = whole_number()
     cpu_limit: int = whole_number(1, 100)
+    failed_disks_limit: int = whole_number()
+    rebuilding_limit: int = whole_number()
     trace_folder: str = checked_by(_folder, "path")
     credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
 

@@ -1,0 +1,162 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the storage says of its parts, where its MIB has an object for it (storage_families.py)."""
+
+from typing import Dict, List, Tuple
+
+from ...checking import Skip, Verdict
+from ...errors import Absent, HostproofError, Unanswered
+from ...finding import FAIL, PASS, WARN
+from ...parsers.number import clipped
+from ...snmp import storage_definitions as definitions
+from ...snmp.storage_agent import RECOGNISED
+from ...snmp.storage_definitions import Part
+from .facts import Facts, Server
+from .policy import Policy
+from .subjects import SERVERS, health_of, rules
+
+REFERENCE = "docs/controls/storage_type.md, What tells its health"
+_BECAUSE = ("storage_type.agent_answers",)
+
+
+@rules.check(
+    "storage_type.system_state",
+    "The storage calls itself well",
+    severity="high",
+    takes_effect="now",
+    why="Storage sums up its own hardware, and says so before a database sees it.",
+    reference=REFERENCE,
+    each=SERVERS,
+    because_of=_BECAUSE,
+)
+def system_state(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
+    return _judge(definitions.SYSTEM, server)
+
+
+@rules.check(
+    "storage_type.disks",
+    "No disk of the storage has failed",
+    severity="high",
+    takes_effect="now",
+    why="With a failed disk the next one may lose data, and a rebuild takes its share of the rest.",
+    reference=REFERENCE,
+    each=SERVERS,
+    because_of=_BECAUSE,
+)
+def disks(server: Server, _facts: Facts, policy: Policy) -> Verdict:
+    return _judge(definitions.DISKS, server, policy.failed_disks_limit, "failed_disks_limit")
+
+
+@rules.check(
+    "storage_type.controllers",
+    "The storage's controllers work and can take over",
+    severity="high",
+    takes_effect="now",
+    why="Without its partner a controller carries all load, and its own failure ends the service.",
+    reference=REFERENCE,
+    each=SERVERS,
+    because_of=_BECAUSE,
+)
+def controllers(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
+    return _judge(definitions.CONTROLLERS, server)
+
+
+@rules.check(
+    "storage_type.paths",
+    "The storage's paths are up",
+    severity="high",
+    takes_effect="now",
+    why="Over the interconnect controllers mirror what is not on disk yet.",
+    reference=REFERENCE,
+    each=SERVERS,
+    because_of=_BECAUSE,
+)
+def paths(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
+    return _judge(definitions.PATHS, server)
+
+
+@rules.check(
+    "storage_type.battery",
+    "The battery of the storage's cache is well",
+    severity="high",
+    takes_effect="now",
+    why="Without it a power cut loses acknowledged writes, or every write waits for disks.",
+    reference=REFERENCE,
+    each=SERVERS,
+    because_of=_BECAUSE,
+)
+def battery(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
+    return _judge(definitions.BATTERY, server)
+
+
+@rules.check(
+    "storage_type.rebuild",
+    "The storage rebuilds no disk",
+    severity="medium",
+    takes_effect="now",
+    why="A rebuild reads all disks of its group beside the database.",
+    reference=REFERENCE,
+    each=SERVERS,
+    because_of=_BECAUSE,
+)
+def rebuild(server: Server, _facts: Facts, policy: Policy) -> Verdict:
+    return _judge(definitions.REBUILD, server, policy.rebuilding_limit, "rebuilding_limit")
+
+
+def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict:
+    """Of several objects the worst counts; what is unknown is never well."""
+    told = [one for one in health_of(server).parts if one.part.part == part]
+    if not told:
+        raise Skip(_not_available(server, part))
+    states: Dict[str, List[str]] = {}
+    unheard: List[HostproofError] = []
+    for one in told:
+        if isinstance(one.rows, HostproofError):
+            unheard += [] if isinstance(one.rows, Absent) else [one.rows]
+            continue
+        for row, value in one.rows.items():
+            state, text = _state(one.part, value, most)
+            text = f"{part} {row}: {text}" if row else text
+            if not state:
+                why = f"the agent says {text}, which is neither good nor bad ({one.part.source})"
+                unheard.append(Unanswered(one.evidence, why))
+            states.setdefault(state, []).append(text)
+    evidence = list(dict.fromkeys(one.evidence for one in told))
+    bad, worn = states.get(definitions.BAD, []), states.get(definitions.WORN, [])
+    if unheard and not bad and not worn:
+        raise unheard[0]
+    good = states.get(definitions.GOOD, [])
+    if not bad and not worn and not good:
+        raise Skip("Not available: the agent says that it has none.", evidence)
+    why = f"{len(bad)} bad and {len(worn)} to look after, of {len(bad + worn + good)} told."
+    if unheard:
+        why += f" Not all of it is known: {unheard[0]}"
+    return Verdict(
+        FAIL if bad else WARN if worn else PASS,
+        why=why,
+        fix="look at the storage itself"
+        + (f"; the limit is storage_type_{limit}" if limit else ""),
+        desired=f"at most {most}" if any(one.part.counts for one in told) else "good",
+        running=", ".join((bad + worn + good)[:5]),
+        values={"bad": len(bad), "warn": len(worn), "good": len(good)},
+        evidence=evidence,
+        reference="; ".join(dict.fromkeys(one.part.source for one in told)),
+    )
+
+
+def _state(part: Part, value: str, most: int) -> Tuple[str, str]:
+    """(one of STATES, "" for what is none of them; text for people)."""
+    if not part.counts:
+        state, word = part.means.get(value, ("", repr(value[:60])))
+        return state, word
+    if not value.isdecimal():
+        return "", f"{value[:60]!r} {part.counts}"
+    over = definitions.WORN if part.part == definitions.REBUILD else definitions.BAD
+    number = clipped(value)
+    return over if number > most else definitions.GOOD, f"{number} {part.counts}"
+
+
+def _not_available(server: Server, part: str) -> str:
+    if server.storage.outcome != RECOGNISED:
+        return "No definition knows the product, so nobody knows where its agent would tell this."
+    return f"Not available: no object of {server.storage.title} is known for it ({part})."
