@@ -48,6 +48,6 @@ class ActionModule(remote.PayloadAction):
         if self._task.check_mode:
             return
         finding = answers.not_applied(control, message)
-        inventories = [str(one) for one in self._variables.get("ansible_inventory_sources") or []]
+        inventories = runs.inventories(self._variables.get("ansible_inventory_sources"))
         findings = answers.completed([finding], self._host, inventories)
         runs.write_result(self._host, self.hosts, "judged", None, findings)

@@ -52,9 +52,9 @@ class ActionModule(remote.JudgingAction):
             message = answer.get("msg") or "the host answered no findings"
             self.lost("failed", message)
             return {"failed": True, "msg": message, "reported": True}
-        inventories = self._variables.get("ansible_inventory_sources") or []
+        inventories = runs.inventories(self._variables.get("ansible_inventory_sources"))
         findings = answers.with_all_controls(findings, controls)
-        findings = answers.completed(findings, self._host, [str(one) for one in inventories])
+        findings = answers.completed(findings, self._host, inventories)
         evidence = answer.get("evidence")
         runs.write_result(
             self._host, self.hosts, "judged", None, findings, evidence, self.recorded_at(params)

@@ -33,6 +33,8 @@ _hostproof() {
   case ${COMP_WORDS[1]}/$before in
     audit/--evidence) _hostproof_paths -d ;;
     audit/--waivers) _hostproof_paths -f ;;
+    audit/--slices) true ;;
+    audit/--slice-nodes) _hostproof_paths -f ;;
     audit/-i|audit/--inventory) _hostproof_paths -f ;;
     audit/-l|audit/--limit) true ;;
     audit/-t|audit/--tags) _hostproof_of _hostproof_controls ;;
@@ -56,7 +58,7 @@ _hostproof() {
     audit/--vault-password-file|audit/--vault-pass-file) _hostproof_paths -f ;;
     audit/-M|audit/--module-path) true ;;
     audit/--start-at-task) true ;;
-    audit/*) _hostproof_word '--evidence --waivers --strict -i --inventory -l --limit -t --tags --skip-tags -e --extra-vars -C --check -D --diff -b --become -K --ask-become-pass -f --forks -v --verbose --inventory-file --private-key --key-file -u --user -c --connection -T --timeout --ssh-common-args --sftp-extra-args --scp-extra-args --ssh-extra-args -k --ask-pass --connection-password-file --conn-pass-file --force-handlers --become-method --become-user --become-password-file --become-pass-file --list-hosts --flush-cache --vault-id -J --ask-vault-password --ask-vault-pass --vault-password-file --vault-pass-file -M --module-path --syntax-check --list-tasks --list-tags --step --start-at-task --version -h --help' || true ;;
+    audit/*) _hostproof_word '--evidence --waivers --strict --slices --slice-nodes -i --inventory -l --limit -t --tags --skip-tags -e --extra-vars -C --check -D --diff -b --become -K --ask-become-pass -f --forks -v --verbose --inventory-file --private-key --key-file -u --user -c --connection -T --timeout --ssh-common-args --sftp-extra-args --scp-extra-args --ssh-extra-args -k --ask-pass --connection-password-file --conn-pass-file --force-handlers --become-method --become-user --become-password-file --become-pass-file --list-hosts --flush-cache --vault-id -J --ask-vault-password --ask-vault-pass --vault-password-file --vault-pass-file -M --module-path --syntax-check --list-tasks --list-tags --step --start-at-task --version -h --help' || true ;;
     verify/--waivers) _hostproof_paths -f ;;
     verify/-i|verify/--inventory) _hostproof_paths -f ;;
     verify/-l|verify/--limit) true ;;

@@ -31,6 +31,16 @@ STARTED = "HOSTPROOF_STARTED"
 #: ansible-runner and AWX keep what lies here, and nothing else of a run.
 ARTIFACTS = "AWX_ISOLATED_DATA_DIR"
 
+#: The inventories of a slice as they are called where it was cut, a line each: what the job has are
+#: copies that are gone when somebody reads the report.
+INVENTORIES = "HOSTPROOF_INVENTORIES"
+
+
+def inventories(sources: Any) -> list[str]:
+    """What a command that repeats this run names with -i; ``sources`` are what Ansible read."""
+    named = os.environ.get(INVENTORIES)
+    return named.split("\n") if named else [str(one) for one in sources or []]
+
 
 def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -73,9 +83,24 @@ def write_result(
 ) -> None:
     """A host's line in findings.jsonl (docs/finding.schema.json); ``hosts`` are to be judged."""
     folder = report_folder()
-    line = {
+    run = {"id": folder.name, "started": os.environ[STARTED], "hosts": hosts}
+    line = result(run, host, outcome, message, findings, evidence, recorded_at)
+    append(folder / "findings.jsonl", json.dumps(line, sort_keys=True) + "\n")
+
+
+def result(
+    run: dict[str, Any],
+    host: str,
+    outcome: str,
+    message: str | None,
+    findings: list[dict[str, Any]],
+    evidence: str | None = None,
+    recorded_at: str | None = None,
+) -> dict[str, Any]:
+    """A host's line as of now; ``run`` is {id, started, hosts}."""
+    return {
         "schema": 2,
-        "run": {"id": folder.name, "started": os.environ[STARTED], "hosts": hosts},
+        "run": run,
         "host": host,
         "at": now(),
         "recorded_at": recorded_at,
@@ -84,7 +109,6 @@ def write_result(
         "findings": findings,
         "evidence": evidence,
     }
-    append(folder / "findings.jsonl", json.dumps(line, sort_keys=True) + "\n")
 
 
 def write_judged(judged: list[dict[str, Any]], hosts: int) -> None:

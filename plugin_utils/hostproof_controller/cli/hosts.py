@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..layout import ROOT
 from . import meant
+from .command import Refused
 
 #: What a run ends with that must not begin: a host was misspelt.
 EXIT_UNKNOWN_HOST = 64
@@ -50,6 +53,32 @@ def unknown_in_limit(sources: list[str], limit: str) -> list[str]:
     except (AnsibleError, OSError):
         # What is wrong with it Ansible has said already.
         return []
+
+
+def hosts_and_groups(sources: list[str], limit: str) -> tuple[list[str], dict[str, list[str]]]:
+    """The hosts that a run over these inventories has, and those of each group; Refused if none."""
+    # Its settings are those of the run, and are read with the first import.
+    os.environ["ANSIBLE_CONFIG"] = str(ROOT / "ansible.cfg")
+    from ansible.errors import AnsibleError
+    from ansible.inventory.manager import InventoryManager
+    from ansible.parsing.dataloader import DataLoader
+
+    try:
+        inventory = InventoryManager(loader=DataLoader(), sources=sources)
+        for sentence in unknown_of(inventory, limit):
+            raise Refused(sentence)
+        inventory.subset(limit or None)
+        hosts = [host.name for host in inventory.get_hosts("all")]
+    except (AnsibleError, OSError) as problem:
+        raise Refused(f"the inventory cannot be read: {problem}") from problem
+    if not hosts:
+        raise Refused("no host is left of the inventory: there is nothing to be cut in slices")
+    groups = {
+        name: [host.name for host in group.get_hosts()]
+        for name, group in inventory.groups.items()
+        if name not in ("all", "ungrouped")
+    }
+    return hosts, groups
 
 
 def unknown_of(inventory: Any, limit: str) -> list[str]:

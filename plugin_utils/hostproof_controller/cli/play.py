@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..runs import now
 from . import meant
 from .command import EXIT_INTERRUPTED, EXIT_USAGE, Given, Refused, complain
 from .verbs import LOOKS
@@ -65,6 +66,12 @@ class _Play:
         given.refuse_extra()
         self._refuse_unknown_tags()
         self._look_at_inventories()
+        self.slicing = None
+        if given["slices"] or given["slice_nodes"]:
+            # Nobody else waits for what it imports.
+            from .slicing import slicing_of
+
+            self.slicing = slicing_of(given, self.environment)
 
     def run(self) -> int:
         given = self.given
@@ -78,8 +85,20 @@ class _Play:
             # This only tells what a run would do.
             os.execve(command[0], command, self.environment)
         self._name_folders()
-        code, interrupted = _wait_for(command, self.environment)
+        code, interrupted = self._sliced() or _wait_for(command, self.environment)
         return self._ended(EXIT_INTERRUPTED if interrupted else code)
+
+    def _sliced(self) -> tuple[int, bool] | None:
+        """The same of an audit in slices; None where it is in one piece."""
+        if self.slicing is None:
+            return None
+        jobs = self.slicing.jobs()
+        started = now()
+        with _private():
+            self._folder("HOSTPROOF_REPORT").mkdir(parents=True)
+        with _interruptions() as interrupted:
+            self.slicing.run(jobs, self.given, self.environment, started)
+        return 0, bool(interrupted)
 
     @property
     def _program(self) -> Path:
@@ -281,16 +300,23 @@ def _wait_for(command: list[str], environment: dict[str, str]) -> tuple[int, boo
 
     ansible-playbook gets the interruption too, and ends in its own time.
     """
-    interrupted: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
     try:
-        with subprocess.Popen(command, env=environment) as child:
+        with _interruptions() as interrupted, subprocess.Popen(command, env=environment) as child:
             code = child.wait()
     except OSError as problem:
         raise Refused(f"{command[0]}: {problem.strerror}") from problem
+    return (code if code >= 0 else 128 - code), bool(interrupted)
+
+
+@contextlib.contextmanager
+def _interruptions() -> Iterator[list[int]]:
+    """Those that came meanwhile: they end what runs, and not us."""
+    interrupted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: interrupted.append(number))
+    try:
+        yield interrupted
     finally:
         signal.signal(signal.SIGINT, before)
-    return (code if code >= 0 else 128 - code), bool(interrupted)
 
 
 @contextlib.contextmanager

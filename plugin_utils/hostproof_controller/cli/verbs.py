@@ -145,6 +145,14 @@ RUN_OPTIONS = (
     _WAIVERS,
     _STRICT,
     Option(("--baseline",), "the baseline to compare with", "DIR", kind=FOLDER, only=("compare",)),
+    Option(("--slices",), "in so many jobs of ansible-runner", "N", only=("audit",)),
+    Option(
+        ("--slice-nodes",),
+        "these nodes run the slices, over ssh (docs/runner.md)",
+        "FILE",
+        kind=FILE,
+        only=("audit",),
+    ),
 )
 _GATE = "in batches, each measured before and after, and only kept if no slower"
 _GATE_ONLY = ("apply", "revert")

@@ -1,0 +1,150 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof audit --slices N --slice-nodes FILE``: an audit as jobs of ansible-runner."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from ..slices.gathering import gather
+from ..slices.jobs import Asked, Job
+from ..slices.nodes import Node, read_nodes
+from ..slices.splitting import split
+from .command import Given, Refused, complain
+from .hosts import hosts_and_groups
+from .terminal import say
+
+_MOST_SLICES = 1000
+
+#: Forks that all slices on this machine have together, as one audit has (ansible.cfg).
+_FORKS = 100
+
+#: What a job without a terminal cannot do, and what can be given instead.
+_ASKING = {
+    "ask_become_pass": "--become-password-file",
+    "ask_pass": "--connection-password-file",
+    "ask_vault_password": "--vault-password-file",
+    "step": "no --step",
+}
+
+
+class Slicing:
+    """How an audit is cut, and where its slices run."""
+
+    def __init__(self, count: int, nodes: list[Node], inventories: list[str], limit: str) -> None:
+        self.nodes = nodes
+        here: list[Node | None] = [None] * min(count, os.cpu_count() or 1)
+        self._lanes: list[Node | None] = [*nodes] or here
+        self._count = count
+        self._inventories = inventories
+        self._limit = limit
+
+    def jobs(self) -> list[Job]:
+        """A job for each slice of the hosts."""
+        hosts, groups = hosts_and_groups(self._inventories, self._limit)
+        slices = split(hosts, groups, self._count)
+        return [
+            Job(number, len(slices), slice_hosts, self._lanes[(number - 1) % len(self._lanes)])
+            for number, slice_hosts in enumerate(slices, 1)
+        ]
+
+    def run(self, jobs: list[Job], given: Given, environment: dict[str, str], started: str) -> None:
+        """Run the jobs, and write all their results to the report's folder."""
+        programs = _programs()
+        path = os.pathsep.join([str(programs), environment.get("PATH", os.defpath)])
+        asked = Asked(
+            self._inventories,
+            [Path(one[1:]).absolute() for one in given["extra_vars"] if one.startswith("@")],
+            [*_options_of(given), *self._forks(given)],
+            programs,
+            {**environment, "PATH": path},
+        )
+        with tempfile.TemporaryDirectory(prefix="hostproof-slices-") as folder:
+            lanes = [jobs[number :: len(self._lanes)] for number in range(len(self._lanes))]
+            with ThreadPoolExecutor(len(lanes)) as pool:
+                for done in [pool.submit(_run_lane, lane, Path(folder), asked) for lane in lanes]:
+                    done.result()
+            for job, lost in gather(Path(environment["HOSTPROOF_REPORT"]), started, jobs):
+                complain(f"{job.name} lost {lost} of its {len(job.hosts)} hosts")
+
+    def _forks(self, given: Given) -> list[str]:
+        if self.nodes or given["forks"]:
+            return []
+        return [f"--forks={_FORKS // len(self._lanes)}"]
+
+
+def _run_lane(jobs: Sequence[Job], folder: Path, asked: Asked) -> None:
+    """One after the other, on one node."""
+    for job in jobs:
+        say(f"{job.name}: {len(job.hosts)} hosts")
+        job.run(folder, asked)
+        say(f"{job.name} has ended")
+
+
+def slicing_of(given: Given, environment: dict[str, str]) -> Slicing | None:
+    """What --slices and --slice-nodes ask for; Refused where it cannot be done."""
+    count, file = given.last("slices"), given.last("slice_nodes")
+    if count is None and file is None:
+        return None
+    if count is not None and not (count.isascii() and count.isdigit() and len(count) < 5):
+        raise Refused(f"--slices: {count} is no number of slices")
+    nodes = read_nodes(Path(file)) if file is not None else []
+    wanted = len(nodes) if count is None else int(count)
+    if not 0 < wanted <= _MOST_SLICES:
+        raise Refused(f"--slices: 1 to {_MOST_SLICES} slices can be made, not {wanted}")
+    for key, instead in _ASKING.items():
+        if given[key]:
+            raise Refused(f"nobody can be asked in a slice: give {instead} with --slices")
+    if given["evidence"]:
+        raise Refused("--evidence asks no host, so there is nothing to be cut in slices")
+    inventories = [*given["inventory"], *given["inventory_file"]]
+    if not inventories:
+        inventories = [one for one in environment.get("ANSIBLE_INVENTORY", "").split(",") if one]
+    if not inventories:
+        raise Refused("--slices needs your hosts: name them with -i INVENTORY")
+    for one in given["extra_vars"]:
+        if one.startswith("@") and not os.path.isfile(one[1:]):
+            raise Refused(f"-e: there is no file {one[1:]}")
+    _programs()
+    return Slicing(wanted, nodes, inventories, given.last("limit") or "")
+
+
+def _programs() -> Path:
+    from .play import environment_folder
+
+    folder = environment_folder() / "bin"
+    if not (folder / "ansible-runner").exists():
+        raise Refused(
+            f"--slices needs ansible-runner: {folder}/python -m pip install "
+            "-r requirements-slices.txt"
+        )
+    return folder
+
+
+def _options_of(given: Given) -> list[str]:
+    """What ansible-playbook gets but hosts and variables, with paths that hold in any folder."""
+    words: list[str] = []
+    for option in given.verb.options:
+        if not option.passed or option.key in ("inventory", "inventory_file", "limit"):
+            continue
+        long = max(option.names, key=len)
+        if option.value is None:
+            words += [option.names[0]] * int(given[option.key])
+        for value in given[option.key] if option.value is not None else ():
+            if option.key == "extra_vars" and value.startswith("@"):
+                continue
+            words.append(f"{long}={_absolute(option.value, option.key, value)}")
+    return words
+
+
+def _absolute(kind: str | None, key: str, value: str) -> str:
+    if key == "vault_id" and "@" in value:
+        label, _, path = value.rpartition("@")
+        return value if path.startswith("prompt") else f"{label}@{os.path.abspath(path)}"
+    if kind == "FOLDERS":
+        return os.pathsep.join(map(os.path.abspath, value.split(os.pathsep)))
+    return os.path.abspath(value) if kind == "FILE" else value

@@ -1,0 +1,49 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The results of all slices as those of one run: findings.jsonl as an audit in one piece writes it.
+
+A slice speaks for its own hosts. A host of a slice without a result gets one that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import runs
+from ..report.render import Draft, render_lines
+from ..report.store import FINDINGS_FILE, read_entries
+from .jobs import Job
+
+
+def gather(report: Path, started: str, jobs: Sequence[Job]) -> list[tuple[Job, int]]:
+    """Write the lines of all jobs to this folder; the jobs that lost hosts, and how many."""
+    run = {"id": report.name, "started": started, "hosts": sum(len(job.hosts) for job in jobs)}
+    lost: list[tuple[Job, int]] = []
+    with Draft(str(report / FINDINGS_FILE)) as draft:
+        for job in jobs:
+            missing = set(job.hosts)
+            for line in render_lines(_results(job, run, missing)):
+                draft.write(line)
+            for line in render_lines(_without(job, run, missing)):
+                draft.write(line)
+            if missing:
+                lost.append((job, len(missing)))
+                runs.write_file(report / job.file_name, job.output())
+        draft.replace()
+    return lost
+
+
+def _results(job: Job, run: dict[str, Any], missing: set[str]) -> Iterator[dict[str, Any]]:
+    """The lines that came back; ``missing`` are its hosts, of which those that answered go."""
+    own = frozenset(job.hosts)
+    for entry in read_entries(map(str, job.results)):
+        if entry.host in own:
+            missing.discard(entry.host)
+            yield {**entry.load(), "run": run}
+
+
+def _without(job: Job, run: dict[str, Any], missing: set[str]) -> Iterator[dict[str, Any]]:
+    why = job.why_lost() if missing else ""
+    return (runs.result(run, host, "failed", why, []) for host in sorted(missing))

@@ -1,0 +1,42 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which hosts make a slice: the same ones in every run, and those of a cluster in one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..report.store import natural
+
+
+def split(hosts: Sequence[str], groups: Mapping[str, Iterable[str]], count: int) -> list[list[str]]:
+    """At most ``count`` slices of about the same size; none is empty.
+
+    The smallest of the inventory's groups that a host shares with another is what it is kept
+    together with, if that fits into a slice: the group of a cluster does, that of all databases
+    does not.
+    """
+    fitting = -(-len(hosts) // count)
+    units: dict[tuple[str, str], list[str]] = {}
+    together = _smallest_groups(set(hosts), groups, fitting)
+    for host in sorted(hosts, key=natural):
+        unit = ("group", together[host]) if host in together else ("host", host)
+        units.setdefault(unit, []).append(host)
+    slices: list[list[str]] = [[] for _ in range(min(count, len(hosts)))]
+    # The largest first, each to where least is: no slice ends up much larger than another.
+    for unit_hosts in sorted(units.values(), key=lambda one: (-len(one), natural(one[0]))):
+        min(slices, key=len).extend(unit_hosts)
+    return [sorted(one, key=natural) for one in slices if one]
+
+
+def _smallest_groups(
+    hosts: set[str], groups: Mapping[str, Iterable[str]], most: int
+) -> dict[str, str]:
+    """Host to group, for groups of two to ``most`` of these hosts."""
+    members = {name: hosts.intersection(group) for name, group in groups.items()}
+    found: dict[str, str] = {}
+    for name in sorted(members, key=lambda name: (len(members[name]), name)):
+        if 2 <= len(members[name]) <= most:
+            for host in members[name]:
+                found.setdefault(host, name)
+    return found

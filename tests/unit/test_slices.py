@@ -1,0 +1,373 @@
+"""An audit in slices: how hosts are cut, jobs of ansible-runner here and on nodes, one that dies.
+
+ssh is a stand-in: it runs what it is given on this machine, with a folder a node.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from ansible.module_utils.hostproof.errors import HostproofError
+from hostproof_controller.slices.gathering import gather
+from hostproof_controller.slices.jobs import Asked, Job
+from hostproof_controller.slices.nodes import Node, read_nodes
+from hostproof_controller.slices.splitting import split
+
+#: The virtualenvs of other releases have no ansible-runner.
+pytestmark = pytest.mark.one_core
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTS = [f"db{number}" for number in range(1, 7)]
+CLUSTERS = {"rac1": ["db1", "db4"], "rac2": ["db2", "db5"]}
+#: What two slices of them are: clusters first, then who is left.
+FIRST, SECOND = ["db1", "db3", "db4"], ["db2", "db5", "db6"]
+
+#: Of the stand-in of ssh: the node is the last word but one, what it runs there the last.
+SSH = """\
+#!{python}
+import os, shutil, subprocess, sys, time
+node, command = sys.argv[-2:]
+here = {folder!r}
+assert "BatchMode=yes" in sys.argv and sys.argv[-3] == "--"
+if node == "gone":
+    sys.exit("ssh: connect to host gone port 22: No route to host")
+shutil.rmtree(f"{{here}}/{{node}}", ignore_errors=True)
+command = f"exec {{command}} --private-data-dir {{here}}/{{node}}"
+worker = subprocess.Popen(["/bin/sh", "-c", command])
+while worker.poll() is None:
+    if node == "doomed" and os.path.exists(f"{{here}}/asked"):
+        worker.kill()
+    time.sleep(0.05)
+sys.exit(worker.returncode if worker.returncode >= 0 else 128 - worker.returncode)
+"""
+
+#: The Python of a host that says that it was asked, and answers when nobody holds it any more.
+HELD = """\
+#!/bin/sh
+while [ -e {folder}/hold ]; do : >{folder}/asked; sleep 0.1; done
+exec {python} "$@"
+"""
+
+
+class TestSplit:
+    def test_clusters_stay_together(self):
+        assert split(HOSTS, CLUSTERS, 2) == [FIRST, SECOND]
+
+    def test_the_order_of_the_inventory_changes_nothing(self):
+        groups = {name: CLUSTERS[name][::-1] for name in reversed(CLUSTERS)}
+        assert split(HOSTS[::-1], groups, 2) == [FIRST, SECOND]
+
+    def test_a_group_that_fits_into_no_slice_is_cut(self):
+        found = split(HOSTS, {"databases": HOSTS}, 3)
+        assert found == [["db1", "db4"], ["db2", "db5"], ["db3", "db6"]]
+
+    def test_the_smallest_group_counts(self):
+        groups = {"site": ["db1", "db2", "db3"], "rac": ["db1", "db2"], "primary": ["db1"]}
+        assert split(["db1", "db2", "db3", "db4"], groups, 2) == [["db1", "db2"], ["db3", "db4"]]
+
+    def test_hosts_that_the_limit_left_out_are_in_no_slice(self):
+        assert split(["db1", "db2"], CLUSTERS, 2) == [["db1"], ["db2"]]
+
+    def test_no_slice_is_empty(self):
+        assert split(["db10", "db9"], {}, 5) == [["db9"], ["db10"]]
+
+    def test_every_host_is_in_one_slice_and_none_is_much_larger(self):
+        hosts = [f"node{number}" for number in range(1000)]
+        groups = {f"rac{start}": hosts[start : start + 4] for start in range(0, 400, 4)}
+        slices = split(hosts, groups, 7)
+        assert sorted(host for one in slices for host in one) == sorted(hosts)
+        assert max(map(len, slices)) - min(map(len, slices)) <= 4
+        for members in groups.values():
+            assert sum(bool(set(members) & set(one)) for one in slices) == 1
+
+
+class TestNodes:
+    def read(self, folder: Path, text: str) -> list[Node]:
+        file = folder / "nodes"
+        file.write_text(text)
+        return read_nodes(file)
+
+    def test_names_folders_and_comments(self, tmp_path):
+        found = self.read(tmp_path, "# ours\nnode1\n\nops@node2 /opt/hostproof/.venv/bin  # slow\n")
+        assert found == [Node("node1", None), Node("ops@node2", "/opt/hostproof/.venv/bin")]
+        path = 'env PATH=/opt/hostproof/.venv/bin:"$PATH" ansible-runner worker'
+        assert found[1].command[-3:] == ["--", "ops@node2", path]
+
+    @pytest.mark.parametrize(
+        "line", ["-oProxyCommand=id", "node;id", "node1 bin", "node1 /bin;id", "node1 /bin more"]
+    )
+    def test_what_ssh_or_a_shell_would_take_for_more_is_refused(self, tmp_path, line):
+        with pytest.raises(HostproofError, match="line 2: not NODE"):
+            self.read(tmp_path, f"node0\n{line}\n")
+
+    def test_a_file_without_nodes_is_refused(self, tmp_path):
+        with pytest.raises(HostproofError, match="names 0 nodes"):
+            self.read(tmp_path, "# none yet\n")
+
+    def test_a_file_that_is_not_there_is_refused(self, tmp_path):
+        with pytest.raises(HostproofError, match="No such file"):
+            read_nodes(tmp_path / "nodes")
+
+
+class Audit(NamedTuple):
+    """How one ended. ``judged`` is, by host, what each finding says."""
+
+    code: int
+    output: str
+    report: Path
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        text = (self.report / "findings.jsonl").read_text()
+        return [json.loads(line) for line in text.splitlines()]
+
+    @property
+    def judged(self) -> dict[str, list[tuple[Any, ...]]]:
+        document = json.loads((self.report / "report.json").read_text())
+        said = ("check", "title", "status", "severity", "desired", "fix", "commands")
+        found: dict[str, list[tuple[Any, ...]]] = {}
+        for finding in document["findings"]:
+            found.setdefault(finding["host"], []).append(tuple(str(finding[one]) for one in said))
+        return {host: sorted(found[host]) for host in sorted(found)}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("slices")
+    for name, text in (("ssh", SSH), ("held-python", HELD)):
+        (folder / name).write_text(text.format(folder=str(folder), python=sys.executable))
+        (folder / name).chmod(0o755)
+    (folder / "group_vars").mkdir()
+    (folder / "group_vars/all.json").write_text(
+        json.dumps(
+            {
+                "ansible_connection": "local",
+                "ansible_python_interpreter": sys.executable,
+                "hostproof_window_seconds": 0,
+            }
+        )
+    )
+    clusters = {
+        name: {
+            "hosts": dict.fromkeys(hosts, {}),
+            "vars": {
+                "cluster_nodes_name": name,
+                "cluster_nodes_expected": f"{{{{ groups['{name}'] }}}}",
+            },
+        }
+        for name, hosts in CLUSTERS.items()
+    }
+    held = {"ansible_python_interpreter": str(folder / "held-python")}
+    hosts = {host: held if host == "db5" else {} for host in HOSTS}
+    inventory = {"all": {"hosts": hosts, "children": clusters}}
+    (folder / "hosts.json").write_text(json.dumps(inventory))
+    (folder / "more.yml").write_text("somebodys_own: true\n")
+    for nodes in ("node1 node2", "node1 doomed", "gone"):
+        (folder / nodes.replace(" ", "-")).write_text(nodes.replace(" ", "\n"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def audit(place: Path) -> Callable[..., Audit]:
+    """audit(name, option...): an audit of all hosts, whose reports are in the folder ``name``."""
+
+    def run(name: str, *options: str) -> Audit:
+        unwanted = ("ANSIBLE_", "HOSTPROOF_", "AWX_", "RUNNER_")
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
+        environment = {
+            **kept,
+            "PATH": f"{place}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "plugin_utils"),
+            "HOSTPROOF_REPORTS": str(place / "reports" / name),
+        }
+        words = ["-i", "hosts.json", "-e", "@more.yml", "--tags", "io_pacing,cluster_nodes"]
+        done = subprocess.run(
+            [sys.executable, "-m", "hostproof_controller", "audit", *words, *options],
+            cwd=place,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+        )
+        reports = list((place / "reports" / name).glob("*"))
+        return Audit(done.returncode, done.stdout, reports[0] if reports else place)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def plain(audit: Callable[..., Audit]) -> Audit:
+    found = audit("plain")
+    assert set(found.judged) >= set(HOSTS), found.output
+    return found
+
+
+@pytest.fixture
+def hold(place: Path) -> Iterator[None]:
+    """The Python of db5 does not answer, until whoever waits for it is gone."""
+    (place / "hold").touch()
+    yield
+    (place / "hold").unlink()
+
+
+def check_one_run(found: Audit, validate_line: Callable[[dict[str, Any]], None]) -> None:
+    # The report adds what it has to say of clusters.
+    hosts = [line["host"] for line in found.lines if not line["host"].startswith("(")]
+    assert sorted(hosts) == HOSTS, found.output
+    for line in found.lines:
+        validate_line(line)
+        assert line["run"] == {**line["run"], "id": found.report.name, "hosts": len(HOSTS)}
+
+
+class TestAudits:
+    @pytest.mark.parametrize("cut", [("--slices", "2"), ("--slice-nodes", "node1-node2")])
+    def test_slices_together_are_the_audit_in_one_piece(self, audit, plain, cut, validate_line):
+        found = audit(cut[1], *cut)
+        check_one_run(found, validate_line)
+        assert found.judged == plain.judged
+        assert found.code == plain.code
+        assert "(cluster rac1)" in found.judged
+        assert not list(found.report.glob("*.log"))
+
+    @pytest.mark.usefixtures("hold")
+    def test_a_worker_that_is_killed_loses_its_own_hosts_only(
+        self, place, audit, plain, validate_line
+    ):
+        found = audit("killed", "--slice-nodes", "node1-doomed")
+        check_one_run(found, validate_line)
+        for host in FIRST:
+            assert found.judged[host] == plain.judged[host]
+        # ansible-runner would take any key for a host's, if nothing were said.
+        told = json.loads((place / "node1/env/envvars").read_text())
+        assert told["ANSIBLE_HOST_KEY_CHECKING"] == "True"
+        assert found.judged["(cluster rac1)"] == plain.judged["(cluster rac1)"]
+        lines = {line["host"]: line for line in found.lines}
+        for host in SECOND:
+            assert [finding[0] for finding in found.judged[host]] == ["host.judged"]
+            assert lines[host]["outcome"] == "failed"
+            why = lines[host]["message"]
+            assert why.startswith("Lost with slice 2 of 2 on doomed: ssh doomed ended with 137"), (
+                why
+            )
+        assert [path.name for path in found.report.glob("*.log")] == ["slice-2.log"]
+        assert "slice 2 of 2 on doomed lost 3 of its 3 hosts" in found.output
+        assert found.code == (2 if plain.code == 2 else 3)
+
+    def test_a_node_that_does_not_answer_is_the_reason(self, audit):
+        found = audit("gone", "--slice-nodes", "gone", "--limit", "db1,db2")
+        reasons = {line["host"]: line["message"] for line in found.lines}
+        assert sorted(reasons) == ["db1", "db2"], found.output
+        assert "ssh gone ended with 1: ssh: connect to host gone port 22" in reasons["db2"]
+        assert found.code == 3
+
+
+class TestRefusals:
+    """One sentence, and nothing was run."""
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            (["--slices", "many"], "--slices: many is no number of slices"),
+            (["--slices", "0"], "1 to 1000 slices can be made, not 0"),
+            (["--slices", "2", "-K"], "give --become-password-file with --slices"),
+            (["--slices", "2", "--evidence", "."], "--evidence asks no host"),
+            (["--slices", "2", "-e", "@none.yml"], "there is no file none.yml"),
+            (["--slices", "2", "--limit", "bd1"], "no host or group of the inventory is 'bd1'"),
+            (["--slices", "2", "--limit", "all,!db*"], "there is nothing to be cut in slices"),
+            (["--slice-nodes", "none"], "none: No such file or directory"),
+        ],
+    )
+    def test_what_cannot_be_done(self, place, audit, options, sentence):
+        found = audit("refused", *options)
+        # Ansible may have warned of it already.
+        said = [line for line in found.output.splitlines() if not line.startswith("[WARNING]")]
+        assert (found.code, len(said)) == (1, 1), found.output
+        assert sentence in said[0]
+        assert found.report == place
+
+    def test_ansible_runner_is_asked_for(self, monkeypatch, tmp_path, audit, place):
+        """It is no part of what ./hostproof installs."""
+        monkeypatch.setenv("HOSTPROOF_ENVIRONMENT", str(tmp_path))
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "plugin_utils"),
+            "HOSTPROOF_REPORTS": str(tmp_path / "reports"),
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "hostproof_controller", "audit", "-i", "x,", "--slices", "2"],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 1
+        assert "python -m pip install -r requirements-slices.txt" in done.stderr
+        assert not (tmp_path / "reports").exists()
+
+
+class TestGather:
+    """What a job brings back is not to be trusted further than its own hosts."""
+
+    def run(self, folder: Path, lines: str) -> tuple[list[dict[str, Any]], Job]:
+        """The merged lines where ansible-runner is a stand-in that brings back these."""
+        (folder / "brought").write_text(lines)
+        runner = folder / "ansible-runner"
+        reports = "$2/artifacts/slice/reports/one"
+        runner.write_text(
+            f"#!/bin/sh\nmkdir -p {reports}\ncp {folder}/brought {reports}/findings.jsonl\n"
+            "echo '\x1b[31mnothing more' >&2\nexit 4\n"
+        )
+        runner.chmod(0o755)
+        job = Job(1, 1, ["db1", "db2"], None)
+        job.run(folder, Asked(["db1,db2,"], [], [], folder, dict(os.environ)))
+        report = folder / "report"
+        report.mkdir()
+        gather(report, "2026-11-23T04:00:00Z", [job])
+        text = (report / "findings.jsonl").read_text()
+        return [json.loads(line) for line in text.splitlines()], job
+
+    def line(self, host: str) -> str:
+        return (
+            json.dumps(
+                {
+                    "schema": 2,
+                    "run": {"id": "other", "started": "2026-11-23T04:00:00Z", "hosts": 99},
+                    "host": host,
+                    "at": "2026-11-23T04:00:01Z",
+                    "recorded_at": None,
+                    "outcome": "unreachable",
+                    "message": "no route",
+                    "findings": [],
+                    "evidence": None,
+                }
+            )
+            + "\n"
+        )
+
+    def test_lines_of_other_hosts_and_lines_that_are_cut_do_not_count(self, tmp_path):
+        brought = self.line("db1") + self.line("db9") + self.line("(run)") + self.line("db2")[:-40]
+        found, _ = self.run(tmp_path, brought)
+        assert [(line["host"], line["outcome"]) for line in found] == [
+            ("db1", "unreachable"),
+            ("db2", "failed"),
+        ]
+        assert [line["run"] for line in found] == [
+            {"id": "report", "started": "2026-11-23T04:00:00Z", "hosts": 2}
+        ] * 2
+        assert found[1]["message"] == (
+            r"Lost with slice 1 of 1: ansible-runner ended with 4: \x1b[31mnothing more"
+        )
+
+    def test_the_output_of_a_job_that_lost_hosts_is_kept_without_what_a_terminal_obeys(
+        self, tmp_path
+    ):
+        self.run(tmp_path, "")
+        kept = (tmp_path / "report/slice-1.log").read_text()
+        assert r"\x1b[31mnothing more" in kept
+        assert "\x1b" not in kept
