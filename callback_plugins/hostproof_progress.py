@@ -41,10 +41,11 @@ RECORD = "record_evidence"
 APPLY = "apply_control"
 REPORT = "render_report"
 VALIDATE = "ansible.builtin.validate_argument_spec"
+SET_STATS = "ansible.builtin.set_stats"
 #: Run on the controller, and tell what they found in lines for people.
 TELL = ("compare_latency", "latency_baseline", "latency_gate")
 #: Tasks whose results are the report's to tell.
-QUIET = (JUDGE, RECORD, REPORT, VALIDATE, *TELL, "meta", "ansible.builtin.meta")
+QUIET = (JUDGE, RECORD, REPORT, VALIDATE, *TELL, SET_STATS, "meta", "ansible.builtin.meta")
 
 
 #: What Ansible itself colours text with.

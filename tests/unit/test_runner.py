@@ -43,6 +43,13 @@ class Run(NamedTuple):
         return [json.loads(line) for line in text.splitlines()]
 
     @property
+    def stats(self) -> dict[str, Any]:
+        """What the job tells the next one."""
+        events = map(Path.read_text, (self.artifacts / "job_events").glob("*.json"))
+        (last,) = (text for text in events if '"playbook_on_stats"' in text)
+        return dict(json.loads(last)["event_data"]["artifact_data"])
+
+    @property
     def exit_code(self) -> int:
         return int(json.loads((self.report / "report.json").read_text())["exit_code"])
 
@@ -129,6 +136,10 @@ def check_complete(run: Run, validate_line: Callable[[dict[str, Any]], None]) ->
     # Ansible has one word for all that is not 0.
     assert run.code == 2
     assert (run.artifacts / "rc").read_text() == "2"
+    # The next job of a workflow knows where it lies, though this one failed.
+    told = run.stats
+    assert run.artifacts / told["hostproof_report"] == run.report
+    assert int(told["hostproof_exit_code"]) == run.exit_code
 
 
 def test_the_report_of_a_job_is_complete_and_lies_in_its_artifacts(runner, validate_line):
