@@ -29,10 +29,14 @@ class Sent(NamedTuple):
     mark: str
 
 
-def sent_by_an_audit(interpreter: str, names: Sequence[str] = ()) -> Sent:
-    """As the action plugin sends it for those controls (all) with their defaults, no window."""
+def sent_by_an_audit(interpreter: str, names: Sequence[str] = (), window: float | None = 0) -> Sent:
+    """As the action plugin sends it for those controls (all) with their defaults.
+
+    ``window``: seconds in which rates are measured; None: each control's own.
+    """
     names = names or controls()
-    found = policies.policies_of(names, {"hostproof_window_seconds": 0}, _no_template)
+    given = {} if window is None else {"hostproof_window_seconds": window}
+    found = policies.policies_of(names, given, _no_template)
     params = {
         "controls": found.shown,
         "secrets": found.secret,
