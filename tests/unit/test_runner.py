@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
 #: What is shown is where our own results lie; the virtualenvs of other releases have no runner.
 pytestmark = pytest.mark.one_core
@@ -177,3 +178,12 @@ def test_every_playbook_finds_what_it_needs_in_a_foreign_project(project):
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_execution_environment_has_the_versions_of_the_requirements():
+    """It names packages of its own, which ansible-builder installs before any requirement."""
+    named = yaml.safe_load((ROOT / "execution-environment.yml").read_text())["dependencies"]
+    files = [ROOT / named["python"], ROOT / "requirements-slices.txt"]
+    pins = [line for file in files for line in file.read_text().splitlines()]
+    assert named["ansible_core"]["package_pip"] in pins
+    assert named["ansible_runner"]["package_pip"] in pins
