@@ -1,8 +1,23 @@
 # Copyright: Hostproof contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Shows how far an audit is, then its summary; everything else as Ansible's default does."""
 
 from __future__ import annotations
+
+DOCUMENTATION = """
+name: hostproof_progress
+type: stdout
+short_description: Progress and summary of an audit
+description:
+  - While hosts are judged it shows how many of them have answered (on a terminal only).
+  - Prints the summary of the report. Other tasks look as with the default callback, and with C(-v)
+    so do these.
+extends_documentation_fragment:
+  - default_callback
+  - result_format_callback
+author: Hostproof contributors (!UNKNOWN)
+"""
 
 import re
 import shutil
@@ -19,22 +34,8 @@ STAYS = str(Path(__file__).resolve().parents[1] / "plugin_utils")
 if STAYS not in sys.path:
     sys.path.append(STAYS)
 
-from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of  # noqa: E402 - path
-from hostproof_controller.report.text import printable, shorten  # noqa: E402 - as above
-
-DOCUMENTATION = """
-name: hostproof_progress
-type: stdout
-short_description: Progress and summary of an audit
-description:
-  - While hosts are judged it shows how many of them have answered (on a terminal only).
-  - Prints the summary of the report. Other tasks look as with the default callback, and with C(-v)
-    so do these.
-extends_documentation_fragment:
-  - default_callback
-  - result_format_callback
-author: Hostproof contributors
-"""
+from hostproof_controller.cli.hosts import EXIT_UNKNOWN_HOST, unknown_of
+from hostproof_controller.report.text import printable, shorten
 
 JUDGE = "verify_controls"
 RECORD = "record_evidence"

@@ -1,5 +1,6 @@
 #!/usr/bin/python
 # Copyright: Hostproof contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
@@ -52,7 +53,7 @@ attributes:
   diff_mode:
     description: Shows the rows of C(lsattr) before and after.
     support: full
-author: Hostproof contributors
+author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -1,5 +1,6 @@
 #!/usr/bin/python
 # Copyright: Hostproof contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
@@ -27,7 +28,8 @@ options:
     type: dict
   secrets:
     description:
-      - What the policy keeps from sight, by control: base64 of a JSON dictionary of policy values.
+      - What the policy keeps from sight. For each control a dictionary of policy values, as base64
+        of JSON.
     type: dict
 attributes:
   async:
@@ -39,7 +41,7 @@ attributes:
   diff_mode:
     description: Shows each file, value, mount and command before and after, in check mode too.
     support: full
-author: Hostproof contributors
+author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -1,5 +1,6 @@
 #!/usr/bin/python
 # Copyright: Hostproof contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
@@ -14,7 +15,7 @@ attributes:
   check_mode:
     description: Never changes anything.
     support: full
-author: Hostproof contributors
+author: Hostproof contributors (!UNKNOWN)
 """
 
 EXAMPLES = r"""

@@ -23,7 +23,7 @@ def decimal(low: float, high: float, default: Optional[float] = None) -> Dict[st
 def argument_spec(options: Dict[str, Dict[str, Any]]) -> Dict[str, Dict[str, Any]]:
     """The options as AnsibleModule takes them."""
     return {
-        name: {key: value for key, value in one.items() if key != _BOUNDS}
+        name: {key: value for key, value in one.items() if key != _BOUNDS and value is not None}
         for name, one in options.items()
     }
 

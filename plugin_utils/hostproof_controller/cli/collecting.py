@@ -37,11 +37,15 @@ FOLDERS = {
     "playbooks": "playbooks",
     "roles": "roles",
     "docs": "docs",
+    "tests/sanity": "tests/sanity",
 }
 FILES = ("LICENSE", "README.md", "CHANGELOG.md")
 
 #: Of another installation: links to folders of the checkout, what Python and we keep.
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".cache", "images", "completion")
+
+#: A module of ours in the documentation of another.
+_MENTIONED = re.compile(r"\bM\((\w+)\)")
 
 GALAXY = {
     "namespace": "hostproof",
@@ -88,7 +92,8 @@ def lay_out(folder: Path) -> None:
     roles = sorted(path.name for path in (folder / "roles").iterdir())
     for path in (folder / "plugins/modules").glob("*.py"):
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace("ansible.module_utils.hostproof", f"{OF_COLLECTION}hostproof"))
+        text = text.replace("ansible.module_utils.hostproof", f"{OF_COLLECTION}hostproof")
+        path.write_text(_MENTIONED.sub(rf"M({NAME}.\1)", text), encoding="utf-8")
     for path in [*(folder / "playbooks").rglob("*.yml"), *(folder / "roles").rglob("tasks/*.yml")]:
         path.write_text(by_whole_names(path.read_text(encoding="utf-8"), modules, roles))
     (folder / "meta").mkdir()

@@ -341,6 +341,7 @@ class Hosts(Sequence[HostState]):
     def __getitem__(self, place: int) -> HostState: ...
     @overload
     def __getitem__(self, place: slice) -> list[HostState]: ...
+
     def __getitem__(self, place: int | slice) -> HostState | list[HostState]:
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(len(self)))]
@@ -362,6 +363,7 @@ class States(Sequence[HostState]):
     def __getitem__(self, place: int) -> HostState: ...
     @overload
     def __getitem__(self, place: slice) -> list[HostState]: ...
+
     def __getitem__(self, place: int | slice) -> HostState | list[HostState]:
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(len(self)))]
