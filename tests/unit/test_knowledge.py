@@ -91,6 +91,17 @@ class TestExplain:
         assert "Variables of the control: `hugepages_instances`" in text.replace("\n", " ")
         assert "Since 0.1.0." in text
 
+    def test_tells_what_it_rests_on_and_what_rests_on_it(self, capsys):
+        assert command.main(["explain", "nfs_mounts.options_in_force"]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert "May fail because of: `nfs_mounts.mounted_as_persisted`, `nfs_mounts." in told
+        assert command.main(["explain", "listener_rate_limit.listener_runs"]) == 0
+        told = capsys.readouterr().out
+        assert "because of it: `listener_rate_limit." in told and "because of: " not in told
+        assert command.main(["explain", "listener_rate_limit.listener_runs", "--format=json"]) == 0
+        record = json.loads(capsys.readouterr().out)
+        assert record["because_of"] == [] and record["rests_on_it"]
+
     def test_as_json(self, capsys):
         record = json.loads(printed(capsys, "explain", "pre_page_sga.setting", "--format", "json"))
         assert record["severity"] == "critical"

@@ -86,6 +86,7 @@ def explain(given: Given) -> int:
             **told.check._asdict(),
             "control": told.check.control,
             "since": since(told.check.id),
+            "rests_on_it": resting_on(told.check),
             "text": told.text,
             "page": told.page,
             "variables": told.variables,
@@ -197,9 +198,28 @@ def variables_in(text: str, control: str) -> list[dict[str, Any]]:
     return found
 
 
+def resting_on(check: Check) -> list[str]:
+    """The checks that fail because this one does."""
+    return [one.id for one in all_checks() if check.id in one.because_of]
+
+
+def _causes(check: Check) -> list[str]:
+    """What a report puts before this check, and what it puts below it."""
+    told = (
+        ("May fail because of", check.because_of),
+        ("Others that may fail because of it", resting_on(check)),
+    )
+    lines = [
+        textwrap.fill(f"{head}: {', '.join(f'`{one}`' for one in ids)}", 100)
+        for head, ids in told
+        if ids
+    ]
+    return [*lines, ""] if lines else []
+
+
 def as_text(told: Explained) -> str:
     """The same as Markdown."""
-    lines = [f"# {told.check.id}", "", told.text, ""]
+    lines = [f"# {told.check.id}", "", told.text, "", *_causes(told.check)]
     if told.variables:
         lines += ["## Variables", ""]
         for one in told.variables:
