@@ -149,6 +149,13 @@ class TestOneDaemon:
         one = judge(with_chrony(argv="/usr/sbin/chronyd -x"), **SINGLE)["one_daemon"]
         assert (one.status, one.running) == ("fail", "none")
 
+    def test_a_chronyd_that_only_serves_does_not_hide_one_that_keeps_it(self, judge):
+        """Seen on a real host: the one that serves had the lower pid."""
+        machine = daemon(with_chrony(), "/usr/sbin/chronyd -d -x", pid=600)
+        machine.running.reverse()
+        one = judge(machine, **SINGLE)["one_daemon"]
+        assert (one.status, one.running) == ("pass", "chronyd")
+
     def test_ptp_below_chronyd_is_one_and_beside_it_two(self, judge):
         machine = daemon(with_chrony(), "/usr/sbin/ptp4l -i eth0", pid=701)
         daemon(machine, "/usr/sbin/phc2sys -a -E ntpshm", pid=702)

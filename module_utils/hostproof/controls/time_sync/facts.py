@@ -151,10 +151,10 @@ def _read_keepers(host: Host) -> Dict[str, Daemon]:
         match = _NAME.search(process.argv0)
         if match and _is_real(process, match.group(2)):
             arguments = attempt(_read_arguments, host, process.pid)
-            found.setdefault(match.group(2), Daemon(match.group(2), arguments, process.started))
-    # A clock that only serves (-x), and one that only feeds another daemon, set nothing.
-    if CHRONYD in found and "-x" in known(found[CHRONYD].arguments):
-        del found[CHRONYD]
+            # One that only serves sets nothing, and may stand beside one that does.
+            if match.group(2) != CHRONYD or "-x" not in known(arguments):
+                found.setdefault(match.group(2), Daemon(match.group(2), arguments, process.started))
+    # Nor does one that only feeds another daemon.
     fed = found.pop("phc2sys", None)
     card = found.pop("ptp4l", None)
     if fed is not None and "ntpshm" not in known(fed.arguments):
