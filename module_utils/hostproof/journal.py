@@ -10,7 +10,8 @@ An entry: ``kind`` is file, folder, value, mount or command; ``path``, of a comm
 ``before`` is null where nothing was there, for a file {content (base64), mode, uid, gid}, for a
 value its text, for a mount {source, fstype, options}, for a command {state, look, undo}; ``after``
 is the sha256 of the new content, the new value, "source fstype options" of the new mount, or the
-state that the command is to bring, null where that cannot be told in advance.
+state that the command is to bring, null where that cannot be told in advance. ``of``, of a value of
+a disk alone, is what the disk tells of itself: it may have another name when it is put back.
 """
 
 import base64
@@ -24,7 +25,7 @@ import time
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
-from . import command, guarded
+from . import command, disk_names, guarded
 from .change import Change, CommandChange, FileChange, MountChange, MountState, encode
 from .errors import HostproofError
 from .writer import Writer
@@ -46,6 +47,7 @@ class Entry(NamedTuple):
     path: str
     before: Any
     after: Optional[str]
+    of: Optional[str] = None
 
 
 class Transaction(NamedTuple):
@@ -183,7 +185,8 @@ class Journal:
             }
             self._keep(name, Entry("command", change.name, undone, change.after))
         else:
-            self._keep(name, Entry("value", change.path, change.before, change.value))
+            of = disk_names.identity(change.path)
+            self._keep(name, Entry("value", change.path, change.before, change.value, of))
 
     def record_folders(self, name: str, paths: List[str]) -> None:
         """Keep that the folders do not exist, before they are made."""
@@ -194,6 +197,8 @@ class Journal:
         folder = os.path.join(self._open, name)
         number = len([name for name in os.listdir(folder) if name.endswith(".json")]) + 1
         record = dict(entry._asdict(), schema=SCHEMA)
+        if entry.of is None:
+            del record["of"]
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
         path = os.path.join(folder, f"{number:04d}.json")
         self._writer.write_file(path, text.encode("ascii"), 0o600)
@@ -215,20 +220,23 @@ class Journal:
         return os.listdir(self._closed) if os.path.isdir(self._closed) else []
 
     def transaction(self, name: str) -> Transaction:
-        """The states that one apply replaced; HostproofError if an entry cannot be understood."""
+        """The states that one apply replaced, under the names that disks have now; HostproofError
+        if an entry cannot be understood."""
         folder = os.path.join(self._open, name)
-        entries = []
+        entries: List[Entry] = []
         for file_name in sorted(os.listdir(folder)):
             if not file_name.endswith(".json"):
                 continue  # the unfinished file of a write that was killed: nothing was changed yet
             path = os.path.join(folder, file_name)
             try:
                 found = guarded.as_owner(path, _read_entry, follow=False)
-                entries.append(_entry_of(json.loads(found)))
+                entry = _entry_of(json.loads(found))
             except (AttributeError, KeyError, TypeError, ValueError) as problem:
                 raise HostproofError(
                     f"change journal {path}: {problem}; nothing was put back, look at it by hand"
                 ) from problem
+            places = disk_names.paths_of(entry.path, entry.of)
+            entries += [entry._replace(path=place) for place in places]
         return Transaction(name, name.rsplit("-", 1)[-1], entries)
 
 
@@ -276,6 +284,8 @@ def _entry_of(record: Any) -> Entry:
         return entry
     if entry.kind not in ("file", "folder", "value", "mount") or not entry.path.startswith("/"):
         raise ValueError("no entry")
+    if not (entry.of is None or isinstance(entry.of, str)):
+        raise ValueError("no disk")
     if entry.kind == "value" and not isinstance(before, str):
         raise ValueError("no old value")
     if entry.kind == "file" and before is not None:

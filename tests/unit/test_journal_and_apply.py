@@ -392,6 +392,38 @@ class TestRevert:
         before.pop("proc/nr_hugepages")
         assert after == before
 
+    def disk(self, host, name, wwid, requests):
+        host.file(f"sys/block/{name}/device/wwid", f"{wwid}\n".encode())
+        return host.value(f"sys/block/{name}/queue/nr_requests", requests)
+
+    def test_value_of_a_disk_comes_back_where_the_disk_is_now(self, host):
+        """After a boot two disks may have changed names: the journal knows more than the name."""
+        first, second = (self.disk(host, f"sd{one}", f"naa.{one}", "256") for one in "ab")
+        host.apply(plan_of(host.change_value(first, "64")))
+        self.disk(host, "sda", "naa.b", "900")
+        self.disk(host, "sdb", "naa.a", "64")
+        told = apply.restorations(host.journal.transactions("hugepages"))
+        assert [(one.path, one.now, one.before) for one in told] == [(str(second), "64", "256")]
+        host.revert()
+        assert (first.read_text(), second.read_text()) == ("900\n", "256\n")
+
+    def test_both_paths_of_one_unit_come_back_under_new_names(self, host):
+        paths = [self.disk(host, f"sd{one}", "naa.a", "256") for one in "ab"]
+        host.apply(plan_of(*(host.change_value(path, "64") for path in paths)))
+        new = [self.disk(host, f"sd{one}", "naa.a", "64") for one in "cd"]
+        for one in "ab":
+            self.disk(host, f"sd{one}", "naa.other", "900")
+        host.revert()
+        assert [path.read_text() for path in paths + new] == ["900\n"] * 2 + ["256\n"] * 2
+
+    def test_value_of_a_disk_that_is_gone_is_written_to_no_other(self, host):
+        path = self.disk(host, "sda", "naa.a", "256")
+        host.apply(plan_of(host.change_value(path, "64")))
+        self.disk(host, "sda", "naa.other", "900")
+        host.revert()
+        assert path.read_text() == "900\n"
+        assert host.journal.transactions() == []
+
     def test_check_mode_tells_what_revert_does(self, host):
         host.apply(plan_of(host.change_value(host.pool, "2000")))
         host.apply(host.plan())
