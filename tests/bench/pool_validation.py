@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""What validation costs a request on a real WildFly, and what each way lets through.
+
+Starts WildFly, PostgreSQL, and a proxy that holds each request to the database for 6 ms, all of its
+own (tests/pools/parts.py). An application takes a connection, asks one trivial statement, and gives
+it back: p50 and p99 in ms with validation in the foreground, in the background, with neither set,
+and after the revert of what pool_validation's apply made of the foreground. The ways take turns in
+rounds, so that other work on this machine disturbs them alike. Then every session of a pool is
+killed, and 20 requests follow: how many got a dead connection. --requests N in each round.
+
+Expected: the p50 of the background is lower than that of the foreground by a round trip that was
+measured in the same run (a statement's p50), less a tenth of it; unset and reverted are the
+foreground's within half of one, and what was applied is the background's; after the kill nothing
+fails in the foreground, and something in the background.
+"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+import ansible.module_utils
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / name) for name in ("tests", "tests/pools", "tests/unit")]
+sys.path.append(str(ROOT / "plugin_utils"))
+ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
+
+import parts  # noqa: E402
+from ansible.module_utils.hostproof import apply  # noqa: E402
+from ansible.module_utils.hostproof.controls import CONTROLS, planner  # noqa: E402
+from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
+from ansible.module_utils.hostproof.journal import Journal  # noqa: E402
+from ansible.module_utils.hostproof.writer import Writer  # noqa: E402
+from default_policies import default_policy  # noqa: E402
+from judging import MET, NOT_MET, Score  # noqa: E402
+from machines.needs import finish  # noqa: E402
+
+NAME = "pool_validation"
+ROUNDS = 5
+AFTER = 20
+#: Longer than the run: no round of the background repairs anything.
+SELDOM = 3600000
+SQL = "select 42"
+SORTER = "org.jboss.jca.adapters.jdbc.extensions.novendor.NullExceptionSorter"
+FRONT, BEHIND, UNSET = "foreground", "background", "unset"
+
+Timings = dict[str, list[list[float]]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--requests", type=int, default=60, metavar="N")
+    number = parser.parse_args().requests
+    parts.provide()
+    with (
+        parts.folder() as folder,
+        parts.database(folder / "database") as database,
+        parts.delayed(database.port, folder / "proxy") as port,
+        parts.standalone(parts.unpack(folder), folder / "standalone/base", "shop.xml") as server,
+    ):
+        server.add(FRONT, port, validate_on_match=True)
+        server.add(UNSET, port)
+        server.add(BEHIND, port, background_validation=True, background_validation_millis=SELDOM)
+        server.add("changed", port, validate_on_match=True)
+        found = measure(server, [FRONT, BEHIND, UNSET], number)
+        with changed(server):
+            found["applied"] = measure(server, ["changed"], number)["changed"]
+        found["reverted"] = measure(server, ["changed"], number)["changed"]
+        print_table(found)
+        score = Score()
+        judge(found, score)
+        killed(server, database, score)
+    print(score.summary())
+    return score.exit_code()
+
+
+def measure(server: parts.WildFly, pools: list[str], number: int) -> Timings:
+    """Milliseconds of the checkout and of the statement by pool, of all rounds but the first."""
+    found: Timings = {pool: [] for pool in pools}
+    for turn in range(ROUNDS + 1):
+        for pool in pools:
+            answers = server.checkouts(f"java:/{pool}", number, SQL)
+            failed = [one for one in answers if isinstance(one, str)]
+            if failed:
+                raise RuntimeError(f"{pool}: {failed[0]}")
+            if turn:
+                found[pool] += [one for one in answers if not isinstance(one, str)]
+    return found
+
+
+class changed:  # noqa: N801 - reads as the statement that it is
+    """The background for the pool "changed", by the control's apply; its revert at the end."""
+
+    def __init__(self, server: parts.WildFly) -> None:
+        self._server = server
+        self._folder = tempfile.TemporaryDirectory()
+        self._writer = Writer()
+        self._journal = Journal(self._writer, str(Path(self._folder.name, "state")))
+
+    def __enter__(self) -> None:
+        wanted = {"pool": "changed", "server": "shop", "validation": BEHIND, "millis": SELDOM}
+        policy = default_policy(NAME) | {
+            "servers": [self._server.policy()],
+            "wanted": [{**wanted, "sorter": SORTER}],
+            "reload_ok": True,
+            "stale_ok": True,
+        }
+        read = CONTROLS[NAME].read
+        plan = apply.plan_of(read, planner(NAME), LiveHost(), CONTROLS[NAME].policy_from(policy))
+        apply.refuse(plan, NAME)
+        apply.apply_plan(plan, NAME, self._journal, self._writer)
+
+    def __exit__(self, *problem: object) -> None:
+        apply.revert(self._journal.transactions(NAME), self._journal, self._writer)
+        self._folder.cleanup()
+
+
+def print_table(found: Timings) -> None:
+    form = "  {:<12}" + "{:>10}" * 6
+    print(f"ms; the proxy holds a request for {parts.DELAY_MS} ms")
+    print(form.format("", "checkout", "", "statement", "", "request", ""))
+    print(form.format("", *("p50", "p99") * 3))
+    for name, rows in found.items():
+        columns = ([row[0] for row in rows], [row[1] for row in rows], [sum(row) for row in rows])
+        cells = [each for one in columns for each in (median(one), high(one))]
+        print(form.format(name, *(f"{one:.2f}" for one in cells)))
+
+
+def high(values: list[float]) -> float:
+    """The p99."""
+    return sorted(values)[min(len(values) - 1, int(len(values) * 0.99))]
+
+
+def judge(found: Timings, score: Score) -> None:
+    p50 = {name: median(sum(row) for row in rows) for name, rows in found.items()}
+    trip = median(row[1] for row in found[BEHIND])
+    won = p50[FRONT] - p50[BEHIND]
+    print(f"  one round trip is {trip:.2f} ms; the background saves {won:.2f} ms a request")
+    expect(score, "the background saves a round trip of the same run", won >= 0.9 * trip)
+    for name, like in ((UNSET, FRONT), ("applied", BEHIND), ("reverted", FRONT)):
+        met = abs(p50[name] - p50[like]) < trip / 2
+        expect(score, f"{name} is the {like}", met)
+
+
+def killed(server: parts.WildFly, database: parts.Database, score: Score) -> None:
+    """Kills all sessions, and sees what requests get that come one after the other."""
+    print(f"Requests that failed of {AFTER}, after every session was killed:")
+    told = {}
+    for pool in (FRONT, UNSET, BEHIND):
+        server.checkouts(f"java:/{pool}", 1, SQL)
+        sessions = database.kill_sessions()
+        answers = server.checkouts(f"java:/{pool}", AFTER, SQL)
+        told[pool] = sum(isinstance(one, str) for one in answers)
+        print(f"  {pool:<12} {told[pool]:>3}  ({sessions} sessions of all pools were killed)")
+    expect(score, "the foreground hands out no dead connection", told[FRONT] == told[UNSET] == 0)
+    expect(score, "the background does", told[BEHIND] > 0)
+
+
+def expect(score: Score, what: str, met: bool) -> None:
+    score.expect(what, MET if met else NOT_MET)
+
+
+if __name__ == "__main__":
+    finish(main)
