@@ -33,7 +33,7 @@ from ansible.module_utils.hostproof.controls import CONTROLS, planner  # noqa: E
 from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
 from ansible.module_utils.hostproof.journal import Journal  # noqa: E402
 from ansible.module_utils.hostproof.writer import Writer  # noqa: E402
-from default_policies import default_policy  # noqa: E402
+from default_policies import default_policy  # type: ignore[import-not-found]  # noqa: E402
 from judging import MET, NOT_MET, Score  # noqa: E402
 from machines.needs import finish  # noqa: E402
 

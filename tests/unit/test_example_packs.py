@@ -49,3 +49,28 @@ def test_the_aix_pack_shows_both_controls_that_judge_one():
 def test_no_finding_of_an_example_asks_for_another_recording(path):
     found = audit.judge_host(RecordedHost(evidence.load_pack(str(path))), example_packs.policies())
     assert [one.check for one in found if "record it again" in one.why] == []
+
+
+#: A number with what it counts or measures, as findings write it for people.
+QUANTITY = re.compile(
+    r"(?<![\w./:-])\d[\d,.]* ?(?:%|percent|pages|bytes|[KMG]iB|ms|s|seconds|frames|times)\b"
+)
+
+#: Wrong by a word; the pages are told beside it.
+BY_A_WORD = {"pre_page_sga.setting", "pre_page_sga.use_large_pages"}
+
+
+def test_what_is_wrong_by_a_number_tells_it_as_a_number():
+    """So that --query can compare it."""
+    policies = example_packs.policies()
+    judged, without = 0, set()
+    for path in sorted(example_packs.FOLDER.glob("*.json")):
+        host = RecordedHost(evidence.load_pack(str(path)))
+        for one in audit.judge_host(host, policies):
+            if one.status in ("fail", "warn") and QUANTITY.search(f"{one.running} {one.in_use}"):
+                judged += 1
+                numbers = [n for n in (one.values or {}).values() if isinstance(n, int | float)]
+                if not numbers:
+                    without.add(one.check)
+    assert judged > 10
+    assert without == BY_A_WORD

@@ -114,10 +114,9 @@ def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
         if finding["control"] == NAME:
             continue
         title, desired, persisted = finding["title"], finding["desired"], finding["persisted"]
-        if (finding["check"], title) in alone:
-            instance = _INSTANCE.match(title)
-            assert instance is not None
-            sid, common = re.compile(rf"\b{re.escape(instance.group())}\b"), f"{instance.group(1)}*"
+        instance = alone.get((finding["check"], title))
+        if instance is not None:
+            sid, common = re.compile(rf"\b{re.escape(instance[0])}\b"), f"{instance[1]}*"
             title = sid.sub(common, title, count=1)
             desired, persisted = (one and sid.sub(common, one) for one in (desired, persisted))
         key = (finding["check"], title)
@@ -127,16 +126,18 @@ def _node(state: State, own_name: str, kept: dict[Any, Any]) -> Node:
     return Node(state.name, own_name, traits, verdicts)
 
 
-def _alone(findings: Iterable[dict[str, Any]]) -> set[tuple[str, str]]:
+def _alone(findings: Iterable[dict[str, Any]]) -> dict[tuple[str, str], re.Match[str]]:
     """Check and title where a subject such as SALES1 is the only one of SALES and a number: on the
     next node that one is SALES2, and what is wanted of both, and persisted for both, is alike."""
-    by_stem: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    by_stem: dict[tuple[str, str], list[tuple[str, re.Match[str]]]] = {}
     for finding in findings:
-        check, title = finding["check"], finding["title"]
-        instance = _INSTANCE.match(title)
+        instance = _INSTANCE.match(finding["title"])
         if instance is not None:
-            by_stem.setdefault((check, instance.group(1)), []).append((check, title))
-    return {found[0] for found in by_stem.values() if len(found) == 1}
+            stem = finding["check"], instance[1]
+            by_stem.setdefault(stem, []).append((finding["title"], instance))
+    return {
+        (stem[0], found[0][0]): found[0][1] for stem, found in by_stem.items() if len(found) == 1
+    }
 
 
 def _names_of(host: str, own_name: str, traits: dict[str, dict[str, Any]]) -> re.Pattern[str]:

@@ -65,6 +65,12 @@ def pause_frames(one: NicFacts, _facts: Facts, policy: Policy) -> Verdict:
         "of a filer; flow_control_pause_frames_limit says how many are allowed",
         desired=f"at most {policy.pause_frames_limit} in each direction",
         in_use=text,
+        values={
+            "rx": traffic.rx_pause,
+            "tx": traffic.tx_pause,
+            "seconds": round(traffic.seconds, 1),
+            "unit": "frames",
+        },
         evidence=traffic.evidence,
     )
 

@@ -158,6 +158,7 @@ def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
         desired=f"{wanted} ({because})",
         persisted=setting_text(at_boot, "nothing seen that sets it", remarks=False),
         running=f"{mode} ({human(anonymous)} in use)" if anonymous else mode,
+        values={"in_use": anonymous, "unit": "bytes"},
         evidence=("file:" + thp_probe.SYSFS, "file:/proc/cmdline", "dir:/etc/tmpfiles.d") + MEMINFO,
     )
 

@@ -146,6 +146,7 @@ def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
         desired=needed.text if needed is not None else "as the running kernel has it",
         persisted=at_boot.text(),
         running=in_pages(pool.total),
+        values={"running": running, "next_boot": at_boot.pages, "least": least, "unit": "pages"},
         evidence=BOOT + _place_evidence(at_boot.place) + MEMINFO,
     )
 
@@ -339,5 +340,6 @@ def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
         desired=f"at most {in_pages(kept + allowed)}",
         running=in_pages(pool.total),
         in_use=f"{pool.committed} committed, {in_pages(pool.unpromised)} neither used nor promised",
+        values={"pool": pool.total, "wanted": kept, "surplus": surplus, "unit": "pages"},
         evidence=MEMINFO + PMON,
     )

@@ -54,6 +54,7 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
         f"{instance.sid}; its alert log says what it asked for and got",
         desired=f"{human(huge + small)} in huge pages" if huge + small else "in huge pages",
         in_use=f"{huge} bytes huge, {small} bytes in 4 KiB pages",
+        values={"huge": huge, "small": small, "unit": "bytes"},
     )
 
 
@@ -104,6 +105,7 @@ def page_table_cost(facts: Facts, policy: Policy) -> Verdict:
         desired=f"at most {human(int(total * PAGE_TABLES_SHARE))} (1 percent of memory)",
         running=human(now),
         in_use=_cost_if_small(facts, policy),
+        values={"page_tables": now, "memory": total, "unit": "bytes"},
         evidence=MEMINFO + ("file:/proc/sysvipc/shm",),
     )
 

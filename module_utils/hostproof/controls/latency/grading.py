@@ -156,9 +156,9 @@ def values_of(name: str, windows: Sequence[Window]) -> Dict[str, float]:
     """The medians by what they are of, for whoever compares hosts: "db02:1521 kernel p50_ms"."""
     found: Dict[str, float] = {}
     for window in windows:
-        what = window.layer if window.size is None else f"{window.layer} {window.size}"
+        words = [name, window.conditions.get("operation"), window.layer, window.size, "p50_ms"]
         if window.p50 is not None:
-            found[f"{name} {what} p50_ms"] = round(window.p50 / 1000.0, 4)
+            found[" ".join(str(word) for word in words if word)] = round(window.p50 / 1000.0, 4)
     return found
 
 

@@ -21,6 +21,7 @@ from .grading import (
     limits_of,
     reference_of,
     status_of,
+    values_of,
     verdict_of,
 )
 from .policy import Policy
@@ -74,7 +75,8 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
             told = f"{name} ({storage.kind})"
             evidence = (_KEY,) + storage.evidence
             remarks = _in_ticks(windows) + around(windows)
-            verdicts.append(verdict_of(disk.check, graded, told, _DISK_FIX, evidence, remarks))
+            verdict = verdict_of(disk.check, graded, told, _DISK_FIX, evidence, remarks)
+            verdicts.append(verdict._replace(values=values_of(name, windows) or None))
     verdicts += _failed(measured, "disk")
     if within:
         verdicts.append(_within(disk.check, within, facts.storage))
@@ -130,7 +132,7 @@ def nfs(facts: Facts, policy: Policy) -> List[Verdict]:
                 "filer's own figures",
                 (_KEY,),
                 around(told),
-            )
+            )._replace(values=values_of(path, told))
         )
     verdicts += _failed(measured, "nfs")
     if idle:

@@ -128,6 +128,11 @@ def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired=f"at most {policy.delayed_warn_percent:g} % of the connections",
         in_use=f"{seen.delayed} times TNS-01158 and {seen.established} connections in "
         f"{minutes:.0f} minutes, at most {seen.busiest} in one second",
+        values={
+            "delayed": seen.delayed,
+            "established": seen.established,
+            "delayed_percent": round(share, 2),
+        },
         why=why,
         fix="a higher rate, or pools that keep their connections",
         evidence=list(facts.log_keys[listener.pid]),

@@ -99,7 +99,9 @@ def transfer_size(sized: _Sized, _facts: Facts, policy: Policy) -> Verdict:
     elif status == WARN and least < policy.transfer_size:
         parts.append(storage_advice.cost_of(least, policy.transfer_size))
     fix = _raise_the_server(policy, layers) if short and not older else correct(layers)
-    return verdict_on(layers, status, SIZES, fix, why=" ".join(parts), desired=desired)
+    verdict = verdict_on(layers, status, SIZES, fix, why=" ".join(parts), desired=desired)
+    granted = {name: one.granted for name, one in zip(SIZES, sizes)}
+    return verdict._replace(values=dict(granted, unit="bytes"))
 
 
 def _size(

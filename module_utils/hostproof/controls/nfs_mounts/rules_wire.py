@@ -194,6 +194,11 @@ def latency(watched: Watched, _facts: Facts, policy: Policy) -> Verdict:
         commands=fix.commands,
         desired=f"answers within {policy.rtt_warn_ms:g} ms on average",
         in_use=_times(mount),
+        values={
+            f"{name.lower()}_ms": round(rates.rtt_ms, 3)
+            for name, rates in _judged_ops(wire, mount, policy)
+            if rates.rtt_ms is not None
+        },
         evidence=wire.traffic.evidence,
     )
 

@@ -93,6 +93,11 @@ def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         desired=", ".join(f"{one.asked} pages" for one in start.large),
         in_use=", ".join(_granted_text(one) for one in start.large)
         + ("; memlock " + start.memlock if start.memlock else ""),
+        values={
+            "requested": sum(one.asked or 0 for one in start.large),
+            "granted": sum(one.granted for one in start.large),
+            "unit": "pages",
+        },
         evidence=[
             "command:grep -a -n -e ^Starting ORACLE instance " + path,
         ],

@@ -111,6 +111,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         + (_FRAGMENTS if carved and media == storage_rules.HDD else ""),
         desired="below {0} percent, {1} at most ({2})".format(*limits),
         running=running,
+        values={"fullest": shown[0].percent if shown else None, "unit": "percent"},
         evidence=volumes.evidence,
     )
 
