@@ -51,9 +51,12 @@ OF_HOSTPROOF = frozenset(
         "entry_point",
         "evidence",
         "evidence_folder",
+        # What a job says of itself, AWX gives the next one of a workflow as variables.
+        "exit_code",
         "fail_on",
         "gate",
         "packs_skipped",
+        "report",
         "revert_overwrite",
         "strict",
         "waivers",

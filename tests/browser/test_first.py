@@ -241,18 +241,30 @@ def axe():
     return path.read_text()
 
 
+@functools.cache
+def samples():
+    return render_html(merge([*rested_lines(), *fleet(6, 9, evidence=True)[2:]]), NOW)
+
+
+@pytest.mark.parametrize("content", [samples, examples])
+@pytest.mark.parametrize("size", ["1280,900", "390,844"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(axe, tmp_path, scheme):
+def test_axe_finds_nothing(axe, tmp_path, scheme, size, content):
+    """With all that can be unfolded unfolded, on a desk and on a phone."""
     unfold = """
-      all('details:is(.k,.o,.l)').forEach((box) => { box.open = true; });
-      for (const section of all('section.h')) { section.scrollIntoView(); await rest(50); }
+      for (let before = -1; before < all('details').length;) {
+        before = all('details').length;
+        all('details').forEach((box) => { box.open = true; });
+        for (const section of all('section.h')) { section.scrollIntoView(); await rest(50); }
+      }
       const found = await axe.run(document, {resultTypes: ['violations']});
       return [found.passes.length, found.violations.map((one) =>
         [one.id, one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))])];"""
-    page = render_html(merge([*rested_lines(), *fleet(6, 9, evidence=True)[2:]]), NOW)
+    page = content()
     page = page.replace("Content-Security-Policy", "x-no-policy")
     page += f"<script>{axe}</script>"
     options = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
+    options.append(f"--window-size={size}")
     passes, violations = ask(tmp_path, page, unfold, *options)
     assert violations == []
     assert passes > 15

@@ -220,7 +220,7 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (slob.parse_grep, "latency/slob-grep-single-block.txt"),
     (slob.parse_grep, "latency/slob-grep-physical-reads.txt"),
     (slob.parse_info, "latency/slob-awr_info-made-up.txt"),
-    (slob_conf.parse, "latency/slob-conf-made-up.txt"),
+    (slob_conf.parse, "latency/slob-made-up.conf"),
     (datasources_xml.parse, "pool_validation/standalone.xml"),
     (datasources_xml.from_kept, "[]"),
     (lambda text: cli_answers.parse(text, 5), "pool_validation/answers.json"),

@@ -21,7 +21,7 @@ HEAD = (
     "FILE|SESSIONS|ELAPSED|DB CPU|DB Tm|EXECUTES|LIO|PREADS|READ_MBS|PWRITES|WRITE_MBS|REDO_MBS|"
     "DFSR_LAT|DPR_LAT|DFPR_LAT|DFPW_LAT|LFPW_LAT|TOP WAIT|"
 )
-CONF = (FIXTURES / "latency/slob-conf-made-up.txt").read_text()
+CONF = (FIXTURES / "latency/slob-made-up.conf").read_text()
 
 
 def info(*logical: float, sessions: int = 64, reads: float = 0) -> str:

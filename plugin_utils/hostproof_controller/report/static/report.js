@@ -44,7 +44,11 @@
       }
       const head = make('h4', '', evidence().keys[key] + ' ');
       head.append(make('small', '', note));
-      box.append(head, make('pre', '', text));
+      const shown = make('pre', '', text);
+      // It scrolls, so that a keyboard must be able to reach it.
+      shown.tabIndex = 0;
+      shown.ariaLabel = evidence().keys[key];
+      box.append(head, shown);
     }
   }
 
