@@ -254,6 +254,13 @@ class First:
         told.sort(key=lambda one: (min(one.effects), max(one.effects), -one.count))
         return best[0], [one.told() for one in told]
 
+    def by_hosts(self) -> list[Action]:
+        """Every action, those that most hosts need first: what a fleet lacks, cause by cause."""
+        known = sorted(
+            self._known.items(), key=lambda one: (-one[1].count, min(one[1].effects), one[0])
+        )
+        return [one.told() for _, one in known]
+
 
 def _key(cause: Record) -> tuple[tuple[str, str], str | None]:
     """What makes the remedies of two hosts one action, and the command that does it for both."""

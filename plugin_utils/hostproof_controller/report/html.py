@@ -27,7 +27,7 @@ from ansible.module_utils.hostproof.finding import (
 )
 from markupsafe import Markup
 
-from .causes import First, Group, groups_of
+from .causes import Action, First, Group, groups_of
 from .evidence import Shelf, Spool, shown_readings
 from .findings import Shared, made_once
 from .latency_figure import Figure, by_urgency, content, figures_of, heading, table
@@ -66,6 +66,9 @@ PAGE_LIMIT = 14500000
 #: Findings with more text than this share what they have in common; evidence beyond it is packed.
 INLINE_FINDINGS = 2000000
 INLINE_EVIDENCE = 2000000
+
+#: So many causes are listed with how many hosts have each.
+MOST_CAUSES = 100
 
 #: Sections of a large report that stand in line, in bytes: a browser shows that much at once.
 INLINE_SECTIONS = 400000
@@ -426,8 +429,17 @@ def _first(survey: Survey) -> str:
                 )
                 for one in actions
             ],
+            _causes(survey, len(actions)),
         )
     )
+
+
+def _causes(survey: Survey, told: int) -> tuple[list[Action], int]:
+    """What hosts lack by cause, where there is more than what was told; and how many that are."""
+    found = survey.first.by_hosts()
+    if survey.first.waiting < 2 or len(found) <= told:
+        return [], 0
+    return found[:MOST_CAUSES], len(found)
 
 
 def _facts(results: Results, generated: str, strict: bool, survey: Survey) -> str:

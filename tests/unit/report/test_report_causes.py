@@ -1,6 +1,7 @@
 """First this: what stands below its cause, and which actions make most hosts ready."""
 
 import pytest
+from hostproof_controller.report import html
 from hostproof_controller.report.causes import DENIED, First, groups_of
 from hostproof_controller.report.store import merge
 from report_samples import finding, make_line
@@ -125,3 +126,26 @@ def test_the_page_says_how_many_become_ready():
     text = render_html(merge(lines), "2026-11-21T04:00:00Z")
     assert "with these 2, 2 of the 2 hosts that are not ready become so" in text
     assert "Goes away with it: 1 finding <small>c.c</small>" in text
+
+
+def test_every_cause_is_listed_by_how_many_hosts_have_it(monkeypatch):
+    """What a fleet lacks, cause by cause: on 38 hosts the pool is not persisted."""
+    lines = [make_line(f"db{n}", [told(x) for x in "abcde"[: 1 + n // 2]]) for n in range(9)]
+    first = First()
+    for state in merge(lines).hosts:
+        first.add(state)
+    assert [(one.check, one.on) for one in first.by_hosts()] == [
+        ("c.a", 9), ("c.b", 7), ("c.c", 5), ("c.d", 3), ("c.e", 1)
+    ]  # fmt: skip
+    page = render_html(merge(lines), "2026-11-21T04:00:00Z")
+    assert "All 5 causes, by how many hosts have each" in page
+    assert "<tr><td>7<td>Title b <small>c.b</small>" in page
+    monkeypatch.setattr(html, "MOST_CAUSES", 4)
+    page = render_html(merge(lines), "2026-11-21T04:00:00Z")
+    assert "All 5 causes, by how many hosts have each (the first 4)" in page
+    assert "<small>c.e</small>" not in page
+
+
+def test_what_the_actions_tell_already_is_not_listed_again():
+    lines = [make_line(f"db{n}", [told(x) for x in "abc"]) for n in range(2)]
+    assert " causes, by how many" not in render_html(merge(lines), "2026-11-21T04:00:00Z")
