@@ -201,6 +201,7 @@ ONTAP = (
     numbers(E + "789.1.22.1.2.1.28", [0, 0, 0], "65"),
     numbers(E + "789.1.22.1.2.1.34", [0, 0, 0], "65"),
     numbers("1.3.6.1.2.1.25.3.3.1.2", [10, 20, 30]),
+    numbers(E + "789.1.2.2.36.1.2", [3, 3]),
 )  # fmt: skip
 DISK, DISKS = "1.3.6.1.2.1.25.2.1.4", "1.3.6.1.2.1.25.2.3.1."
 #: A machine that no rule knows, with the tables that any machine may have.
@@ -221,6 +222,7 @@ DEPENDENTS = {
     E + "789.1.22.1.": "discards",
     "1.3.6.1.2.1.2.2.1.": "discards",
     E + "789.1.22.2.": "flow_control",
+    E + "789.1.2.2.36.1.": "system_state",
     "1.3.6.1.2.1.25.3.3.1.": "cpu_busy",
 }
 
