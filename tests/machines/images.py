@@ -56,7 +56,7 @@ chroot "$1" systemctl set-default multi-user.target
 chroot "$1" systemctl mask systemd-networkd-wait-online.service serial-getty@ttyS0.service \\
   getty@tty1.service apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \\
   e2scrub_all.timer e2scrub_reap.service fstrim.timer nfs-server.service nfs-blkmap.service
-chroot "$1" systemctl disable autofs snmpd tuned multipathd
+chroot "$1" systemctl disable autofs snmpd tuned multipathd cron chrony
 """
 
 
@@ -106,7 +106,7 @@ def lab_recipe() -> Recipe:
         *(kernel, "initramfs-tools", "systemd", "systemd-sysv", "dbus", "udev", "libpam-systemd"),
         *("python3", "openssh-server", "netbase", "iproute2", "ethtool", "kmod", "procps"),
         *("nfs-common", "nfs-kernel-server", "rpcbind", "autofs", "dmsetup", "e2fsprogs"),
-        *("snmpd", "snmp", "tuned", "multipath-tools"),
+        *("snmpd", "snmp", "tuned", "multipath-tools", "cron", "chrony"),
     )
     hooks = {"essential": BEFORE_KERNEL, "customize": LAB_MACHINE + ORACLE_USER}
     return Recipe("lab", packages, hooks, pack_disk)
