@@ -119,13 +119,16 @@ def _memory() -> int:
 
 
 def _read() -> int:
-    """Bytes that this process has read from anywhere; 0 where no kernel counts them (macOS).
+    """Bytes that this thread has read from anywhere; 0 where no kernel counts them (macOS).
+
+    Of the process the kernel also tells what its children read: a module on this machine may read
+    a disk.
 
     Ansible's ssh copies all that it has with each piece that comes: what does not fill the memory
     fills the time.
     """
     try:
-        with open("/proc/self/io", "rb") as stream:
+        with open("/proc/thread-self/io", "rb") as stream:
             return int(stream.readline().split()[1])
     except (OSError, ValueError, IndexError):
         return 0

@@ -59,6 +59,23 @@ def test_a_task_s_own_time_is_over_once():
     assert rung == [signal.SIGALRM]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="what is read is counted in /proc")
+def test_what_the_host_itself_reads_is_not_what_it_prints():
+    """The kernel adds to a process what its children read, as soon as it has waited for them."""
+    connection = Connection("head -c 200000000 /dev/zero >/dev/null")
+    with overrun.bounded(connection, 60.0):
+        connection.exec_command()
+        time.sleep(1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is read is counted in /proc")
+def test_what_is_read_of_it_is_counted():
+    connection = Connection("head -c 200000000 /dev/zero; sleep 60")
+    too_much = pytest.raises(overrun.TooMuch, match="printed more than 64 MiB")
+    with too_much, overrun.bounded(connection, 60.0):
+        connection.exec_command()
+
+
 def runs(pid: int) -> bool:
     """Not when it is a zombie that nobody has asked about yet."""
     try:
