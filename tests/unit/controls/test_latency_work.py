@@ -69,7 +69,8 @@ def fixture(name: str) -> Path:
 class TestACore:
     def test_the_seed_s_230_000(self, judge):
         found = judge(fixture("awr-10.2-slob.txt"), cores=8)["work_done"]
-        assert found.status == "pass"
+        # Told, and held against nothing.
+        assert found.status == "skip"
         assert found.in_use == "1,845,684 logical reads a second, 230,710 a core"
         assert found.values == {
             "logical_reads": 1845683.7,

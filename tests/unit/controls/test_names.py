@@ -185,6 +185,15 @@ class TestListener:
         assert found.status == status
         assert found.in_use == f"{address} port 1521"
 
+    def test_a_port_that_nobody_listens_on(self, judge):
+        machine = self.listening().command("ss -ltn", "State  Recv-Q Send-Q Local Address:Port\n")
+        found = judge(machine)["listener"]
+        assert (found.status, "does not listen on port 1521" in found.why) == ("fail", True)
+
+    def test_what_ss_does_not_tell_is_not_well(self, judge):
+        machine = self.listening().command("ss -ltn", "State  Recv-Q Send-Q\n", rc=1)
+        assert judge(machine)["listener"].status == "error"
+
     @pytest.mark.parametrize(
         ("leads", "why"),
         [("127.0.1.1", "leads to 127.0.1.1"), ("192.0.2.77", "of another host")],
@@ -297,6 +306,10 @@ class TestServers:
         found = judge(node().file("/etc/nsswitch.conf", "hosts: files\n"))
         assert (found["servers"].status, found["resolver"].status) == ("skip", "skip")
         assert (found["scan"].status, "DNS is not asked" in found["scan"].why) == ("fail", True)
+
+    def test_where_there_is_nothing_to_ask_them_for_they_are_not_well(self, judge):
+        machine = node().deny("/proc/sys/kernel/hostname")
+        assert judge(machine, scan=[])["servers"].status == "error"
 
     def test_without_a_scan_they_are_asked_for_the_own_name(self, judge):
         machine = node()

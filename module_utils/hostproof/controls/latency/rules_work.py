@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from ...answer import known
 from ...checking import Skip, Subjects, Verdict
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...finding import FAIL, PASS, SKIP, WARN
 from ...latency import work
 from ...latency.work import Run
 from ...parsers.oracle import slob_conf
@@ -100,7 +100,8 @@ def work_done(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
         values[name + "_a_core"] = round(most / cores, 1)
     least = policy.logical_reads_per_core
     verdict = Verdict(
-        PASS,
+        PASS if least else SKIP,
+        why=None if least else "latency_logical_reads_per_core is 0: there is no limit.",
         desired=f"{least:,.0f} logical reads a second and core, or more" if least else None,
         in_use=_listed(numbers, merit, cores),
         values=values,

@@ -8,8 +8,10 @@ from ...answer import Answer, attempt, if_known, known
 from ...command import Command, state_of
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
-from ...parsers.net import listening_sockets, proc_net_snmp
+from ...parsers.net import proc_net_snmp
+from ...parsers.net.listening_sockets import Listening
 from ...parsers.oracle import listener_log
+from ...probes.net import listening
 from ...probes.oracle import clusterware as installed
 from ...probes.oracle import listeners as probe
 from ...probes.oracle import oracle_homes
@@ -21,7 +23,7 @@ from .policy import Policy, WantedListener
 SOMAXCONN = "/proc/sys/net/core/somaxconn"
 NETSTAT = "/proc/net/netstat"
 SAMPLE = "listener_queues"
-SOCKETS = "command:" + " ".join(listening_sockets.ARGV)
+SOCKETS = listening.KEY
 
 #: Clusterware's daemon runs in a cluster and with Oracle Restart, as ocssd.bin does; these run in a
 #: cluster only.
@@ -57,7 +59,7 @@ class Facts(NamedTuple):
     logs: Dict[int, Answer[listener_log.Log]]
     states: Dict[int, Answer[str]]
     clusterware: Answer[Clusterware]
-    sockets: Answer[List[listening_sockets.Listening]]
+    sockets: Answer[List[Listening]]
     somaxconn: Answer[int]
     overflows: Answer[Overflows]
     log_keys: Dict[int, Tuple[str, ...]]
@@ -74,7 +76,7 @@ def read(host: Host, policy: Policy) -> Facts:
         logs={one.pid: attempt(probe.read_log, host, one, policy.log_tail) for one in running},
         states={one.pid: attempt(_read_state, host, one) for one in touched},
         clusterware=attempt(_read_clusterware, host),
-        sockets=attempt(_read_sockets, host) if running else _none(SOCKETS),
+        sockets=attempt(listening.read, host) if running else _none(SOCKETS),
         somaxconn=attempt(host.read_number, SOMAXCONN),
         overflows=attempt(_read_overflows, host, policy, bool(running)),
         log_keys={one.pid: _log_keys(host, one, policy) for one in running},
@@ -137,13 +139,6 @@ def _read_clusterware(host: Host) -> Clusterware:
     home = installed.read_home(host)
     runs = bool(host.processes("ohasd", CLUSTERWARE))
     return Clusterware(runs, bool(host.processes("clusterware", CLUSTER)) and runs, home)
-
-
-def _read_sockets(host: Host) -> List[listening_sockets.Listening]:
-    output = host.run(listening_sockets.ARGV)
-    if output.rc != 0:
-        raise Unanswered(SOCKETS, f"ss ended with {output.rc}: {output.stderr.strip()}")
-    return listening_sockets.parse(output.stdout)
 
 
 def _read_overflows(host: Host, policy: Policy, runs: bool) -> Overflows:

@@ -8,11 +8,12 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...errors import HostproofError, ParseError
 from ...host import Host
-from ...parsers.net import ip_addr, listening_sockets
+from ...parsers.net import ip_addr
 from ...parsers.net.dns_message import Reply
+from ...parsers.net.listening_sockets import Listening
 from ...parsers.oracle import crsconfig_params
 from ...parsers.unix import hosts_file, nsswitch, resolv_conf
-from ...probes.net import devices, name_service
+from ...probes.net import devices, listening, name_service
 from ...probes.net.name_service import Found
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, listeners, releases
@@ -23,7 +24,7 @@ STATIC = "/etc/hostname"
 HOSTS = "/etc/hosts"
 NSSWITCH = "/etc/nsswitch.conf"
 RESOLV_CONF = "/etc/resolv.conf"
-SOCKETS = "command:" + " ".join(listening_sockets.ARGV)
+SOCKETS = listening.KEY
 #: What is put behind a short name that is asked of a name server (glibc before 2.26 took six).
 _SEARCHED = 6
 _WRITER = re.compile(
@@ -69,7 +70,7 @@ class Facts(NamedTuple):
     addresses: Answer[List[ip_addr.Address]] = []
     cluster: Answer[Cluster] = Cluster(None, (), (), "")
     endpoints: Answer[List[Endpoint]] = []
-    sockets: Answer[List[listening_sockets.Listening]] = []
+    sockets: Answer[List[Listening]] = []
     found: Dict[str, Answer[Found]] = {}
     back: Dict[str, Answer[Tuple[str, ...]]] = {}
     asked: Dict[str, Tuple[str, ...]] = {}
@@ -106,7 +107,7 @@ def read(host: Host, policy: Policy) -> Facts:
         addresses=attempt(devices.read_addresses, host),
         cluster=cluster,
         endpoints=endpoints,
-        sockets=attempt(_read_sockets, host) if if_known(endpoints, []) else [],
+        sockets=attempt(listening.read, host) if if_known(endpoints, []) else [],
         found=found,
         back=name_service.look_back(host, addresses[:8]),
         asked=asked,
@@ -170,10 +171,6 @@ def _read_endpoints(host: Host) -> List[Endpoint]:
 
 def _is_address(name: str) -> bool:
     return name.replace(".", "").isdecimal()
-
-
-def _read_sockets(host: Host) -> List[listening_sockets.Listening]:
-    return listening_sockets.parse(host.run(listening_sockets.ARGV).stdout)
 
 
 def _forms(

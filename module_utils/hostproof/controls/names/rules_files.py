@@ -6,7 +6,7 @@ from typing import List, Optional
 
 from ...answer import known
 from ...checking import Skip, Verdict
-from ...errors import Absent
+from ...errors import Absent, Unanswered
 from ...finding import FAIL, PASS, WARN
 from ...parsers.unix.nsswitch import Source
 from ...parsers.unix.resolv_conf import SERVERS, Resolver
@@ -136,9 +136,12 @@ def servers(facts: Facts, policy: Policy) -> Verdict:
     one: Resolver = known(facts.resolver)
     if not one.servers or not asks_dns(facts):
         raise Skip("No name server is asked.")
+    known(facts.own)
+    asked = [form for forms in facts.asked.values() for form in forms]
+    if not asked:
+        raise Unanswered("file:" + RESOLV_CONF, "there is no name to ask the servers for")
     problems, told, keys = [], [], []
     for server in one.servers:
-        asked = [form for forms in facts.asked.values() for form in forms]
         for name in asked:
             reply = facts.replies[server, name]
             keys.append(key_of(server, name))

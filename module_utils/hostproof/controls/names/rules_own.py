@@ -176,6 +176,8 @@ def listener(facts: Facts, policy: Policy) -> Verdict:
             problems.append(f"{one.listener}: {one.name} is {found.addresses[0]}, of another host")
         sockets = [s.address for s in known(facts.sockets) if str(s.port) == one.port]
         bound.append(f"{listed(sorted(set(sockets)))} port {one.port[:5]}")
+        if not sockets:
+            problems.append(f"{one.listener} does not listen on port {one.port[:5]}")
         reached = [s for s in sockets if s in _ANY or not strays([s.strip("[]").split("%")[0]])]
         if sockets and not reached:
             problems.append(f"{one.listener} listens on {listed(sorted(set(sockets)))} alone")

@@ -1,0 +1,19 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which addresses and ports programs of this host listen on, as ss(8) tells everybody."""
+
+from typing import List
+
+from ...errors import Unanswered
+from ...host import Host
+from ...parsers.net import listening_sockets
+from ...parsers.net.listening_sockets import ARGV, Listening
+
+KEY = "command:" + " ".join(ARGV)
+
+
+def read(host: Host) -> List[Listening]:
+    output = host.run(ARGV)
+    if output.rc != 0:
+        raise Unanswered(KEY, f"ss ended with {output.rc}: {output.stderr.strip()}")
+    return listening_sockets.parse(output.stdout)
