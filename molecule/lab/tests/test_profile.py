@@ -175,7 +175,8 @@ def ready(machine: ProfileLab) -> State:
         machine.write(path, text)
     machine.run(
         f"fallocate -l 64M {SWAP} && chmod 600 {SWAP} && mkswap -q {SWAP} && swapon {SWAP} && "
-        f"echo '{SWAP} none swap sw 0 0' >> /etc/fstab && "
+        # An administrator's last line may have no newline.
+        f"sed -i '$a\\' /etc/fstab && echo '{SWAP} none swap sw 0 0' >> /etc/fstab && "
         "sed -i 's/^pool .*/server 127.0.0.1 port 1123 iburst minpoll 2 maxpoll 4/' "
         "/etc/chrony/chrony.conf && systemctl daemon-reload && "
         "systemctl restart systemd-logind && systemctl enable -q --now lab-clock chrony"
