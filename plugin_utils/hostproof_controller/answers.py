@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .report.findings import longest_text, problem_of_finding
+from .report.findings import are_sound, longest_text, problem_of_finding
 from .report.text import printable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -150,6 +150,20 @@ def _check_findings(findings: Any) -> None:
         raise Invalid("findings is no list")
     if len(findings) > MOST_FINDINGS:
         raise Invalid(f"there are more than {MOST_FINDINGS} findings")
+    if not are_sound(findings, MOST_TEXT):
+        _refuse_unsound(findings)
+    for number, finding in enumerate(findings, 1):
+        if finding["values"] is not None:
+            # Its numbers; of a plain answer nobody has looked at them yet.
+            _clean(finding["values"], 0)
+        for line in finding["commands"]:
+            # The others are for the host, which can harm none but itself. These are for here.
+            if "hostproof" in line.split("#")[0] and not OWN_COMMAND.fullmatch(line):
+                raise Invalid(f"finding {number} has a command that is none of Hostproof's")
+
+
+def _refuse_unsound(findings: list[Any]) -> None:
+    """Invalid for the first that is no finding of a host's."""
     for number, finding in enumerate(findings, 1):
         problem = problem_of_finding(finding, 2)
         if problem:
@@ -158,12 +172,6 @@ def _check_findings(findings: Any) -> None:
             raise Invalid(f"finding {number}: a host cannot waive its own findings")
         if longest_text(finding) > MOST_TEXT:
             raise Invalid(f"finding {number} has a text of more than {MOST_TEXT} characters")
-        # Its numbers; of a plain answer nobody has looked at them yet.
-        _clean(finding["values"], 0)
-        for line in finding["commands"]:
-            # The others are for the host, which can harm none but itself. These are for here.
-            if "hostproof" in line.split("#")[0] and not OWN_COMMAND.fullmatch(line):
-                raise Invalid(f"finding {number} has a command that is none of Hostproof's")
 
 
 def with_all_controls(

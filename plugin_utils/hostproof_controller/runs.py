@@ -149,12 +149,27 @@ def results_of_this_run() -> set[str]:
             for raw in stream:
                 # A line that cannot be read is the report's to tell.
                 with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
-                    line = json.loads(raw)
+                    line = _without_findings(raw)
                     if line["run"]["id"] == folder.name:
                         found.add(str(line["host"]))
     except OSError:
         pass
     return found
+
+
+#: What stands behind the findings of a line that write_result wrote: its keys are sorted, and no
+#: quotation mark of JSON stands in a text.
+_BEHIND = b'], "host": '
+_KEYS_BEHIND = {"host", "message", "outcome", "recorded_at", "run", "schema"}
+
+
+def _without_findings(raw: bytes) -> Any:
+    """The object of a line; of one that a run wrote only what is quickly read."""
+    with contextlib.suppress(ValueError):
+        behind = json.loads(b"{" + raw[raw.rindex(_BEHIND) + 3 :])
+        if behind.keys() == _KEYS_BEHIND:
+            return behind
+    return json.loads(raw)
 
 
 def append(path: Path, text: str) -> None:

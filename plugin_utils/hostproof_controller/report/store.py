@@ -248,11 +248,9 @@ class _File:
         self._held: dict[int, dict[str, Any]] = {}
         self._room = HELD_TEXT
 
-    def share(self, line: Any) -> Any:
-        """The line with the findings that others have too in place of its own."""
-        if isinstance(line, dict) and isinstance(line.get("findings"), list):
-            line["findings"] = self._equals.shared(line["findings"])
-        return line
+    def load(self, raw: bytes) -> Any:
+        """The line as JSON has it, with the findings that others have too."""
+        return self._equals.load(raw, _loads)
 
     def hold(self, start: int, size: int, line: dict[str, Any]) -> None:
         """Keep a line that was read, as long as there is room for it."""
@@ -266,7 +264,7 @@ class _File:
             return self._held[start]
         raw = os.pread(self.stream.fileno(), size, start)
         try:
-            return _as_schema_2(self.share(json.loads(raw)))
+            return _as_schema_2(self.load(raw))
         except ValueError:
             raise HostproofError(
                 f"{self.path} was written over while it was read: render it again"
@@ -285,6 +283,8 @@ class _Won(NamedTuple):
 
     def part(self) -> Part:
         line = self.entry.load()
+        if not self.silent and self.topics == self.entry.topics.keys():
+            return Part(line, list(line["findings"]))
         found = [_no_answer(line)] if self.silent else line["findings"]
         return Part(line, [finding for finding in found if _topic(finding) in self.topics])
 
@@ -561,7 +561,7 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
 def _read_line(raw: bytes, kept: _File) -> Any:
     """The host result, or what is wrong with it; a cut line has no problem but to be cut."""
     try:
-        line = kept.share(json.loads(raw.decode("utf-8"), parse_constant=_no_number))
+        line = kept.load(raw)
     except RecursionError:
         return _Bad("it is nested deeper than any result", *_known_of(raw))
     except ValueError as problem:
@@ -576,6 +576,10 @@ def _read_line(raw: bytes, kept: _File) -> Any:
         told = line if isinstance(line, dict) else {}
         return _Bad("not a host result: " + shorten(problem_found, 300), *_known_in(told))
     return _as_schema_2(line)
+
+
+def _loads(raw: bytes) -> Any:
+    return json.loads(raw.decode("utf-8"), parse_constant=_no_number)
 
 
 def _no_number(name: str) -> Any:

@@ -1,0 +1,32 @@
+"""What a run writes for its own later tasks."""
+
+import json
+
+import pytest
+from hostproof_controller import runs
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOSTPROOF_REPORT", str(tmp_path / "run"))
+    monkeypatch.setenv("HOSTPROOF_STARTED", "2026-11-21T03:15:00Z")
+    return tmp_path / "run"
+
+
+def test_hosts_with_a_line_of_this_run_are_known_whatever_they_said(folder):
+    said = '], "host": "other", "message": null, "outcome": "judged"'
+    found = {"check": "a.b", "values": {"host": 1, "list": [{"a": [1], "host": "nobody"}]}}
+    runs.write_result("db01", 9, "judged", None, [found, found])
+    runs.write_result("db02", 9, "failed", said, [])
+    runs.write_result(said, 9, "unreachable", None, [])
+    lines = (folder / "findings.jsonl").read_text().splitlines()
+    other = json.loads(lines[0].replace("db01", "db04"))
+    more = [
+        # Of another run, one that was cut, and one that another program wrote.
+        lines[0].replace("db01", "db03").replace('"id": "run"', '"id": "another"'),
+        lines[0][:-20].replace("db01", "db05"),
+        json.dumps(dict(reversed(other.items())), separators=(",", ":")),
+    ]
+    with (folder / "findings.jsonl").open("a") as stream:
+        stream.write("\n".join(more) + "\n")
+    assert runs.results_of_this_run() == {"db01", "db02", said, "db04"}
