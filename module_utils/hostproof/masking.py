@@ -13,7 +13,7 @@ mount.cifs(8); nm-settings-keyfile(5); snmpd.conf(5); interfaces(5); the manuals
 """
 
 import re
-from typing import Any, List, Pattern, Tuple
+from typing import Any, List, Tuple
 
 from .errors import ParseError
 from .parsers.oracle import oracle_net
@@ -97,9 +97,13 @@ _NAMES = "pass psw pw auth secret psk community pin-value clear key token cred"
 
 def _rule(
     words: str, first: str, secret: str = _VALUE, flags: int = re.IGNORECASE
-) -> Tuple[List[str], Pattern[str]]:
-    """``first`` stays, ``secret`` goes, in a text with one of the words."""
-    return words.split(), re.compile(f"({first}){secret}", flags | re.MULTILINE)
+) -> Tuple[List[str], str, int]:
+    """``first`` stays, ``secret`` goes, in a text with one of the words.
+
+    It is compiled when there is such a text, and ``re`` keeps it: all of them take as long as all
+    else that a host imports.
+    """
+    return words.split(), f"({first}){secret}", flags | re.MULTILINE
 
 
 #: What begins a line, in front of a name: a comment, an item of a list.
@@ -252,8 +256,9 @@ _COMMAND = r"""(?:"[^"\n]*"|'[^'\n]*'|\\\r?\n|\\.|[^\n;|&"'\\]|["'])*"""
 _OPTIONS = tuple(
     (
         words.split(),
-        re.compile(rf"\b(?:{programs})(?![\w.]){_COMMAND}", re.IGNORECASE),
-        re.compile(rf"([ \t\n\0\"'](?:{option})(?:{_GAP}+(?!-)|{_NO_BLANK})){_VALUE}"),
+        rf"\b(?:{programs})(?![\w.]){_COMMAND}",
+        rf"([ \t\n\0\"'](?:{option})(?:{_GAP}+(?!-)|{_NO_BLANK})){_VALUE}",
+        0,
     )
     for words, programs, option in (
         (
@@ -274,25 +279,17 @@ _OPTIONS = tuple(
 ) + (
     (
         ["sqlplus", "rman", "exp", "imp", "sqlldr", "dgmgrl", "nid"],
-        re.compile(
-            rf"\b(?:sqlplus\w{{0,4}}|rman|exp(?:dp)?|imp(?:dp)?|sqlldr|dgmgrl|nid)\b{_COMMAND}",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            rf"((?:[ \t\n\0\"'(]|\b(?:target|catalog|auxiliary)=)\\?{_USER}){_LOGON}",
-            re.IGNORECASE,
-        ),
+        rf"\b(?:sqlplus\w{{0,4}}|rman|exp(?:dp)?|imp(?:dp)?|sqlldr|dgmgrl|nid)\b{_COMMAND}",
+        rf"((?:[ \t\n\0\"'(]|\b(?:target|catalog|auxiliary)=)\\?{_USER}){_LOGON}",
+        re.IGNORECASE,
     ),
 )
 
 #: What stands between a user and a host.
-_AT = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"(//[^\s/:@]{0,256}:)(?!/|\d{1,5}/)[^\s@]{1,512}@(?:[^\s/@]{1,256}@)?",
-        r"(\b(?:iscsi|pserver):[^\s:@]{1,256}:)[^\s@]{1,512}@",
-        r"""((?<![^\s="'])[a-z][\w.-]{0,64}:)(?!\*\*\*)[^\s:/@"']{1,128}@(?=[\w\[])(?!if\d|sha)""",
-    )
+_AT = (
+    r"(//[^\s/:@]{0,256}:)(?!/|\d{1,5}/)[^\s@]{1,512}@(?:[^\s/@]{1,256}@)?",
+    r"(\b(?:iscsi|pserver):[^\s:@]{1,256}:)[^\s@]{1,512}@",
+    r"""((?<![^\s="'])[a-z][\w.-]{0,64}:)(?!\*\*\*)[^\s:/@"']{1,128}@(?=[\w\[])(?!if\d|sha)""",
 )
 
 
@@ -310,20 +307,23 @@ def masked(name: str, text: str) -> str:
     if is_net or _LOOKS_LIKE_NET.search(text):
         text = _net(text)
     said = text.lower()
-    for words, pattern in _VALUES:
+    for words, pattern, flags in _VALUES:
         if any(word in said for word in words):
-            text = pattern.sub(_blanked, text)
-    for words, command, option in _OPTIONS:
+            text = re.sub(pattern, _blanked, text, flags=flags)
+    for words, command, option, flags in _OPTIONS:
         if any(word in said for word in words):
-            text = _with_options(command, option, text)
+            text = _with_options(command, option, flags, text)
     if "@" in text:
         for pattern in _AT:
-            text = pattern.sub(r"\1" + BLANK + "@", text)
+            text = re.sub(pattern, r"\1" + BLANK + "@", text, flags=re.IGNORECASE)
     return text
 
 
-def _with_options(command: Pattern[str], option: Pattern[str], text: str) -> str:
-    return command.sub(lambda line: option.sub(_blanked, line.group()), text)
+def _with_options(command: str, option: str, flags: int, text: str) -> str:
+    def options(line: Any) -> str:
+        return re.sub(option, _blanked, line.group(), flags=flags)
+
+    return re.sub(command, options, text, flags=re.IGNORECASE)
 
 
 def _blanked(match: Any) -> str:

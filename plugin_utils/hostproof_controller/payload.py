@@ -183,6 +183,10 @@ def payload_for(module: str, controls: Iterable[str], compression: str = COMPRES
     return _payload(module, tuple(sorted(controls)), compression)
 
 
+#: Tells a Python's bytecode from others'.
+_MAGIC = importlib.util.MAGIC_NUMBER.hex()
+
+
 def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] | None:
     """Where a Python like this one, on this machine, finds the payload compiled: the path, what
     tells a Python's bytecode from others', and the content's SHA-256. None where nothing is kept.
@@ -190,13 +194,22 @@ def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] |
     Compiling takes a host longer than all that it is asked.
     """
     chosen = tuple(sorted(controls))
-    magic = importlib.util.MAGIC_NUMBER.hex()
-    path = _folder() / f"{_name(module, chosen)}.{magic}"
-    if kept.digest(path) is None:
+    found = _compiled(module, chosen)
+    if found is None:
         sources = all_sources()
+        path = _folder() / f"{_name(module, chosen)}.{_MAGIC}"
         kept.content_of(path, lambda: _compile(sources, module, chosen))
+        _compiled.cache_clear()
+        found = _compiled(module, chosen)
+    return found
+
+
+@functools.cache
+def _compiled(module: str, chosen: tuple[str, ...]) -> tuple[str, str, str] | None:
+    """What is kept compiled already."""
+    path = _folder() / f"{_name(module, chosen)}.{_MAGIC}"
     digest = kept.digest(path)
-    return None if digest is None else (str(path), magic, digest.hex())
+    return None if digest is None else (str(path), _MAGIC, digest.hex())
 
 
 def _compile(sources: dict[str, Source], module: str, controls: tuple[str, ...]) -> bytes:
@@ -331,3 +344,4 @@ def prime(module: str = "", controls: Iterable[str] = ()) -> None:
     chosen = tuple(sorted(controls))
     if (_folder() / f"{_name(module, chosen)}.{COMPRESSIONS[0]}").exists():
         _payload(module, chosen, COMPRESSIONS[0])
+        _compiled(module, chosen)

@@ -6,8 +6,8 @@
 ``warn`` passes and says what it warns of in system-out.
 """
 
+import html
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, PASS, SKIP, WAIVED
 
@@ -76,7 +76,7 @@ def _case(finding: dict[str, Any]) -> str:
             element,
             _attribute(finding["severity"]),
             _attribute(finding["why"]),
-            escape(printable(_details(finding))),
+            html.escape(printable(_details(finding)), quote=False),
         )
     elif status == WAIVED:
         waiver = finding["waiver"]
@@ -86,7 +86,7 @@ def _case(finding: dict[str, Any]) -> str:
         outcome = f"<skipped message={_attribute(reason)}/>"
     else:
         said = "warning: {0}\n{1}".format(finding["why"], _details(finding))
-        outcome = f"<system-out>{escape(printable(said))}</system-out>"
+        outcome = f"<system-out>{html.escape(printable(said), quote=False)}</system-out>"
     return f'{opening} time="0">{outcome}</testcase>'
 
 
@@ -105,4 +105,4 @@ def _details(finding: dict[str, Any]) -> str:
 
 @remembered
 def _attribute(text: str) -> str:
-    return quoteattr(one_line(text))
+    return f'"{html.escape(one_line(text))}"'
