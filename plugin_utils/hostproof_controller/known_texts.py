@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What is always said of a check stays here: a mark travels in its place, and comes back as it.
 
-Title, reason and reference of all checks are a tenth of what a host would be sent, and most of
-what it would send back.
+Title, reason, reference and the one advice of all checks are a tenth of what a host would be sent,
+and most of what it would send back.
 """
 
 from __future__ import annotations
@@ -24,19 +24,31 @@ _FIELDS = ("title", "why", "reference")
 def places(tree: ast.Module) -> Iterator[tuple[str, str, ast.Constant]]:
     """The check, the field and the place of each text that a source gives as a constant."""
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or not node.args:
-            continue
-        if not (isinstance(node.func, ast.Attribute) and node.func.attr == "check"):
-            continue
-        check = node.args[0]
-        if not (isinstance(check, ast.Constant) and isinstance(check.value, str)):
-            continue
-        given = {one.arg: one.value for one in node.keywords if one.arg in _FIELDS}
-        if len(node.args) > 1:
-            given["title"] = node.args[1]
-        for field, value in given.items():
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                yield check.value, str(field), value
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                yield from _of_check(decorator, node)
+
+
+def _of_check(
+    decorator: ast.expr, rule: ast.FunctionDef
+) -> Iterator[tuple[str, str, ast.Constant]]:
+    if not (isinstance(decorator, ast.Call) and decorator.args):
+        return
+    if not (isinstance(decorator.func, ast.Attribute) and decorator.func.attr == "check"):
+        return
+    check = decorator.args[0]
+    if not (isinstance(check, ast.Constant) and isinstance(check.value, str)):
+        return
+    given = [(one.arg, one.value) for one in decorator.keywords if one.arg in _FIELDS]
+    if len(decorator.args) > 1:
+        given.append(("title", decorator.args[1]))
+    fixes = [one for one in ast.walk(rule) if isinstance(one, ast.keyword) and one.arg == "fix"]
+    if len(fixes) == 1:
+        # With two, nobody could tell which of them a host means.
+        given.append(("fix", fixes[0].value))
+    for field, value in given:
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield check.value, str(field), value
 
 
 def texts_of(tree: ast.Module) -> Texts:

@@ -1,5 +1,6 @@
 """What is always said of a check stays on the controller, and no finding is without it."""
 
+import ast
 import copy
 
 import pytest
@@ -21,7 +22,23 @@ def test_each_text_is_what_the_check_itself_has():
     assert {name for name, found in texts.items() if "title" in found} <= set(checks)
     assert len(texts) > 0.9 * len(checks)
     for name, found in texts.items():
-        assert found == {field: checks[name][field] for field in found}
+        said = {field: text for field, text in found.items() if field != "fix"}
+        assert said == {field: checks[name][field] for field in said}
+        assert found.get("fix") != ""
+
+
+def test_an_advice_stays_where_a_rule_has_but_one():
+    rules = ast.parse(
+        '@rules.check("a.one", "T")\ndef one(): return Verdict(fix="do it")\n'
+        '@rules.check("a.two", "T")\ndef two(): return [Verdict(fix="do it"), Verdict(fix=this)]\n'
+        '@rules.check("a.made", "T")\ndef made(): return Verdict(fix=f"do {it}")\n'
+    )
+    found = known_texts.texts_of(rules)
+    assert found["a.one"] == {"title": "T", "fix": "do it"}
+    assert found["a.two"] == found["a.made"] == {"title": "T"}
+    said = [finding(check="a.one", fix=MARK), finding(check="a.one", fix=None)]
+    known_texts.restore(said, found)
+    assert [one["fix"] for one in said] == ["do it", None]
 
 
 def test_they_do_not_travel_and_the_mark_is_nobody_else_s():
