@@ -5,9 +5,11 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hostproof_controller.cli import command, sealing
+from hostproof_controller.report.html import BESIDE_HOSTS
 from test_diffing import finding, line, report
 
 #: No ansible-core has a part in it.
@@ -238,3 +240,24 @@ def test_the_code_has_a_hash_and_a_release():
     told = sealing.code()
     assert len(told["sha256"]) == 64
     assert told["version"]
+
+
+def test_the_files_beside_the_page_of_many_hosts_are_sealed_too(tmp_path, keys, capsys):
+    hosts = [line(f"db{number}", *many_findings(number)) for number in range(BESIDE_HOSTS + 1)]
+    folder = Path(report(tmp_path / "report", *hosts))
+    rendered(folder)
+    beside = sorted((folder / "report.d").iterdir())
+    assert beside
+    assert sign(folder, keys / "dana", capsys)[0] == 0
+    assert verified(folder, keys, capsys)[0] == 0
+    beside[0].write_bytes(beside[0].read_bytes() + b" ")
+    (folder / "report.d" / "other.js").write_text("")
+    code, said = verified(folder, keys, capsys)
+    assert code == 2
+    assert f"report.d/{beside[0].name} was changed" in said
+    assert "report.d/other.js was added" in said
+
+
+def many_findings(number: int) -> list[dict[str, Any]]:
+    """So much that the page does not hold it."""
+    return [finding(f"hugepages.a{one}", "fail", why=f"{number} " * 400) for one in range(4)]

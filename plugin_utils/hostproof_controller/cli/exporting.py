@@ -120,7 +120,13 @@ def _rendered(results: Results, name: str, strict: bool) -> str:
     with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
         with open(os.path.join(folder, FINDINGS_FILE), "w", encoding="ascii") as stream:
             stream.writelines(render_lines(merged_lines(results)))
-        render_folder(folder, today=datetime.date.today(), known_checks=check_ids, strict=strict)
+        render_folder(
+            folder,
+            today=datetime.date.today(),
+            known_checks=check_ids,
+            strict=strict,
+            one_page=True,
+        )
         with open(os.path.join(folder, name), encoding="utf-8") as stream:
             return stream.read()
 

@@ -5,9 +5,10 @@
 It is one JSON object: ``keys`` (evidence keys), ``sets`` (the keys of a finding, by their numbers),
 ``checks`` (id and severity by number), ``hosts`` (section id to key number to [chunk, place]),
 ``sections`` (section id to [chunk, place]), ``found`` (the statuses of packed sections, by the
-number of their check) and ``chunks`` (base64 of zlib of a JSON list of [note, text]). A reading
-that many hosts gave alike is stored once. Figures of latencies and sections are packed like
-readings; their text is HTML.
+number of their check: a list as text, with commas) and ``chunks`` (base64 of zlib of a JSON list
+of [note, text]; with ``beside``: the names of the files that hold it). A reading that many hosts
+gave alike is stored once. Figures of latencies and sections are packed like readings; their text is
+HTML.
 """
 
 import base64
@@ -24,6 +25,7 @@ from typing import Any
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evidence import decode
 
+from .beside import Beside
 from .latency_figure import content, figures_of
 from .latency_series import text_of
 from .store import HostState, Part
@@ -31,6 +33,9 @@ from .text import printable, remembered
 
 #: A chunk is closed when it holds this much text: the browser inflates a whole chunk at a time.
 CHUNK_TEXT = 128 * 1024
+
+#: A file beside the page holds more: a search for a text must read all of them.
+FILE_TEXT = 512 * 1024
 
 
 def shown_readings(part: Part) -> dict[str, tuple[str, str]]:
@@ -141,13 +146,16 @@ class Spool:
 class Shelf:
     """Packs sections and readings, host by host, until the room given by ``open`` is full.
 
+    With ``beside`` they go to files, and take no room but for their names.
+
     Attributes:
         left_out: how many hosts' evidence did not fit.
         figures: how many different figures of latencies were asked for.
         sections: how many sections it holds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Beside | None = None) -> None:
+        self.beside = beside
         self.left_out = 0
         self.figures = 0
         self.sections = 0
@@ -182,7 +190,8 @@ class Shelf:
 
     def found_number(self, found: dict[int, str]) -> int:
         """The number that stands for the findings of a section: their statuses, by check."""
-        return self._found.setdefault(_compact(found), len(self._found))
+        listed = ",".join(found.get(number, "") for number in range(max(found, default=-1) + 1))
+        return self._found.setdefault(_compact(listed), len(self._found))
 
     def open(self, room: int) -> None:
         """Let the shelf take ``room`` bytes (as characters of the page) in all."""
@@ -227,8 +236,12 @@ class Shelf:
         self.close_chunk()
         if not self._closed:
             return
-        names = {"keys": [printable(key) for key in self._keys], "sets": list(self._sets)}
+        names: dict[str, Any] = {
+            "keys": [printable(key) for key in self._keys],
+            "sets": list(self._sets),
+        }
         names["checks"] = [[check, self.severities.get(check, "")] for check in self._checks]
+        names["beside"] = self.beside is not None
         yield _compact(names)[:-1].replace("<", "\\u003c")
         yield ',"found":[' + ",".join(self._found) + "]"
         for name, spool, brackets in (
@@ -245,9 +258,11 @@ class Shelf:
         """Let what comes next begin a chunk of its own."""
         if self._open:
             # Level 6 takes twice as long for a hundredth less.
-            packed = base64.b64encode(zlib.compress(json.dumps(self._open).encode("ascii"), 4))
+            inflated = json.dumps(self._open).encode("ascii")
+            packed = base64.b64encode(zlib.compress(inflated, 4)).decode("ascii")
             before = self._chunks.size
-            self._chunks.add((',"{0}"' if before else '"{0}"').format(packed.decode("ascii")))
+            shown = self.beside.add(packed) if self.beside else packed
+            self._chunks.add((',"{0}"' if before else '"{0}"').format(shown))
             self._room -= self._chunks.size - before
             self._closed += 1
         self._open, self._open_size = [], 0
@@ -275,7 +290,7 @@ class Shelf:
         place = (self._closed, len(self._open))
         self._open.append(reading)
         self._open_size += len(reading[1])
-        if self._open_size > CHUNK_TEXT:
+        if self._open_size > (FILE_TEXT if self.beside else CHUNK_TEXT):
             self.close_chunk()
         return place
 

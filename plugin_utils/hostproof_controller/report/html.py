@@ -6,7 +6,8 @@ A small report holds everything in line. In a large one a text that findings of 
 stands once, in an appendix of checks, and each finding links to it (the script puts it in line
 as one scrolls); the findings of the worst hosts stand in line, those of the others are packed and
 unfold as one comes to them; what still does not fit is left out, and the page says what and where
-it is. The page is put together in pieces, from one host at a time.
+it is. Of very many hosts what is packed stands in files beside the page. The page is put together
+in pieces, from one host at a time.
 """
 
 import re
@@ -27,6 +28,7 @@ from ansible.module_utils.hostproof.finding import (
 )
 from markupsafe import Markup
 
+from .beside import FOLDER, Beside
 from .causes import Action, First, Group, groups_of
 from .evidence import Shelf, Spool, shown_readings
 from .findings import Shared, made_once
@@ -72,6 +74,12 @@ MOST_CAUSES = 100
 
 #: Sections of a large report that stand in line, in bytes: a browser shows that much at once.
 INLINE_SECTIONS = 400000
+
+#: With more hosts than these what is packed stands in files beside the page.
+BESIDE_HOSTS = 500
+
+#: Rows of the matrix that are laid out at once: a table of thousands takes a browser seconds.
+ROWS_AT_ONCE = 200
 
 #: With more hosts than these a cell of the matrix is a link only where it needs attention.
 LINKED_HOSTS = 200
@@ -269,8 +277,17 @@ class Survey:
         return "".join(pieces) + "</section>"
 
 
-def html_pieces(results: Results, generated: str, strict: bool, survey: Survey) -> Iterator[str]:
-    """The text of report.html in pieces; ``survey`` has seen all states."""
+def html_pieces(
+    results: Results,
+    generated: str,
+    strict: bool,
+    survey: Survey,
+    beside: Beside | None = None,
+) -> Iterator[str]:
+    """The text of report.html in pieces; ``survey`` has seen all states.
+
+    A page of many hosts may have files ``beside`` it; without them it is one file.
+    """
     texts = survey.texts()
     order = results.tally.worst_first()
     style, script = _style(results), static("report.js")
@@ -280,7 +297,7 @@ def html_pieces(results: Results, generated: str, strict: bool, survey: Survey) 
     after = f"{survey.checks(texts)}</main>{parts().footer()}"
     room = PAGE_LIMIT - before.size - _size(after) - _size(style + script)
 
-    shelf = Shelf()
+    shelf = Shelf(beside if texts.anchors and len(order) > BESIDE_HOSTS else None)
     packer = None if survey.evidence <= INLINE_EVIDENCE else shelf
     sections, left_out = _sections(results, order, texts, packer, shelf, room)
     shelf.severities = survey.severities
@@ -289,7 +306,9 @@ def html_pieces(results: Results, generated: str, strict: bool, survey: Survey) 
         shelf.open(room - sections.size)
         for place in order:
             shelf.add_host(_anchor(results.hosts.names[place]), results.hosts[place])
-    yield parts().head(_headline(results), style, digest(style), digest(script))
+    # What the script itself loads may run; what stands in the page still may not.
+    trusted = digest(script) + (" 'strict-dynamic'" if shelf.beside else "")
+    yield parts().head(_headline(results), style, digest(style), trusted)
     yield from before.pieces()
     yield "<section id=findings>"
     if order:
@@ -555,13 +574,14 @@ def _matrix(results: Results, survey: Survey) -> Iterator[str]:
     controls = controls_of(results)
     paper = (PAPER_HOSTS, len(order)) if len(order) > PAPER_HOSTS else None
     yield parts().matrix(controls, _filter(results, controls, survey), paper)
-    for place in order:
+    for number, place in enumerate(order):
         host = results.tally.hosts[place]
-        yield _matrix_row(host, controls, len(order) <= LINKED_HOSTS)
-    yield "</table></div></section>"
+        yield _matrix_row(host, controls, len(order) <= LINKED_HOSTS, number >= ROWS_AT_ONCE)
+    more = parts().more(ROWS_AT_ONCE) if len(order) > ROWS_AT_ONCE else ""
+    yield f"</table></div>{more}</section>"
 
 
-def _matrix_row(host: HostFacts, controls: list[str], linked: bool) -> str:
+def _matrix_row(host: HostFacts, controls: list[str], linked: bool, later: bool) -> str:
     cells: list[tuple[str, str, bool] | None] = []
     for control in controls:
         if control not in host.controls:
@@ -577,7 +597,7 @@ def _matrix_row(host: HostFacts, controls: list[str], linked: bool) -> str:
     kind, glyph = _VERDICT_CLASSES[host.verdict], VERDICT_GLYPHS[host.verdict]
     name = one_line(host.name)
     anchor = _anchor(host.name)
-    return str(parts().row(anchor, name, kind, glyph, host.verdict, cells, host.cluster))
+    return str(parts().row(anchor, name, kind, glyph, host.verdict, cells, host.cluster, later))
 
 
 def _filter(results: Results, controls: list[str], survey: Survey) -> str:
@@ -617,6 +637,9 @@ def _named(hosts: _Waived) -> str:
 def _left_out(texts: _Texts, hosts: int, shelf: Shelf, packer: Shelf | None) -> list[str]:
     """What this page does not hold, or not in plain sight, and where it is."""
     notes = []
+    where = (
+        f"in the files of {FOLDER} beside this page" if shelf.beside else "packed into this page"
+    )
     if texts.anchors:
         notes.append(
             "What the findings of a check have in common stands once, under <a "
@@ -624,8 +647,8 @@ def _left_out(texts: _Texts, hosts: int, shelf: Shelf, packer: Shelf | None) -> 
         )
     if shelf.sections:
         notes.append(
-            f"The findings of the last {shelf.sections} hosts below are packed into this page, and "
-            "stand there with JavaScript as one comes to them; paper has those that one came to. "
+            f"The findings of the last {shelf.sections} hosts below are {where}, and "
+            "stand here with JavaScript as one comes to them; paper has those that one came to. "
             "report.json holds all of them."
         )
     if hosts:
@@ -635,8 +658,7 @@ def _left_out(texts: _Texts, hosts: int, shelf: Shelf, packer: Shelf | None) -> 
         )
     if packer and not packer.is_empty:
         notes.append(
-            "The raw evidence is packed into this page and unfolds with JavaScript; "
-            "findings.jsonl holds it too."
+            f"The raw evidence is {where} and unfolds with JavaScript; findings.jsonl holds it too."
         )
         if packer.figures:
             notes.append(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from ansible.module_utils.hostproof.errors import HostproofError
 
 from ..cluster.nodes import clusters_of
+from .beside import Beside
 from .document import Document
 from .html import Survey, html_pieces
 from .junit import JUnit
@@ -70,8 +71,12 @@ def render_folder(
     generated: str | None = None,
     color: bool = False,
     width: int = 100,
+    one_page: bool = False,
 ) -> Rendered:
     """Write report.json, report.xml, report.prom and report.html into ``folder``.
+
+    What a page of many hosts loads when it is unfolded stands in report.d beside it; with
+    ``one_page`` the page is all there is.
 
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
     ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten where it
@@ -100,10 +105,14 @@ def render_folder(
             lines = draft(FINDINGS_FILE)
             for line in render_lines(merged_lines(results)):
                 lines.write(line)
-        summary = _write_forms(results, instant, strict, draft, files)
-        # All of them are written: now each takes its place.
+        beside = files.enter_context(Beside(folder))
+        loaded = None if one_page else beside
+        summary = _write_forms(results, instant, strict, draft, files, loaded)
+        # All of them are written: now each takes its place, the page after what it loads.
+        beside.replace()
         for one in drafts.values():
             one.replace()
+        beside.forget_others()
     paths = {name: one.path for name, one in drafts.items()}
     return Rendered(
         exit_code(results, strict),
@@ -114,7 +123,12 @@ def render_folder(
 
 
 def _write_forms(
-    results: Results, instant: str, strict: bool, draft: Callable[[str], "Draft"], files: ExitStack
+    results: Results,
+    instant: str,
+    strict: bool,
+    draft: Callable[[str], "Draft"],
+    files: ExitStack,
+    beside: Beside | None,
 ) -> Summary:
     """Write every form of the report into a draft of its own; the summary has seen all states."""
     survey, summary = Survey(), Summary(results)
@@ -127,7 +141,7 @@ def _write_forms(
     drafts = {name: draft(name) for name in (*forms, "report.html")}
 
     def write_page() -> None:
-        for piece in html_pieces(results, instant, strict, survey):
+        for piece in html_pieces(results, instant, strict, survey, beside):
             drafts["report.html"].write(piece)
         drafts["report.html"].flush()
 

@@ -21,11 +21,44 @@
     return shelf;
   }
 
+  // A page of many hosts has them in files beside it. A page from disk may fetch none of them, but
+  // run each as a script: it calls hostproof() with its name and its content.
+  const asked = new Map();
+  globalThis.hostproof = (name, text) => {
+    if (asked.has(name)) asked.get(name)(String(text));
+  };
+
+  function load(name) {
+    return new Promise((resolve, reject) => {
+      const script = make('script');
+      const end = () => {
+        asked.delete(name);
+        script.remove();
+        reject(new Error(script.getAttribute('src') + ' beside this page cannot be read'));
+      };
+      asked.set(name, resolve);
+      script.addEventListener('load', end);
+      script.addEventListener('error', end);
+      script.src = 'report.d/' + name + '.js';
+      document.body.append(script);
+    });
+  }
+
+  const MOST_CHUNKS = 64;
+  async function inflate(chunk) {
+    const text = evidence().beside ? await load(chunk) : chunk;
+    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+    return new Response(inflated).json();
+  }
+
   function unpack(number) {
     if (!chunks.has(number)) {
-      const bytes = Uint8Array.from(atob(evidence().chunks[number]), (c) => c.charCodeAt(0));
-      const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
-      chunks.set(number, new Response(inflated).json());
+      if (chunks.size >= MOST_CHUNKS) chunks.delete(chunks.keys().next().value);
+      const found = inflate(evidence().chunks[number]);
+      chunks.set(number, found);
+      // Who asks again may have more luck.
+      found.catch(() => chunks.delete(number));
     }
     return chunks.get(number);
   }
@@ -286,10 +319,10 @@
     }
     let total = 0;
     const shelved = evidence();
-    for (const [number, statuses] of Object.entries(shelved.found[section.dataset.p])) {
+    shelved.found[section.dataset.p].split(',').forEach((statuses, number) => {
       const [check, severity] = shelved.checks[number];
       for (const status of statuses) total += fits({ check, severity, status }, null, wanted);
-    }
+    });
     return total;
   }
 
@@ -360,6 +393,37 @@
     form.elements.all.checked = query.get('all') === '1';
   }
 
+  // Of a long matrix as many rows are laid out as one has asked for, by scrolling or by the button.
+  const more = document.getElementById('more');
+  const step = more ? Number(more.dataset.rows) : Infinity;
+  let laidOut = step;
+
+  function later(row, hidden) {
+    if (row.classList.contains('later') !== hidden) row.classList.toggle('later', hidden);
+  }
+
+  function tellLater(shown) {
+    if (!more) return;
+    const left = shown - laidOut;
+    more.hidden = left <= 0;
+    more.textContent = 'Show ' + Math.min(left, step) + ' more of ' + left + ' hosts';
+  }
+
+  function showMore() {
+    laidOut += step;
+    const wanted = rows.filter((row) => !row.hidden);
+    wanted.slice(0, laidOut).forEach((row) => later(row, false));
+    tellLater(wanted.length);
+  }
+
+  if (more) {
+    more.addEventListener('click', showMore);
+    const box = document.querySelector('.m');
+    box.addEventListener('scroll', () => {
+      if (!more.hidden && box.scrollTop + 2 * box.clientHeight > box.scrollHeight) showMore();
+    });
+  }
+
   const FEW_HOSTS = 12;
   const output = form.querySelector('output');
   const heads = all('.m thead th');
@@ -386,6 +450,7 @@
       const count = named && section ? filterHost(section, wanted) : 0;
       const hidden = section ? !count : !named;
       if (row.hidden !== hidden) row.hidden = hidden;
+      later(row, shown >= laidOut);
       if (section && section.hidden !== hidden) section.hidden = hidden;
       findings += count;
       if (!hidden) shown += 1;
@@ -398,6 +463,7 @@
         for (const row of rows) row.cells[column].hidden = hidden;
       });
     }
+    tellLater(shown);
     // Few are wanted, perhaps on paper: they need not be scrolled to.
     if (shown <= FEW_HOSTS && shown < rows.length) {
       hosts.filter((section) => !section.hidden).forEach(complete);
