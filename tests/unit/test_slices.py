@@ -3,10 +3,14 @@
 ssh is a stand-in: it runs what it is given on this machine, with a folder a node.
 """
 
+import contextlib
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -166,6 +170,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hosts = {host: held if host == "db5" else {} for host in HOSTS}
     inventory = {"all": {"hosts": hosts, "children": clusters}}
     (folder / "hosts.json").write_text(json.dumps(inventory))
+    (folder / "one-node").write_text("node1")
     (folder / "more.yml").write_text("somebodys_own: true\n")
     for nodes in ("node1 node2", "node1 doomed", "gone"):
         (folder / nodes.replace(" ", "-")).write_text(nodes.replace(" ", "\n"))
@@ -176,7 +181,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def audit(place: Path) -> Callable[..., Audit]:
     """audit(name, option...): an audit of all hosts, whose reports are in the folder ``name``."""
 
-    def run(name: str, *options: str) -> Audit:
+    def run(name: str, *options: str, interrupt: Path | None = None) -> Audit:
         unwanted = ("ANSIBLE_", "HOSTPROOF_", "AWX_", "RUNNER_")
         kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
         environment = {
@@ -186,7 +191,7 @@ def audit(place: Path) -> Callable[..., Audit]:
             "HOSTPROOF_REPORTS": str(place / "reports" / name),
         }
         words = ["-i", "hosts.json", "-e", "@more.yml", "--tags", "io_pacing,cluster_nodes"]
-        done = subprocess.run(
+        with subprocess.Popen(
             [sys.executable, "-m", "hostproof_controller", "audit", *words, *options],
             cwd=place,
             env=environment,
@@ -194,10 +199,15 @@ def audit(place: Path) -> Callable[..., Audit]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=600,
-        )
+            start_new_session=True,
+        ) as running:
+            if interrupt:
+                wait_until(lambda: interrupt.exists() or running.poll() is not None)
+                # What a terminal does with Ctrl-C: it tells all that run in it.
+                os.killpg(running.pid, signal.SIGINT)
+            output, _ = running.communicate(timeout=600)
         reports = list((place / "reports" / name).glob("*"))
-        return Audit(done.returncode, done.stdout, reports[0] if reports else place)
+        return Audit(running.returncode, output, reports[0] if reports else place)
 
     return run
 
@@ -215,6 +225,24 @@ def hold(place: Path) -> Iterator[None]:
     (place / "hold").touch()
     yield
     (place / "hold").unlink()
+    wait_until(lambda: not processes_with(str(place), "ansible-playbook", "held-python"))
+    (place / "asked").unlink(missing_ok=True)
+
+
+def wait_until(so: Callable[[], bool]) -> None:
+    while not so():
+        time.sleep(0.05)
+
+
+def processes_with(*words: str) -> list[str]:
+    """Commands of this machine with the first of these words and one of the others."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            command = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if words[0] in command and any(word in command for word in words[1:]):
+                found.append(command)
+    return found
 
 
 def check_one_run(found: Audit, validate_line: Callable[[dict[str, Any]], None]) -> None:
@@ -259,6 +287,39 @@ class TestAudits:
         assert [path.name for path in found.report.glob("*.log")] == ["slice-2.log"]
         assert "slice 2 of 2 on doomed lost 3 of its 3 hosts" in found.output
         assert found.code == (2 if plain.code == 2 else 3)
+
+    @pytest.mark.usefixtures("hold")
+    @pytest.mark.parametrize("cut", [("--slices", "2"), ("--slice-nodes", "node1-node2")])
+    def test_an_interruption_ends_all_slices_and_names_who_was_not_judged(
+        self, place, audit, cut, validate_line
+    ):
+        found = audit(f"interrupted-{cut[1]}", *cut, interrupt=place / "asked")
+        check_one_run(found, validate_line)
+        assert found.code == 130, found.output
+        lines = {line["host"]: line for line in found.lines}
+        assert lines["db5"]["outcome"] == "failed", found.output
+        assert lines["db5"]["message"].startswith("Lost with slice 2 of 2")
+        assert "somebody interrupted" in lines["db5"]["message"]
+        assert re.search(r"slice 2 of 2.* lost [123] of its 3 hosts", found.output)
+        # What waits for the answer of a host ends with that answer.
+        assert processes_with(str(place), "ansible-runner") == []
+
+    @pytest.mark.usefixtures("hold")
+    def test_after_an_interruption_no_slice_begins(self, place, audit, plain, validate_line):
+        options = ("--slices", "3", "--slice-nodes", "one-node")
+        found = audit("interrupted-early", *options, interrupt=place / "asked")
+        check_one_run(found, validate_line)
+        lines = {line["host"]: line for line in found.lines}
+        for host in ("db1", "db4"):
+            assert found.judged[host] == plain.judged[host], "it had ended by then"
+        for host in ("db3", "db6"):
+            assert lines[host]["message"] == (
+                "Lost with slice 3 of 3 on node1: somebody interrupted the audit before it began"
+            )
+        assert "slice 3 of 3 on node1 lost 2 of its 2 hosts" in found.output
+        assert "slice 3 of 3 on node1: 2 hosts" not in found.output
+        assert not (found.report / "slice-3.log").exists()
+        assert found.code == 130, found.output
 
     def test_a_node_that_does_not_answer_is_the_reason(self, audit):
         found = audit("gone", "--slice-nodes", "gone", "--limit", "db1,db2")

@@ -97,7 +97,7 @@ class _Play:
         with _private():
             self._folder("HOSTPROOF_REPORT").mkdir(parents=True)
         with _interruptions() as interrupted:
-            self.slicing.run(jobs, self.given, self.environment, started)
+            self.slicing.run(jobs, self.given, self.environment, started, interrupted)
         return 0, bool(interrupted)
 
     @property

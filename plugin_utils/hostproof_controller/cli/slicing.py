@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from ..slices.gathering import gather
@@ -52,8 +53,19 @@ class Slicing:
             for number, slice_hosts in enumerate(slices, 1)
         ]
 
-    def run(self, jobs: list[Job], given: Given, environment: dict[str, str], started: str) -> None:
-        """Run the jobs, and write all their results to the report's folder."""
+    def run(
+        self,
+        jobs: list[Job],
+        given: Given,
+        environment: dict[str, str],
+        started: str,
+        interrupted: Sequence[int],
+    ) -> None:
+        """Run the jobs, and write all their results to the report's folder.
+
+        ``interrupted`` is no longer empty when somebody interrupts it: the programs of the jobs
+        were told too and end, no other job begins, and the hosts that have no result say so.
+        """
         programs = _programs()
         path = os.pathsep.join([str(programs), environment.get("PATH", os.defpath)])
         asked = Asked(
@@ -66,7 +78,8 @@ class Slicing:
         with tempfile.TemporaryDirectory(prefix="hostproof-slices-") as folder:
             lanes = [jobs[number :: len(self._lanes)] for number in range(len(self._lanes))]
             with ThreadPoolExecutor(len(lanes)) as pool:
-                for done in [pool.submit(_run_lane, lane, Path(folder), asked) for lane in lanes]:
+                run = partial(_run_lane, folder=Path(folder), asked=asked, interrupted=interrupted)
+                for done in [pool.submit(run, lane) for lane in lanes]:
                     done.result()
             for job, lost in gather(Path(environment["HOSTPROOF_REPORT"]), started, jobs):
                 complain(f"{job.name} lost {lost} of its {len(job.hosts)} hosts")
@@ -77,12 +90,14 @@ class Slicing:
         return [f"--forks={_FORKS // len(self._lanes)}"]
 
 
-def _run_lane(jobs: Sequence[Job], folder: Path, asked: Asked) -> None:
+def _run_lane(jobs: Sequence[Job], folder: Path, asked: Asked, interrupted: Sequence[int]) -> None:
     """One after the other, on one node."""
     for job in jobs:
-        say(f"{job.name}: {len(job.hosts)} hosts")
-        job.run(folder, asked)
-        say(f"{job.name} has ended")
+        if not interrupted:
+            say(f"{job.name}: {len(job.hosts)} hosts")
+            job.run(folder, asked)
+            say(f"{job.name} has ended")
+        job.was_interrupted = bool(interrupted)
 
 
 def slicing_of(given: Given, environment: dict[str, str]) -> Slicing | None:

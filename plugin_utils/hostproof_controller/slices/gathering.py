@@ -30,6 +30,7 @@ def gather(report: Path, started: str, jobs: Sequence[Job]) -> list[tuple[Job, i
                 draft.write(line)
             if missing:
                 lost.append((job, len(missing)))
+            if missing and job.began:
                 runs.write_file(report / job.file_name, job.output())
         draft.replace()
     return lost

@@ -64,18 +64,24 @@ class _Ended(NamedTuple):
 
 
 class Job:
-    """Slice ``number`` of ``count``; its folder is made when it is prepared."""
+    """Slice ``number`` of ``count``; its folder is made when it is prepared.
+
+    ``was_interrupted``: somebody interrupted the audit before it ended, or began.
+    """
 
     def __init__(self, number: int, count: int, hosts: list[str], node: Node | None) -> None:
         self.hosts = hosts
         self.node = node
         self.name = f"slice {number} of {count}" + (f" on {node.name}" if node else "")
         self.file_name = f"slice-{number}.log"
+        self.was_interrupted = False
+        self.began = False
         self._folder = Path()
         self._ended: list[_Ended] = []
 
     def run(self, above: Path, asked: Asked) -> None:
         """Run it to its end, whatever that is; why_lost() tells what it was."""
+        self.began = True
         self._folder = above / self.file_name.removesuffix(".log")
         try:
             self._prepare(asked)
@@ -172,6 +178,9 @@ class Job:
 
     def why_lost(self) -> str:
         """A sentence on what became of hosts that have no result."""
+        if self.was_interrupted:
+            when = "" if self.began else " before it began"
+            return f"Lost with {self.name}: somebody interrupted the audit{when}"
         # The connection is why the programs at its ends complain. What an audit that found
         # something ends with is no reason, unless there is no other.
         first = min(
@@ -183,6 +192,8 @@ class Job:
     @property
     def results(self) -> list[Path]:
         """The findings.jsonl that came back: none, or one."""
+        if not self.began:
+            return []
         found = (self._folder / "artifacts" / _IDENT / "reports").glob("*/findings.jsonl")
         return sorted(path for path in found if path.is_file() and not path.is_symlink())
 
