@@ -171,6 +171,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inventory = {"all": {"hosts": hosts, "children": clusters}}
     (folder / "hosts.json").write_text(json.dumps(inventory))
     (folder / "one-node").write_text("node1")
+    flat = {
+        host: {"cluster_nodes_name": name, "cluster_nodes_expected": hosts}
+        for name, hosts in CLUSTERS.items()
+        for host in hosts
+    }
+    (folder / "flat.json").write_text(
+        json.dumps({"all": {"hosts": {**dict.fromkeys(HOSTS, {}), **flat}}})
+    )
     (folder / "more.yml").write_text("somebodys_own: true\n")
     for nodes in ("node1 node2", "node1 doomed", "gone"):
         (folder / nodes.replace(" ", "-")).write_text(nodes.replace(" ", "\n"))
@@ -181,7 +189,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def audit(place: Path) -> Callable[..., Audit]:
     """audit(name, option...): an audit of all hosts, whose reports are in the folder ``name``."""
 
-    def run(name: str, *options: str, interrupt: Path | None = None) -> Audit:
+    def run(
+        name: str, *options: str, interrupt: Path | None = None, inventory: str = "hosts.json"
+    ) -> Audit:
         unwanted = ("ANSIBLE_", "HOSTPROOF_", "AWX_", "RUNNER_")
         kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
         environment = {
@@ -190,7 +200,7 @@ def audit(place: Path) -> Callable[..., Audit]:
             "PYTHONPATH": str(ROOT / "plugin_utils"),
             "HOSTPROOF_REPORTS": str(place / "reports" / name),
         }
-        words = ["-i", "hosts.json", "-e", "@more.yml", "--tags", "io_pacing,cluster_nodes"]
+        words = ["-i", inventory, "-e", "@more.yml", "--tags", "io_pacing,cluster_nodes"]
         with subprocess.Popen(
             [sys.executable, "-m", "hostproof_controller", "audit", *words, *options],
             cwd=place,
@@ -263,6 +273,15 @@ class TestAudits:
         assert found.code == plain.code
         assert "(cluster rac1)" in found.judged
         assert not list(found.report.glob("*.log"))
+
+    def test_a_cluster_that_no_group_tells_is_cut_and_compared_as_a_whole(self, audit):
+        first, second = split(HOSTS, {}, 2)
+        assert "db1" in first and "db4" in second
+        whole = audit("flat", inventory="flat.json")
+        found = audit("flat-cut", "--slices", "2", inventory="flat.json")
+        assert {"(cluster rac1)", "(cluster rac2)"} <= set(found.judged), found.output
+        assert found.judged == whole.judged
+        assert found.code == whole.code
 
     @pytest.mark.usefixtures("hold")
     def test_a_worker_that_is_killed_loses_its_own_hosts_only(
