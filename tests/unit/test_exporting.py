@@ -137,6 +137,17 @@ class TestFormats:
         assert command.main(["report", folder, *typed]) == 1
         assert said in capsys.readouterr().err
 
+    def test_an_exporter_may_read_the_file_when_the_user_says_so(self, tmp_path, capsys, folder):
+        out = tmp_path / "hostproof.prom"
+        given = [folder, "--format", "prometheus", "--out", str(out)]
+        printed(capsys, *given)
+        assert out.stat().st_mode & 0o777 == 0o600
+        printed(capsys, *given, "--readable")
+        assert out.stat().st_mode & 0o777 == 0o644
+        assert "hostproof_host_verdict" in out.read_text()
+        assert command.main(["report", folder, "--readable"]) == 1
+        assert "--readable goes with --format and --out" in capsys.readouterr().err
+
 
 class TestSteps:
     def test_are_in_the_order_in_which_they_take_effect_and_causes_come_first(self):
