@@ -149,6 +149,22 @@ def test_a_seal_that_was_changed_or_taken_away_no_longer_verifies(sealed, keys, 
     assert (code, "it is not sealed" in said) == (2, True)
 
 
+def test_a_signature_with_one_changed_byte_does_not_verify(sealed, keys, capsys):
+    """Where ssh-keygen itself forgives it too: in line breaks, and in unused bits at the end."""
+    path = sealed / "seal.json.sig"
+    whole = path.read_bytes()
+    breaks = [at for at, byte in enumerate(whole) if byte == ord("\n")]
+    tried = [*breaks, *range(breaks[-2] - 4, breaks[-2])]
+    for at in tried:
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert verified(sealed, keys, capsys)[0] == 2, at
+    for changed in (whole + b"\n", whole.replace(b"\n", b"\r\n"), whole[:-1], b""):
+        path.write_bytes(changed)
+        assert verified(sealed, keys, capsys)[0] == 2
+    path.write_bytes(whole)
+    assert verified(sealed, keys, capsys)[0] == 0
+
+
 def test_a_manifest_that_was_made_anew_no_longer_verifies(sealed, keys, capsys):
     (sealed / "report.html").write_text("other\n")
     manifest = json.loads((sealed / sealing.MANIFEST).read_text())

@@ -8,6 +8,8 @@ The seal is a manifest with a hash of every file (seal.json), and OpenSSH's sign
 
 from __future__ import annotations
 
+import base64
+import binascii
 import getpass
 import hashlib
 import html
@@ -34,6 +36,8 @@ from .command import Given, Refused, complain
 
 ROOT = Path(__file__).resolve().parents[3]
 MANIFEST, SIGNATURE = "seal.json", "seal.json.sig"
+#: How ssh-keygen writes a signature (OpenSSH, PROTOCOL.sshsig): between two lines, in lines of 70.
+_BEGIN, _END, _WIDTH = b"-----BEGIN SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----", 70
 PAGE = "report.html"
 #: Of OpenSSH: a signature for another purpose is none for this.
 NAMESPACE = "hostproof-report"
@@ -263,7 +267,9 @@ def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[s
             return [f"it has no {name}: it is not sealed"], {}
         with open(path, "rb") as stream:
             contents.append(stream.read(_MOST))
-    text, _ = contents
+    text, armored = contents
+    if not _is_as_written(armored):
+        return [f"{SIGNATURE} was changed"], {}
     signature = os.path.join(folder, SIGNATURE)
     names = [who] if who else _signers_of(signature, signers)
     if not names:
@@ -276,6 +282,22 @@ def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[s
             return _problems(folder, text, name)
         said = _said(done)
     return [f"the signature does not verify: {said}"], {}
+
+
+def _is_as_written(armored: bytes) -> bool:
+    """Whether a signature has the form that ssh-keygen writes, to the byte.
+
+    ssh-keygen reads more than that: other line breaks, another end of the last line, and in the
+    last letter of the Base64 bits that nothing uses.
+    """
+    first, *lines, last, rest = armored.split(b"\n") if armored.count(b"\n") > 2 else (b"",) * 4
+    if (first, last, rest) != (_BEGIN, _END, b""):
+        return False
+    try:
+        whole = base64.b64encode(base64.b64decode(b"".join(lines), validate=True))
+    except binascii.Error:
+        return False
+    return lines == [whole[at : at + _WIDTH] for at in range(0, len(whole), _WIDTH)]
 
 
 def _problems(folder: str, text: bytes, signer: str) -> tuple[list[str], dict[str, Any]]:
