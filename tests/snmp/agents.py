@@ -19,10 +19,12 @@ createUser open
 createUser signed SHA-256 "{AUTH}"
 createUser sealed SHA-512 "{AUTH}" AES "{PRIV}"
 createUser strong SHA-256 "{AUTH}" AES-256 "{PRIV}"
+createUser usual SHA "{AUTH}" AES "{PRIV}"
 rouser open noauth
 rouser signed auth
 rouser sealed priv
 rouser strong priv
+rouser usual priv
 sysDescr Linux filer 6.1.0 #1 SMP x86_64
 sysServices 72
 """

@@ -5,8 +5,10 @@ An snmpd on every address of 127.0.1.1 to 127.0.1.200 (one process on one port).
 runs net-snmp's tool with the same requests, the same options and as many at a time. Both take
 turns with 20 agents each, so that other work on this machine disturbs them alike, until each
 has asked the 200 ROUNDS times; the ratio is of their sums. Then all 200 are asked at once, and
-once more with SILENT addresses among them that never answer. Fails above a ratio of 1.3, and where
-the silent ones cost more than one of them alone and the 200 together.
+once more with SILENT addresses among them that never answer. Fails above a ratio of 1.3, where
+the silent ones cost more than one of them alone and the 200 together, and where one of ten took
+longer by itself than one alone: a second round of timeouts. All that in version 2c, and in
+version 3 with SHA and AES, where each run of the tool looks for the engine and makes its keys.
 """
 
 import subprocess
@@ -33,11 +35,20 @@ SLICE = 20
 ROUNDS = 5
 LIMIT = 1.3
 ADDRESSES = [f"127.0.1.{number}" for number in range(1, AGENTS + 1)]
-CREDENTIALS = snmp.Credentials("2c", "public")
+COMMUNITY = snmp.Credentials("2c", "public")
+USER = snmp.Credentials(
+    "3", "", "usual", "authPriv", "SHA", agents.AUTH, "AES", agents.PRIV
+)  # fmt: skip
+#: The same for the bare loop: what people write behind snmpget.
+WORDS = {
+    COMMUNITY: ["-c", "public"],
+    USER: ["-u", "usual", "-l", "authPriv", "-a", "SHA", "-A", agents.AUTH]
+    + ["-x", "AES", "-X", agents.PRIV],
+}
 
 
-def targets(port: int) -> list[snmp.Target]:
-    return [snmp.Target(address, port, CREDENTIALS, 1, 1) for address in ADDRESSES]
+def targets(port: int, credentials: snmp.Credentials) -> list[snmp.Target]:
+    return [snmp.Target(address, port, credentials, 1, 1) for address in ADDRESSES]
 
 
 def ask(asked: list[snmp.Target]) -> tuple[float, int]:
@@ -51,10 +62,10 @@ def ask(asked: list[snmp.Target]) -> tuple[float, int]:
     return seconds, sum(one.outcome != storage_agent.NO_ANSWER for one in found)
 
 
-def requests_of_one(port: int) -> list[list[str]]:
+def requests_of_one(target: snmp.Target) -> list[list[str]]:
     """The argvs with which one agent is asked."""
     host = LiveHost()
-    storage_agent.look_at(host, targets(port)[0])
+    storage_agent.look_at(host, target)
     return [reading["argv"] for reading in host.evidence.values()]
 
 
@@ -66,7 +77,7 @@ def bare_loop(asked: list[snmp.Target], requests: list[list[str]]) -> float:
         for argv in requests:
             place = f"udp:{target.address}:{target.port}"
             own = [place if word.startswith("udp:") else word for word in argv[1:]]
-            command = [argv[0], "-c", CREDENTIALS.community, *own]
+            command = [argv[0], *WORDS[target.credentials], *own]
             subprocess.run(command, capture_output=True, check=True)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -74,34 +85,37 @@ def bare_loop(asked: list[snmp.Target], requests: list[list[str]]) -> float:
     return time.monotonic() - began
 
 
-def with_silent_ones(port: int, silent: int) -> tuple[list[float], float]:
-    """When each of the others had answered, and when the last silent one was given up (seconds)."""
+def with_silent_ones(everybody: list[snmp.Target], silent: int) -> tuple[list[float], float, float]:
+    """When each of the others had answered, when the last silent one was given up, and how long
+    the slowest of the silent ones took by itself (seconds)."""
     host = LiveHost()
-    done = {}
+    done, took = {}, {}
     with agents.relay(change=lambda _reply: None) as dead:
-        asked = targets(port)
+        asked = list(everybody)
         places = range(0, AGENTS, AGENTS // silent)[:silent]
         for place in places:
             asked[place] = asked[place]._replace(port=dead.port, address="127.0.0.1")
         began = time.monotonic()
 
         def look(number: int) -> bool:
+            started = time.monotonic()
             storage = storage_agent.look_at(host, asked[number])
             done[number] = time.monotonic() - began
+            took[number] = time.monotonic() - started
             return storage.outcome != storage_agent.NO_ANSWER
 
         answered = storage_agent.in_parallel(look, range(AGENTS), AT_ONCE)
     given_up = max(done.pop(place) for place in places)
     if sum(answered) != AGENTS - silent:
         raise SystemExit(f"{sum(answered)} of {AGENTS - silent} answered beside silent ones")
-    return sorted(done.values()), given_up
+    return sorted(done.values()), given_up, max(took[place] for place in places)
 
 
-def measure(port: int) -> int:
-    everybody = targets(port)
-    requests = requests_of_one(port)
+def measure(everybody: list[snmp.Target]) -> int:
+    requests = requests_of_one(everybody[0])
     names = ", ".join(argv[0] for argv in requests)
-    print(f"{AGENTS} agents, {AT_ONCE} at a time, for each: {names}")
+    version = everybody[0].credentials.version
+    print(f"SNMP {version}: {AGENTS} agents, {AT_ONCE} at a time, for each: {names}")
     bare = ours = 0.0
     for number in range(ROUNDS):
         for at in range(0, AGENTS, SLICE):
@@ -118,14 +132,16 @@ def measure(port: int) -> int:
     )
     seconds, answered = ask(everybody)
     print(f"all at once: {answered} of {AGENTS} answered, {seconds:5.2f} s")
-    _others, one = with_silent_ones(port, 1)
-    others, all_of_them = with_silent_ones(port, SILENT)
+    _others, one, alone = with_silent_ones(everybody, 1)
+    others, all_of_them, slowest = with_silent_ones(everybody, SILENT)
     print(
         f"{SILENT} silent ones among them: the {len(others)} others had answered after "
         f"{others[-1]:4.2f} s, the last silent one was given up after {all_of_them:4.2f} s; where "
-        f"one is silent it was after {one:4.2f} s"
+        f"one is silent it was after {one:4.2f} s. By itself the slowest took {slowest:4.2f} s, "
+        f"one alone {alone:4.2f} s: the rest is its turn in the queue"
     )
-    beside = all_of_them <= one + seconds
+    # A try is a second long: half of one is what a loaded machine may add.
+    beside = all_of_them <= one + seconds and slowest <= alone + 0.5
     return 0 if ratio <= LIMIT and answered == AGENTS and beside else 1
 
 
@@ -133,7 +149,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         try:
             with agents.snmpd(Path(folder), address="0.0.0.0") as port:
-                return measure(port)
+                return max([measure(targets(port, how)) for how in WORDS])
         except agents.Unavailable as reason:
             print(f"SKIPPED {reason}")
             print("many: 0 passed, 0 failed, 1 skipped")
