@@ -516,4 +516,30 @@ CASES = {
     ),
     "trace": Bad("storage_type", {"storage_type_trace_folder": "diag"}, ("must be a whole path",)),
     "timeout": Bad("storage_type", {"storage_type_timeout": 0}, ("storage_type_timeout must be",)),
+    "failed_disks": Bad(
+        "storage_type",
+        {"storage_type_failed_disks_limit": -1},
+        ("storage_type_failed_disks_limit",),
+    ),
+    "rebuilding": Bad(
+        "storage_type", {"storage_type_rebuilding_limit": "two"}, ("storage_type_rebuilding_limit",)
+    ),
+    "storage_discards": Bad(
+        "storage_type", {"storage_type_discards_limit": -1}, ("storage_type_discards_limit",)
+    ),
+    "storage_cpu": Bad(
+        "storage_type", {"storage_type_cpu_limit": 101}, ("storage_type_cpu_limit",)
+    ),
+    "agent_seconds": Bad(
+        "storage_type", {"storage_type_agent_seconds": 0}, ("storage_type_agent_seconds",)
+    ),
+    "agents_seconds": Bad(
+        "storage_type", {"storage_type_agents_seconds": 3601}, ("storage_type_agents_seconds",)
+    ),
+    "media": Bad(
+        "storage_type",
+        {"storage_type_media": {"10.0.0.5": "tape"}},
+        ("storage_type_media", "each ssd or hdd"),
+        entry=True,
+    ),
 }
