@@ -17,6 +17,12 @@ _GLOBAL = {
     "bad": {"5": "critical", "6": "not recoverable"},
 }
 _UP = {"good": {"1": "up"}, "warn": {"3": "degraded"}, "bad": {"2": "down"}}
+#: The values of every column of raidExMibDKCHWTable and raidExMibDKUHWTable.
+_ACUTE = {
+    "good": {"1": "no error"},
+    "warn": {"4": "moderate", "5": "service"},
+    "bad": {"2": "acute", "3": "serious"},
+}
 
 #: What Data ONTAP tells of itself: 7-Mode, and clustered where an address has it.
 _ONTAP: List[Dict[str, Any]] = [
@@ -625,6 +631,16 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.116.5.11.4.1.1.5.1.3."],
         "serial": ["e.116.5.11.4.1.1.5.1.1."],
         "source": "Hitachi SNMP Agent User Guide (sysObjectID); HITACHI-MIB raidMibs",
+        "health": [
+            dict(_ACUTE, part=part, at="e.116.5.11.4.1.1." + at, source="HITACHI-MIB " + name)
+            for part, at, name in (
+                ("controllers", "6.1.2.", "dkcHWProcessor"),
+                ("system", "6.1.4.", "dkcHWCache"),
+                ("system", "6.1.6.", "dkcHWPS"),
+                ("battery", "6.1.7.", "dkcHWBattery"),
+                ("disks", "7.1.5.", "dkuHWDrive"),
+            )
+        ],
     },
     {
         "vendor": "Areca",
@@ -948,6 +964,41 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": ["e.6574.1.5.2.0"],
         "source": "SYNOLOGY-SYSTEM-MIB (Synology DiskStation MIB Guide)",
+        "health": [
+            {
+                "part": "system",
+                "at": "e.6574.1.1.0",
+                "good": {"1": "normal"},
+                "bad": {"2": "a volume has crashed"},
+                "source": "SYNOLOGY-SYSTEM-MIB systemStatus",
+            },
+            {
+                "part": "system",
+                "at": "e.6574.1.3.0",
+                "good": {"1": "normal"},
+                "bad": {"2": "a power supply has failed"},
+                "source": "SYNOLOGY-SYSTEM-MIB powerStatus",
+            },
+            {
+                "part": "disks",
+                "at": "e.6574.2.1.1.5.",
+                "good": {"1": "normal", "2": "initialized", "3": "not initialized"},
+                "bad": {"4": "system partition failed", "5": "crashed"},
+                "source": "SYNOLOGY-DISK-MIB diskStatus",
+            },
+            {
+                # Creating, moving and checking takes no redundancy away; unknown (21) is no word.
+                "part": "system",
+                "at": "e.6574.3.1.1.3.",
+                "good": dict(
+                    dict.fromkeys(map(str, (3, 4, 5, 6, 8, 9, 10, *range(13, 21))), "at work"),
+                    **{"1": "normal"},
+                ),
+                "warn": {"2": "repairing", "7": "syncing", "11": "degraded"},
+                "bad": {"12": "crashed"},
+                "source": "SYNOLOGY-RAID-MIB raidStatus",
+            },
+        ],
     },
     {
         "vendor": "Tandberg",
@@ -1023,6 +1074,25 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.1588.2.1.1.1.1.6.0", "chassis.version"],
         "serial": ["chassis.serial"],
         "source": "SW-MIB; Fabric OS MIB Reference (switch types)",
+        "health": [
+            {
+                "part": "system",
+                "at": "e.1588.2.1.1.1.1.7.0",
+                "good": {"1": "online"},
+                "warn": {"3": "testing"},
+                "bad": {"2": "off-line", "4": "faulty"},
+                "source": "SW-MIB swOperStatus",
+            },
+            {
+                "part": "system",
+                "at": "e.1588.2.1.1.1.1.22.1.3.",
+                "none": {"6": "absent"},
+                "good": {"4": "nominal"},
+                "warn": {"3": "below the minimum", "5": "above the maximum"},
+                "bad": {"2": "faulty"},
+                "source": "SW-MIB swSensorStatus (fans, power supplies, temperatures)",
+            },
+        ],
     },
     {
         "vendor": "Cisco",

@@ -716,6 +716,8 @@ EQUALLOGIC = E + "12740."
 SYSTEM, CF = NETAPP + "2.2.4.0", NETAPP + "2.3.1.0"
 FAILED, REBUILT, LINK = NETAPP + "6.4.7.0", NETAPP + "6.4.3.0", NETAPP + "2.3.8.0"
 BATTERY = NETAPP + "2.5.1.0"
+HITACHI = E + "116.5.11.4.1.1."
+SENSOR = E + "1588.2.1.1.1.1.22.1.3."
 EQL_DISK, EQL_BATTERY = EQUALLOGIC + "3.1.1.1.8.1.7.", EQUALLOGIC + "4.1.1.1.5.1.7."
 SC = E + "674.11000.2000.500.1.2."
 UNIT_STATUS = "1.3.6.1.3.94.1.6.1.6.1"
@@ -760,6 +762,20 @@ class TestParts:
             ("isilon-7", E + "12124.2.52.1.5.3", "PREPARING", "disks", "error"),
             ("isilon-7", E + "12124.1.1.2.0", 1, "system_state", "warn"),
             ("powervault-me4", UNIT_STATUS, 5, "system_state", "fail"),
+            ("vsp", HITACHI + "6.1.2.4711", 1, "controllers", "pass"),
+            ("vsp", HITACHI + "6.1.2.4711", 3, "controllers", "fail"),
+            ("vsp", HITACHI + "6.1.7.4711", 5, "battery", "warn"),
+            ("vsp", HITACHI + "6.1.7.4711", 0, "battery", "error"),
+            ("vsp", HITACHI + "6.1.4.4711", 2, "system_state", "fail"),
+            ("vsp", HITACHI + "7.1.5.4711", 4, "disks", "warn"),
+            ("synology", E + "6574.1.1.0", 2, "system_state", "fail"),
+            ("synology", E + "6574.2.1.1.5.0", 3, "disks", "pass"),
+            ("synology", E + "6574.2.1.1.5.0", 5, "disks", "fail"),
+            ("synology", E + "6574.3.1.1.3.0", 21, "system_state", "error"),
+            ("brocade-6520", SENSOR + "1", 2, "system_state", "fail"),
+            ("brocade-6520", SENSOR + "1", 5, "system_state", "warn"),
+            ("brocade-6520", SENSOR + "1", 1, "system_state", "error"),
+            ("brocade-6520", E + "1588.2.1.1.1.1.7.0", 4, "system_state", "fail"),
         ],
     )
     def test_status(self, judge, name, oid, value, check, status):
@@ -768,6 +784,14 @@ class TestParts:
         if status in ("pass", "warn", "fail"):
             assert sum(finding.values.values()) == 1
             assert "MIB" in finding.reference
+
+    @pytest.mark.parametrize(
+        ("value", "status"), [(13, "pass"), (2, "warn"), (11, "warn"), (12, "fail")]
+    )
+    def test_a_volume_counts_beside_what_the_system_says_of_itself(self, judge, value, status):
+        volume = rows({E + "6574.3.1.1.3.0": value})
+        finding = only(judge(database_host(agent("synology", **volume)))["system_state"])
+        assert (finding.status, finding.values["good"]) == (status, 2 if status == "pass" else 1)
 
     def test_the_worst_row_counts_and_is_named(self, judge):
         table = {EQL_DISK + "1": 1, EQL_DISK + "2": 9, EQL_DISK + "3": 4, EQL_DISK + "4": 99}
