@@ -126,12 +126,13 @@ class _Texts(NamedTuple):
     """What the findings of a check have in common: nothing at all in a small report.
 
     ``anchors`` are the ids of the checks in the appendix, ``common`` the shared texts by
-    (check, status), ``cells`` the markup of findings that stand for equal ones, by their id().
+    (check, status), ``rows`` the markup of findings that stand for equal ones, by their id(): what
+    is before the id of the row, that id within its host, and all behind it.
     """
 
     anchors: dict[str, str]
     common: dict[tuple[str, str], dict[str, str | None]]
-    cells: dict[int, Any]
+    rows: dict[int, tuple[str, str, str]]
 
 
 class _Frequent:
@@ -404,11 +405,11 @@ def _anchor(host: str) -> str:
     return "h:" + _slug(host)
 
 
-def _finding_anchor(finding: dict[str, Any], shown: _Shown) -> str:
+def _finding_anchor(in_host: str, shown: _Shown) -> str:
     """HOST/CHECK, or HOST/CHECK/SUBJECT where the check judges several."""
     if not shown.section:
         return ""
-    name = f"{shown.section}/{_anchor_in_host(finding)}"
+    name = f"{shown.section}/{in_host}"
     shown.anchors[name] = shown.anchors.get(name, 0) + 1
     return name if shown.anchors[name] == 1 else f"{name}~{shown.anchors[name]}"
 
@@ -767,33 +768,37 @@ class _Row(NamedTuple):
 
 
 def _finding(finding: dict[str, Any], texts: _Texts, shown: _Shown, rests: Any = "") -> str:
+    # Others say the same: all but the host is known then. Not where more than that is shown.
+    is_shared = isinstance(finding, Shared) and shown.shelf is not None
+    is_shared = is_shared and not rests and id(finding) not in shown.figures
+    row = texts.rows.get(id(finding)) if is_shared else None
+    if row is None:
+        row = _row_of(finding, texts, shown, rests)
+        if is_shared:
+            texts.rows[id(finding)] = row
+    before, name, behind = row
+    anchor = _finding_anchor(name, shown)
+    return f'{before} id="{anchor}"{behind}' if anchor else before + behind
+
+
+def _row_of(
+    finding: dict[str, Any], texts: _Texts, shown: _Shown, rests: Any
+) -> tuple[str, str, str]:
+    # A template for the whole of it would take half of the time of the page. No character of an id
+    # means anything in markup.
     status = finding["status"]
-    marker: int | None = None
-    evidence: Any = ""
+    figure = shown.figures.get(id(finding))
+    drawn: Any = "" if figure is None else _latency(figure, status in (PASS, SKIP), shown)
+    marked, evidence = "", ""
     if shown.shelf is None:
         evidence = _evidence(finding, shown.readings)
     elif finding["evidence"]:
-        marker = shown.shelf.set_number(finding["evidence"])
-    figure = shown.figures.get(id(finding))
-    drawn: Any = "" if figure is None else _latency(figure, status in (PASS, SKIP), shown)
-    if isinstance(finding, Shared) and not (drawn or rests or evidence):
-        # Others say the same: all but what stands around it.
-        if id(finding) not in texts.cells:
-            texts.cells[id(finding)] = _cells(finding, texts)
-        cells = texts.cells[id(finding)]
-    else:
-        cells = _cells(finding, texts, drawn, rests, evidence)
-    # A template for each of them would take half of the time of the page. No character of an id
-    # means anything in markup.
-    anchor = _finding_anchor(finding, shown)
-    named = f' id="{anchor}"' if anchor else ""
-    marked = "" if marker is None else f" data-e={marker}"
-    return f"<tbody class={_CLASSES[status]}{named}{marked}>{cells}"
+        marked = f" data-e={shown.shelf.set_number(finding['evidence'])}"
+    cells = _cells(finding, texts, drawn, rests, evidence)
+    return f"<tbody class={_CLASSES[status]}", _anchor_in_host(finding), f"{marked}>{cells}"
 
 
-def _cells(
-    finding: dict[str, Any], texts: _Texts, figure: Any = "", rests: Any = "", evidence: Any = ""
-) -> Any:
+def _cells(finding: dict[str, Any], texts: _Texts, figure: Any, rests: Any, evidence: Any) -> Any:
     status = finding["status"]
     common = texts.common.get((finding["check"], status), {})
     own = {name: text for name, text in _texts_of(finding).items() if text != common.get(name, ())}

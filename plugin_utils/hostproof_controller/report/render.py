@@ -131,21 +131,24 @@ def _write_forms(
     beside: Beside | None,
 ) -> Summary:
     """Write every form of the report into a draft of its own; the summary has seen all states."""
-    survey, summary = Survey(), Summary(results)
-    results.show(survey, summary)
+    drawn = draft("report.html")
+
+    def write_page() -> None:
+        survey = Survey()
+        results.show(survey)
+        for piece in html_pieces(results, instant, strict, survey, beside):
+            drawn.write(piece)
+        drawn.flush()
+
+    page = files.enter_context(Aside(write_page, alone=len(results.hosts) < MANY_HOSTS))
+    summary = Summary(results)
+    results.show(summary)
     forms: dict[str, Form] = {
         "report.json": Document(results, instant, strict),
         "report.xml": JUnit(results),
         "report.prom": Prometheus(results, instant, strict),
     }
-    drafts = {name: draft(name) for name in (*forms, "report.html")}
-
-    def write_page() -> None:
-        for piece in html_pieces(results, instant, strict, survey, beside):
-            drafts["report.html"].write(piece)
-        drafts["report.html"].flush()
-
-    page = files.enter_context(Aside(write_page, alone=len(results.hosts) < MANY_HOSTS))
+    drafts = {name: draft(name) for name in forms}
     for name, form in forms.items():
         drafts[name].write(form.begin())
     for state in results.states:
