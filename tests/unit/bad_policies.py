@@ -491,6 +491,12 @@ CASES = {
         {"interconnect_interfaces": ["192.168.10.300/24"]},
         ("interconnect_interfaces '192.168.10.300/24' does not appear to be",),
     ),
+    "pool_database": Bad(
+        "pool_validation",
+        {"pool_validation_databases": [{"name": "SALES", "hosts": "db1", "clients": ["app1"]}]},
+        ("SALES: hosts must be a list of names",),
+        entry=True,
+    ),
     "pool_seconds": Bad(
         "pool_validation",
         {"pool_validation_answer_seconds": 0},

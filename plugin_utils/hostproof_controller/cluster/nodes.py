@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, Protocol
 #: The control whose findings say what a node is, and the check that says of which cluster.
 NAME = "cluster_nodes"
 COMPLETE = "cluster_nodes.complete"
+#: The check whose findings say to which database a pool connects.
+SESSIONS = "pool_validation.sessions"
 _SOFTWARE = "cluster_nodes.software"
 #: What checks of other controls see of a node, and the check that compares it.
 _MEASURED = {
@@ -58,7 +60,7 @@ class Node(NamedTuple):
 
     def is_called(self, name: str) -> bool:
         """By the inventory or by itself, with or without a domain."""
-        return any(_same(name, own) for own in (self.host, self.own_name))
+        return any(is_same(name, own) for own in (self.host, self.own_name))
 
 
 class Cluster(NamedTuple):
@@ -76,7 +78,12 @@ class Cluster(NamedTuple):
 def cluster_of(findings: Iterable[dict[str, Any]]) -> str | None:
     """The cluster that a host says it is a node of."""
     values = _said(findings).get("values") or {}
-    return _NO_NAME.sub("?", str(values["cluster"]))[:_LONGEST] if values.get("cluster") else None
+    return plain(values["cluster"]) if values.get("cluster") else None
+
+
+def plain(name: Any) -> str:
+    """What a host said as a name, without what no name has."""
+    return _NO_NAME.sub("?", str(name))[:_LONGEST]
 
 
 def _said(findings: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -153,7 +160,7 @@ def _bare(names: re.Pattern[str], text: str | None) -> str | None:
     return None if text is None else names.sub("*", text)
 
 
-def _same(one: str, other: str) -> bool:
+def is_same(one: str, other: str) -> bool:
     """Two names with a domain, or two addresses, are of one host only where they are equal."""
     if "." in one and "." in other:
         return one.lower() == other.lower()

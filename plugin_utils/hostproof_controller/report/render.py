@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ansible.module_utils.hostproof.errors import HostproofError
 
-from ..cluster.nodes import clusters_of
+from ..cluster.nodes import COMPLETE, SESSIONS, clusters_of
 from .beside import Beside
 from .document import Document
 from .html import Survey, html_pieces
@@ -167,16 +167,24 @@ def with_clusters(results: Results) -> Results:
     compared = results
     if len(entries) < len(results.entries):
         compared = Results(results.hosts, about, results.runs, entries, results.notes)
-    clusters = clusters_of(results.hosts.in_clusters())
-    if not clusters:
-        return compared
-    # It imports a control, which few reports need.
-    from ..cluster.comparison import findings_on
+    told: dict[str, list[dict[str, Any]]] = {}
+    clusters = clusters_of(results.hosts.grouped_by(COMPLETE))
+    if clusters:
+        # It imports a control, which few reports need; so do the pools.
+        from ..cluster.comparison import findings_on
 
-    for cluster in clusters:
-        name = cluster_host(cluster.name)
-        part = Part(pseudo_line(results, name), findings_on(cluster))
-        compared = with_parts(compared, name, [part])
+        told = {one.name: findings_on(one) for one in clusters}
+    users = list(results.hosts.grouped_by(SESSIONS))
+    if users:
+        from ..cluster import pools
+
+        told |= {
+            f"pools of {one.name}": pools.findings_on(one, results.hosts.called)
+            for one in pools.databases_of(users)
+        }
+    for name, findings in told.items():
+        host = cluster_host(name)
+        compared = with_parts(compared, host, [Part(pseudo_line(results, host), findings)])
     return compared
 
 

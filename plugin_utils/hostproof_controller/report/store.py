@@ -28,7 +28,7 @@ from ansible.module_utils.hostproof.finding import (
     found,
 )
 
-from ..cluster.nodes import COMPLETE
+from ..cluster.nodes import COMPLETE, SESSIONS, is_same
 from .findings import SINCE_2, Equals, Shared, key_problem, problem_of_finding
 from .text import shorten
 from .verdict import Tally, host_verdict
@@ -189,10 +189,11 @@ class Entry:
     """What a line says of its place among the others; the line itself is read when it is needed.
 
     ``topics`` are what its findings are about (_topic), each with whether all that it says of it
-    yields to an older line (_has_no_before). ``in_cluster``: it says of which cluster the host is.
+    yields to an older line (_has_no_before). ``groups`` are the checks by which it says of which
+    cluster the host is, or of which database its pools.
     """
 
-    __slots__ = ("_line", "_place", "at", "host", "in_cluster", "outcome", "run", "topics")
+    __slots__ = ("_line", "_place", "at", "groups", "host", "outcome", "run", "topics")
 
     def __init__(
         self,
@@ -205,11 +206,11 @@ class Entry:
         self.outcome: str = line["outcome"]
         self._line = None if place else line
         self._place = place
-        self.in_cluster = False
+        self.groups: frozenset[str] = frozenset()
         topics: dict[str, bool] = {}
         for finding in line["findings"]:
-            if finding["check"] == COMPLETE and finding["values"]:
-                self.in_cluster = True
+            if finding["check"] in (COMPLETE, SESSIONS) and finding["values"]:
+                self.groups |= {finding["check"]}
             topic = _topic(finding)
             topics[topic] = topics.get(topic, True) and _has_no_before(finding)
         # Nearly all lines of a run say the same of both.
@@ -318,11 +319,17 @@ class Hosts(Sequence[HostState]):
         """The same hosts, each as ``change`` has it."""
         return Hosts(self._hosts, change)
 
-    def in_clusters(self) -> Iterator[HostState]:
-        """Those that said of which cluster they are a node."""
+    def grouped_by(self, check: str) -> Iterator[HostState]:
+        """Those that said by this check of which cluster, or of which database, they are."""
         for place, host in enumerate(self._hosts):
-            if any(won.entry.in_cluster for won in host.won):
+            if any(check in won.entry.groups for won in host.won):
                 yield self[place]
+
+    def called(self, name: str) -> "HostState | None":
+        """The host of that name; one that alone is so called without its domain, where none is."""
+        exact = [place for place, one in enumerate(self.names) if one == name]
+        found = exact or [place for place, one in enumerate(self.names) if is_same(one, name)]
+        return self[found[0]] if len(found) == 1 else None
 
     def part_of(self, entry: Entry) -> Part | None:
         """What a line contributes to its host; None where later lines replaced all of it."""

@@ -6,7 +6,7 @@ from typing import List, Optional
 
 from ...answer import known
 from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, WARN
+from ...finding import FAIL, PASS, SKIP, WARN
 from ...probes.oracle.listeners import Listener
 from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
 from .facts import Facts, grid_reasons
@@ -110,10 +110,11 @@ def rate_bound(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
             f"CONNECTION_RATE_{listener.name}: nothing is limited."
         )
     elif not limited:
-        raise Skip("No rate stands in the file.")
+        return Verdict(SKIP, "No rate stands in the file.", values={"rate_per_second": 0})
     return Verdict(
         PASS if why is None else FAIL,
         persisted=_written_text(ones, total, listener),
+        values={"rate_per_second": min([one.rate or 0 for one in limited] or [0])},
         why=why,
         fix="give each address that is to be limited (RATE_LIMIT=number), or list the listener in "
         "listener_rate_limit_wanted and apply it",

@@ -5,7 +5,7 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, decimal, entries, flag, one_of, reader, whole_number
+from ...fields import checked_by, decimal, entries, flag, names, one_of, reader, whole_number
 from ...policy import PolicyValues
 
 NAME = "pool_validation"
@@ -76,6 +76,22 @@ class Wanted(NamedTuple):
     ).optional()
 
 
+class Database(NamedTuple):
+    """What pools of many hosts connect to, which only a whole run can add up.
+
+    ``hosts`` have its listeners and an instance each, ``clients`` the pools: names of the
+    inventory. ``pools`` are those of a host, each "server pool"; none for all. ``processes`` is of
+    each instance, None where nobody knows; ``reserve`` are those of them that no pool gets.
+    """
+
+    name: str = checked_by(_name, "str")
+    hosts: Tuple[str, ...] = names()
+    clients: Tuple[str, ...] = names()
+    pools: Tuple[str, ...] = names().optional(())
+    processes: Optional[int] = whole_number(1, 1000000).optional()
+    reserve: int = whole_number(0, 1000000).optional(100)
+
+
 class Policy(NamedTuple):
     """The role's variables (roles/pool_validation/meta/argument_specs.yml).
 
@@ -92,6 +108,7 @@ class Policy(NamedTuple):
         key=lambda one: (one.server, one.pool),
         twice="names a pool of a server twice: {0}",
     )
+    databases: Tuple[Database, ...] = entries(Database)
     reload_ok: bool = flag()
     stale_ok: bool = flag()
 

@@ -13,7 +13,6 @@ from typing import List, NamedTuple, Optional
 from ...checking import Skip, Verdict
 from ...errors import Unanswered
 from ...finding import FAIL, PASS, WARN
-from ...parsers.number import decimal
 from .facts import Facts
 from .policy import BACKGROUND, FOREGROUND, Policy
 from .sides import BEHIND, BOTH_SIDES, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL, both_sides
@@ -54,11 +53,7 @@ def mode(pool: Known) -> Mode:
 
 
 def _millis(pool: Known) -> float:
-    text = pool.value(MILLIS) or "0"
-    try:
-        return decimal(text)
-    except ValueError:
-        raise Unanswered(pool.evidence[0], f"{MILLIS} is {text[:40]!r}") from None
+    return pool.number(MILLIS, "0")
 
 
 def _layers(pool: Known, told: Mode) -> str:

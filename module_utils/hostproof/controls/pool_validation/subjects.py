@@ -7,6 +7,7 @@ from typing import List, NamedTuple, Optional, Tuple, Union
 from ...answer import known
 from ...checking import Rules, Subjects
 from ...errors import HostproofError, Unanswered
+from ...parsers.number import decimal
 from .facts import DEPLOYED, WAITING, App, Facts, Node, Pool, asked, is_old
 from .policy import NAME, Policy
 
@@ -36,6 +37,13 @@ class Known(NamedTuple):
                 self.evidence[0], f"{name} of {self.pool.name} is an expression, not a value"
             )
         return self.pool.values.get(name)
+
+    def number(self, name: str, default: str) -> float:
+        text = self.value(name) or default
+        try:
+            return decimal(text)
+        except ValueError:
+            raise Unanswered(self.evidence[0], f"{name} is {text[:40]!r}") from None
 
     def is_set(self, name: str) -> bool:
         return self.value(name) == "true"

@@ -1,0 +1,59 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a pool adds to the load of its database. Whether all of them are too many only a whole run
+can tell: the controller adds up these ``values``, and its findings on the database are of the same
+checks (plugin_utils/hostproof_controller/cluster/pools.py)."""
+
+from ...checking import Skip, Verdict
+from ...finding import SKIP
+from .facts import Facts
+from .policy import Policy
+from .subjects import POOLS, Known, rules
+
+LATER = "Pools are added up when the run has ended: see the database."
+
+
+@rules.check(
+    "pool_validation.sessions",
+    "The pools of all hosts fit into the processes of the database",
+    severity="high",
+    takes_effect="service_restart",
+    why="Pools that grow to their maximum together fill the instance: ORA-00020, also for its "
+    "administrators.",
+    reference="Oracle Database Reference, PROCESSES (background processes count too)",
+    each=POOLS,
+)
+def sessions(pool: Known, _facts: Facts, policy: Policy) -> Verdict:
+    name = f"{pool.app.server.name} {pool.pool.name}"
+    for one in policy.databases:
+        if not one.pools or name in one.pools:
+            return Verdict(
+                SKIP,
+                LATER,
+                values={
+                    "database": one.name,
+                    "hosts": ",".join(one.hosts),
+                    "clients": ",".join(one.clients),
+                    "processes": one.processes,
+                    "reserve": one.reserve,
+                    "minimum": pool.number("min-pool-size", "0"),
+                    "maximum": pool.number("max-pool-size", "20"),
+                    "wait_ms": pool.number("blocking-timeout-wait-millis", "30000"),
+                },
+            )
+    raise Skip("pool_validation_databases has no database for it.")
+
+
+@rules.check(
+    "pool_validation.storm",
+    "All pools can log on before their requests give up",
+    severity="high",
+    takes_effect="service_restart",
+    why="After a failover all pools log on at once, and a listener with RATE_LIMIT lets in so many "
+    "a second: requests behind them wait no longer than blocking-timeout-wait-millis.",
+    reference="Oracle white paper, Oracle Net Listener Connection Rate Limiter",
+    each=POOLS,
+    because_of=("listener_rate_limit.rate_bound",),
+)
+def storm(_pool: Known, _facts: Facts, _policy: Policy) -> Verdict:
+    raise Skip(LATER)

@@ -1,0 +1,220 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pools of all application hosts against the database that they share, from findings alone.
+
+Pools say of which database they are and how large (pool_validation.sessions), listeners how many
+logons a second they let in (listener_rate_limit.rate_bound). Who is not known may have any number
+of connections: then a sum is what there is at least, which can be too much, but never enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.controls.pool_validation import rules_sums
+from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Check, found
+
+from .nodes import SESSIONS, State, is_same, plain
+
+_RATE = "listener_rate_limit.rate_bound"
+
+
+class Terms(NamedTuple):
+    """What an application host was told of its database; names are of the inventory.
+
+    ``processes`` is of each instance, of which ``reserve`` are for no pool; None is not known.
+    """
+
+    hosts: tuple[str, ...]
+    clients: tuple[str, ...]
+    processes: int | None
+    reserve: int
+
+
+class Pool(NamedTuple):
+    """How many connections a pool has, and milliseconds that a request waits for one."""
+
+    host: str
+    minimum: float
+    maximum: float
+    wait_ms: float
+
+
+class Database(NamedTuple):
+    """``unknown`` are its application hosts of which a pool, or every one, is not known.
+
+    ``terms`` are several where application hosts were told different things.
+    """
+
+    name: str
+    terms: tuple[Terms, ...]
+    pools: tuple[Pool, ...]
+    unknown: tuple[str, ...]
+
+    def sums(self) -> tuple[float, float]:
+        return sum(one.minimum for one in self.pools), sum(one.maximum for one in self.pools)
+
+
+def databases_of(states: Iterable[State]) -> list[Database]:
+    """The databases that pools were said to be of, by name."""
+    terms: dict[str, dict[Terms, None]] = {}
+    pools: dict[str, list[Pool]] = {}
+    half_known = []
+    for state in states:
+        for finding in state.findings:
+            if finding["check"] == SESSIONS and (finding["values"] or finding["status"] == ERROR):
+                try:
+                    name, said, pool = _said(state.name, finding["values"])
+                except (AttributeError, KeyError, TypeError, ValueError):
+                    half_known.append(state.name)
+                    continue
+                terms.setdefault(name, {})[said] = None
+                pools.setdefault(name, []).append(pool)
+    return [
+        Database(
+            name,
+            tuple(terms[name]),
+            tuple(pools[name]),
+            tuple(_unknown(terms[name], pools[name], half_known)),
+        )
+        for name in sorted(pools)
+    ]
+
+
+def _said(host: str, values: dict[str, Any]) -> tuple[str, Terms, Pool]:
+    """What a pool says; raises anything for what no pool says."""
+    hosts, clients = (
+        tuple(plain(one) for one in values[key].split(",") if one) for key in ("hosts", "clients")
+    )
+    processes = values["processes"]
+    if processes is not None:
+        processes = int(_number(processes))
+    terms = Terms(hosts, clients, processes, int(_number(values["reserve"])))
+    sizes = (_number(values[key]) for key in ("minimum", "maximum", "wait_ms"))
+    return plain(values["database"]), terms, Pool(host, *sizes)
+
+
+def _number(value: Any) -> float:
+    """ValueError for what is no number of connections, processes, logons or milliseconds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
+        raise ValueError(f"no count: {value!r}")
+    return value
+
+
+def _unknown(terms: Iterable[Terms], pools: list[Pool], half_known: list[str]) -> list[str]:
+    clients = dict.fromkeys(client for one in terms for client in one.clients)
+    lost = [name for name in clients if not any(is_same(name, one.host) for one in pools)]
+    seen = dict.fromkeys(one.host for one in pools)
+    return lost + [name for name in half_known if name in seen]
+
+
+def findings_on(database: Database, state_of: Callable[[str], State | None]) -> list[dict[str, Any]]:
+    """The findings on a database; ``state_of`` gives the host of a name, None where none is."""
+    if len(database.terms) > 1:
+        why = (
+            f"Application hosts differ in what pool_validation_databases says of {database.name}."
+        )
+        checks = (rules_sums.sessions.check, rules_sums.storm.check)
+        return [_told(check, ERROR, why, fix="give all of them the same") for check in checks]
+    terms = database.terms[0]
+    return [_sessions(database, terms), _storm(database, terms, state_of)]
+
+
+def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
+    check = rules_sums.sessions.check
+    _, most = database.sums()
+    wanted = f"{_pools(database)} may have {most:g} connections"
+    if terms.processes is None or not terms.hosts:
+        why = f"{wanted}; processes and hosts of {database.name} are not known."
+        fix = "give processes (select value from v$parameter where name = 'processes') and hosts"
+        return _told(check, ERROR, why, fix=f"{fix} in pool_validation_databases")
+    each, count = max(0, terms.processes - terms.reserve), len(terms.hosts)
+    room = each * count
+    status, why = PASS, None
+    if most > room:
+        status, why = FAIL, f"{wanted}, and there is room for {room}."
+    elif database.unknown:
+        status, why = ERROR, _not_known(database)
+    elif count > 1 and most > room - each:
+        status = WARN
+        why = f"{wanted}: when one of {count} hosts is lost, there is room for {room - each}."
+    return _told(
+        check,
+        status,
+        why,
+        fix="smaller maximum sizes (a session that waits in the pool is cheaper than one that "
+        "waits in the database), or more processes",
+        desired=f"at most {room}: {count} x ({terms.processes} processes - {terms.reserve} for "
+        "others)",
+        running=wanted,
+        values={"connections": most, "room": room},
+    )
+
+
+def _storm(
+    database: Database, terms: Terms, state_of: Callable[[str], State | None]
+) -> dict[str, Any]:
+    check = rules_sums.storm.check
+    rates = {host: _rate_of(state_of(host)) for host in terms.hosts}
+    lost = [host for host, rate in rates.items() if rate is None]
+    if lost or not rates:
+        why = f"Which rate the listeners of {', '.join(lost) or database.name} have is not known."
+        return _told(
+            check, ERROR, why, fix="judge listener_rate_limit there, in this run or one beside it"
+        )
+    limits = [rate for rate in rates.values() if rate]
+    if not limits:
+        why = f"No listener of {', '.join(rates)} has a limit: nobody waits for one."
+        return _told(check, SKIP, why)
+    # The listener with the lowest rate has done its share last.
+    least, most = (math.ceil(one / len(rates)) / min(limits) for one in database.sums())
+    wait = min(one.wait_ms for one in database.pools) / 1000
+    log_on = (
+        f"{_pools(database)} log on in {least:.3g} s with their minimum and {most:.3g} s with their "
+        f"maximum, at {min(limits):g} a second on each of {len(rates)} hosts"
+    )
+    status, why = PASS, None
+    if least >= wait:
+        status, why = FAIL, f"{log_on}; a request waits {wait:g} s."
+    elif database.unknown:
+        status, why = ERROR, _not_known(database)
+    elif most >= wait:
+        status, why = WARN, f"{log_on}; a request waits {wait:g} s, if all were full before."
+    return _told(
+        check,
+        status,
+        why,
+        fix="smaller pools, a longer blocking-timeout-wait-millis, or a higher rate, as far as the "
+        "processors of the database bear it",
+        desired=f"less than {wait:g} s",
+        running=log_on,
+        values={"least_s": round(least, 3), "most_s": round(most, 3), "wait_s": wait},
+    )
+
+
+def _rate_of(state: State | None) -> float | None:
+    """Logons a second of the slowest limited listener, 0 for no limit; None is not known."""
+    said = [one for one in state.findings if one["check"] == _RATE] if state else []
+    try:
+        rates = [_number(one["values"]["rate_per_second"]) for one in said]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return min((rate for rate in rates if rate), default=0) if rates else None
+
+
+def _pools(database: Database) -> str:
+    hosts = len({one.host for one in database.pools})
+    return f"{len(database.pools)} pools of {hosts} hosts"
+
+
+def _not_known(database: Database) -> str:
+    return (
+        f"The pools of {', '.join(database.unknown)} are not all known: nobody can say that those "
+        f"of {database.name} are few enough."
+    )
+
+
+def _told(check: Check, status: str, why: str | None = None, **more: Any) -> dict[str, Any]:
+    return found(check, status, why=why, **more).as_dict()

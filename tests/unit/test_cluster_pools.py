@@ -1,0 +1,175 @@
+"""Pools of many hosts against the database that they share: from findings alone, with the report."""
+
+import datetime
+import json
+
+import listener_packs
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.controls import check_ids
+from default_policies import default_policy
+from hostproof_controller.report.render import render_folder
+from packs import FIXTURES, Machine
+from report.report_samples import make_line
+
+SERVER = {"name": "shop", "home": "/opt/wildfly", "user": "wildfly"}
+DATABASE = {
+    "name": "SALES",
+    "hosts": ["db1", "db2"],
+    "clients": ["app1", "app2"],
+    "pools": ["shop FG"],
+    "processes": 130,
+}
+TODAY = datetime.date(2026, 11, 22)
+
+
+def app(host, maximum=10, minimum=0, answer=None, **changes):
+    """A line of an application host whose pool FG is so large, and that is told of a database."""
+    sizes = f'"max-pool-size" : {maximum}, "min-pool-size" : {minimum}, "jndi-name" : "java:/FG",'
+    answers = (FIXTURES / "pool_validation/answers.json").read_text()
+    answers = answers.replace('"jndi-name" : "java:/FG",', sizes)
+    java = "/usr/lib/jvm/java-17/bin/java"
+    machine = Machine().link("/usr/bin/java", java).file(java, "")
+    machine.command("jboss-cli shop: data sources", answers if answer is None else answer)
+    given = {"servers": [SERVER], "databases": [DATABASE | changes]}
+    return judged(host, machine, pool_validation=default_policy("pool_validation") | given)
+
+
+def database(host, text=listener_packs.LIMITED):
+    """A line of a database host whose listener has this file: 10 a second, or no limit."""
+    machine = listener_packs.linux().listener(text).socket(1521, 512)
+    return judged(host, machine, listener_rate_limit=listener_packs.listener_policy())
+
+
+def judged(host, machine, **policies):
+    return make_line(host, [one.as_dict() for one in audit.judge_host(machine, policies)])
+
+
+def compared(tmp_path, *lines):
+    """The findings on the database, by check."""
+    told = tmp_path / "findings.jsonl"
+    told.write_text("".join(json.dumps(dict(one)) + "\n" for one in lines))
+    render_folder(str(tmp_path), today=TODAY, known_checks=check_ids)
+    written = [json.loads(one) for one in told.read_text().splitlines()]
+    (findings,) = [one["findings"] for one in written if one["host"] == "(cluster pools of SALES)"]
+    return {one["check"].removeprefix("pool_validation."): one for one in findings}
+
+
+def both(**sizes):
+    return app("app1", **sizes), app("app2", **sizes), database("db1"), database("db2")
+
+
+@pytest.fixture
+def told(tmp_path, validate_finding):
+    def look(*lines):
+        found = compared(tmp_path, *lines)
+        for one in found.values():
+            validate_finding(one)
+        return found
+
+    return look
+
+
+@pytest.mark.parametrize(
+    ("maximum", "status"), [(15, "pass"), (16, "warn"), (30, "warn"), (31, "fail")]
+)
+def test_sums_against_what_instances_have_room_for(told, maximum, status):
+    """Two pools; two instances with room for 30 each, and for 30 when one of them is lost."""
+    found = told(*both(maximum=maximum))["sessions"]
+    assert found["status"] == status
+    assert found["values"] == {"connections": 2 * maximum, "room": 60}
+    assert "2 pools of 2 hosts may have" in found["running"]
+
+
+@pytest.mark.parametrize(
+    ("minimum", "maximum", "status"),
+    [(0, 299, "pass"), (0, 300, "warn"), (299, 299, "pass"), (300, 300, "fail")],
+)
+def test_a_storm_against_the_rate_and_what_requests_wait(told, minimum, maximum, status):
+    """Each of two listeners lets in 10 a second, and a request waits 30 s."""
+    found = told(*both(minimum=minimum, maximum=maximum))["storm"]
+    assert found["status"] == status
+    assert found["values"] == {"least_s": minimum / 10, "most_s": maximum / 10, "wait_s": 30}
+
+
+def test_a_default_that_is_not_set_counts(told):
+    lines = [app("app1"), app("app2"), database("db1"), database("db2")]
+    for line in lines[:2]:
+        for one in line["findings"]:
+            assert one["values"] is None or one["values"]["wait_ms"] == 30000
+    plain = {"pools": ["shop BG"]}
+    lines[:2] = [app("app1", **plain), app("app2", **plain)]
+    assert told(*lines)["sessions"]["values"]["connections"] == 40
+
+
+def test_an_application_host_that_nobody_judged_is_never_a_pass(told):
+    found = told(app("app1", maximum=1), database("db1"), database("db2"))
+    assert {name: one["status"] for name, one in found.items()} == {
+        "sessions": "error",
+        "storm": "error",
+    }
+    assert "The pools of app2 are not all known" in found["sessions"]["why"]
+
+
+def test_too_many_are_too_many_whoever_is_not_known(told):
+    found = told(app("app1", maximum=800, minimum=700), database("db1"), database("db2"))
+    assert {one["status"] for one in found.values()} == {"fail"}
+
+
+def test_an_application_host_whose_server_did_not_answer_is_not_known(told):
+    lost = app("app2", answer="no JSON")
+    found = told(app("app1", maximum=1), lost, database("db1"), database("db2"))
+    assert {one["status"] for one in found.values()} == {"error"}
+
+
+def test_a_pool_of_a_host_that_is_not_known_beside_one_that_is(told):
+    lines = list(both(maximum=1))
+    other = [dict(one) for one in app("x", answer="no JSON")["findings"]]
+    other = [one for one in other if one["check"] == "pool_validation.sessions"]
+    lines[1] = {**lines[1], "findings": [*lines[1]["findings"], *other]}
+    assert told(*lines)["sessions"]["status"] == "error"
+
+
+def test_processes_or_hosts_that_nobody_said(told):
+    found = told(*(app(name, processes=None, hosts=[]) for name in ("app1", "app2")))
+    assert {one["status"] for one in found.values()} == {"error"}
+
+
+def test_a_listener_that_nobody_judged(told):
+    found = told(app("app1"), app("app2"), database("db1"))
+    assert (found["storm"]["status"], found["sessions"]["status"]) == ("error", "pass")
+    assert "listeners of db2" in found["storm"]["why"]
+
+
+def test_no_limit_anywhere_is_no_wait(told):
+    lines = [database(name, listener_packs.OPEN) for name in ("db1", "db2")]
+    assert told(app("app1"), app("app2"), *lines)["storm"]["status"] == "skip"
+
+
+def test_application_hosts_that_were_told_different_things(told):
+    found = told(app("app1"), app("app2", processes=900), database("db1"), database("db2"))
+    assert {one["status"] for one in found.values()} == {"error"}
+    assert "differ in what pool_validation_databases says" in found["storm"]["why"]
+
+
+@pytest.mark.parametrize("name", ["maximum", "hosts", "reserve", "wait_ms", "processes"])
+@pytest.mark.parametrize("value", [True, "a", -1, 1e300, None])
+def test_values_that_no_pool_says_are_not_known(told, name, value):
+    """A line that another wrote, or a host that lies."""
+    lines = list(both(maximum=1))
+    for one in lines[1]["findings"]:
+        if one["check"] == "pool_validation.sessions" and one["values"]:
+            one["values"] = {**one["values"], name: value}
+    assert told(*lines)["sessions"]["status"] == "error"
+
+
+def test_a_host_without_its_domain_is_the_one_with_it(told):
+    hosts = [database("db1.example.com"), database("db2.example.com")]
+    assert told(app("app1.example.com"), app("app2"), *hosts)["storm"]["status"] == "pass"
+
+
+def test_a_pool_of_no_listed_database_adds_nothing(told):
+    lines = both(maximum=1)
+    skipped = [one for one in lines[0]["findings"] if one["check"] == "pool_validation.sessions"]
+    assert sum(one["values"] is not None for one in skipped) == 1
+    assert "no database for it" in skipped[0]["why"]
