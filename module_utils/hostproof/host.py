@@ -553,6 +553,14 @@ class Host:
         self._need([_measurement(one) for one in measures], seconds)
         return {one.name: attempt(self.windows, one.name, _nothing) for one in measures}
 
+    def measured_by_another(self, name: str) -> Measured:
+        """What another control has a probe measure in the window of this run.
+
+        Unanswered where none does.
+        """
+        self._wait_for("windows:" + name)
+        return self.windows(name, _not_measured)
+
     def gather(self) -> None:
         """From now on, what needs a window waits for ``open_window``."""
 
@@ -561,6 +569,9 @@ class Host:
 
     def _need(self, tasks: Sequence[window.Task], seconds: float) -> None:
         """Let a window pass for those tasks whose readings there are not yet."""
+
+    def _wait_for(self, key: str) -> None:
+        """Let the window pass first, if one is to come that may give the reading."""
 
     def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
         raise NotImplementedError
@@ -587,6 +598,9 @@ class LiveHost(Host):
         self._lock = threading.Lock()
         #: Keys of what the window has passed for and that is no evidence.
         self._passed: Set[str] = set()
+        #: Keys that somebody waits for, and those that a window has passed for.
+        self._awaited: Set[str] = set()
+        self._waited: Set[str] = set()
         #: Tasks that wait for the window with its seconds, by key; None where each opens its own.
         self._waiting: Optional[Dict[str, Tuple[window.Task, float]]] = None
         self._reader = Reader(_task)
@@ -650,6 +664,7 @@ class LiveHost(Host):
 
     def open_window(self) -> None:
         waiting, self._waiting = self._waiting, None
+        self._waited |= self._awaited
         if waiting:
             tasks = [task for task, _seconds in waiting.values()]
             self._pass(tasks, max(seconds for _task, seconds in waiting.values()))
@@ -664,6 +679,12 @@ class LiveHost(Host):
             raise window.Waits()
         if missing:
             self._pass(missing, seconds)
+
+    def _wait_for(self, key: str) -> None:
+        is_new = key not in self.evidence and key not in self._waited
+        if is_new and self._waiting is not None:
+            self._awaited.add(key)
+            raise window.Waits()
 
     def _pass(self, tasks: Sequence[window.Task], seconds: float) -> None:
         at = now()
@@ -1119,6 +1140,10 @@ def _measurement(one: Measure) -> window.Measurement:
         one.how,
         lambda seconds: _measure(partial(one.measure, seconds)),
     )
+
+
+def _not_measured() -> Any:
+    raise ValueError("no probe measured it in this run")
 
 
 def _nothing() -> Any:

@@ -497,6 +497,11 @@ CASES = {
         ("SALES: hosts must be a list of names",),
         entry=True,
     ),
+    "pool_probe": Bad(
+        "pool_validation",
+        {"pool_validation_round_trip_probe": "db1:1521"},
+        ("pool_validation_round_trip_probe must be the name of a probe",),
+    ),
     "pool_seconds": Bad(
         "pool_validation",
         {"pool_validation_answer_seconds": 0},

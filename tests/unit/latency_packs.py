@@ -138,3 +138,8 @@ def event(name: str, waits: int, milliseconds: float, left_open: float, **told: 
         bins=None,
         conditions={"uncertainty_us": left_open * 1000, **told},
     )
+
+
+def network(layer: str, *times: float, **conditions: Any) -> Any:
+    conditions.setdefault("mode", "request_response" if layer != "net" else "handshake")
+    return samples(layer, *times, probe="tcp", subject="127.0.0.1:4100", size=12, **conditions)

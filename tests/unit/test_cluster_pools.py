@@ -1,4 +1,4 @@
-"""Pools of many hosts against the database that they share: from findings alone, with the report."""
+"""Pools of many hosts against the database that they share, from findings alone."""
 
 import datetime
 import json

@@ -305,6 +305,24 @@ def test_the_probes_of_a_policy_divide_it(clock, monkeypatch):
     assert clock.waits == [6.0]
 
 
+def test_a_control_takes_what_another_measures_in_the_same_window(clock, read_all):
+    """And waits for it once, whoever comes first; what nobody measures is not known."""
+
+    def take(host: Any, _seconds: float) -> Any:
+        return attempt(host.measured_by_another, "tcp")
+
+    probe = measuring_one("tcp", TRAFFIC, lambda seconds: Measured([], [f"{seconds:g} s"]))
+    facts = read_all(LiveHost(), before=take, measures=probe, zz=take)
+    assert facts["before"].remarks == facts["zz"].remarks == ["10 s"]
+    assert len(clock.waits) <= 1
+    clock.waits.clear()
+    alone = read_all(LiveHost(), before=take, zz=take)
+    for one in alone.values():
+        assert isinstance(one, Unanswered)
+        assert "no probe measured it in this run" in str(one)
+    assert clock.waits == []
+
+
 # -- nobody takes the answers of the others -------------------------------------------------------
 
 

@@ -6,7 +6,10 @@ A session that waits for each answer does one transaction in (round trips * roun
 spent elsewhere). No faster server helps the first part. All times are milliseconds.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Optional, Tuple
+
+from ..measured import Measured, Window
+from .probe_list import REQUEST_RESPONSE
 
 
 class Budget(NamedTuple):
@@ -49,3 +52,21 @@ def validation_cost(round_trip: float, round_trips: float = 1.0, statement: floa
     ``statement`` is the time the database takes for the validating statement itself.
     """
     return round_trip * round_trips + statement
+
+
+def felt(measured: Measured) -> Optional[Tuple[Window, float]]:
+    """A round trip as a session feels it, and its median in microseconds.
+
+    The time until its process has the answer, else the network's.
+    """
+    for layer in ("user", "kernel", "net"):
+        for window in measured.windows:
+            # The user's time of a handshake holds more than a round trip.
+            is_exchange = window.conditions.get("mode") == REQUEST_RESPONSE
+            if (
+                window.layer == layer
+                and window.p50 is not None
+                and (layer != "user" or is_exchange)
+            ):
+                return window, window.p50
+    return None

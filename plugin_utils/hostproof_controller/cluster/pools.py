@@ -110,12 +110,12 @@ def _unknown(terms: Iterable[Terms], pools: list[Pool], half_known: list[str]) -
     return lost + [name for name in half_known if name in seen]
 
 
-def findings_on(database: Database, state_of: Callable[[str], State | None]) -> list[dict[str, Any]]:
+def findings_on(
+    database: Database, state_of: Callable[[str], State | None]
+) -> list[dict[str, Any]]:
     """The findings on a database; ``state_of`` gives the host of a name, None where none is."""
     if len(database.terms) > 1:
-        why = (
-            f"Application hosts differ in what pool_validation_databases says of {database.name}."
-        )
+        why = f"Application hosts differ in what pool_validation_databases says of {database.name}."
         checks = (rules_sums.sessions.check, rules_sums.storm.check)
         return [_told(check, ERROR, why, fix="give all of them the same") for check in checks]
     terms = database.terms[0]
@@ -132,7 +132,7 @@ def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
         return _told(check, ERROR, why, fix=f"{fix} in pool_validation_databases")
     each, count = max(0, terms.processes - terms.reserve), len(terms.hosts)
     room = each * count
-    status, why = PASS, None
+    status, why = PASS, ""
     if most > room:
         status, why = FAIL, f"{wanted}, and there is room for {room}."
     elif database.unknown:
@@ -172,10 +172,10 @@ def _storm(
     least, most = (math.ceil(one / len(rates)) / min(limits) for one in database.sums())
     wait = min(one.wait_ms for one in database.pools) / 1000
     log_on = (
-        f"{_pools(database)} log on in {least:.3g} s with their minimum and {most:.3g} s with their "
-        f"maximum, at {min(limits):g} a second on each of {len(rates)} hosts"
+        f"{_pools(database)} log on in {least:.3g} s with their minimum and {most:.3g} s with "
+        f"their maximum, at {min(limits):g} a second on each of {len(rates)} hosts"
     )
-    status, why = PASS, None
+    status, why = PASS, ""
     if least >= wait:
         status, why = FAIL, f"{log_on}; a request waits {wait:g} s."
     elif database.unknown:
@@ -216,5 +216,5 @@ def _not_known(database: Database) -> str:
     )
 
 
-def _told(check: Check, status: str, why: str | None = None, **more: Any) -> dict[str, Any]:
-    return found(check, status, why=why, **more).as_dict()
+def _told(check: Check, status: str, why: str = "", **more: Any) -> dict[str, Any]:
+    return found(check, status, why=why or None, **more).as_dict()

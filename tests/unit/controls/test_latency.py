@@ -25,6 +25,7 @@ from latency_packs import (
     machine,
     mean_only,
     mount,
+    network,
     real_host,
     samples,
 )
@@ -458,11 +459,6 @@ class TestHostGap:
 
 READ_P99 = {"probe": "disk_read", "layer": "user", "size": 8192, "figure": "p99"}
 LOST_36 = {"failures": {"nothing within 5 s": 36}, "asked": 45}
-
-
-def network(layer: str, *times: float, **conditions: Any) -> Any:
-    conditions.setdefault("mode", "request_response" if layer != "net" else "handshake")
-    return samples(layer, *times, probe="tcp", subject="127.0.0.1:4100", size=12, **conditions)
 
 
 class TestTcp:

@@ -10,8 +10,10 @@ from ansible.module_utils.hostproof.controls import pool_validation
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.measured import Window
 from ansible.module_utils.hostproof.parsers.jboss import datasources_xml
 from default_policies import default_policy
+from latency_packs import HANDSHAKE_NAME, network
 from packs import FIXTURES, Machine
 from spoilers import SPOILERS, spoilt_recordings
 
@@ -189,7 +191,7 @@ class TestModes:
     @pytest.mark.parametrize(
         ("trip", "status", "said"),
         [
-            ("unknown", "warn", "pool_validation_round_trip_ms would say"),
+            ("unknown", "warn", "the probe that pool_validation_round_trip_probe names"),
             (
                 6,
                 "warn",
@@ -205,6 +207,27 @@ class TestModes:
         assert said is None or said in str(one.why)
         # Both sides stand beside each other.
         assert "hands out no dead connection" in str(one.fix) or status == "pass"
+
+    def measured(self, judge: Judge, *windows: Window, trip: object = "unknown") -> Finding:
+        host = standalone().windows_of(HANDSHAKE_NAME, *windows)
+        policy = {"round_trip_probe": HANDSHAKE_NAME, "round_trip_ms": trip}
+        return judge(host, **policy)["foreground"]["shop UNSET"]
+
+    def test_what_was_measured_counts(self, judge):
+        one = self.measured(judge, network("net", *[6.0] * 45), trip=0.2)
+        assert (one.status, "6 ms more" in str(one.why)) == ("warn", True)
+        assert f"windows:{HANDSHAKE_NAME}" in one.evidence
+        assert self.measured(judge, network("net", *[0.5] * 45)).status == "pass"
+
+    def test_a_probe_that_saw_nothing_is_no_pass(self, judge):
+        one = self.measured(judge)
+        assert (one.status, "saw no round trip" in str(one.why)) == ("error", True)
+        # What the policy says besides stands for it.
+        assert self.measured(judge, trip=0.2).status == "pass"
+
+    def test_a_probe_that_nobody_measured_is_no_pass(self, judge):
+        policy = {"round_trip_probe": "tcp db1:1521 handshake"}
+        assert judge(standalone(), **policy)["foreground"]["shop UNSET"].status == "error"
 
     @pytest.mark.parametrize(
         ("changes", "status", "said"),

@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the round trip leaves a session for its transactions."""
 
-from typing import Optional, Tuple
+from typing import Tuple
 
 from ...answer import known
 from ...checking import Verdict
 from ...errors import Unanswered
 from ...finding import PASS, WARN
 from ...latency import budget
-from ...latency.probe_list import REQUEST_RESPONSE
-from ...measured import Measured, Window
 from . import figures
 from .facts import Facts
 from .policy import Budget, Policy
@@ -42,7 +40,7 @@ def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict
     """What the measured round trip allows a session."""
     given: Budget = policy.budget  # type: ignore[assignment] # WITH_BUDGET: there is one
     measured = known(subject.answer)
-    told = _round_trip(measured)
+    told = budget.felt(measured)
     if told is None:
         raise no_answer(subject, measured)
     window, microseconds = told
@@ -84,21 +82,6 @@ def round_trip_budget(subject: Probed, _facts: Facts, policy: Policy) -> Verdict
         in_use=allowed,
         evidence=(subject.key,),
     )
-
-
-def _round_trip(measured: Measured) -> Optional[Tuple[Window, float]]:
-    """What a session feels: the time until its process has the answer, else the network's."""
-    for layer in ("user", "kernel", "net"):
-        for window in measured.windows:
-            # The user's time of a handshake holds more than a round trip.
-            is_exchange = window.conditions.get("mode") == REQUEST_RESPONSE
-            if (
-                window.layer == layer
-                and window.p50 is not None
-                and (layer != "user" or is_exchange)
-            ):
-                return window, window.p50
-    return None
 
 
 def _elsewhere(given: Budget, round_trip: float) -> Tuple[float, str]:

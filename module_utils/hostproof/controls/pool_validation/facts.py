@@ -15,11 +15,15 @@ from ...answer import Answer, attempt
 from ...command import Command, state_of
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
+from ...latency import budget
 from ...parsers.jboss import cli_answers, datasources_xml
 from ...parsers.jboss.cli_answers import Item
 from ...parsers.jboss.datasources_xml import ATTRIBUTES, DataSource
 from ...parsers.number import integer
 from .policy import DOMAIN, Policy, Server
+
+#: Begins the key of what a probe measured.
+MEASURED = "windows:"
 
 #: A server that has changes which it does not work by yet.
 WAITING = ("reload-required", "restart-required")
@@ -89,9 +93,13 @@ class App(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """One App for each server of the policy."""
+    """One App for each server of the policy, and the milliseconds that a probe measured.
+
+    ``round_trip`` is None where no probe is named.
+    """
 
     apps: List[App]
+    round_trip: Optional[Answer[float]] = None
 
 
 def asked(server: Server) -> str:
@@ -100,7 +108,30 @@ def asked(server: Server) -> str:
 
 
 def read(host: Host, policy: Policy) -> Facts:
-    return Facts([_read_app(host, server, policy) for server in policy.servers])
+    probe = policy.round_trip_probe
+    trip = None if probe is None else attempt(_round_trip, host, probe)
+    return Facts([_read_app(host, server, policy) for server in policy.servers], trip)
+
+
+def _round_trip(host: Host, probe: str) -> float:
+    told = budget.felt(host.measured_by_another(probe))
+    if told is None:
+        raise Unanswered(MEASURED + probe, f"{probe} saw no round trip")
+    return told[1] / 1000.0
+
+
+def measured_by(facts: Facts, policy: Policy) -> List[str]:
+    """The evidence key of the measured round trip, if there is one."""
+    return [f"{MEASURED}{policy.round_trip_probe}"] if isinstance(facts.round_trip, float) else []
+
+
+def round_trip(facts: Facts, policy: Policy) -> Optional[float]:
+    """Milliseconds: as measured, else as the policy says; None where nobody was to know."""
+    if isinstance(facts.round_trip, float):
+        return facts.round_trip
+    if policy.round_trip_ms is None and facts.round_trip is not None:
+        raise facts.round_trip
+    return policy.round_trip_ms
 
 
 def _read_app(host: Host, server: Server, policy: Policy) -> App:

@@ -32,6 +32,15 @@ def _controller(given: PolicyValues, name: str) -> str:
     return text
 
 
+def _probe(given: PolicyValues, name: str) -> str:
+    text = str(given[name])
+    if not re.match(r"^tcp \S{1,280}:[0-9]{1,5} [a-z_]{1,32}$", text):
+        raise given.error(
+            name, f"must be the name of a probe, such as tcp db1:1521 handshake, not {text[:80]!r}"
+        )
+    return text
+
+
 class Server(NamedTuple):
     """An application server, or a domain's controller.
 
@@ -95,10 +104,12 @@ class Database(NamedTuple):
 class Policy(NamedTuple):
     """The role's variables (roles/pool_validation/meta/argument_specs.yml).
 
-    ``round_trip_ms`` and ``firewall_idle_minutes`` are None where they are not known.
+    ``round_trip_probe`` is the name of one of latency's probes. It, ``round_trip_ms`` and
+    ``firewall_idle_minutes`` are None where they are not known.
     """
 
     servers: Tuple[Server, ...] = entries(Server)
+    round_trip_probe: Optional[str] = checked_by(_probe, "str").none_for("none")
     round_trip_ms: Optional[float] = decimal(0.001, 60000).none_for("unknown")
     round_trip_warn_ms: float = decimal(0, 60000)
     firewall_idle_minutes: Optional[int] = whole_number(1, 100000).none_for("unknown")

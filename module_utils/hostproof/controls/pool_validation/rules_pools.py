@@ -13,7 +13,7 @@ from typing import List, NamedTuple, Optional
 from ...checking import Skip, Verdict
 from ...errors import Unanswered
 from ...finding import FAIL, PASS, WARN
-from .facts import Facts
+from .facts import Facts, measured_by, round_trip
 from .policy import BACKGROUND, FOREGROUND, Policy
 from .sides import BEHIND, BOTH_SIDES, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL, both_sides
 from .subjects import POOLS, Known, rules
@@ -92,11 +92,11 @@ def validated(pool: Known, _facts: Facts, _policy: Policy) -> Verdict:
     reference=f"{_SEED}; {_SOURCE}",
     each=POOLS,
 )
-def foreground(pool: Known, _facts: Facts, policy: Policy) -> Verdict:
+def foreground(pool: Known, facts: Facts, policy: Policy) -> Verdict:
     told = mode(pool)
     if told.name != FOREGROUND:
         raise Skip(f"It does not validate at a checkout: {told.why}.", pool.evidence)
-    trip = policy.round_trip_ms
+    trip = round_trip(facts, policy)
     slow = trip is None or trip > policy.round_trip_warn_ms
     return Verdict(
         WARN if slow else PASS,
@@ -105,14 +105,15 @@ def foreground(pool: Known, _facts: Facts, policy: Policy) -> Verdict:
         desired=f"a round trip of at most {policy.round_trip_warn_ms:g} ms, or the background",
         running=_layers(pool, told),
         in_use=None if trip is None else _cost(trip),
+        evidence=[*pool.evidence, *measured_by(facts, policy)],
     )
 
 
 def _cost(trip: Optional[float]) -> str:
     if trip is None:
         return (
-            "Each checkout waits for one round trip; how long that is, pool_validation_round_trip_"
-            "ms would say (latency.tcp measures it)."
+            "Each checkout waits for one round trip; how long that is, latency measures with the "
+            "probe that pool_validation_round_trip_probe names."
         )
     return (
         f"Each checkout waits {trip:g} ms more: one session with a statement a request does at "
