@@ -113,7 +113,11 @@ def test_a_foreign_project_audits_with_it(project):
     lines = [json.loads(line) for line in (folder / "findings.jsonl").read_text().splitlines()]
     judged = {line["host"]: line["findings"] for line in lines if line["findings"]}
     assert len(judged["db02.example.com"]) > 100
-    assert "<!doctype html>" in (folder / "report.html").read_text()
+    page = (folder / "report.html").read_text()
+    assert "<!doctype html>" in page
+    # Nobody who has the collection alone has ./hostproof.
+    assert "ansible-playbook hostproof.hostproof.apply" in page + said
+    assert not re.findall(r"\./hostproof (?:apply|audit|revert|record|verify)[^\n<]*", page + said)
 
 
 def test_its_roles_modules_and_filters_work_in_tasks_of_others(project):

@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.finding import (
 
 from ..answers import OWN_COMMAND
 from .store import HostState
-from .text import one_line, shorten
+from .text import as_typed, one_line, shorten
 from .verdict import NOT_READY, UNDETERMINED, host_verdict
 
 Record = dict[str, Any]
@@ -184,6 +184,7 @@ class _Known:
         if not self.grade or grade < self.grade:
             self.grade = grade
             advice = self.command or cause["fix"] or "\n".join(cause["commands"]) or cause["why"]
+            advice = as_typed(advice)
             texts = (advice, cause["title"], cause["check"])
             what, title, check = (shorten(one_line(text), _MOST_TEXT) for text in texts)
             self.texts = (what, title, check)

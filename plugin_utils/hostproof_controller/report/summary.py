@@ -21,7 +21,7 @@ from ansible.module_utils.hostproof.finding import (
 )
 
 from .store import HostState, Results
-from .text import fix_of, one_line, printable, shorten
+from .text import as_typed, fix_of, one_line, printable, shorten
 from .verdict import (
     STATUS_GLYPHS,
     VERDICT_GLYPHS,
@@ -290,10 +290,10 @@ def _advice(finding: dict[str, Any]) -> list[str]:
                 waiver["expires"], one_line(waiver["owner"]), one_line(waiver["reason"])
             )
         ]
-    first, _, more = printable(finding["fix"] or "").strip().partition("\n")
+    first, _, more = printable(as_typed(finding["fix"] or "")).strip().partition("\n")
     lines = [first.rstrip() + (" …" if more else "")] if first else []
     # Whole, however long: a command that is cut would be copied so.
-    shown = [printable(one) for one in finding["commands"][:_COMMANDS]]
+    shown = [printable(as_typed(one)) for one in finding["commands"][:_COMMANDS]]
     if len(finding["commands"]) > _COMMANDS:
         shown.append("… ({0} more in the report)".format(len(finding["commands"]) - _COMMANDS))
     if not lines and not shown:

@@ -8,6 +8,8 @@ from functools import lru_cache, wraps
 from re import Match
 from typing import Any
 
+from ..layout import COLLECTION, IS_COLLECTION
+
 #: What a terminal would obey, XML forbids or a reader could not see: control characters other
 #: than tab and newline, zero-width and direction marks, lone surrogates, non-characters.
 _UNSHOWABLE = re.compile(
@@ -35,7 +37,21 @@ def one_line(text: str) -> str:
 def fix_of(finding: dict[str, Any]) -> str | None:
     """The advice and, a line each, the commands of a finding as a text to show; None for none."""
     lines = [finding["fix"]] if finding["fix"] else []
-    return "\n".join(lines + finding["commands"]) or None
+    return as_typed("\n".join(lines + finding["commands"])) or None
+
+
+#: What ./hostproof does by a playbook that the collection has too; a gate is the command's own.
+_BY_PLAYBOOK = re.compile(
+    r"\./hostproof (apply|audit|baseline|compare|detect_storage|record|revert|verify)\b"
+    r"(?![^\n]* --gate)"
+)
+
+
+def as_typed(advice: str) -> str:
+    """The advice as its reader can follow it: an installed collection has no ./hostproof."""
+    if not IS_COLLECTION:
+        return advice
+    return _BY_PLAYBOOK.sub(rf"ansible-playbook {COLLECTION}\1", advice)
 
 
 def remembered(function: Callable[[str], str]) -> Callable[[str], str]:

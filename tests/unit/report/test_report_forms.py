@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 from ansible.module_utils.hostproof import VERSION
+from hostproof_controller.report import text
 from hostproof_controller.report.document import flat_findings
 from hostproof_controller.report.prometheus import MOST_CHECKS, seconds
 from hostproof_controller.report.store import merge
@@ -227,3 +228,27 @@ def test_prometheus_labels_are_escaped():
 
 def test_seconds_of_no_instant_is_zero():
     assert seconds("yesterday") == 0
+
+
+@pytest.mark.parametrize(
+    ("advice", "typed"),
+    [
+        (
+            "./hostproof apply --tags hugepages --limit db1",
+            "ansible-playbook hostproof.hostproof.apply --tags hugepages --limit db1",
+        ),
+        (
+            "see why: ./hostproof audit -vvv, or\n./hostproof revert",
+            "see why: ansible-playbook hostproof.hostproof.audit -vvv, or\n"
+            "ansible-playbook hostproof.hostproof.revert",
+        ),
+        ("./hostproof revert --gate /a", "./hostproof revert --gate /a"),
+        ("./hostproof explain a.b", "./hostproof explain a.b"),
+        ("umount /u01", "umount /u01"),
+    ],
+)
+def test_who_has_the_collection_alone_is_told_its_playbooks(monkeypatch, advice, typed):
+    assert text.as_typed(advice) == advice
+    monkeypatch.setattr(text, "IS_COLLECTION", True)
+    monkeypatch.setattr(text, "COLLECTION", "hostproof.hostproof.")
+    assert text.as_typed(advice) == typed
