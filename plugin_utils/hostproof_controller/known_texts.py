@@ -42,13 +42,20 @@ def _of_check(
     given = [(one.arg, one.value) for one in decorator.keywords if one.arg in _FIELDS]
     if len(decorator.args) > 1:
         given.append(("title", decorator.args[1]))
-    fixes = [one for one in ast.walk(rule) if isinstance(one, ast.keyword) and one.arg == "fix"]
+    fixes = [*_fixes(rule)]
     if len(fixes) == 1:
         # With two, nobody could tell which of them a host means.
-        given.append(("fix", fixes[0].value))
+        given.append(("fix", fixes[0]))
     for field, value in given:
         if isinstance(value, ast.Constant) and isinstance(value.value, str):
             yield check.value, str(field), value
+
+
+def _fixes(rule: ast.FunctionDef) -> Iterator[ast.expr]:
+    """What the verdicts of a rule advise; of anything else it is not known where it ends up."""
+    for call in ast.walk(rule):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "Verdict":
+            yield from (one.value for one in call.keywords if one.arg == "fix")
 
 
 def texts_of(tree: ast.Module) -> Texts:

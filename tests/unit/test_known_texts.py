@@ -31,11 +31,12 @@ def test_an_advice_stays_where_a_rule_has_but_one():
     rules = ast.parse(
         '@rules.check("a.one", "T")\ndef one(): return Verdict(fix="do it")\n'
         '@rules.check("a.two", "T")\ndef two(): return [Verdict(fix="do it"), Verdict(fix=this)]\n'
+        '@rules.check("a.else", "T")\ndef other(): return Verdict(why=text(Problem(fix="it")))\n'
         '@rules.check("a.made", "T")\ndef made(): return Verdict(fix=f"do {it}")\n'
     )
     found = known_texts.texts_of(rules)
     assert found["a.one"] == {"title": "T", "fix": "do it"}
-    assert found["a.two"] == found["a.made"] == {"title": "T"}
+    assert found["a.two"] == found["a.made"] == found["a.else"] == {"title": "T"}
     said = [finding(check="a.one", fix=MARK), finding(check="a.one", fix=None)]
     known_texts.restore(said, found)
     assert [one["fix"] for one in said] == ["do it", None]
