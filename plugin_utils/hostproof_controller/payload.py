@@ -30,12 +30,16 @@ from . import kept
 from . import sources as travelling
 from .known_texts import Texts
 from .layout import LIBRARY, ROOT
+from .private_names import told_names
 from .short_names import keywords_of
 from .sources import MODULES, PACKAGE, Source
 
 #: Smaller by a fifth, but a Python can be built without it: then the second one is sent.
 COMPRESSIONS = ("lzma", "zlib")
 NO_COMPRESSION = 76
+
+#: What makes of the sources what travels.
+_PACKING = ("sources", "short_names", "private_names", "known_texts", "bootstrap")
 
 #: Where a module's answer begins.
 _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
@@ -282,9 +286,11 @@ def all_sources() -> dict[str, Source]:
 
 
 def _prepare_all() -> bytes:
-    keywords = set().union(*(keywords_of(content.decode()) for _, content in _read().values()))
+    texts = [content.decode() for _, content in _read().values()]
+    keywords = set().union(*map(keywords_of, texts))
+    told = set().union(*map(told_names, texts))
     prepared = {
-        name: travelling.prepare(name, path, content, keywords)
+        name: travelling.prepare(name, path, content, keywords, told)
         for name, (path, content) in _read().items()
     }
     return json.dumps(prepared).encode()
@@ -322,7 +328,7 @@ def version() -> str:
     here = Path(__file__).parent
     own = [
         Path(__file__),
-        *(here / f"{name}.py" for name in ("sources", "short_names", "known_texts", "bootstrap")),
+        *(here / f"{name}.py" for name in _PACKING),
     ]
     for path in own:
         state.update(path.read_bytes())

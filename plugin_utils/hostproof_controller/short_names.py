@@ -14,7 +14,7 @@ import ast
 import builtins
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from string import ascii_lowercase
 
@@ -25,7 +25,7 @@ _LOOKS_AT_NAMES = {"locals", "vars", "eval", "exec", "dir"}
 _PIECE = re.compile(r"""(?:'[^'\n]*'|"[^"\n]*")|(?<![\w.])([A-Za-z_]\w*)|.""", re.DOTALL)
 
 #: Row from 1, columns of bytes, and what takes the place of what stands there.
-_Change = tuple[int, int, int, bytes]
+Change = tuple[int, int, int, bytes]
 
 
 def keywords_of(text: str) -> set[str]:
@@ -44,28 +44,33 @@ def shorten(text: str, keywords: set[str] | None = None) -> str:
     known = _module_names(tree) | set(dir(builtins))
     # Columns of ast are bytes.
     lines = [line.encode() for line in io.StringIO(text, newline="\n")]
-    changes: list[_Change] = []
+    changes: list[Change] = []
     private = [] if keywords is None else list(_private(tree))
     for function in _functions(tree):
         own = {}
         if function in private:
             own = {one.arg: one for one in function.args.args if one.arg not in (keywords or ())}
         short = _short_names(function, known, set(own))
-        changes += _changes(function, short, lines)
+        changes += name_changes(function, short, lines)
         for name, one in own.items():
             if name in short:
                 end = one.col_offset + len(name.encode())
                 changes.append((one.lineno, one.col_offset, end, short[name].encode()))
                 one.arg = short[name]
         _rename(function, short)
+    shortened = changed(lines, changes)
+    return shortened if is_program(tree, shortened) else text
+
+
+def changed(lines: list[bytes], changes: Iterable[Change]) -> str:
+    """The text with what stands in other places."""
     for row, begin, end, instead in sorted(set(changes), reverse=True):
         line = lines[row - 1]
         lines[row - 1] = line[:begin] + instead + line[end:]
-    shortened = b"".join(lines).decode()
-    return shortened if _is(tree, shortened) else text
+    return b"".join(lines).decode()
 
 
-def _is(tree: ast.Module, text: str) -> bool:
+def is_program(tree: ast.Module, text: str) -> bool:
     """Whether a text is this program."""
     try:
         return ast.dump(ast.parse(text)) == ast.dump(tree)
@@ -165,7 +170,7 @@ def _rename(function: ast.FunctionDef, short: dict[str, str]) -> None:
             node.name = short.get(node.name, node.name)
 
 
-def _changes(node: ast.AST, short: dict[str, str], lines: list[bytes]) -> Iterator[_Change]:
+def name_changes(node: ast.AST, short: dict[str, str], lines: list[bytes]) -> Iterator[Change]:
     """Where the names stand."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.JoinedStr):
@@ -180,10 +185,10 @@ def _changes(node: ast.AST, short: dict[str, str], lines: list[bytes]) -> Iterat
             named = re.search(rb"\bas (%s)\s*:" % child.name.encode(), line)
             if named:
                 yield child.lineno, *named.span(1), short[child.name].encode()
-        yield from _changes(child, short, lines)
+        yield from name_changes(child, short, lines)
 
 
-def _in_text(text: ast.JoinedStr, short: dict[str, str], lines: list[bytes]) -> Iterator[_Change]:
+def _in_text(text: ast.JoinedStr, short: dict[str, str], lines: list[bytes]) -> Iterator[Change]:
     """The names in the braces of an f-string."""
     assert text.end_lineno is not None and text.end_col_offset is not None
     for row in range(text.lineno, text.end_lineno + 1):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import known_texts
+from .private_names import shorten_private
 from .short_names import shorten
 
 PACKAGE = "ansible.module_utils.hostproof"
@@ -76,14 +77,15 @@ def _as_checkout(path: Path) -> bytes:
     return path.read_bytes().replace(OF_COLLECTION.encode(), b"ansible.module_utils.")
 
 
-def prepare(name: str, path: Path, content: bytes, keywords: set[str]) -> Source:
-    """``keywords`` are the names of arguments in the calls of all that travels."""
+def prepare(name: str, path: Path, content: bytes, keywords: set[str], told: set[str]) -> Source:
+    """``keywords`` are the names of arguments in the calls of all that travels, ``told`` those by
+    which one source reaches into another."""
     text = content.decode("utf-8")
     is_package = path.name == "__init__.py"
     tree = ast.parse(text)
     imports = tuple(sorted(set(_imports(tree, name, is_package))))
     marks = [(*_place(value), repr(known_texts.MARK)) for _, _, value in known_texts.places(tree)]
-    short = shorten(tighten(strip(text, tree, marks)), keywords)
+    short = shorten_private(shorten(tighten(strip(text, tree, marks)), keywords), told)
     return Source(str(path), short, imports, known_texts.texts_of(tree))
 
 
