@@ -251,8 +251,9 @@ class TestHostsThatDoNotAnswer:
         assert {path.name for path in run.folder.iterdir()} == FILES
         assert run.statuses()["gone", "host.reachable"] == "error"
 
-    def test_no_host_at_all(self, hostproof):
-        run = hostproof("audit", "--limit", "nosuchhost")
+    def test_no_host_at_all(self, hostproof, tmp_path):
+        (tmp_path / "hosts.yml").write_text("all: {children: {db: {}}}\n")
+        run = hostproof("audit", "-i", str(tmp_path / "hosts.yml"))
         assert run.code == 3, run.output
         assert {path.name for path in run.folder.iterdir()} == FILES
         assert "run.hosts_matched" in json.dumps(run.report)
@@ -269,6 +270,10 @@ class TestWrongUse:
             (["verify", "--evidence", "/"], "--evidence goes with audit"),
             (["audit", "--waivers", "/nonexistent"], "there is no /nonexistent"),
             (["audit", "-i", "/nonexistent"], "there is no /nonexistent"),
+            (["audit", "--limit", "localhots"], "is 'localhots'; did you mean localhost?"),
+            (["audit", "--limit", "zz"], "'zz'; ./hostproof audit -i INVENTORY --list-hosts lists"),
+            (["audit", "--limit", "zz*"], "is 'zz*'; ./hostproof audit -i INVENTORY"),
+            (["verify", "--limit", "all:!localhost"], "--limit: 'all:!localhost' leaves no host"),
         ],
     )
     def test_ends_with_1_before_anything_runs(self, hostproof, arguments, message):

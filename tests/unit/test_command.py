@@ -166,13 +166,16 @@ class TestNamesThatDoNotExist:
             ("db01.example.com,db02x,web", ["'db02x'; did you mean db02.example.com?"]),
             ("databses", ["'databses'; did you mean databases?"]),
             ("databases:!db1", ["'db1'; did you mean db01.example.com?"]),
-            ("all:&zzzzzz", ["'zzzzzz'; ansible-inventory --graph lists them"]),
+            (
+                "all:&zzzzzz",
+                ["'zzzzzz'; ./hostproof audit -i INVENTORY --list-hosts lists the hosts"],
+            ),
             ("db0[1:2]*", []),
             ("*", []),
             ("~db.*", []),
             ("@retry", []),
             ("fe80::1", []),
-            ("zz*", ["'zz*'; ansible-inventory --graph lists them"]),
+            ("zz*", ["'zz*'; ./hostproof audit -i INVENTORY --list-hosts lists the hosts"]),
         ],
     )
     def test_words_of_limit(self, tmp_path, limit, said):

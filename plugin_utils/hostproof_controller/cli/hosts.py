@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..layout import ROOT
+from ..report.text import LISTS_HOSTS, as_typed
 from . import meant
 from .command import Refused
 
@@ -36,23 +37,29 @@ def unknown_words(limit: str, names: Iterable[str], matches: Any) -> list[str]:
             hint = "" if _PATTERN.search(word) else meant.did_you_mean(word, known, 0)
             said.append(
                 f"--limit: no host or group of the inventory is {meant.quoted(word)}"
-                f"{hint or '; ansible-inventory --graph lists them'}"
+                f"{hint or f'; {as_typed(LISTS_HOSTS)} lists the hosts'}"
             )
     return said
 
 
-def unknown_in_limit(sources: list[str], limit: str) -> list[str]:
-    """The same for an inventory that is yet to be read."""
+def why_no_host(sources: list[str], limit: str) -> list[str]:
+    """Why a limit leaves no host of an inventory that is yet to be read; nothing where it does."""
     from ansible.errors import AnsibleError
     from ansible.inventory.manager import InventoryManager
     from ansible.parsing.dataloader import DataLoader
 
     try:
         inventory = InventoryManager(loader=DataLoader(), sources=sources)
-        return unknown_of(inventory, limit)
+        said = unknown_of(inventory, limit)
+        inventory.subset(limit)
+        if said or inventory.get_hosts("all"):
+            return said
     except (AnsibleError, OSError):
         # What is wrong with it Ansible has said already.
         return []
+    return [
+        f"--limit: {meant.quoted(limit)} leaves no host; {as_typed(LISTS_HOSTS)} lists them all"
+    ]
 
 
 def hosts_and_groups(sources: list[str], limit: str) -> tuple[list[str], dict[str, list[str]]]:

@@ -213,8 +213,8 @@ class _Play:
         verb = self.verb
         if code == 99:
             code = EXIT_INTERRUPTED
-        if code == 1 and self.given["limit"]:
-            self._say_unknown_hosts()
+        if code == 1 and self.given["limit"] and self._limit_leaves_no_host():
+            return EXIT_USAGE
         judges = verb in ("audit", "verify") or self.gate
         if code not in (0, 2, 4, EXIT_INTERRUPTED) and not (code == 1 and judges):
             return EXIT_USAGE
@@ -262,9 +262,9 @@ class _Play:
 
         return judge([str(ledger), str(report)]) == 0
 
-    def _say_unknown_hosts(self) -> None:
-        """What --limit may have meant, where it left no host."""
-        from .hosts import unknown_in_limit
+    def _limit_leaves_no_host(self) -> bool:
+        """Nothing was asked and there is nothing to report: what --limit may have meant is said."""
+        from .hosts import why_no_host
 
         sources = self.given["inventory"] or [
             self.environment.get("ANSIBLE_INVENTORY") or str(ROOT / "inventories/local")
@@ -272,8 +272,10 @@ class _Play:
         if self.evidence:
             sources = [str(ROOT / "inventories/evidence.py")]
             os.environ["HOSTPROOF_EVIDENCE"] = str(self.evidence)
-        for sentence in unknown_in_limit(sources, self.given.last("limit") or ""):
+        said = why_no_host(sources, self.given.last("limit") or "")
+        for sentence in said:
             complain(sentence)
+        return bool(said)
 
 
 def _passed_on(option: str, value: str) -> Path:

@@ -17,6 +17,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ..latency import baseline
 from ..latency.comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, Stability
 from ..latency.verdict import INCONCLUSIVE, WORSE, median
+from ..report.text import LISTS_HOSTS, as_typed
 
 LEDGER = "gate.json"
 SCHEMA = 1
@@ -100,7 +101,7 @@ def check_controls(
         if excludes and name not in hosts and name not in groups:
             raise Refused(
                 f"{part!r} in latency_gate_controls is no host and no group of the inventory: "
-                "correct it, or leave it out (ansible-inventory --graph lists hosts and groups)"
+                f"correct it, or leave it out ({as_typed(LISTS_HOSTS)} lists the hosts)"
             )
         # To exclude a group in which nobody is takes nothing away.
         if not excludes and name not in filled:
@@ -108,8 +109,8 @@ def check_controls(
     if lost or not matched:
         raise Refused(
             "latency_gate_controls matches no host of the inventory: {0!r}; hosts that must not "
-            "change would count as changed: correct it, or leave it out (ansible-inventory --graph "
-            "lists hosts and groups)".format(", ".join(lost or patterns))
+            "change would count as changed: correct it, or leave it out ({1} lists the "
+            "hosts)".format(", ".join(lost or patterns), as_typed(LISTS_HOSTS))
         )
 
 

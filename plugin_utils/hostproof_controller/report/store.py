@@ -30,7 +30,7 @@ from ansible.module_utils.hostproof.finding import (
 
 from ..cluster.nodes import COMPLETE, SESSIONS, is_same
 from .findings import SINCE_2, Equals, Shared, key_problem, problem_of_finding
-from .text import shorten
+from .text import LISTS_HOSTS, shorten
 from .verdict import Tally, host_verdict
 from .waivers import WAIVERS_HOST
 
@@ -821,14 +821,18 @@ def _has_no_before(finding: dict[str, Any]) -> bool:
     return finding["check"] in _ABOUT_A_CHANGE and finding["status"] == SKIP
 
 
+#: By the command that whoever reads a report has.
+_ASK_AGAIN = "./hostproof audit -i INVENTORY --limit {0} -vvv"
+
+
 def _no_answer(line: dict[str, Any]) -> dict[str, Any]:
     """The finding that a result without findings amounts to."""
     if line["outcome"] == "unreachable":
         check, actual = _REACHABLE, "no connection"
-        fix = "ansible -m ansible.builtin.ping {0}".format(line["host"])
+        fix = _ASK_AGAIN.format(line["host"]) + "   # shows how it connects"
     else:
         check, actual = _JUDGED, "no control answered"
-        fix = "./hostproof audit --limit {0} -vvv".format(line["host"])
+        fix = _ASK_AGAIN.format(line["host"])
     desired = "the host answers" if line["outcome"] == "unreachable" else "every control answers"
     return _error(check, desired, actual, fix, line["message"])
 
@@ -837,7 +841,7 @@ def _about_run(results: Results) -> list[Part]:
     """What the lines cannot say themselves: that some, or all, of them are missing."""
     problems = []
     if not results.hosts and not results.about:
-        fix = "read what Ansible said above; ansible-inventory --graph lists the hosts"
+        fix = f"read what Ansible said above; {LISTS_HOSTS} lists the hosts"
         problems.append(_error(_MATCHED, "at least 1 host", "0 hosts", fix, None))
     for run in results.runs:
         if run.answered < run.hosts:
@@ -845,7 +849,7 @@ def _about_run(results: Results) -> list[Part]:
                 f"Run {run.id} was cut short: nothing is known about {run.hosts - run.answered} "
                 f"of its {run.hosts} hosts."
             )
-            fix = "./hostproof audit --limit HOSTS   # the hosts that are missing"
+            fix = "./hostproof audit -i INVENTORY --limit HOSTS   # the hosts that are missing"
             asked, got = f"{run.hosts} hosts", f"{run.answered} hosts"
             problems.append(_error(_FINISHED, asked, got, fix, why))
     return [Part(pseudo_line(results, RUN_HOST), problems)] if problems else []

@@ -54,6 +54,10 @@ def as_typed(advice: str) -> str:
     return _BY_PLAYBOOK.sub(rf"ansible-playbook {COLLECTION}\1", advice)
 
 
+#: How somebody sees which hosts there are; without ./hostproof it is ansible-playbook's option too.
+LISTS_HOSTS = "./hostproof audit -i INVENTORY --list-hosts"
+
+
 def remembered(function: Callable[[str], str]) -> Callable[[str], str]:
     """The same function, which knows its answers to the short texts that come again and again."""
     kept = lru_cache(maxsize=8192)(function)
