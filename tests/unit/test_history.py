@@ -226,6 +226,19 @@ class TestCommand:
         assert "Mean time to fix: 24 h 00 min (1)" in text
         assert "\x1b" not in text
 
+    @pytest.mark.parametrize("columns", [50, 60, 80, 120])
+    def test_a_date_and_a_run_stay_whole_on_a_narrow_terminal(
+        self, reports, capsys, monkeypatch, columns
+    ):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert command.main(["history", reports]) == 0
+        text = capsys.readouterr().out
+        assert max(map(len, text.splitlines())) <= columns
+        assert "2026-11-01T" in text
+        for run in Path(reports).iterdir():
+            assert run.name in text
+        assert re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", text)
+
     def test_of_the_folder_that_runs_write_to(self, reports, capsys, monkeypatch):
         monkeypatch.setenv("HOSTPROOF_REPORTS", reports)
         assert command.main(["history", "--format", "json"]) == 0

@@ -10,9 +10,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..report.text import one_line, printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 #: What a spreadsheet would calculate where somebody opens a CSV file.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -67,22 +70,38 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], wraps: int = -1) 
     """A table with a head; a cell that is a status or a severity has its colour.
 
     ``wraps`` is the column that is broken where the terminal is narrow; the others stay whole.
+    Where there is no room for that, each row becomes some lines, one for each column.
     """
+    cells = [[one_line(cell) for cell in row] for row in rows]
+    told = console()
+    last = wraps % len(heads)
+    for shown in (heads, [head.replace(" ", "\n") for head in heads]):
+        lines = [[*head.split("\n"), *column] for head, *column in zip(shown, *cells, strict=True)]
+        longest = [max(map(len, column)) for column in lines]
+        if sum(longest) - longest[last] + 2 * len(heads) + min(longest[last], 20) <= told.width:
+            _show(_grid(shown, cells, last))
+            return
+    records = [[*zip(heads, row, strict=True), ("", "")] for row in cells]
+    _show(_grid(None, [pair for record in records for pair in record][:-1], 1))
+
+
+def _grid(heads: Sequence[str] | None, cells: Iterable[Sequence[str]], folded: int) -> Table:
+    """The table or, without heads, pairs of a name and its value; ``folded`` may be broken."""
     from rich.table import Table
     from rich.text import Text
 
-    cells = [[one_line(cell) for cell in row] for row in rows]
+    rows = [[Text(cell, style=STYLES.get(cell, "")) for cell in row] for row in cells]
     shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    shown.show_header = heads is not None
+    for place, head in enumerate(heads or ("", "")):
+        shown.add_column(head, overflow="fold", no_wrap=place != folded)
+    for row in rows:
+        shown.add_row(*row)
+    return shown
+
+
+def _show(shown: Table) -> None:
     told = console()
-    last = wraps % len(heads)
-    longest = [max(map(len, (head, *column))) for head, *column in zip(heads, *cells, strict=True)]
-    others = sum(longest) - longest[last] + 2 * len(heads)
-    for place, head in enumerate(heads):
-        # On a narrow terminal each gives way, or the one would have no room at all.
-        whole = place != last and others + 20 <= told.width
-        shown.add_column(head, overflow="fold", no_wrap=whole)
-    for row in cells:
-        shown.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
     with told.capture() as captured:
         told.print(shown)
     print("\n".join(line.rstrip() for line in captured.get().splitlines()), flush=True)
