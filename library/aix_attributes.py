@@ -85,7 +85,7 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-values:
+configured:
   description: Each attribute as the configuration database holds it after the task.
   returned: always
   type: dict

@@ -422,7 +422,7 @@ def shown(device: Device) -> Dict[str, Any]:
     """The results of a task."""
     legal = device.odm.legal
     return {
-        "values": device.odm.values,
+        "configured": device.odm.values,
         "running": if_known(device.running, {}),
         "legal": {
             name: None if isinstance(legal[name], HostproofError) else str(legal[name])

@@ -120,7 +120,7 @@ class TestBoth:
         assert not done.failed, done.results
         assert done.results["changed"]
         assert done.results["prior"] == {"maxpout": "33", "minpout": "24", "maxuproc": "2048"}
-        assert done.results["values"] == {"maxpout": "8193", "minpout": "4096", "maxuproc": "16384"}
+        assert done.results["configured"] == {"maxpout": "8193", "minpout": "4096", "maxuproc": "16384"}
         assert done.results["running"] == {"maxpout": "8193", "minpout": "4096"}
         assert host.chdevs() == ["chdev -l sys0 -a maxpout=8193 -a minpout=4096 -a maxuproc=16384"]
         apply.revert(host.journal.transactions("aix_attributes"), host.journal, Writer())
@@ -239,7 +239,7 @@ class TestBoth:
         done = run("sys0", attributes={"maxpout": 513})
         assert not done.failed, done.results
         assert done.results["prior"] == {"maxpout": "33"}
-        assert done.results["running"] == done.results["values"] == {"maxpout": "513"}
+        assert done.results["running"] == done.results["configured"] == {"maxpout": "513"}
         assert host.chdevs() == ["chdev -l sys0 -a maxpout=513"]
 
 
@@ -270,7 +270,7 @@ class TestWords:
     def test_reading(self, host, run):
         done = run("hdisk1", "label", "queue_depth")
         assert done.results["changed"] is False
-        assert done.results["values"] == {"label": "redo logs", "queue_depth": "20"}
+        assert done.results["configured"] == {"label": "redo logs", "queue_depth": "20"}
         assert done.results["legal"]["queue_depth"] == "1 to 256 in steps of 1"
         assert done.results["running"] == {}
 

@@ -17,7 +17,7 @@ def before(box):
 
 def test_it_reads(aix_attributes, before):
     told = aix_attributes(device="hdisk1", names=["label", "queue_depth"])
-    assert told["values"] == {"label": "redo logs", "queue_depth": "20"}
+    assert told["configured"] == {"label": "redo logs", "queue_depth": "20"}
     assert not told["changed"]
 
 
@@ -47,7 +47,7 @@ def test_several_are_one_change_and_prior_is_the_way_back(box, aix_attributes, b
 def test_a_mark_that_only_the_database_has_takes_the_other_with_it(box, aix_attributes, before):
     box.run("chdev -l sys0 -a maxpout=8193 -P")
     changed = aix_attributes(device="sys0", attributes={"maxpout": 8193, "minpout": 4096})
-    assert changed["values"] == changed["running"] == {"maxpout": "8193", "minpout": "4096"}
+    assert changed["configured"] == changed["running"] == {"maxpout": "8193", "minpout": "4096"}
     back = aix_attributes(device="sys0", attributes={"maxpout": 33, "minpout": 24})
     assert back["changed"]
     assert box.layers() == before

@@ -39,7 +39,7 @@ FOLDERS = {
     "docs": "docs",
     "tests/sanity": "tests/sanity",
 }
-FILES = ("LICENSE", "README.md", "CHANGELOG.md")
+FILES = ("LICENSE", "README.md", "CHANGELOG.md", "tests/config.yml")
 
 #: Of another installation: links to folders of the checkout, what Python and we keep.
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".cache", "images", "completion")
