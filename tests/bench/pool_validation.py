@@ -8,15 +8,24 @@ and after the revert of what pool_validation's apply made of the foreground. The
 rounds, so that other work on this machine disturbs them alike. Then every session of a pool is
 killed, and 20 requests follow: how many got a dead connection. --requests N in each round.
 
+The same is measured without any application, too: one session of jboss-cli tests a connection of
+the pool (test-connection-in-pool: a checkout, and nothing asked on it) and reads an attribute, in
+turns, and each answer is timed when it comes. The difference of both medians is the checkout.
+
 Expected: the p50 of the background is lower than that of the foreground by a round trip that was
 measured in the same run (a statement's p50), less a tenth of it; unset and reverted are the
 foreground's within half of one, and what was applied is the background's; after the kill nothing
-fails in the foreground, and something in the background.
+fails in the foreground, and something in the background. jboss-cli sees the checkout of the
+foreground within a third of what the application sees, and of the background less than a third of
+the round trip.
 """
 
 import argparse
+import shutil
+import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 
@@ -30,6 +39,7 @@ ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
 import parts  # noqa: E402
 from ansible.module_utils.hostproof import apply  # noqa: E402
 from ansible.module_utils.hostproof.controls import CONTROLS, planner  # noqa: E402
+from ansible.module_utils.hostproof.controls.pool_validation import facts  # noqa: E402
 from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
 from ansible.module_utils.hostproof.journal import Journal  # noqa: E402
 from ansible.module_utils.hostproof.writer import Writer  # noqa: E402
@@ -40,6 +50,8 @@ from machines.needs import finish  # noqa: E402
 NAME = "pool_validation"
 ROUNDS = 5
 AFTER = 20
+#: Connections that jboss-cli tests, of which the first are its own warming up.
+TESTED, WARMING = 200, 50
 #: Longer than the run: no round of the background repairs anything.
 SELDOM = 3600000
 SQL = "select 42"
@@ -73,6 +85,7 @@ def main() -> int:
         print_table(found)
         score = Score()
         judge(found, score)
+        judge_outside(server, found, score)
         killed(server, database, score)
     print(score.summary())
     return score.exit_code()
@@ -144,6 +157,42 @@ def judge(found: Timings, score: Score) -> None:
     for name, like in ((UNSET, FRONT), ("applied", BEHIND), ("reverted", FRONT)):
         met = abs(p50[name] - p50[like]) < trip / 2
         expect(score, f"{name} is the {like}", met)
+
+
+def outside(server: parts.WildFly, pool: str) -> float:
+    """Milliseconds of a checkout (median), as jboss-cli sees it; below zero is noise."""
+    given = default_policy(NAME) | {"servers": [server.policy()]}
+    (asked,) = CONTROLS[NAME].policy_from(given).servers
+    trivial = ":read-attribute(name=launch-type)"
+    tested = f"/subsystem=datasources/data-source={pool}:test-connection-in-pool"
+    java = str(Path(shutil.which("java") or "java").resolve())
+    argv = facts.command(asked, "checkouts", java, [trivial, tested] * TESTED, 60).argv
+    answered = []
+    with subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, user=parts.ACCOUNT, env={}
+    ) as session:
+        assert session.stdout is not None
+        for line in session.stdout:
+            # An object ends in the first column, and nothing within one does.
+            if line.startswith(b"}"):
+                answered.append(time.monotonic())
+    if session.returncode or len(answered) != 2 * TESTED:
+        raise RuntimeError(f"jboss-cli: {len(answered)} answers, exit code {session.returncode}")
+    took = [1000 * (end - begin) for begin, end in zip(answered, answered[1:], strict=False)]
+    return median(took[0::2][WARMING:]) - median(took[1::2][WARMING:])
+
+
+def judge_outside(server: parts.WildFly, found: Timings, score: Score) -> None:
+    print(f"The checkout as jboss-cli sees it, {TESTED - WARMING} of each pool (p50, ms):")
+    told = {pool: outside(server, pool) for pool in (FRONT, UNSET, BEHIND)}
+    for pool, checkout in told.items():
+        print(f"  {pool:<12} {checkout:>10.2f}")
+    trip = median(row[1] for row in found[BEHIND])
+    for pool in (FRONT, UNSET):
+        seen = median(row[0] for row in found[pool])
+        near = abs(told[pool] - seen) < seen / 3
+        expect(score, f"jboss-cli sees the checkout of {pool} as the application does", near)
+    expect(score, "it sees no round trip in the background", told[BEHIND] < trip / 3)
 
 
 def killed(server: parts.WildFly, database: parts.Database, score: Score) -> None:
