@@ -150,6 +150,9 @@ class TestNamesThatDoNotExist:
             (["audit", "-i", f"{LOCAL}s"], "did you mean local?"),
             (["compare", "--baseline", LOCAL, "--evidence", "/"], "--evidence goes with audit"),
             (["record", "--gate"], "--gate goes with apply and revert"),
+            (["report", "x", "--format", "cvs"], "--format: there is no 'cvs'; did you mean csv?"),
+            (["report", "x", "--format", "zz"], "--format: there is no 'zz'; there are csv, mark"),
+            (["completion", "bsh"], "there is no 'bsh'; did you mean bash?"),
         ],
     )
     def test_are_said_before_anything_runs(self, capsys, monkeypatch, typed, said):

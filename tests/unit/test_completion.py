@@ -94,7 +94,7 @@ def test_is_printed(capsys, shell):
 
 def test_of_another_shell(capsys):
     assert command.main(["completion", "csh"]) == 1
-    assert "'csh' is not one of" in capsys.readouterr().err
+    assert "there is no 'csh'; " in capsys.readouterr().err
 
 
 class TestManPage:

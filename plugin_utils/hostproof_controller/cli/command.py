@@ -164,9 +164,22 @@ def parse(verb: Verb, typed: Sequence[str]) -> Given | None:
         words = given[argument.name.lower()]
         if argument.most is not None and len(words) > argument.most:
             given.extra = list(words[argument.most :])
+    _refuse_other_choices(given)
     if not any(option.passed for option in verb.options):
         given.refuse_extra()
     return given
+
+
+def _refuse_other_choices(given: Given) -> None:
+    """Refused where a value is none of those that its option or argument has."""
+    verb = given.verb
+    places = [(one.names[-1], one.key, one.choices) for one in verb.options]
+    places += [(verb.name, one.name.lower(), one.choices) for one in verb.arguments]
+    for where, key, choices in places:
+        for word in given[key] if choices else ():
+            if word not in choices:
+                hint = meant.did_you_mean(word, choices) or f"; there are {', '.join(choices)}"
+                raise Refused(f"{where}: there is no {meant.quoted(word)}{hint}")
 
 
 def _click_option(option: Option) -> Any:
@@ -178,8 +191,6 @@ def _click_option(option: Option) -> Any:
     else:
         shown = "|".join(option.choices) or option.value
         more.update(multiple=True, metavar=shown)
-        if option.choices:
-            more["type"] = click.Choice(option.choices)
     return click.Option([*option.names, option.key], **more)
 
 
@@ -191,7 +202,6 @@ def _click_argument(argument: Argument) -> Any:
         nargs=-1,
         required=bool(argument.least),
         metavar=argument.name,
-        type=click.Choice(argument.choices) if argument.choices else click.STRING,
     )
 
 

@@ -158,7 +158,11 @@ def _query(options: argparse.Namespace, waivers: list[Waiver] | None) -> Any:
         _complain(note)
     if waivers is not None:
         results = with_waivers(results, waivers, datetime.date.today(), check_ids())
-    return expression.search(flat_findings(results))
+    findings = flat_findings(results)
+    found = expression.search(findings)
+    for sentence in expression.unknown_fields(findings):
+        _complain(sentence)
+    return found
 
 
 if __name__ == "__main__":

@@ -6,12 +6,13 @@ An expression is a small program: a few characters can ask for more than a machi
 thousand brackets for more than an interpreter's stack. Both are refused in a sentence.
 """
 
+import difflib
 import json
 from typing import Any
 
 from ansible.module_utils.hostproof.errors import HostproofError
 
-from .text import shorten
+from .text import one_line, shorten
 
 #: Characters of an expression. The longest of the docs has 90.
 MOST_TEXT = 4096
@@ -55,6 +56,20 @@ class Expression:
             raise self._refused(problem) from problem
         return found
 
+    def unknown_fields(self, findings: list[dict[str, Any]]) -> list[str]:
+        """A sentence for each field that no finding has: misspelt, it finds nothing silently."""
+        if not findings:
+            return []
+        known = _keys(findings)
+        return [
+            f"--query: no finding of this run has a field {shorten(one_line(name), 100)!r}"
+            + "".join(
+                f"; did you mean {one_line(near)}?"
+                for near in difflib.get_close_matches(name, sorted(known), 1)
+            )
+            for name in sorted(_names(self._parsed) - known)
+        ]
+
     def _refused(self, problem: object) -> HostproofError:
         said = shorten(" ".join(str(problem).split()), 500)
         return HostproofError(f"--query {shorten(self._text, 200)!r}: {said}")
@@ -62,6 +77,35 @@ class Expression:
 
 class TooMuch(Exception):
     """There are more values than are given."""
+
+
+def _names(parsed: dict[str, Any]) -> set[str]:
+    """The fields that a parsed expression reads, without those that it makes itself."""
+    read: set[str] = set()
+    made: set[str] = set()
+    left = [parsed]
+    while left:
+        node = left.pop()
+        if node["type"] == "field":
+            read.add(node["value"])
+        elif node["type"] == "key_val_pair":
+            made.add(node["value"])
+        left.extend(child for child in node["children"] if isinstance(child, dict))
+    return read - made
+
+
+def _keys(findings: Any) -> set[str]:
+    """The keys of objects at any depth."""
+    found: set[str] = set()
+    left = [findings]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            found.update(one)
+            left.extend(one.values())
+        elif isinstance(one, list):
+            left.extend(one)
+    return found
 
 
 def as_json(found: Any) -> str:

@@ -206,6 +206,22 @@ def test_a_query_prints_json_and_writes_nothing(elsewhere, capsys):
     assert sorted(content(folder)) == ["findings.jsonl"]
 
 
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("[?statu=='fail'].host", ["has a field 'statu'; did you mean status?"]),
+        ("[?status=='none'].{a: host, b: zzzz} | [].a", ["has a field 'zzzz'"]),
+        ("[?status=='fail'].{what: check} | [].what", []),
+    ],
+)
+def test_a_field_that_no_finding_has_is_said_beside_what_is_found(elsewhere, capsys, query, said):
+    folder = write_folder(elsewhere / "run", [make_line("db01", [finding()])])
+    assert command.main([str(folder), "--query", query]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(said)
+    assert all(line.endswith(words) for line, words in zip(lines, said, strict=True))
+
+
 @pytest.mark.parametrize("query", ["[?status=", "nosuchfunction(@)", "length(`1`)"])
 def test_a_wrong_query_is_said_in_one_line(elsewhere, capsys, query):
     folder = write_folder(elsewhere / "run", fleet(1))
