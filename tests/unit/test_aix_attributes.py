@@ -120,7 +120,11 @@ class TestBoth:
         assert not done.failed, done.results
         assert done.results["changed"]
         assert done.results["prior"] == {"maxpout": "33", "minpout": "24", "maxuproc": "2048"}
-        assert done.results["configured"] == {"maxpout": "8193", "minpout": "4096", "maxuproc": "16384"}
+        assert done.results["configured"] == {
+            "maxpout": "8193",
+            "minpout": "4096",
+            "maxuproc": "16384",
+        }
         assert done.results["running"] == {"maxpout": "8193", "minpout": "4096"}
         assert host.chdevs() == ["chdev -l sys0 -a maxpout=8193 -a minpout=4096 -a maxuproc=16384"]
         apply.revert(host.journal.transactions("aix_attributes"), host.journal, Writer())
