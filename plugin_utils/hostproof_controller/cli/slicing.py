@@ -95,7 +95,7 @@ def _run_lane(jobs: Sequence[Job], folder: Path, asked: Asked, interrupted: Sequ
     for job in jobs:
         if not interrupted:
             say(f"{job.name}: {len(job.hosts)} hosts")
-            job.run(folder, asked)
+            job.run(folder, asked, interrupted)
             say(f"{job.name} has ended")
         job.was_interrupted = bool(interrupted)
 

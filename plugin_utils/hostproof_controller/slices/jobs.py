@@ -21,6 +21,7 @@ from typing import NamedTuple
 from ..layout import ROOT
 from ..report.text import one_line, printable, shorten
 from ..runs import INVENTORIES
+from . import ending
 from .nodes import Node
 
 #: What a playbook needs of the checkout.
@@ -79,13 +80,14 @@ class Job:
         self._folder = Path()
         self._ended: list[_Ended] = []
 
-    def run(self, above: Path, asked: Asked) -> None:
-        """Run it to its end, whatever that is; why_lost() tells what it was."""
+    def run(self, above: Path, asked: Asked, interrupted: Sequence[int]) -> None:
+        """Run it to its end, whatever that is; why_lost() tells what it was. ``interrupted`` is no
+        longer empty when it is to end early."""
         self.began = True
         self._folder = above / self.file_name.removesuffix(".log")
         try:
             self._prepare(asked)
-            self._pipe(self._commands(asked), asked.environment)
+            self._pipe(self._commands(asked), asked.environment, interrupted)
         except OSError as problem:
             what = problem.filename or "what it needs"
             said = f"{what} could not be used: {problem.strerror or problem}"
@@ -143,7 +145,12 @@ class Job:
             "ansible-runner process": [runner, "process", folder, "--ident", _IDENT],
         }
 
-    def _pipe(self, commands: Mapping[str, Sequence[str]], environment: Mapping[str, str]) -> None:
+    def _pipe(
+        self,
+        commands: Mapping[str, Sequence[str]],
+        environment: Mapping[str, str],
+        interrupted: Sequence[int],
+    ) -> None:
         with ExitStack() as opened:
             running: list[tuple[str, subprocess.Popen[bytes]]] = []
             before = None
@@ -156,6 +163,8 @@ class Job:
                     stdin=before or subprocess.DEVNULL,
                     stdout=said if last else subprocess.PIPE,
                     stderr=said,
+                    # Ctrl-C is passed on in order; ssh is told by the terminal, which it may need.
+                    start_new_session=self.node is None,
                 )
                 if before:
                     # Whoever writes to it must learn that its reader is gone.
@@ -163,7 +172,7 @@ class Job:
                 before = process.stdout
                 running.append((name, process))
             for name, process in running:
-                code = process.wait()
+                code = ending.wait(process, interrupted)
                 if code:
                     how = f"ended with {code}" if code > 0 else f"was ended by signal {-code}"
                     said_last = ": ".join([f"{name} {how}", *self._last_line(name)])
