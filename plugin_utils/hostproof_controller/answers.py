@@ -35,7 +35,7 @@ KEYS = {
     "record_evidence": ("evidence", "readings", "hostproof", "remarks"),
     "measure_latency": ("windows", "remarks", "table"),
     "change_journal": ("applies",),
-    "aix_attributes": ("changed", "diff", "values", "prior", "running", "legal"),
+    "aix_attributes": ("changed", "diff", "configured", "prior", "running", "legal"),
     "latency_disk": ("changed", "windows", "first_pass", "remarks", "table"),
     "latency_report": ("changed", "kind", "windows", "figures", "remarks", "table"),
     "latency_responder": ("changed", "address", "port", "pid", "ended"),
