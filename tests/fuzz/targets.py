@@ -8,6 +8,11 @@ from typing import Any
 import snmp_agents  # type: ignore[import-not-found]
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers import ellipsis_marks, glob_pattern, number, size
+from ansible.module_utils.hostproof.parsers.java_pools import (
+    pool_properties,
+    pools,
+    tomcat_resources,
+)
 from ansible.module_utils.hostproof.parsers.jboss import cli_answers, datasources_xml
 from ansible.module_utils.hostproof.parsers.kernel import (
     bracketed,
@@ -223,6 +228,9 @@ PARSERS: list[tuple[Callable[[str], Any], str]] = [
     (slob_conf.parse, "latency/slob-made-up.conf"),
     (datasources_xml.parse, "pool_validation/standalone.xml"),
     (datasources_xml.from_kept, "[]"),
+    (tomcat_resources.parse, "pool_validation/tomcat-context-made-up.xml"),
+    (pool_properties.parse, "pool_validation/application-made-up.properties"),
+    (pools.from_kept, "[]"),
     (lambda text: cli_answers.parse(text, 5), "pool_validation/answers.json"),
     (statspack.parse, "latency/statspack-made-up.txt"),
     (statspack.parse, "latency/statspack-11.2-lobs-made-up.txt"),

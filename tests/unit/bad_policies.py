@@ -497,6 +497,12 @@ CASES = {
         ("SALES: hosts must be a list of names",),
         entry=True,
     ),
+    "pool_file": Bad(
+        "pool_validation",
+        {"pool_validation_files": [{"name": "web", "file": "/srv/app/application.yml"}]},
+        ("must end in .xml or .properties", "application.yml"),
+        entry=True,
+    ),
     "pool_probe": Bad(
         "pool_validation",
         {"pool_validation_round_trip_probe": "db1:1521"},

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What application servers say of their data sources, and what their files do.
+"""What application servers say of their data sources, and what their files and others' do.
 
 The server is asked through the classes of jboss-cli as the account that runs it: who may read its
 folder of challenges may ask (local authentication). The script jboss-cli.sh would look for its home
@@ -16,11 +16,13 @@ from ...command import Command, state_of
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
 from ...latency import budget
+from ...parsers.java_pools import pool_properties, pools, tomcat_resources
+from ...parsers.java_pools.pools import PoolSource
 from ...parsers.jboss import cli_answers, datasources_xml
 from ...parsers.jboss.cli_answers import Item
 from ...parsers.jboss.datasources_xml import ATTRIBUTES, DataSource
 from ...parsers.number import integer
-from .policy import DOMAIN, Policy, Server
+from .policy import DOMAIN, Policy, PoolFile, Server
 
 #: Begins the key of what a probe measured.
 MEASURED = "windows:"
@@ -93,12 +95,14 @@ class App(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """One App for each server of the policy, and the milliseconds that a probe measured.
+    """One App for each server of the policy, the pools of each of its files, and the milliseconds
+    that a probe measured.
 
     ``round_trip`` is None where no probe is named.
     """
 
     apps: List[App]
+    files: List[Tuple[PoolFile, Answer[List[PoolSource]]]]
     round_trip: Optional[Answer[float]] = None
 
 
@@ -110,7 +114,13 @@ def asked(server: Server) -> str:
 def read(host: Host, policy: Policy) -> Facts:
     probe = policy.round_trip_probe
     trip = None if probe is None else attempt(_round_trip, host, probe)
-    return Facts([_read_app(host, server, policy) for server in policy.servers], trip)
+    files = [(one, attempt(_read_pools, host, one.file)) for one in policy.files]
+    return Facts([_read_app(host, one, policy) for one in policy.servers], files, trip)
+
+
+def _read_pools(host: Host, path: str) -> List[PoolSource]:
+    parse = tomcat_resources.parse if path.endswith(".xml") else pool_properties.parse
+    return pools.from_kept(host.read_text(path, lambda text: pools.kept(parse(text))))
 
 
 def _round_trip(host: Host, probe: str) -> float:
@@ -223,8 +233,8 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
     output = host.ask(wanted)
     state_of(wanted, output)  # raises what it says where it could not ask
     results = cli_answers.parse(output.stdout, len(operations))
-    pools = [_pool(item) for result in results[1:3] for item in cli_answers.items(result)]
-    shown = tuple(pool for pool, enabled in pools if enabled)
+    found = [_pool(item) for result in results[1:3] for item in cli_answers.items(result)]
+    shown = tuple(pool for pool, enabled in found if enabled)
     deployed = cli_answers.items(results[3])
     if server.mode == DOMAIN:
         states = [(_node_of(item), item.values) for item in cli_answers.items(results[0])]

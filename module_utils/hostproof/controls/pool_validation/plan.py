@@ -141,7 +141,7 @@ def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> 
         reason = f"{name} has no exception sorter: each dead connection would go back into the pool"
         refused.append(Refusal(reason + "; give sorter", None))
     if not policy.stale_ok:
-        sides = both_sides(policy.round_trip_ms, pool)
+        sides = both_sides(policy.round_trip_ms, pool.values.get("max-pool-size") or "20")
         refused.append(
             Refusal(f"{name}: the background hands out dead connections: {sides}", "stale_ok")
         )

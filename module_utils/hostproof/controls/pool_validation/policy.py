@@ -7,11 +7,11 @@ from typing import NamedTuple, Optional, Tuple
 
 from ...fields import checked_by, decimal, entries, flag, names, one_of, reader, whole_number
 from ...policy import PolicyValues
+from .ways import BACKGROUND, FOREGROUND
 
 NAME = "pool_validation"
 
 STANDALONE, DOMAIN = "standalone", "domain"
-FOREGROUND, BACKGROUND = "foreground", "background"
 
 
 def _name(given: PolicyValues, name: str) -> str:
@@ -59,6 +59,20 @@ class Server(NamedTuple):
     @property
     def folder(self) -> str:
         return self.base or f"{self.home}/{self.mode}"
+
+
+def _pool_file(given: PolicyValues, name: str) -> str:
+    path = given.absolute(name, given[name])
+    if not path.endswith((".xml", ".properties")):
+        raise given.error(name, f"must end in .xml or .properties, not {path[-80:]!r}")
+    return path
+
+
+class PoolFile(NamedTuple):
+    """A file of Tomcat, of HikariCP or of Spring Boot that tells of pools."""
+
+    name: str = checked_by(_name, "str")
+    file: str = checked_by(_pool_file, "path")
 
 
 def _class(given: PolicyValues, name: str) -> str:
@@ -109,6 +123,7 @@ class Policy(NamedTuple):
     """
 
     servers: Tuple[Server, ...] = entries(Server)
+    files: Tuple[PoolFile, ...] = entries(PoolFile)
     round_trip_probe: Optional[str] = checked_by(_probe, "str").none_for("none")
     round_trip_ms: Optional[float] = decimal(0.001, 60000).none_for("unknown")
     round_trip_warn_ms: float = decimal(0, 60000)

@@ -8,7 +8,7 @@ from ...checking import Skip, Verdict
 from ...finding import SKIP
 from .facts import Facts
 from .policy import Policy
-from .subjects import POOLS, Known, rules
+from .subjects import POOLS, AnyPool, rules
 
 LATER = "Pools are added up when the run has ended: see the database."
 
@@ -23,10 +23,10 @@ LATER = "Pools are added up when the run has ended: see the database."
     reference="Oracle Database Reference, PROCESSES (background processes count too)",
     each=POOLS,
 )
-def sessions(pool: Known, _facts: Facts, policy: Policy) -> Verdict:
-    name = f"{pool.app.server.name} {pool.pool.name}"
+def sessions(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
     for one in policy.databases:
-        if not one.pools or name in one.pools:
+        if not one.pools or pool.policy_name in one.pools:
+            sizes = pool.sizes()
             return Verdict(
                 SKIP,
                 LATER,
@@ -36,9 +36,9 @@ def sessions(pool: Known, _facts: Facts, policy: Policy) -> Verdict:
                     "clients": ",".join(one.clients),
                     "processes": one.processes,
                     "reserve": one.reserve,
-                    "minimum": pool.number("min-pool-size", "0"),
-                    "maximum": pool.number("max-pool-size", "20"),
-                    "wait_ms": pool.number("blocking-timeout-wait-millis", "30000"),
+                    "minimum": sizes.minimum,
+                    "maximum": sizes.maximum,
+                    "wait_ms": sizes.wait_ms,
                 },
             )
     raise Skip("pool_validation_databases has no database for it.")
@@ -55,5 +55,5 @@ def sessions(pool: Known, _facts: Facts, policy: Policy) -> Verdict:
     each=POOLS,
     because_of=("listener_rate_limit.rate_bound",),
 )
-def storm(_pool: Known, _facts: Facts, _policy: Policy) -> Verdict:
+def storm(_pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
     raise Skip(LATER)

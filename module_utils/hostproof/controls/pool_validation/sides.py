@@ -4,8 +4,6 @@
 
 from typing import Optional
 
-from .facts import Pool
-
 CHECKER, SQL = "valid-connection-checker-class-name", "check-valid-connection-sql"
 SORTER, FLUSH = "exception-sorter-class-name", "flush-strategy"
 MATCH, BEHIND, MILLIS = "validate-on-match", "background-validation", "background-validation-millis"
@@ -18,14 +16,13 @@ BOTH_SIDES = (
 )
 
 
-def both_sides(trip: Optional[float], pool: Pool) -> str:
-    """The same with the numbers of one pool; ``trip`` is the round trip in ms."""
+def both_sides(trip: Optional[float], most: str) -> str:
+    """The same with the numbers of one pool: the round trip in ms, and its maximum size."""
     saved = "one round trip (pool_validation_round_trip_ms is unknown)"
     if trip is not None:
         saved = f"{trip:g} ms"
-    most = pool.values.get("max-pool-size") or "20"
     return (
         f"{BOTH_SIDES}. The background saves {saved} a request; after a failover up to {most} "
-        "requests get a dead connection (max-pool-size), 1 with EntirePool and a sorter that "
+        "requests get a dead connection (the maximum size), 1 with EntirePool and a sorter that "
         "knows the error"
     )

@@ -2,51 +2,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the rules of pool_validation judge one by one: application servers, and their pools."""
 
-from typing import List, NamedTuple, Optional, Tuple, Union
+from typing import List, Tuple, Union
 
 from ...answer import known
 from ...checking import Rules, Subjects
 from ...errors import HostproofError, Unanswered
-from ...parsers.number import decimal
 from .facts import DEPLOYED, WAITING, App, Facts, Node, Pool, asked, is_old
+from .file_pools import FilePool
+from .ironjacamar import Known
 from .policy import NAME, Policy
 
 _NONE = "pool_validation_servers names no application server."
+_NO_POOLS = "pool_validation_servers names no application server, pool_validation_files no file."
 
 rules = Rules(NAME)
 
 
-class Known(NamedTuple):
-    """A pool of a server that works by what it shows. ``old``: see facts.is_old."""
-
-    app: App
-    pool: Pool
-    old: Optional[bool]
-    evidence: Tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        return " ".join(
-            one for one in (self.app.server.name, self.pool.node, self.pool.name) if one
-        )
-
-    def value(self, name: str) -> Optional[str]:
-        """What is set; Unanswered for an expression, of which the server alone knows the value."""
-        if name in self.pool.values and self.pool.values[name] is None:
-            raise Unanswered(
-                self.evidence[0], f"{name} of {self.pool.name} is an expression, not a value"
-            )
-        return self.pool.values.get(name)
-
-    def number(self, name: str, default: str) -> float:
-        text = self.value(name) or default
-        try:
-            return decimal(text)
-        except ValueError:
-            raise Unanswered(self.evidence[0], f"{name} is {text[:40]!r}") from None
-
-    def is_set(self, name: str) -> bool:
-        return self.value(name) == "true"
+#: What the rules on pools take.
+AnyPool = Union[Known, FilePool]
 
 
 def evidence_of(app: App) -> Tuple[str, ...]:
@@ -58,13 +31,18 @@ def _apps(facts: Facts, _policy: Policy) -> List[App]:
     return facts.apps
 
 
-def _pools(facts: Facts, _policy: Policy) -> List[Union[Known, HostproofError]]:
-    found: List[Union[Known, HostproofError]] = []
+def _pools(facts: Facts, _policy: Policy) -> List[Union[AnyPool, HostproofError]]:
+    found: List[Union[AnyPool, HostproofError]] = []
     for app in facts.apps:
         try:
             found += _pools_of(app)
         except HostproofError as problem:
             found.append(problem)
+    for place, sources in facts.files:
+        if isinstance(sources, HostproofError):
+            found.append(sources)
+        else:
+            found += [FilePool(place.name, place.file, one) for one in sources]
     return found
 
 
@@ -99,7 +77,9 @@ def _waits(key: str, app: App, node: Node) -> Unanswered:
 SERVERS = Subjects(_apps, none=_NONE, name=lambda app: str(app.server.name), evidence=evidence_of)
 POOLS = Subjects(
     _pools,
-    none=lambda facts, policy: "No data source is enabled." if policy.servers else _NONE,
+    none=lambda facts, policy: (
+        "No data source is enabled." if policy.servers or policy.files else _NO_POOLS
+    ),
     name=lambda one: str(one.name),
     evidence=lambda one: one.evidence,
 )

@@ -10,9 +10,9 @@ by their names alone: the namespace differs by release.
 
 import json
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
-from xml.parsers import expat
 
 from ...errors import ParseError
+from .. import xml_events
 
 _WHAT = "XML of data sources"
 
@@ -40,7 +40,6 @@ CLASSES = {
 ATTRIBUTES = tuple(sorted(set(TEXTS.values()) | set(CLASSES.values())))
 
 _SOURCES = ("datasource", "xa-datasource")
-_DEEPEST = 64
 _MOST = 1000
 _LONGEST = 4096
 
@@ -67,10 +66,7 @@ class _Reader:
         self.text: Optional[List[str]] = None
 
     def begin(self, name: str, given: Dict[str, str]) -> None:
-        name = name.rpartition(":")[2]
         self.path.append(name)
-        if len(self.path) > _DEEPEST:
-            raise ParseError(_WHAT, f"elements are nested deeper than {_DEEPEST}")
         if name == "profile" and len(self.path) == 3:
             self.profile = given.get("name")
         elif name in _SOURCES and self.source is None and "datasources" in self.path[-2:-1]:
@@ -108,26 +104,10 @@ class _Reader:
             self.text = None
 
 
-def _refused(*_given: Any) -> None:
-    raise ParseError(_WHAT, "it declares a document type, which no such file does")
-
-
 def parse(text: str) -> List[DataSource]:
     """Every data source; ParseError for what is no XML, or is beyond the bounds."""
     reader = _Reader()
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    parser.StartElementHandler = reader.begin
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.data
-    parser.StartDoctypeDeclHandler = _refused
-    parser.EntityDeclHandler = _refused
-    try:
-        parser.Parse(text.encode("utf-8", "surrogateescape"), True)
-    except (expat.ExpatError, LookupError, ValueError) as problem:
-        # Neither the message nor the text of it: what is not well-formed may be a password.
-        line = problem.lineno if isinstance(problem, expat.ExpatError) else 0
-        raise ParseError(_WHAT, "it is not well-formed", line) from None
+    xml_events.read(_WHAT, text, reader.begin, reader.end, reader.data)
     return reader.found
 
 

@@ -1,0 +1,214 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Tomcat's JDBC pool, DBCP 2, HikariCP and UCP make of what a file says of them.
+
+How often each validates was counted on the pools themselves, behind a driver that counts what it is
+asked (tests/pools/test_other_pools.py); of UCP, which asks Oracle's driver in a way of its own, it
+is what Oracle's documents say. What runs, nothing here shows: the file is what a start would take.
+"""
+
+from typing import Callable, Dict, NamedTuple, Optional, Tuple
+
+from ...checking import Verdict
+from ...errors import Unanswered
+from ...parsers.java_pools.pools import (
+    DBCP2,
+    DEFAULTS,
+    HIKARICP,
+    TOMCAT_JDBC,
+    UCP,
+    PoolSource,
+)
+from ...parsers.number import decimal
+from .ways import BACKGROUND, FOREGROUND, NOTHING, Hazards, Mode, Sizes, cut_by_firewall
+
+#: Where HikariCP does not look at a connection that was used so many ms ago
+#: (com.zaxxer.hikari.aliveBypassWindowMs, a property of the Java that runs).
+_HIKARI_TRUSTS = 500
+
+_STATEMENTS = {
+    TOMCAT_JDBC: "validationQuery",
+    DBCP2: "validationQuery",
+    HIKARICP: "connectionTestQuery",
+    UCP: "sqlForValidateConnection",
+}
+#: Names of the minimum, the maximum, and what a request waits, with its milliseconds.
+_SIZES = {
+    TOMCAT_JDBC: ("minIdle", "maxActive", "maxWait", 1),
+    DBCP2: ("minIdle", "maxTotal", "maxWaitMillis", 1),
+    HIKARICP: ("minimumIdle", "maximumPoolSize", "connectionTimeout", 1),
+    UCP: ("minPoolSize", "maxPoolSize", "connectionWaitTimeout", 1000),
+}
+#: What a minimum is where it is not set, of those that take another attribute's value.
+_MINIMUM = {TOMCAT_JDBC: "initialSize", HIKARICP: "maximumPoolSize"}
+_REMEDIES = {
+    TOMCAT_JDBC: "set testOnBorrow, with a validationInterval that you can bear",
+    DBCP2: "set testOnBorrow, or testWhileIdle with timeBetweenEvictionRunsMillis",
+    UCP: "set validateConnectionOnBorrow, and what secondsToTrustIdleConnection you can bear",
+}
+#: Where a negative number stands for no bound.
+_NO_BOUND = 2147483647.0
+
+
+class FilePool(NamedTuple):
+    """A pool of a file. ``place`` is the name of the file in the policy."""
+
+    place: str
+    path: str
+    source: PoolSource
+
+    @property
+    def name(self) -> str:
+        return f"{self.place} {self.source.name}"
+
+    @property
+    def policy_name(self) -> str:
+        """As pool_validation_databases has it."""
+        return self.name
+
+    @property
+    def better_checker(self) -> str:
+        return "set no statement: the pool asks the driver then, as its makers advise"
+
+    @property
+    def remedy(self) -> str:
+        return _REMEDIES.get(self.source.kind, "")
+
+    @property
+    def evidence(self) -> Tuple[str, ...]:
+        return ("file:" + self.path,)
+
+    def _unknown(self, why: str) -> Unanswered:
+        return Unanswered(self.evidence[0], why)
+
+    def _value(self, name: str) -> str:
+        """What is set, or the default; Unanswered for what only the server resolves."""
+        if self.source.kind not in DEFAULTS:
+            kind = self.source.kind or "without a factory"
+            raise self._unknown(f"what {kind[:200]} makes of it is not known")
+        text = self.source.values.get(name) or DEFAULTS[self.source.kind][name]
+        if "${" in text:
+            raise self._unknown(f"{name} of {self.source.name} is an expression, not a value")
+        return text
+
+    def _number(self, name: str) -> float:
+        text = self._value(name)
+        try:
+            return decimal(text)
+        except ValueError:
+            raise self._unknown(f"{name} is {text[:40]!r}") from None
+
+    def _is_set(self, name: str) -> bool:
+        """As java.lang.Boolean takes it: all but "true" is false."""
+        return self._value(name).lower() == "true"
+
+    def mode(self) -> Mode:
+        kind = self.source.kind
+        if kind not in _MODES:
+            raise self._unknown(f"what {(kind or 'no factory')[:200]} makes of it is not known")
+        return _MODES[kind](self)
+
+    def placed(self, verdict: Verdict, told: Mode) -> Verdict:
+        """With what the next start takes."""
+        shown = [f"{name} {value}" for name, value in sorted(self.source.values.items())]
+        of_kind = f"{self.source.kind}: {told.name} ({told.why}); "
+        return verdict._replace(persisted=of_kind + "; ".join(shown))
+
+    def hazards(self, told: Mode, idle_minutes: Optional[int]) -> Hazards:
+        found = []
+        if self.source.kind == UCP:
+            found.append("events tell of an instance that went, not of what a firewall cut")
+        elif not self._is_set("testOnReturn"):
+            found.append("a connection that failed goes back into the pool until the next round")
+        return Hazards(found + cut_by_firewall(told.stale_ms, idle_minutes))
+
+    def checker(self) -> Tuple[Optional[str], str]:
+        """What is wrong with what validates (None: nothing), and what it is."""
+        kind = self.source.kind
+        statement = self._value(_STATEMENTS[kind]) if kind in _STATEMENTS else ""
+        if kind == TOMCAT_JDBC and self._value("validatorClassName"):
+            return None, self._value("validatorClassName")
+        if not statement:
+            return None, "a ping of Oracle's driver" if kind == UCP else "Connection.isValid"
+        driver = "" if kind in (HIKARICP, UCP) else self._value("driverClassName")
+        if kind in (HIKARICP, UCP) or driver.startswith("oracle."):
+            return f"{_STATEMENTS[kind]} is set, where the driver's own ping is less.", "SQL"
+        return None, "SQL"
+
+    def sizes(self) -> Sizes:
+        if self.source.kind not in _SIZES:
+            raise self._unknown("of a pool of this kind nothing is known")
+        low, high, wait, ms = _SIZES[self.source.kind]
+        other = _MINIMUM.get(self.source.kind)
+        least = self._number(other) if other and not self._value(low) else self._number(low)
+        return Sizes(least, self._bound(high), self._bound(wait) * ms)
+
+    def _bound(self, name: str) -> float:
+        number = self._number(name)
+        return number if number >= 0 else _NO_BOUND
+
+    @property
+    def most(self) -> str:
+        """What a fix prints of its size."""
+        return f"{self.sizes().maximum:g}"
+
+    # -- the kinds ---------------------------------------------------------------------------------
+
+    def _tomcat_jdbc(self) -> Mode:
+        trusted = max(0.0, self._number("validationInterval"))
+        if self._is_set("testOnBorrow"):
+            why = f"testOnBorrow, at most once in {trusted:g} ms (validationInterval)"
+            return Mode(FOREGROUND, why, trusted_ms=trusted)
+        millis = self._number("timeBetweenEvictionRunsMillis")
+        if self._is_set("testWhileIdle") and millis > 0:
+            why = f"testWhileIdle every {millis:g} ms"
+            return Mode(BACKGROUND, why, stale_ms=millis + trusted)
+        return self._only_on_return("neither testOnBorrow nor testWhileIdle is true")
+
+    def _dbcp2(self) -> Mode:
+        if self._is_set("testOnBorrow"):
+            return Mode(FOREGROUND, "testOnBorrow, which is true where it is not set")
+        millis = self._number("timeBetweenEvictionRunsMillis")
+        if not self._is_set("testWhileIdle"):
+            return self._only_on_return("testOnBorrow is false, and testWhileIdle is not true")
+        if millis <= 0:
+            return self._only_on_return("testWhileIdle without timeBetweenEvictionRunsMillis")
+        each = self._number("numTestsPerEvictionRun")
+        idle = self._bound("maxIdle")
+        # Below zero it is the share of the idle ones, one by that.
+        rounds = -each if each < 0 else idle / each if each else _NO_BOUND
+        why = f"testWhileIdle every {millis:g} ms, {each:g} connections a round"
+        return Mode(BACKGROUND, why, stale_ms=millis * max(1.0, rounds))
+
+    def _only_on_return(self, why: str) -> Mode:
+        also = "; testOnReturn looks at what worked a moment ago" * self._is_set("testOnReturn")
+        return Mode(NOTHING, why + also)
+
+    def _hikaricp(self) -> Mode:
+        why = f"HikariCP looks at what was not used for {_HIKARI_TRUSTS} ms"
+        return Mode(FOREGROUND, why, trusted_ms=_HIKARI_TRUSTS)
+
+    def _ucp(self) -> Mode:
+        factory = self._value("connectionFactoryClassName")
+        if not factory.startswith("oracle."):
+            raise self._unknown(
+                f"connectionFactoryClassName is {factory[:200]!r}: Oracle's documents tell of "
+                "Oracle's driver alone"
+            )
+        trusted = 1000 * self._number("secondsToTrustIdleConnection")
+        if self._is_set("validateConnectionOnBorrow"):
+            why = "validateConnectionOnBorrow"
+            if trusted:
+                why += f", at most once in {trusted:g} ms (secondsToTrustIdleConnection)"
+            return Mode(FOREGROUND, why, trusted_ms=trusted)
+        if self._is_set("fastConnectionFailoverEnabled"):
+            return Mode(BACKGROUND, "events of FAN (fastConnectionFailoverEnabled)")
+        return Mode(NOTHING, "neither validateConnectionOnBorrow nor fast connection failover")
+
+
+_MODES: Dict[str, Callable[[FilePool], Mode]] = {
+    TOMCAT_JDBC: FilePool._tomcat_jdbc,
+    DBCP2: FilePool._dbcp2,
+    HIKARICP: FilePool._hikaricp,
+    UCP: FilePool._ucp,
+}

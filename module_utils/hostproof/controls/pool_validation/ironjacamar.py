@@ -1,0 +1,130 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What IronJacamar, the pool of WildFly and JBoss EAP, makes of a data source's attributes."""
+
+from typing import List, NamedTuple, Optional, Tuple
+
+from ...checking import Verdict
+from ...errors import Unanswered
+from ...parsers.number import decimal
+from .facts import App, Pool
+from .sides import BEHIND, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL
+from .ways import BACKGROUND, FOREGROUND, NOTHING, Hazards, Mode, Sizes, cut_by_firewall
+
+
+class Known(NamedTuple):
+    """A pool of a server that works by what it shows. ``old``: see facts.is_old."""
+
+    app: App
+    pool: Pool
+    old: Optional[bool]
+    evidence: Tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return " ".join(
+            one for one in (self.app.server.name, self.pool.node, self.pool.name) if one
+        )
+
+    @property
+    def remedy(self) -> str:
+        return "set a checker class of the database"
+
+    @property
+    def better_checker(self) -> str:
+        return (
+            "set valid-connection-checker-class-name to "
+            "org.jboss.jca.adapters.jdbc.extensions.oracle.OracleValidConnectionChecker: one round "
+            "trip in any case; from IronJacamar 3.0.16 on it is a statement again"
+        )
+
+    @property
+    def policy_name(self) -> str:
+        """As pool_validation_databases has it: a pool of a domain is one on each of its servers."""
+        return f"{self.app.server.name} {self.pool.name}"
+
+    def _value(self, name: str) -> Optional[str]:
+        """What is set; Unanswered for an expression, of which the server alone knows the value."""
+        if name in self.pool.values and self.pool.values[name] is None:
+            raise Unanswered(
+                self.evidence[0], f"{name} of {self.pool.name} is an expression, not a value"
+            )
+        return self.pool.values.get(name)
+
+    def _number(self, name: str, default: str) -> float:
+        text = self._value(name) or default
+        try:
+            return decimal(text)
+        except ValueError:
+            raise Unanswered(self.evidence[0], f"{name} is {text[:40]!r}") from None
+
+    def _is_set(self, name: str) -> bool:
+        return self._value(name) == "true"
+
+    def mode(self) -> Mode:
+        if self._value(CHECKER) is None and self._value(SQL) is None:
+            return Mode(NOTHING, "neither a checker nor a statement is set")
+        if self._is_set(MATCH):
+            also = ", which wins over background-validation" if self._is_set(BEHIND) else ""
+            return Mode(FOREGROUND, MATCH + also)
+        if self._is_set(BEHIND):
+            millis = self._number(MILLIS, "0")
+            if millis > 0:
+                why = f"{BEHIND} every {self._value(MILLIS)} ms"
+                return Mode(BACKGROUND, why, stale_ms=1.5 * millis)
+            return Mode(NOTHING, f"{BEHIND} without {MILLIS}, which is 0 then")
+        if self.old:
+            return Mode(NOTHING, f"neither {MATCH} nor {BEHIND} is true (before IronJacamar 1.2)")
+        if self.old is None:
+            raise Unanswered(
+                self.evidence[0], "the product does not tell whether unset means on match"
+            )
+        return Mode(FOREGROUND, f"neither {MATCH} nor {BEHIND} is true: it validates on match")
+
+    def placed(self, verdict: Verdict, told: Mode) -> Verdict:
+        """With what runs, as the server shows it."""
+        shown = [f"{name} {value}" for name, value in sorted(self.pool.values.items())]
+        return verdict._replace(running=f"{told.name} ({told.why}); " + "; ".join(shown))
+
+    def hazards(self, told: Mode, idle_minutes: Optional[int]) -> Hazards:
+        sorter, flush = self._value(SORTER), self._value(FLUSH)
+        found: List[str] = []
+        if sorter is None:
+            found.append(
+                "no exception sorter is set: a connection that failed goes back into the pool"
+            )
+        elif sorter.endswith(".PostgreSQLExceptionSorter"):
+            found.append("PostgreSQLExceptionSorter knows SQLState 08006 alone, not 57P01 or 08003")
+        if flush not in _FLUSHES:
+            found.append(
+                f"flush-strategy {flush or 'FailingConnectionOnly'} throws away one dead "
+                "connection for each request that fails, as many as the pool has"
+            )
+        found += cut_by_firewall(told.stale_ms, idle_minutes)
+        return Hazards(found, is_fatal=sorter is None)
+
+    def checker(self) -> Tuple[Optional[str], str]:
+        """What is wrong with what validates (None: nothing), and what it is."""
+        name, driver = self._value(CHECKER), self._value("driver-name") or ""
+        why = None
+        if name is not None and name.endswith(".GoodForSecondsValidConnectionChecker"):
+            why = "GoodForSecondsValidConnectionChecker counts the wrong way round."
+        elif name is None and any(one in driver.lower() for one in ("oracle", "ojdbc")):
+            why = "A statement is set, and there is OracleValidConnectionChecker for this driver."
+        return why, name or "SQL"
+
+    def sizes(self) -> Sizes:
+        return Sizes(
+            self._number("min-pool-size", "0"),
+            self._number("max-pool-size", "20"),
+            self._number("blocking-timeout-wait-millis", "30000"),
+        )
+
+    @property
+    def most(self) -> str:
+        """What a fix prints of its size."""
+        return self.pool.values.get("max-pool-size") or "20"
+
+
+#: What throws away more than the one connection that failed.
+_FLUSHES = ("EntirePool", "AllConnections", "AllInvalidIdleConnections", "AllIdleConnections")

@@ -1,0 +1,45 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ways to validate, which every kind of pool comes down to."""
+
+from typing import List, NamedTuple, Optional
+
+NOTHING, FOREGROUND, BACKGROUND = "nothing", "foreground", "background"
+
+
+class Mode(NamedTuple):
+    """What a pool does, and why.
+
+    ``trusted_ms``: in the foreground, how long a connection that was used or validated is handed
+    out again without a look. ``stale_ms``: in the background, how long one that died can lie there.
+    """
+
+    name: str
+    why: str
+    trusted_ms: float = 0
+    stale_ms: float = 0
+
+
+class Hazards(NamedTuple):
+    """What the background lets through. ``is_fatal``: a connection that failed is never let go."""
+
+    told: List[str]
+    is_fatal: bool = False
+
+
+class Sizes(NamedTuple):
+    """Connections, and the milliseconds that a request waits for one."""
+
+    minimum: float
+    maximum: float
+    wait_ms: float
+
+
+def cut_by_firewall(silent_ms: float, idle_minutes: Optional[int]) -> List[str]:
+    """The hazard of a connection of which nothing is heard for so long."""
+    if idle_minutes is None or silent_ms <= idle_minutes * 60000:
+        return []
+    return [
+        f"a connection is idle for up to {silent_ms / 60000:.3g} minutes between two rounds, and "
+        f"the firewall cuts it after {idle_minutes}"
+    ]

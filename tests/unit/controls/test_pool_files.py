@@ -1,0 +1,235 @@
+"""pool_validation on pools of files, against what the pools themselves were seen to do."""
+
+import json
+from typing import Any
+
+import pytest
+from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.parsers.java_pools import (
+    pool_properties,
+    pools,
+    tomcat_resources,
+)
+from default_policies import default_policy
+from packs import FIXTURES, Machine
+
+FOLDER = FIXTURES / "pool_validation"
+CASES = json.loads((FOLDER / "checkouts.json").read_text())
+FACTORIES = {
+    "tomcat_jdbc": "org.apache.tomcat.jdbc.pool.DataSourceFactory",
+    "dbcp2": "org.apache.tomcat.dbcp.dbcp2.BasicDataSourceFactory",
+    "hikaricp": "com.zaxxer.hikari.HikariJNDIFactory",
+    "ucp": "oracle.ucp.jdbc.PoolDataSourceImpl",
+}
+ORACLE = {"connectionFactoryClassName": "oracle.jdbc.pool.OracleDataSource"}
+
+
+def judge(text: str, file: str = "/opt/tomcat/conf/context.xml", **changes: Any) -> dict[str, Any]:
+    parse = tomcat_resources.parse if file.endswith(".xml") else pool_properties.parse
+    host = Machine().file(file, pools.kept(parse(text)))
+    policy = default_policy("pool_validation") | {"files": [{"name": "web", "file": file}]}
+    found: dict[str, dict[str, Finding]] = {}
+    for one in audit.judge_host(host, {"pool_validation": policy | changes}):
+        subject = one.title.rpartition(": ")[0]
+        found.setdefault(one.check.removeprefix("pool_validation."), {})[subject] = one
+    return found
+
+
+def resource(kind: str, /, **attributes: str) -> str:
+    given = {"name": "jdbc/a", "type": "javax.sql.DataSource", "factory": FACTORIES[kind]}
+    shown = " ".join(f'{name}="{value}"' for name, value in {**given, **attributes}.items())
+    return f"<Context><Resource {shown}/></Context>"
+
+
+def one_of(
+    check: str, kind: str, changes: dict[str, Any] | None = None, /, **given: str
+) -> Finding:
+    found = judge(resource(kind, **given), **(changes or {}))
+    return found[check]["web jdbc/a"]
+
+
+@pytest.mark.parametrize(
+    "case",
+    CASES,
+    ids=lambda one: " ".join([one["kind"], *map("=".join, one["attributes"].items())]),
+)
+def test_a_pool_does_what_the_control_says(case: dict[str, Any]) -> None:
+    at_once, rested, behind = case["counted"]
+    found = judge(resource(case["kind"], **case["attributes"]))
+    validated, foreground = (found[name]["web jdbc/a"] for name in ("validated", "foreground"))
+    if case["kind"] == "ucp":
+        # Counted with another driver than Oracle's, of which Oracle's documents say nothing.
+        assert validated.status == foreground.status == "error"
+        return
+    said = str(validated.persisted)
+    if "testOnReturn" in case["attributes"]:
+        assert "nothing (" in said and "testOnReturn looks at what worked" in said
+        return
+    trusted = case["kind"] == "tomcat_jdbc" and case["attributes"].get("testOnBorrow") == "true"
+    if behind:
+        assert (foreground.status, ": background (" in said) == ("skip", True)
+    elif at_once:
+        # Nobody knows the round trip, which each checkout waits for.
+        assert (foreground.status, ": foreground (" in said) == ("warn", True)
+    elif rested or trusted:
+        assert (foreground.status, ": foreground (" in said) == ("pass", True)
+        assert "a round trip a connection in" in str(foreground.in_use)
+    else:
+        assert (validated.status, ": nothing (" in said) == ("fail", True)
+
+
+@pytest.mark.parametrize(
+    ("given", "mode"),
+    [
+        ({}, "nothing ("),
+        ({"validateConnectionOnBorrow": "TRUE"}, "foreground (validateConnectionOnBorrow)"),
+        (
+            {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "60"},
+            "foreground (validateConnectionOnBorrow, at most once in 60000 ms",
+        ),
+        ({"fastConnectionFailoverEnabled": "true"}, "background (events of FAN"),
+        ({"validateconnectiononborrow": "true"}, "nothing ("),
+    ],
+)
+def test_ucp_by_oracle_s_documents(given, mode):
+    assert f"ucp: {mode}" in str(one_of("validated", "ucp", **ORACLE, **given).persisted)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "idle", "status", "said"),
+    [
+        ("tomcat_jdbc", {"testWhileIdle": "true"}, 30, "warn", "goes back into the pool"),
+        ("tomcat_jdbc", {"testWhileIdle": "true", "testOnReturn": "true"}, 30, "pass", None),
+        (
+            "tomcat_jdbc",
+            {
+                "testWhileIdle": "true",
+                "testOnReturn": "true",
+                "timeBetweenEvictionRunsMillis": "1800000",
+            },
+            30,
+            "warn",
+            "idle for up to 30.1 minutes",
+        ),
+        # Three of eight a round: the last one waits for the third.
+        (
+            "dbcp2",
+            {
+                "testOnBorrow": "false",
+                "testWhileIdle": "true",
+                "testOnReturn": "true",
+                "timeBetweenEvictionRunsMillis": "600000",
+            },
+            26,
+            "warn",
+            "idle for up to 26.7 minutes",
+        ),
+        ("ucp", {"fastConnectionFailoverEnabled": "true", **ORACLE}, 30, "warn", "a firewall cut"),
+    ],
+)
+def test_what_the_background_lets_through(kind, given, idle, status, said):
+    one = one_of("background", kind, {"firewall_idle_minutes": idle}, **given)
+    assert one.status == status
+    assert said is None or said in str(one.why)
+
+
+@pytest.mark.parametrize(("minutes", "status"), [(60, "pass"), (59, "warn"), ("unknown", "pass")])
+def test_what_is_trusted_for_longer_than_the_firewall_does(minutes, status):
+    trusting = {"validateConnectionOnBorrow": "true", "secondsToTrustIdleConnection": "3600"}
+    one = one_of("foreground", "ucp", {"firewall_idle_minutes": minutes}, **ORACLE, **trusting)
+    assert one.status == status
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "status"),
+    [
+        ("hikaricp", {"connectionTestQuery": "select 1 from dual"}, "warn"),
+        ("hikaricp", {}, "pass"),
+        ("dbcp2", {"validationQuery": "select 1"}, "pass"),
+        ("dbcp2", {"validationQuery": "x", "driverClassName": "oracle.jdbc.OracleDriver"}, "warn"),
+        (
+            "tomcat_jdbc",
+            {
+                "testOnBorrow": "true",
+                "validationQuery": "x",
+                "validatorClassName": "a.B",
+                "driverClassName": "oracle.jdbc.OracleDriver",
+            },
+            "pass",
+        ),
+        (
+            "ucp",
+            {"validateConnectionOnBorrow": "true", "sqlForValidateConnection": "x", **ORACLE},
+            "warn",
+        ),
+        ("ucp", {"validateConnectionOnBorrow": "true", **ORACLE}, "pass"),
+        ("tomcat_jdbc", {}, "skip"),
+    ],
+)
+def test_a_statement_where_the_driver_can_be_asked(kind, given, status):
+    assert one_of("checker", kind, **given).status == status
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "sizes"),
+    [
+        ("tomcat_jdbc", {}, (10, 100, 30000)),
+        ("tomcat_jdbc", {"initialSize": "3", "maxActive": "-1"}, (3, 2147483647, 30000)),
+        ("tomcat_jdbc", {"minIdle": "4", "maxWait": "10"}, (4, 100, 10)),
+        # DBCP 2 has no maxActive, and waits for ever.
+        ("dbcp2", {"maxActive": "50"}, (0, 8, 2147483647)),
+        ("dbcp2", {"maxTotal": "50", "maxWaitMillis": "5000"}, (0, 50, 5000)),
+        ("hikaricp", {"maximumPoolSize": "15"}, (15, 15, 30000)),
+        ("hikaricp", {"minimumIdle": "2"}, (2, 10, 30000)),
+        ("ucp", {"maxPoolSize": "30", "connectionWaitTimeout": "4"}, (0, 30, 4000)),
+    ],
+)
+def test_what_each_brings_to_the_database(kind, given, sizes):
+    database = {"name": "SHOP", "hosts": ["db1"], "clients": ["app1"], "pools": ["web jdbc/a"]}
+    values = one_of("sessions", kind, {"databases": [database]}, **given).values
+    assert values is not None
+    assert tuple(values[name] for name in ("minimum", "maximum", "wait_ms")) == sizes
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (resource("dbcp2", testOnBorrow="${check}"), "is an expression"),
+        (resource("tomcat_jdbc", testOnBorrow="true", validationInterval="3s"), "'3s'"),
+        (resource("dbcp2", factory="a.B"), "what a.B makes of it is not known"),
+    ],
+)
+def test_what_is_not_known_is_no_pass(text, said):
+    found = judge(text)
+    one = found["foreground"]["web jdbc/a"]
+    assert one.status == "error" and said in str(one.why)
+
+
+def test_files_that_cannot_be_read_or_hold_none():
+    found = judge("<Context/>")
+    assert {one.status for check in found.values() for one in check.values()} == {"skip"}
+    policy = default_policy("pool_validation") | {"files": [{"name": "web", "file": "/no.xml"}]}
+    host = Machine().file("/no.xml", "no JSON")
+    by_check = {
+        one.check: one.status for one in audit.judge_host(host, {"pool_validation": policy})
+    }
+    assert by_check["pool_validation.validated"] == "error"
+
+
+def test_the_made_up_files():
+    context = judge((FOLDER / "tomcat-context-made-up.xml").read_text())
+    assert {name: one.status for name, one in context["validated"].items()} == {
+        "web jdbc/orders": "pass",
+        "web jdbc/shop": "pass",
+        "web jdbc/hikari": "pass",
+        "web jdbc/ucp": "fail",
+        "web jdbc/plain": "error",
+    }
+    spring = judge(
+        (FOLDER / "application-made-up.properties").read_text(), "/srv/application.properties"
+    )
+    assert {name: one.status for name, one in spring["validated"].items()} == {
+        "web spring.datasource.dbcp2": "fail",
+        "web spring.datasource.hikaricp": "pass",
+    }

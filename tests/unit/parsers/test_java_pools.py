@@ -1,0 +1,125 @@
+"""Files of Tomcat, HikariCP and Spring Boot that tell of pools."""
+
+import pytest
+from ansible.module_utils.hostproof.errors import ParseError
+from ansible.module_utils.hostproof.parsers.java_pools import (
+    pool_properties,
+    pools,
+    tomcat_resources,
+)
+from packs import FIXTURES
+
+CONTEXT = (FIXTURES / "pool_validation/tomcat-context-made-up.xml").read_text()
+SPRING = (FIXTURES / "pool_validation/application-made-up.properties").read_text()
+
+
+def test_each_data_source_of_tomcat_with_its_pool():
+    found = {one.name: one for one in tomcat_resources.parse(CONTEXT)}
+    assert {name: one.kind for name, one in found.items()} == {
+        "jdbc/orders": "dbcp2",
+        "jdbc/shop": "tomcat_jdbc",
+        "jdbc/hikari": "hikaricp",
+        "jdbc/ucp": "ucp",
+        "jdbc/plain": "oracle.jdbc.pool.OracleDataSourceFactory",
+    }
+    # What the pool does not see is not told: DBCP 2 has no maxActive, UCP no SQLFor...
+    assert found["jdbc/orders"].values == {
+        "driverClassName": "oracle.jdbc.OracleDriver",
+        "validationQuery": "select 1 from dual",
+    }
+    assert "sqlForValidateConnection" not in found["jdbc/ucp"].values
+    assert found["jdbc/plain"].values == {}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "kind"),
+    [
+        ('type="javax.sql.DataSource"', "dbcp2"),
+        ('type="javax.sql.XADataSource"', "javax.sql.XADataSource"),
+        ('type="javax.sql.DataSource" factory="x.Y"', "x.Y"),
+        ('type="x.Y" factory="com.zaxxer.hikari.HikariJNDIFactory"', None),
+        ('type="org.apache.catalina.UserDatabase" factory="x.MemoryFactory"', None),
+    ],
+)
+def test_what_makes_a_data_source(attributes, kind):
+    found = tomcat_resources.parse(f'<Context><Resource name="a" {attributes}/></Context>')
+    assert [one.kind for one in found] == ([] if kind is None else [kind])
+
+
+def test_secrets_are_not_kept():
+    kept = pools.kept(tomcat_resources.parse(CONTEXT)) + pools.kept(pool_properties.parse(SPRING))
+    assert "tiger" not in kept and "thin" not in kept
+    assert pools.from_kept(pools.kept(pool_properties.parse(SPRING)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<Context>",
+        "<!DOCTYPE a [<!ENTITY b 'c'>]><Context/>",
+        "<a>" * 65 + "</a>" * 65,
+        f'<Context><Resource type="javax.sql.DataSource" url="{"x" * 5000}"/></Context>',
+        "<Context>" + '<Resource type="javax.sql.DataSource"/>' * 1001 + "</Context>",
+    ],
+)
+def test_xml_that_is_none_or_too_much(text):
+    with pytest.raises(ParseError):
+        tomcat_resources.parse(text)
+
+
+def test_spring_s_names_in_any_form_and_no_one_else_s():
+    found = {one.kind: one.values for one in pool_properties.parse(SPRING)}
+    assert found == {
+        "dbcp2": {"testOnBorrow": "false", "maxTotal": "12"},
+        "hikaricp": {"maximumPoolSize": "25", "connectionTestQuery": "select 1 from dual"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("maximumPoolSize=5\n", {"maximumPoolSize": "5"}),
+        ("maximumPoolSize:5\rminimumIdle 2", {"maximumPoolSize": "5", "minimumIdle": "2"}),
+        # Of two the last counts, as in java.util.Properties; case does, too.
+        ("maximumPoolSize=5\nmaximumPoolSize=6\nmaximumpoolsize=7", {"maximumPoolSize": "6"}),
+        ("maximum\\\n  PoolSize=5", {"maximumPoolSize": "5"}),
+        (
+            "max\\u0069mumPoolSize=5\\\\\nminimumIdle=1",
+            {"maximumPoolSize": "5\\", "minimumIdle": "1"},
+        ),
+        ("#maximumPoolSize=5\n!minimumIdle=1\njdbcUrl=x", {}),
+        ("dataSource.user=x", {}),
+    ],
+)
+def test_a_file_of_hikaricp(text, values):
+    assert [(one.kind, one.values) for one in pool_properties.parse(text)] == [("hikaricp", values)]
+
+
+def test_a_file_of_spring_without_a_word_on_the_pool_has_hikaricp_s_defaults():
+    found = pool_properties.parse("spring.datasource.url=jdbc:oracle:thin:@x\nmaximumPoolSize=3\n")
+    assert [(one.kind, one.values) for one in found] == [("hikaricp", {})]
+    assert pool_properties.parse("server.port=80\n") == []
+
+
+def test_a_line_without_an_end():
+    with pytest.raises(ParseError, match="too long"):
+        pool_properties.parse("a\\\n" * 70000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "[1]",
+        '[{"name": "a"}]',
+        '[{"name": "a", "kind": 1, "values": {}}]',
+        '[{"name": "a", "kind": "ucp", "values": []}]',
+        '[{"name": "a", "kind": "ucp", "values": {"b": 1}}]',
+        '[{"name": "a", "kind": "ucp", "values": {"b": "%s"}}]' % ("x" * 5000),
+        "[" * 100000,
+    ],
+)
+def test_a_record_that_is_none(text):
+    with pytest.raises(ParseError):
+        pools.from_kept(text)
