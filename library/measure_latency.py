@@ -28,7 +28,9 @@ options:
         a listener, or V(request_response) with a responder (M(latency_responder)); C(samples) are
         in each window, C(request_size) and C(reply_size) bytes up to 65536. At most 10 connections
         a second and 2000 in all windows go to a target, and at most 1 GiB of requests and answers.
-      - The defaults only look. C(disk_read) makes I/O, C(tcp) traffic.
+      - C(pool) times checkouts of C(data_source) of a WildFly or JBoss EAP, with the options of
+        M(pool_latency).
+      - The defaults only look. C(disk_read) makes I/O, C(tcp) and C(pool) traffic.
     type: list
     elements: dict
     default: [{probe: disk}, {probe: nfs}]
@@ -78,7 +80,8 @@ windows:
     - C(disk), C(layer) is C(read) or C(write), C(p50) the median of the intervals' means.
     - C(nfs), C(subject) is the mount and the operation, C(layer) C(server) (until the reply),
       C(user) (until the end) or C(host) (the difference).
-    - C(disk_read) and C(tcp) as M(latency_disk) and M(latency_tcp) give them.
+    - C(disk_read), C(tcp) and C(pool) as M(latency_disk), M(latency_tcp) and M(pool_latency) give
+      them.
   returned: success
   type: list
   elements: dict

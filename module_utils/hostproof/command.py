@@ -123,6 +123,59 @@ def run(command: Command) -> Output:
         return Output(rc, _text_of(out), said)
 
 
+def stamped(command: Command, mark: bytes) -> Tuple[Output, List[int]]:
+    """``run``, and when each of its lines came that begins with ``mark``: ns of time.monotonic."""
+    _check_user(command.user)
+    stamps: List[int] = []
+    until = time.monotonic() + command.timeout
+    with ExitStack() as files:
+        given, err, told = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        reading, writing = os.pipe()
+        files.callback(os.close, reading)
+        environment, account = _environment(command), _account(command.user)
+        pid = os.fork()
+        if pid == 0:
+            streams = (given.fileno(), writing, err.fileno())
+            _start(command, environment, account, streams, told.fileno())
+        os.close(writing)
+        try:
+            printed = _read_stamped(reading, mark, stamps, until)
+        except ValueError:
+            child.end(pid)
+            raise
+        rc = None
+        while printed is not None and rc is None and time.monotonic() <= until:
+            rc = _exit_code(pid)
+            time.sleep(0.001)
+        if printed is None or rc is None:
+            child.end(pid)
+            raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
+        _raise_told(told, command.argv[0])
+        return Output(rc, printed.decode("utf-8", "surrogateescape"), _text_of(err)), stamps
+
+
+def _read_stamped(reading: int, mark: bytes, stamps: List[int], until: float) -> Optional[bytes]:
+    """All that comes until the pipe is closed; a line is stamped when its begin is there. None
+    where time is over."""
+    printed, looked = bytearray(b"\n"), 0
+    with selectors.DefaultSelector() as selector:
+        selector.register(reading, selectors.EVENT_READ)
+        while True:
+            left = until - time.monotonic()
+            if left <= 0 or not selector.select(left):
+                return None
+            piece = os.read(reading, _PIECE)
+            now = int(time.monotonic() * 1e9)
+            if not piece:
+                return bytes(printed[1:])
+            printed += piece
+            if len(printed) > OUTPUT_LIMIT:
+                raise ValueError(f"printed more than {OUTPUT_LIMIT} bytes")
+            stamps += [now] * printed.count(b"\n" + mark, looked)
+            # A mark that is not there as a whole is looked for again.
+            looked = max(looked, len(printed) - len(mark))
+
+
 def _run_child(command: Command, given: int, out: int, err: int, told: int) -> int:
     """Its exit code, as subprocess has it. The child says in ``told`` why it did not start."""
     environment, account = _environment(command), _account(command.user)
@@ -132,9 +185,9 @@ def _run_child(command: Command, given: int, out: int, err: int, told: int) -> i
     until = time.monotonic() + command.timeout
     pause = 0.001
     while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        rc = _exit_code(pid)
+        if rc is not None:
+            return rc
         too_long = max(os.fstat(out).st_size, os.fstat(err).st_size) > OUTPUT_LIMIT
         if too_long or time.monotonic() > until:
             # Not its group: a daemon that it has started already is not to die with it.
@@ -144,6 +197,14 @@ def _run_child(command: Command, given: int, out: int, err: int, told: int) -> i
             raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
         time.sleep(pause)
         pause = min(0.05, pause * 1.5)
+
+
+def _exit_code(pid: int) -> Optional[int]:
+    """As subprocess has it; None while it runs."""
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    if not ended:
+        return None
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 def _start(

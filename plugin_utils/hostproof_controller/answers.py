@@ -43,6 +43,7 @@ KEYS = {
     "listener_probe": ("changed", "sent", "pings", "burst"),
     "oracle_parameter": ("changed", "diff", "parameters", "version", "parameter_file"),
     "packet_path": ("changed", "passed", "ways"),
+    "pool_latency": ("changed", "windows", "remarks", "table"),
     "sga_cost": ("changed", "table", "rows", "size", "reasons", "first_touch", "ratios"),
     "storage_type": ("changed", "storage", "lines", "seconds"),
 }

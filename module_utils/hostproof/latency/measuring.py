@@ -26,6 +26,7 @@ from .probe_list import (
     NFS,
     NO_DISK,
     NO_NFS,
+    POOL,
     REPORT,
     REQUEST_RESPONSE,
     TCP,
@@ -251,6 +252,8 @@ def _active(
     try:
         if probe.kind == TCP:
             return _tcp(probe.options, turn[0], seconds, remarks)
+        if probe.kind == POOL:
+            return _checkouts(probe, seconds, turn[1] == 0, remarks)
         return _disk_read(probe.options, seconds, turn[1] == 0, remarks)
     except (HostproofError, OSError) as problem:
         _remark(remarks, f"{probe.kind}: {problem}")
@@ -281,6 +284,15 @@ def _tcp(options: Dict[str, Any], windows: int, seconds: float, remarks: List[st
     for text in series.remarks:
         _remark(remarks, f"{TCP}: {text}")
     return tcp_latency.windows(target, series)
+
+
+def _checkouts(probe: Probe, seconds: float, first: bool, remarks: List[str]) -> List[Window]:
+    from . import pool_checkouts
+
+    if first:
+        for text in pool_checkouts.check_room(probe.options):
+            _remark(remarks, f"{probe.name}: {text}")
+    return [pool_checkouts.window(probe.options, seconds)]
 
 
 def _disk_read(

@@ -11,23 +11,27 @@ Each item is a dictionary with ``probe`` and the options of that probe:
   size in each window).
 - ``tcp``: round trips. ``host``, ``port``, ``mode`` (handshake, tns_ping, request_response),
   ``samples`` (in each window), ``request_size`` and ``reply_size`` (bytes).
+- ``pool``: checkouts of a connection pool of WildFly or JBoss EAP. ``home``, ``user`` (who runs
+  it), ``data_source``, ``xa``, ``controller`` (address:port of the management), ``java``,
+  ``samples`` (in each window).
 - ``report``: a file such as an AWR report. ``path``, ``events`` (beginnings of their names),
   ``cores`` (that its instance had), ``before`` (the same of before a change), ``slob_conf`` and
   ``slob_conf_before`` (what the runs were told to do).
 
-``disk`` and ``nfs`` only look; ``disk_read`` and ``tcp`` make I/O and traffic of their own.
+``disk`` and ``nfs`` only look; the others but ``report`` make I/O and traffic of their own.
 """
 
+import re
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from ..errors import PolicyError
 from .hello import LONGEST
 
-DISK, NFS, DISK_READ, TCP, REPORT = "disk", "nfs", "disk_read", "tcp", "report"
+DISK, NFS, DISK_READ, TCP, POOL, REPORT = "disk", "nfs", "disk_read", "tcp", "pool", "report"
 
 #: What only looks, and what makes I/O or traffic of its own.
 PASSIVE = (DISK, NFS)
-ACTIVE = (DISK_READ, TCP)
+ACTIVE = (DISK_READ, TCP, POOL)
 
 HANDSHAKE, TNS_PING, REQUEST_RESPONSE = "handshake", "tns_ping", "request_response"
 
@@ -50,6 +54,8 @@ ELSEWHERE = "answered elsewhere or on the second request"
 MOST_READS = 20000
 MOST_SAMPLES = 20000
 MOST_CORES = 100000
+#: Their operations are one argument of a program, and none may have more than 128 KiB.
+MOST_CHECKOUTS = 2000
 LARGEST_READ = 16 << 20
 ALIGNMENT = 4096
 
@@ -130,6 +136,8 @@ def _name(kind: str, options: Dict[str, Any]) -> str:
         shown = "[{0}]" if ":" in options["host"] else "{0}"
         target = shown.format(options["host"])
         return "tcp {0}:{1} {2}".format(target, options["port"], options["mode"])
+    if kind == POOL:
+        return "pool {0} {1}".format(options["controller"], options["data_source"])
     if kind in (DISK_READ, REPORT):
         return "{0} {1}".format(kind, options["path"])
     return kind
@@ -158,6 +166,21 @@ def _path(value: Any) -> str:
     if not _word(value).startswith("/"):
         raise ValueError(f"must begin with /, not {value!r}")
     return str(value)
+
+
+def _like(pattern: str, what: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not re.match(pattern + r"\Z", value):
+            raise ValueError(f"must be {what}, not {value!r}")
+        return value
+
+    return read
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {value!r}")
+    return value
 
 
 def _one_of(*choices: str) -> Callable[[Any], str]:
@@ -214,6 +237,18 @@ _OPTIONS: Dict[str, Dict[str, _Option]] = {
         "samples": _may(_number(1, MOST_SAMPLES)),
         "request_size": _may(_number(1, LONGEST), 12),
         "reply_size": _may(_number(1, LONGEST), 4),
+    },
+    POOL: {
+        "home": _must(_path),
+        "user": _must(_like(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}", "the name of an account")),
+        "data_source": _must(_like(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", "the name of a pool")),
+        "xa": _may(_flag, False),
+        "controller": _may(
+            _like(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}", "an address and a port"),
+            "127.0.0.1:9990",
+        ),
+        "java": _may(_path, "/usr/bin/java"),
+        "samples": _may(_number(1, MOST_CHECKOUTS)),
     },
     REPORT: {
         "path": _must(_path),

@@ -14,6 +14,7 @@ from ansible.module_utils.hostproof.latency.probe_list import (
     DISK_READ,
     IN_TICKS,
     NFS,
+    POOL,
     TCP,
     Probe,
     check_probes,
@@ -65,6 +66,8 @@ def serves(series: Series, one: Asked, names: dict[str, set[str]]) -> bool:
         return series.probe == TCP and target == series.subject and same_mode
     if one.probe.kind == DISK_READ:
         return series.size is not None and series.subject == options["path"]
+    if one.probe.kind == POOL:
+        return series.probe == POOL and one.probe.name == f"{POOL} {series.subject}"
     if one.item is None:
         return False
     if one.probe.kind == NFS:

@@ -1,7 +1,7 @@
 """The control latency: every check in every status, told with counters and samples."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import latency_packs
 import pytest
@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.controls import latency
 from ansible.module_utils.hostproof.finding import Finding, worst
 from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
 from ansible.module_utils.hostproof.latency import disk_counters
+from ansible.module_utils.hostproof.measured import window_from_samples
 from latency_packs import (
     FILE,
     HANDSHAKE,
@@ -800,3 +801,39 @@ def test_real_reports_are_read_on_the_host(judge, tmp_path):
     assert set(host.evidence) - {f"windows:report {probe['path']}" for probe in probes} == {
         "file:/proc/self/mountinfo"
     }
+
+
+class TestPools:
+    """What a server said of its pool; tests/pools measures a real one."""
+
+    PROBE: ClassVar = {"probe": "pool", "home": "/opt/w", "user": "w", "data_source": "SALES"}
+    NAME = "pool 127.0.0.1:9990 SALES"
+
+    def one(self, judge: Any, *milliseconds: float, remarks: Any = (), **changes: Any) -> Finding:
+        times = [int(one * 1e6) for one in milliseconds]
+        name = "127.0.0.1:9990 SALES"
+        conditions = {"trivial_p50_us": 1100.0}
+        made = window_from_samples("pool", name, "checkout", None, 1.0, 3.0, times, conditions)
+        windows = [made] if times else []
+        host = Machine().windows_of(self.NAME, *windows, remarks=remarks)
+        return only(judge(host, probes=[self.PROBE], **changes)["checkout"])
+
+    def test_without_a_limit_it_is_told_and_not_judged(self, judge):
+        one = self.one(judge, *[7.5] * 50)
+        assert one.status == "skip" and "7.5 ms) of 50, no limit" in str(one.why)
+        assert "1.1 ms of it are the management's own" in str(one.why)
+
+    @pytest.mark.parametrize(("limit", "status"), [(8, "pass"), (7, "fail"), (2, "fail")])
+    def test_a_limit(self, judge, limit, status):
+        limits = [{"probe": "pool", "figure": "p50", "warn_ms": 1, "fail_ms": limit}]
+        if status == "pass":
+            limits[0]["warn_ms"] = limit
+        assert self.one(judge, *[7.5] * 50, thresholds=limits).status == status
+
+    def test_no_window_is_an_error(self, judge):
+        one = self.one(judge, remarks=("pool: jboss-cli ended with 1",))
+        assert one.status == "error" and "jboss-cli ended with 1" in str(one.why)
+
+    def test_no_second_is_no_measurement(self, judge):
+        found = judge(Machine(), probes=[self.PROBE], window_seconds=0)
+        assert only(found["checkout"]).status == "skip"

@@ -1,6 +1,10 @@
 """Windows of several probes, in rounds."""
 
 import os
+import pwd
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.errors import PolicyError
@@ -256,3 +260,81 @@ def test_the_machine_that_runs_this(tmp_path):
     assert {window.conditions["interval_us"] for window in exchanges} == {8333}
     assert {window.conditions["interval_us"] for window in connects} == {333333}
     assert [window.started for window in measured.windows if window.started is None] == []
+
+
+# -- checkouts of a pool --------------------------------------------------------------------------
+# A stand-in for Java, which answers as jboss-cli does; tests/pools asks a real server.
+
+CLI = """#!/usr/bin/python3
+import sys
+commands = sys.argv[-1].split("=", 1)[1].split(",:")
+if "statistics=pool" in commands[0]:
+    print('{{"outcome" : "success", "result" : {{{room}}}\\n}}', flush=True)
+    sys.exit(0)
+for number, one in enumerate(commands[1:]):
+    print('{{\\n    "outcome" : "{outcome}",\\n    "result" : true\\n}}', flush=True)
+    if number == {most}:
+        break
+sys.exit({code})
+"""
+STATISTICS = '"statistics-enabled" : true, "AvailableCount" : {0}, "InUseCount" : 5'
+
+
+def pool(tmp_path: Path, samples: int = 10, **more: Any) -> Measured:
+    """One window of a pool whose server answers so."""
+    told = {"room": STATISTICS.format(3), "outcome": "success", "most": -1, "code": 0, **more}
+    java = tmp_path / "java"
+    java.write_text(CLI.format(**told))
+    java.chmod(0o755)
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    one = {"home": "/opt/wildfly", "user": user, "data_source": "SALES", "java": str(java)}
+    probes = check_probes([{"probe": "pool", **one, "samples": samples}])
+    return measure(LiveHost(), probes, 1, 1, 0)
+
+
+def test_checkouts_are_timed_between_answers(tmp_path):
+    measured = pool(tmp_path)
+    (window,) = measured.windows
+    assert (window.probe, window.subject) == ("pool", "127.0.0.1:9990 SALES")
+    assert (window.layer, window.n, measured.remarks) == ("checkout", 10, [])
+    assert window.minimum is not None and window.minimum >= 0
+    assert window.conditions["trivial_p50_us"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"room": STATISTICS.format(0)}, "no place of the pool is free (5 are in use)"),
+        ({"room": STATISTICS.format("null")}, "no place of the pool is free"),
+        ({"outcome": "failed"}, "an operation failed"),
+        ({"most": 7}, "operations of 120 were answered"),
+        ({"code": 1}, "jboss-cli ended with 1"),
+    ],
+)
+def test_a_pool_that_gives_nothing_is_a_remark(tmp_path, told, said):
+    measured = pool(tmp_path, **told)
+    assert measured.windows == []
+    assert said in measured.remarks[0] and measured.remarks[0].startswith("pool: ")
+
+
+def test_a_server_without_statistics_is_asked_all_the_same(tmp_path):
+    measured = pool(tmp_path, room='"statistics-enabled" : false')
+    assert len(measured.windows) == 1 and "its statistics are off" in measured.remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"data_source": 'S"'}, "the name of a pool"),
+        ({"data_source": "S\n"}, "the name of a pool"),
+        ({"user": "a b"}, "the name of an account"),
+        ({"controller": "db1"}, "an address and a port"),
+        ({"home": "opt"}, "must begin with /"),
+        ({"xa": "yes"}, "true or false"),
+        ({"samples": 2001}, "from 1 to 2000"),
+    ],
+)
+def test_options_of_a_pool(changes, said):
+    one = {"probe": "pool", "home": "/opt/wildfly", "user": "wildfly", "data_source": "S"}
+    with pytest.raises(PolicyError, match=re.escape(said)):
+        check_probes([one | changes])

@@ -9,6 +9,7 @@ from . import (
     rules_files,
     rules_lobs,
     rules_network,
+    rules_pools,
     rules_reports,
     rules_work,
 )
@@ -20,6 +21,7 @@ rules.files(
     rules_counted,
     rules_files,
     rules_network,
+    rules_pools,
     rules_reports,
     rules_lobs,
     rules_work,

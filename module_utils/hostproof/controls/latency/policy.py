@@ -7,7 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from ...errors import PolicyError
 from ...fields import Field, checked_by, decimal, reader, window
 from ...latency import budget, probe_list, traffic
-from ...latency.probe_list import DISK_READ, TCP, Probe
+from ...latency.probe_list import DISK_READ, POOL, TCP, Probe
 from ...policy import WINDOW_VARIABLE, PolicyValues, oracle_release
 from ...window import LOAD, TRAFFIC, shares
 from .thresholds import Threshold, threshold_from
@@ -15,7 +15,7 @@ from .thresholds import Threshold, threshold_from
 NAME = "latency"
 
 #: How the probes that do not only look go with others in a window.
-HOW = {TCP: TRAFFIC, DISK_READ: LOAD}
+HOW = {TCP: TRAFFIC, POOL: TRAFFIC, DISK_READ: LOAD}
 
 #: Seconds of the window that each of them must get: less would tell nothing.
 LEAST_TURN = 1

@@ -7,7 +7,7 @@ from typing import List, NamedTuple, Tuple
 from ...answer import Answer, known
 from ...checking import Rules, Skip, Subjects
 from ...errors import Unanswered
-from ...latency.probe_list import DISK_READ, REPORT, TCP, Probe
+from ...latency.probe_list import DISK_READ, POOL, REPORT, TCP, Probe
 from ...measured import Measured
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel.block_storage import Storage
@@ -94,6 +94,14 @@ def _targets(facts: Facts, policy: Policy) -> List[Probed]:
     return [Probed(probe, facts.active[probe.name]) for probe in probes]
 
 
+def _pools(facts: Facts, policy: Policy) -> List[Probed]:
+    probes = _of(policy, POOL)
+    if not probes:
+        raise Skip("latency_probes names no pool: no server is asked unless it is wanted.")
+    need_window(policy)
+    return [Probed(probe, facts.active[probe.name]) for probe in probes]
+
+
 def _with_budget(facts: Facts, policy: Policy) -> List[Probed]:
     if policy.budget is None:
         raise Skip("latency_budget is not given.")
@@ -110,6 +118,7 @@ def no_answer(subject: Probed, measured: Measured) -> Unanswered:
 
 FILES = Subjects(_files, name=lambda file: str(file.path))
 TARGETS = Subjects(_targets, name=lambda subject: str(subject.target))
+POOLS = Subjects(_pools, name=lambda subject: str(subject.target))
 WITH_BUDGET = Subjects(_with_budget, name=lambda subject: str(subject.target))
 REPORTS = Subjects(
     _reports,

@@ -9,7 +9,7 @@ before one that leaves it open. Of two alike the later counts, so that what a pe
 from typing import Any, Dict, NamedTuple, Optional, Sequence
 
 from ...finding import FAIL, PASS, WARN
-from ...latency.probe_list import DISK, DISK_READ, NFS, REPORT, TCP
+from ...latency.probe_list import DISK, DISK_READ, NFS, POOL, REPORT, TCP
 from .figures import Figure, milliseconds
 
 ANY = "any"
@@ -20,6 +20,7 @@ LAYERS = {
     DISK_READ: ("user", "device", "host"),
     NFS: ("server", "user", "host"),
     TCP: ("net", "kernel", "user", "server", "host"),
+    POOL: ("checkout",),
     REPORT: ("database",),
 }
 

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What application servers say of their data sources, and what their files and others' do.
 
-The server is asked through the classes of jboss-cli as the account that runs it: who may read its
-folder of challenges may ask (local authentication). The script jboss-cli.sh would look for its home
-beside itself, where it is run by descriptor there is nothing. Passwords and URLs are never asked.
+Passwords and URLs are never asked.
 """
 
 import posixpath
@@ -22,6 +20,7 @@ from ...parsers.jboss import cli_answers, datasources_xml
 from ...parsers.jboss.cli_answers import Item
 from ...parsers.jboss.datasources_xml import ATTRIBUTES, DataSource
 from ...parsers.number import integer
+from ...probes.jboss import cli
 from .policy import DOMAIN, Policy, PoolFile, Server
 
 #: Begins the key of what a probe measured.
@@ -190,27 +189,9 @@ def _or_none(names: Answer[List[str]]) -> List[str]:
 
 
 def command(server: Server, name: str, java: str, operations: List[str], seconds: float) -> Command:
-    """Ask or tell the server; operations hold no secret: all see the arguments of a process."""
-    return Command(
-        name=name,
-        argv=(
-            java,
-            "-Xmx128m",
-            "-XX:TieredStopAtLevel=1",
-            f"-Dlogging.configuration=file:{server.home}/bin/jboss-cli-logging.properties",
-            "-jar",
-            server.home + "/jboss-modules.jar",
-            "-mp",
-            server.home + "/modules",
-            "org.jboss.as.cli",
-            "--connect",
-            "--controller=" + server.controller,
-            "--output-json",
-            "--commands=" + ",".join(operations),
-        ),
-        user=server.user,
-        timeout=seconds,
-    )
+    """Ask or tell the server, as the account that runs it."""
+    at = cli.Management(server.home, server.user, server.controller, java)
+    return cli.command(at, name, operations, seconds)
 
 
 def _operations(server: Server) -> List[str]:

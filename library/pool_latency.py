@@ -1,0 +1,149 @@
+#!/usr/bin/python
+# Copyright: Hostproof contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: pool_latency
+short_description: Measure how long a checkout of a connection pool takes
+description:
+  - Times checkouts of a data source of a standalone WildFly or JBoss EAP on the host, through its
+    management and as the account that runs it, and returns windows, so that measurements before and
+    after a change compare. What a pool validates at the checkout is part of it.
+  - A session of C(jboss-cli) tests a connection of the pool (C(test-connection-in-pool)) and reads
+    an attribute, in turns. It takes connections one after the other and gives each back; a pool
+    of which no place is free is not asked. Changes nothing.
+options:
+  home:
+    description: Where the server is installed.
+    type: path
+    required: true
+  user:
+    description: The account that runs the server.
+    type: str
+    required: true
+  data_source:
+    description: The name of the data source.
+    type: str
+    required: true
+  xa:
+    description: Whether it is an XA data source.
+    type: bool
+    default: false
+  controller:
+    description: Address and port of the management.
+    type: str
+    default: 127.0.0.1:9990
+  java:
+    description: The program that runs the classes of C(jboss-cli).
+    type: path
+    default: /usr/bin/java
+  samples:
+    description: How many checkouts in each window; fewer than 1000 do not give a 99th percentile.
+    type: int
+    default: 1000
+  windows:
+    description: How many windows to measure.
+    type: int
+    default: 1
+  seconds:
+    description: What a window may take; it ends as soon as it has its samples.
+    type: float
+    default: 60.0
+  pause:
+    description: Seconds between two windows.
+    type: float
+    default: 0.0
+attributes:
+  check_mode:
+    description: Asks nothing, and says what it would ask.
+    support: full
+author: Hostproof contributors (!UNKNOWN)
+"""
+
+EXAMPLES = r"""
+- name: How long a request waits for its connection
+  pool_latency:
+    home: /opt/wildfly
+    user: wildfly
+    data_source: SALES
+    windows: 5
+  become: true
+  register: before
+"""
+
+RETURN = r"""
+windows:
+  description:
+    - One for each round. C(minimum), C(mean), C(p50), C(p90), C(p99), C(maximum) are microseconds
+      of the operation; C(conditions.trivial_p50_us) is what one takes that asks the pool for
+      nothing.
+  returned: success
+  type: list
+  elements: dict
+remarks:
+  description: What could not be measured, and why.
+  returned: always
+  type: list
+  elements: str
+table:
+  description: The windows for people.
+  returned: success
+  type: list
+  elements: str
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.latency import measuring, window_table
+
+POOL = {
+    "home": {"type": "path", "required": True},
+    "user": {"type": "str", "required": True},
+    "data_source": {"type": "str", "required": True},
+    "xa": {"type": "bool", "default": False},
+    "controller": {"type": "str", "default": "127.0.0.1:9990"},
+    "java": {"type": "path", "default": "/usr/bin/java"},
+    "samples": {"type": "int", "default": 1000},
+}
+ARGUMENT_SPEC = dict(
+    POOL,
+    windows={"type": "int", "default": 1},
+    seconds={"type": "float", "default": 60.0},
+    pause={"type": "float", "default": 0.0},
+)
+
+
+def main():
+    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
+    given = module.params
+    rounds = (given["windows"], given["seconds"], given["pause"])
+    try:
+        probes = measuring.check_probes([dict({key: given[key] for key in POOL}, probe="pool")])
+        measuring.check_rounds(*rounds)
+        if module.check_mode:
+            module.exit_json(changed=False, windows=[], remarks=[], table=[], msg=said(given))
+        measured = measuring.measure(LiveHost(), probes, *rounds)
+    except (HostproofError, OSError, ValueError) as problem:
+        module.fail_json(msg=f"pool_latency: {problem}", remarks=[])
+    if not measured.windows:
+        told = "; ".join(measured.remarks)
+        module.fail_json(
+            msg=f"pool_latency: nothing could be measured: {told}", remarks=measured.remarks
+        )
+    module.exit_json(
+        changed=False,
+        windows=[window.to_json() for window in measured.windows],
+        remarks=measured.remarks,
+        table=window_table.lines(measured.windows),
+    )
+
+
+def said(given):
+    return "would measure {windows} windows of {samples} checkouts of {data_source}".format(**given)
+
+
+if __name__ == "__main__":
+    main()

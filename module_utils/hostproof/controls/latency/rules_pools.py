@@ -1,0 +1,48 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a request waits until it has a connection of a pool."""
+
+from typing import List
+
+from ...answer import known
+from ...checking import Verdict
+from ...latency.probe_list import POOL
+from .facts import Facts
+from .figures import milliseconds
+from .grading import Graded, around, grade_window, values_of, verdict_of
+from .policy import Policy
+from .subjects import POOLS, Probed, no_answer, rules
+from .thresholds import Subject
+
+
+@rules.check(
+    "latency.checkout",
+    "Checkouts of a pool are within the limits",
+    severity="medium",
+    takes_effect="now",
+    why="Each request waits for its connection first: where a pool validates at the checkout, for "
+    "a round trip to the database.",
+    reference="WildFly model reference, subsystem datasources, test-connection-in-pool",
+    each=POOLS,
+)
+def checkout(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+    """The operation as a whole, of which the remark says what no pool takes."""
+    measured = known(subject.answer)
+    if not measured.windows:
+        raise no_answer(subject, measured)
+    graded: List[Graded] = []
+    remarks = list(measured.remarks)
+    for window in measured.windows:
+        graded += grade_window(window, Subject(POOL, "any", window.layer), policy.thresholds, "")
+        trivial = window.conditions.get("trivial_p50_us")
+        if isinstance(trivial, (int, float)):
+            remarks.append(f"{milliseconds(trivial)} of it are the management's own")
+    return verdict_of(
+        checkout.check,
+        graded,
+        subject.target,
+        "see pool_validation.foreground and latency.tcp: a checkout that validates takes a round "
+        "trip",
+        (subject.key,),
+        remarks + around(measured.windows),
+    )._replace(values=values_of(subject.target, measured.windows) or None)
