@@ -533,6 +533,20 @@ CASES = {
     ),
     "trace": Bad("storage_type", {"storage_type_trace_folder": "diag"}, ("must be a whole path",)),
     "timeout": Bad("storage_type", {"storage_type_timeout": 0}, ("storage_type_timeout must be",)),
+    "snmp_port": Bad("storage_type", {"storage_type_port": 65536}, ("storage_type_port must be",)),
+    "snmp_retries": Bad(
+        "storage_type", {"storage_type_retries": 11}, ("storage_type_retries must be",)
+    ),
+    "definitions": Bad(
+        "storage_type",
+        {"storage_type_definitions": [{"name": "mine", "ways": []}]},
+        ("storage_type_definitions",),
+    ),
+    "definitions_pattern": Bad(
+        "storage_type",
+        {"storage_type_definitions": [{"family": "Ours", "role": "array", "ways": ["(a+)+$"]}]},
+        ("storage_type_definitions",),
+    ),
     "failed_disks": Bad(
         "storage_type",
         {"storage_type_failed_disks_limit": -1},

@@ -128,6 +128,8 @@ class TestExplain:
         ("name", "said"),
         [
             ("hugepages.pool_cover_sga", "did you mean hugepages.pool_covers_sga?"),
+            # A control's name is one, too.
+            ("hugpages", "did you mean hugepages?"),
             ("pool_cover", "did you mean hugepages.pool_covers_sga?"),
             ("zzzz", "./hostproof checks lists them"),
             ("hugepages", "is a control; ./hostproof checks --control hugepages lists"),

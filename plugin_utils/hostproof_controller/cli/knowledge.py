@@ -116,7 +116,7 @@ def explained(name: str) -> Explained:
     if found is None:
         found = _of_answers(name)
     if found is None:
-        hint = meant.did_you_mean(name, known, -1)
+        hint = meant.did_you_mean(name, [*NAMES, *known], -1)
         raise Refused(
             f"there is no check {meant.quoted(name)}{hint or '; ./hostproof checks lists them'}"
         )
