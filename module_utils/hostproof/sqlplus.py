@@ -41,8 +41,8 @@ _FIELD = " || nvl(replace(replace(replace({0}, '\\', '\\s'), '|', '\\p'), chr(10
 _VALUE = "case when upper(value) in ('TRUE', 'FALSE') then upper(value) else value end"
 _TRUTH = ("TRUE", "FALSE")
 
-_PARAMETER = re.compile(r"^[a-z_][a-z0-9_$#]*$")
-_SID = re.compile(r"^(\*|[A-Za-z0-9_$#+-]+)$")
+_PARAMETER = re.compile(r"^[a-z_][a-z0-9_$#]*\Z")
+_SID = re.compile(r"^(\*|[A-Za-z0-9_$#+-]+)\Z")
 
 
 class Target(NamedTuple):
@@ -226,7 +226,7 @@ def setting_change(
         name=f"{name} of {target.sid} ({scope})",
         before=state(before),
         # A size is shown in bytes, however it was written.
-        after=None if re.match(r"^\d+[KMGTP]$", value or "", re.IGNORECASE) else state(after),
+        after=None if re.match(r"^\d+[KMGTP]\Z", value or "", re.IGNORECASE) else state(after),
         look=look(target, name, [sid] if in_spfile else [], in_memory, timeout),
         make=(alter(target, name, [Setting(sid, value)], scope, timeout),),
         undo=tuple(undo),
@@ -235,7 +235,7 @@ def setting_change(
 
 def quoted(value: str) -> str:
     """A value as ALTER SYSTEM takes it; ValueError for what would end the statement."""
-    if re.match(r"^[A-Za-z0-9_]+$", value):
+    if re.match(r"^[A-Za-z0-9_]+\Z", value):
         return value
     if re.search(r"[\0-\x1f]", value):
         raise ValueError(f"a value of a parameter has no line ends: {value!r}")

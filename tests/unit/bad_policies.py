@@ -533,6 +533,31 @@ CASES = {
     ),
     "trace": Bad("storage_type", {"storage_type_trace_folder": "diag"}, ("must be a whole path",)),
     "timeout": Bad("storage_type", {"storage_type_timeout": 0}, ("storage_type_timeout must be",)),
+    # What ends with a line is no name: re's $ would let it pass.
+    "sid_with_a_line": Bad(
+        "hugepages",
+        {"hugepages_instances": [{"sid": "SALES\n", "sga": "1G"}]},
+        ("is no sid",),
+        entry=True,
+    ),
+    "pool_with_a_line": Bad(
+        "pool_validation",
+        {"pool_validation_servers": [{"name": "shop\n", "home": "/opt/w", "user": "w"}]},
+        ("must be a name of letters, digits",),
+        entry=True,
+    ),
+    "address_with_a_line": Bad(
+        "storage_type",
+        {"storage_type_addresses": ["192.0.2.1\n"]},
+        ("is no host name or IP address",),
+        entry=True,
+    ),
+    "ems_log": Bad(
+        "storage_type",
+        {"storage_type_ems_logs": [{"file": "filer.log", "address": "192.0.2.1"}]},
+        ("must be an absolute path",),
+        entry=True,
+    ),
     "snmp_port": Bad("storage_type", {"storage_type_port": 65536}, ("storage_type_port must be",)),
     "snmp_retries": Bad(
         "storage_type", {"storage_type_retries": 11}, ("storage_type_retries must be",)

@@ -16,7 +16,7 @@ from .tools import Credentials, Target
 #: Names of credentials: for every address that names none, and for the database's own question.
 DEFAULT, DATABASE = "default", "database"
 
-_WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([^:]+)):(-?[0-9]+)$")
+_WITH_PORT = re.compile(r"(?:\[([^\]]+)\]|([^:]+)):(-?[0-9]+)\Z")
 
 
 class Address(NamedTuple):

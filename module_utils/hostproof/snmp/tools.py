@@ -213,7 +213,7 @@ def _version_3(found: Credentials) -> Credentials:
 
 def check_address(text: str) -> str:
     """A host name or an IP address, as it may stand in an argv; ValueError for anything else."""
-    usual = re.match(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*$", text) and len(text) <= 253
+    usual = re.match(r"[A-Za-z0-9_:][A-Za-z0-9_.:%-]*\Z", text) and len(text) <= 253
     if not usual or (":" in text and not _is_ipv6(text)):
         raise ValueError(f"{text[:80]!r} is no host name or IP address")
     return text

@@ -1221,3 +1221,60 @@ class TestUnknownProduct:
         identified = only(found["identified"])
         assert (identified.status, "unknown" in str(identified.running)) == ("error", True)
         assert only(found["discards"]).status == "warn"
+
+
+class TestLayout:
+    """What the messages of a filer say of fragments; the texts are in tests/fixtures/ontap_ems."""
+
+    LOG = "/var/log/netapp/filer1.log"
+    VALUE = (
+        "Thu Jul  7 03:32:20 EDT [X: wafl.reallocate.check.value:info]: Allocation measurement "
+        "check on '/vol/u02/lun' is {0}.\n"
+    )
+    HIGH = (
+        "[filer: wafl_scan_worker: wafl.reallocate.check.high:info]: Allocation check on "
+        "'/vol/u02' is {0}, hotspot 19 (threshold {1}), so will reallocate.\n"
+    )
+
+    def one(self, judge: Judge, text: str | None, media: str | None = "hdd") -> Finding:
+        host = plain_host()
+        if text is not None:
+            host.file(self.LOG, text)
+        logs = [{"file": self.LOG, "address": "192.0.2.10"}]
+        known = {"192.0.2.10": media} if media else {}
+        return only(judge(host, ems_logs=logs, media=known)["layout"])
+
+    @pytest.mark.parametrize(
+        ("text", "media", "status"),
+        [
+            (VALUE.format(3), "hdd", "pass"),
+            (VALUE.format(4), "hdd", "warn"),
+            (VALUE.format(9) + VALUE.format(3), "hdd", "pass"),
+            (HIGH.format(6, 4), "hdd", "warn"),
+            (HIGH.format(6, 7), "hdd", "pass"),
+            # Flash has no heads to move.
+            (HIGH.format(10, 4), "ssd", "skip"),
+            # Where nothing lies in fragments it does not matter what it is made of.
+            (VALUE.format(3), None, "pass"),
+            (HIGH.format(6, 4), None, "error"),
+            ("", "hdd", "skip"),
+            (None, "hdd", "error"),
+        ],
+    )
+    def test_each_status(self, judge, text, media, status):
+        assert self.one(judge, text, media).status == status
+
+    def test_says_what_and_what_to_do(self, judge):
+        one = self.one(judge, self.HIGH.format(6, 4))
+        assert "/vol/u02 6 (3 is well, up to 10)" in str(one.why)
+        assert "only where it is read sequentially" in str(one.fix)
+
+    def test_without_a_log(self, judge):
+        one = only(judge(plain_host())["layout"])
+        assert (one.status, "names no log of a filer" in str(one.why)) == ("skip", True)
+
+    def test_an_agent_that_was_asked_tells_the_media(self, judge):
+        host = database_host(Agent.of("netapp-7mode"))
+        logs = [{"file": self.LOG, "address": ADDRESS}]
+        host.file(self.LOG, self.HIGH.format(6, 4))
+        assert only(judge(host, ems_logs=logs)["layout"]).status == "warn"

@@ -22,7 +22,7 @@ _TWICE = "lists {0[0]} twice: give each of them its home"
 
 def _name(given: PolicyValues, name: str) -> str:
     text = str(given[name])
-    if not re.match(r"^[A-Za-z][A-Za-z0-9_.$#-]*$", text):
+    if not re.match(r"^[A-Za-z][A-Za-z0-9_.$#-]*\Z", text):
         raise given.error(name, f"{text!r} is no name of a listener")
     return text.upper()
 

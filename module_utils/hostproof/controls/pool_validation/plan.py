@@ -22,7 +22,7 @@ from .sides import BEHIND, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL, both_side
 Values = Dict[str, Optional[str]]
 
 #: What goes into an operation as it is: no blank, comma, quote or bracket.
-_PLAIN = re.compile(r"^[A-Za-z0-9_.$-]{1,250}$")
+_PLAIN = re.compile(r"^[A-Za-z0-9_.$-]{1,250}\Z")
 #: Those that the model holds as text; the others are truth values and numbers.
 _TEXTS = (CHECKER, SORTER, FLUSH)
 #: A reload ends when the server answers again.
@@ -128,7 +128,7 @@ def _value(app: App, pool: Pool, name: str) -> Optional[str]:
 
 def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> List[Refusal]:
     name = f"{app.server.name} {pool.name}"
-    if not re.match(r"^[A-Za-z0-9_.:/-]{1,250}$", pool.jndi or ""):
+    if not re.match(r"^[A-Za-z0-9_.:/-]{1,250}\Z", pool.jndi or ""):
         return [Refusal(f"{name}: its JNDI name {pool.jndi!r} tells nobody which it is", None)]
     refused = []
     if not then.get(CHECKER) and not then.get(SQL):

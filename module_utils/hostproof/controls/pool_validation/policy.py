@@ -16,7 +16,7 @@ STANDALONE, DOMAIN = "standalone", "domain"
 
 def _name(given: PolicyValues, name: str) -> str:
     text = str(given[name])
-    if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$", text):
+    if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}\Z", text):
         raise given.error(name, f"must be a name of letters, digits, - _ and ., not {text[:80]!r}")
     return text
 
@@ -27,14 +27,14 @@ def _folder(given: PolicyValues, name: str) -> str:
 
 def _controller(given: PolicyValues, name: str) -> str:
     text = str(given[name])
-    if not re.match(r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}$", text):
+    if not re.match(r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):[0-9]{1,5}\Z", text):
         raise given.error(name, f"must be an address and a port, such as 127.0.0.1:9990: {text!r}")
     return text
 
 
 def _probe(given: PolicyValues, name: str) -> str:
     text = str(given[name])
-    if not re.match(r"^tcp \S{1,280}:[0-9]{1,5} [a-z_]{1,32}$", text):
+    if not re.match(r"^tcp \S{1,280}:[0-9]{1,5} [a-z_]{1,32}\Z", text):
         raise given.error(
             name, f"must be the name of a probe, such as tcp db1:1521 handshake, not {text[:80]!r}"
         )
@@ -77,7 +77,7 @@ class PoolFile(NamedTuple):
 
 def _class(given: PolicyValues, name: str) -> str:
     text = str(given[name])
-    if not re.match(r"^[A-Za-z_$][A-Za-z0-9_.$]{0,250}$", text):
+    if not re.match(r"^[A-Za-z_$][A-Za-z0-9_.$]{0,250}\Z", text):
         raise given.error(name, f"must be the name of a class, not {text[:80]!r}")
     return text
 

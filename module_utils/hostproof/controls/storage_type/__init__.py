@@ -9,12 +9,28 @@ Installation Guide for Linux, "Enabling HCC on Direct NFS Client".
 """
 
 from ...snmp import snmp_targets
-from . import rules_advice, rules_answers, rules_database, rules_load, rules_parts, rules_space
+from . import (
+    rules_advice,
+    rules_answers,
+    rules_database,
+    rules_layout,
+    rules_load,
+    rules_parts,
+    rules_space,
+)
 from .facts import Facts, read, read_exports
 from .policy import NAME, Policy, policy_from
 from .subjects import rules
 
-rules.files(rules_answers, rules_database, rules_advice, rules_space, rules_parts, rules_load)
+rules.files(
+    rules_answers,
+    rules_database,
+    rules_advice,
+    rules_space,
+    rules_layout,
+    rules_parts,
+    rules_load,
+)
 CHECKS = rules.checks
 judge = rules.judge
 

@@ -8,6 +8,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...answer import Answer, attempt, if_known
 from ...errors import HostproofError
 from ...host import Host
+from ...parsers.net import ontap_ems
 from ...parsers.nfs import nfs_options
 from ...probes.nfs import nfs_mounted
 from ...probes.oracle import oracle_homes
@@ -19,7 +20,7 @@ from ...snmp.storage_definitions import Part
 from ...snmp.storage_health import Health
 from ...snmp.storage_match import Catalogue
 from ...snmp.tools import Target
-from .policy import Policy
+from .policy import EmsLog, Policy
 
 #: Agents that are asked at the same time: so many that silent ones wait side by side.
 _AT_ONCE = 32
@@ -54,6 +55,7 @@ class Facts(NamedTuple):
     cells: Answer[List[str]]
     library: Answer[database_snmp.Library]
     trace: Answer[List[database_snmp.Line]]
+    layouts: List[Tuple[EmsLog, Answer[List[ontap_ems.Layout]]]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -82,7 +84,12 @@ def read(host: Host, policy: Policy) -> Facts:
         host.wait_for_window("storage_type", policy.window_seconds)
         deadline.put_off(policy.window_seconds)
         servers = [_read_again(host, *pair) for pair in zip(targets, servers)]
-    return Facts(exports, servers, cells, library, trace)
+    layouts = [(log, attempt(_read_layouts, host, log.file)) for log in policy.ems_logs]
+    return Facts(exports, servers, cells, library, trace, layouts)
+
+
+def _read_layouts(host: Host, file: str) -> List[ontap_ems.Layout]:
+    return ontap_ems.parse(host.read_text(file, ontap_ems.kept))
 
 
 def read_exports(host: Host) -> Dict[str, Tuple[Mount, ...]]:

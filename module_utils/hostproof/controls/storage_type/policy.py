@@ -7,9 +7,18 @@ Credentials are secrets: what is said of them never holds a value.
 
 from typing import Dict, NamedTuple, Tuple
 
-from ...fields import checked_by, decimal, flag, reader, whole_number, window
+from ...fields import (
+    absolute_path,
+    checked_by,
+    decimal,
+    entries,
+    flag,
+    reader,
+    whole_number,
+    window,
+)
 from ...policy import PolicyValues
-from ...snmp import snmp_targets, storage_agent, storage_definitions, storage_rules
+from ...snmp import snmp_targets, storage_agent, storage_definitions, storage_rules, tools
 from ...snmp.snmp_targets import Address
 from ...snmp.storage_definitions import Rule
 from ...snmp.tools import Credentials, Target
@@ -66,6 +75,20 @@ def _folder(given: PolicyValues, name: str) -> str:
     return path
 
 
+def _address(given: PolicyValues, name: str) -> str:
+    try:
+        return tools.check_address(str(given[name]))
+    except ValueError as problem:
+        raise given.error(name, str(problem)) from problem
+
+
+class EmsLog(NamedTuple):
+    """A file of this host that holds messages of the filer at ``address``."""
+
+    file: str = absolute_path()
+    address: str = checked_by(_address, "str")
+
+
 class Policy(NamedTuple):
     """The role's variables (roles/storage_type/meta/argument_specs.yml)."""
 
@@ -77,6 +100,7 @@ class Policy(NamedTuple):
     retries: int = whole_number(0, 10)
     agent_seconds: float = decimal(1, 3600)
     agents_seconds: float = decimal(1, 3600)
+    ems_logs: Tuple[EmsLog, ...] = entries(EmsLog)
     require_hcc: bool = flag()
     space_warn: int = whole_number(0, 100)
     space_critical: int = whole_number(0, 100)

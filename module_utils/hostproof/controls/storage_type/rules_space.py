@@ -3,7 +3,7 @@
 """How full the storage is, by what it is made of."""
 
 import re
-from typing import List, NamedTuple, Tuple
+from typing import List, NamedTuple, Optional, Tuple
 
 from ...checking import Skip, Verdict, known_or_skip
 from ...errors import Unanswered
@@ -82,7 +82,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     untold = [name for name in volumes.untold if _counts(name, volumes, server)]
     if not shown and not untold:
         raise Skip("The agent tells nothing about the volumes that are mounted here.")
-    media = _media_of(server, policy)
+    media = media_of(server, policy)
     limits = _limits(media, policy)
     pools = [one for one in shown if one.kind != storage_rules.FLEXIBLE]
     carved = [one for one in shown if one.kind == storage_rules.FLEXIBLE]
@@ -116,9 +116,13 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     )
 
 
-def _media_of(server: Server, policy: Policy) -> str:
+def media_by_policy(target: str, policy: Policy) -> Optional[str]:
+    return policy.media.get(target) or policy.media.get(target.partition(":")[0])
+
+
+def media_of(server: Server, policy: Policy) -> str:
     """ "" where nobody knows."""
-    given = policy.media.get(server.target) or policy.media.get(server.target.partition(":")[0])
+    given = media_by_policy(server.target, policy)
     if given:
         return given
     storage = server.storage

@@ -1,0 +1,82 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How files lie on the disks of a filer, as it measured that itself and said so in its EMS."""
+
+from typing import List, Tuple
+
+from ...answer import Answer, known
+from ...checking import Skip, Subjects, Verdict
+from ...errors import Unanswered
+from ...finding import PASS, WARN
+from ...parsers.net.ontap_ems import Layout
+from ...snmp import storage_rules
+from .facts import Facts
+from .policy import EmsLog, Policy
+from .rules_space import media_by_policy, media_of
+from .subjects import rules
+
+#: From here on a filer reallocates where it does so (the threshold of the messages that have one);
+#: 3 is what it said of a LUN that lay well.
+_THRESHOLD = 4
+
+_Log = Tuple[EmsLog, Answer[List[Layout]]]
+
+
+def _logs(facts: Facts, _policy: Policy) -> List[_Log]:
+    return facts.layouts
+
+
+LOGS = Subjects(
+    _logs,
+    none="storage_type_ems_logs names no log of a filer.",
+    name=lambda log: str(log[0].address),
+    evidence=lambda log: ("file:" + log[0].file,),
+)
+
+
+@rules.check(
+    "storage_type.layout",
+    "What the filer measured lies in one piece on its disks",
+    severity="low",
+    takes_effect="now",
+    why="A full scan or a backup of a file in fragments moves the heads of disks all the time: "
+    "after reads with read_realloc the throughput of such reads had risen.",
+    reference="WAFL performance VS sequential reads, part III (2011); NetApp Knowledge Base, "
+    "wafl.reallocate.check.high",
+    each=LOGS,
+)
+def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
+    entry, layouts = log[0], known(log[1])
+    if not layouts:
+        raise Skip(
+            f"{entry.file} has no message wafl.reallocate.check: the filer measured nothing "
+            "(reallocate measure -o VOLUME on 7-Mode, volume reallocation measure on ONTAP 9).",
+            ["file:" + entry.file],
+        )
+    media = _media(entry.address, facts, policy)
+    if media == storage_rules.SSD:
+        raise Skip("It lies on flash, which has no heads to move.", ["file:" + entry.file])
+    bad = [one for one in layouts if one.value >= (one.threshold or _THRESHOLD)]
+    told = ", ".join(f"{one.path} {one.value}" for one in (bad or layouts)[:5])
+    if bad and not media:
+        raise Unanswered(
+            "file:" + entry.file,
+            f"{told}: whether that is harm is known of disks alone, and storage_type_media does "
+            f"not say what {entry.address} is made of",
+        )
+    return Verdict(
+        WARN if bad else PASS,
+        why=f"In fragments as the filer measured: {told} (3 is well, up to 10)." if bad else None,
+        fix="only where it is read sequentially (full scans, backups): read_realloc on its volume, "
+        "or a reallocate in a quiet night; snapshots that are there keep their own copies",
+        desired=f"below {_THRESHOLD}, or the threshold of the message",
+        running=told,
+    )
+
+
+def _media(address: str, facts: Facts, policy: Policy) -> str:
+    """ "" where nobody knows: no agent need have answered where the policy tells."""
+    for server in facts.servers:
+        if address in (server.target, server.target.partition(":")[0]):
+            return media_of(server, policy)
+    return media_by_policy(address, policy) or ""
