@@ -63,7 +63,7 @@ def test_own_limits_come_last():
     [
         ({"probes": {"probe": "disk"}}, "latency_probes must be a list"),
         ({"probes": ["disk"]}, "latency_probes, item 1: must be a dictionary"),
-        ({"probes": [{"probe": "ping"}]}, "one of disk, nfs, disk_read, tcp, report"),
+        ({"probes": [{"probe": "ping"}]}, "one of disk, nfs, disk_read, tcp, pool, report"),
         ({"probes": [{"probe": ["disk"]}]}, "item 1: must be a dictionary with probe"),
         ({"probes": [{"probe": "disk", "device": "sda"}]}, "disk has no device; it has devices"),
         ({"probes": [{"probe": "disk", "devices": "sda"}]}, "must be a list that is not empty"),
