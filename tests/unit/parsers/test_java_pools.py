@@ -95,10 +95,34 @@ def test_a_file_of_hikaricp(text, values):
     assert [(one.kind, one.values) for one in pool_properties.parse(text)] == [("hikaricp", values)]
 
 
-def test_a_file_of_spring_without_a_word_on_the_pool_has_hikaricp_s_defaults():
-    found = pool_properties.parse("spring.datasource.url=jdbc:oracle:thin:@x\nmaximumPoolSize=3\n")
-    assert [(one.kind, one.values) for one in found] == [("hikaricp", {})]
+@pytest.mark.parametrize(
+    ("more", "kinds"),
+    [
+        # Which pool that is, the release and the class path decide.
+        ("", ["Spring without spring.datasource.type"]),
+        ("spring.datasource.type=com.zaxxer.hikari.HikariDataSource", ["hikaricp"]),
+        ("spring.datasource.type=org.apache.tomcat.jdbc.pool.DataSource", ["tomcat_jdbc"]),
+        ("spring.datasource.type=com.mchange.v2.c3p0.ComboPooledDataSource", None),
+        ("spring.datasource.jndi-name=java:/SHOP", ["a JNDI name"]),
+        ("spring.datasource.jndiName=java:/SHOP\nspring.datasource.hikari.x=1", ["a JNDI name"]),
+        # Settings of a pool that is not taken are settings of nothing.
+        (
+            "spring.datasource.type=org.apache.commons.dbcp2.BasicDataSource\n"
+            "spring.datasource.hikari.maximum-pool-size=7",
+            ["dbcp2"],
+        ),
+        ("spring.datasource.tomcat.test-on-borrow=true", ["tomcat_jdbc"]),
+    ],
+)
+def test_which_pool_spring_takes(more, kinds):
+    text = f"spring.datasource.url=jdbc:oracle:thin:@x\nmaximumPoolSize=3\n{more}\n"
+    found = [one.kind for one in pool_properties.parse(text)]
+    assert found == (kinds or ["com.mchange.v2.c3p0.ComboPooledDataSource"])
+
+
+def test_a_file_that_tells_of_no_pool():
     assert pool_properties.parse("server.port=80\n") == []
+    assert pool_properties.parse("spring.application.name=shop\nmaximumPoolSize=3\n") == []
 
 
 def test_a_line_without_an_end():

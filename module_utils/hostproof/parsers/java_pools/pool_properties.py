@@ -18,6 +18,14 @@ _SPRING = "spring.datasource."
 #: What follows it, without dashes.
 _KINDS = {"hikari": HIKARICP, "tomcat": TOMCAT_JDBC, "dbcp2": DBCP2, "oracleucp": UCP}
 
+_TYPES = {
+    "com.zaxxer.hikari.HikariDataSource": HIKARICP,
+    "org.apache.tomcat.jdbc.pool.DataSource": TOMCAT_JDBC,
+    "org.apache.commons.dbcp2.BasicDataSource": DBCP2,
+    "oracle.ucp.jdbc.PoolDataSource": UCP,
+    "oracle.ucp.jdbc.PoolDataSourceImpl": UCP,
+}
+
 #: A key ends at the first of = : or a blank that no backslash precedes.
 _LINE = re.compile(r"((?:[^\\=:\s]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
@@ -27,34 +35,46 @@ _SIGNS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 def parse(text: str) -> List[PoolSource]:
     """Its pool: what HikariCP's file sets, or one for each kind of pool that Spring is told of.
 
-    A file of Spring that names no kind has HikariCP's defaults, which Boot takes from 2.0 on.
+    Which kind Spring takes where nobody says it, its release and the class path decide; that of a
+    JNDI name, the server: both are of a kind that is not known.
     """
+    pairs = _pairs(text)
+    spring = {_relaxed(key[len(_SPRING) :]): value for key, value in pairs if _is_spring(key)}
+    if not spring and not any(key.startswith("spring.") for key, _value in pairs):
+        own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
+        is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
+        return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
     values: Dict[str, Dict[str, str]] = {}
-    has_source = is_spring = False
-    for key, value in _pairs(text):
-        is_spring = is_spring or key.startswith("spring.")
-        has_source = has_source or key.startswith((_SPRING, "dataSource", "jdbcUrl"))
+    for key, value in pairs:
         kind, name = _attribute(key)
         if name is not None:
             values.setdefault(kind, {})[name] = value
-    if is_spring:
-        # In such a file the bare names are those of somebody else.
-        values = {kind: one for kind, one in values.items() if kind.startswith(_SPRING)}
-    if not values and has_source:
-        values[_SPRING + HIKARICP if is_spring else HIKARICP] = {}
-    return [PoolSource(kind, kind.rpartition(".")[2], one) for kind, one in sorted(values.items())]
+    if "jndiname" in spring:
+        return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {})]
+    if "type" in spring:
+        kind = _TYPES.get(spring["type"], spring["type"])
+        return [PoolSource(_SPRING + _shown(kind), kind, values.get(kind, {}))]
+    if not values and spring:
+        return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {})]
+    return [PoolSource(_SPRING + kind, kind, one) for kind, one in sorted(values.items())]
+
+
+def _is_spring(key: str) -> bool:
+    return key.startswith(_SPRING)
+
+
+def _shown(kind: str) -> str:
+    return kind if kind in DEFAULTS else "type"
 
 
 def _attribute(key: str) -> Tuple[str, Optional[str]]:
-    """Where it belongs (a kind, behind Spring's prefix if it is one of Spring's), and its name."""
-    if not key.startswith(_SPRING):
-        return HIKARICP, key if key in DEFAULTS[HIKARICP] else None
+    """The kind of one of Spring's keys, and the name that its pool has for it."""
     group, _dot, bare = key[len(_SPRING) :].partition(".")
-    kind = _KINDS.get(_relaxed(group))
+    kind = _KINDS.get(_relaxed(group)) if _is_spring(key) else None
     if kind is None or not bare:
         return "", None
     names = {name.lower(): name for name in DEFAULTS[kind]}
-    return _SPRING + kind, names.get(_relaxed(bare))
+    return kind, names.get(_relaxed(bare))
 
 
 def _relaxed(name: str) -> str:
