@@ -6,9 +6,11 @@ from typing import Any
 
 import parts
 import pytest
+from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.latency import measuring
+from default_policies import default_policy
 
 
 def probe(server: parts.WildFly, source: str, **more: Any) -> dict[str, Any]:
@@ -40,6 +42,18 @@ def test_what_was_asked_is_what_the_pool_does(shop, database):
     asked = database.statements()[before:]
     assert asked.count("select 'check FG'") in (69, 70) and "select 'check BG'" not in asked
     assert "its statistics are off" in found.remarks[0]
+
+
+def test_an_audit_measures_within_its_window(shop):
+    given = default_policy("latency") | {
+        "probes": [probe(shop, "FG", samples=None)],
+        "window_seconds": 10,
+    }
+    findings = audit.judge_host(LiveHost(), {"latency": given})
+    (one,) = [one for one in findings if one.check == "latency.checkout"]
+    # No limit is built in.
+    assert one.status == "skip" and " of 400, no limit" in str(one.why)
+    assert "of it are the management's own" in str(one.why)
 
 
 def sleeping(database: parts.Database) -> int:
