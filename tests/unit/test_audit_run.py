@@ -230,6 +230,7 @@ class TestEvidence:
         assert {f["control"] for f in empty if f["status"] == "skip"} == {
             "latency",
             "pool_validation",
+            "storage_type",
         }
 
 
