@@ -1251,7 +1251,11 @@ class TestLayout:
             (VALUE.format(4), "hdd", "warn"),
             (VALUE.format(9) + VALUE.format(3), "hdd", "pass"),
             (HIGH.format(6, 4), "hdd", "warn"),
-            (HIGH.format(6, 7), "hdd", "pass"),
+            # A small part that lies far worse is enough for the filer to say so.
+            (HIGH.format(2, 3), "hdd", "warn"),
+            (HIGH.format(6, 7) + VALUE.format(3).replace("/lun", ""), "hdd", "pass"),
+            (VALUE.format(3) + VALUE.format("many"), "hdd", "error"),
+            (VALUE.format(3).replace(".value:", ".other:"), "hdd", "error"),
             # Flash has no heads to move.
             (HIGH.format(10, 4), "ssd", "skip"),
             # Where nothing lies in fragments it does not matter what it is made of.
@@ -1266,7 +1270,7 @@ class TestLayout:
 
     def test_says_what_and_what_to_do(self, judge):
         one = self.one(judge, self.HIGH.format(6, 4))
-        assert "/vol/u02 6 (3 is well, up to 10)" in str(one.why)
+        assert "/vol/u02 6, high by its own message (3 is well, up to 10)" in str(one.why)
         assert "only where it is read sequentially" in str(one.fix)
 
     def test_without_a_log(self, judge):

@@ -56,8 +56,8 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
     media = _media(entry.address, facts, policy)
     if media == storage_rules.SSD:
         raise Skip("It lies on flash, which has no heads to move.", ["file:" + entry.file])
-    bad = [one for one in layouts if one.value >= (one.threshold or _THRESHOLD)]
-    told = ", ".join(f"{one.path} {one.value}" for one in (bad or layouts)[:5])
+    bad = [one for one in layouts if one.high or one.value >= _threshold(one)]
+    told = ", ".join(_said(one) for one in (bad or layouts)[:5])
     if bad and not media:
         raise Unanswered(
             "file:" + entry.file,
@@ -69,9 +69,17 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
         why=f"In fragments as the filer measured: {told} (3 is well, up to 10)." if bad else None,
         fix="only where it is read sequentially (full scans, backups): read_realloc on its volume, "
         "or a reallocate in a quiet night; snapshots that are there keep their own copies",
-        desired=f"below {_THRESHOLD}, or the threshold of the message",
+        desired=f"below {_THRESHOLD}, or the threshold of the message, and no message of hot spots",
         running=told,
     )
+
+
+def _said(one: Layout) -> str:
+    return f"{one.path} {one.value}" + (", high by its own message" if one.high else "")
+
+
+def _threshold(one: Layout) -> int:
+    return _THRESHOLD if one.threshold is None else one.threshold
 
 
 def _media(address: str, facts: Facts, policy: Policy) -> str:
