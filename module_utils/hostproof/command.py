@@ -19,7 +19,18 @@ import subprocess
 import tempfile
 import time
 from contextlib import ExitStack
-from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Sequence,
+    Tuple,
+)
 
 from . import child, guarded
 from .errors import HostproofError
@@ -110,93 +121,101 @@ def run(command: Command) -> Output:
     of a user that is named by its path is run only where nobody else decides what it is
     (guarded.py), and is run by descriptor.
     """
-    _check_user(command.user)
-    with ExitStack() as files:
-        given, out, err, told = [files.enter_context(tempfile.TemporaryFile()) for _ in range(4)]
-        given.write(command.stdin.encode("utf-8", "surrogateescape"))
-        given.seek(0)
-        rc = _run_child(command, given.fileno(), out.fileno(), err.fileno(), told.fileno())
-        _raise_told(told, command.argv[0])
-        said = _text_of(err)
-        if rc in _NOT_STARTED and said.startswith(_ENV + ": "):
-            raise OSError(_NOT_STARTED[rc], os.strerror(_NOT_STARTED[rc]), command.argv[0])
+    with tempfile.TemporaryFile() as out:
+        rc, said = _run_child(command, out.fileno())
         return Output(rc, _text_of(out), said)
 
 
 def stamped(command: Command, mark: bytes) -> Tuple[Output, List[int]]:
-    """``run``, and when each of its lines came that begins with ``mark``: ns of time.monotonic."""
-    _check_user(command.user)
+    """``run``, and when each of its lines came that begins with ``mark``: ns of time.monotonic.
+
+    It is at its end only where nothing holds its output any more.
+    """
+    printed = bytearray(b"\n")
     stamps: List[int] = []
-    until = time.monotonic() + command.timeout
-    with ExitStack() as files:
-        given, err, told = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
-        reading, writing = os.pipe()
-        files.callback(os.close, reading)
-        environment, account = _environment(command), _account(command.user)
-        pid = os.fork()
-        if pid == 0:
-            streams = (given.fileno(), writing, err.fileno())
-            _start(command, environment, account, streams, told.fileno())
-        os.close(writing)
-        try:
-            printed = _read_stamped(reading, mark, stamps, until)
-        except ValueError:
-            child.end(pid)
-            raise
-        rc = None
-        while printed is not None and rc is None and time.monotonic() <= until:
-            rc = _exit_code(pid)
-            time.sleep(0.001)
-        if printed is None or rc is None:
-            child.end(pid)
-            raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
-        _raise_told(told, command.argv[0])
-        return Output(rc, printed.decode("utf-8", "surrogateescape"), _text_of(err)), stamps
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb", 0), os.fdopen(writing, "wb", 0) as pipe:
+
+        def follow(until: float, err: int) -> None:
+            pipe.close()
+            for piece in _pieces(reading, until, command):
+                now = int(time.monotonic() * 1e9)
+                # A mark that was not there as a whole is looked for again.
+                begin = max(0, len(printed) - len(mark))
+                printed.extend(piece)
+                stamps.extend([now] * printed.count(b"\n" + mark, begin))
+                _check_size(len(printed), os.fstat(err).st_size)
+
+        rc, said = _run_child(command, writing, follow)
+    return Output(rc, printed[1:].decode("utf-8", "surrogateescape"), said), stamps
 
 
-def _read_stamped(reading: int, mark: bytes, stamps: List[int], until: float) -> Optional[bytes]:
-    """All that comes until the pipe is closed; a line is stamped when its begin is there. None
-    where time is over."""
-    printed, looked = bytearray(b"\n"), 0
+def _pieces(reading: int, until: float, command: Command) -> Iterator[bytes]:
+    """What comes from a pipe until nobody writes to it any more; b"" where a second brings nothing,
+    for the caller to look elsewhere."""
     with selectors.DefaultSelector() as selector:
         selector.register(reading, selectors.EVENT_READ)
-        while True:
-            left = until - time.monotonic()
-            if left <= 0 or not selector.select(left):
-                return None
-            piece = os.read(reading, _PIECE)
-            now = int(time.monotonic() * 1e9)
-            if not piece:
-                return bytes(printed[1:])
-            printed += piece
-            if len(printed) > OUTPUT_LIMIT:
-                raise ValueError(f"printed more than {OUTPUT_LIMIT} bytes")
-            stamps += [now] * printed.count(b"\n" + mark, looked)
-            # A mark that is not there as a whole is looked for again.
-            looked = max(looked, len(printed) - len(mark))
+        while time.monotonic() < until:
+            came = selector.select(min(1.0, max(0.0, until - time.monotonic())))
+            piece = os.read(reading, _PIECE) if came else b""
+            if came and not piece:
+                return
+            yield piece
+    raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
 
 
-def _run_child(command: Command, given: int, out: int, err: int, told: int) -> int:
-    """Its exit code, as subprocess has it. The child says in ``told`` why it did not start."""
+def _run_child(
+    command: Command, out: int, follow: Optional[Callable[[float, int], None]] = None
+) -> Tuple[int, str]:
+    """Its exit code, as subprocess has it, and what it said on stderr.
+
+    ``follow`` gets the time (monotonic) until which it may run and the file of its stderr; whoever
+    gives it reads what is printed to ``out``.
+    """
+    _check_user(command.user)
     environment, account = _environment(command), _account(command.user)
-    pid = os.fork()
-    if pid == 0:
-        _start(command, environment, account, (given, out, err), told)
-    until = time.monotonic() + command.timeout
+    with ExitStack() as files:
+        given, err, told = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        given.write(command.stdin.encode("utf-8", "surrogateescape"))
+        given.seek(0)
+        pid = os.fork()
+        if pid == 0:
+            _start(
+                command, environment, account, (given.fileno(), out, err.fileno()), told.fileno()
+            )
+        until = time.monotonic() + command.timeout
+        try:
+            if follow is not None:
+                follow(until, err.fileno())
+            rc = _wait(pid, until, [err.fileno()] if follow else [out, err.fileno()], command)
+        except BaseException:
+            # Not its group: a daemon that it has started already is not to die with it.
+            child.end(pid)
+            raise
+        _raise_told(told, command.argv[0])
+        said = _text_of(err)
+    if rc in _NOT_STARTED and said.startswith(_ENV + ": "):
+        raise OSError(_NOT_STARTED[rc], os.strerror(_NOT_STARTED[rc]), command.argv[0])
+    return rc, said
+
+
+def _wait(pid: int, until: float, files: List[int], command: Command) -> int:
+    """Its exit code; TimeoutExpired, or ValueError where it prints too much."""
     pause = 0.001
     while True:
         rc = _exit_code(pid)
         if rc is not None:
             return rc
-        too_long = max(os.fstat(out).st_size, os.fstat(err).st_size) > OUTPUT_LIMIT
-        if too_long or time.monotonic() > until:
-            # Not its group: a daemon that it has started already is not to die with it.
-            child.end(pid)
-            if too_long:
-                raise ValueError(f"printed more than {OUTPUT_LIMIT} bytes")
+        _check_size(*[os.fstat(one).st_size for one in files])
+        if time.monotonic() > until:
             raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
         time.sleep(pause)
         pause = min(0.05, pause * 1.5)
+
+
+def _check_size(*sizes: int) -> None:
+    if max(sizes) > OUTPUT_LIMIT:
+        raise ValueError(f"printed more than {OUTPUT_LIMIT} bytes")
 
 
 def _exit_code(pid: int) -> Optional[int]:

@@ -1,9 +1,11 @@
 """Changes that commands make: journaled before, read back, undone after the files are back."""
 
+import contextlib
 import json
 import os
 import pwd
 import resource
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -307,6 +309,44 @@ class TestCommand:
         else:
             with pytest.raises(HostproofError, match="only root may run it as"):
                 Writer().run(one)
+
+
+class TestStamped:
+    """A command whose lines are stamped as they come."""
+
+    def test_a_mark_in_pieces_counts_once(self):
+        text = "cat; printf '\\n}'; sleep 0.1; printf '='; printf 'x\\n  }=\\n}=\\n'; exit 4"
+        printed, stamps = command.stamped(shell("cli", text, stdin="}=given"), b"}=")
+        assert printed == (4, "}=given\n}=x\n  }=\n}=\n", "")
+        assert len(stamps) == 3
+        assert stamps == sorted(stamps)
+        assert stamps[1] - stamps[0] > 80e6
+
+    @pytest.mark.parametrize("then", ["exec sleep 5", "exec >&-; exec sleep 5"])
+    def test_no_end(self, then):
+        started = time.monotonic()
+        with pytest.raises(subprocess.TimeoutExpired, match=r"timed out after 0\.2 seconds"):
+            command.stamped(shell("wait", "echo }; " + then, timeout=0.2), b"}")
+        assert time.monotonic() - started < 4
+
+    @pytest.mark.parametrize("stream", ["", ">&2"])
+    def test_too_much(self, stream, monkeypatch):
+        monkeypatch.setattr(command, "OUTPUT_LIMIT", 100000)
+        with pytest.raises(ValueError, match="printed more than 100000 bytes"):
+            command.stamped(shell("much", f"while echo }}; do echo much; done {stream}"), b"}")
+
+    def test_missing(self):
+        with pytest.raises(FileNotFoundError, match="/none/jboss-cli"):
+            command.stamped(Command("x", ("/none/jboss-cli",)), b"}")
+
+    def test_nothing_is_left_open_and_no_child(self):
+        before = os.listdir("/proc/self/fd")
+        for text in ("exit 1", "exec sleep 5"):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                command.stamped(shell("x", text, timeout=0.2), b"}")
+        assert os.listdir("/proc/self/fd") == before
+        with pytest.raises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
 
 
 class TestHost:
