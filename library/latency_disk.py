@@ -199,14 +199,9 @@ def main():
             measured = series.of_reads(given)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"latency_disk: {problem}")
-    module.exit_json(
-        changed=False,
-        windows=[window.to_json() for window in measured.windows],
-        first_pass=[window.to_json() for window in measured.first_pass],
-        remarks=measured.remarks,
-        table=window_table.lines(measured.windows),
-        **({"msg": said(given)} if module.check_mode else {}),
-    )
+    more = {"msg": said(given)} if module.check_mode else {}
+    more["first_pass"] = [window.to_json() for window in measured.first_pass]
+    module.exit_json(**window_table.result(measured.windows, measured.remarks, **more))
 
 
 def said(given):

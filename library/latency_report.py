@@ -137,13 +137,9 @@ def main():
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg="latency_report: {0}: {1}".format(given["path"], said(problem)))
     windows, missing = chosen(report.windows, given["events"])
+    remarks = report.remarks + missing
     module.exit_json(
-        changed=False,
-        kind=report.kind,
-        windows=[window.to_json() for window in windows],
-        figures=report.figures,
-        remarks=report.remarks + missing,
-        table=window_table.lines(windows),
+        **window_table.result(windows, remarks, kind=report.kind, figures=report.figures)
     )
 
 

@@ -182,24 +182,12 @@ def main():
     try:
         check(given)
         if module.check_mode:
-            module.exit_json(
-                changed=False,
-                windows=[],
-                remarks=[],
-                table=[],
-                msg="would measure {0} windows of {1} samples to {2} port {3}".format(
-                    given["windows"], given["samples"], given["host"], given["port"]
-                ),
-            )
+            would = "would measure {windows} windows of {samples} samples to {host} port {port}"
+            module.exit_json(**window_table.result([], [], msg=would.format(**given)))
         measured = series.of_round_trips(given)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"latency_tcp: {problem}")
-    module.exit_json(
-        changed=False,
-        windows=[window.to_json() for window in measured.windows],
-        remarks=measured.remarks,
-        table=window_table.lines(measured.windows),
-    )
+    module.exit_json(**window_table.result(measured.windows, measured.remarks))
 
 
 def check(given):

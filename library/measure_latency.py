@@ -126,9 +126,7 @@ def main():
         if not probes:
             raise ValueError("probes names none: name at least one, such as {probe: disk}")
         if module.check_mode:
-            module.exit_json(
-                changed=False, windows=[], remarks=[], table=[], msg=said(probes, rounds)
-            )
+            module.exit_json(**window_table.result([], [], msg=said(probes, rounds)))
         measured = measuring.measure(LiveHost(), probes, *rounds)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"measure_latency: {problem}", remarks=[])
@@ -139,12 +137,7 @@ def main():
             ),
             remarks=measured.remarks,
         )
-    module.exit_json(
-        changed=False,
-        windows=[window.to_json() for window in measured.windows],
-        remarks=measured.remarks,
-        table=window_table.lines(measured.windows),
-    )
+    module.exit_json(**window_table.result(measured.windows, measured.remarks))
 
 
 def said(probes, rounds):

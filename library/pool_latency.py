@@ -124,7 +124,7 @@ def main():
         probes = measuring.check_probes([dict({key: given[key] for key in POOL}, probe="pool")])
         measuring.check_rounds(*rounds)
         if module.check_mode:
-            module.exit_json(changed=False, windows=[], remarks=[], table=[], msg=said(given))
+            module.exit_json(**window_table.result([], [], msg=said(given)))
         measured = measuring.measure(LiveHost(), probes, *rounds)
     except (HostproofError, OSError, ValueError) as problem:
         module.fail_json(msg=f"pool_latency: {problem}", remarks=[])
@@ -133,12 +133,7 @@ def main():
         module.fail_json(
             msg=f"pool_latency: nothing could be measured: {told}", remarks=measured.remarks
         )
-    module.exit_json(
-        changed=False,
-        windows=[window.to_json() for window in measured.windows],
-        remarks=measured.remarks,
-        table=window_table.lines(measured.windows),
-    )
+    module.exit_json(**window_table.result(measured.windows, measured.remarks))
 
 
 def said(given):

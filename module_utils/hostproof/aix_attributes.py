@@ -32,10 +32,10 @@ SYSTEM = "sys0"
 #: Seconds. IBM: who stops chdev can destroy the database, so it is never stopped for being slow.
 CHDEV_TIMEOUT = 24 * 3600.0
 
-_DEVICE = re.compile(r"^[A-Za-z][A-Za-z0-9_.-]*$")
+_DEVICE = re.compile(r"^[A-Za-z][A-Za-z0-9_.-]*\Z")
 #: chdev takes several pairs in one -a, with blanks between: this in a value may be such a pair.
 _SECOND_PAIR = re.compile(r"\s([A-Za-z][\w.%-]*)=")
-_ATTRIBUTE = re.compile(r"^[A-Za-z][A-Za-z0-9_.%-]*$")
+_ATTRIBUTE = re.compile(r"^[A-Za-z][A-Za-z0-9_.%-]*\Z")
 
 
 class Attributes(NamedTuple):

@@ -8,9 +8,8 @@ and after the revert of what pool_validation's apply made of the foreground. The
 rounds, so that other work on this machine disturbs them alike. Then every session of a pool is
 killed, and 20 requests follow: how many got a dead connection. --requests N in each round.
 
-The same is measured without any application, too: one session of jboss-cli tests a connection of
-the pool (test-connection-in-pool: a checkout, and nothing asked on it) and reads an attribute, in
-turns, and each answer is timed when it comes. The difference of both medians is the checkout.
+The same is measured without any application, too, as the probe "pool" does (pool_latency): the
+checkout as jboss-cli sees it, less what it takes anyway.
 
 Expected: the p50 of the background is lower than that of the foreground by a round trip that was
 measured in the same run (a statement's p50), less a tenth of it; unset and reverted are the
@@ -21,11 +20,8 @@ the round trip.
 """
 
 import argparse
-import shutil
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from statistics import median
 
@@ -39,9 +35,9 @@ ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
 import parts  # noqa: E402
 from ansible.module_utils.hostproof import apply  # noqa: E402
 from ansible.module_utils.hostproof.controls import CONTROLS, planner  # noqa: E402
-from ansible.module_utils.hostproof.controls.pool_validation import facts  # noqa: E402
 from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
 from ansible.module_utils.hostproof.journal import Journal  # noqa: E402
+from ansible.module_utils.hostproof.latency import pool_checkouts  # noqa: E402
 from ansible.module_utils.hostproof.writer import Writer  # noqa: E402
 from default_policies import default_policy  # type: ignore[import-not-found]  # noqa: E402
 from judging import MET, NOT_MET, Score  # noqa: E402
@@ -50,8 +46,8 @@ from machines.needs import finish  # noqa: E402
 NAME = "pool_validation"
 ROUNDS = 5
 AFTER = 20
-#: Connections that jboss-cli tests, of which the first are its own warming up.
-TESTED, WARMING = 200, 50
+#: Checkouts that the probe times of each pool, and the seconds that they may take.
+TESTED, SECONDS = 150, 60.0
 #: Longer than the run: no round of the background repairs anything.
 SELDOM = 3600000
 SQL = "select 42"
@@ -160,30 +156,16 @@ def judge(found: Timings, score: Score) -> None:
 
 
 def outside(server: parts.WildFly, pool: str) -> float:
-    """Milliseconds of a checkout (median), as jboss-cli sees it; below zero is noise."""
-    given = default_policy(NAME) | {"servers": [server.policy()]}
-    (asked,) = CONTROLS[NAME].policy_from(given).servers
-    trivial = ":read-attribute(name=launch-type)"
-    tested = f"/subsystem=datasources/data-source={pool}:test-connection-in-pool"
-    java = str(Path(shutil.which("java") or "java").resolve())
-    argv = facts.command(asked, "checkouts", java, [trivial, tested] * TESTED, 60).argv
-    answered = []
-    with subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, user=parts.ACCOUNT, env={}
-    ) as session:
-        assert session.stdout is not None
-        for line in session.stdout:
-            # An object ends in the first column, and nothing within one does.
-            if line.startswith(b"}"):
-                answered.append(time.monotonic())
-    if session.returncode or len(answered) != 2 * TESTED:
-        raise RuntimeError(f"jboss-cli: {len(answered)} answers, exit code {session.returncode}")
-    took = [1000 * (end - begin) for begin, end in zip(answered, answered[1:], strict=False)]
-    return median(took[0::2][WARMING:]) - median(took[1::2][WARMING:])
+    """Milliseconds of a checkout (median), as the probe times it; below zero is noise."""
+    options = {"data_source": pool, "samples": TESTED, "xa": False}
+    options.update((key, server.policy()[key]) for key in ("home", "user", "controller", "java"))
+    window = pool_checkouts.window(options, SECONDS)
+    assert window.p50 is not None
+    return (window.p50 - window.conditions["trivial_p50_us"]) / 1000
 
 
 def judge_outside(server: parts.WildFly, found: Timings, score: Score) -> None:
-    print(f"The checkout as jboss-cli sees it, {TESTED - WARMING} of each pool (p50, ms):")
+    print(f"The checkout as jboss-cli sees it, {TESTED} of each pool (p50, ms):")
     told = {pool: outside(server, pool) for pool in (FRONT, UNSET, BEHIND)}
     for pool, checkout in told.items():
         print(f"  {pool:<12} {checkout:>10.2f}")

@@ -52,7 +52,10 @@ def check_room(options: Options) -> List[str]:
     told = cli_answers.values(cli_answers.parse(printed, 1)[0])
     if told.get("statistics-enabled") != "true":
         return ["its statistics are off: nobody knows whether the pool had a free place"]
-    if told.get("AvailableCount") in (None, "0"):
+    free = told.get("AvailableCount", "")
+    if not free.isdigit():
+        raise Unanswered(_key(options), f"how many of its places are free is not told ({free!r})")
+    if not int(free):
         used = told.get("InUseCount")
         raise Unanswered(_key(options), f"no place of the pool is free ({used} are in use)")
     return []

@@ -1,13 +1,24 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Windows as lines of text for people."""
+"""Windows as a module gives them: for machines, and as lines of text for people."""
 
-from typing import List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from ..measured import Window
 
 _ROW = "{0:<24} {1:<8} {2:>8} {3:>8} {4:>10} {5:>10} {6:>10} {7:>10} {8:>10}"
 _HEAD = ("subject", "layer", "bytes", "n", "min us", "p50 us", "p99 us", "max us", "mean us")
+
+
+def result(windows: Sequence[Window], remarks: Sequence[str], **more: Any) -> Dict[str, Any]:
+    """What a module that measured or read windows returns."""
+    return dict(
+        more,
+        changed=False,
+        windows=[window.to_json() for window in windows],
+        remarks=list(remarks),
+        table=lines(windows),
+    )
 
 
 def lines(windows: Sequence[Window]) -> List[str]:

@@ -305,7 +305,9 @@ def test_checkouts_are_timed_between_answers(tmp_path):
     ("told", "said"),
     [
         ({"room": STATISTICS.format(0)}, "no place of the pool is free (5 are in use)"),
-        ({"room": STATISTICS.format("null")}, "no place of the pool is free"),
+        ({"room": STATISTICS.format("null")}, "how many of its places are free is not told"),
+        ({"room": STATISTICS.format('"-1"')}, "how many of its places are free is not told"),
+        ({"room": STATISTICS.format('"undefined"')}, "how many of its places are free is not told"),
         ({"outcome": "failed"}, "an operation failed"),
         ({"most": 7}, "operations of 120 were answered"),
         ({"code": 1}, "jboss-cli ended with 1"),

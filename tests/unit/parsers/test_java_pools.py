@@ -112,12 +112,49 @@ def test_a_file_of_hikaricp(text, values):
             ["dbcp2"],
         ),
         ("spring.datasource.tomcat.test-on-borrow=true", ["tomcat_jdbc"]),
+        ("SPRING.DataSource.DBCP2.maxTotal=3", ["dbcp2"]),
+        # Another file, or who starts it, has the last word.
+        (
+            "spring.datasource.tomcat.max-active=9\nspring.config.activate.on-profile=prod",
+            ["Spring with profiles or imports"],
+        ),
+        (
+            "spring.datasource.tomcat.max-active=9\nspring.profiles.active=prod",
+            ["Spring with profiles or imports"],
+        ),
+        (
+            "spring.datasource.tomcat.max-active=9\nSpring.Config.Import=optional:file:x",
+            ["Spring with profiles or imports"],
+        ),
     ],
 )
 def test_which_pool_spring_takes(more, kinds):
     text = f"spring.datasource.url=jdbc:oracle:thin:@x\nmaximumPoolSize=3\n{more}\n"
     found = [one.kind for one in pool_properties.parse(text)]
     assert found == (kinds or ["com.mchange.v2.c3p0.ComboPooledDataSource"])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("true", "true"),
+        ("YES", "true"),
+        ("on", "true"),
+        ("1", "true"),
+        ("no", "false"),
+        ("Off", "false"),
+        ("0", "false"),
+        ("${BORROW:true}", "${BORROW:true}"),
+    ],
+)
+def test_spring_s_booleans(text, value):
+    [found] = pool_properties.parse(f"spring.datasource.dbcp2.test-on-borrow={text}\n")
+    assert found.values == {"testOnBorrow": value}
+
+
+def test_what_spring_does_not_take_for_a_boolean():
+    with pytest.raises(ParseError, match="testOnBorrow of dbcp2 is no boolean: 'ja'"):
+        pool_properties.parse("spring.datasource.dbcp2.test-on-borrow=ja\n")
 
 
 def test_a_file_that_tells_of_no_pool():

@@ -81,12 +81,16 @@ class FilePool(NamedTuple):
     def _unknown(self, why: str) -> Unanswered:
         return Unanswered(self.evidence[0], why)
 
+    def _kind(self) -> str:
+        """One of DEFAULTS; Unanswered for any other."""
+        if self.source.kind not in DEFAULTS:
+            kind = self.source.kind or "no factory"
+            raise self._unknown(f"what {kind[:200]} makes of it is not known")
+        return self.source.kind
+
     def _value(self, name: str) -> str:
         """What is set, or the default; Unanswered for what only the server resolves."""
-        if self.source.kind not in DEFAULTS:
-            kind = self.source.kind or "without a factory"
-            raise self._unknown(f"what {kind[:200]} makes of it is not known")
-        text = self.source.values.get(name) or DEFAULTS[self.source.kind][name]
+        text = self.source.values.get(name) or DEFAULTS[self._kind()][name]
         if "${" in text:
             raise self._unknown(f"{name} of {self.source.name} is an expression, not a value")
         return text
@@ -103,10 +107,7 @@ class FilePool(NamedTuple):
         return self._value(name).lower() == "true"
 
     def mode(self) -> Mode:
-        kind = self.source.kind
-        if kind not in _MODES:
-            raise self._unknown(f"what {(kind or 'no factory')[:200]} makes of it is not known")
-        return _MODES[kind](self)
+        return _MODES[self._kind()](self)
 
     def placed(self, verdict: Verdict, told: Mode) -> Verdict:
         """With what the next start takes."""
@@ -124,8 +125,8 @@ class FilePool(NamedTuple):
 
     def checker(self) -> Tuple[Optional[str], str]:
         """What is wrong with what validates (None: nothing), and what it is."""
-        kind = self.source.kind
-        statement = self._value(_STATEMENTS[kind]) if kind in _STATEMENTS else ""
+        kind = self._kind()
+        statement = self._value(_STATEMENTS[kind])
         if kind == TOMCAT_JDBC and self._value("validatorClassName"):
             return None, self._value("validatorClassName")
         if not statement:
@@ -136,9 +137,7 @@ class FilePool(NamedTuple):
         return None, "SQL"
 
     def sizes(self) -> Sizes:
-        if self.source.kind not in _SIZES:
-            raise self._unknown("of a pool of this kind nothing is known")
-        low, high, wait, ms = _SIZES[self.source.kind]
+        low, high, wait, ms = _SIZES[self._kind()]
         other = _MINIMUM.get(self.source.kind)
         least = self._number(other) if other and not self._value(low) else self._number(low)
         return Sizes(least, self._bound(high), self._bound(wait) * ms)

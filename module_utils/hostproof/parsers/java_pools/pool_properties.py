@@ -3,7 +3,8 @@
 """Pools in property files: HikariCP's own, and Spring Boot's application.properties.
 
 Sources: java.util.Properties.load (lines, escapes, separators); HikariCP README; Spring Boot
-reference, Externalized Configuration (relaxed binding) and Configuring a Custom DataSource.
+reference, Externalized Configuration (relaxed binding, profiles, imports) and Configuring a Custom
+DataSource; org.springframework.core.convert.support.StringToBooleanConverter.
 """
 
 import re
@@ -15,6 +16,14 @@ from .pools import DBCP2, DEFAULTS, HIKARICP, LONGEST, MOST, TOMCAT_JDBC, UCP, P
 _WHAT = "property file"
 
 _SPRING = "spring.datasource."
+#: Where these stand, in Spring's own form, another file or a profile may have the last word.
+_ELSEWHERE = ("spring.config.activate.", "spring.config.import", "spring.profiles")
+#: What Spring takes for a boolean; with anything else it does not start.
+_BOOLEANS = {
+    **dict.fromkeys(("true", "on", "yes", "1"), "true"),
+    **dict.fromkeys(("false", "off", "no", "0"), "false"),
+}
+
 #: What follows it, without dashes.
 _KINDS = {"hikari": HIKARICP, "tomcat": TOMCAT_JDBC, "dbcp2": DBCP2, "oracleucp": UCP}
 
@@ -39,28 +48,28 @@ def parse(text: str) -> List[PoolSource]:
     JNDI name, the server: both are of a kind that is not known.
     """
     pairs = _pairs(text)
-    spring = {_relaxed(key[len(_SPRING) :]): value for key, value in pairs if _is_spring(key)}
-    if not spring and not any(key.startswith("spring.") for key, _value in pairs):
+    spring = [(_relaxed(key), value) for key, value in pairs]
+    spring = [(key, value) for key, value in spring if key.startswith("spring.")]
+    if not spring:
         own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
         is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
         return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
+    told = {key[len(_SPRING) :]: value for key, value in spring if key.startswith(_SPRING)}
     values: Dict[str, Dict[str, str]] = {}
-    for key, value in pairs:
+    for key, value in told.items():
         kind, name = _attribute(key)
         if name is not None:
-            values.setdefault(kind, {})[name] = value
-    if "jndiname" in spring:
+            values.setdefault(kind, {})[name] = _value(kind, name, value)
+    if told and any(key.startswith(_ELSEWHERE) for key, _value in spring):
+        return [PoolSource(_SPRING[:-1], "Spring with profiles or imports", {})]
+    if "jndiname" in told:
         return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {})]
-    if "type" in spring:
-        kind = _TYPES.get(spring["type"], spring["type"])
+    if "type" in told:
+        kind = _TYPES.get(told["type"], told["type"])
         return [PoolSource(_SPRING + _shown(kind), kind, values.get(kind, {}))]
-    if not values and spring:
+    if not values and told:
         return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {})]
     return [PoolSource(_SPRING + kind, kind, one) for kind, one in sorted(values.items())]
-
-
-def _is_spring(key: str) -> bool:
-    return key.startswith(_SPRING)
 
 
 def _shown(kind: str) -> str:
@@ -68,13 +77,21 @@ def _shown(kind: str) -> str:
 
 
 def _attribute(key: str) -> Tuple[str, Optional[str]]:
-    """The kind of one of Spring's keys, and the name that its pool has for it."""
-    group, _dot, bare = key[len(_SPRING) :].partition(".")
-    kind = _KINDS.get(_relaxed(group)) if _is_spring(key) else None
+    """The kind of what follows spring.datasource., and the name that its pool has for it."""
+    group, _dot, bare = key.partition(".")
+    kind = _KINDS.get(group)
     if kind is None or not bare:
         return "", None
-    names = {name.lower(): name for name in DEFAULTS[kind]}
-    return kind, names.get(_relaxed(bare))
+    return kind, {name.lower(): name for name in DEFAULTS[kind]}.get(bare)
+
+
+def _value(kind: str, name: str, text: str) -> str:
+    """As the pool would have it in a file of its own."""
+    if DEFAULTS[kind][name] not in ("true", "false") or "${" in text:
+        return text
+    if text.lower() not in _BOOLEANS:
+        raise ParseError(_WHAT, f"{name} of {kind} is no boolean: {text[:40]!r}")
+    return _BOOLEANS[text.lower()]
 
 
 def _relaxed(name: str) -> str:
