@@ -22,7 +22,9 @@ def result(windows: Sequence[Window], remarks: Sequence[str], **more: Any) -> Di
 
 
 def lines(windows: Sequence[Window]) -> List[str]:
-    """A heading and a line a window; "-" is what the source does not tell."""
+    """A heading and a line a window, none without; "-" is what the source does not tell."""
+    if not windows:
+        return []
     rows = [
         (
             one.subject,
