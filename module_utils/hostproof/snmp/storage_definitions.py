@@ -46,7 +46,7 @@ SYSTEM, DISKS, CONTROLLERS, PATHS, BATTERY, REBUILD = PARTS = (
     "rebuild",
 )
 GOOD, WORN, BAD, MISSING = STATES = ("good", "warn", "bad", "none")
-COUNTED = (DISKS, REBUILD)
+COUNTED = (SYSTEM, DISKS, REBUILD)
 
 
 class Clue(NamedTuple):
@@ -115,7 +115,7 @@ class Rule(NamedTuple):
 LOOKED_AT = 255
 #: What a list, a text and all of a definition may hold at most.
 MOST_DEFINITIONS, MOST_WAYS, MOST_PLACES, MOST_NAMES = 100, 16, 6, 64
-MOST_MORE, MOST_PARTS = 4, 16
+MOST_MORE, MOST_PARTS = 4, 32
 _LONGEST_TEXT, _LONGEST_PATTERN, _LONGEST_OID = 300, 160, 160
 
 _ROLES = STORAGE_ROLES + (NOT_STORAGE,)
@@ -247,9 +247,10 @@ def _part(value: Any) -> Part:
                 raise ValueError(f"{state} has {key!r}, which means something else already")
             means[key] = (state, _text(word, state))
     if "counts" in given and (means or part not in COUNTED):
-        raise ValueError("counts is for {0}, without good or bad".format(" and ".join(COUNTED)))
-    if "counts" not in given and not {GOOD, BAD} <= {state for state, _word in means.values()}:
-        raise ValueError("must have good and bad values, or counts")
+        raise ValueError("counts is for {0}, without good or bad".format(" or ".join(COUNTED)))
+    states = {state for state, _word in means.values()}
+    if "counts" not in given and not (GOOD in states and states & {WORN, BAD}):
+        raise ValueError("must have good values and bad or warn values, or counts")
     oid = _oid(given["at"], "at")
     if not oid[0].isdigit():
         raise ValueError("at must be an OID (1.3.6..., e.789...)")

@@ -10,76 +10,7 @@ built on. To add one: a record here, and one of an agent in tests/fixtures/stora
 
 from typing import Any, Dict, List
 
-#: The values of miscGlobalStatus, and of productIDGlobalStatus; of ScStatus.
-_GLOBAL = {
-    "good": {"3": "ok"},
-    "warn": {"4": "not critical"},
-    "bad": {"5": "critical", "6": "not recoverable"},
-}
-_UP = {"good": {"1": "up"}, "warn": {"3": "degraded"}, "bad": {"2": "down"}}
-#: The values of every column of raidExMibDKCHWTable and raidExMibDKUHWTable.
-_ACUTE = {
-    "good": {"1": "no error"},
-    "warn": {"4": "moderate", "5": "service"},
-    "bad": {"2": "acute", "3": "serious"},
-}
-
-#: What Data ONTAP tells of itself: 7-Mode, and clustered where an address has it.
-_ONTAP: List[Dict[str, Any]] = [
-    dict(_GLOBAL, part="system", at="e.789.1.2.2.4.0", source="NETAPP-MIB miscGlobalStatus"),
-    {
-        "part": "disks",
-        "at": "e.789.1.6.4.7.0",
-        "counts": "failed disks",
-        "source": "NETAPP-MIB diskFailedCount",
-    },
-    {
-        "part": "rebuild",
-        "at": "e.789.1.6.4.3.0",
-        "counts": "disks being reconstructed",
-        "source": "NETAPP-MIB diskReconstructingCount",
-    },
-    {
-        "part": "controllers",
-        "at": "e.789.1.2.3.1.0",
-        "none": {"1": "not configured"},
-        "good": {"2": "takeover enabled"},
-        "warn": {"3": "takeover disabled", "4": "takeover by the partner disabled"},
-        "bad": {"5": "this node is dead: taken over"},
-        "source": "NETAPP-MIB cfSettings",
-    },
-    {
-        "part": "paths",
-        "at": "e.789.1.2.3.8.0",
-        "none": {"1": "no interconnect"},
-        "good": {"4": "interconnect up"},
-        "warn": {"3": "one link of the interconnect down"},
-        "bad": {"2": "interconnect down"},
-        "source": "NETAPP-MIB cfInterconnectStatus",
-    },
-    {
-        "part": "battery",
-        "at": "e.789.1.2.5.1.0",
-        "none": {"4": "not present"},
-        "good": {"1": "ok", "9": "fully charged"},
-        "warn": {"5": "near its end of life", "8": "overcharged"},
-        "bad": {"2": "partially discharged", "3": "discharged", "6": "at its end of life"},
-        "source": "NETAPP-MIB nvramBatteryStatus",
-    },
-]
-
-#: Of MSA and ME4: the unit is the whole storage.
-_UNITS: List[Dict[str, Any]] = [
-    {
-        "part": "system",
-        "at": "1.3.6.1.3.94.1.6.1.6.",
-        "none": {"2": "unused"},
-        "good": {"3": "ok"},
-        "warn": {"4": "needs attention"},
-        "bad": {"5": "failed"},
-        "source": "FCMGMT-MIB connUnitStatus",
-    }
-]
+from . import storage_states as states
 
 FAMILIES: List[Dict[str, Any]] = [
     {
@@ -103,6 +34,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.42.2.225.1.4.3.0"],
         "serial": ["e.42.2.225.1.4.8.0", "e.42.2.225.1.4.7.0"],
         "source": "SUN-AK-MIB as Oracle's guide and a published walk of an appliance show it",
+        "health": states.ZFS_APPLIANCE,
     },
     {
         "vendor": "Oracle",
@@ -126,6 +58,7 @@ FAMILIES: List[Dict[str, Any]] = [
             {"object_id": "e.1211.1.11", "sure": "likely"},
         ],
         "source": "STREAMLINE-TAPE-LIBRARY-MIB; enterprise number 1211 (IANA)",
+        "health": states.STORAGETEK,
     },
     {
         "vendor": "NetApp",
@@ -137,6 +70,7 @@ FAMILIES: List[Dict[str, Any]] = [
             "ES-NETAPP-06-MIB, SM10-R3-MIB (eSeriesStorageSystem); NetApp's own, "
             "and those that IBM, Dell and Lenovo sold"
         ),
+        "health": states.E_SERIES,
     },
     {
         "vendor": "IBM",
@@ -147,7 +81,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": [{"at": "sysDescr", "pattern": r"^Data ONTAP Release ([^\s:]+)"}],
         "serial": ["e.789.1.1.9.0"],
         "source": "NETWORK-APPLIANCE-MIB; Rapid7 recog, snmp_sysdescr",
-        "health": _ONTAP,
+        "health": states.ONTAP,
     },
     {
         "vendor": "NetApp",
@@ -188,7 +122,7 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": ["e.789.1.1.9.0"],
         "source": "NETWORK-APPLIANCE-MIB",
-        "health": _ONTAP,
+        "health": states.ONTAP,
     },
     {
         "vendor": "NetApp",
@@ -206,15 +140,7 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": [{"at": "e.789.1.25.2.1.5.", "rows": "each"}, "e.789.1.1.9.0"],
         "source": "NETWORK-APPLIANCE-MIB (NETAPP-MIB nodeTable)",
-        "health": [
-            *_ONTAP,
-            dict(
-                _GLOBAL,
-                part="system",
-                at="e.789.1.2.2.36.1.2.",
-                source="NETAPP-MIB cDOTMiscGlobalStatus",
-            ),
-        ],
+        "health": states.CLUSTERED_ONTAP,
     },
     {
         "vendor": "Dell EMC",
@@ -230,23 +156,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": [{"at": "sysDescr", "pattern": r"OneFS (?:\S+ )?v(\d\S*)"}],
         "serial": [{"at": "e.12124.2.51.1.3.", "rows": "each"}],
         "source": "ISILON-MIB",
-        "health": [
-            {
-                "part": "system",
-                "at": "e.12124.1.1.2.0",
-                "good": {"0": "ok"},
-                "warn": {"1": "needs attention"},
-                "bad": {"2": "down"},
-                "source": "ISILON-MIB clusterHealth",
-            },
-            {
-                "part": "disks",
-                "at": "e.12124.2.52.1.5.",
-                "good": {"HEALTHY": "healthy", "L3": "L3 cache"},
-                "bad": {"DEAD": "dead", "SMARTFAIL": "smartfailed"},
-                "source": "ISILON-MIB diskStatus",
-            },
-        ],
+        "health": states.ISILON,
     },
     {
         "vendor": "Dell EMC",
@@ -260,6 +170,7 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": ["e.19746.1.13.1.1.0"],
         "source": "DATA-DOMAIN-MIB",
+        "health": states.DATA_DOMAIN,
     },
     {
         "vendor": "Dell EMC",
@@ -322,26 +233,7 @@ FAMILIES: List[Dict[str, Any]] = [
             {"at": "e.674.11000.2000.500.1.2.13.1.8.", "rows": "each"},
         ],
         "source": "DELL-STORAGE-SC-MIB",
-        "health": [
-            dict(
-                _GLOBAL,
-                part="system",
-                at="e.674.11000.2000.500.1.2.6.0",
-                source="DELL-STORAGE-SC-MIB productIDGlobalStatus",
-            ),
-            dict(
-                _UP,
-                part="controllers",
-                at="e.674.11000.2000.500.1.2.13.1.3.",
-                source="DELL-STORAGE-SC-MIB scCtlrStatus",
-            ),
-            dict(
-                _UP,
-                part="disks",
-                at="e.674.11000.2000.500.1.2.14.1.3.",
-                source="DELL-STORAGE-SC-MIB scDiskStatus",
-            ),
-        ],
+        "health": states.COMPELLENT,
     },
     {
         "vendor": "Dell",
@@ -354,47 +246,7 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": [{"at": "e.12740.2.1.11.1.2.", "rows": "each"}],
         "source": "EQLMEMBER-MIB",
-        "health": [
-            {
-                "part": "system",
-                "at": "e.12740.2.1.5.1.1.",
-                "good": {"1": "normal"},
-                "warn": {"2": "warning"},
-                "bad": {"3": "critical"},
-                "source": "EQLMEMBER-MIB eqlMemberHealthStatus",
-            },
-            {
-                "part": "disks",
-                "at": "e.12740.3.1.1.1.8.",
-                "good": {"1": "on-line", "2": "spare"},
-                "warn": {
-                    "4": "off-line",
-                    "5": "of another system",
-                    "6": "too small",
-                    "7": "history of failures",
-                    "8": "unsupported version",
-                    "10": "replacement",
-                    "11": "encrypted",
-                    "12": "not approved",
-                },
-                "bad": {"3": "failed", "9": "unhealthy", "13": "off-line after errors"},
-                "source": "EQLDISK-MIB eqlDiskStatus",
-            },
-            {
-                "part": "battery",
-                "at": "e.12740.4.1.1.1.5.",
-                "good": {"1": "ok", "3": "good, charging"},
-                "warn": {
-                    "4": "low voltage",
-                    "5": "low voltage, charging",
-                    "7": "too hot",
-                    "8": "too cold",
-                    "10": "near its end of life",
-                },
-                "bad": {"2": "failed", "6": "missing", "9": "at its end of life"},
-                "source": "EQLCONTROLLER-MIB eqlControllerBatteryStatus",
-            },
-        ],
+        "health": states.EQUALLOGIC,
     },
     {
         "vendor": "Dell",
@@ -412,7 +264,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "source": (
             "FCMGMT-MIB (Dell PowerVault ME4 and ME5 Administrator's Guide, SNMP reference)"
         ),
-        "health": _UNITS,
+        "health": states.UNITS,
     },
     {
         "vendor": "Dell",
@@ -446,6 +298,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "model": ["e.674.10893.2.31.500.1.5.0"],
         "serial": ["e.674.10893.2.31.500.1.3.0"],
         "source": "MD storage array MIB as Dell's omsdk reads it",
+        "health": states.MD3,
     },
     {
         "vendor": "Dell EMC",
@@ -479,6 +332,7 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "version": [{"at": "sysDescr", "pattern": r"software version (\S+)"}],
         "source": "NIMBLE-MIB",
+        "health": states.NIMBLE,
     },
     {
         "vendor": "HPE",
@@ -492,6 +346,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.11.2.36.1.1.5.1.1.11.", "chassis.firmware"],
         "serial": ["e.11.2.36.1.1.5.1.1.10.", "chassis.serial"],
         "source": "SEMI-MIB hpHttpMgDeviceTable; LibreNMS os_detection/hpe-msl",
+        "health": states.HP_TAPE,
     },
     {
         "vendor": "HPE",
@@ -505,6 +360,7 @@ FAMILIES: List[Dict[str, Any]] = [
             "SEMI-MIB hpHttpMgDeviceTable; Checkmk hp_eml (11.10.2.1.3.20), "
             "Open-AudIT (11.10.2.1.3.1)"
         ),
+        "health": states.HP_TAPE,
     },
     {
         "vendor": "HPE",
@@ -531,14 +387,18 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": ["e.232.2.2.2.1.0", "unit.serial"],
         "source": "HP MSA SNMP reference, sysObjectID 11.2.51; CPQSINFO-MIB; FCMGMT-MIB",
-        "health": _UNITS,
+        "health": states.UNITS,
     },
     {
         "vendor": "HPE",
         "product": "LeftHand/StoreVirtual",
         "role": "san",
         "known_by": [{"object_id": "e.9804"}],
+        "model": ["e.9804.3.1.1.2.1.30.0"],
+        "version": ["e.9804.3.1.1.2.1.51.0"],
+        "serial": ["e.9804.3.1.1.2.1.34.0"],
         "source": "LEFTHAND-NETWORKS-NSM-MIB; enterprise number 9804 (IANA)",
+        "health": states.LEFTHAND,
     },
     {
         "vendor": "IBM",
@@ -567,6 +427,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.14851.3.1.3.4.0", "e.2.6.210.3.1.1.9.", "e.2.6.211.3.1.1.9."],
         "serial": ["e.14851.3.1.3.2.0", "e.2.6.210.3.1.1.10.", "e.2.6.211.3.1.1.10."],
         "source": "SNIA-SML-MIB; IBM-TS3500-MIB, IBM-3100-MIB, IBM-3200-MIB, TS2900 MIB",
+        "health": states.TAPE_LIBRARY,
     },
     {
         "vendor": "IBM",
@@ -610,6 +471,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "role": "nas",
         "known_by": [{"object_id": "e.11096"}],
         "source": "BLUEARC-SERVER-MIB; centreon-plugins",
+        "health": states.HNAS,
     },
     {
         "vendor": "Hitachi",
@@ -631,16 +493,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.116.5.11.4.1.1.5.1.3."],
         "serial": ["e.116.5.11.4.1.1.5.1.1."],
         "source": "Hitachi SNMP Agent User Guide (sysObjectID); HITACHI-MIB raidMibs",
-        "health": [
-            dict(_ACUTE, part=part, at="e.116.5.11.4.1.1." + at, source="HITACHI-MIB " + name)
-            for part, at, name in (
-                ("controllers", "6.1.2.", "dkcHWProcessor"),
-                ("system", "6.1.4.", "dkcHWCache"),
-                ("system", "6.1.6.", "dkcHWPS"),
-                ("battery", "6.1.7.", "dkcHWBattery"),
-                ("disks", "7.1.5.", "dkuHWDrive"),
-            )
-        ],
+        "health": states.VSP,
     },
     {
         "vendor": "Areca",
@@ -670,11 +523,20 @@ FAMILIES: List[Dict[str, Any]] = [
             {"description": r"^BUFFALO \W?(?:Tera|Link)Station"},
             {"object_id": "e.5227.27"},
         ],
-        "model": [{"at": "sysDescr", "pattern": r"^BUFFALO \W?\w+\W+([\w-]+) Ver\."}],
-        "version": [{"at": "sysDescr", "pattern": r"Ver\.(\S+)"}],
+        "model": [
+            {"at": "sysDescr", "pattern": r"^BUFFALO \W?\w+\W+([\w-]+) Ver\."},
+            "e.5227.27.1.10.1.0",
+        ],
+        "version": [
+            {"at": "sysDescr", "pattern": r"Ver\.(\S+)"},
+            {"at": "e.5227.27.1.10.3.0", "more": ["e.5227.27.1.10.4.0"]},
+        ],
+        "serial": ["e.5227.27.1.10.2.0"],
         "source": (
-            "enterprise number 5227 (IANA: MELCO, today Buffalo); LibreNMS os_detection/buffalo"
+            "BUFFALO-NAS-MIB; enterprise number 5227 (IANA: MELCO, today Buffalo); "
+            "LibreNMS os_detection/buffalo"
         ),
+        "health": states.BUFFALO,
     },
     {
         "vendor": "DDN",
@@ -702,6 +564,7 @@ FAMILIES: List[Dict[str, Any]] = [
             },
         ],
         "source": "FJDARY-E150 (fjdarySspMachineId); Checkmk fjdarye (60, 100, 101, 153)",
+        "health": states.ETERNUS,
     },
     {
         "vendor": "Huawei",
@@ -716,6 +579,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.34774.4.1.1.6.0"],
         "serial": ["e.34774.4.1.1.1.0"],
         "source": "ISM-STORAGE-SVC-MIB",
+        "health": states.OCEANSTOR,
     },
     {
         "vendor": "Infortrend",
@@ -726,6 +590,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": [{"at": "e.1714.1.1.1.1.4.0", "more": ["e.1714.1.1.1.1.5.0"]}],
         "serial": ["e.1714.1.1.1.1.10.0"],
         "source": "IFT-SNMP-MIB sysInformation",
+        "health": states.INFORTREND,
     },
     {
         "vendor": "iXsystems",
@@ -784,6 +649,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "known_by": [{"object_id": "e.41263"}],
         "version": ["e.41263.502.0"],
         "source": "NUTANIX-MIB (clusterVersion)",
+        "health": states.NUTANIX,
     },
     {
         "vendor": "Open-E",
@@ -856,6 +722,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["chassis.version", {"at": "sysDescr", "pattern": r"^Linux \S+ (\d[\d.]+)$"}],
         "serial": ["chassis.serial", "e.24681.1.4.1.1.1.1.1.2.1.4."],
         "source": "NAS-MIB of QNAP; ENTITY-MIB",
+        "health": states.QNAP,
     },
     {
         "vendor": "QSAN",
@@ -871,11 +738,13 @@ FAMILIES: List[Dict[str, Any]] = [
         "product": "Scalar",
         "role": "tape",
         "known_by": [{"object_id": "e.3764.1"}, {"answers": "e.3764.1.10.10.1.8.0"}],
-        "model": ["e.3764.1.1.10.3.0"],
-        "serial": ["e.3764.1.1.10.10.0"],
+        "model": ["e.3764.1.1.10.3.0", "e.3764.1.10.10.1.7.0"],
+        "version": ["e.3764.1.1.10.7.0", "e.3764.1.10.10.1.11.0"],
+        "serial": ["e.3764.1.1.10.10.0", "e.3764.1.10.10.1.5.0"],
         "source": (
             "ADIC-INTELLIGENT-STORAGE-MIB, ADIC-TAPE-LIBRARY-MIB (also Dell ML6000 and IBM TS3310)"
         ),
+        "health": states.SCALAR,
     },
     {
         "vendor": "Quantum",
@@ -884,7 +753,11 @@ FAMILIES: List[Dict[str, Any]] = [
         "known_by": [
             {"value": {"at": "e.3697.1.10.10.1.10.0", "matches": "^Quantum Small Library"}}
         ],
+        "model": ["e.3697.1.10.10.1.7.0"],
+        "version": ["e.3697.1.10.10.1.11.0"],
+        "serial": ["e.3697.1.10.10.1.5.0"],
         "source": "QUANTUM-SMALL-TAPE-LIBRARY-MIB; Checkmk quantum_libsmall",
+        "health": states.SMALL_TAPE,
     },
     {
         "vendor": "Exagrid",
@@ -964,41 +837,7 @@ FAMILIES: List[Dict[str, Any]] = [
         ],
         "serial": ["e.6574.1.5.2.0"],
         "source": "SYNOLOGY-SYSTEM-MIB (Synology DiskStation MIB Guide)",
-        "health": [
-            {
-                "part": "system",
-                "at": "e.6574.1.1.0",
-                "good": {"1": "normal"},
-                "bad": {"2": "a volume has crashed"},
-                "source": "SYNOLOGY-SYSTEM-MIB systemStatus",
-            },
-            {
-                "part": "system",
-                "at": "e.6574.1.3.0",
-                "good": {"1": "normal"},
-                "bad": {"2": "a power supply has failed"},
-                "source": "SYNOLOGY-SYSTEM-MIB powerStatus",
-            },
-            {
-                "part": "disks",
-                "at": "e.6574.2.1.1.5.",
-                "good": {"1": "normal", "2": "initialized", "3": "not initialized"},
-                "bad": {"4": "system partition failed", "5": "crashed"},
-                "source": "SYNOLOGY-DISK-MIB diskStatus",
-            },
-            {
-                # Creating, moving and checking takes no redundancy away; unknown (21) is no word.
-                "part": "system",
-                "at": "e.6574.3.1.1.3.",
-                "good": dict(
-                    dict.fromkeys(map(str, (3, 4, 5, 6, 8, 9, 10, *range(13, 21))), "at work"),
-                    **{"1": "normal"},
-                ),
-                "warn": {"2": "repairing", "7": "syncing", "11": "degraded"},
-                "bad": {"12": "crashed"},
-                "source": "SYNOLOGY-RAID-MIB raidStatus",
-            },
-        ],
+        "health": states.DISKSTATION,
     },
     {
         "vendor": "Tandberg",
@@ -1074,25 +913,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.1588.2.1.1.1.1.6.0", "chassis.version"],
         "serial": ["chassis.serial"],
         "source": "SW-MIB; Fabric OS MIB Reference (switch types)",
-        "health": [
-            {
-                "part": "system",
-                "at": "e.1588.2.1.1.1.1.7.0",
-                "good": {"1": "online"},
-                "warn": {"3": "testing"},
-                "bad": {"2": "off-line", "4": "faulty"},
-                "source": "SW-MIB swOperStatus",
-            },
-            {
-                "part": "system",
-                "at": "e.1588.2.1.1.1.1.22.1.3.",
-                "none": {"6": "absent"},
-                "good": {"4": "nominal"},
-                "warn": {"3": "below the minimum", "5": "above the maximum"},
-                "bad": {"2": "faulty"},
-                "source": "SW-MIB swSensorStatus (fans, power supplies, temperatures)",
-            },
-        ],
+        "health": states.FABRIC_OS,
     },
     {
         "vendor": "Cisco",
@@ -1106,6 +927,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": [{"at": "sysDescr", "pattern": r"Version ([^\s,]+)"}],
         "serial": ["chassis.serial"],
         "source": "ENTITY-MIB; Rapid7 recog, snmp_sysdescr",
+        "health": states.MDS,
     },
     {
         "vendor": "QLogic",
@@ -1175,6 +997,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "version": ["e.14851.3.1.3.4.0"],
         "serial": ["e.14851.3.1.3.2.0"],
         "source": "SNIA-SML-MIB storageLibrary",
+        "health": states.TAPE_LIBRARY,
     },
     {
         "vendor": "Qumulo",

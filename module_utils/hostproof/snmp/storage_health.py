@@ -87,7 +87,8 @@ def read_volumes(host: Host, target: Target, product: str) -> Volumes:
         names = snmp.walk(host, target, question + " name", table.name)
         if not names:
             continue
-        columns = [table.size, table.used, table.units, table.percent, table.kind, table.form]
+        told = table.used or table.free
+        columns = [table.size, told, table.units, table.percent, table.kind, table.form]
         rows = [oid[len(table.name) :] for oid in names]
         asked = [oid for oid in dict.fromkeys(columns) if oid and oid != table.name]
         values: Values = dict(names)
@@ -111,13 +112,17 @@ def _volume(table: rules.Volumes, oid: str, values: Values) -> Optional[Volume]:
     kind = _kind(table, name, _number(values.get(table.form + row)))
     if table.percent:
         percent = _number(values.get(table.percent + row))
-        return None if percent is None else Volume(name, float(percent), None, kind)
-    size, used = _number(values.get(table.size + row)), _number(values.get(table.used + row))
+        return None if percent is None or percent < 0 else Volume(name, percent, None, kind)
+    size = _number(values.get(table.size + row))
+    told = _number(values.get((table.used or table.free) + row))
     unit = _number(values.get(table.units + row)) if table.units else table.unit
-    if not size or used is None or not unit:
+    if not size or told is None or not unit:
         return None
     # A 32-bit agent shows a size of more than 2^31 units as a negative number (RFC 2790).
-    size, used = (number % _COUNTER32 if number < 0 else number for number in (size, used))
+    size, told = (number % _COUNTER32 if number < 0 else number for number in (size, told))
+    used = told if table.used else size - told
+    if used < 0:
+        return None
     return Volume(name, 100.0 * used / size, size * unit, kind)
 
 
@@ -126,12 +131,15 @@ def _is_meant(table: rules.Volumes, row: str, values: Values) -> bool:
 
 
 def _is_untold(table: rules.Volumes, oid: str, values: Values) -> bool:
-    """Whether a number of the row is missing; a size of 0 is told."""
+    """Whether a number of the row is missing, or is none that can be; a size of 0 is told."""
     row = oid[len(table.name) :]
     if not _is_meant(table, row, values):
         return False
-    needed = [table.percent] if table.percent else [table.size, table.used, table.units]
-    return any(_number(values.get(column + row)) is None for column in needed if column)
+    parts = [table.size, table.used, table.free, table.units]
+    needed = [table.percent] if table.percent else parts
+    if any(_number(values.get(column + row)) is None for column in needed if column):
+        return True
+    return _number(values.get(table.size + row)) != 0 and _volume(table, oid, values) is None
 
 
 def _kind(table: rules.Volumes, name: str, form: Optional[int]) -> str:

@@ -171,22 +171,23 @@ SYSTEM_TEXTS = (
 class Volumes(NamedTuple):
     """A table of volumes or file systems: columns (without the last dot) of one agent.
 
-    ``used`` and ``size`` count in ``unit`` bytes, or in the column ``units``; ``percent`` stands
-    instead of them. Only rows whose ``kind`` column matches ``kinds`` count. ``product`` is that
-    of the rule, "" for every agent. ``form`` is the column that tells volumes from what they lie
-    in (VOLUME_FORMS), "" where there is no such difference.
+    ``size``, and ``used`` or ``free``, count in ``unit`` bytes, or in the column ``units``;
+    ``percent`` stands instead of them. Only rows whose ``kind`` column matches ``kinds`` count.
+    ``product`` is that of the rule, "" for every agent. ``form`` is the column that tells volumes
+    from what they lie in (VOLUME_FORMS), "" where there is no such difference.
     """
 
     product: str
     name: str
-    size: str
-    used: str
-    unit: int
-    units: str
-    percent: str
-    kind: str
-    kinds: str
     source: str
+    size: str = ""
+    used: str = ""
+    free: str = ""
+    unit: int = 1
+    units: str = ""
+    percent: str = ""
+    kind: str = ""
+    kinds: str = ""
     form: str = ""
 
 
@@ -203,81 +204,131 @@ ALL_FLASH = r"^(?:AFF|ASA)[- ]?\w|^FAS500f"
 BEFORE_FLASH = ("Data ONTAP 7-Mode", "N series")
 FLASH_PRODUCTS = ("FlashArray", "FlashBlade")
 
+_MIB = 1 << 20
+
 _DF = E + "789.1.5.4.1."
 _SHARES = E + "42.2.225.1.6.1."
 _POOLS = E + "50536.1.1.1.1."
 _SPACE = E + "19746.1.3.2.1.1."
-_OCEANSTOR = E + "34774.4.1.1."
+_OCEANSTOR = E + "34774.4.1."
+_HNAS = E + "11096.6.1.1.1.3.5.2.1."
+_NUTANIX = E + "41263.7.1."
+_QNAP = E + "24681.1.4.1.1.1.2.3.2.1."
+_LEFTHAND = E + "9804.3.1.1.2.12.48.1."
+_ETERNUS = E + "211.1.21.1.{0}.14.5.2.1."
+_IFS = E + "12124.1."
 _HOST_STORAGE = "1.3.6.1.2.1.25.2.3.1."
 
-VOLUMES = tuple(
-    Volumes(product, _DF + "2", _DF + "29", _DF + "30", 1024, "", "", "", "", source, _DF + "23")
-    for product, source in (
-        ("ONTAP", "NETWORK-APPLIANCE-MIB dfTable"),
-        ("Data ONTAP 7-Mode", "NETWORK-APPLIANCE-MIB dfTable"),
-        ("N series", "NETWORK-APPLIANCE-MIB dfTable"),
-    )
-) + (
+VOLUMES = (
+    *(
+        Volumes(
+            product,
+            _DF + "2",
+            "NETWORK-APPLIANCE-MIB dfTable",
+            size=_DF + "29",
+            used=_DF + "30",
+            unit=1024,
+            form=_DF + "23",
+        )
+        for product in ("ONTAP", "Data ONTAP 7-Mode", "N series")
+    ),
     Volumes(
         "ZFS Storage Appliance",
         _SHARES + "2",
-        _SHARES + "10",
-        _SHARES + "11",
-        1,
-        "",
-        "",
-        "",
-        "",
         "SUN-AK-MIB shares; centreon-plugins",
+        size=_SHARES + "10",
+        used=_SHARES + "11",
     ),
     Volumes(
         "TrueNAS",
         _POOLS + "2",
-        _POOLS + "4",
-        _POOLS + "5",
-        0,
-        _POOLS + "3",
-        "",
-        "",
-        "",
         "FREENAS-MIB zpoolTable, until version 12",
+        size=_POOLS + "4",
+        used=_POOLS + "5",
+        units=_POOLS + "3",
     ),
     Volumes(
         "Data Domain",
         _SPACE + "3",
-        "",
-        "",
-        0,
-        "",
-        _SPACE + "7",
-        _SPACE + "3",
-        r"post-comp",
         "DATA-DOMAIN-MIB fileSystemSpaceTable",
+        percent=_SPACE + "7",
+        kind=_SPACE + "3",
+        kinds=r"post-comp",
+    ),
+    # ifsTotalBytes and ifsAvailableBytes: what the virtual hot spare keeps is not there to be used.
+    Volumes(
+        "Isilon OneFS",
+        _IFS + "1.1",
+        "ISILON-MIB ifsFilesystem",
+        size=_IFS + "3.1",
+        free=_IFS + "3.3",
+    ),
+    # The MIB tells no unit of pools: centreon-plugins' one.
+    Volumes(
+        "OceanStor",
+        _OCEANSTOR + "23.4.2.1.2",
+        "HUAWEI-STORAGE-SPACE-MIB hwInfoStoragePoolTable",
+        size=_OCEANSTOR + "23.4.2.1.7",
+        free=_OCEANSTOR + "23.4.2.1.9",
+        unit=_MIB,
     ),
     # The whole array: its serial number, totalCapacity and usedCapacity in MiB.
     Volumes(
         "OceanStor",
-        _OCEANSTOR + "1",
-        _OCEANSTOR + "5",
-        _OCEANSTOR + "4",
-        1 << 20,
-        "",
-        "",
-        "",
-        "",
+        _OCEANSTOR + "1.1",
         "ISM-STORAGE-SVC-MIB",
+        size=_OCEANSTOR + "1.5",
+        used=_OCEANSTOR + "1.4",
+        unit=_MIB,
+    ),
+    Volumes(
+        "HNAS",
+        _HNAS + "3",
+        "BLUEARC-SERVER-MIB volumeTable; Checkmk, centreon-plugins",
+        size=_HNAS + "5",
+        free=_HNAS + "6",
+    ),
+    Volumes(
+        "AOS CVM",
+        _NUTANIX + "3",
+        "NUTANIX-MIB storagePoolInfoTable",
+        size=_NUTANIX + "4",
+        used=_NUTANIX + "5",
+    ),
+    Volumes(
+        "Turbo NAS",
+        _QNAP + "8",
+        "NAS-MIB volumeTable",
+        size=_QNAP + "3",
+        free=_QNAP + "4",
+    ),
+    Volumes(
+        "LeftHand/StoreVirtual",
+        _LEFTHAND + "2",
+        "LEFTHAND-NETWORKS-NSM-CLUSTERING-MIB clusClusterTable",
+        percent=_LEFTHAND + "32",
+    ),
+    # Thin provisioning pools, which have numbers for names; in MB, as Checkmk reads them.
+    *(
+        Volumes(
+            "ETERNUS DX/AF",
+            table + "1",
+            "FJDARY-E150 MIB fjdaryMgtTpPoolTable",
+            size=table + "3",
+            used=table + "4",
+            unit=_MIB,
+        )
+        for table in (_ETERNUS.format("150"), _ETERNUS.format("153"))
     ),
     Volumes(
         "",
         _HOST_STORAGE + "3",
-        _HOST_STORAGE + "5",
-        _HOST_STORAGE + "6",
-        0,
-        _HOST_STORAGE + "4",
-        "",
-        _HOST_STORAGE + "2",
-        r"^1\.3\.6\.1\.2\.1\.25\.2\.1\.4$",
         "HOST-RESOURCES-MIB (RFC 2790) hrStorageTable, fixed disks",
+        size=_HOST_STORAGE + "5",
+        used=_HOST_STORAGE + "6",
+        units=_HOST_STORAGE + "4",
+        kind=_HOST_STORAGE + "2",
+        kinds=r"^1\.3\.6\.1\.2\.1\.25\.2\.1\.4$",
     ),
 )
 

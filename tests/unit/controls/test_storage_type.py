@@ -538,6 +538,21 @@ def df(base: str = "netapp-7mode", **fill: float) -> Agent:
 NODE_MODEL = E + "789.1.25.2.1.4."
 
 
+def fill_of(name: str, columns: tuple[str, ...], numbers: tuple[int | str, ...]) -> Agent:
+    """An agent with one row of the table of volumes that storage_rules.py has for its family."""
+    start = {
+        "isilon-8": E + "12124.1.",
+        "oceanstor": E + "34774.4.1.",
+        "hnas": E + "11096.6.1.1.1.3.5.2.1.",
+        "nutanix": E + "41263.7.1.",
+        "qnap": E + "24681.1.4.1.1.1.2.3.2.1.",
+        "eternus": E + "211.1.21.1.",
+        "lefthand": E + "9804.3.1.1.2.12.48.1.",
+    }[name]
+    row = ".0" if name == "isilon-8" else ".1"
+    return agent(name, **rows({start + at + row: to for at, to in zip(columns, numbers)}))
+
+
 def all_flash(**fill: float) -> Agent:
     filer = df("ontap-cluster", **fill)
     filer.rows[key_of(NODE_MODEL + "4.110.49.45.49")] = ("4", "AFF-A400")
@@ -599,6 +614,12 @@ class TestSpace:
         assert only(judge(database_host(filer, u02="filer:/vol/v/u02"))["space"]).status == "warn"
         assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
 
+    def test_an_aggregate_without_its_numbers_may_hold_what_is_mounted(self, judge):
+        filer = df(a_1=20, a_2=30)
+        del filer.rows[key_of(f"{E}789.1.5.4.1.30.2")]
+        finding = only(judge(database_host(filer, u02="filer:/vol/w"))["space"])
+        assert (finding.status, "a_2" in finding.why) == ("error", True)
+
     @pytest.mark.parametrize(("filer", "status"), [(df, "warn"), (all_flash, "pass")])
     def test_seventy_percent_of_a_volume_is_advice_for_disks(self, judge, filer, status):
         host = database_host(filer(a_1=20, v=70), u02="filer:/vol/v")
@@ -627,6 +648,35 @@ class TestSpace:
         told = f"2102350HYS10H1000010 {percent} percent of 1000.0 MiB"
         assert (finding.status, finding.running) == (status, told)
 
+    @pytest.mark.parametrize(
+        ("name", "columns", "numbers", "percent"),
+        [
+            ("isilon-8", ("1.1", "3.1", "3.3"), ("cluster", 1000, 40), 96),
+            ("oceanstor", ("23.4.2.1.2", "23.4.2.1.7", "23.4.2.1.9"), ("pool", 200, 150), 25),
+            ("hnas", ("3", "5", "6"), ("span", 1000, 20), 98),
+            ("nutanix", ("3", "4", "5"), ("pool", 1000, 400), 40),
+            ("qnap", ("8", "3", "4"), ("volume", 1000, 990), 1),
+            ("eternus", ("150.14.5.2.1.1", "150.14.5.2.1.3", "150.14.5.2.1.4"), (0, 10, 5), 50),
+            ("lefthand", ("2", "32"), ("cluster", 97), 97),
+        ],
+    )
+    def test_fill_by_the_family_s_own_table(self, judge, name, columns, numbers, percent):
+        finding = only(judge(database_host(fill_of(name, columns, numbers)))["space"])
+        status = "warn" if percent > 95 else "pass"
+        assert (finding.status, round(finding.values["fullest"])) == (status, percent)
+
+    @pytest.mark.parametrize(
+        ("name", "columns", "numbers"),
+        [
+            ("hnas", ("3", "5", "6"), ("span", 1000, 1001)),
+            ("lefthand", ("2", "32"), ("cluster", -1)),
+            ("nutanix", ("3", "4", "5"), ("pool", 1000, "x")),
+        ],
+    )
+    def test_fill_that_cannot_be_is_no_fill(self, judge, name, columns, numbers):
+        finding = only(judge(database_host(fill_of(name, columns, numbers)))["space"])
+        assert finding.status == "error"
+
     def test_what_thick_volumes_do_not_use_is_free(self, judge):
         thick = only(judge(database_host(df(a_1=95, v=10)))["space"])
         assert (thick.status, "Thick volumes" in thick.why) == ("warn", True)
@@ -638,12 +688,24 @@ class TestSpace:
             del filer.rows[key_of(f"{E}789.1.5.4.1.23.{row}")]
         assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
 
+    def test_an_aggregate_without_its_numbers_may_hold_what_is_mounted(self, judge):
+        filer = df(a_1=20, a_2=30)
+        del filer.rows[key_of(f"{E}789.1.5.4.1.30.2")]
+        finding = only(judge(database_host(filer, u02="filer:/vol/w"))["space"])
+        assert (finding.status, "a_2" in finding.why) == ("error", True)
+
     def test_a_row_without_its_numbers(self, judge):
         filer = df(a_1=20, v=10)
         del filer.rows[key_of(f"{E}789.1.5.4.1.30.2")]
         mounted = only(judge(database_host(filer, u02="filer:/vol/v"))["space"])
         assert (mounted.status, "/vol/v/" in mounted.why) == ("error", True)
         assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
+
+    def test_an_aggregate_without_its_numbers_may_hold_what_is_mounted(self, judge):
+        filer = df(a_1=20, a_2=30)
+        del filer.rows[key_of(f"{E}789.1.5.4.1.30.2")]
+        finding = only(judge(database_host(filer, u02="filer:/vol/w"))["space"])
+        assert (finding.status, "a_2" in finding.why) == ("error", True)
 
     def test_roots_of_an_ontap_are_full_by_design(self, judge):
         full = df(a_1=10, vol0=97, svm1_root=99)
@@ -721,6 +783,9 @@ SENSOR = E + "1588.2.1.1.1.1.22.1.3."
 EQL_DISK, EQL_BATTERY = EQUALLOGIC + "3.1.1.1.8.1.7.", EQUALLOGIC + "4.1.1.1.5.1.7."
 SC = E + "674.11000.2000.500.1.2."
 UNIT_STATUS = "1.3.6.1.3.94.1.6.1.6.1"
+DATA_DOMAIN, DISK = E + "19746.1.", E + "19746.1.6.1.1.1.8."
+HUAWEI, ETERNUS, NSM = E + "34774.4.1.", E + "211.1.21.1.", E + "9804.3.1.1."
+HNAS, MODULE = E + "11096.6.1.1.1.", E + "9.9.117.1.2.1.1.2."
 PARTS = ("system_state", "disks", "controllers", "paths", "battery", "rebuild")
 
 
@@ -776,6 +841,80 @@ class TestParts:
             ("brocade-6520", SENSOR + "1", 5, "system_state", "warn"),
             ("brocade-6520", SENSOR + "1", 1, "system_state", "error"),
             ("brocade-6520", E + "1588.2.1.1.1.1.7.0", 4, "system_state", "fail"),
+            ("isilon-8", E + "12124.2.1.2.0", 1, "controllers", "warn"),
+            ("datadomain-77", DISK + "1.3", 4, "disks", "fail"),
+            ("datadomain-77", DISK + "1.3", 3, "disks", "skip"),
+            ("datadomain-77", DATA_DOMAIN + "2.3.1.1.3.1", 0, "battery", "pass"),
+            ("datadomain-77", DATA_DOMAIN + "2.3.1.1.3.1", 1, "battery", "fail"),
+            ("datadomain-77", DATA_DOMAIN + "3.1.1.0", 2, "system_state", "fail"),
+            ("datadomain-77", DATA_DOMAIN + "3.1.1.0", 4, "system_state", "error"),
+            ("datadomain-77", DATA_DOMAIN + "1.1.1.1.1.4.1.1", 4, "system_state", "fail"),
+            ("datadomain-77", DATA_DOMAIN + "1.1.1.1.1.4.1.1", 99, "system_state", "error"),
+            ("oceanstor", HUAWEI + "23.5.1.1.2.48", 1, "disks", "pass"),
+            ("oceanstor", HUAWEI + "23.5.1.1.2.48", 6, "disks", "warn"),
+            ("oceanstor", HUAWEI + "23.5.2.1.2.48", 2, "controllers", "fail"),
+            ("oceanstor", HUAWEI + "23.5.5.1.3.48", 12, "battery", "warn"),
+            ("oceanstor", HUAWEI + "23.4.2.1.5.48", 14, "system_state", "error"),
+            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 2, "paths", "fail"),
+            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 0, "paths", "skip"),
+            ("eternus", ETERNUS + "150.6.0", 3, "system_state", "pass"),
+            ("eternus", ETERNUS + "150.6.0", 4, "system_state", "warn"),
+            ("eternus", ETERNUS + "150.6.0", 1, "system_state", "error"),
+            ("eternus", ETERNUS + "153.2.1.2.1.3.0", 2, "controllers", "fail"),
+            ("eternus", ETERNUS + "150.2.3.2.1.3.1", 4, "paths", "skip"),
+            ("eternus", ETERNUS + "150.2.9.2.1.3.1", 2, "battery", "fail"),
+            ("eternus", ETERNUS + "60.2.12.2.1.3.7", 64, "disks", "fail"),
+            ("eternus", ETERNUS + "101.2.19.2.1.3.7", 7, "disks", "warn"),
+            ("eternus", ETERNUS + "150.2.19.2.1.3.7", 68, "disks", "skip"),
+            ("lefthand", NSM + "2.4.2.1.91.1", 2, "disks", "fail"),
+            ("lefthand", NSM + "2.1.91.1.23.1", 1, "battery", "pass"),
+            ("lefthand", NSM + "2.12.46.1.19.1", 3, "controllers", "warn"),
+            ("lefthand", NSM + "2.12.46.1.10.1", 2, "controllers", "fail"),
+            ("lefthand", NSM + "2.12.97.1.57.1", 3, "rebuild", "warn"),
+            ("lefthand", NSM + "2.12.97.1.15.1", 2, "system_state", "fail"),
+            ("nimble", E + "37447.1.2.1.10.5", 1, "system_state", "pass"),
+            ("nimble", E + "37447.1.2.1.10.5", 2, "system_state", "warn"),
+            ("zfs-zs5", E + "42.2.195.1.4.0", 0, "system_state", "pass"),
+            ("zfs-zs5", E + "42.2.195.1.4.0", 2, "system_state", "fail"),
+            ("zfs-zs5", E + "42.2.195.1.5.1.3.7", 3, "system_state", "warn"),
+            ("zfs-zs5", E + "42.2.195.1.5.1.3.7", 4, "system_state", "error"),
+            ("e-series", E + "789.1123.2.500.1.7.0", 1, "system_state", "fail"),
+            ("powervault-md3", E + "674.10893.2.31.500.1.7.0", 0, "system_state", "pass"),
+            ("hnas", HNAS + "3.4.2.1.4.1", 3, "disks", "fail"),
+            ("hnas", HNAS + "2.5.9.1.4.1", 4, "controllers", "pass"),
+            ("hnas", HNAS + "2.5.9.1.4.1", 1, "controllers", "error"),
+            ("hnas", HNAS + "2.1.17.1.3.1", 9, "battery", "warn"),
+            ("hnas", HNAS + "2.1.13.1.3.1", 2, "system_state", "fail"),
+            ("nutanix", E + "41263.3.1.13.1", 2, "disks", "fail"),
+            ("qnap", E + "24681.1.2.11.1.4.1", 0, "disks", "pass"),
+            ("qnap", E + "24681.1.2.11.1.4.1", -9, "disks", "fail"),
+            ("qnap", E + "24681.1.2.11.1.4.1", -5, "disks", "skip"),
+            ("qnap", E + "24681.1.2.11.1.4.1", -4, "disks", "error"),
+            ("qnap", E + "24681.1.4.1.1.1.2.2.2.1.5.1", -1, "system_state", "warn"),
+            ("buffalo", E + "5227.27.1.2.1.2.1", 2, "disks", "pass"),
+            ("buffalo", E + "5227.27.1.2.1.2.1", 5, "disks", "fail"),
+            ("buffalo", E + "5227.27.1.2.1.5.1", 2, "disks", "warn"),
+            ("infortrend", E + "1714.1.1.6.1.11.1", 252, "disks", "warn"),
+            ("infortrend", E + "1714.1.1.6.1.11.1", 128, "disks", "error"),
+            ("infortrend", E + "1714.1.1.2.1.11.1", 1, "disks", "fail"),
+            ("infortrend", E + "1714.1.1.2.1.6.1", 64, "system_state", "pass"),
+            ("infortrend", E + "1714.1.1.2.1.6.1", 71, "system_state", "fail"),
+            ("ibm-ts4300", E + "14851.3.1.6.2.1.11.1", 3, "system_state", "warn"),
+            ("other-tape", E + "14851.3.1.4.10.1.10.1", 6, "system_state", "fail"),
+            ("other-tape", E + "14851.3.1.4.10.1.10.1", 0, "system_state", "error"),
+            ("hp-eml", E + "11.2.36.1.1.5.1.1.3.1", 5, "system_state", "fail"),
+            ("storever-msl", E + "11.2.36.1.1.5.1.1.3.1", 3, "system_state", "pass"),
+            ("scalar", E + "3764.1.1.20.1.0", 4, "system_state", "warn"),
+            ("scalar", E + "3764.1.10.10.12.3.0", 2, "controllers", "fail"),
+            ("quantum-small", E + "3697.1.10.10.1.15.10.4.0", 6, "paths", "error"),
+            ("quantum-small", E + "3697.1.10.10.1.15.10.4.0", 1, "paths", "pass"),
+            ("storagetek-sl150", E + "1211.1.15.4.10.1.8.1", 1, "system_state", "fail"),
+            ("storagetek-sl150", E + "1211.1.15.4.2.1.26.1", 0, "paths", "pass"),
+            ("mds", MODULE + "22", 2, "controllers", "pass"),
+            ("mds", MODULE + "22", 7, "controllers", "fail"),
+            ("mds", MODULE + "22", 13, "controllers", "skip"),
+            ("mds", E + "9.9.117.1.1.2.1.2.470", 5, "system_state", "fail"),
+            ("mds", E + "9.9.117.1.4.1.1.1.534", 4, "system_state", "warn"),
         ],
     )
     def test_status(self, judge, name, oid, value, check, status):

@@ -93,6 +93,12 @@ class TestOfTheHouse:
         assert re.search(r"MIB|RFC|IANA|Guide|Reference|manual|recog|FJDARY", family["source"])
         assert "record" not in family["source"]
 
+    def test_the_page_names_each_object_of_health(self):
+        page = (ROOT / "docs/controls/storage_type.md").read_text()
+        told = {part["source"] for family in FAMILIES for part in family.get("health", [])}
+        objects = {source.replace(" MIB ", " ").split()[1] for source in told}
+        assert {one for one in objects if not re.search(rf"\b{one}\b", page)} == set()
+
     def test_the_names_of_places_are_those_of_the_schema(self):
         assert set(SCHEMA["$defs"]["oid"]["oneOf"][1]["enum"]) == set(rules.PLACES)
 
@@ -157,17 +163,17 @@ WRONG = [
     (changed("model", 0, "names", to={"1": 2}), "names must be a text"),
     (changed("version", 0, "more", to=["e.1"] * 5), "more must be a list of 4"),
     (changed("serial", to=["e.1.0"] * 7), "serial must be a list of 6"),
-    (changed("health", to={}), "health must be a list of 16"),
+    (changed("health", to={}), "health must be a list of 32"),
     (changed("health", 0, "part", to="fan"), "health 1: part must be one of system, disks,"),
     (changed("health", 0, "at", to="sysDescr.x"), "health 1: at must be an OID"),
     (changed("health", 0, "at", to="unit.type"), "health 1: at must be an OID (1.3.6..., e.789"),
     (changed("health", 0, "good", to=["1"]), "health 1: good must be a dictionary of 64"),
-    (changed("health", 0, "good", to={}), "health 1: must have good and bad values, or counts"),
+    (changed("health", 0, "good", to={}), "health 1: must have good values and bad or warn"),
     (changed("health", 0, "good", to={1: "ok"}), "health 1: good must be a text"),
     (changed("health", 0, "warn", to={"3": "old"}), "bad has '3', which means something else"),
     (changed("health", 0, "worn", to={}), "health 1: has unknown worn"),
-    (changed("health", 0, "counts", to="disks"), "health 1: counts is for disks and rebuild"),
-    (changed("health", 1, "part", to="battery"), "health 2: counts is for disks and rebuild"),
+    (changed("health", 0, "counts", to="disks"), "health 1: counts is for system or disks"),
+    (changed("health", 1, "part", to="battery"), "health 2: counts is for system or disks"),
     (changed("health", 1, "counts", to=7), "health 2: counts must be a text"),
     (changed("rolle", to="san"), "has unknown rolle"),
     ({"vendor": "ACME"}, "lacks product, role, known_by, source"),

@@ -219,10 +219,13 @@ def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume
 
 
 def _counts(name: str, volumes: storage_health.Volumes, server: Server) -> bool:
-    """Not what is full by design; of a row without numbers only what holds something of ours."""
+    """Not what is full by design; of a row without numbers only what holds something of ours.
+
+    Nobody sees in the name of a pool or aggregate what it holds: it may.
+    """
     if _FULL_BY_DESIGN.search(name):
         return False
-    if name in volumes.untold:
+    if name in volumes.untold and (volumes.generic or name.startswith("/")):
         return any(_holds(name, export) for export in server.exports)
     return True
 
