@@ -52,7 +52,7 @@ def check_room(options: Options) -> List[str]:
     told = cli_answers.values(cli_answers.parse(printed, 1)[0])
     if told.get("statistics-enabled") != "true":
         return ["its statistics are off: nobody knows whether the pool had a free place"]
-    free = told.get("AvailableCount", "")
+    free = told.get("AvailableCount") or ""
     if not free.isdigit():
         raise Unanswered(_key(options), f"how many of its places are free is not told ({free!r})")
     if not int(free):
