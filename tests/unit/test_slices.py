@@ -17,6 +17,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
+from hostproof_controller.cli import slicing
+from hostproof_controller.cli.command import Refused
+from hostproof_controller.cli.slicing import Slicing
 from hostproof_controller.slices.gathering import gather
 from hostproof_controller.slices.jobs import Asked, Job
 from hostproof_controller.slices.nodes import Node, read_nodes
@@ -350,13 +353,55 @@ class TestAudits:
         assert found.code == 3
 
 
+class TestAuto:
+    """--slices auto: as many hosts a slice as are asked at once."""
+
+    def slicing(self, monkeypatch: pytest.MonkeyPatch, hosts: int, **given: Any) -> Slicing:
+        names = [f"h{number}" for number in range(hosts)]
+        monkeypatch.setattr(slicing, "hosts_and_groups", lambda *_: (names, {}))
+        monkeypatch.setattr(slicing.os, "cpu_count", lambda: given.get("processors", 2))
+        return Slicing(
+            given.get("count", 0), given.get("forks", 0), given.get("nodes", []), ["hosts"], ""
+        )
+
+    @pytest.mark.parametrize(
+        ("hosts", "given", "slices"),
+        [
+            (1000, {}, 10),
+            (1001, {}, 11),
+            (3, {}, 1),
+            # Four at once have the forks of two; one has what an audit has.
+            (1000, {"processors": 4}, 20),
+            (1000, {"processors": 1}, 10),
+            (1000, {"forks": 250}, 4),
+            (1000, {"count": 7}, 7),
+            (1000, {"nodes": [Node("a", ""), Node("b", "")]}, 10),
+            (10, {"nodes": [Node("a", ""), Node("b", "")]}, 2),
+        ],
+    )
+    def test_how_many(self, monkeypatch, hosts, given, slices):
+        jobs = self.slicing(monkeypatch, hosts, **given).jobs()
+        assert len(jobs) == slices
+        assert max(len(job.hosts) for job in jobs) - min(len(job.hosts) for job in jobs) <= 1
+
+    def test_more_than_can_be_made_is_refused(self, monkeypatch):
+        with pytest.raises(Refused, match=r"3000 hosts, 2 at a time, would be 1500 slices"):
+            self.slicing(monkeypatch, 3000, forks=2).jobs()
+
+    def test_it_is_the_audit_in_one_piece(self, audit, plain, validate_line):
+        found = audit("auto", "--slices", "auto", "--forks", "3")
+        check_one_run(found, validate_line)
+        assert found.judged == plain.judged
+        assert "slice 2 of 2: 3 hosts" in found.output
+
+
 class TestRefusals:
     """One sentence, and nothing was run."""
 
     @pytest.mark.parametrize(
         ("options", "sentence"),
         [
-            (["--slices", "many"], "--slices: many is no number of slices"),
+            (["--slices", "many"], "--slices: many is no number of slices, and not auto"),
             (["--slices", "0"], "1 to 1000 slices can be made, not 0"),
             (["--slices", "2", "-K"], "give --become-password-file with --slices"),
             (["--slices", "2", "--evidence", "."], "--evidence asks no host"),

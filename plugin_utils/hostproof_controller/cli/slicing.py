@@ -21,8 +21,14 @@ from .terminal import say
 
 _MOST_SLICES = 1000
 
-#: Forks that all slices on this machine have together, as one audit has (ansible.cfg).
+#: The word for as many slices as make each of them one that is asked at once.
+_AUTO = "auto"
+
+#: Forks of an audit in one piece, and of a node's slice (ansible.cfg).
 _FORKS = 100
+#: Those that all slices on this machine have together. A run of few hosts takes half of the memory
+#: a fork that one of thousands does (docs/runner.md).
+_FORKS_HERE = 200
 
 #: What a job without a terminal cannot do, and what can be given instead.
 _ASKING = {
@@ -36,18 +42,30 @@ _ASKING = {
 class Slicing:
     """How an audit is cut, and where its slices run."""
 
-    def __init__(self, count: int, nodes: list[Node], inventories: list[str], limit: str) -> None:
+    def __init__(
+        self, count: int, forks: int, nodes: list[Node], inventories: list[str], limit: str
+    ) -> None:
+        """``count`` 0: as many slices as make each as large as it has forks. ``forks`` 0: ours."""
         self.nodes = nodes
-        here: list[Node | None] = [None] * min(count, os.cpu_count() or 1)
+        processors = os.cpu_count() or 1
+        here: list[Node | None] = [None] * min(count or processors, processors)
         self._lanes: list[Node | None] = [*nodes] or here
         self._count = count
+        self._forks = forks or (_FORKS if nodes else min(_FORKS, _FORKS_HERE // len(here)))
+        self._own_forks = [] if nodes or forks else [f"--forks={self._forks}"]
         self._inventories = inventories
         self._limit = limit
 
     def jobs(self) -> list[Job]:
         """A job for each slice of the hosts."""
         hosts, groups = hosts_and_groups(self._inventories, self._limit)
-        slices = split(hosts, groups, self._count)
+        count = self._count or max(len(self.nodes), -(-len(hosts) // self._forks))
+        if count > _MOST_SLICES:
+            raise Refused(
+                f"--slices {_AUTO}: {len(hosts)} hosts, {self._forks} at a time, would be "
+                f"{count} slices, and {_MOST_SLICES} can be made: give more --forks"
+            )
+        slices = split(hosts, groups, count)
         return [
             Job(number, len(slices), slice_hosts, self._lanes[(number - 1) % len(self._lanes)])
             for number, slice_hosts in enumerate(slices, 1)
@@ -71,7 +89,7 @@ class Slicing:
         asked = Asked(
             self._inventories,
             [Path(one[1:]).absolute() for one in given["extra_vars"] if one.startswith("@")],
-            [*_options_of(given), *self._forks(given)],
+            [*_options_of(given), *self._own_forks],
             programs,
             {**environment, "PATH": path},
         )
@@ -83,11 +101,6 @@ class Slicing:
                     done.result()
             for job, lost in gather(Path(environment["HOSTPROOF_REPORT"]), started, jobs):
                 complain(f"{job.name} lost {lost} of its {len(job.hosts)} hosts")
-
-    def _forks(self, given: Given) -> list[str]:
-        if self.nodes or given["forks"]:
-            return []
-        return [f"--forks={_FORKS // len(self._lanes)}"]
 
 
 def _run_lane(jobs: Sequence[Job], folder: Path, asked: Asked, interrupted: Sequence[int]) -> None:
@@ -105,11 +118,12 @@ def slicing_of(given: Given, environment: dict[str, str]) -> Slicing | None:
     count, file = given.last("slices"), given.last("slice_nodes")
     if count is None and file is None:
         return None
-    if count is not None and not (count.isascii() and count.isdigit() and len(count) < 5):
-        raise Refused(f"--slices: {count} is no number of slices")
+    automatic = count == _AUTO
+    if count is not None and not (automatic or _is_number(count)):
+        raise Refused(f"--slices: {count} is no number of slices, and not {_AUTO}")
     nodes = read_nodes(Path(file)) if file is not None else []
-    wanted = len(nodes) if count is None else int(count)
-    if not 0 < wanted <= _MOST_SLICES:
+    wanted = 0 if automatic else len(nodes) if count is None else int(count)
+    if not (automatic or 0 < wanted <= _MOST_SLICES):
         raise Refused(f"--slices: 1 to {_MOST_SLICES} slices can be made, not {wanted}")
     for key, instead in _ASKING.items():
         if given[key]:
@@ -125,7 +139,14 @@ def slicing_of(given: Given, environment: dict[str, str]) -> Slicing | None:
         if one.startswith("@") and not os.path.isfile(one[1:]):
             raise Refused(f"-e: there is no file {one[1:]}")
     _programs()
-    return Slicing(wanted, nodes, inventories, given.last("limit") or "")
+    forks = given.last("forks") or environment.get("ANSIBLE_FORKS") or "0"
+    # What is no number of forks is for ansible-playbook to refuse.
+    at_once = int(forks) if _is_number(forks) else 0
+    return Slicing(wanted, at_once, nodes, inventories, given.last("limit") or "")
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 5
 
 
 def _programs() -> Path:

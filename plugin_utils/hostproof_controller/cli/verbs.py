@@ -145,7 +145,7 @@ RUN_OPTIONS = (
     _WAIVERS,
     _STRICT,
     Option(("--baseline",), "the baseline to compare with", "DIR", kind=FOLDER, only=("compare",)),
-    Option(("--slices",), "in so many jobs of ansible-runner", "N", only=("audit",)),
+    Option(("--slices",), "in so many jobs of ansible-runner, or auto", "N", only=("audit",)),
     Option(
         ("--slice-nodes",),
         "these nodes run the slices, over ssh (docs/runner.md)",
