@@ -152,18 +152,22 @@ def test_one_command_runs_all_of_it_small():
     assert "NOT MET" not in done.stdout
 
 
-def test_a_fleet_is_judged_by_seconds_a_host_and_by_memory_where_all_forks_are_busy(
-    bench, tmp_path, capsys
-):
+def test_a_fleet_is_judged_by_seconds_a_host_and_in_slices_by_memory(bench, tmp_path, capsys):
     judged = session(bench, tmp_path)
-    small, full, large = 50, 1000, 5000
     found = {
-        small: bench.Cost(12.0, 0, 0, 300.0),
-        full: bench.Cost(80.0, 0, 0, 800.0),
-        large: bench.Cost(600.0, 0, 0, 1200.0),
+        200: bench.Cost(12.0, 0, 0, 800.0),
+        1000: bench.Cost(80.0, 0, 0, 850.0),
+        5000: bench.Cost(600.0, 0, 0, 1200.0),
     }
-    bench.judge_fleet(judged, found, 100)
+    bench.judge_fleet(judged, found)
+    bench.judge_fleet(judged, {1000: bench.Cost(91.0, 0, 0, 1)}, " in slices")
+    bench.judge_memory(judged, found)
+    bench.judge_memory(judged, {200: found[200], 1000: found[1000]})
+    bench.judge_memory(judged, {})
     said = capsys.readouterr().out
     assert "seconds of 1000 hosts with their window: 80.00, at most 90: met" in said
+    assert "seconds of 1000 hosts with their window in slices: 91.00, at most 90: NOT MET" in said
     assert "seconds a host of 5000, x those of 1000: 1.50, at most 1.25: NOT MET" in said
-    assert "peak memory with 5000 hosts, x that with 1000: 1.50, at most 1.25: NOT MET" in said
+    memory = "peak memory with {} hosts in slices, x that with 200: {}, at most 1.25: {}"
+    assert memory.format(5000, "1.50", "NOT MET") in said
+    assert memory.format(1000, "1.06", "met") in said
