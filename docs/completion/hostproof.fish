@@ -33,7 +33,7 @@ complete -c hostproof -n __fish_use_subcommand -a test -d 'run Hostproof\'s own 
 complete -c hostproof -n '__fish_seen_subcommand_from audit' -l evidence -r -f -a '(__fish_complete_directories)' -d 'judge these evidence packs instead of hosts'
 complete -c hostproof -n '__fish_seen_subcommand_from audit' -l waivers -r -F -d 'accept findings that this YAML file waives'
 complete -c hostproof -n '__fish_seen_subcommand_from audit' -l strict -d 'a warning counts like a failure'
-complete -c hostproof -n '__fish_seen_subcommand_from audit' -l slices -r -d 'in so many jobs of ansible-runner'
+complete -c hostproof -n '__fish_seen_subcommand_from audit' -l slices -r -d 'in so many jobs of ansible-runner, or auto'
 complete -c hostproof -n '__fish_seen_subcommand_from audit' -l slice-nodes -r -F -d 'these nodes run the slices, over ssh (docs/runner.md)'
 complete -c hostproof -n '__fish_seen_subcommand_from audit' -s i -l inventory -r -F -d 'your hosts: a file, a folder or a list'
 complete -c hostproof -n '__fish_seen_subcommand_from audit' -s l -l limit -r -d 'only these hosts or groups'
