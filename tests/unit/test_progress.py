@@ -1,5 +1,6 @@
 """What the progress callback shows of tasks whose texts come from hosts that mean ill."""
 
+import gc
 import importlib.util
 import os
 import re
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -104,6 +106,24 @@ def callback() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.CallbackModule()
+
+
+@pytest.mark.parametrize(
+    ("action", "frozen"),
+    [
+        ("verify_controls", True),
+        ("hostproof.hostproof.record_evidence", True),
+        ("render_report", False),
+    ],
+)
+def test_what_workers_share_is_out_of_collections_before_they_are_made(action, frozen):
+    shown = callback()
+    gc.unfreeze()
+    try:
+        shown.v2_playbook_on_task_start(SimpleNamespace(action=action), False)
+        assert (gc.get_freeze_count() > 10000) is frozen
+    finally:
+        gc.unfreeze()
 
 
 @pytest.mark.parametrize(
