@@ -373,6 +373,7 @@ class TestAuto:
             # Four at once have the forks of two; one has what an audit has.
             (1000, {"processors": 4}, 20),
             (1000, {"processors": 1}, 10),
+            (1000, {"processors": 256}, 40),
             (1000, {"forks": 250}, 4),
             (1000, {"count": 7}, 7),
             (1000, {"nodes": [Node("a", ""), Node("b", "")]}, 10),

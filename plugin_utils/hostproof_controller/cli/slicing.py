@@ -29,6 +29,8 @@ _FORKS = 100
 #: Those that all slices on this machine have together. A run of few hosts takes half of the memory
 #: a fork that one of thousands does (docs/runner.md).
 _FORKS_HERE = 200
+#: Runs of Ansible at once on this machine: each takes memory of its own, and the forks are shared.
+_RUNS_HERE = 8
 
 #: What a job without a terminal cannot do, and what can be given instead.
 _ASKING = {
@@ -47,7 +49,7 @@ class Slicing:
     ) -> None:
         """``count`` 0: as many slices as make each as large as it has forks. ``forks`` 0: ours."""
         self.nodes = nodes
-        processors = os.cpu_count() or 1
+        processors = min(os.cpu_count() or 1, _RUNS_HERE)
         here: list[Node | None] = [None] * min(count or processors, processors)
         self._lanes: list[Node | None] = [*nodes] or here
         self._count = count
