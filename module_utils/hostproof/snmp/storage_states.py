@@ -113,19 +113,19 @@ ISILON: _States = [
         "source": "ISILON-MIB clusterHealth",
     },
     {
+        "part": "disks",
+        "at": "e.12124.2.52.1.5.",
+        "good": {"HEALTHY": "healthy", "L3": "L3 cache"},
+        "bad": {"DEAD": "dead", "SMARTFAIL": "smartfailed"},
+        "source": "ISILON-MIB diskStatus",
+    },
+    {
         "part": "controllers",
         "at": "e.12124.2.1.2.0",
         "good": {"0": "ok"},
         "warn": {"1": "needs attention"},
         "bad": {"2": "down"},
         "source": "ISILON-MIB nodeHealth (of the node that answers)",
-    },
-    {
-        "part": "disks",
-        "at": "e.12124.2.52.1.5.",
-        "good": {"HEALTHY": "healthy", "L3": "L3 cache"},
-        "bad": {"DEAD": "dead", "SMARTFAIL": "smartfailed"},
-        "source": "ISILON-MIB diskStatus",
     },
 ]
 
@@ -406,11 +406,15 @@ ETERNUS = (
                 "3": "in no RAID group",
                 "5": "present",
                 "6": "getting ready",
-                "65": "spare",
                 "66": "formatting",
                 "67": "unformatted",
             },
-            "warn": {"4": "not supported", "7": "recovering", "69": "copying"},
+            "warn": {
+                "4": "not supported",
+                "7": "recovering",
+                "65": "a spare that is used",
+                "69": "copying",
+            },
             "bad": {"2": "broken", "64": "partly broken"},
         },
         "disks 60.2.12.2.1.3. fjdaryDiskStatus",
@@ -637,11 +641,15 @@ INFORTREND: _States = [
             "4": "initializing",
             "6": "being added",
             "9": "global spare",
-            "17": "cloning",
             "18": "clone",
-            "19": "being copied to",
         },
-        "warn": {"5": "rebuilding", "252": "global spare missing", "253": "spare missing"},
+        "warn": {
+            "5": "rebuilding",
+            "17": "cloning another",
+            "19": "copying from another",
+            "252": "global spare missing",
+            "253": "spare missing",
+        },
         "bad": {"254": "missing", "255": "failed"},
         "source": "IFT-SNMP-MIB hddStatus",
     },
@@ -652,11 +660,15 @@ INFORTREND: _States = [
         "source": "IFT-SNMP-MIB ldFailedDrvCnt",
     },
     {
-        # Bit 6: not synchronous; bit 7: off-line.
+        # Bit 6: its data are not synced; bit 7: off-line.
         "part": "system",
         "at": "e.1714.1.1.2.1.6.",
-        "good": {"0": "good", "2": "initializing", "64": "good", "66": "initializing"},
-        "warn": {"1": "rebuilding", "3": "degraded", "65": "rebuilding", "67": "degraded"},
+        "good": {"0": "good", "2": "initializing"},
+        "warn": dict(
+            dict.fromkeys(("1", "65"), "rebuilding"),
+            **dict.fromkeys(("3", "67"), "degraded"),
+            **{"64": "not synced", "66": "initializing, not synced"},
+        ),
         "bad": dict(
             dict.fromkeys(map(str, (4, 68, 132)), "dead"),
             **dict.fromkeys(map(str, (5, 69, 133)), "invalid"),
