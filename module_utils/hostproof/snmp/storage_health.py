@@ -80,7 +80,7 @@ class Load(NamedTuple):
 def read_volumes(host: Host, target: Target, product: str) -> Volumes:
     """The fill of the first table that the agent has; Absent if it has none."""
     key = snmp.key_of(target, "volumes")
-    for number, table in enumerate(rules.VOLUMES):
+    for number, table in rules.VOLUMES_IN_TURN:
         if table.product not in ("", product):
             continue
         question = f"volumes {number}"
@@ -118,10 +118,11 @@ def _volume(table: rules.Volumes, oid: str, values: Values) -> Optional[Volume]:
     unit = _number(values.get(table.units + row)) if table.units else table.unit
     if not size or told is None or not unit:
         return None
-    # A 32-bit agent shows a size of more than 2^31 units as a negative number (RFC 2790).
-    size, told = (number % _COUNTER32 if number < 0 else number for number in (size, told))
+    if table.units:
+        # A 32-bit agent shows a size of more than 2^31 units as a negative number (RFC 2790).
+        size, told = (number % _COUNTER32 if number < 0 else number for number in (size, told))
     used = told if table.used else size - told
-    if used < 0:
+    if size < 0 or told < 0 or used < 0:
         return None
     return Volume(name, 100.0 * used / size, size * unit, kind)
 

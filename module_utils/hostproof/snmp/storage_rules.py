@@ -219,6 +219,7 @@ _ETERNUS = E + "211.1.21.1.{0}.14.5.2.1."
 _IFS = E + "12124.1."
 _HOST_STORAGE = "1.3.6.1.2.1.25.2.3.1."
 
+#: Recordings name them by their place: a new one is added at the end.
 VOLUMES = (
     *(
         Volumes(
@@ -255,6 +256,25 @@ VOLUMES = (
         kind=_SPACE + "3",
         kinds=r"post-comp",
     ),
+    # The whole array: its serial number, totalCapacity and usedCapacity in MiB.
+    Volumes(
+        "OceanStor",
+        _OCEANSTOR + "1.1",
+        "ISM-STORAGE-SVC-MIB",
+        size=_OCEANSTOR + "1.5",
+        used=_OCEANSTOR + "1.4",
+        unit=_MIB,
+    ),
+    Volumes(
+        "",
+        _HOST_STORAGE + "3",
+        "HOST-RESOURCES-MIB (RFC 2790) hrStorageTable, fixed disks",
+        size=_HOST_STORAGE + "5",
+        used=_HOST_STORAGE + "6",
+        units=_HOST_STORAGE + "4",
+        kind=_HOST_STORAGE + "2",
+        kinds=r"^1\.3\.6\.1\.2\.1\.25\.2\.1\.4$",
+    ),
     # ifsTotalBytes and ifsAvailableBytes: what the virtual hot spare keeps is not there to be used.
     Volumes(
         "Isilon OneFS",
@@ -270,15 +290,6 @@ VOLUMES = (
         "HUAWEI-STORAGE-SPACE-MIB hwInfoStoragePoolTable",
         size=_OCEANSTOR + "23.4.2.1.7",
         free=_OCEANSTOR + "23.4.2.1.9",
-        unit=_MIB,
-    ),
-    # The whole array: its serial number, totalCapacity and usedCapacity in MiB.
-    Volumes(
-        "OceanStor",
-        _OCEANSTOR + "1.1",
-        "ISM-STORAGE-SVC-MIB",
-        size=_OCEANSTOR + "1.5",
-        used=_OCEANSTOR + "1.4",
         unit=_MIB,
     ),
     Volumes(
@@ -320,17 +331,10 @@ VOLUMES = (
         )
         for table in (_ETERNUS.format("150"), _ETERNUS.format("153"))
     ),
-    Volumes(
-        "",
-        _HOST_STORAGE + "3",
-        "HOST-RESOURCES-MIB (RFC 2790) hrStorageTable, fixed disks",
-        size=_HOST_STORAGE + "5",
-        used=_HOST_STORAGE + "6",
-        units=_HOST_STORAGE + "4",
-        kind=_HOST_STORAGE + "2",
-        kinds=r"^1\.3\.6\.1\.2\.1\.25\.2\.1\.4$",
-    ),
 )
+
+#: Those of a product before that of every agent, and the newer before the older.
+VOLUMES_IN_TURN = sorted(enumerate(VOLUMES), key=lambda one: (not one[1].product, -one[0]))
 
 #: Interfaces: (name, discarded in, discarded out), the first table that has rows.
 INTERFACES = (

@@ -13,7 +13,7 @@ from ansible.module_utils.hostproof.errors import Absent, PolicyError, Unanswere
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost, Secret
 from ansible.module_utils.hostproof.probes.nfs import storage_advice
-from ansible.module_utils.hostproof.snmp import database_snmp
+from ansible.module_utils.hostproof.snmp import database_snmp, storage_rules
 from ansible.module_utils.hostproof.snmp import tools as snmp
 from ansible.module_utils.hostproof.snmp.storage_families import FAMILIES
 from packs import Output
@@ -667,11 +667,24 @@ class TestSpace:
             ("hnas", ("3", "5", "6"), ("span", 1000, 1001)),
             ("lefthand", ("2", "32"), ("cluster", -1)),
             ("nutanix", ("3", "4", "5"), ("pool", 1000, "x")),
+            # Only where units are told a negative number is one of more than 31 bits.
+            ("qnap", ("8", "3", "4"), ("volume", -1, 0)),
+            ("hnas", ("3", "5", "6"), ("span", -1, -1)),
+            ("nutanix", ("3", "4", "5"), ("pool", 1000, -400)),
         ],
     )
     def test_fill_that_cannot_be_is_no_fill(self, judge, name, columns, numbers):
         finding = only(judge(database_host(fill_of(name, columns, numbers)))["space"])
         assert finding.status == "error"
+
+    def test_recordings_find_the_tables_at_their_old_places(self):
+        old = ["ONTAP", "Data ONTAP 7-Mode", "N series", "ZFS Storage Appliance", "TrueNAS"]
+        old += ["Data Domain", "OceanStor", ""]
+        assert [table.product for table in storage_rules.VOLUMES[: len(old)]] == old
+        turn = [table.name for _number, table in storage_rules.VOLUMES_IN_TURN]
+        assert turn[-1].startswith("1.3.6.1.2.1.25.")
+        pools, array = (E + "34774.4.1." + column for column in ("23.4.2.1.2", "1.1"))
+        assert turn.index(pools) < turn.index(array)
 
     def test_what_thick_volumes_do_not_use_is_free(self, judge):
         thick = only(judge(database_host(df(a_1=95, v=10)))["space"])
