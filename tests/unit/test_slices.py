@@ -190,10 +190,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def audit(place: Path) -> Callable[..., Audit]:
-    """audit(name, option...): an audit of all hosts, whose reports are in the folder ``name``."""
+    """audit(name, option...): an audit of all hosts, whose reports are in the folder ``name``.
+
+    ``variables`` are the environment's."""
 
     def run(
-        name: str, *options: str, interrupt: Path | None = None, inventory: str = "hosts.json"
+        name: str,
+        *options: str,
+        interrupt: Path | None = None,
+        inventory: str = "hosts.json",
+        **variables: str,
     ) -> Audit:
         unwanted = ("ANSIBLE_", "HOSTPROOF_", "AWX_", "RUNNER_")
         kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
@@ -202,6 +208,7 @@ def audit(place: Path) -> Callable[..., Audit]:
             "PATH": f"{place}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "plugin_utils"),
             "HOSTPROOF_REPORTS": str(place / "reports" / name),
+            **variables,
         }
         words = ["-i", inventory, "-e", "@more.yml", "--tags", "io_pacing,cluster_nodes"]
         with subprocess.Popen(
@@ -404,6 +411,9 @@ class TestRefusals:
         [
             (["--slices", "many"], "--slices: many is no number of slices, and not auto"),
             (["--slices", "0"], "1 to 1000 slices can be made, not 0"),
+            (["--slices", "2", "--forks", "0"], "--forks: 0 is no number of hosts at once"),
+            (["--slices", "2", "-f", "x"], "--forks: x is no number of hosts at once"),
+            (["--slices", "2", "--forks="], "--forks: nothing is no number of hosts at once"),
             (["--slices", "2", "-K"], "give --become-password-file with --slices"),
             (["--slices", "2", "--evidence", "."], "--evidence asks no host"),
             (["--slices", "2", "-e", "@none.yml"], "there is no file none.yml"),
@@ -419,6 +429,11 @@ class TestRefusals:
         assert (found.code, len(said)) == (1, 1), found.output
         assert sentence in said[0]
         assert found.report == place
+
+    def test_forks_of_the_environment_are_read_as_typed_ones(self, place, audit):
+        found = audit("refused", "--slices", "2", ANSIBLE_FORKS="many")
+        assert "ANSIBLE_FORKS: many is no number of hosts at once: 1 to 9999" in found.output
+        assert (found.code, found.report) == (1, place)
 
     def test_ansible_runner_is_asked_for(self, monkeypatch, tmp_path, audit, place):
         """It is no part of what ./hostproof installs."""

@@ -141,9 +141,12 @@ def slicing_of(given: Given, environment: dict[str, str]) -> Slicing | None:
         if one.startswith("@") and not os.path.isfile(one[1:]):
             raise Refused(f"-e: there is no file {one[1:]}")
     _programs()
-    forks = given.last("forks") or environment.get("ANSIBLE_FORKS") or "0"
-    # What is no number of forks is for ansible-playbook to refuse.
-    at_once = int(forks) if _is_number(forks) else 0
+    forks = given.last("forks")
+    told = forks if forks is not None else environment.get("ANSIBLE_FORKS") or None
+    at_once = int(told) if told and _is_number(told) else 0
+    if told is not None and not at_once:
+        told_by = "ANSIBLE_FORKS" if forks is None else "--forks"
+        raise Refused(f"{told_by}: {told or 'nothing'} is no number of hosts at once: 1 to 9999")
     return Slicing(wanted, at_once, nodes, inventories, given.last("limit") or "")
 
 
