@@ -262,7 +262,9 @@ def test_what_fails_again_is_a_failure(run, tmp_path, monkeypatch, capsys):
     (tmp_path / "broken").write_text("echo '1 failed in 1.0s'; exit 1")
     stage = run.Stage("unit", [fails_until(tmp_path / "broken")], 10, 10)
     assert run.run([stage], []) == 1
-    assert "unsteady" not in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "unsteady" not in printed
+    assert "failed: unit: tests/unit/test_x.py::test_y - late" in printed.splitlines()[-5:]
 
 
 def test_nothing_is_asked_again_by_linters_nor_when_the_time_is_over(
