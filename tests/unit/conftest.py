@@ -1,6 +1,7 @@
 """What every unit test may use: the helpers beside this file, and the published schema."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,23 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs/finding.schema.json").read_text())
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The children that os.fork makes in the test: other tests of this process leave theirs, which
+    live as long as a host that nobody has collected yet."""
+    children: list[int] = []
+    fork = os.fork
+
+    def noted() -> int:
+        child = fork()
+        if child:
+            children.append(child)
+        return child
+
+    monkeypatch.setattr(os, "fork", noted)
+    return children
 
 
 def validator_of(definition: str) -> jsonschema.Draft202012Validator:

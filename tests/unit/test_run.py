@@ -5,8 +5,10 @@ import importlib.util
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -276,6 +278,43 @@ def test_nothing_is_asked_again_by_linters_nor_when_the_time_is_over(
     monkeypatch.setattr(run, "AGAIN_WITHIN", 0)
     unit = run.Stage("unit", [fails_until(tmp_path / "unit")], 10, 10)
     assert run.run([unit], []) == 1
+
+
+def failed(run, argv: list[str], **how: tuple[str, ...]) -> Any:
+    """What a stage that took 2,000 seconds and of whose command something failed is known by."""
+    result = run.Result(argv, run.Counts(2, 1, 0), "", [])
+    return run.Ended(run.Stage("unit", [argv], 3600, 600, **how), [result], 2000.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("left", "how", "fails"),
+    [
+        (2100, {}, 0),
+        (1900, {}, 1),
+        # A second try of what failed is short.
+        (1900, {"failed_only": ("--last-failed",)}, 0),
+        (200, {"failed_only": ("--last-failed",)}, 1),
+    ],
+)
+def test_what_failed_is_asked_again_where_there_is_time_for_it(
+    run, tmp_path, monkeypatch, left, how, fails
+):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    again = run.Again(time.monotonic() + left)
+    ended = again.ask(failed(run, ["sh", "-c", "true", "sh"], **how))
+    assert ended.counts.failed == fails
+    assert len(again.unsteady) == 1 - fails
+
+
+def test_a_second_try_ends_with_the_time_of_the_run(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "LOGS", tmp_path)
+    monkeypatch.setattr(run, "FAILED_ONLY", 0)
+    began = time.monotonic()
+    again = run.Again(began + 3)
+    hangs = failed(run, ["sh", "-c", "sleep 3000", "sh"], failed_only=("--last-failed",))
+    assert again.ask(hangs).counts.failed == 1
+    assert again.unsteady == []
+    assert time.monotonic() - began < 1000
 
 
 def test_a_stage_that_can_choose_asks_only_what_failed(run, tmp_path, monkeypatch):

@@ -407,26 +407,15 @@ def test_a_page_that_cannot_be_written_leaves_all_files_as_they_were(
     assert content(folder) == before
 
 
-def test_another_form_that_cannot_be_written_ends_the_page_s_process(tmp_path, monkeypatch):
+def test_another_form_that_cannot_be_written_ends_the_page_s_process(tmp_path, monkeypatch, forked):
     folder = many(tmp_path)
     before = content(folder)
     monkeypatch.setattr(render_module, "html_pieces", lambda *_: time.sleep(600) or [])
     monkeypatch.setattr(render_module.JUnit, "add", fails)
-    started = []
-    fork = os.fork
-
-    def seen():
-        child = fork()
-        if child:
-            started.append(child)
-        return child
-
-    monkeypatch.setattr(os, "fork", seen)
     with pytest.raises(HostproofError, match="No space left"):
         render(folder)
     assert content(folder) == before
-    # Other tests of this process may have left a child of theirs.
-    (child,) = started
+    (child,) = forked
     with pytest.raises(ChildProcessError):
         os.waitpid(child, os.WNOHANG)
 
