@@ -13,7 +13,7 @@ from ansible.cli.playbook import PlaybookCLI
 from ansible.inventory.manager import InventoryManager
 from ansible.module_utils.hostproof.controls import CONTROLS
 from ansible.parsing.dataloader import DataLoader
-from hostproof_controller.cli import command, hosts, meant, pages, play, verbs
+from hostproof_controller.cli import command, forks, hosts, meant, pages, play, verbs
 from hostproof_controller.report.verdict import EXIT_MEANINGS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -235,6 +235,49 @@ class TestWhatIsRun:
             *("-e", '{"hostproof_strict": true}'),
         ]
         assert rest == expected
+
+    @pytest.mark.parametrize(
+        ("typed", "told", "asked"),
+        [
+            ("audit", None, "200"),
+            ("audit --forks 7", None, None),
+            ("audit -f7", None, None),
+            ("audit", "7", "7"),
+            ("audit --evidence .", None, None),
+            ("verify", None, None),
+            ("apply -i hosts", None, None),
+        ],
+    )
+    def test_an_audit_asks_many_hosts_at_once_where_nobody_says_how_many(
+        self, tmp_path, monkeypatch, typed, told, asked
+    ):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "hosts").touch()
+        for name in ("REPORTS", "BASELINES"):
+            monkeypatch.setenv(f"HOSTPROOF_{name}", str(tmp_path))
+        monkeypatch.delenv("ANSIBLE_FORKS", raising=False)
+        if told:
+            monkeypatch.setenv("ANSIBLE_FORKS", told)
+        monkeypatch.setattr(forks, "in_this_memory", lambda: 200)
+        seen = []
+
+        def noted(command: list[str], environment: dict[str, str]) -> tuple[int, bool]:
+            seen.append(environment.get("ANSIBLE_FORKS"))
+            return 250, False
+
+        monkeypatch.setattr(play, "_wait_for", noted)
+        assert command.main(typed.split()) == 1
+        assert seen == [asked]
+
+    def test_where_memory_is_short_ansible_cfg_says_how_many(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("HOSTPROOF_REPORTS", str(tmp_path))
+        monkeypatch.delenv("ANSIBLE_FORKS", raising=False)
+        monkeypatch.setattr(forks, "in_this_memory", lambda: None)
+        seen = []
+        monkeypatch.setattr(play, "_wait_for", lambda _, names: seen.extend(names) or (250, False))
+        assert command.main(["audit"]) == 1
+        assert seen
+        assert "ANSIBLE_FORKS" not in seen
 
     def test_its_environment_is_the_caller_s(self, standin):
         standin.run("verify", "-i", LOCAL, PYTHONPATH="/mine")

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..runs import now
-from . import meant
+from . import forks, meant
 from .command import EXIT_INTERRUPTED, EXIT_USAGE, Given, Refused, complain
 from .verbs import LOOKS
 
@@ -84,9 +84,17 @@ class _Play:
         if self.looks:
             # This only tells what a run would do.
             os.execve(command[0], command, self.environment)
+        self._ask_many_at_once()
         self._name_folders()
         code, interrupted = self._sliced() or _wait_for(command, self.environment)
         return self._ended(EXIT_INTERRUPTED if interrupted else code)
+
+    def _ask_many_at_once(self) -> None:
+        """An audit of hosts waits for them; slices have forks of their own, packs do not wait."""
+        waits = self.verb == "audit" and not (self.slicing or self.evidence)
+        if waits and not self.given["forks"] and "ANSIBLE_FORKS" not in self.environment:
+            many = forks.in_this_memory()
+            self.environment.update({"ANSIBLE_FORKS": str(many)} if many else {})
 
     def _sliced(self) -> tuple[int, bool] | None:
         """The same of an audit in slices; None where it is in one piece."""

@@ -1,0 +1,64 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How many hosts an audit asks at once where nobody says it.
+
+Its hosts wait, most of the time for the window in which rates are measured: the more are asked at
+once the sooner a fleet has answered. Each takes memory (docs/runner.md), so it is where there is
+plenty that more are asked than ansible.cfg says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+#: Hosts at once where there is room: 1,000 take 3.5 GB then, 5,000 take 4.7 GB.
+MANY = 200
+#: Bytes that must be available for them.
+ROOM = 6 * 1024**3
+
+_GROUPS = Path("/sys/fs/cgroup")
+
+
+def in_this_memory(proc: Path = Path("/proc"), groups: Path = _GROUPS) -> int | None:
+    """MANY where the machine, and the control group that we run in, have ROOM; else None.
+
+    None too where nobody tells how much there is (as on macOS).
+    """
+    available = _available(proc)
+    if available is None or available < ROOM:
+        return None
+    return MANY if all(limit >= ROOM for limit in _limits(proc, groups)) else None
+
+
+def _available(proc: Path) -> int | None:
+    for line in _text(proc / "meminfo").splitlines():
+        name, _, rest = line.partition(":")
+        words = rest.split()
+        if name == "MemAvailable" and len(words) == 2 and words[0].isdigit():
+            return int(words[0]) * 1024
+    return None
+
+
+def _limits(proc: Path, groups: Path) -> Iterator[int]:
+    """In bytes: of our control group and of those it is in, as version 1 and as version 2 tell."""
+    for line in _text(proc / "self/cgroup").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        top = groups / "memory" if controllers else groups
+        name = "memory.limit_in_bytes" if controllers else "memory.max"
+        # In a container the path may be the machine's, of which only the top is seen.
+        own = PurePosixPath(path.strip("/"))
+        for folder in dict.fromkeys((own, *own.parents)):
+            told = _text(top / folder / name).strip()
+            if told.isdigit():
+                yield int(told)
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""
