@@ -243,6 +243,7 @@ class TestWhatIsRun:
             ("audit --forks 7", None, None),
             ("audit -f7", None, None),
             ("audit", "7", "7"),
+            ("audit", "", "200"),
             ("audit --evidence .", None, None),
             ("verify", None, None),
             ("apply -i hosts", None, None),
@@ -256,7 +257,7 @@ class TestWhatIsRun:
         for name in ("REPORTS", "BASELINES"):
             monkeypatch.setenv(f"HOSTPROOF_{name}", str(tmp_path))
         monkeypatch.delenv("ANSIBLE_FORKS", raising=False)
-        if told:
+        if told is not None:
             monkeypatch.setenv("ANSIBLE_FORKS", told)
         monkeypatch.setattr(forks, "in_this_memory", lambda: 200)
         seen = []
@@ -269,10 +270,14 @@ class TestWhatIsRun:
         assert command.main(typed.split()) == 1
         assert seen == [asked]
 
-    def test_where_memory_is_short_ansible_cfg_says_how_many(self, tmp_path, monkeypatch):
+    @pytest.mark.parametrize(("room", "ours"), [(None, True), (200, False)])
+    def test_ansible_cfg_says_how_many_where_memory_is_short_or_somebody_changed_it(
+        self, tmp_path, monkeypatch, room, ours
+    ):
         monkeypatch.setenv("HOSTPROOF_REPORTS", str(tmp_path))
         monkeypatch.delenv("ANSIBLE_FORKS", raising=False)
-        monkeypatch.setattr(forks, "in_this_memory", lambda: None)
+        monkeypatch.setattr(forks, "in_this_memory", lambda: room)
+        monkeypatch.setattr(forks, "are_ours", lambda _: ours)
         seen = []
         monkeypatch.setattr(play, "_wait_for", lambda _, names: seen.extend(names) or (250, False))
         assert command.main(["audit"]) == 1

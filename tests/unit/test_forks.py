@@ -6,6 +6,7 @@ import pytest
 from hostproof_controller.cli import forks
 
 GIB = 1024**3
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def machine(
@@ -18,7 +19,9 @@ def machine(
     (proc / "self/cgroup").write_text(cgroup)
     for name, text in limits.items():
         file = groups.joinpath(*name.split("_"))
-        file = file.with_name({"max": "memory.max", "v1": "memory.limit_in_bytes"}[file.name])
+        file = file.with_name(
+            {"max": "memory.max", "high": "memory.high", "v1": "memory.limit_in_bytes"}[file.name]
+        )
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text + "\n")
     return proc, groups
@@ -43,6 +46,8 @@ V1 = "12:pids:/x\n4:cpu,memory:/docker/abc\n1:name=systemd:/x\n"
         (kilobytes(64), "0::/\n", {"max": "max"}, 200),
         (kilobytes(64), "0::/\n", {"max": str(4 * GIB)}, None),
         (kilobytes(64), "0::/\n", {"max": str(6 * GIB)}, 200),
+        # Beyond this one it is slowed down instead of killed.
+        (kilobytes(64), "0::/a\n", {"a_max": "max", "a_high": str(GIB)}, None),
         # A group's own limit, and that of one that it is in.
         (kilobytes(64), "0::/a/b\n", {"a_b_max": str(GIB)}, None),
         (kilobytes(64), "0::/a/b\n", {"a_b_max": "max", "a_max": str(GIB)}, None),
@@ -61,3 +66,13 @@ def test_many_where_there_is_room_for_them(tmp_path, available, cgroup, limits, 
 
 def test_nothing_is_known_of_a_machine_without_the_files(tmp_path):
     assert forks.in_this_memory(tmp_path, tmp_path) is None
+
+
+def test_another_number_in_ansible_cfg_is_somebody_s_will(tmp_path):
+    ours = (ROOT / "ansible.cfg").read_text()
+    assert forks.are_ours(ROOT / "ansible.cfg")
+    for other in ("forks = 20", "forks = 1000", "#forks = 100", ""):
+        settings = tmp_path / "ansible.cfg"
+        settings.write_text(ours.replace("forks = 100", other))
+        assert not forks.are_ours(settings), other
+    assert not forks.are_ours(tmp_path / "none")

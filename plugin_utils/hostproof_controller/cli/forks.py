@@ -9,9 +9,13 @@ plenty that more are asked than ansible.cfg says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+#: Hosts at once of our ansible.cfg.
+CONFIGURED = 100
+_AS_CONFIGURED = re.compile(rf"^forks *= *{CONFIGURED} *$", re.MULTILINE)
 #: Hosts at once where there is room: 1,000 take 3.5 GB then, 5,000 take 4.7 GB.
 MANY = 200
 #: Bytes that must be available for them.
@@ -31,6 +35,11 @@ def in_this_memory(proc: Path = Path("/proc"), groups: Path = _GROUPS) -> int | 
     return MANY if all(limit >= ROOM for limit in _limits(proc, groups)) else None
 
 
+def are_ours(settings: Path) -> bool:
+    """Whether this ansible.cfg says how many as we wrote it: another number is somebody's will."""
+    return _AS_CONFIGURED.search(_text(settings)) is not None
+
+
 def _available(proc: Path) -> int | None:
     for line in _text(proc / "meminfo").splitlines():
         name, _, rest = line.partition(":")
@@ -48,11 +57,11 @@ def _limits(proc: Path, groups: Path) -> Iterator[int]:
         if controllers and "memory" not in controllers.split(","):
             continue
         top = groups / "memory" if controllers else groups
-        name = "memory.limit_in_bytes" if controllers else "memory.max"
+        names = ("memory.limit_in_bytes",) if controllers else ("memory.max", "memory.high")
         # In a container the path may be the machine's, of which only the top is seen.
         own = PurePosixPath(path.strip("/"))
-        for folder in dict.fromkeys((own, *own.parents)):
-            told = _text(top / folder / name).strip()
+        for file in (top / folder / name for folder in (own, *own.parents) for name in names):
+            told = _text(file).strip()
             if told.isdigit():
                 yield int(told)
 

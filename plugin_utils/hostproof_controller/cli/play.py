@@ -92,7 +92,9 @@ class _Play:
     def _ask_many_at_once(self) -> None:
         """An audit of hosts waits for them; slices have forks of their own, packs do not wait."""
         waits = self.verb == "audit" and not (self.slicing or self.evidence)
-        if waits and not self.given["forks"] and "ANSIBLE_FORKS" not in self.environment:
+        # An empty one says nothing, as in slices.
+        told = self.given["forks"] or self.environment.get("ANSIBLE_FORKS")
+        if waits and not told and forks.are_ours(ROOT / "ansible.cfg"):
             many = forks.in_this_memory()
             self.environment.update({"ANSIBLE_FORKS": str(many)} if many else {})
 

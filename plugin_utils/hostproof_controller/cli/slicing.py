@@ -16,6 +16,7 @@ from ..slices.jobs import Asked, Job
 from ..slices.nodes import Node, read_nodes
 from ..slices.splitting import split
 from .command import Given, Refused, complain
+from .forks import CONFIGURED
 from .hosts import hosts_and_groups
 from .terminal import say
 
@@ -24,9 +25,7 @@ _MOST_SLICES = 1000
 #: The word for as many slices as make each of them one that is asked at once.
 _AUTO = "auto"
 
-#: Forks of an audit in one piece, and of a node's slice (ansible.cfg).
-_FORKS = 100
-#: Those that all slices on this machine have together. A run of few hosts takes half of the memory
+#: Forks that all slices on this machine have together. A run of few hosts takes half of the memory
 #: a fork that one of thousands does (docs/runner.md).
 _FORKS_HERE = 200
 #: Runs of Ansible at once on this machine: each takes memory of its own, and the forks are shared.
@@ -53,7 +52,7 @@ class Slicing:
         here: list[Node | None] = [None] * min(count or processors, processors)
         self._lanes: list[Node | None] = [*nodes] or here
         self._count = count
-        self._forks = forks or (_FORKS if nodes else min(_FORKS, _FORKS_HERE // len(here)))
+        self._forks = forks or (CONFIGURED if nodes else min(CONFIGURED, _FORKS_HERE // len(here)))
         self._own_forks = [] if nodes or forks else [f"--forks={self._forks}"]
         self._inventories = inventories
         self._limit = limit
