@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, STATUSES, WARN
 
-from ..report.store import HostState, Results, merge, natural, read_entries
+from ..report.host_state import HostState
+from ..report.store import Results, merge, natural, read_entries
 from ..report.verdict import actual_layer, host_verdict
 from . import terminal
 from .command import Given, Refused, complain

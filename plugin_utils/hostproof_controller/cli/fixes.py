@@ -21,8 +21,9 @@ from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.finding import FAIL, SEVERITIES, TAKES_EFFECT, WARN
 
 from ..answers import OWN_COMMAND
+from ..report.host_state import HostState
 from ..report.render import write_private
-from ..report.store import HostState, Results
+from ..report.store import Results
 from ..report.text import one_line
 from .command import Refused, complain
 

@@ -25,7 +25,7 @@ from ansible.module_utils.hostproof.finding import (
 )
 
 from ..answers import OWN_COMMAND
-from .store import HostState
+from .host_state import HostState
 from .text import as_typed, one_line, shorten
 from .verdict import NOT_READY, UNDETERMINED, host_verdict
 

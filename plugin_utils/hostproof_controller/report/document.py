@@ -27,7 +27,8 @@ from typing import Any
 from ansible.module_utils.hostproof import VERSION
 
 from .findings import made_once
-from .store import HostState, Results
+from .host_state import HostState
+from .store import Results
 from .verdict import EXIT_MEANINGS, HostFacts, exit_code, status_totals, verdict_totals
 
 SCHEMA = 1

@@ -26,9 +26,9 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evidence import decode
 
 from .beside import Beside
+from .host_state import HostState, Part
 from .latency_figure import content, figures_of
 from .latency_series import text_of
-from .store import HostState, Part
 from .text import printable, remembered
 
 #: A chunk is closed when it holds this much text: the browser inflates a whole chunk at a time.

@@ -32,11 +32,11 @@ from .beside import FOLDER, Beside
 from .causes import Action, First, Group, groups_of
 from .evidence import Shelf, Spool, shown_readings
 from .findings import Shared, made_once
+from .host_state import HostState
 from .latency_figure import Figure, by_urgency, content, figures_of, heading, table
 from .store import (
     RUN_HOST,
     WAIVERS_HOST,
-    HostState,
     Results,
     cluster_name,
     is_cluster,

@@ -12,7 +12,8 @@ from typing import Any
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, PASS, SKIP, WAIVED
 
 from .findings import made_once
-from .store import HostState, Results
+from .host_state import HostState
+from .store import Results
 from .text import fix_of, one_line, printable, remembered
 from .verdict import count_statuses, status_totals
 

@@ -17,6 +17,7 @@ from ansible.module_utils.hostproof.evidence import decode
 from ansible.module_utils.hostproof.finding import STATUSES
 
 from ..latency.size_rows import size_row
+from .host_state import HostState
 from .latency_series import (
     Series,
     change_text,
@@ -28,7 +29,6 @@ from .latency_series import (
     summary,
 )
 from .latency_svg import Row, drawable, heat_map, overlay, ranges
-from .store import HostState
 from .text import one_line, printable
 
 #: More than these are left to the table, and those to findings.jsonl.

@@ -14,7 +14,8 @@ from collections.abc import Iterable
 
 from ansible.module_utils.hostproof.finding import PASS, SEVERITIES, SKIP, STATUSES
 
-from .store import HostState, Results
+from .host_state import HostState
+from .store import Results
 from .text import printable, remembered
 from .verdict import READY, VERDICTS, exit_code
 

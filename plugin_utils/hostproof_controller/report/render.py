@@ -18,14 +18,13 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ..cluster.nodes import COMPLETE, SESSIONS, clusters_of
 from .beside import Beside
 from .document import Document
+from .host_state import HostState, Part
 from .html import Survey, html_pieces
 from .junit import JUnit
 from .prometheus import Prometheus
 from .store import (
     FINDINGS_FILE,
     Hosts,
-    HostState,
-    Part,
     Results,
     cluster_host,
     is_cluster,

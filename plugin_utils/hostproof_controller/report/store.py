@@ -30,6 +30,7 @@ from ansible.module_utils.hostproof.finding import (
 
 from ..cluster.nodes import COMPLETE, SESSIONS, is_same
 from .findings import SINCE_2, Equals, Shared, key_problem, problem_of_finding
+from .host_state import HostState, Part
 from .text import LISTS_HOSTS, shorten
 from .verdict import Tally, host_verdict
 from .waivers import WAIVERS_HOST
@@ -133,26 +134,6 @@ def cluster_name(host: str) -> str:
 
 def is_pseudo(name: str) -> bool:
     return name in PSEUDO_HOSTS or is_cluster(name)
-
-
-class Part(NamedTuple):
-    """The findings that one line of findings.jsonl contributes to its host."""
-
-    line: dict[str, Any]
-    findings: list[dict[str, Any]]
-
-
-class HostState(NamedTuple):
-    """What the runs together say about one host. ``at`` and ``outcome`` are the newest line's."""
-
-    name: str
-    outcome: str
-    at: str
-    parts: list[Part]
-
-    @property
-    def findings(self) -> list[dict[str, Any]]:
-        return [finding for part in self.parts for finding in part.findings]
 
 
 def recorded_apart(state: HostState) -> list[str | None]:

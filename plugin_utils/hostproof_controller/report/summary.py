@@ -20,7 +20,8 @@ from ansible.module_utils.hostproof.finding import (
     WARN,
 )
 
-from .store import HostState, Results
+from .host_state import HostState
+from .store import Results
 from .text import as_typed, fix_of, one_line, printable, shorten
 from .verdict import (
     STATUS_GLYPHS,

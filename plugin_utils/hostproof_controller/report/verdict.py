@@ -3,14 +3,12 @@
 """What findings amount to: the verdict of a host, the totals and the exit code of a run."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, SKIP, STATUSES, WARN, worst
 
 from ..cluster.nodes import cluster_of
-
-if TYPE_CHECKING:
-    from .store import HostState, Results
+from .host_state import HostState
 
 NOT_READY = "not ready"
 UNDETERMINED = "could not determine"
@@ -79,7 +77,7 @@ class Tally:
         self.verdicts = dict.fromkeys(VERDICTS, 0)
         self._known: dict[Any, Any] = {}
 
-    def add(self, state: "HostState", *, is_host: bool) -> None:
+    def add(self, state: HostState, *, is_host: bool) -> None:
         """Count the findings of a host, or of a pseudo host, which gets no verdict."""
         findings = state.findings
         counts = count_statuses(findings)
@@ -121,12 +119,19 @@ class Tally:
         return sorted(range(len(self.hosts)), key=lambda place: ranks[self.hosts[place].verdict])
 
 
-def verdicts(results: "Results") -> dict[str, str]:
+class Counted(Protocol):
+    """Results whose findings were counted (store.Results)."""
+
+    @property
+    def tally(self) -> Tally: ...
+
+
+def verdicts(results: Counted) -> dict[str, str]:
     """Verdict by host, in the order of the hosts."""
     return {host.name: host.verdict for host in results.tally.hosts}
 
 
-def exit_code(results: "Results", strict: bool = False) -> int:
+def exit_code(results: Counted, strict: bool = False) -> int:
     """The exit code of a run: 2 failed, 4 unreachable, 3 could not determine, 0 none of these.
 
     ``strict``: a warning counts like a failure.
@@ -141,7 +146,7 @@ def exit_code(results: "Results", strict: bool = False) -> int:
     return EXIT_OK
 
 
-def status_totals(results: "Results") -> dict[str, int]:
+def status_totals(results: Counted) -> dict[str, int]:
     """How many findings have each status, worst status first; zeros included."""
     return dict(results.tally.statuses)
 
@@ -154,12 +159,12 @@ def count_statuses(findings: Iterable[dict[str, Any]]) -> dict[str, int]:
     return counts
 
 
-def verdict_totals(results: "Results") -> dict[str, int]:
+def verdict_totals(results: Counted) -> dict[str, int]:
     """How many hosts have each verdict, worst verdict first; zeros included."""
     return dict(results.tally.verdicts)
 
 
-def controls_of(results: "Results") -> list[str]:
+def controls_of(results: Counted) -> list[str]:
     """The controls that judged any real host, ``host`` and ``waiver`` last."""
     names = {control for host in results.tally.hosts for control in host.controls}
     return sorted(names, key=lambda name: (name in ("host", "waiver"), name))
