@@ -6,12 +6,13 @@ import subprocess
 
 import example_packs
 import pytest
+import shared_cache
 from ansible.module_utils.hostproof import audit, evidence
 from ansible.module_utils.hostproof.host import RecordedHost
 from browsing import BROWSER, ask, pages_of
 from hostproof_controller.report import html
 from hostproof_controller.report.store import merge
-from machines.needs import CACHE, has
+from machines.needs import has
 from report_samples import finding, fleet, make_line, pack
 from whole_reports import render_html
 
@@ -228,11 +229,11 @@ def test_the_summary_to_sign_is_one_page_however_many_hosts_there_are(tmp_path):
 @pytest.fixture(scope="session")
 def axe():
     """axe-core, by npm; where neither the file nor npm is there, the tests say so."""
-    path = CACHE / f"axe-core-{AXE}.min.js"
+    path = shared_cache.folder() / f"axe-core-{AXE}.min.js"
     if not path.exists():
         if not has("npm"):
             pytest.skip("no npm: axe-core cannot be had")
-        folder = CACHE / "axe"
+        folder = shared_cache.folder() / f"axe-{os.getpid()}"
         command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]
         done = subprocess.run([*command, str(folder), f"axe-core@{AXE}"], capture_output=True)
         if done.returncode:

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+import shared_cache
+
 from .needs import CACHE, Skip, has, install, refresh_package_lists, release, say
 
 KERNELS = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
@@ -72,7 +74,7 @@ class Recipe(NamedTuple):
         """Where the finished image lies."""
         content = [release(), self.packages, self.hooks, self.finish.__name__, FORMAT]
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-        return CACHE / "images" / f"{self.name}-{digest[:16]}"
+        return shared_cache.folder() / "images" / f"{self.name}-{digest[:16]}"
 
 
 #: Raise it when the way an image is packed changes.

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import shared_cache
+
 ROOT = Path(__file__).resolve().parents[2]
-CACHE = Path(os.environ.get("HOSTPROOF_CACHE") or ROOT / ".cache")
+#: Of this checkout.
+CACHE = ROOT / ".cache"
 
 #: Exit code for "could not run here", as automake and meson use it.
 SKIPPED = 77
@@ -84,8 +87,7 @@ def install(packages: dict[str, str], purpose: str) -> None:
 @contextmanager
 def only_installer() -> Iterator[None]:
     """Hold the right to call apt-get, which would not wait: stages run side by side."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / "apt-get.lock").open("w") as lock:
+    with (shared_cache.folder() / "apt-get.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -1,6 +1,6 @@
 """Virtualenvs with the oldest, the pinned and the newest ansible-core, kept by content.
 
-They are in .cache/matrix; HOSTPROOF_CACHE names another cache, for several checkouts.
+They are in the cache that all checkouts of this account share (tests/shared_cache.py).
 """
 
 import fcntl
@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Virtualenvs.
-VENVS = Path(os.environ.get("HOSTPROOF_CACHE") or ROOT / ".cache") / "matrix"
+sys.path.append(str(ROOT / "tests"))
+
+import shared_cache  # noqa: E402 - found by the path above
+
 #: What the unit tests import beside what a user's virtualenv holds.
 TEST_PACKAGES = ("pytest", "pytest-xdist", "jsonschema", "prometheus-client")
 
@@ -69,10 +71,11 @@ def virtualenv(controller: Controller) -> Path | Wrong:
     if controller is not PINNED:
         wanted += test_pins()
     content = hashlib.sha256("\n".join([python, *wanted]).encode()).hexdigest()
-    home = VENVS / f"core-{controller.core}-{content[:16]}"
-    VENVS.mkdir(parents=True, exist_ok=True)
+    kept = shared_cache.folder() / "matrix"
+    home = kept / f"core-{controller.core}-{content[:16]}"
+    kept.mkdir(exist_ok=True)
     # Another checkout may be at it. The stamp is written last: half a virtualenv is none.
-    with (VENVS / f"{home.name}.lock").open("w") as lock:
+    with (kept / f"{home.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (home / "stamp").exists():
             shutil.rmtree(home, ignore_errors=True)

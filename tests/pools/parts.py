@@ -24,7 +24,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from machines.needs import CACHE, Skip, install, say
+import shared_cache
+from machines.needs import Skip, install, say
 
 HERE = Path(__file__).resolve().parent
 
@@ -56,7 +57,7 @@ def provide() -> None:
 def fetch(coordinates: str) -> Path:
     """The file of these Maven coordinates, from the cache or the repository that mvn knows."""
     _group, name, version, *kind = coordinates.split(":")
-    file = CACHE / "maven" / f"{name}-{version}.{kind[0] if kind else 'jar'}"
+    file = shared_cache.folder() / "maven" / f"{name}-{version}.{kind[0] if kind else 'jar'}"
     if file.exists():
         return file
     say(f"  fetching {coordinates}")
