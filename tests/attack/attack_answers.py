@@ -28,6 +28,9 @@ from hostile_python import (  # noqa: E402
     TAKEN,
 )
 
+SHARE = 1
+ATTACKS = 10
+
 TRIES = int(os.environ.get("HOSTPROOF_ATTACK_TRIES", "200"))
 PLAYBOOK = Path(sys.executable).with_name("ansible-playbook")
 SOUND = (*TAKEN, *FINE_THOUGH_ODD)

@@ -19,6 +19,9 @@ from hostproof.errors import HostproofError  # noqa: E402
 from hostproof.journal import Journal  # noqa: E402
 from hostproof.writer import Writer  # noqa: E402
 
+SHARE = 5
+ATTACKS = 10
+
 BEFORE, AFTER = "before = 1\n", "after = 1\n"
 #: What mallory's folder looks like, and where links lead: a folder of root with the same names.
 HOME = BASE / "home"

@@ -27,6 +27,9 @@ from hostproof.probes.nfs import nfs_files  # noqa: E402
 from hostproof.probes.oracle import instances, listeners, oracle_parameters  # noqa: E402
 from hostproof.writer import Writer  # noqa: E402
 
+SHARE = 3
+ATTACKS = 12
+
 HERS = BASE / "mallory"
 MARK = BASE / "mark"
 HOME = BASE / "u01/home"

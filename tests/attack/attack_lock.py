@@ -17,6 +17,9 @@ from hostproof.errors import HostproofError  # noqa: E402
 from hostproof.journal import Journal  # noqa: E402
 from hostproof.writer import Writer  # noqa: E402
 
+SHARE = 2
+ATTACKS = 2
+
 FORK = multiprocessing.get_context("fork")
 BUSY = BASE / "busy"
 

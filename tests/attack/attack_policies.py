@@ -10,6 +10,8 @@ sys.path.insert(0, str(ROOT / "tests/unit"))
 import bad_policies  # noqa: E402 - found by the path above
 import policy_play  # noqa: E402
 
+SHARE = 1
+
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as made:
