@@ -20,6 +20,7 @@ from .controls import CONTROLS
 from .errors import BadEntry, PolicyError
 from .finding import ERROR, Check, Finding, found, resting
 from .host import Host, now
+from .masking import masked, masked_value
 from .policy import LEFT_OUT
 from .window import Waits
 
@@ -148,7 +149,7 @@ def judge_host(
         findings.extend([facts] if isinstance(facts, Finding) else facts)
     findings = [_of_all_entries(finding, bad) for finding in findings]
     findings.extend(_left_out(one) for one in bad)
-    return bounded([_printable(finding) for finding in resting(findings)])
+    return bounded([_without_secrets(_printable(finding)) for finding in resting(findings)])
 
 
 def _left_out(one: LeftOut) -> Finding:
@@ -434,6 +435,18 @@ def _cut(value: Any) -> Any:
 def _printable(finding: Finding) -> Finding:
     """Bytes of the host that are no UTF-8 cannot go through JSON as they are."""
     return Finding(*(_clean(value) for value in finding))
+
+
+def _without_secrets(finding: Finding) -> Finding:
+    """The finding as it may leave the host: its texts, commands and values are masked."""
+    return Finding(*map(_masked_field, finding))
+
+
+def _masked_field(value: Any) -> Any:
+    """Each key of evidence and each command for itself: keys get the blanks of evidence.py."""
+    if isinstance(value, tuple):
+        return tuple(masked("", one) for one in value)
+    return masked_value("", value)
 
 
 def _clean(value: Any) -> Any:

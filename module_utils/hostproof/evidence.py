@@ -20,32 +20,21 @@ PACK_SCHEMA = 1
 #: Bytes. What inflates to more is not read: a host must not be able to fill the controller.
 LIMIT = 64 * 1024 * 1024
 
-#: What a reading holds of a host's own words.
-_TEXTS = ("text", "stdout", "stderr", "message")
-
 Readings = Dict[str, Dict[str, Any]]
 
 
 def encode(readings: Readings) -> str:
-    """Readings as one line of ASCII; bytes that are not UTF-8 survive, passwords do not."""
-    text = json.dumps(
-        {key: _masked(key, readings[key]) for key in readings},
-        sort_keys=True,
-        separators=(",", ":"),
-    )
+    """Readings as one line of ASCII; bytes that are not UTF-8 survive, secrets do not."""
+    text = json.dumps(without_secrets(readings), sort_keys=True, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("ascii"), 9)).decode("ascii")
 
 
-def _masked(key: str, reading: Dict[str, Any]) -> Dict[str, Any]:
+def without_secrets(readings: Readings) -> Readings:
+    """The readings with every string masked, keys included. All evidence passes here."""
     # Who only reads evidence needs none of its patterns.
-    from .masking import masked
+    from .masking import masked, masked_value
 
-    found = {name: reading[name] for name in _TEXTS if isinstance(reading.get(name), str)}
-    told = dict(reading, **{name: masked(key, text) for name, text in found.items()})
-    for name in ("first", "second"):
-        if isinstance(reading.get(name), dict):
-            told[name] = {source: masked(source, text) for source, text in reading[name].items()}
-    return told
+    return {masked("", key): masked_value(key, readings[key]) for key in readings}
 
 
 def decode(text: str) -> Readings:
@@ -60,9 +49,13 @@ def decode(text: str) -> Readings:
 
 
 def cited(readings: Readings, findings: Iterable[Any]) -> Readings:
-    """The readings that the findings name."""
+    """The readings that the findings name, whose keys may be masked already."""
+    from .masking import masked
+
     keys = {key for finding in findings for key in finding.evidence}
-    return {key: reading for key, reading in readings.items() if key in keys}
+    return {
+        key: reading for key, reading in readings.items() if key in keys or masked("", key) in keys
+    }
 
 
 def load_pack(path: str) -> Readings:

@@ -13,7 +13,7 @@ mount.cifs(8); nm-settings-keyfile(5); snmpd.conf(5); interfaces(5); the manuals
 """
 
 import re
-from typing import Any, List, Tuple
+from typing import Any, Dict, List, Tuple
 
 from .errors import ParseError
 from .parsers.oracle import oracle_net
@@ -293,6 +293,115 @@ _AT = (
 )
 
 
+#: The key of a dictionary whose value is a secret, whatever it looks like.
+_SECRET_KEY = re.compile(
+    rf"(?:^|[^a-z]|[a-z_.-])(?:{_STRONG}{_TAIL}|{_WEAK}{_TAIL})\s*$", re.IGNORECASE
+)
+#: {"name": "DB_PASSWORD", "value": "..."}: the keys of the name, and those of the value.
+_KEYS_OF_NAME = ("name", "key", "id", "variable", "parameter", "option", "attribute")
+_KEYS_OF_VALUE = ("value", "values", "content", "default", "data", "text")
+#: A value that is no secret although its key names one.
+_LONGEST_NAME = 256
+_NO_SECRET = re.compile(rf"{_PLAIN}(?=.)", re.IGNORECASE | re.DOTALL)
+#: No reading is as deep. Deeper values are blanked as a whole.
+_DEEPEST = 40
+
+
+def masked_value(name: str, value: Any) -> Any:
+    """A JSON value without what is secret in it: every string of it, keys of dictionaries included.
+
+    ``name`` is the path of the file, or the evidence key, that the value comes from. A list of
+    strings is read as the words of one command and as the lines of one file as well.
+    """
+    return _value(name, value, 0)
+
+
+def _value(name: str, value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return masked(name, value)
+    if not isinstance(value, (dict, list, tuple)):
+        return value
+    if depth > _DEEPEST:
+        return BLANK
+    if isinstance(value, dict):
+        return _dictionary(name, value, depth)
+    told = list(value)
+    # In context first: a blank in one text would hide what the next one belongs to.
+    if told and all(isinstance(one, str) for one in told):
+        told = _in_context("\0", _in_context("\n", told))
+    elif told and all(_is_row(one) for one in told):
+        texts = _in_context("\n", [one[-1] for one in told])
+        told = [type(one)([*one[:-1], text]) for one, text in zip(told, texts)]
+    told = [_value(name, one, depth + 1) for one in told]
+    return told if isinstance(value, list) else tuple(told)
+
+
+def _is_row(value: Any) -> bool:
+    """Whether it is a numbered line: [12, "text"]."""
+    return (
+        type(value) in (list, tuple)
+        and len(value) == 2
+        and isinstance(value[0], int)
+        and isinstance(value[1], str)
+    )
+
+
+def _dictionary(name: str, value: Dict[Any, Any], depth: int) -> Dict[Any, Any]:
+    told = {}
+    names_secret = any(
+        isinstance(value.get(key), str) and names_a_secret(value[key]) for key in _KEYS_OF_NAME
+    )
+    for key, one in value.items():
+        is_text = isinstance(key, str)
+        source = key if is_text and "/" in key else name
+        if (is_text and names_a_secret(key)) or (names_secret and key in _KEYS_OF_VALUE):
+            one = _all_blank(one, depth + 1)
+        else:
+            one = _value(source, one, depth + 1)
+        told[masked(name, key) if is_text else key] = one
+    return told
+
+
+def names_a_secret(key: str) -> bool:
+    """Whether the value of a variable, option or key with this name is a secret."""
+    return len(key) <= _LONGEST_NAME and _SECRET_KEY.search(key) is not None
+
+
+def _all_blank(value: Any, depth: int) -> Any:
+    """The value with a blank for every string and number; what is only switched stays."""
+    if isinstance(value, str):
+        return value if _NO_SECRET.match(value + ",") is None or not value else BLANK
+    if isinstance(value, (bool, type(None))):
+        return value
+    if depth > _DEEPEST or not isinstance(value, (dict, list, tuple)):
+        return BLANK
+    if isinstance(value, dict):
+        return {key: _all_blank(one, depth + 1) for key, one in value.items()}
+    return type(value)([_all_blank(one, depth + 1) for one in value])
+
+
+def _in_context(separator: str, texts: List[str]) -> List[str]:
+    """Some texts, each without what is secret only behind the text before it."""
+    whole = separator.join(texts)
+    if whole.count(separator) != len(texts) - 1:
+        # A text holds the separator itself.
+        return texts
+    told = _without_secrets("", whole)
+    if told == whole:
+        return texts
+    pieces = told.split(separator)
+    if len(pieces) == len(texts):
+        return pieces
+    # A secret went over several texts: what is the same from both ends stays.
+    start = 0
+    while start < len(pieces) and pieces[start] == texts[start]:
+        start += 1
+    end = 0
+    while end < len(pieces) - start and pieces[-1 - end] == texts[-1 - end]:
+        end += 1
+    return texts[:start] + [BLANK] * (len(texts) - start - end) + texts[len(texts) - end :]
+
+
 def masked(name: str, text: str) -> str:
     """The text without what is secret in it.
 
@@ -301,6 +410,10 @@ def masked(name: str, text: str) -> str:
     if "\0" in text and _NET_SECRET.search(text.replace("\0", "")) and not _NET_SECRET.search(text):
         # Two bytes a letter: nothing of it can be told apart here.
         return BLANK
+    return _without_secrets(name, text)
+
+
+def _without_secrets(name: str, text: str) -> str:
     if "\n" in text:
         text = _CUT_WORD.sub(lambda word: _CUTS.sub("", word.group()), text)
     is_net = ".ora" in name.lower() and _PARAMETERS.search(name) is None

@@ -1,9 +1,11 @@
 """No password of a file leaves the host."""
 
 import pytest
-from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof import audit, evidence
 from ansible.module_utils.hostproof.difference import as_diff
-from ansible.module_utils.hostproof.masking import masked
+from ansible.module_utils.hostproof.finding import Check, found
+from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.masking import masked, masked_value
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
 from masking_cases import HEAD, KEPT, NET, OTHERS, PATH, SCRIPTS, SETTINGS
 
@@ -83,3 +85,86 @@ def test_a_sample_holds_none():
 
 def test_a_difference_shows_none():
     assert "tiger" not in str(as_diff(PATH, TEXT, TEXT + "# more\n"))
+
+
+#: Readings of every kind, each with a secret in another place.
+READINGS = {
+    "command:curl -u scott:tiger https://nas/": {"kind": "command", "stdout": "ok"},
+    "file:/etc/x": {"kind": "file", "error": "unanswered", "message": "password=tiger is odd"},
+    "lines:rc": {
+        "kind": "lines",
+        "lines": {
+            "/etc/rc.local": [[3, "export DB_PASSWORD=tiger"], [4, "mysql -ptiger x"]],
+            "/etc/x.yml": [[1, "password: |"], [2, "  tiger lily"]],
+            "/etc/cron.d/password=tiger": [],
+        },
+        "callers": {"/opt/sqlplus scott/tiger": "/etc/rc.local"},
+        "unread": ["/mnt/password=tiger"],
+    },
+    "command:a": {"kind": "command", "argv": ["sqlplus", "-s", "scott/tiger@db"]},
+    "command:b": {"kind": "command", "argv": ["mysql", "-u", "root", "-p", "tiger", "db"]},
+    "command:c": {"kind": "command", "argv": ["wget", "--password", "tiger", "h"]},
+    "environment:1": {
+        "kind": "environment",
+        "names": ["DB_PASSWORD", "JAVA_OPTS"],
+        "values": {"DB_PASSWORD": "tiger", "JAVA_OPTS": "-Ddb.password=tiger -Xmx1g"},
+    },
+    "windows:x": {"kind": "windows", "windows": [], "remarks": ["psql said: password=tiger"]},
+    "windows:y": {"kind": "windows", "figures": {"password=tiger": 1, "pw": ["tiger", 1]}},
+    "process:.": {"kind": "processes", "processes": [{"pid": 1, "argv0": "x --pass=tiger"}]},
+    "link:/x": {"kind": "link", "target": "/x?token=tiger"},
+    "dir:/x": {"kind": "dir", "names": ["a", "password=tiger", "b"]},
+    "sample:z": {"kind": "sample", "errors": {"command:x -u a:tiger": "-----"}},
+    "report:j": {"kind": "j", "figures": {"env": [{"name": "DB_PASSWORD", "value": "tiger"}]}},
+    "report:d": {"kind": "j", "figures": {"credentials": {"a": [{"b": "tiger"}]}}},
+}
+
+
+def test_every_string_of_a_reading_is_masked_keys_included():
+    told = evidence.decode(evidence.encode(READINGS))
+    assert "tiger" not in str(told)
+    assert len(told) == len(READINGS)
+
+
+def test_masking_keeps_the_shape_and_what_is_no_secret():
+    told = evidence.without_secrets(READINGS)
+    lines = told["lines:rc"]["lines"]
+    assert lines["/etc/rc.local"] == [[3, "export DB_PASSWORD=***"], [4, "mysql -p*** x"]]
+    assert told["command:b"]["argv"] == ["mysql", "-u", "root", "-p", "***", "db"]
+    assert told["environment:1"]["names"] == ["DB_PASSWORD", "JAVA_OPTS"]
+    assert told["dir:/x"]["names"] == ["a", "password=***", "b"]
+    assert evidence.without_secrets(told) == told
+
+
+def test_masking_ends_in_a_value_that_is_too_deep():
+    value = "password=tiger"
+    for _ in range(500):
+        value = [value]
+    assert "tiger" not in str(masked_value("", value))
+
+
+def test_a_finding_is_masked_before_it_leaves_the_host(monkeypatch):
+    check = Check("c.x", "Title", "high", "now", "Why.", "Reference")
+    text = "mysql -p tiger"
+    keys = list(READINGS)
+    finding = found(
+        check,
+        "fail",
+        why=f"It ran: {text}",
+        fix="run curl -u scott:tiger x",
+        evidence=keys,
+        title="sqlplus scott/tiger: Title",
+        commands=["sqlplus scott/tiger@db", "ls"],
+        values={"password": "tiger", "list": ["--password", "tiger"]},
+        running="db_password=tiger",
+        desired=text,
+        persisted=text,
+        in_use=text,
+    )
+    monkeypatch.setattr(audit, "policies_from", lambda *_: {"c": None})
+    monkeypatch.setattr(audit, "read_all", lambda *_: {"c": finding})
+    (told,) = audit.judge_host(RecordedHost({}), {"c": {}})
+    assert "tiger" not in str(told)
+    assert told.commands[1] == "ls" and len(told.commands) == 2
+    assert list(told.evidence) == list(evidence.without_secrets(READINGS))
+    assert evidence.cited(READINGS, [told]) == READINGS
