@@ -289,7 +289,7 @@ _hostproof() {
     completion/*) _hostproof_word ' -h --help' || _hostproof_of echo 'bash zsh fish' ;;
     collection/--out) _hostproof_paths -d ;;
     collection/*) _hostproof_word '--out -h --help' || true ;;
-    test/*) _hostproof_word '--quick -h --help' || true ;;
+    test/*) _hostproof_word '--all --quick -h --help' || true ;;
     help/*) _hostproof_of echo 'audit verify apply revert baseline compare record detect_storage init report diff history sign verify-report checks explain completion collection test' ;;
   esac
 }

@@ -425,4 +425,5 @@ complete -c hostproof -n '__fish_seen_subcommand_from explain' -l format -r -f -
 complete -c hostproof -n '__fish_seen_subcommand_from explain' -f -a '(__hostproof_checks)' -d 'id of a check, as reports show it'
 complete -c hostproof -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish' -d 'whose completion'
 complete -c hostproof -n '__fish_seen_subcommand_from collection' -l out -r -f -a '(__fish_complete_directories)' -d 'folder for the file, here unless given'
+complete -c hostproof -n '__fish_seen_subcommand_from test' -l all -d 'also the long stages, every story and every row'
 complete -c hostproof -n '__fish_seen_subcommand_from test' -l quick -d 'without machines'

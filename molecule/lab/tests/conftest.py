@@ -1,6 +1,7 @@
 """The lab as its story's tests see it."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,10 +18,18 @@ from machines import vm  # noqa: E402
 from nfs_lab import NfsLab  # noqa: E402
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Flow control comes last: it reboots, and the story of HugePages begins with a pool that
-    prepare.yml left and that no file persists."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the stories that tests/run_lab names, all where it names none.
+
+    Flow control comes last: it reboots, and the story of huge pages begins with a pool that
+    prepare.yml left and that no file persists.
+    """
     items.sort(key=lambda item: "flow_control" in item.path.name)
+    wanted = os.environ.get("HOSTPROOF_LAB_STORIES", "").split()
+    if wanted:
+        left_out = [i for i in items if i.path.stem.removeprefix("test_") not in wanted]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session")

@@ -366,7 +366,10 @@ VERBS = (
         "test",
         "run Hostproof's own tests (--quick: without machines)",
         "testing:run",
-        options=(Option(("--quick",), "without machines"),),
+        options=(
+            Option(("--all",), "also the long stages, every story and every row"),
+            Option(("--quick",), "without machines"),
+        ),
         arguments=(Argument("STAGE", "only these stages", 0, None),),
         raw=True,
         exits=((0, "nothing failed"), (1, "something failed")),

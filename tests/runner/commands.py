@@ -1,0 +1,120 @@
+"""Runs the commands of a stage, with their output in a log and their CPU time measured."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import IO
+
+from .outcome import Ended, Result, judge
+from .stages import ALONE, CACHE, FIRST, LOGS, ROOT, Stage
+
+#: Niceness of the stages that are not FIRST: where two processes compete for a processor, the lab
+#: gets three quarters of it.
+NICE = 5
+#: Ends a command with the runner, also with one that is killed, and waits for everything that the
+#: command left running: the CPU time of a virtual machine is counted that way.
+BOUND = [sys.executable, str(ROOT / "tests/machines/bound.py"), "--reap", "--owner"]
+
+
+def environment(stage: str = "") -> dict[str, str]:
+    """The caller's environment without variables that would change a result."""
+    unwanted = ("ANSIBLE_", "HOSTPROOF_REPORT", "HOSTPROOF_RECORD", "FORCE_COLOR")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
+    return {
+        **kept,
+        # Ansible ignores an ansible.cfg in a world-writable folder unless it is named.
+        "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
+        "ANSIBLE_NOCOLOR": "1",
+        "NO_COLOR": "1",
+        "PY_COLORS": "0",
+        "PYTHONUNBUFFERED": "1",
+        "PYTHONPATH": str(ROOT / "tests/archives"),
+        # The stage that tests/archives notes for each run of Ansible.
+        "TESTS_STAGE": stage,
+        # Tests never write into the user's own folders.
+        "HOSTPROOF_REPORTS": str(CACHE / "reports"),
+        "HOSTPROOF_RECORDS": str(CACHE / "evidence"),
+    }
+
+
+def log_of(name: str) -> str:
+    """The path of a stage's log, relative to the checkout."""
+    return str((LOGS / f"{name}.log").relative_to(ROOT))
+
+
+def run_stage(stage: Stage, stopping: threading.Event, log_name: str = "") -> Ended:
+    """Run the commands of a stage one after the other, also after one has failed."""
+    began = time.monotonic()
+    cpu = 0.0
+    results = []
+    with (LOGS / f"{log_name or stage.name}.log").open("w+b", buffering=0) as log:
+        for argv in stage.commands:
+            result, seconds = run_command(stage, argv, log, began + stage.seconds, stopping)
+            results.append(result)
+            cpu += seconds
+    return Ended(stage, results, time.monotonic() - began, cpu)
+
+
+def run_command(
+    stage: Stage, argv: list[str], log: IO[bytes], deadline: float, stopping: threading.Event
+) -> tuple[Result, float]:
+    """The result of a command, and its seconds of CPU time."""
+    log.write(f"$ {' '.join(argv)}\n".encode())
+    start = log.tell()
+    status, cpu = wait_for(stage, argv, log, deadline, stopping)
+    log.seek(start)
+    output = log.read().decode(errors="replace")
+    log.seek(0, os.SEEK_END)
+    return judge(argv, status, output), cpu
+
+
+def wait_for(
+    stage: Stage, argv: list[str], log: IO[bytes], deadline: float, stopping: threading.Event
+) -> tuple[int, float]:
+    """The exit status and the seconds of CPU time. The status is 124 where the command hung, 127
+    where it does not exist, 130 where the run was interrupted."""
+    if shutil.which(argv[0], path=os.environ["PATH"]) is None and not (ROOT / argv[0]).exists():
+        log.write(f"{argv[0]}: not found\n".encode())
+        return 127, 0.0
+    if stopping.is_set():
+        return 130, 0.0
+    # A command and not preexec_fn: several threads start processes.
+    nice = [] if stage.name in (*FIRST, *ALONE) else ["nice", "-n", str(NICE)]
+    process = subprocess.Popen(
+        [*BOUND, str(os.getpid()), *nice, *argv],
+        cwd=ROOT,
+        env=environment(stage.name),
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        while time.monotonic() < deadline and not stopping.is_set():
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                process.returncode = os.waitstatus_to_exitcode(status)
+                return process.returncode, usage.ru_utime + usage.ru_stime
+            time.sleep(0.05)
+        if stopping.is_set():
+            return 130, 0.0
+        log.write(b"stopped: the stage took longer than its limit\n")
+        return 124, 0.0
+    finally:
+        end_group(process)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt what still runs, as Ctrl-C does; kill what is left a minute later."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=60)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

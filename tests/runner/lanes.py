@@ -1,0 +1,133 @@
+"""Runs stages in two lanes side by side, and gives stages that failed a second try."""
+
+import queue
+import threading
+import time
+
+from .commands import run_stage
+from .outcome import Ended, Result
+from .progress import Progress
+from .stages import APART, ASKED_ONCE, SECOND_LANE, Stage
+
+#: Seconds after the start in which a second try must have ended. A CI job has 5,400 seconds, and
+#: the set-up counts too.
+AGAIN_WITHIN = 4200
+#: Expected seconds of a second try that runs only the tests that failed.
+FAILED_ONLY = 300
+
+
+def lanes_of(wanted: list[Stage]) -> list[list[Stage]]:
+    """The two lanes, without a lane that has no stage."""
+    lanes = (
+        [stage for stage in wanted if stage.name not in SECOND_LANE],
+        [stage for stage in wanted if stage.name in SECOND_LANE],
+    )
+    return [lane for lane in lanes if lane]
+
+
+def run_lanes(lanes: list[list[Stage]], progress: Progress) -> list[Ended]:
+    """Run the lanes side by side, and report each stage as soon as it has ended."""
+    stopping = threading.Event()
+    ended_stages: queue.Queue[Ended | BaseException] = queue.Queue()
+    waiting = Waiting(lanes)
+
+    def follow(lane: list[Stage]) -> None:
+        try:
+            while not stopping.is_set():
+                stage = waiting.take(lane)
+                if stage is None:
+                    break
+                with progress.running(stage):
+                    ended = run_stage(stage, stopping)
+                ended_stages.put(ended)
+        except BaseException as problem:
+            ended_stages.put(problem)
+
+    threads = [threading.Thread(target=follow, args=(lane,)) for lane in lanes]
+    ended: list[Ended] = []
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(sum(map(len, lanes))):
+            one = ended_stages.get()
+            if isinstance(one, BaseException):
+                raise one
+            progress.say_stage(one)
+            ended.append(one)
+        return ended
+    finally:
+        # After an interruption nothing that a stage started may go on.
+        stopping.set()
+        for thread in threads:
+            thread.join()
+
+
+class Waiting:
+    """The stages that have not begun."""
+
+    def __init__(self, lanes: list[list[Stage]]) -> None:
+        self._stages = [stage for lane in lanes for stage in lane]
+        self._changed = threading.Condition()
+        #: The stage that each lane runs now, by the identity of the lane.
+        self._running: dict[int, Stage] = {}
+
+    def take(self, lane: list[Stage]) -> Stage | None:
+        """The lane's next stage. A lane without stages takes the longest stage of the other lane.
+
+        A stage that must not run beside the other lane's stage is left to that lane, or waited for.
+        """
+        with self._changed:
+            self._running.pop(id(lane), None)
+            self._changed.notify_all()
+            while True:
+                own = [stage for stage in self._stages if stage in lane]
+                rest = sorted(self._stages, key=lambda stage: -stage.budget)
+                found = next(filter(self._may_run, own or rest), None)
+                if found is not None:
+                    self._stages.remove(found)
+                    self._running[id(lane)] = found
+                if found is not None or not own:
+                    return found
+                self._changed.wait()
+
+    def _may_run(self, stage: Stage) -> bool:
+        running = {one.name for one in self._running.values()}
+        return stage.name not in APART or not running & APART
+
+
+class Again:
+    """Gives what failed beside other work a second try when nothing else runs.
+
+    A busy machine can miss a deadline although nothing is wrong. What is broken fails again.
+    """
+
+    def __init__(self, deadline: float, progress: Progress) -> None:
+        self._deadline = deadline
+        self._progress = progress
+        self.unsteady: list[str] = []
+
+    def ask(self, ended: Ended) -> Ended:
+        """The stage with the results of a second try in place of commands that failed."""
+        if not ended.counts.failed or ended.stage.name in ASKED_ONCE:
+            return ended
+        needs = min(FAILED_ONLY, ended.seconds) if ended.stage.failed_only else ended.seconds
+        return ended._replace(
+            results=[self._second(ended.stage, one, needs) for one in ended.results]
+        )
+
+    def _second(self, stage: Stage, first: Result, needs: float) -> Result:
+        left = int(self._deadline - time.monotonic())
+        if not first.counts.failed or left <= needs:
+            return first
+        argv = [*first.argv, *stage.failed_only]
+        within = stage._replace(commands=[argv], seconds=min(stage.seconds, left))
+        name = f"{stage.name}-again"
+        with self._progress.running(within, name):
+            alone = run_stage(within, threading.Event(), name)
+        shown = stage._replace(name=f"{stage.name} again", table=False)
+        self._progress.say_stage(alone._replace(stage=shown))
+        if alone.counts.failed or not alone.counts.passed:
+            return first
+        self.unsteady += [f"{stage.name}: {failure}" for failure in first.failures]
+        counts = first.counts._replace(passed=first.counts.passed + first.counts.failed, failed=0)
+        return first._replace(counts=counts)

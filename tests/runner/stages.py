@@ -1,0 +1,186 @@
+"""The stages of ./hostproof test: their commands, time limits and the scopes that select them."""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / ".cache"
+LOGS = CACHE / "logs"
+
+#: Stages that --quick leaves out: they need a machine, a container or packages of their own.
+SLOW = ("containers", "snmp", "wire", "browser", "lab", "pools", "delays", "monitoring")
+#: Stages that only --all runs. It also runs every story of the lab and every row of the matrix.
+ONLY_ALL = ("pools", "delays", "monitoring")
+#: The second lane. An emulated machine keeps one processor busy, one step after the other.
+SECOND_LANE = ("lab", "delays")
+#: Stages that run with full priority: each of their steps waits for the one before it.
+FIRST = ("lab",)
+#: Stages that run only where they are named, and alone: the benchmarks measure an idle machine, and
+#: the environment stage builds images for minutes.
+ALONE = ("bench", "environment")
+#: Stages that must not run at the same time: both start stand-ins with the same process names.
+APART = frozenset({"unit", "matrix"})
+#: Stages that give the same answer on a busy machine. They get no second try.
+ASKED_ONCE = ("lint", "types", *ALONE)
+
+#: How many of the slowest tests the summary names.
+SLOWEST = 10
+
+PROGRAMS = (
+    "tests/control_pages",
+    "tests/lines",
+    "tests/replay_compare",
+    "tests/run",
+    "tests/run_browser",
+    "tests/run_containers",
+    "tests/run_delays",
+    "tests/run_environment",
+    "tests/run_lab",
+    "tests/run_monitoring",
+    "tests/run_pools",
+    "tests/run_sanity",
+    "tests/run_snmp",
+    "tests/run_wire",
+    "tests/matrix/run",
+    "tests/attack/run",
+    "tests/fuzz/run",
+    "tests/bench/async_io.py",
+    "tests/bench/latency_disk.py",
+    "tests/bench/latency_tcp.py",
+    "tests/bench/latency_verdict.py",
+    "tests/bench/mountstats.py",
+    "tests/bench/oracle_net.py",
+    "tests/bench/parsers_linear.py",
+    "tests/bench/pool_validation.py",
+    "tests/bench/record_windows.py",
+    "tests/bench/run",
+    "tests/machines/bound.py",
+)
+BENCHMARKS = (
+    "tests/bench/async_io.py",
+    "tests/bench/latency_disk.py",
+    "tests/bench/latency_tcp.py",
+    "tests/bench/latency_verdict.py",
+    "tests/bench/mountstats.py",
+    "tests/bench/oracle_net.py",
+    "tests/bench/parsers_linear.py",
+    "tests/bench/pool_validation.py",
+    "tests/bench/run",
+)
+#: Folders of the checkout that hold no sources.
+GENERATED = {
+    ".git",
+    ".cache",
+    ".ansible",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".pytest_cache",
+    "reports",
+    "baselines",
+}
+
+
+class Stage(NamedTuple):
+    """One stage. A stage is one or more commands, run one after the other.
+
+    ``seconds``: after this time the stage counts as hung. ``budget``: seconds that it should take
+    on two processors beside the other lane; the summary names a stage that takes longer. ``table``:
+    its output is shown even if it passes. ``failed_only``: options that make its command run only
+    what failed the last time.
+    """
+
+    name: str
+    commands: list[list[str]]
+    seconds: int
+    budget: int
+    table: bool = False
+    failed_only: tuple[str, ...] = ()
+
+
+def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
+    """Every stage, ``ALONE`` included, in the order in which the first lane takes them.
+
+    ``everything``: the whole lab and the whole matrix; else one story and one row of them.
+    ``quick``: only the rows of the matrix that need no virtualenv.
+    """
+    python = sys.executable
+    pytest = [python, "-m", "pytest", "-rsfE", f"--durations={SLOWEST}"]
+    # The tests of a file run in one process: they share expensive fixtures.
+    unit = [*pytest, "-n", workers(), "--dist", "loadfile", "tests/unit"]
+    rows = ["--quick"] if quick else [] if everything else ["--one-row"]
+    stories = [] if everything else ["hugepages"]
+    matrix = [[python, "tests/matrix/run", *rows]]
+    again = ("--last-failed",)
+    return [
+        Stage("lint", lint_commands(), 900, 120),
+        Stage("types", type_commands(), 300, 45),
+        Stage("unit", [unit], 2400, 600, failed_only=again),
+        Stage("containers", [["tests/run_containers"]], 1800, 300),
+        Stage("matrix", matrix, 2400, 420 if everything else 90, True, again),
+        Stage("snmp", snmp_commands(python), 1200, 240, table=True),
+        Stage("wire", [["tests/run_wire"]], 600, 60),
+        Stage("browser", [["tests/run_browser"]], 600, 120),
+        Stage("lab", [["tests/run_lab", *stories]], 4800, 2100 if everything else 360),
+        Stage("pools", [["tests/run_pools"]], 1200, 240),
+        Stage("delays", [[python, "tests/run_delays"]], 1200, 150, table=True),
+        Stage("monitoring", [["tests/run_monitoring"]], 600, 60),
+        Stage("bench", [[python, name] for name in BENCHMARKS], 2400, 2400, table=True),
+        Stage("environment", [["tests/run_environment"]], 1800, 600),
+    ]
+
+
+def type_commands() -> list[list[str]]:
+    """mypy on the code for hosts and for the controller, the action plugins and the programs."""
+    packages = [["mypy", "-p", name] for name in ("hostproof", "hostproof_controller")]
+    actions = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("action_plugins/*.py"))]
+    return [*packages, ["mypy", *actions], *(["mypy", name] for name in PROGRAMS)]
+
+
+def workers() -> str:
+    """Three for two processors: many tests wait for a play or a server."""
+    return str((3 * (os.cpu_count() or 1) + 1) // 2)
+
+
+def snmp_commands(python: str) -> list[list[str]]:
+    """Tests with real agents, the recognition of recorded agents, and the cost of many agents."""
+    programs = ("truth", "pause", "many")
+    return [["tests/run_snmp"], *([python, f"tests/snmp/{name}.py"] for name in programs)]
+
+
+def lint_commands() -> list[list[str]]:
+    """One command a linter. ansible-lint runs yamllint as well, but only on Ansible's files."""
+    commands = [
+        ["ruff", "check", "."],
+        ["ruff", "format", "--check", "."],
+        ["yamllint", "--strict", "."],
+        ["ansible-lint"],
+        ["shellcheck", *shell_files()],
+        ["antsibull-changelog", "lint"],
+        ["tests/run_sanity"],
+    ]
+    if (ROOT / "changelogs/changelog.yaml").exists():
+        commands.append(["antsibull-changelog", "lint-changelog-yaml", "changelogs/changelog.yaml"])
+    return commands
+
+
+def shell_files() -> list[str]:
+    """Shell scripts of the checkout, found by suffix, or by the first line of files without one."""
+    found = []
+    for folder, names, files in os.walk(ROOT):
+        names[:] = [n for n in names if n not in GENERATED and not n.startswith(".venv")]
+        for name in files:
+            path = Path(folder, name)
+            if path.suffix == ".sh" or (not path.suffix and is_shell(path)):
+                found.append(str(path.relative_to(ROOT)))
+    return sorted(found)
+
+
+def is_shell(path: Path) -> bool:
+    """Whether the first line of the file names a shell."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return re.match(rb"#!\s*\S*/(?:env )?(?:ba|da)?sh\b", stream.readline(80)) is not None

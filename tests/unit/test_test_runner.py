@@ -1,0 +1,198 @@
+"""The runner behind ./hostproof test: scopes, lanes, counts, progress, second tries, summary."""
+
+import io
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.one_core
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
+
+from runner import commands, lanes, progress, stages, summary  # noqa: E402
+from runner.lanes import Again, lanes_of, run_lanes  # noqa: E402
+from runner.outcome import Counts, Ended, count, judge  # noqa: E402
+from runner.progress import Count, Progress  # noqa: E402
+from runner.stages import Stage  # noqa: E402
+
+
+@pytest.fixture
+def logs(tmp_path, monkeypatch):
+    for module in (commands, progress):
+        monkeypatch.setattr(module, "LOGS", tmp_path)
+    return tmp_path
+
+
+def shell(name: str, *texts: str, **more: object) -> Stage:
+    return Stage(name, [["sh", "-c", text] for text in texts], 60, 60, **more)  # type: ignore[arg-type]
+
+
+def by_name(**scope: bool) -> dict[str, Stage]:
+    return {stage.name: stage for stage in stages.stages(**scope)}
+
+
+def test_without_all_the_lab_has_one_story_and_the_matrix_one_row():
+    some, everything = by_name(everything=False), by_name(everything=True)
+    assert some["lab"].commands == [["tests/run_lab", "hugepages"]]
+    assert some["matrix"].commands[0][-1] == "--one-row"
+    assert everything["lab"].commands == [["tests/run_lab"]]
+    assert everything["matrix"].commands[0][-1] == "tests/matrix/run"
+    assert (ROOT / "molecule/lab/tests/test_hugepages.py").exists()
+
+
+def test_scopes_name_stages_that_exist():
+    known = set(by_name())
+    for scope in (stages.SLOW, stages.ONLY_ALL, stages.SECOND_LANE, stages.FIRST, stages.ALONE):
+        assert set(scope) <= known
+    assert known >= stages.APART
+    assert set(stages.ASKED_ONCE) <= known
+
+
+def test_every_program_of_the_tests_is_checked_for_types():
+    for name in stages.PROGRAMS:
+        assert (ROOT / name).exists(), name
+    found = {f"tests/{path.name}" for path in (ROOT / "tests").glob("run*") if path.is_file()}
+    assert found <= set(stages.PROGRAMS)
+
+
+@pytest.mark.parametrize(
+    "output, counts",
+    [
+        ("....\n4 passed in 0.12s\n", (4, 0, 0)),
+        ("== 3 passed, 1 failed, 2 skipped in 1.00s ==\n", (3, 1, 2)),
+        ("1 passed, 2 errors in 1.00s\n5 passed in 2.00s\n", (6, 2, 0)),
+        ("23 passed, 1 failed, 0 skipped\n", (23, 1, 0)),
+        ("nothing to count\n", (0, 0, 0)),
+    ],
+)
+def test_tests_are_counted_by_their_summaries(output, counts):
+    assert count(output) == counts
+
+
+def test_a_status_that_is_not_zero_is_a_failure_whatever_was_printed():
+    assert judge(["x"], 1, "4 passed in 0.12s\n").counts == (4, 1, 0)
+    assert judge(["x"], 0, "").counts == (1, 0, 0)
+    skipped = judge(["x"], 77, "looked\nskipped: no kernel\n")
+    assert (skipped.counts, skipped.skips) == ((0, 0, 1), ["skipped: no kernel"])
+
+
+def test_progress_counts_the_lines_of_pytest_of_stories_and_of_the_matrix():
+    so_far = Count()
+    for line in (
+        "$ tests/run_x",
+        "bringing up nodes...",
+        "..F.s  [ 12%]",
+        ".." * 5 + "                       [ 40%]",
+        "  passed   1.2 s  apply makes the pool",
+        "  failed  10.2 s  a second apply changes nothing",
+        "  done    30.0 s  create",
+        "2.16 on 3.11  3.6     audit   ok          9 s",
+        "2.16 on 3.11  3.7     audit   FAILED      9 s",
+    ):
+        so_far = so_far.after(line)
+    assert so_far == Count(commands=1, done=19, failed=3, percent=40)
+
+
+def test_a_running_stage_tells_how_far_it_is(logs):
+    log = logs / "unit.log"
+    log.write_text("$ pytest\n....F   [ 50%]\n..")
+    running = progress.Running(shell("unit", "true"), log)
+    assert "7 done, 1 failed  50 %" in running.line()
+    with log.open("a") as stream:
+        stream.write("F.   [ 90%]\n")
+    assert "9 done, 2 failed  90 %" in running.line()
+
+
+def test_live_lines_are_removed_before_anything_else_is_printed(logs):
+    out = io.StringIO()
+    shown = Progress(out, live=True)
+    with shown.running(shell("wire", "true")), shown.running(shell("lab", "true")):
+        shown.look()
+        shown.say("one stage ended")
+    assert out.getvalue().count("\n") == 3
+    assert out.getvalue().endswith("\x1b[2F\x1b[Jone stage ended\n")
+
+
+def test_without_a_terminal_each_running_stage_gets_a_plain_line(logs, monkeypatch):
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.1)
+    out = io.StringIO()
+    with Progress(out) as shown, shown.running(shell("wire", "true")):
+        until = time.monotonic() + 20
+        while "wire" not in out.getvalue() and time.monotonic() < until:
+            time.sleep(0.05)
+    assert out.getvalue().startswith("  wire         0:00\n")
+    assert "\x1b" not in out.getvalue()
+
+
+def test_every_stage_runs_and_reports_also_after_one_has_failed(logs):
+    out = io.StringIO()
+    wanted = [
+        shell("lint", "echo bad; exit 1", "true"),
+        shell("unit", "echo '3 passed in 0.10s'"),
+        shell("lab", "echo no kernel; exit 77"),
+    ]
+    assert [[one.name for one in lane] for lane in lanes_of(wanted)] == [["lint", "unit"], ["lab"]]
+    ended = {one.stage.name: one for one in run_lanes(lanes_of(wanted), Progress(out))}
+    assert ended["lint"].counts == (1, 1, 0)
+    assert ended["unit"].counts == (3, 0, 0)
+    assert ended["lab"].counts == (0, 0, 1)
+    assert "  | bad" in out.getvalue()
+    assert (logs / "lint.log").read_text().startswith("$ sh -c echo bad")
+
+
+def test_the_cpu_time_of_a_process_that_a_stage_left_running_is_counted(logs):
+    idle = commands.run_stage(shell("wire", "sleep 1"), lanes.threading.Event())
+    left = "setsid sh -c 'while :; do :; done' & sleep 1"
+    busy = commands.run_stage(shell("wire", left), lanes.threading.Event())
+    assert busy.cpu > idle.cpu
+    assert busy.counts == (1, 0, 0)
+
+
+def test_what_passes_alone_counts_and_is_named(logs, tmp_path):
+    second_time = f"test -e {tmp_path}/once && exit 0; touch {tmp_path}/once; exit 1"
+    shown = Progress(io.StringIO())
+    again = Again(time.monotonic() + 60, shown)
+    (ended,) = run_lanes([[shell("wire", second_time)]], shown)
+    assert ended.counts == (0, 1, 0)
+    assert again.ask(ended).counts == (1, 0, 0)
+    assert len(again.unsteady) == 1
+
+
+def test_what_is_broken_stays_broken_and_no_second_try_starts_too_late(logs, tmp_path):
+    shown = Progress(io.StringIO())
+    count_runs = f"echo >> {tmp_path}/runs; exit 1"
+    (ended,) = run_lanes([[shell("wire", count_runs)]], shown)
+    assert Again(time.monotonic() + 60, shown).ask(ended).counts == (0, 1, 0)
+    assert Again(time.monotonic() - 1, shown).ask(ended).counts == (0, 1, 0)
+    assert (tmp_path / "runs").read_text() == "\n\n"
+    linted = ended._replace(stage=ended.stage._replace(name="lint"))
+    assert Again(time.monotonic() + 60, shown).ask(linted).counts == (0, 1, 0)
+    assert (tmp_path / "runs").read_text() == "\n\n"
+
+
+def test_the_closing_line_sums_up_and_comes_last():
+    passed = Ended(shell("unit"), [judge(["x"], 0, "3 passed in 0.10s\n")], 100, 20)
+    failed = Ended(shell("wire"), [judge(["x"], 1, "FAILED test_x\n1 failed in 0.10s\n")], 1, 1)
+    text, bad = summary.closing([passed, failed], ["lab"], ["snmp: late"], 101, 0.5)
+    lines = text.splitlines()
+    assert bad
+    assert lines[-1] == "hostproof: 3 passed, 1 failed, 1 skipped"
+    assert lines[-2].startswith("in 101 s, with 21 s of CPU time (")
+    assert lines[-3] == "over its budget: unit took 100 s of 60 s"
+    assert "failed: wire: test_x" in lines
+    assert "  lab: all of it left out by --quick" in lines
+    assert any(line.endswith("nothing else ran: snmp: late") for line in lines)
+
+
+def test_the_table_of_times_has_a_sum(monkeypatch, tmp_path):
+    monkeypatch.setattr(summary, "ANSIBLE_RUNS", tmp_path / "none.txt")
+    ended = [Ended(shell(name), [], 10, 7) for name in ("unit", "lab")]
+    assert summary.times(ended).splitlines()[-1].split() == ["all", "14"]
+
+
+def test_counts_are_words():
+    assert str(Counts(2, 0, 1)) == "2 passed, 1 skipped"
+    assert str(Counts(0, 0, 0)) == "nothing ran"
