@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hostproof_controller.cli import collecting, command
+from hostproof_controller.cli import collection, command
 from machines.needs import ROOT
 
 PROGRAMS = Path(sys.executable).parent
@@ -145,7 +145,7 @@ def test_what_is_in_it(built):
 
 
 def test_every_call_has_its_whole_name(tmp_path):
-    collecting.lay_out(tmp_path)
+    collection.lay_out(tmp_path)
     modules = {path.stem for path in (ROOT / "library").glob("*.py")}
     roles = {path.name for path in (ROOT / "roles").iterdir()}
     called = []
@@ -169,7 +169,7 @@ def test_every_call_has_its_whole_name(tmp_path):
 
 
 def test_every_python_file_says_under_which_licence_it_is(tmp_path):
-    collecting.lay_out(tmp_path)
+    collection.lay_out(tmp_path)
     files = [path for path in (tmp_path / "plugins").rglob("*.py") if path.stat().st_size]
     assert len(files) > 300
     bare = [

@@ -13,7 +13,7 @@ from ansible.cli.playbook import PlaybookCLI
 from ansible.inventory.manager import InventoryManager
 from ansible.module_utils.hostproof.controls import CONTROLS
 from ansible.parsing.dataloader import DataLoader
-from hostproof_controller.cli import command, forks, hosts, meant, pages, play, verbs
+from hostproof_controller.cli import command, forks, hosts, pages, play, suggestions, verbs
 from hostproof_controller.report.verdict import EXIT_MEANINGS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -192,8 +192,8 @@ class TestNamesThatDoNotExist:
             assert sentence.endswith(words)
 
     def test_nothing_is_near(self):
-        assert meant.did_you_mean("x", ["hugepages", "latency"]) == ""
-        assert meant.did_you_mean("pool_covers", ["hugepages.pool_covers_sga"], -1).endswith(
+        assert suggestions.did_you_mean("x", ["hugepages", "latency"]) == ""
+        assert suggestions.did_you_mean("pool_covers", ["hugepages.pool_covers_sga"], -1).endswith(
             "hugepages.pool_covers_sga?"
         )
 

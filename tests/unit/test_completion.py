@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hostproof_controller.cli import command, completion, knowledge, manual, verbs
+from hostproof_controller.cli import command, completion, explain, manual, verbs
 
 #: No ansible-core has a part in it.
 pytestmark = pytest.mark.one_core
@@ -48,7 +48,7 @@ class TestBash:
         from ansible.module_utils.hostproof.controls import NAMES
 
         assert set(completed("audit", "--tags", "")) == set(NAMES)
-        assert set(completed("explain", "")) == {one.id for one in knowledge.all_checks()}
+        assert set(completed("explain", "")) == {one.id for one in explain.all_checks()}
         assert completed("explain", "hugepages.pool_c") == ["hugepages.pool_covers_sga"]
 
     def test_choices(self):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.controls import CONTROLS, check_ids
-from hostproof_controller.cli import command, knowledge, since, terminal
+from hostproof_controller.cli import command, explain, releases, terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = [check for control in CONTROLS.values() for check in control.CHECKS]
@@ -33,7 +33,7 @@ class TestChecks:
                 io.StringIO(printed(capsys, "checks", "--control", "io_pacing", "--format=csv"))
             )
         )
-        assert rows[0] == list(knowledge.HEADS)
+        assert rows[0] == list(explain.HEADS)
         assert [row[0] for row in rows[1:]] == [one.id for one in CONTROLS["io_pacing"].CHECKS]
 
     def test_where_no_terminal_is_a_check_is_a_line(self, capsys, monkeypatch):
@@ -69,7 +69,7 @@ class TestChecks:
 class TestExplain:
     @pytest.mark.parametrize("check", EVERY, ids=lambda check: check.id)
     def test_says_what_the_page_says(self, check):
-        told = knowledge.explained(check.id)
+        told = explain.explained(check.id)
         page = (ROOT / f"docs/controls/{check.control}.md").read_text()
         text = re.split(r"\n#+ ", page.partition(f"### {check.id}\n")[2])[0].strip()
         # Only where a link leads differs: from the page, or from the checkout.
@@ -146,8 +146,8 @@ class TestExplain:
 
 class TestSince:
     def test_names_checks_that_exist(self):
-        others = {check.id for check in knowledge._OTHERS}
-        listed = [one for ids in since.RELEASED.values() for one in ids]
+        others = {check.id for check in explain._OTHERS}
+        listed = [one for ids in releases.RELEASED.values() for one in ids]
         assert set(listed) <= check_ids() | others
         assert len(set(listed)) == len(listed)
 
@@ -155,7 +155,7 @@ class TestSince:
         def numbers(text: str) -> list[int]:
             return [int(part) for part in text.split(".")]
 
-        assert all(numbers(one) < numbers(since.NEXT) for one in since.RELEASED)
+        assert all(numbers(one) < numbers(releases.NEXT) for one in releases.RELEASED)
 
 
 class TestTexts:

@@ -5,7 +5,7 @@ import copy
 
 import pytest
 from hostproof_controller import known_texts, payload
-from hostproof_controller.cli import knowledge
+from hostproof_controller.cli import explain
 from hostproof_controller.known_texts import MARK
 
 TEXTS = {"a.b": {"title": "The title", "why": "The reason."}}
@@ -16,7 +16,7 @@ def finding(**given):
 
 
 def test_each_text_is_what_the_check_itself_has():
-    checks = {one.id: one._asdict() for one in knowledge.all_checks()}
+    checks = {one.id: one._asdict() for one in explain.all_checks()}
     texts = payload.check_texts()
     # Those that a loop makes have no place of their own in the source.
     assert {name for name, found in texts.items() if "title" in found} <= set(checks)

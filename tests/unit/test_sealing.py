@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostproof_controller.cli import command, sealing
+from hostproof_controller.cli import command, signing
 from hostproof_controller.report.html import BESIDE_HOSTS
 from test_diffing import finding, line, report
 
@@ -93,7 +93,7 @@ def test_what_is_as_it_was_signed_verifies(sealed, keys, capsys):
     assert "Intact: report, 3 files as they were signed" in said
     assert "signed by  dana@example.com, 2" in said
     assert (
-        f"inventory, sha256 {sealing._policy(str(sealed.parent / 'inventory'))['sha256']}" in said
+        f"inventory, sha256 {signing._policy(str(sealed.parent / 'inventory'))['sha256']}" in said
     )
     assert verified(sealed, keys, capsys, "--who", "dana@example.com")[0] == 0
 
@@ -138,7 +138,7 @@ def test_a_link_in_place_of_a_file_no_longer_verifies(sealed, keys, capsys, tmp_
     assert (code, "report.html is missing" in said) == (2, True)
 
 
-@pytest.mark.parametrize("name", [sealing.MANIFEST, sealing.SIGNATURE])
+@pytest.mark.parametrize("name", [signing.MANIFEST, signing.SIGNATURE])
 def test_a_seal_that_was_changed_or_taken_away_no_longer_verifies(sealed, keys, capsys, name):
     content = bytearray((sealed / name).read_bytes())
     content[len(content) // 2] ^= 1
@@ -167,15 +167,15 @@ def test_a_signature_with_one_changed_byte_does_not_verify(sealed, keys, capsys)
 
 def test_a_manifest_that_was_made_anew_no_longer_verifies(sealed, keys, capsys):
     (sealed / "report.html").write_text("other\n")
-    manifest = json.loads((sealed / sealing.MANIFEST).read_text())
-    manifest["files"]["report.html"] = sealing._hash(str(sealed / "report.html"))
-    (sealed / sealing.MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    manifest = json.loads((sealed / signing.MANIFEST).read_text())
+    manifest["files"]["report.html"] = signing._hash(str(sealed / "report.html"))
+    (sealed / signing.MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True) + "\n")
     code, said = verified(sealed, keys, capsys)
     assert (code, "the signature does not verify" in said) == (2, True)
 
 
 def test_somebody_else_s_signature_does_not_verify(sealed, keys, capsys):
-    for name in (sealing.MANIFEST, sealing.SIGNATURE):
+    for name in (signing.MANIFEST, signing.SIGNATURE):
         (sealed / name).unlink()
     assert sign(sealed, keys / "eve", capsys)[0] == 0
     code, said = verified(sealed, keys, capsys)
@@ -184,7 +184,7 @@ def test_somebody_else_s_signature_does_not_verify(sealed, keys, capsys):
 
 
 def test_a_signature_for_another_purpose_does_not_verify(sealed, keys, capsys):
-    (sealed / sealing.SIGNATURE).unlink()
+    (sealed / signing.SIGNATURE).unlink()
     subprocess.run(
         ["ssh-keygen", "-q", "-Y", "sign", "-f", keys / "dana", "-n", "file", sealed / "seal.json"],
         check=True,
@@ -194,7 +194,7 @@ def test_a_signature_for_another_purpose_does_not_verify(sealed, keys, capsys):
 
 
 def test_the_name_in_the_manifest_is_the_signer_s(sealed, keys, capsys):
-    for name in (sealing.MANIFEST, sealing.SIGNATURE):
+    for name in (signing.MANIFEST, signing.SIGNATURE):
         (sealed / name).unlink()
     assert sign(sealed, keys / "dana", capsys, "--who", "boss@example.com")[0] == 0
     code, said = verified(sealed, keys, capsys)
@@ -246,14 +246,14 @@ class TestWhatIsRefused:
 def test_the_hash_of_a_policy_is_of_its_files(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "a/x.yml").write_text("1\n")
-    before = sealing._policy(str(tmp_path / "a"))["sha256"]
-    assert sealing._policy(str(tmp_path / "a"))["sha256"] == before
+    before = signing._policy(str(tmp_path / "a"))["sha256"]
+    assert signing._policy(str(tmp_path / "a"))["sha256"] == before
     (tmp_path / "a/x.yml").write_text("2\n")
-    assert sealing._policy(str(tmp_path / "a"))["sha256"] != before
+    assert signing._policy(str(tmp_path / "a"))["sha256"] != before
 
 
 def test_the_code_has_a_hash_and_a_release():
-    told = sealing.code()
+    told = signing.code()
     assert len(told["sha256"]) == 64
     assert told["version"]
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller.cli import slicing
-from hostproof_controller.cli.command import Refused
+from hostproof_controller.cli.errors import Refused
 from hostproof_controller.cli.slicing import Slicing
 from hostproof_controller.slices.gathering import gather
 from hostproof_controller.slices.jobs import Asked, Job

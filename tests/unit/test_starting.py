@@ -14,7 +14,7 @@ from ansible.module_utils.hostproof.controls import CONTROLS
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted
 from ansible.module_utils.hostproof.probes.oracle import instances
 from hostproof_controller import policies
-from hostproof_controller.cli import command, starting
+from hostproof_controller.cli import command, init
 
 #: No ansible-core has a part in it.
 pytestmark = pytest.mark.one_core
@@ -35,7 +35,7 @@ def written(out: Path) -> dict[str, dict[str, Any]]:
 def test_a_policy_of_each_example_is_accepted(pack, tmp_path, capsys):
     assert command.main(["init", "--evidence", str(pack), "--out", str(tmp_path / "mine")]) == 0
     told = written(tmp_path / "mine")
-    assert sorted(told) == list(starting.READ)
+    assert sorted(told) == list(init.READ)
     for control, variables in told.items():
         role = policies.controls()[control]
         assert set(variables) <= {role.variable(field) for field in role.fields}
@@ -202,7 +202,7 @@ class TestWrongUse:
     [(1 << 30, "1G"), (3 << 29, "1536M"), (4096, "4K"), (4097, "4097"), (0, "0")],
 )
 def test_sizes_are_exact(size, text):
-    assert starting.size_text(size) == text
+    assert init.size_text(size) == text
 
 
 @pytest.mark.parametrize(
@@ -218,4 +218,4 @@ def test_sizes_are_exact(size, text):
     ],
 )
 def test_classes_by_path(path, name):
-    assert starting.class_of(path) == name
+    assert init.class_of(path) == name

@@ -15,17 +15,11 @@ from typing import Any
 from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.errors import HostproofError
 
-from ..report.text import one_line
-from . import meant
+from .errors import EXIT_INTERRUPTED, EXIT_USAGE, Refused, complain
+from .suggestions import did_you_mean, quoted
 from .verbs import VERBS, Argument, Option, Verb, by_name
 
-EXIT_USAGE = 1
-EXIT_INTERRUPTED = 130
 HELP = Path(__file__).with_name("help.txt")
-
-
-class Refused(HostproofError):
-    """The command cannot be run as it was typed; one sentence says why."""
 
 
 class Given:
@@ -53,7 +47,7 @@ class Given:
         """Refused where there are words that the verb does not take."""
         if self.extra:
             raise Refused(
-                f"{self.verb.name} does not take {meant.quoted(self.extra[0])}; ./hostproof "
+                f"{self.verb.name} does not take {quoted(self.extra[0])}; ./hostproof "
                 f"{self.verb.name} --help says what it takes"
             )
 
@@ -82,10 +76,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def complain(text: object) -> None:
-    print(f"hostproof: {one_line(str(text))}", file=sys.stderr)
-
-
 def _main(typed: list[str]) -> int:
     name, *rest = typed or ["help"]
     if name in ("help", "-h", "--help"):
@@ -97,9 +87,9 @@ def _main(typed: list[str]) -> int:
         return _version()
     verb = by_name(name)
     if verb is None:
-        hint = meant.did_you_mean(name, [one.name for one in VERBS])
+        hint = did_you_mean(name, [one.name for one in VERBS])
         raise Refused(
-            f"there is no {meant.quoted(name)}{hint or '; ./hostproof --help lists what there is'}"
+            f"there is no {quoted(name)}{hint or '; ./hostproof --help lists what there is'}"
         )
     given = Given(verb, {}, rest) if verb.raw else parse(verb, rest)
     if given is None:
@@ -145,9 +135,9 @@ def parse(verb: Verb, typed: Sequence[str]) -> Given | None:
         raise Refused(f"{verb.name}: {problem.format_message()}") from None
     except click.NoSuchOption as problem:
         known = [name for one in verb.options for name in one.names if name.startswith("--")]
-        hint = meant.did_you_mean(problem.option_name, known)
+        hint = did_you_mean(problem.option_name, known)
         raise Refused(
-            f"{verb.name} has no option {meant.quoted(problem.option_name)}"
+            f"{verb.name} has no option {quoted(problem.option_name)}"
             f"{hint or f'; ./hostproof {verb.name} --help lists them'}"
         ) from None
     except click.MissingParameter as problem:
@@ -178,8 +168,8 @@ def _refuse_other_choices(given: Given) -> None:
     for where, key, choices in places:
         for word in given[key] if choices else ():
             if word not in choices:
-                hint = meant.did_you_mean(word, choices) or f"; there are {', '.join(choices)}"
-                raise Refused(f"{where}: there is no {meant.quoted(word)}{hint}")
+                hint = did_you_mean(word, choices) or f"; there are {', '.join(choices)}"
+                raise Refused(f"{where}: there is no {quoted(word)}{hint}")
 
 
 def _click_option(option: Option) -> Any:

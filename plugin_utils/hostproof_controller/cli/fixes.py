@@ -25,7 +25,7 @@ from ..report.host_state import HostState
 from ..report.render import write_private
 from ..report.store import Results
 from ..report.text import one_line
-from .command import Refused, complain
+from .errors import Refused, complain
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 #: What a host pattern would take for more than a host.

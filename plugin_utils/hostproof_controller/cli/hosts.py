@@ -11,8 +11,8 @@ from typing import Any
 
 from ..layout import ROOT
 from ..report.text import LISTS_HOSTS, as_typed
-from . import meant
-from .command import Refused
+from .errors import Refused
+from .suggestions import did_you_mean, quoted
 
 #: What a run ends with that must not begin: a host was misspelt.
 EXIT_UNKNOWN_HOST = 64
@@ -34,9 +34,9 @@ def unknown_words(limit: str, names: Iterable[str], matches: Any) -> list[str]:
         if not word or word in known or limit in known or _PATTERN.match(word):
             continue
         if not matches(word):
-            hint = "" if _PATTERN.search(word) else meant.did_you_mean(word, known, 0)
+            hint = "" if _PATTERN.search(word) else did_you_mean(word, known, 0)
             said.append(
-                f"--limit: no host or group of the inventory is {meant.quoted(word)}"
+                f"--limit: no host or group of the inventory is {quoted(word)}"
                 f"{hint or f'; {as_typed(LISTS_HOSTS)} lists the hosts'}"
             )
     return said
@@ -57,9 +57,7 @@ def why_no_host(sources: list[str], limit: str) -> list[str]:
     except (AnsibleError, OSError):
         # What is wrong with it Ansible has said already.
         return []
-    return [
-        f"--limit: {meant.quoted(limit)} leaves no host; {as_typed(LISTS_HOSTS)} lists them all"
-    ]
+    return [f"--limit: {quoted(limit)} leaves no host; {as_typed(LISTS_HOSTS)} lists them all"]
 
 
 def hosts_and_groups(sources: list[str], limit: str) -> tuple[list[str], dict[str, list[str]]]:

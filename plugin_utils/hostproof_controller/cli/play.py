@@ -16,11 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..runs import now
-from . import forks, meant
-from .command import EXIT_INTERRUPTED, EXIT_USAGE, Given, Refused, complain
+from . import forks
+from .command import Given
+from .environment import ROOT, child_environment, environment_folder
+from .errors import EXIT_INTERRUPTED, EXIT_USAGE, Refused, complain
+from .suggestions import did_you_mean, quoted
 from .verbs import LOOKS
-
-ROOT = Path(__file__).resolve().parents[3]
 
 #: What judges: its report decides the exit code.
 WITH_REPORT = ("audit", "verify", "apply", "compare")
@@ -36,19 +37,6 @@ _HEAD = 65536
 def run(given: Given, *, quiet: bool = False) -> int:
     """Run the verb's playbook; returns our exit code. ``quiet``: do not name its folder."""
     return _Play(given, quiet).run()
-
-
-def environment_folder() -> Path:
-    """The virtualenv that the wrapper made, or the one that this Python runs in."""
-    return Path(os.environ.get("HOSTPROOF_ENVIRONMENT") or sys.prefix)
-
-
-def child_environment() -> dict[str, str]:
-    """That of the caller, without what the wrapper put into it for this process."""
-    kept = {name: value for name, value in os.environ.items() if name != "HOSTPROOF_ENVIRONMENT"}
-    ours = str(ROOT / "plugin_utils")
-    path = [one for one in kept.pop("PYTHONPATH", "").split(os.pathsep) if one and one != ours]
-    return {**kept, "PYTHONPATH": os.pathsep.join(path)} if path else kept
 
 
 class _Play:
@@ -137,10 +125,10 @@ class _Play:
         for option in ("tags", "skip_tags"):
             for tag in ",".join(self.given[option]).split(","):
                 if tag.strip() and tag.strip() not in known:
-                    hint = meant.did_you_mean(tag.strip(), known)
+                    hint = did_you_mean(tag.strip(), known)
                     raise Refused(
                         f"--{option.replace('_', '-')}: there is no control "
-                        f"{meant.quoted(tag.strip())}{hint or '; there are ' + ', '.join(NAMES)}"
+                        f"{quoted(tag.strip())}{hint or '; there are ' + ', '.join(NAMES)}"
                     )
 
     def _look_at_inventories(self) -> None:
@@ -150,7 +138,7 @@ class _Play:
                 beside: list[str] = []
                 with contextlib.suppress(OSError):
                     beside = os.listdir(folder or ("/" if name.startswith("/") else "."))
-                raise Refused(f"-i: there is no {name}{meant.did_you_mean(last, beside)}")
+                raise Refused(f"-i: there is no {name}{did_you_mean(last, beside)}")
         from hostproof_controller import inventories
 
         try:

@@ -15,7 +15,9 @@ from ..slices.gathering import gather
 from ..slices.jobs import Asked, Job
 from ..slices.nodes import Node, read_nodes
 from ..slices.splitting import split
-from .command import Given, Refused, complain
+from .command import Given
+from .environment import environment_folder
+from .errors import Refused, complain
 from .forks import CONFIGURED
 from .hosts import hosts_and_groups
 from .terminal import say
@@ -154,8 +156,6 @@ def _is_number(text: str) -> bool:
 
 
 def _programs() -> Path:
-    from .play import environment_folder
-
     folder = environment_folder() / "bin"
     if not (folder / "ansible-runner").exists():
         raise Refused(

@@ -6,7 +6,7 @@ import os
 import sys
 
 from .command import Given
-from .play import ROOT, child_environment, environment_folder
+from .environment import ROOT, child_environment, environment_folder
 
 
 def run(given: Given) -> int:

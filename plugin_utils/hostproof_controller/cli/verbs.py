@@ -212,7 +212,7 @@ VERBS = (
     Verb(
         "init",
         "write a first policy from what runs on a host",
-        "starting:run",
+        "init:run",
         "Looks at one host (this machine unless -i and --limit name another) and writes an "
         "inventory with its instances and mounts, and comments on its listeners and links. It "
         "overwrites nothing.",
@@ -226,7 +226,7 @@ VERBS = (
     Verb(
         "report",
         "render, merge, query reports; --format FORMAT, --fixes DIR",
-        "exporting:run",
+        "report_formats:run",
         "Render the report of a run again, or one report of several runs or shards, without "
         "touching a host. By host and control the latest result counts. With one DIR and no --out "
         "it is rendered in place; otherwise a new folder is made.",
@@ -261,7 +261,7 @@ VERBS = (
     Verb(
         "diff",
         "compare two reports: new, fixed, changed, gone",
-        "diffing:run",
+        "diff:run",
         "What is new (a failure, an error or a warning that was none), fixed, changed (from one "
         "status to another) and gone (no longer judged) between two reports, by host and check.",
         (
@@ -279,7 +279,7 @@ VERBS = (
     Verb(
         "history",
         "what all runs say: ready hosts, what stays broken; --html FILE",
-        "past:run",
+        "history:run",
         "Reads the runs below a folder (reports/): ready hosts after each, what stays broken, the "
         "mean time to fix, waivers that end soon.",
         (
@@ -293,7 +293,7 @@ VERBS = (
     Verb(
         "sign",
         "seal a report with your ssh key",
-        "sealing:sign",
+        "signing:sign",
         "Writes seal.json, a hash of every file of the report, of the policy and of the code, with "
         "who and when, and its signature by ssh-keygen.",
         (
@@ -307,7 +307,7 @@ VERBS = (
     Verb(
         "verify-report",
         "tell whether a sealed report is as it was signed",
-        "sealing:verify",
+        "signing:verify",
         "One changed byte, an added or a missing file, or a signer who is not named: it does not "
         "verify.",
         (
@@ -324,7 +324,7 @@ VERBS = (
     Verb(
         "checks",
         "list what is judged (--control NAME)",
-        "knowledge:checks",
+        "explain:checks",
         "Every check: id, title, severity, when its fix takes effect, control.",
         (
             Option(("--control",), "of this control alone", "CONTROL", kind=CONTROL),
@@ -335,7 +335,7 @@ VERBS = (
     Verb(
         "explain",
         "tell a check's rule, layers, why, fix, sources and variables",
-        "knowledge:explain",
+        "explain:explain",
         "What docs/controls says of a check, and the variables that it names with their defaults. "
         "The second part of its id is enough where no other check has it.",
         (Option(("--format",), "how it is printed", "FORMAT", choices=("text", "json")),),
@@ -355,7 +355,7 @@ VERBS = (
     Verb(
         "collection",
         "build the collection hostproof.hostproof for other projects",
-        "collecting:run",
+        "collection:run",
         "Writes hostproof-hostproof-VERSION.tar.gz. In another project: ansible-galaxy collection "
         "install FILE, then hostproof.hostproof.hugepages and the other roles, modules and "
         "playbooks.",

@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
-from hostproof_controller.cli import exporting
+from hostproof_controller.cli import report_formats
 from hostproof_controller.report import html
 from hostproof_controller.report import render as render_module
 from hostproof_controller.report.beside import Beside
@@ -177,6 +177,6 @@ def test_the_old_page_finds_its_files_until_the_new_one_stands(tmp_path, monkeyp
 
 
 def test_a_page_that_is_printed_is_whole(tmp_path):
-    page = exporting._rendered(merge(lines_of()), "report.html", False)
+    page = report_formats._rendered(merge(lines_of()), "report.html", False)
     (text,) = re.findall(r"<script type=application/json id=ev>(.*?)</script>", page)
     assert json.loads(text)["beside"] is False

@@ -21,9 +21,11 @@ from ansible.module_utils.hostproof.finding import Check
 
 from ..answers import not_applied, with_all_controls
 from ..report import store, waivers
-from . import meant, terminal
-from .command import Given, Refused
-from .since import since
+from . import terminal
+from .command import Given
+from .errors import Refused
+from .releases import since
+from .suggestions import did_you_mean, quoted
 
 ROOT = Path(__file__).resolve().parents[3]
 HEADS = ("check", "title", "severity", "takes effect", "control")
@@ -53,9 +55,9 @@ def checks(given: Given) -> int:
     """``./hostproof checks``."""
     wanted = given.last("control")
     if wanted is not None and wanted not in NAMES:
-        hint = meant.did_you_mean(wanted, NAMES)
+        hint = did_you_mean(wanted, NAMES)
         raise Refused(
-            f"there is no control {meant.quoted(wanted)}{hint or '; there are ' + ', '.join(NAMES)}"
+            f"there is no control {quoted(wanted)}{hint or '; there are ' + ', '.join(NAMES)}"
         )
     found = [one for one in all_checks() if wanted in (None, one.control)]
     rows = [
@@ -116,9 +118,9 @@ def explained(name: str) -> Explained:
     if found is None:
         found = _of_answers(name)
     if found is None:
-        hint = meant.did_you_mean(name, [*NAMES, *known], -1)
+        hint = did_you_mean(name, [*NAMES, *known], -1)
         raise Refused(
-            f"there is no check {meant.quoted(name)}{hint or '; ./hostproof checks lists them'}"
+            f"there is no check {quoted(name)}{hint or '; ./hostproof checks lists them'}"
         )
     if found.control not in NAMES or found.id.endswith((".judged", ".applied")):
         return Explained(found, _of_itself(found), found.reference, [])

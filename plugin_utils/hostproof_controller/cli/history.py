@@ -13,8 +13,9 @@ from pathlib import Path
 from ..history.trend import SOON_DAYS, Trend, folders, lasted, seconds, trend
 from ..report.verdict import VERDICTS
 from . import terminal
-from .command import Given, Refused, complain
-from .play import ROOT
+from .command import Given
+from .environment import ROOT
+from .errors import Refused, complain
 
 #: Runs that are read where nobody says how many.
 MOST_RUNS = 50

@@ -15,7 +15,8 @@ from ..report.host_state import HostState
 from ..report.store import Results, merge, natural, read_entries
 from ..report.verdict import actual_layer, host_verdict
 from . import terminal
-from .command import Given, Refused, complain
+from .command import Given
+from .errors import Refused, complain
 
 NEW, CHANGED, GONE, FIXED = "new", "changed", "gone", "fixed"
 #: In this order they are shown.

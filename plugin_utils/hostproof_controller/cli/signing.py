@@ -32,7 +32,8 @@ from ..report.store import FINDINGS_FILE
 from ..report.templating import moment
 from ..report.text import one_line, printable
 from . import terminal
-from .command import Given, Refused, complain
+from .command import Given
+from .errors import Refused, complain
 
 ROOT = Path(__file__).resolve().parents[3]
 MANIFEST, SIGNATURE = "seal.json", "seal.json.sig"

@@ -30,7 +30,8 @@ from ..policies import controls
 from ..report.render import write_private
 from ..report.text import one_line
 from . import play, terminal
-from .command import Given, Refused
+from .command import Given
+from .errors import Refused
 from .fixes import is_a_host
 from .verbs import by_name
 

@@ -23,8 +23,9 @@ from ..report.text import fix_of, one_line, printable
 from ..report.verdict import STATUS_GLYPHS, exit_code, verdicts
 from ..report.waiver_file import load_waivers
 from . import terminal
-from .command import Given, Refused, complain
-from .sealing import MANIFEST
+from .command import Given
+from .errors import Refused, complain
+from .signing import MANIFEST
 
 #: What a run writes anyway, and under which name.
 RENDERED = {

@@ -20,8 +20,9 @@ import yaml
 from ansible.module_utils.hostproof import VERSION
 
 from ..sources import OF_COLLECTION
-from .command import Given, Refused
-from .play import ROOT, child_environment, environment_folder
+from .command import Given
+from .environment import ROOT, child_environment, environment_folder
+from .errors import Refused
 from .terminal import say
 
 NAME = "hostproof.hostproof"

@@ -1,0 +1,28 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The checkout, its virtualenv, and the environment variables of the programs that are started."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def environment_folder() -> Path:
+    """The virtualenv that the wrapper made, or the one that this Python runs in."""
+    return Path(os.environ.get("HOSTPROOF_ENVIRONMENT") or sys.prefix)
+
+
+def child_environment() -> dict[str, str]:
+    """The caller's variables, without those that the wrapper set for this process."""
+    variables = {name: text for name, text in os.environ.items() if name != "HOSTPROOF_ENVIRONMENT"}
+    own = str(ROOT / "plugin_utils")
+    path = [
+        folder
+        for folder in variables.pop("PYTHONPATH", "").split(os.pathsep)
+        if folder and folder != own
+    ]
+    return {**variables, "PYTHONPATH": os.pathsep.join(path)} if path else variables
