@@ -1,55 +1,33 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The latencies that a finding rests on, in report.html: drawings and a table of the same.
+"""The latencies that a finding rests on, in the report.
 
-A finding that cites a reading of kind "windows" gets a heat map of size by latency, or where the
-source tells no distribution a line from the shortest to the longest. One that cites both
-``windows:before:X`` and ``windows:after:X`` gets both over one axis.
+A finding that cites a reading of kind "windows" gets a table with a heat map of its distribution.
+One that cites both ``windows:before:X`` and ``windows:after:X`` gets both drawn over one axis.
 """
 
-import html
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evidence import decode
 from ansible.module_utils.hostproof.finding import STATUSES
+from markupsafe import Markup
 
-from ..latency.size_rows import size_row
 from .host_state import HostState
-from .latency_series import (
-    Series,
-    change_text,
-    duration,
-    grouped,
-    octave_with,
-    read_windows,
-    size_text,
-    summary,
-)
-from .latency_svg import Row, drawable, heat_map, overlay, ranges
-from .text import one_line, printable
+from .latency_series import Series, read_windows, summary
+from .latency_svg import overlay
+from .latency_tables import Pair, figures_table, pairs_table
+from .templating import latency_parts
+from .text import one_line
 
 #: More than these are left to the table, and those to findings.jsonl.
 DRAWINGS = 12
-ROWS_DRAWN = 24
 TABLE_ROWS = 120
 
 _WINDOWS = "windows:"
 _BEFORE = "windows:before:"
 _AFTER = "windows:after:"
-
-_COLUMNS = (
-    ("min", "minimum"),
-    ("p50", "p50"),
-    ("p90", "p90"),
-    ("p99", "p99"),
-    ("max", "maximum"),
-    ("mean", "mean"),
-)
-
-_SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 
 _HOW_TO_READ = (
     "Areas: how often each latency came, outline before, filled after; one in a thousand at either "
@@ -61,19 +39,6 @@ _PASSIVE = (
     "and max are the least and the largest of those means, not of single requests."
 )
 _MEDIANS = "Of several windows p50, p90, p99 and mean are the medians of theirs."
-
-
-class Pair(NamedTuple):
-    """The same before and after; None on the side where it was not measured."""
-
-    before: Series | None
-    after: Series | None
-
-    @property
-    def name(self) -> str:
-        one = self.before or self.after
-        assert one is not None
-        return f"{one.probe}: {one.name}"
 
 
 class Group(NamedTuple):
@@ -129,30 +94,36 @@ def heading(figure: Figure) -> str:
     return "Latency{0}: {1}".format(" before and after" if figure.pairs else "", words)
 
 
-def content(figure: Figure) -> str:
-    """Drawings and the whole table, as HTML."""
-    return "".join(_drawings(figure)) + table(figure, TABLE_ROWS)
+def content(figure: Figure) -> Any:
+    """Drawings, heat maps and the whole table of figures, as markup."""
+    return Markup("").join(_drawings(figure)) + table(figure, TABLE_ROWS)
 
 
-def table(figure: Figure, most: int) -> str:
-    """The figures of at most ``most`` series as an HTML table, and what was no window."""
+def table(figure: Figure, most: int) -> Any:
+    """The figures of at most ``most`` series as a table, and what was no window."""
     pieces = []
     if figure.pairs:
         rows = figure.pairs[: max(1, most // 3)]
-        pieces.append(_pairs_table(rows))
+        pieces.append(pairs_table(rows))
         pieces.append(_rest(len(figure.pairs) - len(rows)))
     for group in figure.groups:
         several = group.series[: max(1, most // len(figure.groups))]
         if len(figure.groups) > 1:
-            pieces.append(f"<p class=lk>{_esc(group.key)}")
-        pieces.append(_series_table(group.key, several))
+            pieces.append(latency_parts().remark(group.key))
+        pieces.append(figures_table(group.key, several))
         pieces.append(_rest(len(group.series) - len(several)))
     if any(len(one.windows) > 1 for one in _all_series(figure)):
-        pieces.append(f"<p class=lk>{_MEDIANS}")
+        pieces.append(latency_parts().remark(_MEDIANS))
     if any(_is_passive(one) for one in _all_series(figure)):
-        pieces.append(f"<p class=lk>{_PASSIVE}")
-    pieces += [f"<p class=lp>{_esc(problem)}" for problem in figure.problems]
-    return "".join(pieces)
+        pieces.append(latency_parts().remark(_PASSIVE))
+    pieces += [latency_parts().problem(problem) for problem in figure.problems]
+    return Markup("").join(pieces)
+
+
+def _rest(number: int) -> Any:
+    if number <= 0:
+        return Markup("")
+    return latency_parts().remark(f"… and {number} more: findings.jsonl.")
 
 
 def _all_series(figure: Figure) -> list[Series]:
@@ -221,86 +192,27 @@ def _paired(before: list[Series], after: list[Series]) -> list[Pair]:
 # Drawings
 
 
-def _drawings(figure: Figure) -> list[str]:
+def _drawings(figure: Figure) -> list[Any]:
     whole = [pair for pair in figure.pairs if pair.before and pair.after]
-    drawn = _first_of(whole, sorted(whole, key=_change, reverse=True), DRAWINGS)
-    pieces = [_framed(pair.name, overlay(pair.name, *pair)) for pair in drawn]
+    most = {id(one) for one in sorted(whole, key=_change, reverse=True)[:DRAWINGS]}
+    drawn = [one for one in whole if id(one) in most]
+    pieces = [latency_parts().framed(pair.name, _overlay(pair)) for pair in drawn]
     if pieces:
-        pieces.append(f"<p class=lk>{_HOW_TO_READ}")
+        pieces.append(latency_parts().remark(_HOW_TO_READ))
     if len(drawn) < len(whole):
-        pieces.append(f"<p class=lk>Drawn are the {len(drawn)} of {len(whole)} that changed most.")
-    several = len(figure.groups) > 1
-    shown = [one for group in figure.groups for one in _of_group(group, several)]
-    pieces += shown[:DRAWINGS]
-    if len(shown) > DRAWINGS:
-        pieces.append(f"<p class=lk>Drawn are the first {DRAWINGS} of {len(shown)}.")
+        told = f"Drawn are the {len(drawn)} of {len(whole)} that changed most."
+        pieces.append(latency_parts().remark(told))
     return pieces
 
 
-def _of_group(group: Group, named: bool) -> list[str]:
-    """The drawings of one reading, those without a distribution first: they are the fewest."""
-    pieces = []
-    key = group.key if named else ""
-    for name, several in _without_distribution(group.series):
-        some = _first_of(several, sorted(several, key=_count, reverse=True), ROWS_DRAWN)
-        pieces.append(_framed(name, ranges(name, some), key, len(some), len(several)))
-    for name, rows in _heat_maps(group.series):
-        chosen = _first_of(rows, sorted(rows, key=_count_of_row, reverse=True), ROWS_DRAWN)
-        pieces.append(_framed(name, heat_map(name, chosen), key, len(chosen), len(rows)))
-    return pieces
-
-
-def _heat_maps(several: Sequence[Series]) -> list[tuple[str, list[Row]]]:
-    """Name and rows of each map: a thing with several sizes has its own, the others share one."""
-    groups: dict[tuple[str, str, str], list[Series]] = {}
-    for one in several:
-        if drawable(Row(one.name, (one,))):
-            groups.setdefault(one[:3], []).append(one)
-    maps: dict[str, list[Row]] = {}
-    for (probe, subject, layer), found in groups.items():
-        if len(found) == 1:
-            maps.setdefault(probe, []).append(Row(found[0].name, (found[0],)))
-            continue
-        by_size: dict[int | None, list[Series]] = {}
-        for one in sorted(found, key=lambda one: (one.size is None, one.size or 0)):
-            by_size.setdefault(size_row(one.size), []).append(one)
-        name = "{0}: {1}".format(probe, ", ".join(filter(None, (subject, layer))))
-        maps[name] = [Row(_size_name(ones), tuple(ones)) for ones in by_size.values()]
-    return list(maps.items())
-
-
-def _size_name(several: Sequence[Series]) -> str:
-    sizes = [one.size for one in several]
-    if sizes[0] is None:
-        return "size not told"
-    first, last = size_text(sizes[0]), size_text(sizes[-1] or 0)
-    return first if first == last else f"{first} to {last}"
-
-
-def _without_distribution(several: Sequence[Series]) -> list[tuple[str, list[Series]]]:
-    by_probe: dict[str, list[Series]] = {}
-    for one in several:
-        if not drawable(Row(one.name, (one,))) and any(summary(one)[2:]):
-            by_probe.setdefault(one.probe, []).append(one)
-    return list(by_probe.items())
-
-
-def _first_of(ordered: Sequence[Any], by_weight: Sequence[Any], most: int) -> list[Any]:
-    """The ``most`` weightiest, in the order in which all stand."""
-    chosen = {id(one) for one in by_weight[:most]}
-    return [one for one in ordered if id(one) in chosen]
+def _overlay(pair: Pair) -> Any:
+    assert pair.before is not None and pair.after is not None
+    # The drawing escapes what it names itself.
+    return Markup(overlay(pair.name, pair.before, pair.after))
 
 
 def _is_passive(series: Series) -> bool:
     return any(window.conditions.get("mode") == "passive" for window in series.windows)
-
-
-def _count(series: Series) -> int:
-    return sum(window.n for window in series.windows)
-
-
-def _count_of_row(row: Row) -> int:
-    return sum(_count(one) for one in row.series)
 
 
 def _change(pair: Pair) -> float:
@@ -314,102 +226,3 @@ def _change(pair: Pair) -> float:
     if not ratios and before.mean and after.mean:
         ratios = [abs(math.log(after.mean / before.mean))]
     return max(ratios, default=0.0)
-
-
-def _framed(name: str, drawing: str, key: str = "", shown: int = 0, of: int = 0) -> str:
-    """A drawing with its name; on a narrow screen it scrolls, also by the keys."""
-    more = [key] if key else []
-    if shown < of:
-        more.append(f"the {shown} of {of} that did the most")
-    return (
-        "<figure><figcaption>{0}{1}</figcaption>"
-        '<div class=sx tabindex=0 role=group aria-label="{0}">{2}</div></figure>'
-    ).format(
-        _esc(name),
-        " <small>{0}</small>".format(_esc("; ".join(more))) if more else "",
-        drawing,
-    )
-
-
-# Tables
-
-
-def _series_table(key: str, several: Sequence[Series]) -> str:
-    cells = [_cells(one) for one in several]
-    columns = [head for head, _ in _COLUMNS if any(told[head] for told in cells)]
-    rows = []
-    for name, one, told in zip(_names(several), several, cells, strict=False):
-        rows.append(f"<tr><th class=ln scope=row>{_esc(name)}{_counts(one)}")
-        rows += ["<td>" + (told[head] or "–") for head in columns]
-    return _framed_table(key, ["What", "Windows", "Count", *columns], "".join(rows))
-
-
-def _pairs_table(pairs: Sequence[Pair]) -> str:
-    both = [[{} if one is None else _cells(one) for one in pair] for pair in pairs]
-    columns = [
-        head for head, _ in _COLUMNS if any(told.get(head) for sides in both for told in sides)
-    ]
-    rows = []
-    for pair, sides in zip(pairs, both, strict=False):
-        lead = "<tr><th class=ln scope=rowgroup rowspan=3>" + _esc(pair.name)
-        for word, one, told in zip(("before", "after"), pair, sides, strict=False):
-            rows.append(f"{lead}<th scope=row>{word}")
-            lead = "<tr>"
-            if one is None:
-                rows.append(f"<td colspan={2 + len(columns)}>not measured")
-                continue
-            rows.append(_counts(one))
-            rows += ["<td>" + (told[head] or "–") for head in columns]
-        early, late = (None if one is None else summary(one) for one in pair)
-        rows.append("<tr class=lc><th scope=row>change<td><td>")
-        for head, name in _COLUMNS:
-            if head in columns:
-                rows.append(
-                    "<td>" + change_text(getattr(early, name, None), getattr(late, name, None))
-                )
-    heads = ["What", "", "Windows", "Count", *columns]
-    return _framed_table("before and after", heads, "".join(rows))
-
-
-def _cells(series: Series) -> dict[str, str | None]:
-    """The figures of a series as words, by the heads of their columns."""
-    told = summary(series)
-    cells: dict[str, str | None] = {}
-    for head, name in _COLUMNS:
-        value = getattr(told, name)
-        if value is not None:
-            cells[head] = duration(value)
-        else:
-            cells[head] = octave_with(series, _SHARES[head]) if head in _SHARES else None
-    return cells
-
-
-def _counts(series: Series) -> str:
-    count = _count(series)
-    return "<td>{0}<td>{1}".format(len(series.windows), grouped(count) if count else "not told")
-
-
-def _framed_table(name: str, heads: Sequence[str], rows: str) -> str:
-    return (
-        '<div class=sx tabindex=0 role=group aria-label="Latencies: {0}"><table class=lt>'
-        "<thead><tr>{1}<tbody>{2}</table></div>"
-    ).format(
-        _esc(name),
-        "".join(f"<th scope=col>{head}" if head else "<td>" for head in heads),
-        rows,
-    )
-
-
-def _names(several: Sequence[Series]) -> list[str]:
-    """With the probe in front where there is more than one."""
-    if len({one.probe for one in several}) == 1:
-        return [one.name for one in several]
-    return [f"{one.probe}: {one.name}" for one in several]
-
-
-def _rest(number: int) -> str:
-    return f"<p class=lk>… and {number} more: findings.jsonl." if number > 0 else ""
-
-
-def _esc(text: str) -> str:
-    return html.escape(printable(text))

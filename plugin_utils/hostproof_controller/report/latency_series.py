@@ -106,19 +106,24 @@ def summary(series: Series) -> Summary:
     def known(name: str) -> list[float]:
         return [getattr(one, name) for one in windows if getattr(one, name) is not None]
 
-    def middle(name: str) -> float | None:
+    def median_of(name: str) -> float | None:
         return median(known(name)) if known(name) else None
 
     return Summary(
         windows=len(windows),
         n=sum(one.n for one in windows),
         minimum=min(known("minimum"), default=None),
-        p50=middle("p50"),
-        p90=middle("p90"),
-        p99=middle("p99"),
+        p50=median_of("p50"),
+        p90=median_of("p90"),
+        p99=median_of("p99"),
         maximum=max(known("maximum"), default=None),
-        mean=middle("mean"),
+        mean=median_of("mean"),
     )
+
+
+def middle(figures: Summary) -> float | None:
+    """What stands for a series: p50, or the mean where there is no p50."""
+    return figures.mean if figures.p50 is None else figures.p50
 
 
 def cells_of(several: Sequence[Series]) -> list[tuple[int, int, int]]:

@@ -18,9 +18,23 @@ _TEMPLATES = _HERE / "templates"
 _STATIC = _HERE / "static"
 
 
-@lru_cache(maxsize=1)
 def parts() -> Any:
     """The macros of parts.html.j2 as functions: each gives its markup."""
+    return _macros("parts.html.j2")
+
+
+def latency_parts() -> Any:
+    """The macros of latency.html.j2 as functions."""
+    return _macros("latency.html.j2")
+
+
+@lru_cache(maxsize=4)
+def _macros(name: str) -> Any:
+    return _environment().get_template(name).module
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Any:
     import jinja2
     from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 
@@ -49,7 +63,7 @@ def parts() -> Any:
     )
     environment.filters["moment"] = moment
     environment.filters["effect"] = effect
-    return environment.get_template("parts.html.j2").module
+    return environment
 
 
 @lru_cache(maxsize=4)

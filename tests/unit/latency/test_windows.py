@@ -4,7 +4,6 @@ import json
 
 import pytest
 from ansible.module_utils.hostproof.measured import Window, window_from_samples
-from hostproof_controller.latency.size_rows import size_row
 
 
 def window(samples: list[int], size: int | None = 8192) -> Window:
@@ -38,11 +37,3 @@ def test_what_is_no_window_is_refused(wrong: object) -> None:
 def test_bins_that_came_as_powers_of_two_are_kept_as_they_are() -> None:
     made = window([1])._replace(bins={"log2": {"10": 4, "9": 1}})
     assert list(made.log2_bins().items()) == [(9, 1), (10, 4)]
-
-
-@pytest.mark.parametrize(
-    ("size", "row"),
-    [(None, None), (0, 0), (1, 1), (12, 8), (512, 512), (1023, 512), (1 << 20, 1 << 20)],
-)
-def test_a_row_begins_at_a_power_of_two(size: int | None, row: int | None) -> None:
-    assert size_row(size) == row
