@@ -65,7 +65,7 @@ class _Row(NamedTuple):
 
     name: str
     windows: int
-    count: str
+    total: str
     figures: list[str]
     cells: list[_Cell]
 
