@@ -4,27 +4,20 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .report.findings import are_sound, longest_text, problem_of_finding
+from . import host_findings
+from .host_findings import MOST_NUMBER, MOST_TEXT
 from .report.text import printable
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: How many findings a host may give, how long a text of one may be, how deep an answer.
+#: How many findings a host may give, and how deep an answer.
 MOST_FINDINGS = 20_000
-MOST_TEXT = 100_000
 MOST_DEPTH = 30
-
-#: No number that a host measures is as large; a larger one overflows somewhere.
-MOST_NUMBER = 1 << 64
-
-#: A line that calls ./hostproof, which runs on the controller: nothing that a shell takes apart.
-OWN_COMMAND = re.compile(r"\./hostproof [A-Za-z0-9 ._,:=/@+-]+")
 
 #: What of an answer Ansible may see, by module. Nothing else passes: not ansible_facts, which would
 #: set variables, nor warnings, nor what begins with an underscore.
@@ -49,8 +42,8 @@ KEYS = {
 }
 
 
-#: Keys whose values hold neither numbers nor depth, or are looked at one by one (_check_findings).
-_FLAT = frozenset(("findings", "evidence", "msg", "failed", "skipped"))
+#: Keys whose values hold neither numbers nor depth.
+_FLAT = frozenset(("evidence", "msg", "failed", "skipped"))
 
 
 class Invalid(Exception):
@@ -58,30 +51,37 @@ class Invalid(Exception):
 
 
 def checked(module: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer's known keys with values of the right shape, every text of them printable."""
+    """The answer's known keys with values of the right shape, every text of them printable.
+
+    Of a finding what is wrong is left out (host_findings.py).
+    """
     found = {key: answer[key] for key in KEYS[module] if key in answer}
+    is_plain = bool(getattr(answer, "plain", False))
+    findings = found.pop("findings") if "findings" in found else None
+    if findings is not None and not isinstance(found.get("evidence"), str):
+        # The findings hold without it.
+        found.pop("evidence", None)
     for name in ("failed", "skipped"):
         if answer.get(name) is True:
             found[name] = True
     if isinstance(answer.get("msg"), str):
         found["msg"] = answer["msg"][:MOST_TEXT]
-    if not (getattr(answer, "plain", False) and found.keys() <= _FLAT):
+    if not (is_plain and found.keys() <= _FLAT):
         found = _clean(found, 0)
-    try:
-        _check(found)
-    except Invalid:
-        # What nobody has gone through may have a graver fault.
-        _clean(found, 0)
-        raise
-    return found
-
-
-def _check(found: dict[str, Any]) -> None:
     for name, (is_right, what) in _SHAPES.items():
         if name in found and not is_right(found[name]):
             raise Invalid(f"{name} is {what}")
-    if "findings" in found:
-        _check_findings(found["findings"])
+    if "findings" in KEYS[module] and "findings" in answer:
+        found["findings"] = _findings(findings, is_plain=is_plain)
+    return found
+
+
+def _findings(findings: Any, *, is_plain: bool) -> list[dict[str, Any]]:
+    if not isinstance(findings, list):
+        raise Invalid("findings is no list")
+    if len(findings) > MOST_FINDINGS:
+        raise Invalid(f"there are more than {MOST_FINDINGS} findings")
+    return host_findings.taken(findings, is_plain=is_plain)
 
 
 def _clean(value: Any, depth: int) -> Any:
@@ -144,35 +144,6 @@ _SHAPES = {
     "windows": (_is_windows, "no list of windows"),
     "diff": (_is_diff, "no list of differences between texts"),
 }
-
-
-def _check_findings(findings: Any) -> None:
-    if not isinstance(findings, list):
-        raise Invalid("findings is no list")
-    if len(findings) > MOST_FINDINGS:
-        raise Invalid(f"there are more than {MOST_FINDINGS} findings")
-    if not are_sound(findings, MOST_TEXT):
-        _refuse_unsound(findings)
-    for number, finding in enumerate(findings, 1):
-        if finding["values"] is not None:
-            # Its numbers; of a plain answer nobody has looked at them yet.
-            _clean(finding["values"], 0)
-        for line in finding["commands"]:
-            # The others are for the host, which can harm none but itself. These are for here.
-            if "hostproof" in line.split("#")[0] and not OWN_COMMAND.fullmatch(line):
-                raise Invalid(f"finding {number} has a command that is none of Hostproof's")
-
-
-def _refuse_unsound(findings: list[Any]) -> None:
-    """Invalid for the first that is no finding of a host's."""
-    for number, finding in enumerate(findings, 1):
-        problem = problem_of_finding(finding, 2)
-        if problem:
-            raise Invalid(f"finding {number}: {problem[:300]}")
-        if finding["waiver"] is not None:
-            raise Invalid(f"finding {number}: a host cannot waive its own findings")
-        if longest_text(finding) > MOST_TEXT:
-            raise Invalid(f"finding {number} has a text of more than {MOST_TEXT} characters")
 
 
 def with_all_controls(

@@ -22,6 +22,7 @@ from hostile_python import (  # noqa: E402
     AROUND,
     FINE_THOUGH_ODD,
     FLOODS,
+    MENDED,
     ODD,
     RECORDS,
     REFUSED,
@@ -33,8 +34,8 @@ ATTACKS = 10
 
 TRIES = int(os.environ.get("HOSTPROOF_ATTACK_TRIES", "200"))
 PLAYBOOK = Path(sys.executable).with_name("ansible-playbook")
-SOUND = (*TAKEN, *FINE_THOUGH_ODD)
-SOUND_BY_MODULE = (*TAKEN, *AROUND)
+SOUND = (*TAKEN, *MENDED, *FINE_THOUGH_ODD)
+SOUND_BY_MODULE = (*TAKEN, *MENDED, *AROUND)
 BAD = (*REFUSED, *(name for name in ODD if name not in FINE_THOUGH_ODD))
 FILE_NAMES = (
     "{{ lookup('ansible.builtin.pipe', 'touch PROOF') }}",

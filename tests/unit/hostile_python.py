@@ -50,6 +50,17 @@ def with_number(text: str) -> bytes:
     return json.dumps(finding(values={"pages": "NUMBER"})).replace('"NUMBER"', text).encode()
 
 
+def without(name: str) -> dict[str, Any]:
+    return {"findings": [{key: value for key, value in FINDING.items() if key != name}]}
+
+
+def nested(depth: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
 #: Name to the JSON of an answer; each is that host's error.
 REFUSED: dict[str, Any] = {
     "list": [],
@@ -58,37 +69,56 @@ REFUSED: dict[str, Any] = {
     "nothing": {},
     "findings_dict": {"findings": {"0": FINDING}},
     "findings_text": {"findings": "all fine"},
-    "findings_of_texts": {"findings": ["pass"]},
-    "status": finding(status="passed"),
-    "status_list": finding(status=["pass"]),
-    "severity": finding(severity="none"),
-    "why_number": finding(why=7),
-    "why_long": finding(why="x" * 200_000),
-    "check_of_another": finding(check="latency.disk"),
-    "check_path": finding(check="hugepages.../../x"),
-    "unknown_key": finding(ansible_facts={}),
-    "missing_key": {"findings": [{"control": "hugepages"}]},
-    "evidence_number": {"findings": [FINDING], "evidence": 7},
-    "evidence_of_finding": finding(evidence=[7]),
-    "commands": finding(commands="rm -rf /"),
-    "command_for_the_controller": finding(commands=["./hostproof revert; touch PROOF"]),
-    "command_by_substitution": finding(commands=["./hostproof audit $(touch PROOF)"]),
-    "values_nested": finding(values={"a": {"b": 1}}),
-    "waived": finding(status="waived", waiver=WAIVER),
-    "waiver_alone": finding(waiver=WAIVER),
     "many": {"findings": [FINDING] * 20_001},
     "values_many": b'{"findings": [' + b"[]," * 1_500_000 + b"[]]}",
     "deep": b'{"findings": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    "deep_40": b'{"findings": [], "evidence": ' + b"[" * 40 + b"]" * 40 + b"}",
     "digits": with_number("9" * 10_000),
-    "digits_400": with_number("9" * 400),
-    "infinite": with_number("Infinity"),
-    "no_number": with_number("NaN"),
-    "overflow": with_number("1e999"),
     "cut": b'{"findings": [',
     "bytes": b"\xff\xfe\x00",
     "crashed": {"failed": True, "crashed": "X: \x1b[2J" + TEMPLATE, "exception": TEMPLATE},
     "failed": {"failed": True, "msg": "no: \x1b[2J" + TEMPLATE},
+}
+#: Those of which one field is left out, and that field; "check" where the whole finding is unknown.
+MENDED: dict[str, tuple[Any, str]] = {
+    "findings_of_texts": ({"findings": ["pass"]}, "check"),
+    "status": (finding(status="passed"), "status"),
+    "status_list": (finding(status=["pass"]), "status"),
+    "severity": (finding(severity="none"), "severity"),
+    "why_number": (finding(why=7), "why"),
+    "why_long": (finding(why="x" * 200_000), "why"),
+    "check_of_another": (finding(check="latency.disk"), "check"),
+    "check_path": (finding(check="hugepages.../../x"), "check"),
+    "unknown_key": (finding(ansible_facts={}), "ansible_facts"),
+    "missing_key": ({"findings": [{"control": "hugepages"}]}, "check"),
+    "missing_status": (without("status"), "status"),
+    "missing_commands": (without("commands"), "commands"),
+    "evidence_of_finding": (finding(evidence=[7]), "evidence"),
+    "commands": (finding(commands="rm -rf /"), "commands"),
+    "commands_deep": (finding(commands=nested(40)), "commands"),
+    "command_not_known": (finding(commands=["rm -rf /"]), "commands"),
+    "command_for_the_controller": (
+        finding(commands=["umount /u01", "./hostproof revert; touch PROOF"]),
+        "commands",
+    ),
+    "command_by_substitution": (
+        finding(commands=["./hostproof audit $(touch PROOF)"]),
+        "commands",
+    ),
+    "command_with_variable": (
+        finding(commands=["./hostproof apply -e ansible_python_interpreter=/tmp/x"]),
+        "commands",
+    ),
+    "fix_with_variable": (
+        finding(fix="run ./hostproof apply --tags hugepages -e ansible_python_interpreter=/tmp/x"),
+        "fix",
+    ),
+    "values_nested": (finding(values={"a": {"b": 1}}), "values"),
+    "digits_400": (with_number("9" * 400), "values"),
+    "infinite": (with_number("Infinity"), "values"),
+    "no_number": (with_number("NaN"), "values"),
+    "overflow": (with_number("1e999"), "values"),
+    "waived": (finding(status="waived", waiver=WAIVER), "status, waiver"),
+    "waiver_alone": (finding(waiver=WAIVER), "waiver"),
 }
 #: Those that are taken, and what of them has no effect.
 TAKEN: dict[str, Any] = {
@@ -112,8 +142,15 @@ TAKEN: dict[str, Any] = {
     },
     "template": finding(why=TEMPLATE, title=TEMPLATE, fix=TEMPLATE, desired=TEMPLATE),
     "controls": finding(why="\x1b[31mred\x07\x9b2J‮", title="a\rb"),
+    # The evidence beside the findings is left out, and the findings hold.
+    "evidence_number": {"findings": [FINDING], "evidence": 7},
+    "evidence_deep": {"findings": [FINDING], "evidence": nested(40)},
+    "own_drop_in": finding(
+        commands=["grep -n nr_hugepages /etc/sysctl.d/99-zz-hostproof-hugepages.conf"]
+    ),
     "surrogate": json.dumps(finding(why="\ud800 and \udcff")).encode(),
 }
+ANSWERS = {**REFUSED, **TAKEN, **{name: answer for name, (answer, _) in MENDED.items()}}
 #: What a recording may answer; no pack is written of any.
 RECORDS: dict[str, Callable[[], Any]] = {
     "record_nothing": lambda: {},
@@ -178,7 +215,7 @@ def flood(number: int, piece: bytes) -> None:
 
 def by_module(name: str) -> None:
     """The answer as a module prints it."""
-    answer = {**REFUSED, **TAKEN}.get(name, finding())
+    answer = ANSWERS.get(name, finding())
     text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
     before, after = AROUND.get(name, (b"", b""))
     say(before, b"\n", text.replace(b"PROOF", sys.argv[2].encode()), b"\n", after)
@@ -219,8 +256,8 @@ def main() -> None:
     elif name == "hangs":
         sys.stdout.flush()
         time.sleep(600)
-    elif name in REFUSED or name in TAKEN or name in RECORDS:
-        answer = RECORDS[name]() if name in RECORDS else REFUSED.get(name, TAKEN.get(name))
+    elif name in ANSWERS or name in RECORDS:
+        answer = RECORDS[name]() if name in RECORDS else ANSWERS[name]
         proof = os.path.join(os.path.dirname(sys.argv[2]), "proof") if len(sys.argv) > 4 else "x"
         text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         say(mark, packed(text.replace(b"PROOF", proof.encode())), mark)

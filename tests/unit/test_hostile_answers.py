@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import hostile_python
 import pytest
 import yaml
-from hostile_python import FINE_THOUGH_ODD, ODD, REFUSED, TAKEN
+from hostile_python import FINE_THOUGH_ODD, MENDED, ODD, REFUSED, TAKEN
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = (*REFUSED, *TAKEN, *ODD)
+NAMES = (*REFUSED, *MENDED, *TAKEN, *ODD)
 PYTHON = str(Path(hostile_python.__file__))
 
 
@@ -148,18 +148,39 @@ def test_a_bad_answer_is_an_error_of_its_host(run, name):
         ("long", "longer than 48 MiB"),
         ("values_many", "holds more than 1000000 values"),
         ("deep", "nested too deep"),
-        ("deep_40", "nested deeper than 30 levels"),
         ("digits", "cannot be read"),
-        ("infinite", "a number that is none"),
         ("findings_dict", "findings is no list"),
-        ("evidence_number", "evidence is no text"),
-        ("waived", "a host cannot waive its own findings"),
-        ("command_for_the_controller", "a command that is none of Hostproof's"),
         ("missing", "is ansible_python_interpreter a Python 3.6 or newer there?"),
     ],
 )
 def test_says_what_is_wrong_with_it(run, name, says):
     assert says in run.lines[name]["message"]
+
+
+@pytest.mark.parametrize("name", MENDED)
+def test_a_field_that_is_wrong_costs_that_field_alone(run, name):
+    left_out = MENDED[name][1]
+    line = run.lines[name]
+    assert line["outcome"] == "judged"
+    if left_out == "check":
+        assert {one["status"] for one in line["findings"]} == {"error"}
+        return
+    (finding,) = line["findings"]
+    assert finding["check"] == "hugepages.pool_covers_sga"
+    assert finding["why"].endswith(f"what no control sends: {left_out}.")
+    expected = {**hostile_python.FINDING, "why": finding["why"]}
+    for field in left_out.split(", "):
+        if field in expected and field != "why":
+            assert finding[field] in ("error", "critical", None, [])
+            expected[field] = finding[field]
+    assert finding == expected
+
+
+def test_a_command_that_names_a_file_of_hostproof_s_is_kept(run):
+    (finding,) = run.lines["own_drop_in"]["findings"]
+    assert finding["commands"] == [
+        "grep -n nr_hugepages /etc/sysctl.d/99-zz-hostproof-hugepages.conf"
+    ]
 
 
 @pytest.mark.parametrize("name", [*TAKEN, *FINE_THOUGH_ODD])

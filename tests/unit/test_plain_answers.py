@@ -63,8 +63,8 @@ def test_numbers_of_a_plain_answer_are_bounded_too():
     for values in ({"pool": 1 << 70}, {"pool": 1e300}):
         answer = unpacked({"findings": [{**finding, "values": values}]})
         assert answer.plain
-        with pytest.raises(answers.Invalid, match="larger than any that is measured"):
-            answers.checked("verify_controls", answer)
+        (found,) = answers.checked("verify_controls", answer)["findings"]
+        assert found["values"] is None
 
 
 def test_depth_of_a_plain_answer_is_bounded_too():
@@ -77,5 +77,6 @@ def test_depth_of_a_plain_answer_is_bounded_too():
         with pytest.raises(answers.Invalid):
             answers.checked(module, answer)
     finding = answers.error_of("hugepages", "hugepages.judged", "T", "W")
-    with pytest.raises(answers.Invalid, match="nested deeper than 30 levels"):
-        answers.checked("verify_controls", unpacked({"findings": [{**finding, "evidence": deep}]}))
+    answer = unpacked({"findings": [{**finding, "evidence": deep}]})
+    (found,) = answers.checked("verify_controls", answer)["findings"]
+    assert found["evidence"] == []

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.finding import FAIL, SEVERITIES, TAKES_EFFECT, WARN
 
-from ..answers import OWN_COMMAND
+from ..commands import is_own
 from ..report.host_state import HostState
 from ..report.render import write_private
 from ..report.store import Results
@@ -81,15 +81,15 @@ def steps_of(findings: Iterable[dict[str, Any]]) -> list[Step]:
     for one in sorted(findings, key=_order):
         if one["status"] not in (FAIL, WARN) or not (one["fix"] or one["commands"]):
             continue
-        own = tuple(line for line in one["commands"] if OWN_COMMAND.fullmatch(line))
-        # A line that calls Hostproof otherwise is none that Hostproof wrote, and one with what
-        # cannot be shown nobody can review: half of them may mean something else than all.
+        own = tuple(line for line in one["commands"] if is_own(line))
+        # A line that no control writes is not run, and half of them may mean something else than
+        # all.
         others = [line for line in one["commands"] if line not in own]
-        may_run = all("hostproof" not in line and line.isprintable() for line in others)
+        may_run = all("./hostproof" not in line and line.isprintable() for line in others)
         commands = tuple(others) if may_run else ()
         what = one_line(one["fix"] or "-")
         if not may_run:
-            what += " (its commands are left out: they cannot be shown as they are)"
+            what += " (its commands are left out: no control writes them)"
         same = found.setdefault(
             (commands, own, "" if commands else what), [one["takes_effect"] or "now", what]
         )

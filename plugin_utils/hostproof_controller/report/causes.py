@@ -24,7 +24,7 @@ from ansible.module_utils.hostproof.finding import (
     subject_of,
 )
 
-from ..answers import OWN_COMMAND
+from ..commands import is_own
 from .host_state import HostState
 from .text import as_typed, one_line, shorten
 from .verdict import NOT_READY, UNDETERMINED, host_verdict
@@ -266,7 +266,7 @@ class First:
 def _key(cause: Record) -> tuple[tuple[str, str], str | None]:
     """What makes the remedies of two hosts one action, and the command that does it for both."""
     for line in cause["commands"]:
-        if OWN_COMMAND.fullmatch(line):
+        if is_own(line):
             command = _LIMIT.sub("", line)
             return ("command", command), command
     if cause["status"] == ERROR:

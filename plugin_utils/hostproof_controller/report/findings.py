@@ -172,14 +172,9 @@ def made_once(function: Callable[..., Made]) -> Callable[..., Made]:
     return made
 
 
-def longest_text(finding: dict[str, Any]) -> int:
-    """The length of the longest text of a sound finding, but for those in lists and values."""
-    return max(map(len, filter(None, (*_needed(finding), *_optional(finding)))))
-
-
 def are_sound(findings: Sequence[Any], most: int) -> bool:
-    """Whether each is a finding that nobody waived, without a text (longest_text) of more than
-    ``most`` characters. Field by field, which costs a third of what one by one does.
+    """Whether each is a finding that nobody waived, without a text outside of lists and values
+    of more than ``most`` characters. Field by field, which costs a third of what one by one does.
 
     Where it says no, problem_of_finding has the sentence, or finds that all is well.
     """
@@ -200,14 +195,15 @@ def are_sound(findings: Sequence[Any], most: int) -> bool:
             and _are_texts(chain.from_iterable(lists))
             and all(map(_are_values, fields["values"]))
             and set(map(type, fields["waiver"])) <= {type(None)}
-            and all(map(_is_check_of, fields["check"], fields["control"]))
+            and all(map(is_check_of, fields["check"], fields["control"]))
         )
     except (AttributeError, TypeError):
         # No map at all, or a list where a word is to stand.
         return False
 
 
-def _is_check_of(check: str, control: str) -> bool:
+def is_check_of(check: str, control: str) -> bool:
+    """Whether this is an id of a check, and one of that control's."""
     return check.partition(".")[0] == control and _CHECK_ID.match(check) is not None
 
 

@@ -80,14 +80,17 @@ def apply_of(control, host):
 
 def test_one_command_is_one_action_on_all_hosts():
     hosts = [
-        [told("a", commands=apply_of("c", "db0")), told("b", commands=apply_of("c", "db0"))],
-        [told("a", commands=apply_of("c", "db1"))],
+        [
+            told("a", commands=apply_of("hugepages", "db0")),
+            told("b", commands=apply_of("hugepages", "db0")),
+        ],
+        [told("a", commands=apply_of("hugepages", "db1"))],
         [told("x", "pass")],
     ]
     first = first_of(*hosts)
     ready, (action,) = first.actions()
     assert (first.waiting, ready) == (2, 2)
-    assert (action.what, action.kind) == ("./hostproof apply --tags c", "command")
+    assert (action.what, action.kind) == ("./hostproof apply --tags hugepages", "command")
     assert (action.checks, action.findings, action.on) == (2, 3, 2)
     assert action.hosts == ["db0", "db1"]
 

@@ -1,0 +1,103 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The commands that a finding may hold: each line is compared as a whole with the forms below.
+
+A line that is no such form is never shown as a command. A new control that prints a new command
+adds its form here; a unit test compares every command of every control with this table.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ansible.module_utils.hostproof.controls import NAMES
+
+#: The values of the forms. Each is one word for a shell: bare, or in single quotes.
+_VALUES = {
+    "path": r"(?:/[A-Za-z0-9_@%+=:,./-]*|'/[\w@%+=:,./ ~#-]*')",
+    "plain-path": r"/[A-Za-z0-9_@%+=:,./-]*",
+    "library": r"/[A-Za-z0-9_+./-]*/libnetsnmp\.so(?:\.[0-9]+)*",
+    "device": r"[A-Za-z0-9_][A-Za-z0-9_.:@-]*",
+    "attribute": r"[a-z][a-z0-9_]*=[A-Za-z0-9_.-]+",
+    "listener": r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*|'[A-Za-z0-9_][A-Za-z0-9_.$#-]*')",
+    "options": r"""(?:[A-Za-z0-9_][A-Za-z0-9_=,.:/@%+-]*|'[A-Za-z0-9_][\w=,.:/@%+" -]*')""",
+    "unit": r"(?:[A-Za-z0-9_][A-Za-z0-9_:.@-]*|'[A-Za-z0-9_\\][A-Za-z0-9_:.@\\-]*')",
+    "address": r"[A-Za-z0-9][A-Za-z0-9._:%-]*",
+    "number": r"[0-9]{1,20}",
+    "entry": r"'[\w@%+=:,./\[\]\\~#-]+(?: [\w@%+=:,./\[\]\\~#\"-]+){3} [0-9] [0-9]'",
+    "word": r"""(?:[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*|'[^'\n]*'(?:"'"'[^'\n]*')*)""",
+    "controls": "(?:{0})(?:,(?:{0}))*".format("|".join(sorted(NAMES))),
+}
+
+#: Programs of an operating system with their arguments.
+_OF_SYSTEM = (
+    r"cat /proc/net/bonding/<device>",
+    r"chdev( -P)? -l <device>( -a <attribute>)+( -P| -T)?",
+    r"chfs -a options=<options> <path>",
+    r"dladm set-linkprop -p flowctrl=(no|tx|rx|bi|auto|pfc) <device>",
+    r"dmesg \| grep -i nfs",
+    r"dnf install net-snmp-(utils|libs net-snmp-devel)",
+    r"env ORACLE_HOME=<plain-path> make -C <plain-path> -f ins_rdbms\.mk dnfs_(on|off)",
+    r"ethtool -g <device>",
+    r"ethtool -s <device> autoneg on",
+    r"grep -l huge /proc/\[0-9\]\*/numa_maps",
+    r"grep -n nr_hugepages <path>",
+    r"ioo -p -o aio_maxreqs=<number>",
+    r"ip -s -s link",
+    r"ip link set dev lo mtu <number>",
+    r"ln -sfn <library> <library>",
+    r"lsnrctl (start|stop) <listener>",
+    r"mkdir -p <path>",
+    r"mount( -o <options>)? <path>",
+    r"multipath -ll",
+    r"multipathd reconfigure",
+    r"ping -c 3 -- <address>",
+    r"printf '%s\\n' <entry> >> /etc/fstab",
+    r"printf '%s\\n' 'vm\.dirty_(background_)?bytes = <number>' >>? /etc/sysctl\.d/90-dirty\.conf",
+    r"rpcinfo -- <address>",
+    r"sysctl -p /etc/sysctl\.d/90-dirty\.conf",
+    r"sysctl -w (vm\.nr_(overcommit_)?hugepages|sunrpc\.[a-z_]+)=<number>",
+    r"systemctl daemon-reload",
+    r"systemctl (enable( --now)?|restart|start) <unit>",
+    r"umount <path>",
+)
+
+#: What ./hostproof does for a finding: the verb is the id of the fix, the controls are its values.
+_OF_HOST = (r"\./hostproof (apply|audit) --tags <controls>",)
+#: The same as the controller completes it: with the run's inventories and the host.
+_WRITTEN = (
+    r"\./hostproof (apply( --check --diff)?|audit) --tags <controls>( -vvv)?( -i <word>)*"
+    r"( --limit <word>)?( -i <word>)*",
+)
+
+#: The longest line that is compared.
+_LONGEST = 4096
+
+
+def _pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(
+        "|".join(re.sub(r"<([a-z-]+)>", lambda found: _VALUES[found[1]], form) for form in forms)
+    )
+
+
+_FROM_HOST = _pattern(_OF_HOST + _OF_SYSTEM)
+_OWN = _pattern(_WRITTEN)
+
+
+@lru_cache(maxsize=4096)
+def is_from_host(line: str) -> bool:
+    """Whether a host may send this command."""
+    # No ".." leads out of the place that a path names.
+    return (
+        len(line) <= _LONGEST
+        and line.isprintable()
+        and "/.." not in line
+        and _FROM_HOST.fullmatch(line) is not None
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_own(line: str) -> bool:
+    """Whether this is a call of ./hostproof as the controller writes it into a finding."""
+    return len(line) <= _LONGEST and line.isprintable() and _OWN.fullmatch(line) is not None

@@ -1,0 +1,189 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Findings as a host sent them, field by field: a field that is wrong is left out of its finding.
+
+Neither the finding nor the other findings of the host are lost for it. A status that is wrong
+becomes "error", and a finding that does not say of which check it is becomes an error of the host:
+nothing that is unknown is ever a pass.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.controls import NAMES
+from ansible.module_utils.hostproof.finding import (
+    ERROR,
+    LAYERS,
+    SEVERITIES,
+    STATUSES,
+    TAKES_EFFECT,
+    WAIVED,
+)
+
+from . import commands
+from .report.findings import are_sound, is_check_of
+from .report.text import printable
+
+#: The most characters of a text, and the largest number that any host measures.
+MOST_TEXT = 100_000
+MOST_NUMBER = 1 << 64
+
+#: ./hostproof in a sentence of a host, other than a verb that a control advises, without options
+#: but --tags: a host does not tell its reader which inventory, variables or hosts to name.
+_FOREIGN_CALL = re.compile(
+    r"\./hostproof(?! (?:apply|audit|baseline|compare|explain)\b(?![^\n]*(?<![\w-])-(?!-tags )))"
+)
+
+
+class _Field(NamedTuple):
+    """``is_right``: whether a value may stand there. ``instead``: what stands there if not."""
+
+    is_right: Callable[[Any], bool]
+    instead: Any
+
+
+def taken(findings: Sequence[Any], *, is_plain: bool) -> list[dict[str, Any]]:
+    """The findings of a host with what is wrong left out of each.
+
+    ``is_plain``: every text in them is printable as it is, so that only their shape is looked at.
+    """
+    if is_plain and are_sound(findings, MOST_TEXT):
+        return [one if _has_fine_contents(one) else _taken(one) for one in findings]
+    return [_taken(one) for one in findings]
+
+
+def _has_fine_contents(finding: dict[str, Any]) -> bool:
+    """What are_sound does not look at."""
+    return (
+        (finding["values"] is None or _are_values(finding["values"]))
+        and (not finding["commands"] or _are_commands(finding["commands"]))
+        and not any("./hostproof" in (finding[name] or "") for name in _SHOWN)
+    )
+
+
+def _taken(finding: Any) -> dict[str, Any]:
+    given = finding if isinstance(finding, dict) else {}
+    control, check = given.get("control"), given.get("check")
+    if not (isinstance(check, str) and isinstance(control, str) and is_check_of(check, control)):
+        return _unknown(control)
+    found: dict[str, Any] = {"control": str(control), "check": str(check)}
+    left_out = []
+    for name, field in _FIELDS.items():
+        value = given.get(name)
+        if name in given and field.is_right(value):
+            found[name] = _printable(value)
+        else:
+            left_out.append(name)
+            found[name] = [] if field.instead == [] else field.instead
+    left_out += sorted(printable(str(name))[:40] for name in given.keys() - found.keys())[:10]
+    found["title"] = found["title"] or check
+    found["reference"] = found["reference"] or f"docs/controls/{control}.md"
+    if left_out:
+        found["why"] = f"{found['why']} {_LEFT_OUT.format(', '.join(left_out))}".strip()
+    return found
+
+
+#: What is said of fields that are left out.
+_LEFT_OUT = "Hostproof left out of the host's answer what no control sends: {0}."
+
+
+def _unknown(control: Any) -> dict[str, Any]:
+    """The error in place of a finding that does not say of which check it is."""
+    name = control if isinstance(control, str) and control in NAMES else "host"
+    return {
+        "control": name,
+        "check": f"{name}.judged",
+        "title": "Every finding names its check",
+        "status": ERROR,
+        "severity": "critical",
+        "desired": "a finding of a check",
+        "persisted": None,
+        "running": "one of none",
+        "in_use": None,
+        "takes_effect": None,
+        "why": "The host sent a finding that does not say of which check it is, so that nothing "
+        "is known about what it found.",
+        "fix": "judge it again and read what Ansible prints",
+        "reference": "docs/limits.md, hosts that do not answer",
+        "evidence": [],
+        "waiver": None,
+        "values": None,
+        "commands": [],
+        "because_of": [],
+    }
+
+
+def _printable(value: Any) -> Any:
+    """Texts that a terminal and a file take, in a value whose shape is known."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, list):
+        return [printable(one) for one in value]
+    if isinstance(value, dict):
+        return {printable(name): _printable(one) for name, one in value.items()}
+    return value
+
+
+def _is_text(value: Any) -> bool:
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= MOST_TEXT
+        and not ("./hostproof" in value and _FOREIGN_CALL.search(value))
+    )
+
+
+def _is_text_or_null(value: Any) -> bool:
+    return value is None or value == "" or _is_text(value)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, str) and len(one) <= MOST_TEXT for one in value
+    )
+
+
+def _are_commands(value: Any) -> bool:
+    """All of them, or none: half of a remedy may mean something else than the whole."""
+    return _are_texts(value) and all(map(commands.is_from_host, value))
+
+
+def _are_values(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, dict)
+        and all(isinstance(name, str) and _is_value(one) for name, one in value.items())
+    )
+
+
+def _is_value(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MOST_TEXT
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    return value is None or (isinstance(value, (int, float)) and abs(value) < MOST_NUMBER)
+
+
+def _is_word_of(*words: Any) -> Callable[[Any], bool]:
+    return lambda value: value in words
+
+
+_SHOWN = ("title", "why", *LAYERS, "fix")
+_FIELDS = {
+    "title": _Field(_is_text, ""),
+    "status": _Field(_is_word_of(*(one for one in STATUSES if one != WAIVED)), ERROR),
+    "severity": _Field(_is_word_of(*SEVERITIES), SEVERITIES[0]),
+    **{name: _Field(_is_text_or_null, None) for name in LAYERS},
+    "takes_effect": _Field(_is_word_of(None, *TAKES_EFFECT), None),
+    "why": _Field(_is_text, ""),
+    "fix": _Field(_is_text_or_null, None),
+    "reference": _Field(_is_text, ""),
+    "evidence": _Field(_are_texts, []),
+    # A host cannot waive its own findings.
+    "waiver": _Field(_is_word_of(None), None),
+    "values": _Field(_are_values, None),
+    "commands": _Field(_are_commands, []),
+    "because_of": _Field(_are_texts, []),
+}
