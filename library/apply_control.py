@@ -82,14 +82,15 @@ def main():
     module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
     name = module.params["control"]
     diff = []
+    writer = Writer()
+    journal = Journal(writer)
     try:
         policy = policies_from({name: module.params["policy"]}, module.params["secrets"])[name]
         plan = apply.plan_of(CONTROLS[name].read, planner(name), LiveHost(), policy)
         diff = difference.of_plan(plan)
-        apply.refuse(plan, name)
+        apply.refuse(plan, name, journal)
         if not module.check_mode:
-            writer = Writer()
-            apply.apply_plan(plan, name, Journal(writer), writer)
+            apply.apply_plan(plan, name, journal, writer)
     except (HostproofError, OSError) as problem:
         module.fail_json(msg=f"{name}: {problem}", diff=diff)
     module.exit_json(

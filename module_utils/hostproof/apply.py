@@ -11,7 +11,7 @@ import base64
 import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from . import command, guarded, mounting
+from . import command, file_attributes, guarded, mounting
 from .answer import attempt
 from .change import (
     CommandChange,
@@ -63,9 +63,12 @@ def plan_of(
     return plan(read(host, policy), policy)
 
 
-def refuse(plan: Plan, prefix: str) -> None:
-    """Raise Refused with every reason, and for each the variable that takes the risk."""
-    reasons = _odd_targets(plan)
+def refuse(plan: Plan, prefix: str, journal: Optional[Journal] = None) -> None:
+    """Raise Refused with every reason, and for each the variable that takes the risk.
+
+    ``journal`` is that of this host, if it is not at the usual place.
+    """
+    reasons = _odd_targets(plan, journal or Journal(Writer()))
     reasons += mounting.obstacles([one for one in plan.changes if isinstance(one, MountChange)])
     for refusal in plan.refusals:
         override = refusal.override
@@ -77,30 +80,45 @@ def refuse(plan: Plan, prefix: str) -> None:
         raise Refused("refused, nothing was changed: " + "; ".join(reasons))
 
 
-def _odd_targets(plan: Plan) -> List[str]:
-    """What stands in the place of a file to write and is none.
+def _odd_targets(plan: Plan, journal: Journal) -> List[str]:
+    """Files that cannot be replaced with all that they have, and what is no file.
 
     A link to /dev/null masks a drop-in: writing through it would put a file in the device's place.
     """
     found = []
     for change in plan.changes:
         if isinstance(change, FileChange):
-            found.extend(_oddities(change))
+            found.extend(_oddities(change, journal))
     return found
 
 
-def _oddities(change: FileChange) -> List[str]:
+def _oddities(change: FileChange, journal: Journal) -> List[str]:
     path = change.path
     try:
         kind = guarded.as_owner(path, guarded.kind, change.owner)
         if kind == "missing" and guarded.as_owner(path, guarded.kind, follow=False) == "link":
             return [f"{path} is a link that leads nowhere: move it away, or choose another file"]
+        if kind in ("file", "missing"):
+            return _obstacles(change, journal)
     except HostproofError as problem:
         return [str(problem)]
     except OSError as problem:
         return [f"{path}: {problem.strerror or problem}"]
-    if kind not in ("file", "missing"):
-        return [f"{path} is no regular file: move it away, or choose another file"]
+    return [f"{path} is no regular file: move it away, or choose another file"]
+
+
+def _obstacles(change: FileChange, journal: Journal) -> List[str]:
+    obstacle = guarded.as_owner(change.path, file_attributes.obstacle, change.owner)
+    if obstacle is not None:
+        return [str(obstacle)]
+    links = guarded.as_owner(change.path, file_attributes.hard_links, change.owner)
+    if links is not None:
+        number, device, inode = links
+        if number - journal.originals_of(device, inode) > 1:
+            return [
+                f"{change.path} has more than one name (hard links), and the others would keep the "
+                "old content: make it a file of its own"
+            ]
     return []
 
 
@@ -108,13 +126,16 @@ def apply_plan(plan: Plan, control: str, journal: Journal, writer: Writer) -> No
     """Make every change of the plan, or none."""
     if plan.changes:
         with journal.alone("apply of " + control):
-            _refuse_stale(plan)
+            _refuse_stale(plan, journal)
             _apply(plan, control, journal, writer)
 
 
-def _refuse_stale(plan: Plan) -> None:
+def _refuse_stale(plan: Plan, journal: Journal) -> None:
     """Raise Refused if what the plan was made of is no more: watching a host takes its time, and
     the plan would undo what somebody did meanwhile."""
+    odd = _odd_targets(plan, journal)
+    if odd:
+        raise Refused("refused, nothing was changed: " + "; ".join(odd))
     stale = [
         change.path
         for change in plan.changes
@@ -213,9 +234,14 @@ def _write_file(change: FileChange, writer: Writer) -> None:
     if kept is None:
         writer.write_file(change.path, content, change.mode)
     else:
-        writer.write_file(change.path, content, kept["mode"], kept["uid"], kept["gid"])
-    if _content_of(describe_file(change.path, change.owner)) != content:
+        writer.write_file(
+            change.path, content, kept["mode"], kept["uid"], kept["gid"], kept["attributes"]
+        )
+    found = describe_file(change.path, change.owner)
+    if _content_of(found) != content:
         raise NotGranted(f"{change.path} does not hold what was written to it")
+    if kept is not None and not file_attributes.is_as(found, dict(kept, content=_base64(content))):
+        raise NotGranted(f"{change.path} has not the owner, mode and attributes that it had")
 
 
 def _write_value(change: ValueChange, writer: Writer) -> None:
@@ -431,12 +457,16 @@ def _restore_file(entry: Entry, writer: Writer) -> None:
     before = entry.before
     if before is None:
         writer.remove_file(entry.path)
-    elif describe_file(entry.path) != before:
-        content = base64.b64decode(before["content"])
-        writer.write_file(entry.path, content, before["mode"], before["uid"], before["gid"])
-    else:
+    elif file_attributes.is_as(describe_file(entry.path), before):
         writer.remove_unfinished(entry.path)
-    if describe_file(entry.path) != before:
+    elif entry.original is None or not writer.put_original(entry.original, entry.path, before):
+        content = base64.b64decode(before["content"])
+        attributes = before.get("attributes")
+        writer.write_file(
+            entry.path, content, before["mode"], before["uid"], before["gid"], attributes
+        )
+    found = describe_file(entry.path)
+    if (found is not None) if before is None else not file_attributes.is_as(found, before):
         raise NotGranted(f"{entry.path} could not be put back")
 
 
@@ -507,6 +537,10 @@ def _old_state_of(entry: Entry) -> str:
     if before is not None and (entry.after is not None or attempt(Writer().run, look) == before):
         return str(before)
     return steps_text(command.from_dict(one) for one in entry.before["undo"])
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
 
 
 def _content_of(described: Optional[Dict[str, Any]]) -> Optional[bytes]:

@@ -11,7 +11,6 @@ Groups are those that the host's account lists show, access lists those of POSIX
 NFSv4 access list allows is not seen.
 """
 
-import base64
 import errno
 import grp
 import os
@@ -130,21 +129,6 @@ def check_mount_point(path: str) -> None:
             f"{path} is below a folder that {name_of(acting)} may change, who could have root "
             "mount or unmount another place: let the folders above it belong to root"
         )
-
-
-def describe(place: Place) -> Optional[Dict[str, Any]]:
-    """Content (base64), mode and owner; None if there is none."""
-    if place.found is None:
-        return None
-    with open_file(place) as handle:
-        look = os.fstat(handle)
-        content = read_bounded(handle, place.path, FILE_LIMIT)
-    return {
-        "content": base64.b64encode(content).decode("ascii"),
-        "mode": look.st_mode & 0o7777,
-        "uid": look.st_uid,
-        "gid": look.st_gid,
-    }
 
 
 def kind(place: Place) -> str:

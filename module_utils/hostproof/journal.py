@@ -7,11 +7,16 @@ change is made; a folder is one apply. A folder whose changes were put back move
 ``/var/lib/hostproof/reverted/``. The numbers and the times in the names give the order.
 
 An entry: ``kind`` is file, folder, value, mount or command; ``path``, of a command its name;
-``before`` is null where nothing was there, for a file {content (base64), mode, uid, gid}, for a
-value its text, for a mount {source, fstype, options}, for a command {state, look, undo}; ``after``
-is the sha256 of the new content, the new value, "source fstype options" of the new mount, or the
-state that the command is to bring, null where that cannot be told in advance. ``of``, of a value of
-a disk alone, is what the disk tells of itself: it may have another name when it is put back.
+``before`` is null where nothing was there, for a file {content (base64), mode, uid, gid, attributes
+(name to base64, not in schema 1)}, for a value its text, for a mount {source, fstype, options}, for
+a command {state, look, undo}; ``after`` is the sha256 of the new content, the new value, "source
+fstype options" of the new mount, or the state that the command is to bring, null where that cannot
+be told in advance. ``of``, of a value of a disk alone, is what the disk tells of itself: it may
+have another name when it is put back.
+
+Revert needs no new space on the file system of the journal. ``0001.original`` is a second name
+(hard link) of a file of root that is replaced or removed, where it lies on that file system: revert
+moves it back. An empty folder in reverted/ keeps the place for the folder of the apply.
 """
 
 import base64
@@ -22,16 +27,17 @@ import json
 import os
 import stat
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
-from . import command, disk_names, guarded
+from . import command, disk_names, file_attributes, guarded
 from .change import Change, CommandChange, FileChange, MountChange, MountState, encode
 from .errors import HostproofError
 from .writer import Writer
 
 ROOT = "/var/lib/hostproof"
-SCHEMA = 1
+SCHEMA = 2
+_READABLE = (1, SCHEMA)
 
 #: Who has the lock, beside it.
 _HOLDER = "holder.json"
@@ -39,15 +45,22 @@ _HOLDER = "holder.json"
 #: Bytes of an entry: the largest file that is changed, as base64, and what stands around it.
 _ENTRY_LIMIT = 2 * guarded.FILE_LIMIT
 
+_ENTRY, _ORIGINAL = ".json", ".original"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 class Entry(NamedTuple):
-    """One prior state, as its file in the journal holds it."""
+    """One prior state, as its file in the journal holds it.
+
+    ``original``, which is not in that file, is the path of the old file itself where it was kept.
+    """
 
     kind: str
     path: str
     before: Any
     after: Optional[str]
     of: Optional[str] = None
+    original: Optional[str] = None
 
 
 class Transaction(NamedTuple):
@@ -132,7 +145,12 @@ class Journal:
         }
         text = json.dumps(note, sort_keys=True) + "\n"
         path = os.path.join(self._root, _HOLDER)
-        self._writer.write_file(path, text.encode("ascii"), 0o600)
+        try:
+            self._writer.write_file(path, text.encode("ascii"), 0o600)
+        except OSError:
+            # On a full disk the note is left out, but no other process may stand there.
+            with suppress(OSError):
+                self._writer.remove_file(path)
 
     def _holder(self) -> str:
         """Who has the lock, in words."""
@@ -163,6 +181,7 @@ class Journal:
         if last >= name:
             # A clock that went back must not change the order in which states are put back.
             name = "{0}~-{1}".format(last.rsplit("-", 1)[0], control)
+        self._writer.make_folder(os.path.join(self._closed, name), 0o700)
         self._writer.make_folder(os.path.join(self._open, name), 0o700)
         return name
 
@@ -172,7 +191,9 @@ class Journal:
             self.record_folders(name, missing_folders(change.path))
             after = None if change.content is None else digest(encode(change.content))
             before = describe_file(change.path, change.owner)
-            self._keep(name, Entry("file", change.path, before, after))
+            number = self._keep(name, Entry("file", change.path, before, after))
+            if before is not None:
+                self._keep_original(name, number, change.path)
         elif isinstance(change, MountChange):
             old = None if change.before is None else dict(change.before._asdict())
             after = None if change.after is None else " ".join(change.after)
@@ -193,15 +214,38 @@ class Journal:
         for path in paths:
             self._keep(name, Entry("folder", path, None, None))
 
-    def _keep(self, name: str, entry: Entry) -> None:
+    def _keep(self, name: str, entry: Entry) -> int:
+        """The number of the entry."""
         folder = os.path.join(self._open, name)
-        number = len([name for name in os.listdir(folder) if name.endswith(".json")]) + 1
+        number = len([name for name in os.listdir(folder) if name.endswith(_ENTRY)]) + 1
         record = dict(entry._asdict(), schema=SCHEMA)
+        del record["original"]
         if entry.of is None:
             del record["of"]
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
-        path = os.path.join(folder, f"{number:04d}.json")
+        path = os.path.join(folder, f"{number:04d}{_ENTRY}")
         self._writer.write_file(path, text.encode("ascii"), 0o600)
+        return number
+
+    def _keep_original(self, name: str, number: int, path: str) -> None:
+        """Without it (another file system, one without links) revert writes the file anew."""
+        if guarded.actor(path) == os.geteuid():
+            with suppress(OSError):
+                self._writer.link(path, os.path.join(self._open, name, f"{number:04d}{_ORIGINAL}"))
+
+    def originals_of(self, device: int, inode: int) -> int:
+        """How many names of a file are here: an apply that was killed leaves them."""
+        count = 0
+        for name in self._names():
+            for path in self._originals(name):
+                look = os.lstat(path)
+                count += (look.st_dev, look.st_ino) == (device, inode)
+        return count
+
+    def _originals(self, name: str) -> List[str]:
+        folder = os.path.join(self._open, name)
+        found = [one for one in sorted(os.listdir(folder)) if one.endswith(_ORIGINAL)]
+        return [os.path.join(folder, one) for one in found]
 
     def transactions(self, control: Optional[str] = None) -> List[Transaction]:
         """What can be put back, newest first."""
@@ -210,7 +254,19 @@ class Journal:
 
     def close(self, name: str) -> None:
         """Note that everything in the folder was put back."""
-        self._writer.move(os.path.join(self._open, name), os.path.join(self._closed, name))
+        for original in self._originals(name):
+            self._writer.remove_file(original)
+        folder = os.path.join(self._open, name)
+        try:
+            self._writer.move(folder, os.path.join(self._closed, name))
+        except OSError as problem:
+            if problem.errno not in _FULL:
+                raise
+            # An older version kept no place for it. The newest state goes first: what is left after
+            # a crash is still right.
+            for file_name in sorted(os.listdir(folder), reverse=True):
+                self._writer.remove_file(os.path.join(folder, file_name))
+            self._writer.remove_folder(folder)
 
     def _names(self) -> List[str]:
         self._check_root()
@@ -225,8 +281,8 @@ class Journal:
         folder = os.path.join(self._open, name)
         entries: List[Entry] = []
         for file_name in sorted(os.listdir(folder)):
-            if not file_name.endswith(".json"):
-                continue  # the unfinished file of a write that was killed: nothing was changed yet
+            if not file_name.endswith(_ENTRY):
+                continue  # an original, or the unfinished file of a write that was killed
             path = os.path.join(folder, file_name)
             try:
                 found = guarded.as_owner(path, _read_entry, follow=False)
@@ -235,6 +291,9 @@ class Journal:
                 raise HostproofError(
                     f"change journal {path}: {problem}; nothing was put back, look at it by hand"
                 ) from problem
+            original = path[: -len(_ENTRY)] + _ORIGINAL
+            if os.path.lexists(original):
+                entry = entry._replace(original=original)
             places = disk_names.paths_of(entry.path, entry.of)
             entries += [entry._replace(path=place) for place in places]
         return Transaction(name, name.rsplit("-", 1)[-1], entries)
@@ -275,8 +334,10 @@ def _entry_of(record: Any) -> Entry:
     if not isinstance(record, dict):
         raise ValueError("no entry")
     fields = dict(record)
-    if fields.pop("schema") != SCHEMA:
+    if fields.pop("schema") not in _READABLE:
         raise ValueError("written by another version of Hostproof")
+    if "original" in fields:
+        raise ValueError("no entry")
     entry = Entry(**fields)
     before = entry.before
     if entry.kind == "command":
@@ -292,6 +353,8 @@ def _entry_of(record: Any) -> Entry:
         base64.b64decode(before["content"], validate=True)
         if not all(isinstance(before[name], int) for name in ("mode", "uid", "gid")):
             raise ValueError("no owner and mode")
+        for value in before.get("attributes", {}).values():
+            base64.b64decode(value, validate=True)
     if entry.kind == "mount" and not _is_mount(before):
         raise ValueError("no old mount")
     return entry
@@ -311,8 +374,8 @@ def _is_mount(before: Any) -> bool:
 
 
 def describe_file(path: str, owner: Optional[int] = None) -> Optional[Dict[str, Any]]:
-    """Content and owner of a file, or None if there is none (guarded.py says who looks)."""
-    found = guarded.as_owner(path, guarded.describe, owner)
+    """A file as file_attributes.py describes it, or None if there is none."""
+    found = guarded.as_owner(path, file_attributes.describe, owner)
     return None if found is None else dict(found)
 
 

@@ -6,12 +6,13 @@ side of, and leaves the host as it was or as it should be, never between."""
 import errno
 import os
 import signal
+import stat
 import subprocess
 import time
 from functools import partial
-from typing import List, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from . import command, guarded
+from . import command, file_attributes, guarded
 from .errors import HostproofError
 
 #: The unfinished file of a write that was killed; it ends so that no .conf reader takes it.
@@ -53,12 +54,33 @@ class Writer:
         mode: int,
         uid: Optional[int] = None,
         gid: Optional[int] = None,
+        attributes: Optional[Dict[str, str]] = None,
     ) -> None:
         """Replace the file as a whole. A link is written through: its target is what counts.
 
-        Whoever owns the folders on the way does it (guarded.py).
+        ``attributes`` are the extended attributes that it gets (file_attributes.py); None for those
+        of the file that is replaced. Whoever owns the folders on the way does it (guarded.py).
         """
-        guarded.as_owner(path, partial(_write_file, content, mode, uid, gid))
+        new = _New(content, mode, uid, gid, attributes)
+        guarded.as_owner(path, partial(_write_file, new))
+
+    def link(self, path: str, other: str) -> None:
+        """Give the file a second name on the same file system."""
+        guarded.as_owner(path, partial(_link, other))
+
+    def put_original(self, original: str, path: str, before: Dict[str, Any]) -> bool:
+        """Move the original of a replaced or removed file back, which needs no space.
+
+        False, with nothing changed, where it is not as described or cannot be moved there.
+        """
+        try:
+            found = guarded.as_owner(original, file_attributes.describe, follow=False)
+            if not file_attributes.is_as(found, before):
+                return False
+            guarded.as_owner(path, partial(_put_original, original))
+        except OSError:
+            return False
+        return True
 
     def remove_file(self, path: str) -> None:
         guarded.as_owner(path, _remove_file, follow=False)
@@ -172,25 +194,76 @@ def _remove_folder(place: guarded.Place) -> None:
     _sync(place)
 
 
-def _write_file(
-    content: bytes, mode: int, uid: Optional[int], gid: Optional[int], place: guarded.Place
-) -> None:
+class _New(NamedTuple):
+    """A file to write, as Writer.write_file takes it."""
+
+    content: bytes
+    mode: int
+    uid: Optional[int]
+    gid: Optional[int]
+    attributes: Optional[Dict[str, str]]
+
+
+def _write_file(new: _New, place: guarded.Place) -> None:
     if place.missing:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.missing[0])
     unfinished = place.name + UNFINISHED
     _remove_if_there(unfinished, place.folder)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    try:
+        _write_unfinished(new, unfinished, place)
+        os.rename(unfinished, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+    except (OSError, HostproofError):
+        # On a full disk it would keep the space that the next file needs.
+        _remove_if_there(unfinished, place.folder)
+        raise
+    _sync(place)
+
+
+def _write_unfinished(new: _New, unfinished: str, place: guarded.Place) -> None:
+    """Everything is set before the file has its name. Until the end only its owner has access."""
+    attributes = new.attributes
+    if attributes is None and place.found is not None:
+        with guarded.open_file(place) as old:
+            attributes = file_attributes.read(old)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     handle = os.open(unfinished, flags, 0o600, dir_fd=place.folder)
-    with os.fdopen(handle, "wb") as stream:
+    with os.fdopen(handle, "w+b") as stream:
         # Whose it is comes first: what cannot be given to its owner is not for others to read.
-        if uid is not None and gid is not None:
-            _give(stream.fileno(), uid, gid)
-        stream.write(content)
-        os.fchmod(stream.fileno(), mode)
-        _copy_security_label(place, stream.fileno())
+        if new.uid is not None and new.gid is not None:
+            _give(handle, new.uid, new.gid)
+        stream.write(new.content)
         stream.flush()
-        os.fsync(stream.fileno())
-    os.rename(unfinished, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+        # A new owner or new content takes capabilities away, so attributes come after them. The
+        # access list contains the mode, so the mode is set last.
+        if attributes is not None:
+            file_attributes.give(handle, attributes, place.path)
+        os.fchmod(handle, new.mode)
+        _check_mode(handle, new, place.path)
+        if attributes is not None:
+            file_attributes.check(handle, attributes, place.path)
+        os.fsync(handle)
+
+
+def _check_mode(handle: int, new: _New, path: str) -> None:
+    """The kernel drops setgid where the account is not in the group, and FAT has no modes."""
+    found = stat.S_IMODE(os.fstat(handle).st_mode)
+    if found != new.mode:
+        raise HostproofError(
+            f"{path}: {guarded.name_of(os.geteuid())} cannot make a file of mode {new.mode:04o} "
+            f"there, it gets {found:04o}; change the file by hand"
+        )
+
+
+def _link(other: str, place: guarded.Place) -> None:
+    os.link(place.name, other, src_dir_fd=place.folder, follow_symlinks=False)
+    _sync_folder(os.path.dirname(other))
+
+
+def _put_original(original: str, place: guarded.Place) -> None:
+    if place.missing:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.missing[0])
+    _remove_if_there(place.name + UNFINISHED, place.folder)
+    os.rename(original, place.name, dst_dir_fd=place.folder)
     _sync(place)
 
 
@@ -245,14 +318,3 @@ def _sync_folder(path: str, folder: Optional[int] = None) -> None:
         os.sync()
     finally:
         os.close(handle)
-
-
-def _copy_security_label(place: guarded.Place, descriptor: int) -> None:
-    """Give the new file the SELinux label of the one that it replaces, where there is one."""
-    if place.found is None:
-        return
-    try:
-        with guarded.open_file(place) as old:
-            os.setxattr(descriptor, "security.selinux", os.getxattr(old, "security.selinux"))
-    except (OSError, AttributeError):
-        pass

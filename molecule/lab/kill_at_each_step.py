@@ -36,6 +36,7 @@ STEPS = (
     "fchmod",
     "fchown",
     "fsync",
+    "link",
     "mkdir",
     "open",
     "rename",
