@@ -1,0 +1,161 @@
+"""Accounts that want more of a file when root replaces it and puts it back.
+
+Owner, mode, access list, default access list of the folder and attributes are random. An attack
+succeeds if an account may read or write the file when it could not before, if one that could may
+not any more, if it opens the unfinished file, or if anything but the content differs after apply
+or anything at all after revert. The kernel answers: each account opens the files.
+"""
+
+import os
+import shutil
+import stat
+import struct
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import family
+import sandbox
+from family import CONTAINED, REFUSED, WON, Outcome
+from sandbox import BASE, MALLORY, ORACLE
+
+sandbox.enter()
+
+from hostproof import apply  # noqa: E402
+from hostproof.change import FileChange, Plan  # noqa: E402
+from hostproof.errors import HostproofError  # noqa: E402
+from hostproof.journal import Journal  # noqa: E402
+from hostproof.writer import Writer  # noqa: E402
+
+SHARE = 4
+
+ETC = BASE / "etc"
+TARGET = ETC / "target.conf"
+UNFINISHED = ETC / "target.conf.hostproof-unfinished"
+OPENED = BASE / "opened"
+OLD, NEW = "old = 1\n", "new = 1\n"
+NOBODY = 65534
+ACCOUNTS = (MALLORY, ORACLE, NOBODY)
+NO_ID = 2**32 - 1
+
+
+def access_list(rng: Random) -> bytes:
+    """Valid ones only: the kernel refuses others (acl(5))."""
+    users = sorted(rng.sample(ACCOUNTS, rng.randint(0, 3)))
+    groups = sorted(rng.sample(sorted(sandbox.GIDS.values()), rng.randint(0, 2)))
+
+    def some() -> int:
+        return rng.randint(0, 7)
+
+    entries = [(0x01, some(), NO_ID), *((0x02, some(), one) for one in users)]
+    entries += [(0x04, some(), NO_ID), *((0x08, some(), one) for one in groups)]
+    entries += [(0x10, some(), NO_ID)] if users or groups else []
+    entries += [(0x20, some(), NO_ID)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *one) for one in entries)
+
+
+def prepare(rng: Random) -> dict[str, Any]:
+    for path in (ETC, sandbox.JOURNAL):
+        shutil.rmtree(path, ignore_errors=True)
+    sandbox.folder(ETC, 0)
+    given: dict[str, Any] = {
+        "owner": (rng.choice((0, MALLORY, ORACLE)), rng.choice((0, *sandbox.GIDS.values()))),
+        "mode": rng.choice((0o600, 0o640, 0o644, 0o604, 0o660, rng.randrange(0o10000))),
+    }
+    TARGET.write_text(OLD)
+    os.chown(TARGET, *given["owner"])
+    if rng.random() < 0.6:
+        given["access list"] = access_list(rng)
+        os.setxattr(TARGET, "system.posix_acl_access", given["access list"])
+    else:
+        TARGET.chmod(given["mode"])
+    for number in range(rng.choice((0, 0, 1, 3))):
+        name = f"{rng.choice(('user', 'trusted'))}.note{number}"
+        given[name] = rng.randbytes(rng.randint(0, 40))
+        os.setxattr(TARGET, name, given[name])
+    if rng.random() < 0.3:
+        given["capability"] = struct.pack("<5I", 0x02000001, rng.getrandbits(20), 0, 0, 0)
+        os.setxattr(TARGET, "security.capability", given["capability"])
+    if rng.random() < 0.5:
+        given["default access list"] = access_list(rng)
+        os.setxattr(ETC, "system.posix_acl_default", given["default access list"])
+    return given
+
+
+def all_of_it() -> tuple[Any, ...]:
+    look = TARGET.lstat()
+    attributes = {name: os.getxattr(TARGET, name) for name in os.listxattr(TARGET)}
+    return stat.filemode(look.st_mode), look.st_uid, look.st_gid, look.st_nlink, attributes
+
+
+def rights() -> list[tuple[int, int, bool]]:
+    """Account, how it opens the file, and whether the kernel lets it."""
+    found = []
+    for uid in ACCOUNTS:
+        pid = os.fork()
+        if pid == 0:
+            become(uid)
+            os._exit(sum(1 << flag for flag in (os.O_RDONLY, os.O_WRONLY) if opens(flag)))
+        answer = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        found += [(uid, flag, bool(answer & 1 << flag)) for flag in (os.O_RDONLY, os.O_WRONLY)]
+    return found
+
+
+def become(uid: int) -> None:
+    os.setgroups([])
+    os.setgid(sandbox.GIDS.get(uid, NOBODY))
+    os.setuid(uid)
+
+
+def opens(flag: int) -> bool:
+    try:
+        os.close(os.open(TARGET, flag))
+    except PermissionError:
+        return False
+    return True
+
+
+def peek() -> None:
+    """Mallory opens the unfinished file, which is not for her before it has its name."""
+    os.close(os.open(UNFINISHED, os.O_RDONLY))
+    os.close(os.open(OPENED / "it", os.O_CREAT | os.O_WRONLY))
+
+
+def strike(rng: Random, given: dict[str, Any]) -> Outcome:
+    before, may = all_of_it(), rights()
+    sandbox.folder(OPENED, MALLORY)
+    removed = rng.random() < 0.2
+    writer = Writer()
+    journal = Journal(writer, str(sandbox.JOURNAL))
+    plan = Plan([FileChange(str(TARGET), None if removed else NEW, OLD)], [], [], [])
+    result, wrong = CONTAINED, []
+    # Who may read the file anyway may also read what is to take its place.
+    may_read = {(uid, flag): yes for uid, flag, yes in may}[MALLORY, os.O_RDONLY]
+    try:
+        with sandbox.attacker(peek):
+            apply.refuse(plan, "control", journal)
+            apply.apply_plan(plan, "control", journal, writer)
+            if not removed and (all_of_it() != before or rights() != may):
+                wrong.append("not as before after apply")
+            apply.revert(journal.transactions(), journal, writer)
+    except HostproofError as problem:
+        result = REFUSED
+        given["refused"] = str(problem)
+    if all_of_it() != before or rights() != may or TARGET.read_text() != OLD:
+        wrong.append("not as before in the end")
+    if (OPENED / "it").exists() and not may_read:
+        wrong.append("the unfinished file was opened")
+    (OPENED / "it").unlink(missing_ok=True)
+    return Outcome(
+        "removed file" if removed else "replaced file", WON if wrong else result, (wrong, given)
+    )
+
+
+def attempts(rng: Random, number: int) -> Iterator[Outcome]:
+    for _ in range(number):
+        given = prepare(rng)
+        yield strike(rng, given)
+
+
+if __name__ == "__main__":
+    family.main(attempts)
