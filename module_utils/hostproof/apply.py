@@ -8,6 +8,7 @@ error is raised.
 """
 
 import base64
+import errno
 import os
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
@@ -460,14 +461,26 @@ def _restore_file(entry: Entry, writer: Writer) -> None:
     elif file_attributes.is_as(describe_file(entry.path), before):
         writer.remove_unfinished(entry.path)
     elif entry.original is None or not writer.put_original(entry.original, entry.path, before):
-        content = base64.b64decode(before["content"])
-        attributes = before.get("attributes")
-        writer.write_file(
-            entry.path, content, before["mode"], before["uid"], before["gid"], attributes
-        )
+        _write_before(entry, writer)
     found = describe_file(entry.path)
     if (found is not None) if before is None else not file_attributes.is_as(found, before):
         raise NotGranted(f"{entry.path} could not be put back")
+
+
+def _write_before(entry: Entry, writer: Writer) -> None:
+    """On another file system than the journal's, or as another account, this needs space."""
+    before = entry.before
+    content = base64.b64decode(before["content"])
+    given = before["mode"], before["uid"], before["gid"], before.get("attributes")
+    try:
+        writer.write_file(entry.path, content, *given)
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NotGranted(
+            f"{entry.path}: its file system is full; free {len(content) // 1024 + 64} KiB and one "
+            "file there, then run revert again"
+        ) from problem
 
 
 def _restore_value(entry: Entry, writer: Writer) -> None:

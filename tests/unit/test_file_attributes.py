@@ -296,6 +296,28 @@ def test_an_original_that_somebody_changed_is_not_put_back(machine):
     assert machine.target.read_text() == OLD
 
 
+def test_a_full_disk_of_the_file_itself_is_told_and_costs_nothing(machine, monkeypatch):
+    """Where the file is not on the journal's disk there is no original to move back."""
+    machine.apply()
+    (original,) = Path(machine.journal._open).glob("*/0001.original")
+    original.unlink()
+    fsync = os.fsync
+
+    def full(_handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(
+        apply.NotGranted, match="one.conf: its file system is full; free 64 KiB and one file there"
+    ):
+        apply.put_back(machine.journal.transactions()[0], Writer())
+    assert machine.target.read_text() == NEW
+    assert not list(machine.target.parent.glob("*unfinished"))
+    monkeypatch.setattr(os, "fsync", fsync)
+    machine.revert()
+    assert machine.target.read_text() == OLD
+
+
 def test_journal_of_an_older_version_is_put_back(machine):
     machine.apply()
     (entry,) = Path(machine.journal._open).glob("*/0001.json")
