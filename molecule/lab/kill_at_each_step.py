@@ -118,6 +118,7 @@ class Story:
         self._plan = planner(name)(control.read(LiveHost(), policy), policy)
         apply.refuse(self._plan, name)
         changes = self._plan.changes + self._plan.at_boot
+        self._contents = {}
         self._values = [one.path for one in changes if isinstance(one, ValueChange)]
         self._mounts = [one.path for one in changes if isinstance(one, MountChange)]
 
@@ -140,8 +141,7 @@ class Story:
         for folder, _names, files in os.walk("/etc"):
             for path in [folder] + [os.path.join(folder, name) for name in files]:
                 found = os.lstat(path)
-                content = Path(path).read_bytes() if stat.S_ISREG(found.st_mode) else b""
-                seen[path] = (found.st_mode, found.st_uid, found.st_gid, content)
+                seen[path] = (found.st_mode, found.st_uid, found.st_gid, self._content(path, found))
         for path in self._values:
             seen[path] = Path(path).read_text()
         for path, mounted in mounting.mounted_now().items():
@@ -150,6 +150,17 @@ class Story:
             for folder in [Path(path)] + list(Path(path).parents):
                 seen["folder " + str(folder)] = folder.is_dir()
         return seen
+
+    def _content(self, path, found):
+        """What the file holds. It is read again only where the kernel says that it changed: to read
+        all of /etc at each step costs more than the step."""
+        if not stat.S_ISREG(found.st_mode):
+            return b""
+        version = (found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
+        known = self._contents.get(path)
+        if known is None or known[0] != version:
+            self._contents[path] = known = (version, Path(path).read_bytes())
+        return known[1]
 
 
 def in_child(action, kill_before=None, kernel=False):

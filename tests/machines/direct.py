@@ -26,8 +26,9 @@ from hostproof_controller import policies  # noqa: E402 - found by the path abov
 TOOLS = "/opt/hostproof-tests"
 LIBRARY = "lib"
 #: Not by PYTHONPATH, which a machine's Python may not listen to.
+PATH = f"import sys; sys.path.insert(0, '{TOOLS}/{LIBRARY}')"
 RUN = (
-    f"import runpy, sys; sys.path.insert(0, '{TOOLS}/{LIBRARY}'); "
+    f"{PATH}; import runpy; "
     "(lambda name: runpy.run_module('ansible.modules.' + name, run_name='__main__'))"
 )
 

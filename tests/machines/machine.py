@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +19,9 @@ from .direct import TOOLS
 from .needs import ROOT
 
 Finding = dict[str, Any]
+
+#: Seconds for one module.
+MODULE_SECONDS = 300
 
 #: Everything that persists a setting, with owner and mode, and then content. Times do not count.
 ATTRIBUTES = "cd / && find etc -xdev -printf '%p\\t%y %#m %U:%G %l\\n'"
@@ -105,11 +109,15 @@ class Machine:
     control: str
     #: The machine's Python.
     python = "python3"
+    #: Whether modules run in forks of one process there (tests/machines/preloaded.py), which is for
+    #: a machine that is emulated. Plays always start a Python of their own.
+    preloads = False
 
     def __init__(self, command: Callable[[str], list[str]], inventory: Path) -> None:
         self._command = command
         self._inventory = inventory
         self._has_modules = False
+        self._preloaded: subprocess.Popen[bytes] | None = None
 
     def run(self, command: str, *, timeout: float = 300) -> str:
         """What a command prints; the test fails if the command does."""
@@ -132,16 +140,45 @@ class Machine:
         if not self._has_modules:
             self.unpack(direct.archive())
             self._has_modules = True
-        code = f"{direct.RUN}({name!r})"
-        done = subprocess.run(
-            self._command(f"{self.python} -c {shlex.quote(code)}"),
-            input=direct.request(**arguments),
-            capture_output=True,
-            timeout=300,
-        )
-        print(name, done.stdout.decode(), done.stderr.decode())
-        answer: dict[str, Any] = json.loads(done.stdout)
+        request = direct.request(**arguments)
+        out, err = (self._forked if self.preloads else self._started)(name, request)
+        print(name, out, err)
+        answer: dict[str, Any] = json.loads(out)
         return answer
+
+    def _started(self, name: str, request: bytes) -> tuple[str, str]:
+        """Run a module by a Python of its own; what it printed."""
+        code = f"{direct.RUN}({name!r})"
+        command = self._command(f"{self.python} -c {shlex.quote(code)}")
+        done = subprocess.run(command, input=request, capture_output=True, timeout=MODULE_SECONDS)
+        return done.stdout.decode(), done.stderr.decode()
+
+    def _forked(self, name: str, request: bytes) -> tuple[str, str]:
+        """Run a module by a fork of the machine's preloaded Python; what it printed."""
+        if self._preloaded is None or self._preloaded.poll() is not None:
+            # None runs yet, or it ended with the machine's last boot.
+            self.send(Path(direct.__file__).with_name("preloaded.py"))
+            code = f"{direct.PATH}; import runpy; runpy.run_path({TOOLS + '/preloaded.py'!r}, "
+            code += "run_name='__main__')"
+            self._preloaded = subprocess.Popen(
+                self._command(f"{self.python} -c {shlex.quote(code)}"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        process = self._preloaded
+        assert process.stdin and process.stdout
+        too_late = threading.Timer(MODULE_SECONDS, process.kill)
+        too_late.start()
+        try:
+            line = json.dumps({"module": name, "input": request.decode()})
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        finally:
+            too_late.cancel()
+        assert answer, f"the preloaded Python ended while it ran {name}"
+        told = json.loads(answer)
+        return told["out"], told["err"]
 
     def verify(self, **variables: Any) -> Run:
         """What the module judges with the control's policy, changed by these variables."""

@@ -2,7 +2,8 @@
 
 ``python tests/machines/vm.py start|stop|wait`` is what the molecule scenario calls. One machine
 a checkout: its folder is ``.cache/machines/lab`` with ``vm.json``, which inventories/lab reads.
-The image stays clean, because the machine writes to an overlay on it.
+The image stays clean, because the machine writes to an overlay on it. The first start boots the
+machine and keeps a snapshot; later starts restore that (tests/machines/snapshot.py).
 """
 
 import argparse
@@ -24,7 +25,10 @@ from pathlib import Path
 if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from machines import images
+import shared_cache
+
+from machines import images, snapshot
+from machines.monitor import SOCKET, MonitorError, connected
 from machines.needs import ROOT, finish, install, say
 
 PURPOSE = "the lab"
@@ -33,6 +37,7 @@ FOLDER = ROOT / ".cache" / "machines" / "lab"
 STATE = FOLDER / "vm.json"
 PID_FILE = FOLDER / "qemu.pid"
 CONSOLE = FOLDER / "console.log"
+KEY = FOLDER / "key"
 
 #: Two processors boot it in about 25 s without acceleration, in two minutes where others use
 #: them too; with twenty others, 250 s were seen.
@@ -40,11 +45,14 @@ BOOT_SECONDS = 600
 #: A boot takes a minute where nothing accelerates it. After this time its kernel waits for an
 #: interrupt that an emulated device lost when the machine was reset: seen, with two processors.
 STUCK_SECONDS = 240
-#: Where QEMU takes orders, beside the disk.
-MONITOR = "monitor"
+#: Seconds that a restored machine may take to answer. It needs two.
+RESTORE_SECONDS = 120
 
-#: A machine that nobody stopped (its run was killed, its checkout removed) ends by itself.
+#: A machine that nobody stopped ends by itself.
 LIFETIME_SECONDS = 2 * 3600
+#: The process with which the machine ends, also if it is killed: what tests/run_lab sets.
+OWNER = "HOSTPROOF_MACHINE_OWNER"
+BOUND = Path(__file__).with_name("bound.py")
 
 #: Two memory nodes, so that the split of the pool over nodes is real.
 NODE_MEGABYTES = 1536
@@ -104,6 +112,16 @@ def accelerator() -> str:
     """
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
+    # Until the host boots again it stays as it is.
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    noted = shared_cache.folder() / f"accelerator-{boot}"
+    if not noted.exists():
+        noted.write_text(compare_accelerators())
+    return noted.read_text() or "tcg"
+
+
+def compare_accelerators() -> str:
+    """The accelerator that runs a guest that does nothing at all faster."""
     turns = [(probe("kvm"), probe("tcg")) for _ in range(2)]
     kvm, tcg = (min(times) for times in zip(*turns, strict=True))
     return "kvm" if kvm <= PROBE_RATIO * tcg and kvm < PROBE_SECONDS else "tcg"
@@ -125,11 +143,60 @@ def probe(accel: str) -> float:
     return time.monotonic() - began if done.returncode == PROBE_ANSWER else math.inf
 
 
+#: Runs in a restored machine: its clocks stand where they stood when the snapshot was made, the
+#: one of the hardware too, which the next boot reads.
+SET_CLOCKS = """
+import fcntl, struct, time
+now = {now}
+time.clock_settime(time.CLOCK_REALTIME, now)
+told = time.gmtime(now)
+day = (told.tm_mday, told.tm_mon - 1, told.tm_year - 1900)
+fields = (told.tm_sec, told.tm_min, told.tm_hour, *day, 0, 0, 0)
+with open("/dev/rtc0", "wb", buffering=0) as clock:
+    # RTC_SET_TIME of a struct rtc_time.
+    fcntl.ioctl(clock, 0x4024700A, struct.pack("9i", *fields))
+"""
+
+
 def start() -> None:
-    """Start a fresh machine in place of an older one, and wait until it has booted."""
+    """Start a fresh machine in place of an older one: from its snapshot, or by a boot."""
     image = prepare_host()
     accel = accelerator()
     began = time.monotonic()
+    kept = snapshot.place(image, arguments(image, accel))
+    if snapshot.exists(kept):
+        try:
+            restore(image, accel, kept)
+            say(f"  restored with {accel} in {time.monotonic() - began:.0f} s")
+            return
+        except (RuntimeError, subprocess.SubprocessError) as problem:
+            say(f"  {problem}\n  the snapshot is removed, and the machine boots")
+            shutil.rmtree(kept, ignore_errors=True)
+    accel = start_by_boot(image, accel)
+    say(f"  booted with {accel} in {time.monotonic() - began:.0f} s")
+    try:
+        snapshot.save(FOLDER, snapshot.place(image, arguments(image, accel)))
+    except (MonitorError, OSError) as problem:
+        say(f"  no snapshot was kept: {problem}")
+
+
+def restore(image: Path, accel: str, kept: Path) -> None:
+    """Start QEMU on the snapshot and set the machine's clocks."""
+    make_folder()
+    launch(image, accel, snapshot.restored_into(kept, FOLDER))
+    snapshot.resume(FOLDER)
+    until = time.monotonic() + RESTORE_SECONDS
+    while not greets():
+        if time.monotonic() > until or running() is None:
+            raise NotBooted(f"the restored machine does not answer:\n{tail(CONSOLE)}")
+        time.sleep(0.2)
+    done = run(f"python3 -c {shlex.quote(SET_CLOCKS.format(now=int(time.time())))}", timeout=120)
+    if done.returncode:
+        raise NotBooted(f"its clocks cannot be set: {done.stderr}")
+
+
+def start_by_boot(image: Path, accel: str) -> str:
+    """Boot a fresh machine; the accelerator that it runs with."""
     boot(image, accel)
     try:
         wait()
@@ -140,21 +207,28 @@ def start() -> None:
         say(f"  {problem}\n  trying once more with {accel}")
         boot(image, accel)
         wait()
-    say(f"  booted with {accel} in {time.monotonic() - began:.0f} s")
+    return accel
 
 
 def boot(image: Path, accel: str) -> None:
-    """Start QEMU on a fresh overlay and key, and write vm.json."""
+    """Start QEMU on a fresh overlay and key."""
+    make_folder()
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(KEY)], check=True)
+    snapshot.overlay(FOLDER / snapshot.DISK, image / "disk.img", "raw")
+    launch(image, accel, [])
+
+
+def make_folder() -> None:
+    """End a machine that still runs, and make the folder anew."""
     stop()
     FOLDER.mkdir(parents=True, mode=0o700)
-    key = FOLDER / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    overlay = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw"]
-    overlay += ["-b", str(image / "disk.img"), str(FOLDER / "disk.qcow2")]
-    subprocess.run(overlay, check=True)
+
+
+def write_state(port: int) -> None:
+    """Write vm.json, from which ssh, Ansible and testinfra learn how to log in."""
     connections = Path.home() / ".ansible" / "cp"
     connections.mkdir(parents=True, mode=0o700, exist_ok=True)
-    arguments = (
+    options = (
         "-oStrictHostKeyChecking=no -oUserKnownHostsFile=/dev/null -oLogLevel=ERROR",
         "-oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15",
         # One connection for Ansible and for testinfra: a handshake costs a second here.
@@ -163,40 +237,47 @@ def boot(image: Path, accel: str) -> None:
     )
     state = {
         "address": "127.0.0.1",
-        "port": launch(image, accel, key),
+        "port": port,
         "user": "root",
-        "key": str(key),
-        "ssh_arguments": " ".join(arguments),
+        "key": str(KEY),
+        "ssh_arguments": " ".join(options),
     }
     STATE.write_text(json.dumps(state, indent=2) + "\n")
 
 
-def launch(image: Path, accel: str, key: Path) -> int:
-    """Start QEMU on a free port of the loopback; the port."""
-    # systemd makes root's authorized_keys of this credential.
-    public = b64encode(key.with_suffix(".pub").read_bytes()).decode()
-    command = ["timeout", "--signal=KILL", str(LIFETIME_SECONDS), "qemu-system-x86_64"]
+def arguments(image: Path, accel: str) -> list[str]:
+    """What QEMU is told of every machine of this image. A snapshot fits these and no others."""
     # No screen, no drives beside the disk: see UNUSED_DRIVERS.
-    command += ["-nodefaults", "-vga", "none"]
+    command = ["-nodefaults", "-vga", "none"]
     # Half a gigabyte of translated code is plenty; without a size it takes a gigabyte more.
     options = {"kvm": "kvm", "tcg": "tcg,tb-size=512"}[accel]
     command += ["-accel", options, "-smp", "2,sockets=2", "-m", str(2 * NODE_MEGABYTES)]
     for node in (0, 1):
         command += ["-object", f"memory-backend-ram,id=memory{node},size={NODE_MEGABYTES}M"]
         command += ["-numa", f"node,nodeid={node},memdev=memory{node},cpus={node}"]
-    command += ["-kernel", str(image / "vmlinuz"), "-initrd", str(image / "initrd")]
+    command += ["-kernel", str(images.kernel(image)), "-initrd", str(image / "initrd")]
     # Nothing that systemd starts has failed only because the host was busy with other work.
     patience = f"systemd.default_timeout_start_sec={BOOT_SECONDS}"
     # udev's default is ten times that: to start a process costs more than what it has to do.
     lean = f"udev.children_max=2 module_blacklist={','.join(UNUSED_DRIVERS)}"
     command += ["-append", f"root=/dev/vda rw console=ttyS0 {lean} {patience}"]
     # Relative to its folder: a comma in a checkout's path would end the option.
-    disk = "file=disk.qcow2,if=virtio,format=qcow2,cache=unsafe"
+    disk = f"file={snapshot.DISK},if=virtio,format=qcow2,cache=unsafe"
+    command += ["-drive", disk, "-qmp", f"unix:{SOCKET},server=on,wait=off"]
+    command += ["-display", "none", "-serial", f"file:{CONSOLE.name}"]
+    return [*command, "-device", "{},mac={},netdev=net0".format(*LOGIN_CARD), *cables()]
+
+
+def launch(image: Path, accel: str, more: list[str]) -> None:
+    """Start QEMU with ``more`` arguments on a free port of the loopback, and write vm.json."""
+    bound = [sys.executable, str(BOUND), "--seconds", str(LIFETIME_SECONDS)]
+    owner = os.environ.get(OWNER) or molecule_test()
+    bound += ["--owner", owner] if owner else []
+    # systemd makes root's authorized_keys of this credential.
+    public = b64encode(KEY.with_suffix(".pub").read_bytes()).decode()
     credential = f"io.systemd.credential.binary:ssh.authorized_keys.root={public}"
-    command += ["-drive", disk, "-smbios", f"type=11,value={credential}"]
-    command += ["-qmp", f"unix:{MONITOR},server=on,wait=off"]
-    command += ["-display", "none", "-serial", f"file:{CONSOLE.name}", "-pidfile", str(PID_FILE)]
-    command += ["-device", "{},mac={},netdev=net0".format(*LOGIN_CARD), *cables()]
+    command = [*bound, "qemu-system-x86_64", *arguments(image, accel), *more]
+    command += ["-smbios", f"type=11,value={credential}", "-pidfile", str(PID_FILE)]
     for _attempt in range(5):
         port = free_port()
         network = f"user,id=net0,hostfwd=tcp:127.0.0.1:{port}-:22"
@@ -211,12 +292,28 @@ def launch(image: Path, accel: str, key: Path) -> int:
             )
         while process.poll() is None:
             if listens(port):
-                return port
-            time.sleep(0.2)
+                write_state(port)
+                return
+            time.sleep(0.1)
         # Somebody may have taken the port meanwhile; anything else will fail again.
         if "hostfwd" not in (FOLDER / "qemu.log").read_text():
             break
     raise RuntimeError(f"QEMU ended at once: {(FOLDER / 'qemu.log').read_text().strip()}")
+
+
+def molecule_test() -> str | None:
+    """The process ID of the ``molecule test`` that this is part of, if that ends the machine too.
+
+    ``molecule create`` and ``molecule converge`` leave a machine to work with.
+    """
+    pid = str(os.getppid())
+    while pid not in ("0", "1"):
+        words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+        names = [Path(word).name for word in words[:2]]
+        if "molecule" in names and "test" in words and "--destroy=never" not in words:
+            return pid
+        pid = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+    return None
 
 
 def cables() -> list[str]:
@@ -270,6 +367,10 @@ def wait(*, previous_boot: str = "") -> None:
             say(f"the machine did not boot within {STUCK_SECONDS} s: it is reset, once")
             reset()
             stuck = math.inf
+        # QEMU accepts a connection before the machine listens; an ssh that comes too early hangs.
+        if not greets():
+            time.sleep(0.5)
+            continue
         forget_connection()
         with contextlib.suppress(subprocess.TimeoutExpired):
             question = "cat /proc/sys/kernel/random/boot_id; systemctl is-system-running --wait"
@@ -281,22 +382,20 @@ def wait(*, previous_boot: str = "") -> None:
     raise NotBooted(f"no ssh after {BOOT_SECONDS} s:\n{tail(CONSOLE)}")
 
 
+def greets() -> bool:
+    """Whether the machine's ssh server answers."""
+    port = json.loads(STATE.read_text())["port"]
+    with contextlib.suppress(OSError), socket.socket() as probe:
+        probe.settimeout(1)
+        probe.connect(("127.0.0.1", port))
+        return probe.recv(4) == b"SSH-"
+    return False
+
+
 def reset() -> None:
     """Press the machine's reset button."""
-    folder = os.open(FOLDER, os.O_PATH | os.O_DIRECTORY)
-    try:
-        with socket.socket(socket.AF_UNIX) as monitor:
-            monitor.settimeout(30)
-            # The path of a socket may have 107 bytes; that of a checkout may have more.
-            monitor.connect(f"/proc/self/fd/{folder}/{MONITOR}")
-            stream = monitor.makefile("rwb")
-            stream.readline()
-            for order in ("qmp_capabilities", "system_reset"):
-                stream.write(json.dumps({"execute": order}).encode() + b"\n")
-                stream.flush()
-                stream.readline()
-    finally:
-        os.close(folder)
+    with connected(FOLDER) as monitor:
+        monitor.order("system_reset")
 
 
 def boot_id() -> str:
@@ -325,6 +424,15 @@ def running() -> int | None:
         return None
     # After a restart of the host the number can belong to somebody else.
     return pid if str(PID_FILE) in arguments else None
+
+
+def cpu_seconds() -> float:
+    """The CPU time that this folder's QEMU has used."""
+    pid = running()
+    if pid is None:
+        return 0.0
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def stop() -> None:

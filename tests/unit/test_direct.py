@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from machines import direct  # noqa: E402
 
+PRELOADED = Path(direct.__file__).with_name("preloaded.py")
+
 # How the tests themselves run modules.
 pytestmark = pytest.mark.one_core
 
@@ -30,6 +32,50 @@ def test_a_policy_is_the_defaults_then_the_inventory_then_the_step(inventory):
     assert (made["maxpout"], made["minpout"]) == (513, 128)
     assert made["profile"] == direct.policies.controls()["io_pacing"].defaults["profile"]
     assert set(made) == set(direct.policies.controls()["io_pacing"].fields)
+
+
+def test_a_fork_of_the_preloaded_python_answers_as_a_python_of_its_own(tmp_path):
+    """tests/machines/preloaded.py: each request is answered alone, a wrong one too."""
+    with tarfile.open(fileobj=io.BytesIO(direct.archive())) as archive:
+        archive.extractall(tmp_path, filter="data")
+    pack = direct.ROOT / "tests/fixtures/hugepages/packs/seed-1000-pages.json"
+    requests = [
+        {
+            "controls": {control: direct.policy(control, tmp_path)},
+            "evidence_pack": str(given),
+        }
+        for control, given in (
+            ("hugepages", pack),
+            ("latency", pack),
+            ("hugepages", tmp_path / "is-missing"),
+            ("hugepages", pack),
+        )
+    ]
+    lines = [
+        json.dumps({"module": "verify_controls", "input": direct.request(**one).decode()})
+        for one in requests
+    ]
+    code = f"{direct.PATH}; import runpy; runpy.run_path({str(PRELOADED)!r}, run_name='__main__')"
+    forked = subprocess.run(
+        [sys.executable, "-c", code.replace(direct.TOOLS, str(tmp_path))],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert forked.stderr == ""
+    told = [json.loads(line) for line in forked.stdout.splitlines()]
+    assert [one["status"] for one in told] == [0, 0, 1, 0]
+    code = f"{direct.RUN}('verify_controls')".replace(direct.TOOLS, str(tmp_path))
+    for request, answer in zip(requests, told, strict=True):
+        alone = subprocess.run(
+            [sys.executable, "-c", code],
+            input=direct.request(**request),
+            capture_output=True,
+            timeout=600,
+        )
+        assert json.loads(answer["out"]) == json.loads(alone.stdout)
+        assert answer["status"] == alone.returncode
 
 
 @pytest.mark.parametrize("control", sorted(direct.policies.controls()))

@@ -1,6 +1,7 @@
 """The runner behind ./hostproof test: scopes, lanes, counts, progress, second tries, summary."""
 
 import io
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -149,6 +150,32 @@ def test_the_cpu_time_of_a_process_that_a_stage_left_running_is_counted(logs):
     busy = commands.run_stage(shell("wire", left), lanes.threading.Event())
     assert busy.cpu > idle.cpu
     assert busy.counts == (1, 0, 0)
+
+
+def test_a_killed_runner_leaves_nothing_behind(tmp_path):
+    """Not even a process in a session of its own, as QEMU is."""
+    runner = f"""
+import sys, threading
+sys.path.insert(0, {str(ROOT / "tests")!r})
+from pathlib import Path
+from runner import commands
+from runner.stages import Stage
+commands.LOGS = Path({str(tmp_path)!r})
+daemon = "setsid sleep 300 & echo $! > {tmp_path}/pid; wait"
+commands.run_stage(Stage("wire", [["sh", "-c", daemon]], 60, 60), threading.Event())
+"""
+    process = subprocess.Popen([sys.executable, "-c", runner])
+    noted = tmp_path / "pid"
+    until = time.monotonic() + 30
+    while not (noted.exists() and noted.read_text().strip()) and time.monotonic() < until:
+        time.sleep(0.05)
+    daemon = Path("/proc", noted.read_text().strip())
+    assert daemon.exists()
+    process.kill()
+    process.wait()
+    while daemon.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not daemon.exists()
 
 
 def test_what_passes_alone_counts_and_is_named(logs, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 import testinfra
 
 ROOT = Path(__file__).resolve().parents[3]
+#: A line a step: seconds, and seconds of CPU time of the machine.
+COSTS = ROOT / ".cache/logs/lab-costs.txt"
 sys.path.insert(0, str(ROOT / "tests"))
 
 from flow_lab import FlowLab  # noqa: E402
@@ -90,3 +93,13 @@ def host() -> testinfra.host.Host:
         ssh_identity_file=state["key"],
         ssh_extra_args=state["ssh_arguments"],
     )
+
+
+@pytest.fixture(autouse=True)
+def cpu_time(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Note what each step costs the machine, where most of the lab's time goes."""
+    began, cpu = time.monotonic(), vm.cpu_seconds()
+    yield
+    took, cost = time.monotonic() - began, vm.cpu_seconds() - cpu
+    with COSTS.open("a") as stream:
+        stream.write(f"{took:7.1f} s {cost:7.1f} s CPU  {request.node.name}\n")

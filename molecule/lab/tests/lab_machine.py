@@ -1,5 +1,7 @@
 """The virtual machine as the stories of all controls see it."""
 
+from typing import Any
+
 from machines import vm
 from machines.machine import TOOLS, Machine, Run
 from machines.needs import ROOT
@@ -11,8 +13,17 @@ LOGIN = "su - oracle -c"
 class LabMachine(Machine):
     """Hostproof is run here with one control alone."""
 
+    preloads = True
+    #: All stories share one preloaded Python and one copy of the modules.
+    _shared: "LabMachine | None" = None
+
     def __init__(self) -> None:
         super().__init__(vm.ssh, ROOT / "inventories/lab")
+
+    def module(self, name: str, /, **arguments: Any) -> dict[str, Any]:
+        """Run a module. The stories of all controls share one preloaded Python."""
+        shared = LabMachine._shared = LabMachine._shared or self
+        return Machine.module(shared, name, **arguments)
 
     def play(self, playbook: str, *options: str, **variables: object) -> Run:
         return super().play(playbook, "--tags", self.control, *options, **variables)

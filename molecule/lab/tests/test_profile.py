@@ -1,9 +1,10 @@
 """A stock machine for Oracle Database 19c, by one line: ``hostproof_profile: oracle_19c_single``.
 
 First alone, then with a TuneD that has the profile that it recommends for such a machine. Each
-time: apply, all is well, a second apply is empty, a boot, all is well, revert, and every file and
-value is as it was. Between the two, with the real systemd and the real cron: an instance of a
-login, one of a unit and one of cron have three limits, and of each is told what the kernel gave it.
+time: apply, all is well, a second apply is empty, revert, and every file and value is as it was.
+Beside TuneD, which sets some of the values too, there is a boot before the revert. After it, with
+the real systemd and the real cron, an instance of a login, one of a unit and one of cron have three
+limits, and each finding names what the kernel gave.
 
 What Hostproof judges and never writes an administrator does first, as the findings say: swap,
 RemoveIPC of logind, chronyd with a source. The story leaves the machine as it found it.
@@ -208,41 +209,6 @@ def test_one_line_makes_it_ready_once(machine, ready):
     assert machine.state() == now
 
 
-def test_all_is_well_after_a_boot(machine):
-    machine.reboot()
-    assert machine.kernel() == VALUES
-    assert not_well(machine.judge()) == {}
-
-
-def test_limits_are_those_of_what_started_the_process(machine):
-    """A login reads limits.d, a unit never does, and here cron does not either."""
-    machine.write(UNIT, UNIT_TEXT)
-    machine.write(JOB, JOB_TEXT)
-    # cron runs such jobs once a boot, and notes that it did.
-    machine.run(
-        "sed -i '/pam_limits/d' /etc/pam.d/cron && rm -f /run/crond.reboot && "
-        "systemctl daemon-reload && systemctl start dbora cron"
-    )
-    machine.start_stand_in("LOGIN", "", login=LOGIN)
-    machine.until("test $(pgrep -fc '^ora_pmon_') = 3")
-    found = machine.judge_limits()
-    for sid, (soft, hard, status) in GIVEN.items():
-        rows = machine.run(f"cat /proc/$(pgrep -f '^ora_pmon_{sid} ')/limits")
-        assert re.search(rf"Max open files +{soft} +{hard} ", rows), rows
-        one = found.finding(f"ora_pmon_{sid} process_limits.in_force")
-        assert (one["status"], f"nofile {soft}/{hard}" in one["in_use"]) == (status, True), one
-    for sid, unit in (("UNIT", "dbora.service"), ("CRON", "cron.service")):
-        assert unit in found.finding(f"ora_pmon_{sid} process_limits.in_force")["in_use"]
-    assert found.statuses()["dbora.service process_limits.units"] == "fail"
-    assert found.statuses()["cron process_limits.pam"] == "warn"
-    for sid in GIVEN:
-        machine.stop_instance(sid)
-    machine.run(
-        f"systemctl stop cron; rm {UNIT} {JOB}; cp -a {KEPT}/pam.d/cron /etc/pam.d/cron; "
-        "systemctl daemon-reload"
-    )
-
-
 def test_revert_puts_back_every_byte_and_value(machine, ready):
     machine.revert_all()
     assert machine.state() == ready
@@ -288,6 +254,35 @@ def test_beside_tuned_all_is_well_after_a_boot(machine, tuned):
     told = judged.finding("kernel_parameters.one_owner")["persisted"]
     won = f"vm.swappiness = 10 from {SYSCTLS}:[0-9]+"
     assert re.fullmatch(rf"{won} wins over tuned profile {TUNED_FILE} = 30", told), told
+
+
+def test_limits_are_those_of_what_started_the_process(machine):
+    """After the boot: a login reads limits.d, a unit never does, and here cron does not either."""
+    machine.write(UNIT, UNIT_TEXT)
+    machine.write(JOB, JOB_TEXT)
+    # cron runs such jobs once a boot, and notes that it did.
+    machine.run(
+        "sed -i '/pam_limits/d' /etc/pam.d/cron && rm -f /run/crond.reboot && "
+        "systemctl daemon-reload && systemctl start dbora cron"
+    )
+    machine.start_stand_in("LOGIN", "", login=LOGIN)
+    machine.until("test $(pgrep -fc '^ora_pmon_') = 3")
+    found = machine.judge_limits()
+    for sid, (soft, hard, status) in GIVEN.items():
+        rows = machine.run(f"cat /proc/$(pgrep -f '^ora_pmon_{sid} ')/limits")
+        assert re.search(rf"Max open files +{soft} +{hard} ", rows), rows
+        one = found.finding(f"ora_pmon_{sid} process_limits.in_force")
+        assert (one["status"], f"nofile {soft}/{hard}" in one["in_use"]) == (status, True), one
+    for sid, unit in (("UNIT", "dbora.service"), ("CRON", "cron.service")):
+        assert unit in found.finding(f"ora_pmon_{sid} process_limits.in_force")["in_use"]
+    assert found.statuses()["dbora.service process_limits.units"] == "fail"
+    assert found.statuses()["cron process_limits.pam"] == "warn"
+    for sid in GIVEN:
+        machine.stop_instance(sid)
+    machine.run(
+        f"systemctl stop cron; rm {UNIT} {JOB}; cp -a {KEPT}/pam.d/cron /etc/pam.d/cron; "
+        "systemctl daemon-reload"
+    )
 
 
 def test_revert_leaves_to_tuned_what_it_had(machine, tuned):
