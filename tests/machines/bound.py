@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Run a command that ends with its owner: bound.py [--owner PID] [--seconds N] [--reap] COMMAND...
+"""Run a command that ends with its owner: bound.py [--owner PID] [--seconds N] [--reap] [--nice N]
+COMMAND...
 
 A process that is killed by SIGKILL cannot end what it started. This program watches its owner and
 kills the command, with everything that the command started, as soon as the owner has ended. It also
@@ -7,6 +8,7 @@ does so after --seconds. Without --owner only the time counts.
 
 With --reap it also waits for what the command left running when it ended, after killing it. The CPU
 time of such processes (QEMU, for one) is then part of what the caller's wait reports.
+--nice lowers its priority, also on kernels that share processors between sessions first.
 The exit status is that of the command; 137 where the owner or the time ended first.
 """
 
@@ -38,11 +40,18 @@ def main() -> int:
     parser.add_argument("--owner", type=int, help="a process ID")
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--reap", action="store_true")
+    parser.add_argument("--nice", type=int, default=0)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     born = None if options.owner is None else start_time(options.owner)
     if options.owner is not None and born is None:
         return KILLED
+    if options.nice:
+        os.nice(options.nice)
+        # A session has a share of its own where the kernel has autogroups, whatever its processes'
+        # nice values are.
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(options.nice))
     # What the command leaves behind becomes a child of this process and not of init.
     LIBC.prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, TAKEN)

@@ -83,8 +83,7 @@ def wait_for(
         return 127, 0.0
     if stopping.is_set():
         return 130, 0.0
-    # A command and not preexec_fn: several threads start processes.
-    nice = [] if stage.name in (*FIRST, *ALONE) else ["nice", "-n", str(NICE)]
+    nice = [] if stage.name in (*FIRST, *ALONE) else ["--nice", str(NICE)]
     process = subprocess.Popen(
         [*BOUND, str(os.getpid()), *nice, *argv],
         cwd=ROOT,

@@ -53,6 +53,21 @@ def test_the_exit_status_is_that_of_the_command(command, status):
     assert subprocess.run(argv, timeout=60).returncode == status
 
 
+def test_the_priority_is_that_of_the_command_and_of_its_session():
+    shown = "nice; cat /proc/self/autogroup 2>/dev/null || true"
+    done = subprocess.run(
+        bound("--nice", 5, command=shown),
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    nice, *group = done.stdout.split("\n", 1)
+    assert int(nice) >= 5
+    # Kernels without autogroups have no such file.
+    assert not group[0] or group[0].endswith(" nice 5\n")
+
+
 def test_a_killed_owner_leaves_nothing_behind(tmp_path):
     owner = subprocess.Popen(["sleep", "300"])
     keeper = subprocess.Popen(
