@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ import_module("hostproof_controller")  # It says where the rest is.
 from ansible.module_utils.hostproof import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller import remote, runs
+from hostproof_controller.host_names import is_host_name
 
 remote.prepare()
 
@@ -55,6 +57,6 @@ class ActionModule(remote.JudgingAction):
 
 def safe_name(host: str) -> str:
     """A file name that an audit of the packs takes (inventories/evidence.py)."""
-    return "".join(
-        one if one.isascii() and (one.isalnum() or one in "._:-") else "_" for one in host
-    )
+    if is_host_name(host):
+        return host
+    return "_" + re.sub(r"[^A-Za-z0-9._-]", "_", host)[:200]

@@ -3,29 +3,41 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Inventory of `./hostproof audit --evidence DIR`: the hosts of which there is an evidence pack."""
 
+import importlib.util
 import json
 import os
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
-#: A host is named after its pack's file. No other name is one: Ansible would take braces for a
-#: template and brackets for a range, and a report would show what else stands in it.
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,252}")
+RULE = Path(__file__).resolve().parents[1] / "plugin_utils/hostproof_controller/host_names.py"
+
+
+def rule() -> ModuleType:
+    """The rule for names of hosts, by its path: the Python that runs this may lack Ansible."""
+    spec = importlib.util.spec_from_file_location("host_names", RULE)
+    assert spec is not None and spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    sys.dont_write_bytecode = True
+    spec.loader.exec_module(found)
+    return found
 
 
 def inventory(folder: Path) -> dict:
+    """The packs of the folder as hosts. A host is named after its pack's file."""
+    names = rule()
     packs = sorted(path.stem for path in folder.glob("*.json"))
-    hosts = [name for name in packs if NAME.fullmatch(name)]
+    hosts = [name for name in packs if names.is_host_name(name)]
     for name in packs:
-        if not NAME.fullmatch(name):
+        if not names.is_host_name(name):
             print(
                 f"hostproof: the pack {name[:80]!a}.json is not judged: a pack's name is its "
-                "host's, of letters, digits and . _ : - only",
+                f"host's, of {names.RULE}",
                 file=sys.stderr,
             )
     # Each is a result that is missing: the report says so under a name that is safe to show.
-    wrong = [name for name in packs if name not in hosts]
+    wrong = [name for name in packs if not names.is_host_name(name)]
     safe = [re.sub(r"[^A-Za-z0-9._-]", "_", name)[:60] for name in wrong]
     skipped = [f"pack{number}_{name}" for number, name in enumerate(safe, 1)]
     return {

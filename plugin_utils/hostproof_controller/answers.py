@@ -11,6 +11,7 @@ from typing import Any
 
 from . import host_findings
 from .host_findings import MOST_NUMBER, MOST_TEXT
+from .host_names import pattern_of
 from .report.text import printable
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -223,7 +224,7 @@ def _for_host(line: str, inventories: list[str], host: str) -> str:
         return line
     more = [] if _names(said, "-i", "--inventory") else inventories
     if not _names(said, "-l", "--limit"):
-        more = [*more, "--limit", host]
+        more = [*more, "--limit", pattern_of(host)]
     return " ".join([line, *map(shlex.quote, more)])
 
 

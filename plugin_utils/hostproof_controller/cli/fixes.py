@@ -3,16 +3,17 @@
 """``report --fixes DIR``: for each host a shell script and a playbook to be read, then run.
 
 Nothing here runs by itself: a script without an argument only lists its steps, asks before each
-that it runs, and refuses a machine that is not its host; a playbook wants the host's name. What a
-host answered stays text: commands are quoted whole, everything else stands in comments of one line.
+that it runs, and refuses a machine that is not its host; a playbook wants the host's name.
+
+What a host answered stays text. In a script each text, and the host's name, is one quoted word. In
+a playbook each is a scalar marked ``!unsafe``, which Ansible never takes for a template. Neither
+stands in a comment, in ``hosts:`` or in a name. Only commands of known forms are run (commands.py).
 """
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import os
-import re
 import shlex
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -20,16 +21,13 @@ from typing import Any, NamedTuple
 from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.finding import FAIL, SEVERITIES, TAKES_EFFECT, WARN
 
-from ..commands import is_own
+from ..commands import is_from_host, is_own
+from ..host_names import RULE, is_host_name
 from ..report.host_state import HostState
 from ..report.render import write_private
 from ..report.store import Results
 from ..report.text import one_line
 from .errors import Refused, complain
-
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
-#: What a host pattern would take for more than a host.
-_GROUPS = ("all", "ungrouped")
 
 
 class Step(NamedTuple):
@@ -52,8 +50,10 @@ def write(results: Results, folder: str) -> int:
         raise Refused(f"{folder}: {problem.strerror}") from problem
     for state in results.hosts:
         steps = steps_of(state.findings)
-        if not is_a_host(state.name):
-            complain(f"{state.name}: no file has the name of this host, so its fixes are left out")
+        if not is_host_name(state.name):
+            complain(
+                f"{state.name[:100]!a}: its fixes are left out, because a host's name is {RULE}"
+            )
         elif steps:
             name = state.name.replace(":", "_")
             write_private(os.path.join(folder, f"{name}.sh"), script(state, steps))
@@ -67,14 +67,6 @@ def write(results: Results, folder: str) -> int:
     return 0
 
 
-def is_a_host(name: str) -> bool:
-    """Whether the name can be a file's, and a pattern of Ansible's that means this host alone."""
-    try:
-        return bool(ipaddress.ip_address(name))
-    except ValueError:
-        return bool(_NAME.fullmatch(name)) and name not in _GROUPS
-
-
 def steps_of(findings: Iterable[dict[str, Any]]) -> list[Step]:
     """What to do, in the order in which it takes effect; causes before what they cause."""
     found: dict[tuple[tuple[str, ...], tuple[str, ...], str], list[str]] = {}
@@ -85,7 +77,7 @@ def steps_of(findings: Iterable[dict[str, Any]]) -> list[Step]:
         # A line that no control writes is not run, and half of them may mean something else than
         # all.
         others = [line for line in one["commands"] if line not in own]
-        may_run = all("./hostproof" not in line and line.isprintable() for line in others)
+        may_run = all(map(is_from_host, others))
         commands = tuple(others) if may_run else ()
         what = one_line(one["fix"] or "-")
         if not may_run:
@@ -111,21 +103,21 @@ def _order(finding: dict[str, Any]) -> tuple[int, bool, int]:
 
 _HEAD = """\
 #!/usr/bin/env bash
-# Fixes for {host}, by what was found {at} (Hostproof {version}).
+# Fixes for one host, by what was found {at} (Hostproof {version}).
 # Nobody has read them yet: read each step, and take out what you do not want.
 #
-#   bash {file}              lists the steps, changes nothing
-#   bash {file} --step 2     runs step 2, after it has asked
-#   bash {file} --all        runs each, in this order, and asks before each
+#   bash FILE              lists the steps, changes nothing
+#   bash FILE --step 2     runs step 2, after it has asked
+#   bash FILE --all        runs each, in this order, and asks before each
 #
-# It runs on {host} alone; where uname -n gives another name, add --here at the end.
+# It runs on that host alone; where uname -n gives another name, add --here at the end.
 set -u
 host={quoted}
 mode=${{1:-list}} wanted=${{2:-}} number=0
 case $mode in
   list | --all) here=${{2:-}} ;;
   --step) here=${{3:-}} ;;
-  *) echo "there is no option $mode; bash {file} lists the steps" >&2; exit 1 ;;
+  *) echo "there is no option $mode; bash $0 lists the steps" >&2; exit 1 ;;
 esac
 
 begin() {{
@@ -168,10 +160,8 @@ def script(state: HostState, steps: Iterable[Step]) -> str:
     """The shell script of a host. Every text is one quoted word."""
     lines = [
         _HEAD.format(
-            host=state.name,
             at=one_line(state.at),
             version=VERSION,
-            file=shlex.quote(f"{state.name.replace(':', '_')}.sh"),
             quoted=shlex.quote(state.name),
         )
     ]
@@ -187,33 +177,65 @@ def _told(step: Step) -> str:
 
 
 def playbook(state: HostState, steps: Iterable[Step]) -> str:
-    """The same as a playbook. ``!unsafe`` keeps Ansible from reading a template in a command."""
+    """The same as a playbook. It runs on the host that the caller names, if that is fixes_host."""
     lines = [
         "---",
-        f"# Fixes for {state.name}, by what was found {one_line(state.at)} (Hostproof {VERSION}).",
-        "# Nobody has read them yet: read each task, and take out what you do not want. Then:",
-        f"#   ansible-playbook -i INVENTORY FILE -e fixes_reviewed={state.name} --tags now --step",
-        f"- name: Fixes for {state.name}",
-        f"  hosts: [{json.dumps(state.name)}]",
+        f"# Fixes for one host, by what was found {one_line(state.at)} (Hostproof {VERSION}).",
+        "# Nobody has read them yet: read each task, and take out what you do not want. Then, with",
+        "# the name of the host (fixes_host) in place of HOST:",
+        "#   ansible-playbook -i INVENTORY FILE -e fixes_reviewed=HOST --tags now --step",
+        "- name: Refuse what nobody has reviewed",
+        "  hosts: localhost",
+        "  connection: local",
         "  gather_facts: false",
-        "  become: true",
+        "  vars: &fixes",
+        f"    fixes_host: {_scalar(state.name)}",
         "  tasks:",
-        "    - name: Refuse what nobody has reviewed",
+        "    - name: Compare the name that was given with fixes_host",
         "      ansible.builtin.assert:",
         "        that:",
-        f"          - inventory_hostname == {json.dumps(state.name)}",
-        f"          - fixes_reviewed | default('') == {json.dumps(state.name)}",
-        f"        fail_msg: read this file, then give -e fixes_reviewed={state.name}",
+        "          - fixes_reviewed | default('') == fixes_host",
+        "          - fixes_host in groups['all']",
+        "        fail_msg: read this file, then give -e fixes_reviewed=HOST, with its fixes_host,",
+        "          and the inventory of that host",
+        "      tags: [always]",
+        "",
+        "- name: Fixes for the host that fixes_host names",
+        # Each colon of an IPv6 address would separate two patterns.
+        """  hosts: "{{ fixes_reviewed | default('localhost') | replace(':', '[:]') }}\"""",
+        "  gather_facts: false",
+        "  become: true",
+        "  vars: *fixes",
+        "  tasks:",
+        "    - name: Refuse another host",
+        "      ansible.builtin.assert:",
+        "        that: [fixes_reviewed | default('') == fixes_host]",
+        "      when: inventory_hostname == fixes_host",
         "      tags: [always]",
     ]
     for number, step in enumerate(steps, 1):
-        lines += ["", f"    # {number}. {', '.join(step.checks)}: {_told(step)}"]
+        lines += [
+            "",
+            f"    - name: Tell what step {number} is for",
+            "      ansible.builtin.debug:",
+            f"        msg: {_scalar(', '.join(step.checks) + ': ' + _told(step))}",
+            *_only_there(step),
+        ]
         for place, command in enumerate(step.commands, 1):
             lines += [
-                f"    - name: Step {number}.{place} for {step.checks[0]}",
+                f"    - name: Step {number}.{place}",
                 "      ansible.builtin.shell:",
-                f"        cmd: !unsafe {json.dumps(command, ensure_ascii=False)}",
+                f"        cmd: {_scalar(command)}",
                 "      changed_when: true",
-                f"      tags: [{step.effect}]",
+                *_only_there(step),
             ]
     return "\n".join(lines) + "\n"
+
+
+def _only_there(step: Step) -> list[str]:
+    return ["      when: inventory_hostname == fixes_host", f"      tags: [{step.effect}]"]
+
+
+def _scalar(text: str) -> str:
+    """A scalar of YAML that Ansible takes as it is."""
+    return f"!unsafe {json.dumps(text, ensure_ascii=False)}"

@@ -26,13 +26,13 @@ from ansible.module_utils.hostproof.probes.net import network_interfaces
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted
 from ansible.module_utils.hostproof.probes.oracle import instances, listeners
 
+from ..host_names import RULE, is_host_name
 from ..policies import controls
 from ..report.render import write_private
 from ..report.text import one_line
 from . import play, terminal
 from .command import Given
 from .errors import Refused
-from .fixes import is_a_host
 from .verbs import by_name
 
 GROUP = "databases"
@@ -108,8 +108,10 @@ def _the_host(source: str) -> tuple[str, Host]:
     if len(packs) != 1:
         names = ", ".join(one_line(pack.stem) for pack in packs[:10]) or "none"
         raise Refused(f"init writes the policy of one host (--limit NAME); there is {names}")
-    if not is_a_host(packs[0].stem):
-        raise Refused(f"{one_line(str(packs[0]))}: no inventory can have a host of this name")
+    if not is_host_name(packs[0].stem):
+        raise Refused(
+            f"{one_line(str(packs[0]))}: a pack is named as its host: a host's name is {RULE}"
+        )
     return packs[0].stem, RecordedHost(evidence.load_pack(str(packs[0])))
 
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from ..host_names import RULE, is_host_name
 from ..slices.gathering import gather
 from ..slices.jobs import Asked, Job
 from ..slices.nodes import Node, read_nodes
@@ -62,6 +63,9 @@ class Slicing:
     def jobs(self) -> list[Job]:
         """A job for each slice of the hosts."""
         hosts, groups = hosts_and_groups(self._inventories, self._limit)
+        for host in hosts:
+            if not is_host_name(host):
+                raise Refused(f"the inventory names a host {host[:100]!a}: a host's name is {RULE}")
         count = self._count or max(len(self.nodes), -(-len(hosts) // self._forks))
         if count > _MOST_SLICES:
             raise Refused(

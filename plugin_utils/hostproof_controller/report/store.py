@@ -15,6 +15,7 @@ import json
 import mmap
 import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -29,6 +30,8 @@ from ansible.module_utils.hostproof.finding import (
 )
 
 from ..cluster.nodes import COMPLETE, SESSIONS, is_same
+from ..commands import is_own
+from ..host_names import RULE, is_host_name, pattern_of
 from .findings import SINCE_2, Equals, Shared, key_problem, problem_of_finding
 from .host_state import HostState, Part
 from .text import LISTS_HOSTS, shorten
@@ -626,7 +629,7 @@ def _known_in(
     """Host, instant and run of an object that is no host result, where they are as they must be."""
     host, at, run = line.get("host"), line.get("at"), line.get("run")
     return (
-        host if _is_name(host) and not is_pseudo(str(host)) else None,
+        host if is_host_name(host) else None,
         at if _is_instant(at) else None,
         run if _problem_of_run(run) is None else None,
     )
@@ -665,9 +668,24 @@ def _text_of(quoted: bytes) -> str | None:
 def _as_schema_2(line: dict[str, Any]) -> dict[str, Any]:
     """The host result as it is written today; in schema 1 evidence was read when it was judged."""
     if line["schema"] == SCHEMA:
-        return dict(line)
+        findings = line["findings"]
+        if any(map(_calls_otherwise, findings)):
+            findings = [*map(_without_calls, findings)]
+        return dict(line, findings=findings)
     findings = [dict(SINCE_2, **finding) for finding in line["findings"]]
     return dict(line, schema=SCHEMA, recorded_at=line["at"], findings=findings)
+
+
+def _calls_otherwise(finding: dict[str, Any]) -> bool:
+    """Whether a command calls ./hostproof as no run of Hostproof writes it: it would run here."""
+    return any("./hostproof" in line and not is_own(line) for line in finding["commands"])
+
+
+def _without_calls(finding: dict[str, Any]) -> dict[str, Any]:
+    if not _calls_otherwise(finding):
+        return finding
+    note = "(its commands are left out: they call ./hostproof as no run writes it)"
+    return {**finding, "commands": [], "fix": f"{finding['fix'] or ''} {note}".strip()}
 
 
 def _problem_of_result(line: Any) -> str | None:
@@ -682,8 +700,8 @@ def _problem_of_result(line: Any) -> str | None:
     problem = _problem_of_run(line["run"])
     if problem:
         return problem
-    if not _is_name(line["host"]):
-        return "host is not a text"
+    if not _is_host(line["host"]):
+        return f"host {ascii(line['host'])[:100]} is not the name of a host: {RULE}"
     for name in ("at", "recorded_at"):
         problem = (
             None if name == "recorded_at" and line.get(name) is None else _no_instant(line, name)
@@ -732,6 +750,10 @@ def _is_instant(value: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_host(name: Any) -> bool:
+    return is_host_name(name) or (_is_name(name) and is_pseudo(name))
 
 
 def _is_name(value: Any) -> bool:
@@ -810,10 +832,12 @@ def _no_answer(line: dict[str, Any]) -> dict[str, Any]:
     """The finding that a result without findings amounts to."""
     if line["outcome"] == "unreachable":
         check, actual = _REACHABLE, "no connection"
-        fix = _ASK_AGAIN.format(line["host"]) + "   # shows how it connects"
+        fix = (
+            _ASK_AGAIN.format(shlex.quote(pattern_of(line["host"]))) + "   # shows how it connects"
+        )
     else:
         check, actual = _JUDGED, "no control answered"
-        fix = _ASK_AGAIN.format(line["host"])
+        fix = _ASK_AGAIN.format(shlex.quote(pattern_of(line["host"])))
     desired = "the host answers" if line["outcome"] == "unreachable" else "every control answers"
     return _error(check, desired, actual, fix, line["message"])
 

@@ -133,7 +133,7 @@ def test_strict_counts_warnings(tmp_path):
 
 def test_any_bytes_can_be_written(tmp_path):
     nasty = "\ud800\udcff\x00\uffff"
-    line = make_line("db01" + nasty, [finding(why=nasty, running=nasty, fix=nasty, title=nasty)])
+    line = make_line("db01", [finding(why=nasty, running=nasty, fix=nasty, title=nasty)])
     folder = write_folder(tmp_path / "run", [line])
     assert render(folder, waivers=waivers()).exit_code == 0
     for text in content(folder).values():
@@ -262,7 +262,8 @@ def test_what_a_host_said_does_not_reach_the_terminal_as_it_is(elsewhere, capsys
     said = dict.fromkeys(("title", "why", "fix", "running", "desired"), "ok" + evil)
     bad = make_line("db02", [finding()], message=evil)
     bad["findings"][0]["status"] = evil
-    lines = [make_line("db01" + evil, [finding(**said, commands=["true" + evil])]), bad]
+    named = make_line("db03" + evil, [finding()])
+    lines = [make_line("db01", [finding(**said, commands=["true" + evil])]), named, bad]
     folder = write_folder(elsewhere / "run", lines)
     assert command.main([str(folder)]) == 2
     assert command.main([str(folder), "--query", "[]"]) == 0

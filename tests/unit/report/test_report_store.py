@@ -78,7 +78,7 @@ def broken(change):
         (broken(lambda r: r.update(run="x")), "run is not {id, started, hosts}"),
         (broken(lambda r: r["run"].update(hosts=-1)), "run.hosts is not a count"),
         (broken(lambda r: r["run"].update(id="")), "run.id is not a text"),
-        (broken(lambda r: r.update(host=7)), "host is not a text"),
+        (broken(lambda r: r.update(host=7)), "host 7 is not the name of a host: letters, digits"),
         (broken(lambda r: r.update(at="")), "at is not a text"),
         (broken(lambda r: r.update(at="yesterday")), "at is not an instant"),
         (broken(lambda r: r.update(outcome="lost")), "unknown outcome 'lost'"),
