@@ -129,5 +129,7 @@ class Again:
         if alone.counts.failed or not alone.counts.passed:
             return first
         self.unsteady += [f"{stage.name}: {failure}" for failure in first.failures]
-        counts = first.counts._replace(passed=first.counts.passed + first.counts.failed, failed=0)
+        counts = alone.counts
+        if stage.failed_only:
+            counts += first.counts._replace(failed=0)
         return first._replace(counts=counts)

@@ -123,7 +123,9 @@ def stages(*, quick: bool = False, everything: bool = True) -> list[Stage]:
         Stage("snmp", snmp_commands(python), 1200, 240, table=True),
         Stage("wire", [["tests/run_wire"]], 600, 60),
         Stage("browser", [["tests/run_browser"]], 600, 120),
-        Stage("lab", [["tests/run_lab", *stories]], 4800, 2100 if everything else 360),
+        Stage(
+            "lab", [["tests/run_lab", *stories]], 4800, 2100 if everything else 360, False, again
+        ),
         Stage("pools", [["tests/run_pools"]], 1200, 240),
         Stage("delays", [[python, "tests/run_delays"]], 1200, 150, table=True),
         Stage("monitoring", [["tests/run_monitoring"]], 600, 60),

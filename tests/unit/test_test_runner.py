@@ -188,6 +188,16 @@ def test_what_passes_alone_counts_and_is_named(logs, tmp_path):
     assert len(again.unsteady) == 1
 
 
+def test_a_second_try_of_what_failed_adds_to_what_passed(logs, tmp_path):
+    """The lab ends at the first failure: its second try runs what was left, too."""
+    text = f"""
+if test -e {tmp_path}/once; then echo '5 passed in 1.00s'; exit 0; fi
+touch {tmp_path}/once; echo '3 passed, 1 failed, 2 skipped in 1.00s'; exit 1"""
+    shown = Progress(io.StringIO())
+    (ended,) = run_lanes([[shell("lab", text, failed_only=("--last-failed",))]], shown)
+    assert Again(time.monotonic() + 60, shown).ask(ended).counts == (8, 0, 2)
+
+
 def test_what_is_broken_stays_broken_and_no_second_try_starts_too_late(logs, tmp_path):
     shown = Progress(io.StringIO())
     count_runs = f"echo >> {tmp_path}/runs; exit 1"

@@ -11,13 +11,16 @@ import pytest
 import testinfra
 
 ROOT = Path(__file__).resolve().parents[3]
+#: Steps by what became of them.
+ENDED: set[str] = set()
+FAILED: set[str] = set()
 #: A line a step: seconds, and seconds of CPU time of the machine.
 COSTS = ROOT / ".cache/logs/lab-costs.txt"
 sys.path.insert(0, str(ROOT / "tests"))
 
 from flow_lab import FlowLab  # noqa: E402
 from lab_machine import HugePagesLab  # noqa: E402
-from machines import vm  # noqa: E402
+from machines import stories, vm  # noqa: E402
 from nfs_lab import NfsLab  # noqa: E402
 
 
@@ -30,9 +33,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: "flow_control" in item.path.name)
     wanted = os.environ.get("HOSTPROOF_LAB_STORIES", "").split()
     if wanted:
-        left_out = [i for i in items if i.path.stem.removeprefix("test_") not in wanted]
+        left_out = [item for item in items if stories.name_of(item.path) not in wanted]
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember which steps went through."""
+    if report.failed:
+        FAILED.add(report.nodeid)
+    elif report.when == "teardown":
+        ENDED.add(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Note the stories that failed or did not run: tests/run_lab --last-failed runs those."""
+    ended = ENDED - FAILED
+    stories.write_open({item.path for item in session.items if item.nodeid not in ended})
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,7 @@
 """The virtual machine as the stories of all controls see it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from machines import vm
@@ -23,7 +25,18 @@ class LabMachine(Machine):
     def module(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Run a module. The stories of all controls share one preloaded Python."""
         shared = LabMachine._shared = LabMachine._shared or self
+        shared.preloads = self.preloads
         return Machine.module(shared, name, **arguments)
+
+    @contextmanager
+    def own_python(self) -> Iterator[None]:
+        """Each module starts a Python of its own meanwhile, as under Ansible: once in each story
+        that has no play."""
+        self.preloads = False
+        try:
+            yield
+        finally:
+            self.preloads = True
 
     def play(self, playbook: str, *options: str, **variables: object) -> Run:
         return super().play(playbook, "--tags", self.control, *options, **variables)

@@ -86,7 +86,8 @@ def untouched(machine):
 
 
 def test_two_paths_of_one_unit_are_well(machine, untouched):
-    statuses = machine.verify(**MIRRORED).statuses()
+    with machine.own_python():
+        statuses = machine.verify(**MIRRORED).statuses()
     assert statuses["block_devices.multipathd"] == "pass"
     for check in ("paths", "paths_alike", "multipath_queueing"):
         assert statuses[f"{machine.map} block_devices.{check}"] == "pass"

@@ -121,7 +121,8 @@ def settings(lab: HugePagesLab, untouched: dict[str, object]) -> dict[str, objec
 @pytest.fixture(scope="module")
 def foretold(lab: HugePagesLab, settings: dict[str, object]) -> dict[str, str]:
     """What verify says of the next boot, by the name of the value."""
-    verified = lab.verify()
+    with lab.own_python():
+        verified = lab.verify()
     assert all(
         verified.finding(one.check)["status"] in ("fail", "warn") for one in FORETOLD.values()
     ), verified.statuses()
