@@ -417,6 +417,8 @@ def put_back(transaction: Transaction, writer: Writer) -> None:
             continue
         try:
             _RESTORE[entry.kind](entry, writer)
+        except PermissionError as problem:
+            problems.append(_obstacle_to(entry) or str(problem))
         except (HostproofError, OSError) as problem:
             problems.append(str(problem))
     if any(e.kind == "file" and e.path.startswith(UNIT_SOURCES) for e in transaction.entries):
@@ -465,6 +467,14 @@ def _restore_file(entry: Entry, writer: Writer) -> None:
     found = describe_file(entry.path)
     if (found is not None) if before is None else not file_attributes.is_as(found, before):
         raise NotGranted(f"{entry.path} could not be put back")
+
+
+def _obstacle_to(entry: Entry) -> Optional[str]:
+    """Why a file cannot be put back, where the file itself shows it: somebody made it immutable."""
+    if entry.kind != "file":
+        return None
+    found = attempt(guarded.as_owner, entry.path, file_attributes.obstacle)
+    return found if isinstance(found, str) else None
 
 
 def _write_before(entry: Entry, writer: Writer) -> None:

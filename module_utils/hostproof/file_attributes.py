@@ -105,8 +105,8 @@ def read(handle: int) -> Dict[str, str]:
 def give(handle: int, wanted: Dict[str, str], path: str) -> None:
     """Make the extended attributes of a new file those that are wanted.
 
-    HostproofError names one that it cannot have. The mode is set after this: the access list
-    contains it.
+    HostproofError names one that it cannot have, OSError says that the disk is full. The mode is
+    set after this: the access list contains it.
     """
     now = read(handle)
     problem: Optional[OSError] = None
@@ -117,6 +117,8 @@ def give(handle: int, wanted: Dict[str, str], path: str) -> None:
             else:
                 os.removexattr(handle, name)
         except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise
             problem = error
     check(handle, wanted, path, problem)
 

@@ -228,10 +228,17 @@ class Journal:
         return number
 
     def _keep_original(self, name: str, number: int, path: str) -> None:
-        """Without it (another file system, one without links) revert writes the file anew."""
-        if guarded.actor(path) == os.geteuid():
-            with suppress(OSError):
-                self._writer.link(path, os.path.join(self._open, name, f"{number:04d}{_ORIGINAL}"))
+        """Without it (on another file system, or one without links) revert uses the entry alone.
+
+        OSError where there is no space: revert would not have it either.
+        """
+        if guarded.actor(path) != os.geteuid():
+            return
+        try:
+            self._writer.link(path, os.path.join(self._open, name, f"{number:04d}{_ORIGINAL}"))
+        except OSError as problem:
+            if problem.errno in _FULL:
+                raise
 
     def originals_of(self, device: int, inode: int) -> int:
         """How many names of a file are here: an apply that was killed leaves them."""

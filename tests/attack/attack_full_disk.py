@@ -6,6 +6,7 @@ and tmpfs, and so are the kills.
 """
 
 import base64
+import contextlib
 import itertools
 import json
 import multiprocessing
@@ -98,8 +99,8 @@ def mount_disk(kind: str) -> None:
     sandbox.run("mount", "-o", "loop", str(IMAGE), str(DISK))
 
 
-def fill(how: str) -> None:
-    """Until not one byte, or not one file, can be added."""
+def fill(how: str, left: int = 0) -> None:
+    """Until not one byte, or not one file, can be added; then make room for ``left`` blocks."""
     folder = DISK / "filling"
     folder.mkdir(exist_ok=True)
     if how in ("bytes", "both"):
@@ -116,6 +117,10 @@ def fill(how: str) -> None:
                 (folder / str(number)).touch()
         except OSError:
             pass
+    for number in range(left):
+        with contextlib.suppress(OSError):
+            os.truncate(folder / "bytes", (folder / "bytes").stat().st_size - 4096)
+        (folder / str(number)).unlink(missing_ok=True)
 
 
 class Kernel:
@@ -303,15 +308,37 @@ def attempt(disk: str, place: str, kind: str, phase: str, how: str, rng: Random)
     )
 
 
+def attempt_without_space(disk: str, place: str, kind: str, how: str, rng: Random) -> Outcome:
+    """Apply has no space for its journal, or too little: it makes all of its changes or none."""
+    host = Host(DISK if place == "same disk" else ROOMY)
+    before = host.state()
+    left = rng.randint(0, 12)
+    fill(how, left)
+    in_child(lambda: host.apply(kind))
+    torn = left == 0 and host.state() != before
+    fill(how)
+    ended, _ = in_child(host.revert)
+    won = torn or ended != 0 or host.state() != before
+    return Outcome(
+        f"{kind}, {place}, applied when full of {how}",
+        WON if won else CONTAINED,
+        (disk, f"{left} blocks or files left", PROBLEM.exists() and PROBLEM.read_text()),
+    )
+
+
 def attempts(rng: Random, number: int) -> Iterator[Outcome]:
-    every = list(itertools.product(("same disk", "other disk"), KINDS, ("apply", "revert"), FILLED))
+    phases = ("apply", "revert", "no space")
+    every = list(itertools.product(("same disk", "other disk"), KINDS, phases, FILLED))
     disks = ["ext4", "tmpfs"] if shutil.which("mkfs.ext4") else ["tmpfs"]
     for disk in disks:
         mount_disk(disk)
         for _ in range(-(-number // len(disks) // len(every))):
             # Some of all where not even one of each fits.
             for place, kind, phase, how in rng.sample(every, min(len(every), number)):
-                yield attempt(disk, place, kind, phase, how, rng)
+                if phase == "no space":
+                    yield attempt_without_space(disk, place, kind, how, rng)
+                else:
+                    yield attempt(disk, place, kind, phase, how, rng)
         sandbox.run("umount", str(DISK))
 
 

@@ -57,9 +57,13 @@ def access_list(rng: Random) -> bytes:
 def prepare(rng: Random) -> dict[str, Any]:
     for path in (ETC, sandbox.JOURNAL):
         shutil.rmtree(path, ignore_errors=True)
-    sandbox.folder(ETC, 0)
+    # In a folder of its own the account replaces the file, with its own rights.
+    theirs = rng.random() < 0.25
+    sandbox.folder(ETC, ORACLE if theirs else 0)
+    owner = rng.choice((0, MALLORY, ORACLE)), rng.choice((0, *sandbox.GIDS.values()))
     given: dict[str, Any] = {
-        "owner": (rng.choice((0, MALLORY, ORACLE)), rng.choice((0, *sandbox.GIDS.values()))),
+        "folder of": "oracle" if theirs else "root",
+        "owner": (ORACLE, sandbox.GIDS[ORACLE]) if theirs else owner,
         "mode": rng.choice((0o600, 0o640, 0o644, 0o604, 0o660, rng.randrange(0o10000))),
     }
     TARGET.write_text(OLD)
@@ -70,7 +74,7 @@ def prepare(rng: Random) -> dict[str, Any]:
     else:
         TARGET.chmod(given["mode"])
     for number in range(rng.choice((0, 0, 1, 3))):
-        name = f"{rng.choice(('user', 'trusted'))}.note{number}"
+        name = f"{rng.choice(('user', 'user' if theirs else 'trusted'))}.note{number}"
         given[name] = rng.randbytes(rng.randint(0, 40))
         os.setxattr(TARGET, name, given[name])
     if rng.random() < 0.3:

@@ -218,6 +218,18 @@ def test_a_file_or_folder_that_cannot_change_is_refused(machine, flag, word, whe
     machine.apply()
 
 
+def test_revert_names_a_file_that_was_made_immutable_since(machine):
+    machine.apply()
+    chattr_or_skip(machine.target, "+i")
+    try:
+        with pytest.raises(apply.NotGranted, match="one.conf is immutable: remove that with"):
+            machine.revert()
+    finally:
+        chattr_or_skip(machine.target, "-i")
+    machine.revert()
+    assert machine.target.read_text() == OLD
+
+
 def test_a_file_with_two_names_is_refused(machine):
     os.link(machine.target, machine.target.with_name("other"))
     machine.refused("has more than one name")
