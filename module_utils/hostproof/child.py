@@ -32,28 +32,30 @@ _NO_GROUP = 65534
 
 
 class Untrusted(HostproofError):
-    """What is not done because somebody who is not trusted could decide what it does.
-
-    ``uid`` is that account, None where it is anybody.
-    """
-
-    uid: Optional[int] = None
+    """What is not done because somebody who is not trusted could decide what it does."""
 
 
 class Late(HostproofError):
     """It did not come back in time."""
 
 
-def call(function: Callable[[], Any], seconds: float, what: str, uid: Optional[int] = None) -> Any:
+def call(
+    function: Callable[[], Any],
+    seconds: float,
+    what: str,
+    uid: Optional[int] = None,
+    gid: Optional[int] = None,
+) -> Any:
     """What ``function`` returns, which JSON must hold, from a child that is ended after a time.
 
-    ``uid`` is the account that the child becomes for good, None for our own. OSError, Untrusted and
-    HostproofError of the function are raised here; ``what`` says in words what was not done.
+    ``uid`` is the account that the child becomes for good, None for our own; ``gid`` is its only
+    group, None for the groups of the account. OSError, Untrusted and HostproofError of the function
+    are raised here; ``what`` says in words what was not done.
     """
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _work(function, uid, writing)
+        _work(function, uid, gid, writing)
     os.close(writing)
     try:
         answer = _read_answer(reading, seconds, what)
@@ -63,8 +65,13 @@ def call(function: Callable[[], Any], seconds: float, what: str, uid: Optional[i
     return _result(answer, what)
 
 
-def become(uid: int, groups: bool = True) -> None:
-    """Be that account for good, with its groups."""
+def become(uid: int, groups: bool = True, gid: Optional[int] = None) -> None:
+    """Be that account for good, with its groups, or with ``gid`` as its only group."""
+    if gid is not None:
+        os.setgroups([])
+        os.setgid(gid)
+        os.setuid(uid)
+        return
     try:
         account = pwd.getpwuid(uid)
     except KeyError:
@@ -126,11 +133,13 @@ def problem_of(error: Exception) -> Dict[str, Any]:
     return {kind: str(error) or type(error).__name__}
 
 
-def _work(function: Callable[[], Any], uid: Optional[int], writing: int) -> NoReturn:
+def _work(
+    function: Callable[[], Any], uid: Optional[int], gid: Optional[int], writing: int
+) -> NoReturn:
     try:
         detach([writing])
         if uid is not None and uid != os.geteuid():
-            become(uid)
+            become(uid, gid=gid)
         try:
             answer = {"value": function()}
         except Exception as error:

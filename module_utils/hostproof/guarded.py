@@ -8,7 +8,11 @@ account does the work, with its own rights (child.py), and where a third one may
 nobody does: Untrusted says who and where. Links count where those who are trusted made them.
 
 Groups are those that the host's account lists show, access lists those of POSIX (Linux). What an
-NFSv4 access list allows is not seen.
+NFSv4 access list allows is not seen. A FUSE file system belongs to who mounted it, whatever it
+claims. What the kernel itself serves (/proc, /sys, cgroups) nobody can change, but a link of a
+process there (/proc/PID/cwd, root, exe, fd) leads wherever the process wants and is not followed.
+
+guarded_read.py has what holds for reading.
 """
 
 import errno
@@ -20,9 +24,21 @@ import stat
 import struct
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Callable, Dict, FrozenSet, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Set,
+    Tuple,
+)
 
-from . import child
+from . import child, mount_owner
 from .child import Untrusted
 
 #: Bytes of a file that we read to change it or to put it back.
@@ -41,8 +57,8 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _QUIET = os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _ROOT = 0
-#: Who reads where anybody may change the way.
-_NOBODY = 65534
+#: Inode of the folder / of a /proc (Linux include/linux/proc_ns.h, PROC_ROOT_INO).
+_PROC_ROOT = 1
 
 #: Of HOME/bin/NAME, what must be the owner's.
 _IN_HOME = 3
@@ -53,6 +69,8 @@ _INVENTORIES = ("/etc/oraInst.loc", "/var/opt/oracle/oraInst.loc")
 #: Tags of a POSIX access list (kernel include/uapi/linux/posix_acl.h), and its write permission.
 _ACL = "system.posix_acl_access"
 _USER, _GROUP, _MASK, _WRITE = 0x02, 0x08, 0x10, 0x02
+#: There is none, or the file system keeps none; ENOENT: there is no /proc.
+_NO_LIST = (errno.ENODATA, errno.ENOTSUP, errno.ENOENT)
 
 
 class Place(NamedTuple):
@@ -66,12 +84,22 @@ class Place(NamedTuple):
     path: str
 
 
-class _Belongs(Exception):
+class Belongs(Exception):
     """The way goes on in what belongs to another account."""
 
     def __init__(self, uid: int) -> None:
         super().__init__(uid)
         self.uid = uid
+
+
+class Shared(Untrusted):
+    """Several accounts may change the way, all of them members of the group that root named when
+    Oracle was installed."""
+
+    def __init__(self, text: str, gid: int, members: FrozenSet[int]) -> None:
+        super().__init__(text)
+        self.gid = gid
+        self.members = members
 
 
 def as_owner(
@@ -83,10 +111,10 @@ def as_owner(
     """
     uid = os.geteuid()
     try:
-        with _place(path, uid, follow) as place:
+        with walked(path, uid, follow) as place:
             _check_owner(place, owner, uid)
             return step(place)
-    except _Belongs as belongs:
+    except Belongs as belongs:
         acting = belongs.uid
     if uid != _ROOT:
         raise Untrusted(f"{path} leads through folders of {name_of(acting)}")
@@ -98,23 +126,10 @@ def as_owner(
 def actor(path: str) -> int:
     """Who reads and writes the path: us, or the account whose folders it goes through."""
     try:
-        with _place(path, os.geteuid(), True):
+        with walked(path, os.geteuid()):
             return os.geteuid()
-    except _Belongs as belongs:
+    except Belongs as belongs:
         return belongs.uid
-
-
-def reader_of(path: str) -> int:
-    """Who is to read a path: us where only we and root say what it leads to, else the first that
-    may change something on the way, with no more rights than that account has."""
-    if os.geteuid() != _ROOT or path.startswith("/proc/"):
-        return os.geteuid()
-    try:
-        return actor(path)
-    except Untrusted as problem:
-        return _NOBODY if problem.uid is None else problem.uid
-    except OSError:
-        return _ROOT  # the read itself says what is wrong, and only root decided what it reads
 
 
 def check_mount_point(path: str) -> None:
@@ -197,13 +212,13 @@ def program(path: str, uid: int) -> Iterator[int]:
     """
     trusted = frozenset((uid, _ROOT)) | _installers(uid)
     try:
-        with _place(path, uid, False, _IN_HOME, trusted) as place, open_file(place) as handle:
+        with walked(path, uid, False, _IN_HOME, trusted) as place, open_file(place) as handle:
             look = os.fstat(handle)
             _check_owned(look, path, uid)
             if _others(look, handle, trusted):
                 raise Untrusted(f"{path} may be changed by others than its owner: not run")
             yield handle
-    except _Belongs as belongs:
+    except Belongs as belongs:
         raise Untrusted(
             f"{path} leads through a folder of {name_of(belongs.uid)}, not of {name_of(uid)}: not "
             "run"
@@ -219,20 +234,41 @@ def _check_owned(look: os.stat_result, path: str, uid: int) -> None:
 
 
 def _installers(uid: int) -> FrozenSet[int]:
-    """The group that root named when Oracle was installed, if the account is in it."""
+    """The members of the group that root named when Oracle was installed, if it is one of them."""
+    group = installing_group()
+    return group[1] if group is not None and uid in group[1] else frozenset()
+
+
+#: By the paths of the files that name it, so that it is looked for once.
+_GROUPS: Dict[Tuple[str, ...], Optional[Tuple[int, FrozenSet[int]]]] = {}
+_INST_GROUP = re.compile(r"^[ \t]*inst_group[ \t]*=[ \t]*([^\s=]+)[ \t]*$", re.MULTILINE)
+
+
+def installing_group() -> Optional[Tuple[int, FrozenSet[int]]]:
+    """The group that root named when Oracle was installed (inst_group of oraInst.loc), with its
+    members; None where none is named, or where another than root may write that file."""
+    if _INVENTORIES not in _GROUPS:
+        # Its own way is looked at without it.
+        _GROUPS[_INVENTORIES] = None
+        _GROUPS[_INVENTORIES] = _read_installing_group()
+    return _GROUPS[_INVENTORIES]
+
+
+def _read_installing_group() -> Optional[Tuple[int, FrozenSet[int]]]:
     for path in _INVENTORIES:
         try:
-            with _place(path, _ROOT, True) as place, open_file(place) as handle:
-                if os.fstat(handle).st_uid != _ROOT or os.fstat(handle).st_mode & 0o022:
+            with walked(path, _ROOT) as place, open_file(place) as handle:
+                look = os.fstat(handle)
+                if look.st_uid != _ROOT or look.st_mode & 0o022:
                     continue
                 text = read_bounded(handle, path, 65536).decode("utf-8", "replace")
-            found = re.search(r"^\s*inst_group\s*=\s*(\S+)\s*$", text, re.MULTILINE)
-            members = members_of(grp.getgrnam(found.group(1)).gr_gid) if found else frozenset()
-        except (OSError, KeyError, _Belongs, Untrusted):
+            found = _INST_GROUP.search(text)
+            if found is not None:
+                gid = grp.getgrnam(found.group(1)).gr_gid
+                return gid, members_of(gid)
+        except (OSError, KeyError, Belongs, Untrusted):
             continue
-        if uid in members:
-            return members
-    return frozenset()
+    return None
 
 
 def owner_of_program(path: str) -> int:
@@ -272,17 +308,22 @@ def name_of(uid: Optional[int]) -> str:
         return f"uid {uid}"
 
 
+def names_of(uids: Iterable[Optional[int]]) -> str:
+    """Accounts for people; None stands for anybody."""
+    return ", ".join(sorted("anybody" if one is None else name_of(one) for one in uids))
+
+
 def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool) -> Any:
     """In the child that has become the owner: it looks at the whole way itself."""
     try:
-        with _place(path, uid, follow) as place:
+        with walked(path, uid, follow) as place:
             if place.found is not None and place.found.st_uid != uid:
                 raise Untrusted(
                     f"{path} belongs to {name_of(place.found.st_uid)} in a folder of "
                     f"{name_of(uid)}: give it one owner"
                 )
             return step(place)
-    except _Belongs as belongs:
+    except Belongs as belongs:
         raise Untrusted(
             f"{path} goes through folders of {name_of(uid)} and of {name_of(belongs.uid)}: give "
             "them one owner"
@@ -293,7 +334,7 @@ def _actor_in(path: str) -> Optional[int]:
     """Who may change what is in a folder, us or another; None where it does not exist."""
     uid = os.geteuid()
     try:
-        with _place(path, uid, True) as place:
+        with walked(path, uid) as place:
             if place.found is None:
                 return None
             handle = _open_folder(place.folder, place.name, place.found, path)
@@ -303,7 +344,7 @@ def _actor_in(path: str) -> Optional[int]:
             finally:
                 os.close(handle)
             return uid
-    except _Belongs as belongs:
+    except Belongs as belongs:
         return belongs.uid
 
 
@@ -319,25 +360,37 @@ def _check_owner(place: Place, owner: Optional[int], uid: int) -> None:
 
 
 @contextmanager
-def _place(
-    path: str, uid: int, follow: bool, at_end: int = 0, trusted: FrozenSet[int] = frozenset()
+def walked(
+    path: str,
+    uid: int,
+    follow: bool = True,
+    at_end: int = 0,
+    trusted: FrozenSet[int] = frozenset(),
+    folders: bool = False,
 ) -> Iterator[Place]:
     """Walk from / to the place for an account. ``follow``: whether a link at the end is followed;
     ``at_end``: how many parts at the end must be the account's or root's, and no links;
-    ``trusted``: who may change what is on the way, if others than the account and root."""
+    ``trusted``: who may change what is on the way, if others than the account and root;
+    ``folders``: whether the path may end at / or with "..", which gives the place "." there."""
     if not path.startswith("/"):
         raise Untrusted(f"{path!r} is no path from /")
     trusted = trusted or frozenset((uid, _ROOT))
     way = [os.open("/", _LOOK | getattr(os, "O_DIRECTORY", 0))]
     try:
-        yield _walk(path, way, trusted, uid, follow, at_end)
+        yield _walk(path, way, trusted, uid, follow, at_end, folders)
     finally:
         for handle in way:
             os.close(handle)
 
 
 def _walk(
-    path: str, way: List[int], trusted: FrozenSet[int], uid: int, follow: bool, at_end: int
+    path: str,
+    way: List[int],
+    trusted: FrozenSet[int],
+    uid: int,
+    follow: bool,
+    at_end: int,
+    folders: bool,
 ) -> Place:
     """``way`` holds the folders that are open, from / on."""
     left = [part for part in path.split("/") if part not in ("", ".")]
@@ -363,6 +416,7 @@ def _walk(
             if len(left) < at_end:
                 raise Untrusted(f"{here} is a link, through which no program is run")
             if left or follow:
+                _check_link(look, way[-1], here)
                 links += 1
                 if links > MOST_LINKS:
                     raise OSError(errno.ELOOP, f"{path}: too many links")
@@ -379,11 +433,30 @@ def _walk(
         if not stat.S_ISDIR(look.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), here)
         way.append(_open_folder(way[-1], name, look, here))
+        _check_mount(way[-1], way[-2], here, trusted)
         if len(left) < at_end:
             _check_owned(os.fstat(way[-1]), here, uid)
         names.append(name)
         open_to = _check_folder(way[-1], here, trusted, uid)
-    raise OSError(errno.EISDIR, f"{path} is a folder")
+    if not folders:
+        raise OSError(errno.EISDIR, f"{path} is a folder")
+    return Place(way[-1], ".", os.fstat(way[-1]), (), "/" + "/".join(names))
+
+
+def _check_link(look: os.stat_result, folder: int, here: str) -> None:
+    """Of the links in /proc only those in its root (self, net, mounts) lead to a place in it."""
+    if mount_owner.kernel_type(look.st_dev) == "proc" and os.fstat(folder).st_ino != _PROC_ROOT:
+        raise Untrusted(f"{here} is a link that leads wherever a process wants: not followed")
+
+
+def _check_mount(handle: int, above: int, here: str, trusted: FrozenSet[int]) -> None:
+    """Belongs where an account mounted a file system of its own (FUSE) there."""
+    look = os.fstat(handle)
+    if look.st_dev == os.fstat(above).st_dev:
+        return
+    mount = mount_owner.of_folder(handle, look, here)
+    if mount is not None and mount.uid not in trusted:
+        raise Belongs(mount.uid)
 
 
 def _absent(path: str, here: str, folder: int, name: str, left: List[str]) -> Place:
@@ -419,9 +492,11 @@ def _is_mounted_now(folder: int, found: os.stat_result) -> bool:
 def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> bool:
     """Whether anybody may add entries to it, who may not change those of others (sticky).
 
-    Untrusted where others may change what is in it, _Belongs where just one other may.
+    Untrusted where others may change what is in it, Belongs where just one other may.
     """
     look = os.fstat(handle)
+    if mount_owner.kernel_type(look.st_dev) is not None:
+        return False
     others = set(_others(look, handle, trusted))
     if look.st_uid not in trusted:
         others.add(look.st_uid)
@@ -430,17 +505,15 @@ def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> 
     if look.st_mode & stat.S_ISVTX and look.st_uid in trusted:
         return True
     if len(others) == 1 and None not in others and uid == _ROOT:
-        raise _Belongs(next(one for one in others if one is not None))
+        raise Belongs(next(one for one in others if one is not None))
     if uid != _ROOT and others == {look.st_uid}:
-        raise _Belongs(look.st_uid)
-    problem = Untrusted(
-        "{0} may be changed by {1}, and so may what lies in it: take that right away".format(
-            path, ", ".join(sorted("anybody" if one is None else name_of(one) for one in others))
-        )
-    )
-    if None not in others:
-        problem.uid = look.st_uid if look.st_uid in others else min(one or 0 for one in others)
-    raise problem
+        raise Belongs(look.st_uid)
+    who = names_of(others)
+    text = f"{path} may be changed by {who}, and so may what lies in it: take that right away"
+    group = None if None in others else installing_group()
+    if group is not None and others <= group[1]:
+        raise Shared(text, *group)
+    raise Untrusted(text)
 
 
 def _check_entry(
@@ -452,7 +525,16 @@ def _check_entry(
     if look is None:
         raise Untrusted(f"{path} does not exist, and anybody may make it")
     if look.st_uid not in trusted:
-        raise _Belongs(look.st_uid)
+        raise Belongs(look.st_uid)
+    if stat.S_ISREG(look.st_mode) and not look.st_mode & stat.S_IROTH:
+        # A hard link needs no right to the file, and who owns a folder may move what is in it.
+        raise Untrusted(f"{path} lies where anybody may have put it, and not everybody may read it")
+
+
+def others_of(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Set[Optional[int]]:
+    """Who of those not trusted may write a file or folder, its owner too; None is anybody."""
+    found = set(_others(look, handle, trusted))
+    return found if look.st_uid in trusted else found | {look.st_uid}
 
 
 def _others(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> FrozenSet[Optional[int]]:
@@ -472,11 +554,15 @@ def _others(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Froze
 
 def _access_list(handle: int) -> Optional[List[Tuple[int, int, int]]]:
     """Tag, permissions and number of each entry; None where there is no access list."""
+    if not hasattr(os, "getxattr"):
+        return None
     try:
         # A descriptor of O_PATH has no attributes, but its name under /proc leads to them.
         raw = os.getxattr(f"/proc/self/fd/{handle}", _ACL)
-    except (OSError, AttributeError):
-        return None
+    except OSError as problem:
+        if problem.errno in _NO_LIST:
+            return None
+        raise
     return [struct.unpack_from("<HHI", raw, place) for place in range(4, len(raw) - 7, 8)]
 
 

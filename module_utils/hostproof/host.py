@@ -26,7 +26,6 @@ import os
 import re
 import signal
 import socket
-import stat
 import subprocess
 import tempfile
 import threading
@@ -47,18 +46,13 @@ from typing import (
     Tuple,
 )
 
-from . import child, command, guarded, held, window
+from . import child, command, guarded, guarded_read, held, window
 from .answer import Answer, attempt
 from .command import Output
 from .errors import Absent, Denied, HostproofError, ParseError, Unanswered
 from .measured import Measured, Window
 from .parsers.number import integer
 from .reader import Reader
-
-#: A file longer than this is not configuration; reading it whole would hurt the host.
-READ_LIMIT = 8 * 1024 * 1024
-
-PIECE = 64 * 1024
 
 #: A longer file is no script that somebody wrote.
 _SCRIPT_LIMIT = 512 * 1024
@@ -67,9 +61,6 @@ _CALLS = 3
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
 _NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
 _ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
-
-#: Names in a folder: /proc of a busy host has some 100,000.
-NAMES_LIMIT = 1000000
 
 #: Seconds for one look at a file or folder, and for what looks at every process.
 READ_SECONDS = 10.0
@@ -368,10 +359,21 @@ class Host:
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
-    def run_as_reader(self, argv: List[str], paths: List[str], timeout: float = 20.0) -> Output:
-        """As ``run``, for a command that reads files: as whoever decides what the paths lead to."""
+    def run_as_reader(
+        self,
+        argv: List[str],
+        paths: List[str],
+        timeout: float = 20.0,
+        named_by: Sequence[str] = (),
+    ) -> Output:
+        """As ``run``, for a command that reads files: as whoever decides what the paths lead to.
+
+        ``named_by`` are the files that the paths were taken from (guarded_read.py).
+        """
         reading = self._answer(
-            "command:" + " ".join(argv), "command", lambda: self._run_as(argv, paths, timeout)
+            "command:" + " ".join(argv),
+            "command",
+            lambda: self._run_as(argv, paths, timeout, named_by),
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
@@ -582,7 +584,9 @@ class Host:
     def _read(self, task: str, *arguments: Any) -> Any:
         raise NotImplementedError
 
-    def _run_as(self, argv: List[str], paths: List[str], timeout: float) -> Dict[str, Any]:
+    def _run_as(
+        self, argv: List[str], paths: List[str], timeout: float, named_by: Sequence[str]
+    ) -> Dict[str, Any]:
         raise NotImplementedError
 
     def _find(self, pattern: str) -> List[Dict[str, Any]]:
@@ -634,20 +638,21 @@ class LiveHost(Host):
                 self.until = old + min(seconds, time.monotonic() - started)
 
     def _read(self, task: str, *arguments: Any) -> Any:
-        if _is_kernels(arguments[0]):
-            return _task(task)(*arguments)
+        answer = _of_kernel(task, arguments[0])
+        if answer is not None:
+            return answer[0]
         limit = _LIMITS.get(task, READ_SECONDS)
         if self.until is not None:
             limit = max(0.001, min(limit, self.until - time.monotonic()))
         return self._reader.call(task, list(arguments), limit)
 
-    def _run_as(self, argv: List[str], paths: List[str], timeout: float) -> Dict[str, Any]:
-        readers = sorted({int(self._read("reader", path)) for path in paths} - {os.geteuid()})
-        if not readers:
+    def _run_as(
+        self, argv: List[str], paths: List[str], timeout: float, named_by: Sequence[str]
+    ) -> Dict[str, Any]:
+        reader = guarded_read.Reader(*self._read("reader", paths, list(named_by)))
+        if reader.uid == os.geteuid():
             return _run_command(argv, timeout)
-        if len(readers) > 1:
-            raise ValueError("its files are in folders of several accounts, not read")
-        return _run(argv, timeout, dict(os.environ), (), readers[0])
+        return _run(argv, timeout, dict(os.environ), (), reader)
 
     def _find(self, pattern: str) -> List[Dict[str, Any]]:
         found = self._read("processes", pattern)
@@ -759,11 +764,11 @@ def _as_error(key: str, problem: Exception) -> Dict[str, Any]:
 def _task(name: str) -> Callable[..., Any]:
     """What the reading child does, by name."""
     tasks: Dict[str, Callable[..., Any]] = {
-        "file": partial(_as_reader, _read_file),
-        "dir": partial(_as_reader, _list_dir),
-        "reader": guarded.reader_of,
-        "link": _real_path,
-        "stat": lambda path: dict(_stat(path)._asdict()),
+        "file": _read_text,
+        "dir": partial(guarded_read.read, step=guarded_read.names),
+        "reader": guarded_read.reader_of,
+        "link": partial(guarded_read.read, step=guarded_read.real_path),
+        "stat": partial(guarded_read.read, step=guarded_read.about),
         "program": guarded.owner_of_program,
         "environment": _read_environment,
         "argument": _read_argument,
@@ -778,56 +783,53 @@ def _task(name: str) -> Callable[..., Any]:
     return tasks[name]
 
 
-def _as_reader(read: Callable[[str], Any], path: str) -> Any:
-    """Root reads no file whose path another account chooses: that account does."""
-    uid = guarded.reader_of(path)
-    if uid == os.geteuid():
-        return read(path)
-    return child.call(partial(read, path), READ_SECONDS, path, uid)
+def _of_kernel(task: str, path: Any) -> Optional[Tuple[Any]]:
+    """The answer of the kernel itself in a tuple; None where a child is to look."""
+    if not isinstance(path, str):
+        return None
+    if task in ("file", "dir", "stat"):
+        return guarded_read.kernels(path, task)
+    if task == "link" and path.startswith("/sys/") and ".." not in path:
+        # Its text alone: the links of sysfs lead to its own folders.
+        os.stat(path)
+        return (os.path.realpath(path),)
+    return None
 
 
-def _is_kernels(path: Any) -> bool:
-    """Whether the kernel itself answers for a path, at once: files of processes it may hold back,
-    and their links lead anywhere."""
-    if not isinstance(path, str) or "/.." in path:
-        return False
-    return re.match("/sys/|/proc/(?!self|thread-self)[a-z]", path) is not None
+def _read_text(path: str) -> str:
+    return str(guarded_read.read(path, guarded_read.text))
 
 
 def _read_file(path: str) -> str:
-    # In small pieces: for each read of /proc/sys the kernel allocates as much as is asked for.
-    # The size is not asked: files of /proc and /sys say 0.
-    pieces = []
-    length = 0
-    with open(path, "rb", buffering=0, opener=_open_regular) as stream:
-        for piece in iter(lambda: stream.read(PIECE), b""):
-            pieces.append(piece)
-            length += len(piece)
-            if length > READ_LIMIT:
-                raise ValueError(f"longer than {READ_LIMIT} bytes, not read")
-    return b"".join(pieces).decode("utf-8", "surrogateescape")
+    """The text of a file whose path nobody else chose: one of /proc, of a process by its number."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
+    try:
+        return guarded_read.content(handle)
+    finally:
+        os.close(handle)
 
 
 def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
     """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
     wanted = re.compile(pattern, re.MULTILINE)
     found = FoundLines({}, {}, [])
-    waiting = [(path, "") for path in _files_of(places, found.unread)]
+    waiting: List[Tuple[str, Tuple[str, ...]]]
+    waiting = [(path, ()) for path in _files_of(places, found.unread)]
     remote = _network_mounts()
     seen: Set[Tuple[int, int]] = set()
     for depth in range(_CALLS):
-        called: List[Tuple[str, str]] = []
-        for path, origin in waiting:
+        called: List[Tuple[str, Tuple[str, ...]]] = []
+        for path, callers in waiting:
             if (path + "/").startswith(remote):
                 continue
-            text = _text_of(path, bool(origin), seen, found.unread)
-            called.extend((one, origin or path) for one in _ABSOLUTE_PATH.findall(text))
+            text = _text_of(path, callers, seen, found.unread)
+            called.extend((one, (*callers, path)) for one in _ABSOLUTE_PATH.findall(text))
             # Most files hold nothing of it: their lines are not worth looking at.
             if wanted.search(text):
                 matching = [one for one in _joined_lines(text) if wanted.search(one[1])]
                 found.lines[path] = matching
-                if origin:
-                    found.callers[path] = origin
+                if callers:
+                    found.callers[path] = callers[0]
         waiting = called if depth < _CALLS - 1 else []
     return found
 
@@ -862,14 +864,18 @@ def _files_of(places: Sequence[str], unread: List[str]) -> List[str]:
     return paths
 
 
-def _text_of(path: str, is_called: bool, seen: Set[Tuple[int, int]], unread: List[str]) -> str:
-    """The text of a file; "" for what was seen already, is no text or, if called, no script."""
+def _text_of(
+    path: str, callers: Tuple[str, ...], seen: Set[Tuple[int, int]], unread: List[str]
+) -> str:
+    """The text of a file; "" for what was seen already, is no text or, if called, no script.
+
+    ``callers`` lead from a file of the places that began to it: who may write one of them chose
+    the path.
+    """
     try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode) or (found.st_dev, found.st_ino) in seen:
-            return ""
-        seen.add((found.st_dev, found.st_ino))
-        text = str(_as_reader(partial(_read_script, is_called), path))
+        step = partial(_read_script, bool(callers), seen)
+        text, *number = guarded_read.read(path, step, callers)
+        seen.update([(number[0], number[1])] if number else [])
     except ValueError:
         return ""  # no regular file
     except (OSError, HostproofError) as problem:
@@ -885,13 +891,16 @@ def _text_of(path: str, is_called: bool, seen: Set[Tuple[int, int]], unread: Lis
     return text
 
 
-def _read_script(is_called: bool, path: str) -> str:
-    """The text of a file, or a bit more of it than a script has; if called, only of a script."""
-    with open(path, "rb", opener=_open_regular) as stream:
-        head = stream.read(2)
-        if is_called and head != b"#!":
-            return ""
-        return (head + stream.read(_SCRIPT_LIMIT)).decode("utf-8", "surrogateescape")
+def _read_script(
+    is_called: bool, seen: Set[Tuple[int, int]], found: guarded_read.Found
+) -> List[Any]:
+    """The text of a file, or a bit more of it than a script has, with its device and inode; ""
+    if it was seen already, or is called and no script."""
+    look = found.look
+    if look is None or (look.st_dev, look.st_ino) in seen:
+        return [""]
+    text = guarded_read.head(_SCRIPT_LIMIT + 2, b"#!" if is_called else b"", found)
+    return [text, look.st_dev, look.st_ino]
 
 
 def _joined_lines(text: str) -> List[Tuple[int, str]]:
@@ -906,59 +915,6 @@ def _joined_lines(text: str) -> List[Tuple[int, str]]:
     return lines
 
 
-def _open_regular(path: str, _flags: int = 0) -> int:
-    """A regular file: to open a FIFO would wait, and to open a device can set it going.
-
-    Looked at first by a descriptor that opens nothing (O_PATH); where there is none (AIX) by name,
-    and once more when it is open.
-    """
-    flags = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
-    first = getattr(os, "O_PATH", None)
-    if first is None or not os.path.exists("/proc/self/fd"):
-        _check_regular(os.stat(path), path)
-        handle = os.open(path, flags)
-    else:
-        look = os.open(path, first | os.O_CLOEXEC)
-        try:
-            _check_regular(os.fstat(look), path)
-            handle = os.open(f"/proc/self/fd/{look}", flags)
-        finally:
-            os.close(look)
-    try:
-        _check_regular(os.fstat(handle), path)
-    except ValueError:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _check_regular(look: os.stat_result, path: str) -> None:
-    if stat.S_ISDIR(look.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-    if not stat.S_ISREG(look.st_mode):
-        raise ValueError("is no regular file, not read")
-
-
-def _list_dir(path: str) -> List[str]:
-    names = []
-    with os.scandir(path) as entries:
-        for entry in entries:
-            names.append(entry.name)
-            if len(names) > NAMES_LIMIT:
-                raise ValueError(f"holds more than {NAMES_LIMIT} names, not read")
-    return sorted(names)
-
-
-def _real_path(path: str) -> str:
-    os.stat(path)
-    return os.path.realpath(path)
-
-
-def _stat(path: str) -> Stat:
-    found = os.stat(path)
-    return Stat(found.st_mode & 0o7777, found.st_uid, found.st_gid, found.st_size, found.st_mtime)
-
-
 def _run_command(argv: List[str], timeout: float) -> Dict[str, Any]:
     return _run(argv, timeout, dict(os.environ), ())
 
@@ -968,7 +924,7 @@ def _run(
     timeout: float,
     environment: Dict[str, str],
     inherited: Tuple[int, ...],
-    uid: Optional[int] = None,
+    reader: Optional[guarded_read.Reader] = None,
 ) -> Dict[str, Any]:
     environment.update(LC_ALL="C", LANG="C")
     environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
@@ -982,8 +938,8 @@ def _run(
         close_fds=True,
         pass_fds=inherited,
         start_new_session=True,
-        preexec_fn=None if uid is None else partial(child.become, uid),
-        cwd=None if uid is None else "/",
+        preexec_fn=None if reader is None else partial(child.become, reader.uid, gid=reader.gid),
+        cwd=None if reader is None else "/",
     )
     try:
         stdout, stderr = command.read_streams([process.stdout, process.stderr], argv, timeout)
@@ -1111,7 +1067,7 @@ def _read_sources(
     """The text of each source; those that give none go to ``errors``."""
     texts: Dict[str, str] = {}
     until = window.now() + _READING_LIMIT
-    asks = [partial(_read_file, path) for path in files]
+    asks = [partial(_read_sampled, path) for path in files]
     asks += [partial(_read_output, argv) for argv in commands]
     for source, ask in zip(_sources(files, commands), asks):
         if source in errors:
@@ -1124,6 +1080,11 @@ def _read_sources(
         except (OSError, subprocess.TimeoutExpired, ValueError) as problem:
             errors[source] = _as_error(source, problem)["message"]
     return texts
+
+
+def _read_sampled(path: str) -> str:
+    answer = guarded_read.kernels(path, "file")
+    return _read_text(path) if answer is None else str(answer[0])
 
 
 def _read_output(argv: List[str]) -> str:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import host
+from ansible.module_utils.hostproof import guarded_read, host
 from ansible.module_utils.hostproof.errors import Unanswered
 from ansible.module_utils.hostproof.host import FoundLines, LiveHost, RecordedHost
 
@@ -78,50 +78,46 @@ def test_a_script_that_is_too_long_is_not_taken_for_empty(root):
 
 def test_what_may_not_be_read_is_named(root, monkeypatch):
     """As root nothing is refused, so the refusal is made."""
-    real_stat, real_list = os.stat, os.listdir
+    real_read, real_list = guarded_read.read, os.listdir
 
-    def refuse(path, *more, **names):
-        if str(path).endswith("b.service"):
+    def refuse(path, *more):
+        if path.endswith("b.service"):
             raise PermissionError(13, "Permission denied", path)
-        return real_stat(path, *more, **names)
+        return real_read(path, *more)
 
     def refuse_list(path):
         if str(path).endswith("bin"):
             raise PermissionError(13, "Permission denied", path)
         return real_list(path)
 
-    monkeypatch.setattr(host.os, "stat", refuse)
+    monkeypatch.setattr(guarded_read, "read", refuse)
     monkeypatch.setattr(host.os, "listdir", refuse_list)
     found = find(root, "units/*.service", "bin/*")
     assert found.unread == [f"{root}/bin", f"{root}/units/b.service"]
 
 
-def test_a_script_below_a_folder_of_another_account_is_read_by_that_account(root, monkeypatch):
-    """Else its owner could have root read what a link leads to at just this moment."""
-    asked = []
+def test_a_script_is_read_with_what_calls_it_as_the_one_who_named_it(root, monkeypatch):
+    """Else the owner of the caller could have root read any path."""
+    named: dict[str, tuple[str, ...]] = {}
+    real = guarded_read.read
 
-    def by_another(path):
-        asked.append(path)
-        return 4242 if path == f"{root}/bin/one" else os.geteuid()
+    def watched(path, step, named_by=()):
+        named[path] = named_by
+        return real(path, step, named_by)
 
-    def refused(function, seconds, what, uid=None):
-        assert uid == 4242
-        raise PermissionError(13, "Permission denied", what)
-
-    monkeypatch.setattr(host.guarded, "reader_of", by_another)
-    monkeypatch.setattr(host.child, "call", refused)
-    found = host._find_lines([f"{root}/units/*.service"], "sysctl")
-    assert f"{root}/bin/one" in asked
-    assert found.unread == [f"{root}/bin/one"]
-    assert f"{root}/bin/two" not in found.lines
+    monkeypatch.setattr(guarded_read, "read", watched)
+    host._find_lines([f"{root}/units/*.service"], "sysctl")
+    assert named[f"{root}/units/b.service"] == ()
+    (caller,) = named[f"{root}/bin/one"]
+    assert caller.startswith(f"{root}/units/")
 
 
 @pytest.mark.parametrize(("number", "unread"), [(5, True), (110, True), (2, False), (20, False)])
 def test_what_cannot_be_read_may_hold_anything(root, monkeypatch, number, unread):
-    def broken(path, *more, **names):
+    def broken(path, *_more):
         raise OSError(number, os.strerror(number), path)
 
-    monkeypatch.setattr(host, "_read_script", lambda is_called, path: broken(path))
+    monkeypatch.setattr(guarded_read, "read", broken)
     found = host._find_lines([f"{root}/units/a.service"], "sysctl")
     assert found == FoundLines({}, {}, [f"{root}/units/a.service"] if unread else [])
 

@@ -33,23 +33,13 @@ class TestReading:
     def test_sysctl_is_read_in_small_pieces(self, monkeypatch):
         """For each read of /proc/sys the kernel allocates as much as is asked for, or ENOMEM."""
         asked = []
-        real = open
+        real = os.read
 
-        class Watching:
-            def __init__(self, stream):
-                self._stream = stream
+        def watched(handle, size):
+            asked.append(size)
+            return real(handle, size)
 
-            def __enter__(self):
-                return self
-
-            def __exit__(self, *_problem):
-                self._stream.close()
-
-            def read(self, size):
-                asked.append(size)
-                return self._stream.read(size)
-
-        monkeypatch.setattr(host, "open", lambda *a, **k: Watching(real(*a, **k)), raising=False)
+        monkeypatch.setattr(host.guarded_read.os, "read", watched)
         assert LiveHost().read_number("/proc/sys/vm/swappiness") >= 0
         assert asked
         assert 0 < max(asked) <= 64 * 1024
@@ -65,7 +55,7 @@ class TestReading:
             LiveHost().read_number(str(tmp_path / "file"))
 
     def test_huge_file_is_not_read(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(host, "READ_LIMIT", 100)
+        monkeypatch.setattr(host.guarded_read, "READ_LIMIT", 100)
         (tmp_path / "file").write_text("x" * 101)
         with pytest.raises(Unanswered, match="longer than 100 bytes"):
             LiveHost().read_text(str(tmp_path / "file"))
@@ -99,7 +89,7 @@ class TestReading:
         def refuse(path):
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr(host, "_read_file", refuse)
+        monkeypatch.setattr(host, "_read_text", refuse)
         with pytest.raises(Denied, match="file:/etc/shadow: Permission denied"):
             LiveHost().read_text("/etc/shadow")
 
@@ -107,15 +97,15 @@ class TestReading:
         def ended(path):
             raise ProcessLookupError(3, "No such process")
 
-        monkeypatch.setattr(host, "_read_file", ended)
+        monkeypatch.setattr(host, "_read_text", ended)
         with pytest.raises(Absent):
             LiveHost().read_text("/proc/4711/maps")
 
     def test_kernel_that_cannot_allocate_has_not_answered(self, monkeypatch):
-        def no_memory(path):
+        def no_memory(_task, _path):
             raise OSError(12, "Cannot allocate memory")
 
-        monkeypatch.setattr(host, "_read_file", no_memory)
+        monkeypatch.setattr(host, "_of_kernel", no_memory)
         with pytest.raises(Unanswered, match="Cannot allocate memory"):
             LiveHost().read_text("/proc/sys/vm/nr_hugepages")
 

@@ -49,7 +49,7 @@ def read_library(host: Host, homes: List[OracleHome]) -> Library:
     broken = []
     for home in homes:
         path = f"{home.path}/lib/{LIBRARY}"
-        if not isinstance(attempt(nfs_files.real_path, host, path), HostproofError):
+        if not isinstance(attempt(nfs_files.real_path, host, path, home.named_by), HostproofError):
             places.append(path)
     cached = attempt(_read_cache, host)
     libraries = if_known(cached, [])
@@ -113,7 +113,7 @@ def read_trace(host: Host, folder: str) -> List[Line]:
     """What the database writers wrote about SNMP, some lines a file; Absent without the folder."""
     nfs_files.real_path(host, folder)
     argv = trace_argv(folder)
-    output = host.run(argv, 60.0)
+    output = host.run_as_reader(argv, [folder], 60.0)
     if output.rc not in (0, 1) and not output.stdout:
         raise Unanswered(
             "command:" + " ".join(argv), f"{folder} could not be searched for trace lines"

@@ -27,8 +27,14 @@ def test_oratab_inventory_and_policy_name_the_same_home_once():
     machine.file(INVENTORY, f"<INVENTORY>{homes}</INVENTORY>")
     client = "/u01/app/oracle/product/19.0.0/client_1"
     assert oracle_homes.read_homes(machine, (HOME, "/u02/home")) == [
-        OracleHome(GRID, ("+ASM1",), ("/etc/oratab:18", "the inventory (GI)"), True),
-        OracleHome(client, (), ("/etc/oratab:20",), False),
+        OracleHome(
+            GRID,
+            ("+ASM1",),
+            ("/etc/oratab:18", "the inventory (GI)"),
+            True,
+            named_by=("/etc/oratab", INVENTORY),
+        ),
+        OracleHome(client, (), ("/etc/oratab:20",), False, named_by=("/etc/oratab",)),
         OracleHome(
             HOME,
             ("orcl",),

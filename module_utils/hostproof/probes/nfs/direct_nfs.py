@@ -55,10 +55,14 @@ class Library(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Where oracle of a home looks for oranfstab, first wins; ``ignored`` is where it does not."""
+    """Where oracle of a home looks for oranfstab, first wins; ``ignored`` is where it does not.
+
+    ``named_by`` are the files in the home that these paths were taken from.
+    """
 
     places: Tuple[str, ...]
     ignored: Tuple[str, ...]
+    named_by: Tuple[str, ...] = ()
 
 
 class HomeDirectNfs(NamedTuple):
@@ -117,12 +121,13 @@ class DirectNfs(NamedTuple):
 def read_direct_nfs(host: Host, homes: List[OracleHome]) -> DirectNfs:
     """Everything about Direct NFS on a host; an error stands where something was not read."""
     looked_at = _one_for_each_path([_read_home(host, home) for home in homes])
-    files = {GLOBAL_FILE: attempt(_read_tab, host, GLOBAL_FILE)}
+    files = {GLOBAL_FILE: attempt(_read_tab, host, GLOBAL_FILE, ())}
     for one in looked_at:
         order = if_known(one.order, Order((), ()))
+        named_by = (*one.home.named_by, *order.named_by)
         for path in order.places + order.ignored:
             if path not in files:
-                files[path] = attempt(_read_tab, host, path)
+                files[path] = attempt(_read_tab, host, path, named_by)
     tabs = [tab for tab in files.values() if isinstance(tab, oranfstab.Parsed)]
     return DirectNfs(
         homes=looked_at,
@@ -183,12 +188,12 @@ def network_of(address: str, own: List[ip_addr.Address]) -> Optional[ip_addr.Net
 
 
 def _read_home(host: Host, home: OracleHome) -> HomeDirectNfs:
-    path = attempt(nfs_files.real_path, host, home.path)
+    path = attempt(nfs_files.real_path, host, home.path, home.named_by)
     return HomeDirectNfs(
         home=home,
         path=path,
-        library=attempt(lambda: _read_library(host, known(path))),
-        order=attempt(lambda: _read_order(host, home.path, known(path))),
+        library=attempt(lambda: _read_library(host, known(path), home.named_by)),
+        order=attempt(lambda: _read_order(host, home, known(path))),
     )
 
 
@@ -210,14 +215,14 @@ def _one_for_each_path(homes: List[HomeDirectNfs]) -> Tuple[HomeDirectNfs, ...]:
     return tuple(merged.values())
 
 
-def _read_library(host: Host, home: str) -> Library:
+def _read_library(host: Host, home: str, named_by: Tuple[str, ...]) -> Library:
     folder = home + "/lib"
-    found = {file.name: file for file in nfs_files.list_files(host, folder)}
+    found = {file.name: file for file in nfs_files.list_files(host, folder, named_by)}
     direct = sorted(name for name in found if _DIRECT.match(name))
     if not direct:
         raise Absent(f"command:ls -Lin {folder}/", f"{folder} holds no libnfsodm")
     odm = f"{home}/{_ODM_FOLDER}"
-    loaded = unless_absent(attempt(nfs_files.list_files, host, odm), [])
+    loaded = unless_absent(attempt(nfs_files.list_files, host, odm, named_by), [])
     for file in loaded:
         if _DIRECT.match(file.name) and file.size:
             return Library(True, f"{odm}/{file.name} is there", "")
@@ -229,30 +234,33 @@ def _read_library(host: Host, home: str) -> Library:
         one, two = f"{folder}/{name}", f"{folder}/{other}"
         if found[name].inode == found[other].inode:
             return Library(True, f"{one} leads to {other}", one)
-        if found[name].size == found[other].size and nfs_files.same_content(host, one, two):
+        is_as_long = found[name].size == found[other].size
+        if is_as_long and nfs_files.same_content(host, one, two, named_by):
             return Library(True, f"{one} is a copy of {other}", one)
     return Library(False, f"{odm} holds no libnfsodm, and libodm in {folder} is another file", "")
 
 
-def _read_order(host: Host, written: str, home: str) -> Order:
+def _read_order(host: Host, named: OracleHome, home: str) -> Order:
     """The search order. A read-only home has its dbs folder in ORACLE_BASE_HOME.
 
     The guides name ORACLE_BASE_HOME/dbs for oranfstab, but ORACLE_BASE/dbs for all else in dbs:
     a file there is reported, not trusted.
     """
     own = home + "/dbs/oranfstab"
-    text = attempt(nfs_files.read_text, host, home + "/install/orabasetab")
+    base_tab = home + "/install/orabasetab"
+    text = attempt(nfs_files.read_text, host, base_tab, None, named.named_by)
     if isinstance(text, Absent):
         return Order((own, GLOBAL_FILE), ())
-    tab = orabasetab.parse(known(text), written) or orabasetab.parse(known(text), home)
+    tab = orabasetab.parse(known(text), named.path) or orabasetab.parse(known(text), home)
     if tab is None or not tab.read_only:
         return Order((own, GLOBAL_FILE), ())
     base_home = tab.base_home() + "/dbs/oranfstab"
-    return Order((base_home, GLOBAL_FILE), (tab.base + "/dbs/oranfstab", own))
+    ignored = (tab.base + "/dbs/oranfstab", own)
+    return Order((base_home, GLOBAL_FILE), ignored, named_by=(base_tab,))
 
 
-def _read_tab(host: Host, path: str) -> oranfstab.Parsed:
-    return oranfstab.parse(nfs_files.read_text_without(host, _SECRET, path))
+def _read_tab(host: Host, path: str, named_by: Tuple[str, ...]) -> oranfstab.Parsed:
+    return oranfstab.parse(nfs_files.read_text_without(host, _SECRET, path, named_by))
 
 
 # -- what runs

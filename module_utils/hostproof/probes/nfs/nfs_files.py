@@ -7,7 +7,7 @@ be ended, this program could not.
 """
 
 import re
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Sequence
 
 from ...command import OUTPUT_LIMIT, Command
 from ...errors import Absent, Denied, Unanswered
@@ -32,58 +32,64 @@ class File(NamedTuple):
     size: int
 
 
-def read_text(host: Host, path: str, user: Optional[str] = None) -> str:
-    """As Host.read_text."""
-    return run(host, ["cat", path], user)
+def read_text(
+    host: Host, path: str, user: Optional[str] = None, named_by: Sequence[str] = ()
+) -> str:
+    """As Host.read_text; ``named_by`` are the files that the path was taken from."""
+    return run(host, ["cat", path], user, named_by)
 
 
-def read_text_without(host: Host, key: str, path: str) -> str:
+def read_text_without(host: Host, key: str, path: str, named_by: Sequence[str] = ()) -> str:
     """As read_text, with "***" for what follows ``key`` and a colon on a line."""
-    return run(host, argv_without(key, path))
+    return run(host, argv_without(key, path), named_by=named_by)
 
 
 def argv_without(key: str, path: str) -> List[str]:
     return ["sed", f"s/{key}[[:blank:]]*:.*/{key}:***/", path]
 
 
-def real_path(host: Host, path: str) -> str:
+def real_path(host: Host, path: str, named_by: Sequence[str] = ()) -> str:
     """As Host.real_path."""
-    return run(host, ["readlink", "-v", "-e", path]).rstrip("\n")
+    return run(host, ["readlink", "-v", "-e", path], named_by=named_by).rstrip("\n")
 
 
 def link_target(host: Host, path: str) -> str:
     """What a link holds; nothing that it leads to is touched."""
-    return run(host, ["readlink", "-v", path]).rstrip("\n")
+    argv = ["readlink", "-v", path]
+    folder = path.rpartition("/")[0] or "/"
+    return _stdout(argv, host.run_as_reader(argv, [folder], TIMEOUT)).rstrip("\n")
 
 
-def list_files(host: Host, folder: str) -> List[File]:
+def list_files(host: Host, folder: str, named_by: Sequence[str] = ()) -> List[File]:
     """The plain files in a folder; links count as what they lead to, broken ones not at all."""
     argv = ["ls", "-Lin", folder + "/"]
-    output = host.run_as_reader(argv, [folder + "/"], TIMEOUT)
+    output = host.run_as_reader(argv, [folder + "/"], TIMEOUT, named_by)
     broken_links = output.rc == 1 and "Permission denied" not in output.stderr
     text = output.stdout if broken_links else _stdout(argv, output)
     matches = map(_LISTED.match, text.split("\n"))
     return [File(m.group(3), integer(m.group(1)), integer(m.group(2))) for m in matches if m]
 
 
-def same_content(host: Host, one: str, other: str) -> bool:
+def same_content(host: Host, one: str, other: str, named_by: Sequence[str] = ()) -> bool:
     """Whether two files are equal byte for byte."""
     argv = ["cmp", "-s", one, other]
-    output = host.run_as_reader(argv, [one, other], TIMEOUT)
+    output = host.run_as_reader(argv, [one, other], TIMEOUT, named_by)
     if output.rc not in (0, 1):
         raise Unanswered("command:" + " ".join(argv), f"{one} and {other} not compared")
     return output.rc == 0
 
 
-def run(host: Host, argv: List[str], user: Optional[str] = None) -> str:
+def run(
+    host: Host, argv: List[str], user: Optional[str] = None, named_by: Sequence[str] = ()
+) -> str:
     """What a command prints about files; Absent, Denied or Unanswered where it fails.
 
     ``user`` runs it where a user chose the path: root would read what that user may not. Without
-    one, whoever may change what the path leads to does (guarded.py).
+    one, whoever may change what the path leads to does (guarded_read.py).
     """
     if user is None:
         paths = [argv[-1]] if argv[-1].startswith("/") else []
-        return _stdout(argv, host.run_as_reader(argv, paths, TIMEOUT))
+        return _stdout(argv, host.run_as_reader(argv, paths, TIMEOUT, named_by))
     wanted = Command(" ".join(argv), tuple(argv), user=user, timeout=TIMEOUT, limits=LIMITS)
     return _stdout(argv, host.ask(wanted))
 

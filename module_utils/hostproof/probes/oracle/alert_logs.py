@@ -47,7 +47,7 @@ def _search(host: Host, sid: str, home: str, variable: str) -> str:
     """BASE/diag/rdbms/DATABASE/SID/trace: the database's name can be another than the SID."""
     above = _base_of(home, variable) + "/diag/rdbms"
     argv = ["find", above, "-mindepth", "4", "-maxdepth", "4", "-name", "alert_" + sid + ".log"]
-    found = host.run(argv, nfs_files.TIMEOUT).stdout.split()
+    found = host.run_as_reader(argv, [above], nfs_files.TIMEOUT).stdout.split()
     if len(found) != 1:
         raise Unanswered(
             "command:" + " ".join(argv),

@@ -3,7 +3,7 @@
 """The Oracle homes of a host: in oratab, in the inventory, of running instances, of the policy."""
 
 from collections import OrderedDict
-from typing import Dict, List, NamedTuple, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...answer import attempt, unless_absent
 from ...host import Host
@@ -21,13 +21,16 @@ _REMOVED = " (deleted)"
 class OracleHome(NamedTuple):
     """A home. ``sids`` are those that oratab lists or that run; ``places`` say who names it.
 
-    ``clusterware`` is whether the inventory has it as a home of Grid Infrastructure.
+    ``clusterware`` is whether the inventory has it as a home of Grid Infrastructure. ``named_by``
+    are the files that name it, none where the kernel or the policy does: who may write one of them
+    has its files read with no more rights than that (guarded_read.py).
     """
 
     path: str
     sids: Tuple[str, ...]
     places: Tuple[str, ...]
     clusterware: bool
+    named_by: Tuple[str, ...] = ()
 
 
 def read_homes(host: Host, extra: Tuple[str, ...]) -> List[OracleHome]:
@@ -38,20 +41,25 @@ def read_homes(host: Host, extra: Tuple[str, ...]) -> List[OracleHome]:
     sids: Dict[str, List[str]] = {}
     places: Dict[str, List[str]] = {}
     clusterware: Set[str] = set()
+    #: None where something names it that no account can write.
+    files: Dict[str, Optional[List[str]]] = {}
 
-    def add(path: str, place: str, sid: str = "") -> None:
+    def add(path: str, place: str, sid: str = "", file: Tuple[str, ...] = ()) -> None:
         sids.setdefault(path, []).extend([sid] if sid else [])
         places.setdefault(path, []).append(place)
+        before = files.get(path, [])
+        files[path] = [*before, *file] if file and before is not None else None
 
     listed: Set[str] = set()
     for path in oratab.PATHS:
         text = unless_absent(attempt(host.read_text, path), "")
         for entry in oratab.parse(text):
             sid = "" if entry.sid == "*" else entry.sid
-            add(entry.home, f"{path}:{entry.line}", sid)
+            add(entry.home, f"{path}:{entry.line}", sid, (path,))
             listed.add(sid)
-    for home in _installed(host):
-        add(home.path, f"the inventory ({home.name})")
+    inventory, installed = _installed(host)
+    for home in installed:
+        add(home.path, f"the inventory ({home.name})", "", (inventory,))
         if home.clusterware:
             clusterware.add(home.path)
     for sid, path in _running(host, listed):
@@ -60,22 +68,27 @@ def read_homes(host: Host, extra: Tuple[str, ...]) -> List[OracleHome]:
         add(path, LISTED)
     return [
         OracleHome(
-            path, _unique(sids[path]), _unique(places[path]), clusterware=path in clusterware
+            path,
+            _unique(sids[path]),
+            _unique(places[path]),
+            clusterware=path in clusterware,
+            named_by=_unique(files[path] or []),
         )
         for path in sorted(places)
     ]
 
 
-def _installed(host: Host) -> List[oracle_inventory.Home]:
+def _installed(host: Host) -> Tuple[str, List[oracle_inventory.Home]]:
+    """The inventory's file, and the homes that it lists."""
     for pointer in oracle_inventory.POINTERS:
         text = unless_absent(attempt(host.read_text, pointer), None)
         if text is None:
             continue
         path = f"{oracle_inventory.parse_pointer(text)}/{oracle_inventory.FILE}"
-        found = unless_absent(attempt(nfs_files.read_text, host, path), None)
+        found = unless_absent(attempt(nfs_files.read_text, host, path, None, (pointer,)), None)
         if found is not None:
-            return oracle_inventory.parse(found)
-    return []
+            return path, oracle_inventory.parse(found)
+    return "", []
 
 
 def _running(host: Host, listed: Set[str]) -> List[Tuple[str, str]]:

@@ -1,0 +1,373 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Root reads a path with no more rights than whoever may choose what the path leads to.
+
+Promises, where root reads (another user reads with that user's own rights):
+
+- The path is walked by descriptor from /, and what was looked at is what is read (guarded.py). How
+  a path is spelled counts for nothing.
+- Where only root may change anything on the way, root reads.
+- Where one account may, that account reads: a child that has its rights and no others.
+- Where several may, nobody reads. One exception: if all of them are members of the group that root
+  named when Oracle was installed, a child reads that has the rights of that group and of no
+  account. Each of them could have read that too.
+- ``named_by`` are files that the path was taken from. Whoever may write one of them may choose the
+  path, and counts like an account that may change the way.
+- A failure is an answer. Nothing is tried again with more rights.
+- Content comes from regular files alone.
+
+What is not promised: access lists of NFSv4 are not seen, and of the owners and modes that a server
+of NFS gives the host's mount is trusted.
+"""
+
+import errno
+import os
+import re
+import stat
+from functools import partial
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from . import child, guarded, mount_owner
+from .child import Untrusted
+
+#: A file longer than this is not configuration; reading it whole would hurt the host.
+READ_LIMIT = 8 * 1024 * 1024
+#: Names in a folder: /proc of a busy host has some 100,000.
+NAMES_LIMIT = 1000000
+#: Seconds for a read that another account does.
+SECONDS = 10.0
+
+_PIECE = 64 * 1024
+_ROOT = 0
+#: Whose rights a child has that reads for the members of a group: an account that owns nothing.
+_NOBODY = 65534
+_QUIET = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER = getattr(os, "O_DIRECTORY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_LOOK = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
+
+#: Files of /proc and /sys outside of the folders of processes: no link there leads elsewhere.
+_KERNELS = re.compile(r"/(proc|sys)/(?!self(?:/|$)|thread-self(?:/|$)|[0-9])(.+)$", re.DOTALL)
+
+
+class Reader(NamedTuple):
+    """Who reads. ``gid`` is the only group of a child that reads for its members, else None."""
+
+    uid: int
+    gid: Optional[int] = None
+
+
+class Found(NamedTuple):
+    """What a path leads to: the path without links, its stat, and how it is opened."""
+
+    path: str
+    look: Optional[os.stat_result]
+    open: Callable[[int], int]
+
+
+# -- what is read of it ----------------------------------------------------------------------------
+
+
+def text(found: Found) -> str:
+    """The content of a regular file; bytes that are not UTF-8 survive as surrogates."""
+    handle = _open_regular(found)
+    try:
+        return content(handle)
+    finally:
+        os.close(handle)
+
+
+def head(limit: int, first: bytes, found: Found) -> str:
+    """The first ``limit`` bytes of a regular file, "" if it does not begin with ``first``."""
+    handle = _open_regular(found)
+    try:
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            begin = stream.read(len(first))
+            if begin != first:
+                return ""
+            return (begin + stream.read(limit - len(first))).decode("utf-8", "surrogateescape")
+    finally:
+        os.close(handle)
+
+
+def names(found: Found) -> List[str]:
+    """The sorted names in a folder."""
+    if not stat.S_ISDIR(_there(found).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), found.path)
+    handle = found.open(_QUIET | _FOLDER)
+    try:
+        return _names_of(handle)
+    finally:
+        os.close(handle)
+
+
+def about(found: Found) -> Dict[str, Any]:
+    """Mode, owner, size and time (host.Stat)."""
+    return _about(_there(found))
+
+
+def real_path(found: Found) -> str:
+    """The path with every link resolved."""
+    _there(found)
+    return found.path
+
+
+def _nothing(_found: Found) -> None:
+    """For whoever only wants to know who may read it."""
+
+
+def _there(found: Found) -> os.stat_result:
+    if found.look is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), found.path)
+    return found.look
+
+
+def _open_regular(found: Found) -> int:
+    """Never anything that waits or acts when it is opened."""
+    _check_regular(_there(found), found.path)
+    handle = found.open(_QUIET)
+    try:
+        _check_regular(os.fstat(handle), found.path)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _check_regular(look: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(look.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(look.st_mode):
+        raise ValueError("is no regular file, not read")
+
+
+def content(handle: int) -> str:
+    """All that an open file gives, as text."""
+    # In small pieces: for each read of /proc/sys the kernel allocates as much as is asked for.
+    # The size is not asked: files of /proc and /sys say 0.
+    pieces: List[bytes] = []
+    length = 0
+    while True:
+        piece = os.read(handle, _PIECE)
+        if not piece:
+            return b"".join(pieces).decode("utf-8", "surrogateescape")
+        pieces.append(piece)
+        length += len(piece)
+        if length > READ_LIMIT:
+            raise ValueError(f"longer than {READ_LIMIT} bytes, not read")
+
+
+def _names_of(handle: int) -> List[str]:
+    place = f"/proc/self/fd/{handle}"
+    if not os.path.isdir(place):
+        return sorted(os.listdir(handle))
+    found = []
+    with os.scandir(place) as entries:
+        for entry in entries:
+            found.append(entry.name)
+            if len(found) > NAMES_LIMIT:
+                raise ValueError(f"holds more than {NAMES_LIMIT} names, not read")
+    return sorted(found)
+
+
+def _about(look: os.stat_result) -> Dict[str, Any]:
+    return {
+        "mode": look.st_mode & 0o7777,
+        "uid": look.st_uid,
+        "gid": look.st_gid,
+        "size": look.st_size,
+        "mtime": look.st_mtime,
+    }
+
+
+# -- who reads -------------------------------------------------------------------------------------
+
+
+def read(path: str, step: Callable[[Found], Any], named_by: Sequence[str] = ()) -> Any:
+    """What ``step`` makes of a path, done by whoever may choose what it leads to."""
+    return _read(path, step, named_by)[1]
+
+
+def reader_of(paths: Sequence[str], named_by: Sequence[str] = ()) -> Reader:
+    """Who may read all of these paths; Untrusted where that is nobody."""
+    readers = [_read(path, _nothing, named_by)[0] for path in paths]
+    found = Reader(os.geteuid())
+    for one, path in zip(readers, paths):
+        found = _joined(found, one, path)
+    if len(set(readers)) > 1 and found.uid != _ROOT:
+        # One of them was not asked for as whom all are read.
+        for path in paths:
+            _as_reader(path, _nothing, found)
+    return found
+
+
+def _read(path: str, step: Callable[[Found], Any], named_by: Sequence[str]) -> Tuple[Reader, Any]:
+    reader = Reader(os.geteuid())
+    if reader.uid != _ROOT:
+        return reader, step(_as_we_are(path))
+    for other in named_by:
+        reader = _joined(reader, _writer_of(other), other)
+    while True:
+        try:
+            return reader, _as_reader(path, step, reader)
+        except guarded.Belongs as belongs:
+            other = Reader(belongs.uid)
+        except guarded.Shared as shared:
+            other = Reader(_NOBODY, shared.gid)
+        joined = _joined(reader, other, path)
+        if joined == reader:
+            raise Untrusted(f"{path} may be changed by several accounts: not read")
+        reader = joined
+
+
+def _joined(one: Reader, other: Reader, path: str) -> Reader:
+    """Who reads what both may choose: root may choose everything already."""
+    if one.uid == _ROOT or one == other:
+        return other
+    if other.uid == _ROOT:
+        return one
+    group = guarded.installing_group()
+    if group is not None and all(_is_of(each, group[0], group[1]) for each in (one, other)):
+        return Reader(_NOBODY, group[0])
+    raise Untrusted(
+        "{0} may be changed by several accounts ({1}), so that none of them can read it for all: "
+        "let what is on the way belong to one".format(path, " and ".join(map(_named, (one, other))))
+    )
+
+
+def _is_of(reader: Reader, gid: int, members: Any) -> bool:
+    return reader.gid == gid or (reader.gid is None and reader.uid in members)
+
+
+def _named(reader: Reader) -> str:
+    return guarded.name_of(reader.uid) if reader.gid is None else f"the group {reader.gid}"
+
+
+def _writer_of(path: str) -> Reader:
+    """Who may write a file or choose what its path leads to; root where there is no file."""
+    try:
+        with guarded.walked(path, _ROOT) as place:
+            if place.found is None:
+                return Reader(_ROOT)
+            handle = os.open(place.name, _LOOK | _NO_LINK, dir_fd=place.folder)
+            try:
+                others = guarded.others_of(os.fstat(handle), handle, frozenset((_ROOT,)))
+            finally:
+                os.close(handle)
+    except guarded.Belongs as belongs:
+        return Reader(belongs.uid)
+    except guarded.Shared as shared:
+        return Reader(_NOBODY, shared.gid)
+    if not others:
+        return Reader(_ROOT)
+    if len(others) == 1 and None not in others:
+        return Reader(next(one for one in others if one is not None))
+    group = None if None in others else guarded.installing_group()
+    if group is not None and others <= group[1]:
+        return Reader(_NOBODY, group[0])
+    raise Untrusted(
+        f"{path} may be written by {guarded.names_of(others)}: what it names is no path"
+    )
+
+
+def _as_reader(path: str, step: Callable[[Found], Any], reader: Reader) -> Any:
+    """Belongs or Shared where somebody else too may choose what the path leads to."""
+    if reader.uid == _ROOT:
+        return _walk(path, step, _ROOT, frozenset((_ROOT,)))
+    trusted = frozenset((_ROOT, reader.uid))
+    if reader.gid is not None:
+        group = guarded.installing_group()
+        trusted = frozenset((_ROOT,)) | (group[1] if group is not None else frozenset())
+    work = partial(_alone, path, step, reader.uid, trusted)
+    answer = child.call(work, SECONDS, path, reader.uid, reader.gid)
+    if "belongs" in answer:
+        raise guarded.Belongs(int(answer["belongs"]))
+    if "shared" in answer:
+        group = guarded.installing_group()
+        if group is None or reader.gid is not None:
+            raise Untrusted(str(answer["text"]))
+        raise guarded.Shared(str(answer["text"]), *group)
+    return answer["value"]
+
+
+def _alone(path: str, step: Callable[[Found], Any], uid: int, trusted: Any) -> Dict[str, Any]:
+    """In the child, as JSON holds it."""
+    try:
+        return {"value": _walk(path, step, uid, trusted)}
+    except guarded.Belongs as belongs:
+        return {"belongs": belongs.uid}
+    except guarded.Shared as shared:
+        return {"shared": True, "text": str(shared)}
+
+
+def _walk(path: str, step: Callable[[Found], Any], uid: int, trusted: Any) -> Any:
+    with guarded.walked(path, uid, trusted=trusted, folders=True) as place:
+        return step(Found(place.path, place.found, partial(_open_in, place)))
+
+
+def _open_in(place: guarded.Place, flags: int) -> int:
+    return os.open(place.name, flags | _NO_LINK, dir_fd=place.folder)
+
+
+def _as_we_are(path: str) -> Found:
+    """Whoever is not root has nothing to lend."""
+    try:
+        look: Optional[os.stat_result] = os.stat(path)
+    except FileNotFoundError:
+        look = None
+    return Found(os.path.realpath(path), look, partial(os.open, path))
+
+
+# -- files of the kernel ---------------------------------------------------------------------------
+
+#: By "proc" and "sys": the process that opened it, its descriptor and its device.
+_TOPS: Dict[str, Tuple[int, int, int]] = {}
+
+
+def kernels(path: str, task: str) -> Optional[Tuple[Any]]:
+    """The answer to "file", "dir" or "stat" about a path of /proc or /sys, outside of the folders
+    of processes, in a tuple; None where it is not certain that the kernel itself serves it.
+
+    Such a file answers at once, so that no child has to wait for it.
+    """
+    match = _KERNELS.match(path)
+    if match is None or ".." in path:
+        return None
+    top = _top(match.group(1))
+    if top is None:
+        return None
+    flags = {"file": _QUIET, "dir": _QUIET | _FOLDER, "stat": _LOOK}[task]
+    handle = os.open(match.group(2).strip("/") or ".", flags, dir_fd=top[1])
+    try:
+        look = os.fstat(handle)
+        if look.st_dev != top[2]:
+            return None
+        if task == "stat":
+            return (_about(look),)
+        if task == "dir":
+            return (_names_of(handle),)
+        _check_regular(look, path)
+        return (content(handle),)
+    finally:
+        os.close(handle)
+
+
+def _top(name: str) -> Optional[Tuple[int, int, int]]:
+    """The open folder /proc or /sys; None where it is none of the kernel's."""
+    known = _TOPS.get(name)
+    # A child has closed what its parent had open.
+    if known is not None and known[0] == os.getpid():
+        return known
+    if not hasattr(os, "O_PATH"):
+        return None
+    handle = os.open("/" + name, _LOOK | _FOLDER | _NO_LINK)
+    look = os.fstat(handle)
+    try:
+        mount = mount_owner.of_folder(handle, look, "/" + name)
+    except (OSError, Untrusted):
+        mount = None
+    if mount is None or mount_owner.kernel_type(look.st_dev) is None:
+        os.close(handle)
+        return None
+    _TOPS[name] = os.getpid(), handle, look.st_dev
+    return _TOPS[name]
