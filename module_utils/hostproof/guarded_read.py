@@ -205,8 +205,8 @@ def _read(path: str, step: Callable[[Found], Any], named_by: Sequence[str]) -> T
     reader = Reader(os.geteuid())
     if reader.uid != _ROOT:
         return reader, step(_as_we_are(path))
-    for other in named_by:
-        reader = _joined(reader, _writer_of(other), other)
+    for file in named_by:
+        reader = _joined(reader, _writer_of(file), file)
     while True:
         try:
             return reader, _as_reader(path, step, reader)

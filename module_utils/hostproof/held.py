@@ -9,7 +9,7 @@ proc_pid_maps(5); Linux, fs/aio.c (aio_private_file, "[aio]") and io_uring/io_ur
 
 import os
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 #: Descriptors of all processes together: some hundred instances with thousands of files each.
 DESCRIPTORS_LIMIT = 1000000
@@ -48,10 +48,11 @@ class Holders(NamedTuple):
     unseen: int
 
 
-def look(pids: List[int], pattern: str) -> Dict[str, Any]:
-    """The processes whose first argument matches, whole, and the rings of all others.
+def look(pids: List[int], pattern: str, counts: Callable[[int, str], bool]) -> Dict[str, Any]:
+    """The processes whose first argument matches and that count, whole, and the rings of all
+    others. ``counts`` takes pid and first argument.
 
-    PermissionError where one that matches may not be looked at.
+    PermissionError where one that counts may not be looked at.
     """
     wanted = re.compile(pattern)
     found: List[Dict[str, Any]] = []
@@ -61,7 +62,7 @@ def look(pids: List[int], pattern: str) -> Dict[str, Any]:
         try:
             with open(folder + "/cmdline", "rb") as stream:
                 argv0 = stream.read(4096).split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
-            is_wanted = bool(wanted.search(argv0))
+            is_wanted = bool(wanted.search(argv0)) and counts(pid, argv0)
             one = _rings(pid, folder, argv0) if argv0 else None
             if one is not None and is_wanted:
                 one.update(_descriptors(folder, DESCRIPTORS_LIMIT - left))

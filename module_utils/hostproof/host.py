@@ -46,7 +46,7 @@ from typing import (
     Tuple,
 )
 
-from . import child, command, guarded, guarded_read, held, window
+from . import child, command, guarded, guarded_read, held, identity, window
 from .answer import Answer, attempt
 from .command import Output
 from .errors import Absent, Denied, HostproofError, ParseError, Unanswered
@@ -70,6 +70,7 @@ _LIMITS = {
     "held": 120.0,
     "lines": 120.0,
     "exe_owner": 3.0,
+    "same_file": 3.0,
     "reader": 5.0,
 }
 
@@ -105,7 +106,10 @@ class Stat(NamedTuple):
 
 class Process(NamedTuple):
     """A process as /proc shows it. ``started`` is seconds since boot; ``exe`` is the file that it
-    runs as the kernel names it, ``exe_uid`` who owns that file; None where that is not known."""
+    runs as the kernel names it, ``exe_uid`` who owns that file; None where that is not known.
+
+    ``unit`` is the unit of systemd that it belongs to, "" for none; None in records before 0.3.0.
+    """
 
     pid: int
     uid: int
@@ -114,6 +118,7 @@ class Process(NamedTuple):
     argv0: str
     exe: Optional[str] = None
     exe_uid: Optional[int] = None
+    unit: Optional[str] = None
 
     def runs(self, name: str) -> Optional[bool]:
         """Whether it is the program HOME/bin/NAME of whoever it runs as. Anybody can choose the
@@ -214,6 +219,7 @@ def _is_process(process: Process) -> bool:
         and isinstance(process.argv0, str)
         and (process.exe is None or isinstance(process.exe, str))
         and (process.exe_uid is None or _is_number(process.exe_uid))
+        and (process.unit is None or isinstance(process.unit, str))
     )
 
 
@@ -443,23 +449,27 @@ class Host:
         """Let the window pass between two readings that are no ``sample``; ``name`` says whose."""
         self._need([window.Task("pause:" + name, "pause")], seconds)
 
-    def processes(self, name: str, pattern: str) -> List[Process]:
-        """Processes whose first argument matches the regular expression, by pid.
+    def processes(self, name: str, pattern: str, kind: identity.Kind) -> List[Process]:
+        """Processes of a kind whose first argument matches the regular expression, by pid.
 
         ``name`` stands for them in the evidence key, which the pattern would make unreadable.
-        Only the first argument is kept: the others can hold passwords.
+        Only the first argument is kept: the others can hold passwords. What only has the name of
+        one is not recorded (identity.py).
         """
         reading = self._answer(
             "processes:" + name,
             "processes",
-            lambda: {"pattern": pattern, "processes": self._find(pattern)},
+            lambda: {"pattern": pattern, "processes": self._find(pattern, kind)},
         )
         found = [Process(**process) for process in reading["processes"]]
         # One that does not match was not found that way: somebody edited the record.
         return [process for process in found if re.search(pattern, process.argv0)]
 
-    def open_files(self, name: str, pattern: str, under: Iterable[str]) -> List[OpenFiles]:
-        """What processes hold open ``under`` some paths, by pid; those that hold nothing are out.
+    def open_files(
+        self, name: str, pattern: str, under: Iterable[str], kind: identity.Kind
+    ) -> List[OpenFiles]:
+        """What processes of a kind hold open ``under`` some paths, by pid; those that hold nothing
+        are out.
 
         Processes are those whose first argument matches ``pattern``, "" for all but the kernel's
         own threads. An item of ``under`` is a path, which stands for itself and what lies
@@ -475,7 +485,7 @@ class Host:
             lambda: {
                 "pattern": pattern,
                 "under": wanted,
-                "processes": self._read("open_files", pattern, wanted),
+                "processes": self._read("open_files", pattern, wanted, kind),
             },
         )
         missing = [item for item in wanted if item not in reading["under"]]
@@ -484,14 +494,14 @@ class Host:
         everything = [_open_files(process) for process in reading["processes"]]
         return [one for one in (_only(process, wanted) for process in everything) if one.paths]
 
-    def holders(self, name: str, pattern: str) -> held.Holders:
+    def holders(self, name: str, pattern: str, kind: identity.Kind) -> held.Holders:
         """The flags of what processes hold open, by pid, and who holds rings of AIO (held.py).
 
-        Descriptors are read of those whose first argument matches ``pattern``, rings of all. No
+        Descriptors are read of those of a kind whose first argument matches, rings of all. No
         file that somebody holds is opened. Denied where one that matches may not be looked at.
         """
         reading = self._answer(
-            "held:" + name, "held", lambda: dict(self._read("held", pattern), pattern=pattern)
+            "held:" + name, "held", lambda: dict(self._read("held", pattern, kind), pattern=pattern)
         )
         return held.of_reading(reading)
 
@@ -589,7 +599,7 @@ class Host:
     ) -> Dict[str, Any]:
         raise NotImplementedError
 
-    def _find(self, pattern: str) -> List[Dict[str, Any]]:
+    def _find(self, pattern: str, kind: identity.Kind) -> List[Dict[str, Any]]:
         raise NotImplementedError
 
 
@@ -654,15 +664,23 @@ class LiveHost(Host):
             return _run_command(argv, timeout)
         return _run(argv, timeout, dict(os.environ), (), reader)
 
-    def _find(self, pattern: str) -> List[Dict[str, Any]]:
-        found = self._read("processes", pattern)
-        for process in found:
-            try:
-                owner = self._read("exe_owner", process["pid"], process["started"])
-            except OSError:
-                owner = None  # its file is on a server that does not answer, or not for us to see
-            process["exe_uid"] = owner
-        return list(found)
+    def _find(self, pattern: str, kind: identity.Kind) -> List[Dict[str, Any]]:
+        found = []
+        for process in self._read("processes", pattern, kind):
+            # Its file may be on a server that does not answer, or not for us to see.
+            owner = self._about_program("exe_owner", process["pid"], process["started"])
+            if process["exe"] is not None and identity.is_oracles(process["argv0"], kind):
+                same = self._about_program("same_file", process["pid"], process["exe"])
+                if same is False:
+                    continue
+            found.append(dict(process, exe_uid=owner))
+        return found
+
+    def _about_program(self, task: str, *arguments: Any) -> Any:
+        try:
+            return self._read(task, *arguments)
+        except OSError:
+            return None
 
     def gather(self) -> None:
         self._waiting = {}
@@ -772,12 +790,17 @@ def _task(name: str) -> Callable[..., Any]:
         "program": guarded.owner_of_program,
         "environment": _read_environment,
         "argument": _read_argument,
-        "processes": lambda pattern: [dict(one._asdict()) for one in _find_processes(pattern)],
+        "processes": lambda pattern, kind: [
+            dict(one._asdict()) for one in _find_processes(pattern, identity.kind_of(kind))
+        ],
         "exe_owner": _exe_owner,
-        "held": lambda pattern: held.look(_process_ids(), pattern),
+        "same_file": identity.is_same_file,
+        "held": lambda pattern, kind: held.look(
+            _process_ids(), pattern, partial(_counts, identity.kind_of(kind))
+        ),
         "lines": lambda places, pattern: dict(_find_lines(places, pattern)._asdict()),
-        "open_files": lambda pattern, under: [
-            dict(one._asdict()) for one in _find_open_files(pattern, under)
+        "open_files": lambda pattern, under, kind: [
+            dict(one._asdict()) for one in _find_open_files(pattern, under, identity.kind_of(kind))
         ],
     }
     return tasks[name]
@@ -1135,30 +1158,42 @@ def _process_ids() -> List[int]:
     return sorted(int(name) for name in names if name.isdigit())
 
 
-def _find_processes(pattern: str) -> List[Process]:
+def _find_processes(pattern: str, kind: identity.Kind) -> List[Process]:
     wanted = re.compile(pattern)
     ticks = float(os.sysconf("SC_CLK_TCK"))
-    looked_at = (_look_at_process(pid, wanted, ticks) for pid in _process_ids())
+    looked_at = (_look_at_process(pid, wanted, ticks, kind) for pid in _process_ids())
     return [process for process in looked_at if process is not None]
 
 
-def _look_at_process(pid: int, wanted: Any, ticks: float) -> Optional[Process]:
+def _look_at_process(pid: int, wanted: Any, ticks: float, kind: identity.Kind) -> Optional[Process]:
     folder = f"/proc/{pid}"
     try:
         argv0 = _first_argument(folder)
         if not wanted.search(argv0):
             return None
         owner = os.stat(folder)
+        uid = _account_of(folder, owner.st_uid)
+        if not identity.counts(pid, uid, argv0, kind):
+            return None
         # The name in parentheses may hold spaces and parentheses: count from the last one.
         fields = _read_file(folder + "/stat").rpartition(")")[2].split()
-        uid = owner.st_uid
-        if uid == 0:
-            # A setuid program lends root's name to whoever started it under any other.
-            uid = _real_uid(_read_file(folder + "/status"))
         started = int(fields[19]) / ticks
-        return Process(pid, uid, owner.st_gid, started, argv0, _exe_of(folder))
+        return Process(
+            pid, uid, owner.st_gid, started, argv0, _exe_of(folder), unit=identity.unit_of(pid)
+        )
     except (FileNotFoundError, ProcessLookupError):
         return None  # ended while we looked
+
+
+def _account_of(folder: str, uid: int) -> int:
+    """A setuid program lends root's name to whoever started it under any other. What no longer may
+    be traced belongs to root in /proc, whoever runs it."""
+    return uid if uid != 0 else _real_uid(_read_file(folder + "/status"))
+
+
+def _counts(kind: identity.Kind, pid: int, argv0: str) -> bool:
+    folder = f"/proc/{pid}"
+    return identity.counts(pid, _account_of(folder, os.stat(folder).st_uid), argv0, kind)
 
 
 def _first_argument(folder: str) -> str:
@@ -1195,17 +1230,21 @@ def _real_uid(status: str) -> int:
 _KERNEL_THREAD = 0x00200000
 
 
-def _find_open_files(pattern: str, under: List[str]) -> List[OpenFiles]:
+def _find_open_files(pattern: str, under: List[str], kind: identity.Kind) -> List[OpenFiles]:
     wanted = re.compile(pattern)
-    looked_at = (_look_at_open_files(pid, wanted, under) for pid in _process_ids())
+    looked_at = (_look_at_open_files(pid, wanted, under, kind) for pid in _process_ids())
     return [process for process in looked_at if process is not None]
 
 
-def _look_at_open_files(pid: int, wanted: Any, under: List[str]) -> Optional[OpenFiles]:
+def _look_at_open_files(
+    pid: int, wanted: Any, under: List[str], kind: identity.Kind
+) -> Optional[OpenFiles]:
     folder = f"/proc/{pid}"
     try:
         argv0 = _first_argument(folder)
         if not wanted.search(argv0) or (not argv0 and _holds_nothing(folder)):
+            return None
+        if not kind.anybody and not _counts(kind, pid, argv0):
             return None
         owner = os.stat(folder)
         names = [folder + "/fd/" + number for number in os.listdir(folder + "/fd")]

@@ -9,7 +9,7 @@ Sources: nfs(5); mount(8) and umount(8) of util-linux; kernel fs/nfs/super.c, nf
 import os
 from typing import Dict, Iterable, List, Optional, Set, Tuple
 
-from . import guarded
+from . import guarded, identity
 from .answer import attempt, unless_absent
 from .change import FOUND_BY_MOUNT, TRANSFER_SIZES, MountChange, MountState
 from .difference import mount_text, normal_source
@@ -157,7 +157,7 @@ def _still_trying(path: str) -> List[str]:
     """A mount in the background (bg) that waits for its server would come on top of ours."""
     host = LiveHost()
     found = []
-    for process in host.processes("mounts", r"(^|/)mount\.nfs4?$"):
+    for process in host.processes("mounts", r"(^|/)mount\.nfs4?$", identity.OF_ROOT):
         key = f"/proc/{process.pid}/cmdline"
         arguments = unless_absent(attempt(host.read_text, key), "")
         if path in arguments.split("\0"):
@@ -255,7 +255,7 @@ def _mount(path: str, state: MountState, writer: Writer) -> None:
 def _held_by(path: str) -> str:
     """Who keeps a mount busy, as far as it can be seen."""
     try:
-        holders = LiveHost().open_files("holders", "", [path])
+        holders = LiveHost().open_files("holders", "", [path], identity.ANYBODY)
     except HostproofError:
         return ""
     names = [f"{one.argv0} (pid {one.pid}, {one.paths[0]})" for one in holders[:5]]

@@ -19,6 +19,7 @@ from ansible.module_utils.hostproof.host import (
     Process,
     RecordedHost,
 )
+from ansible.module_utils.hostproof.identity import Kind
 from ansible.module_utils.hostproof.measured import Window
 from default_policies import changed_policy
 
@@ -243,21 +244,23 @@ class Machine(RecordedHost):
 
     # -- answering
 
-    def processes(self, name: str, pattern: str) -> list[Process]:
+    def processes(self, name: str, pattern: str, kind: Kind) -> list[Process]:
         self.patterns[name] = pattern
-        return super().processes(name, pattern)
+        return super().processes(name, pattern, kind)
 
-    def holders(self, name: str, pattern: str) -> Holders:
+    def holders(self, name: str, pattern: str, kind: Kind) -> Holders:
         self.patterns[name] = pattern
-        return super().holders(name, pattern)
+        return super().holders(name, pattern, kind)
 
     def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
         self.patterns[name], self.under[name] = pattern, list(places)
         return super().find_lines(name, places, pattern)
 
-    def open_files(self, name: str, pattern: str, under: Iterable[str]) -> list[OpenFiles]:
+    def open_files(
+        self, name: str, pattern: str, under: Iterable[str], kind: Kind
+    ) -> list[OpenFiles]:
         self.patterns[name], self.under[name] = pattern, sorted(set(under))
-        return super().open_files(name, pattern, self.under[name])
+        return super().open_files(name, pattern, self.under[name], kind)
 
     def _answer(self, key: str, kind: str, ask: Any) -> dict[str, Any]:
         if key not in self.evidence:

@@ -16,6 +16,7 @@ from ansible.module_utils.hostproof.controls import CONTROLS
 from ansible.module_utils.hostproof.errors import Unanswered
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.identity import ANYBODY
 from default_policies import default_policy
 from snmp_agents import storage_policy
 
@@ -93,11 +94,11 @@ def test_processes_of_a_binary_proc_are_not_known(monkeypatch):
     monkeypatch.setattr("os.path.exists", lambda path: path != "/proc/self/cmdline")
     monkeypatch.setattr("os.listdir", lambda _path: ["0", "1", "4718740", "sys", "version"])
     for ask in (
-        lambda: LiveHost().processes("pmon", "pmon"),
-        lambda: LiveHost().open_files("database", "ora", ["/u02"]),
+        lambda: LiveHost().processes("pmon", "pmon", ANYBODY),
+        lambda: LiveHost().open_files("database", "ora", ["/u02"], ANYBODY),
     ):
         with pytest.raises(Unanswered, match="Linux only"):
             ask()
     monkeypatch.setattr("os.listdir", lambda _path: ["4718740"])
     with pytest.raises(Unanswered, match="Linux only"):
-        LiveHost().processes("pmon", "pmon")
+        LiveHost().processes("pmon", "pmon", ANYBODY)

@@ -16,6 +16,7 @@ from ansible.module_utils.hostproof.child import Untrusted
 from ansible.module_utils.hostproof.command import Command
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, Process
+from ansible.module_utils.hostproof.identity import ANYBODY
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.probes.nfs import nfs_files
 from ansible.module_utils.hostproof.probes.oracle import oracle_parameters
@@ -354,7 +355,9 @@ def test_the_kernel_tells_who_owns_a_program():
     with subprocess.Popen(["sleep", "60"], user=NOBODY.pw_uid) as process:
         try:
             (found,) = [
-                one for one in LiveHost().processes("x", r"^sleep$") if one.pid == process.pid
+                one
+                for one in LiveHost().processes("x", r"^sleep$", ANYBODY)
+                if one.pid == process.pid
             ]
         finally:
             process.kill()

@@ -11,6 +11,7 @@ import pytest
 from ansible.module_utils.hostproof import held
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.identity import ANYBODY
 from ansible.module_utils.hostproof.parsers.kernel import open_flags
 from ansible.module_utils.hostproof.probes.kernel import aio
 from packs import ROOT
@@ -49,7 +50,7 @@ def test_flags_and_rings_of_a_real_process(start: Start, tmp_path: Path):
         for word in ("--hold", flags + path)
     ]
     pid = start("HELD1", *argv, "--context", "1", "--context", "128")
-    found = LiveHost().holders("writers", PATTERN)
+    found = LiveHost().holders("writers", PATTERN, ANYBODY)
     (one,) = [process for process in found.processes if process.pid == pid]
     assert one.files is not None
     read = {
@@ -68,7 +69,7 @@ def test_flags_and_rings_of_a_real_process(start: Start, tmp_path: Path):
 
 def test_of_others_only_the_rings_are_read(start: Start, tmp_path: Path):
     pid = start("HELD2", "--open", f"{tmp_path}/file", "--context", "128")
-    found = LiveHost().holders("nobody", "^no-such-process$")
+    found = LiveHost().holders("nobody", "^no-such-process$", ANYBODY)
     (one,) = [process for process in found.processes if process.pid == pid]
     assert one.files is None
     assert len(one.rings) == 1
@@ -77,9 +78,9 @@ def test_of_others_only_the_rings_are_read(start: Start, tmp_path: Path):
 def test_a_recording_answers_the_same(start: Start, tmp_path: Path):
     start("HELD3", "--hold", f"dsync:{tmp_path}/file", "--context", "128", process="lgwr")
     live = LiveHost()
-    found = live.holders("writers", PATTERN)
+    found = live.holders("writers", PATTERN, ANYBODY)
     kept = RecordedHost(json.loads(json.dumps(live.evidence)))
-    assert kept.holders("writers", PATTERN) == found
+    assert kept.holders("writers", PATTERN, ANYBODY) == found
 
 
 def test_who_may_not_be_looked_at(monkeypatch: pytest.MonkeyPatch):
@@ -87,9 +88,9 @@ def test_who_may_not_be_looked_at(monkeypatch: pytest.MonkeyPatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(held, "_rings", refuse)
-    assert held.look([os.getpid()], "^no-such-process$")["unseen"] == 1
+    assert held.look([os.getpid()], "^no-such-process$", lambda *_: True)["unseen"] == 1
     with pytest.raises(PermissionError):
-        held.look([os.getpid()], "")
+        held.look([os.getpid()], "", lambda *_: True)
 
 
 def test_the_reading_child_says_denied(monkeypatch: pytest.MonkeyPatch):
@@ -98,7 +99,7 @@ def test_the_reading_child_says_denied(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(held, "look", refuse)
     with pytest.raises(Denied):
-        LiveHost().holders("writers", PATTERN)
+        LiveHost().holders("writers", PATTERN, ANYBODY)
 
 
 @pytest.mark.parametrize(
@@ -126,4 +127,4 @@ def test_the_reading_child_says_denied(monkeypatch: pytest.MonkeyPatch):
 def test_an_edited_recording_is_no_answer(change):
     reading = {"kind": "held", "at": "", "pattern": "", "processes": [], "unseen": 0, **change}
     with pytest.raises(Unanswered):
-        RecordedHost({"held:writers": reading}).holders("writers", "")
+        RecordedHost({"held:writers": reading}).holders("writers", "", ANYBODY)

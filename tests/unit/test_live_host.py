@@ -17,6 +17,7 @@ import pytest
 from ansible.module_utils.hostproof import audit, command, host
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostError, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, Process, RecordedHost
+from ansible.module_utils.hostproof.identity import ANYBODY
 
 
 class TestReading:
@@ -223,19 +224,23 @@ class TestProcesses:
 
     def test_found_by_its_first_argument_and_nothing_else_is_kept(self, pmon):
         live = LiveHost()
-        found = [one for one in live.processes("pmon", r"^ora_pmon_TEST1$") if one.pid == pmon.pid]
+        found = [
+            one
+            for one in live.processes("pmon", r"^ora_pmon_TEST1$", ANYBODY)
+            if one.pid == pmon.pid
+        ]
         assert [(one.argv0, one.uid) for one in found] == [("ora_pmon_TEST1", os.getuid())]
         assert found[0].started > 0
         assert "secret" not in json.dumps(live.evidence)
 
     def test_none(self):
-        assert LiveHost().processes("none", "^no-such-process$") == []
+        assert LiveHost().processes("none", "^no-such-process$", ANYBODY) == []
 
     def test_hidden_processes_are_not_absent_ones(self, monkeypatch):
         """With hidepid a user sees his own processes alone: that is no answer."""
         monkeypatch.setattr(os, "listdir", lambda path: [str(os.getpid()), "meminfo"])
         with pytest.raises(Denied, match="hidepid"):
-            LiveHost().processes("pmon", "pmon")
+            LiveHost().processes("pmon", "pmon", ANYBODY)
 
     def test_name_with_spaces_and_parentheses(self, monkeypatch):
         """/proc/PID/stat holds the name in parentheses, whatever is in it."""
@@ -243,8 +248,9 @@ class TestProcesses:
         monkeypatch.setattr(host, "_first_argument", {"/proc/7": "asm_pmon_+ASM1"}.__getitem__)
         monkeypatch.setattr(host, "_read_file", {"/proc/7/stat": stat}.__getitem__)
         monkeypatch.setattr(os, "stat", lambda path: os.stat_result(range(10)))
-        found = host._look_at_process(7, re.compile("pmon"), 1.0)
-        assert found == Process(7, 4, 5, 22.0, "asm_pmon_+ASM1")
+        monkeypatch.setattr(host.identity, "unit_of", lambda _pid: "")
+        found = host._look_at_process(7, re.compile("pmon"), 1.0, ANYBODY)
+        assert found == Process(7, 4, 5, 22.0, "asm_pmon_+ASM1", unit="")
 
 
 class TestEvidence:
@@ -279,7 +285,7 @@ class TestEvidence:
             ("stat", [str(tmp_path / "file")]),
             ("run", [["sh", "-c", "echo x; exit 2"]]),
             ("run", [["hostproof-has-no-such-command"]]),
-            ("processes", ["none", "^no-such-process$"]),
+            ("processes", ["none", "^no-such-process$", ANYBODY]),
         ]
         live = LiveHost()
         first = [answer(live, name, arguments) for name, arguments in asks]
@@ -340,7 +346,7 @@ class TestOthersProcesses:
         ) as process:
             try:
                 wait_for_name(process.pid, b"hostproof-long-")
-                (found,) = LiveHost().processes("long", "^hostproof-long-")
+                (found,) = LiveHost().processes("long", "^hostproof-long-", ANYBODY)
             finally:
                 process.kill()
         assert found.pid == process.pid
@@ -349,7 +355,7 @@ class TestOthersProcesses:
     def test_of_many_open_files_those_asked_for_are_kept(self, tmp_path):
         files = [(tmp_path / f"{number}").open("w") for number in range(300)]
         try:
-            found = LiveHost().open_files("many", "python|pytest", [str(tmp_path / "7")])
+            found = LiveHost().open_files("many", "python|pytest", [str(tmp_path / "7")], ANYBODY)
         finally:
             for one in files:
                 one.close()

@@ -14,6 +14,7 @@ import pytest
 from ansible.module_utils.hostproof import host
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
 from ansible.module_utils.hostproof.host import LiveHost, OpenFiles, RecordedHost
+from ansible.module_utils.hostproof.identity import ANYBODY
 
 HOLDER = """
 import mmap, os, socket, sys
@@ -64,7 +65,7 @@ def holder(files: Path) -> Iterator[tuple[int, str]]:
 class TestLive:
     def test_every_way_of_holding_a_file(self, files, holder):
         pid, inode = holder
-        found = LiveHost().open_files("database", PATTERN, (str(files), "socket:"))
+        found = LiveHost().open_files("database", PATTERN, (str(files), "socket:"), ANYBODY)
         names = (f"{files}/cwd", f"{files}/gone (deleted)", f"{files}/mapped", f"{files}/opened")
         assert found == [
             OpenFiles(pid, os.getuid(), "ora_dbw0_OPEN1", (*names, f"socket:[{inode}]"))
@@ -72,12 +73,14 @@ class TestLive:
 
     def test_the_path_itself_counts_and_its_neighbours_do_not(self, files, holder):
         live = LiveHost()
-        assert live.open_files("cwd", PATTERN, [f"{files}/cwd"])[0].paths == (f"{files}/cwd",)
-        assert live.open_files("none", PATTERN, [f"{files}/open", "pipe"]) == []
+        assert live.open_files("cwd", PATTERN, [f"{files}/cwd"], ANYBODY)[0].paths == (
+            f"{files}/cwd",
+        )
+        assert live.open_files("none", PATTERN, [f"{files}/open", "pipe"], ANYBODY) == []
 
     def test_the_program_is_held_too(self, files, holder):
         program = os.path.realpath(sys.executable)
-        found = LiveHost().open_files("program", PATTERN, [program])
+        found = LiveHost().open_files("program", PATTERN, [program], ANYBODY)
         assert [one.paths for one in found] == [(program,)]
 
     def test_everybody(self, files, holder, monkeypatch):
@@ -88,11 +91,11 @@ class TestLive:
         monkeypatch.setattr(
             host, "_first_argument", lambda folder: "" if folder == "/proc/1" else real(folder)
         )
-        found = LiveHost().open_files("all", "", [str(files)])
+        found = LiveHost().open_files("all", "", [str(files)], ANYBODY)
         assert [one.pid for one in found] == [holder[0]]
 
     def test_under_the_root_lies_everything_with_a_path(self, files, holder):
-        paths = LiveHost().open_files("root", PATTERN, ["/"])[0].paths
+        paths = LiveHost().open_files("root", PATTERN, ["/"], ANYBODY)[0].paths
         assert f"{files}/opened" in paths
         assert all(path.startswith("/") for path in paths)
 
@@ -101,13 +104,13 @@ class TestLive:
         for text in stat.values():
             monkeypatch.setattr(host, "_first_argument", {"/proc/9": ""}.__getitem__)
             monkeypatch.setattr(host, "_read_file", {"/proc/9/stat": text}.__getitem__)
-            assert host._look_at_open_files(9, re.compile(""), ["/"]) is None
+            assert host._look_at_open_files(9, re.compile(""), ["/"], ANYBODY) is None
 
     def test_a_process_that_hid_its_arguments_is_looked_at(self, monkeypatch, tmp_path):
         """A program may clear its arguments: it holds a mount busy nevertheless."""
         with (tmp_path / "held").open("w"):
             monkeypatch.setattr(host, "_first_argument", lambda _folder: "")
-            found = host._look_at_open_files(os.getpid(), re.compile(""), [str(tmp_path)])
+            found = host._look_at_open_files(os.getpid(), re.compile(""), [str(tmp_path)], ANYBODY)
         assert found == OpenFiles(os.getpid(), os.getuid(), "", (f"{tmp_path}/held",))
 
     def test_one_process_that_may_not_be_looked_at_makes_it_all_unknown(self, holder, monkeypatch):
@@ -120,47 +123,47 @@ class TestLive:
 
         monkeypatch.setattr(os, "listdir", listdir)
         with pytest.raises(Denied, match=f"may not see what process {holder[0]} holds"):
-            LiveHost().open_files("database", PATTERN, ["/"])
-        assert LiveHost().open_files("others", "^no-such-process$", ["/"]) == []
+            LiveHost().open_files("database", PATTERN, ["/"], ANYBODY)
+        assert LiveHost().open_files("others", "^no-such-process$", ["/"], ANYBODY) == []
 
     def test_hidden_processes_are_not_absent_ones(self, monkeypatch):
         monkeypatch.setattr(os, "listdir", lambda path: [str(os.getpid()), "meminfo"])
         with pytest.raises(Denied, match="hidepid"):
-            LiveHost().open_files("all", "", ["/"])
+            LiveHost().open_files("all", "", ["/"], ANYBODY)
 
     def test_a_system_whose_proc_is_another(self, monkeypatch):
         """Solaris and AIX have a /proc too, and no process would seem to run there."""
         monkeypatch.setattr(os.path, "exists", lambda path: path != "/proc/self/cmdline")
         with pytest.raises(Unanswered, match="processes are known on Linux only"):
-            LiveHost().open_files("all", "", ["/"])
+            LiveHost().open_files("all", "", ["/"], ANYBODY)
 
     def test_what_closes_while_we_look_is_left_out(self, holder, files, monkeypatch):
         real = os.listdir
         monkeypatch.setattr(
             os, "listdir", lambda path: [*real(path), *["987654"] * (path != "/proc")]
         )
-        found = LiveHost().open_files("database", PATTERN, [f"{files}/opened"])
+        found = LiveHost().open_files("database", PATTERN, [f"{files}/opened"], ANYBODY)
         assert [one.paths for one in found] == [(f"{files}/opened",)]
 
 
 class TestRecorded:
     def record(self, files: Path) -> dict:
         live = LiveHost()
-        live.open_files("database", PATTERN, (str(files), "socket:"))
+        live.open_files("database", PATTERN, (str(files), "socket:"), ANYBODY)
         return json.loads(json.dumps(live.evidence))
 
     def test_answers_as_the_machine_did(self, files, holder):
-        live = LiveHost().open_files("database", PATTERN, (str(files), "socket:"))
+        live = LiveHost().open_files("database", PATTERN, (str(files), "socket:"), ANYBODY)
         kept = RecordedHost(self.record(files))
-        assert kept.open_files("database", PATTERN, (str(files), "socket:")) == live
+        assert kept.open_files("database", PATTERN, (str(files), "socket:"), ANYBODY) == live
 
     def test_fewer_paths_are_answered_other_ones_are_not(self, files, holder):
         kept = RecordedHost(self.record(files))
-        assert [one.paths for one in kept.open_files("database", PATTERN, [f"{files}"])] == [
-            tuple(f"{files}/{name}" for name in ("cwd", "gone (deleted)", "mapped", "opened"))
-        ]
+        assert [
+            one.paths for one in kept.open_files("database", PATTERN, [f"{files}"], ANYBODY)
+        ] == [tuple(f"{files}/{name}" for name in ("cwd", "gone (deleted)", "mapped", "opened"))]
         with pytest.raises(Unanswered, match="was read without /other; record it again"):
-            kept.open_files("database", PATTERN, [str(files), "/other"])
+            kept.open_files("database", PATTERN, [str(files), "/other"], ANYBODY)
 
     @pytest.mark.parametrize(
         "change",
@@ -175,13 +178,13 @@ class TestRecorded:
     def test_a_reading_of_another_shape_holds_no_answer(self, change):
         reading = {"kind": "open_files", "pattern": "", "under": ["/"], "processes": [], **change}
         with pytest.raises(Unanswered, match="holds no answer"):
-            RecordedHost({"open_files:all": reading}).open_files("all", "", ["/"])
+            RecordedHost({"open_files:all": reading}).open_files("all", "", ["/"], ANYBODY)
 
 
 def test_a_socket_is_found_by_its_inode():
     with socket.socket() as wire:
         inode = os.fstat(wire.fileno()).st_ino
         own = Path("/proc/self/cmdline").read_text().split("\0")[0]
-        found = LiveHost().open_files("own", f"^{re.escape(own)}$", ["socket:"])
+        found = LiveHost().open_files("own", f"^{re.escape(own)}$", ["socket:"], ANYBODY)
     mine = [one for one in found if one.pid == os.getpid()]
     assert f"socket:[{inode}]" in mine[0].paths

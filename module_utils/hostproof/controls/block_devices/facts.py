@@ -5,6 +5,7 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
+from ... import identity
 from ...answer import Answer, attempt, if_known, known
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...host import Host, Stat
@@ -167,7 +168,7 @@ def _find(host: Host, policy: Policy, users: _Users) -> None:
 
 
 def _find_asm(host: Host, users: _Users) -> None:
-    for process in host.open_files(_ASM_NAME, _ASM, ["/dev/"]):
+    for process in host.open_files(_ASM_NAME, _ASM, ["/dev/"], identity.ORACLE):
         for path in process.paths:
             _device(host, path, f"ASM ({process.argv0})", process.uid, users)
 

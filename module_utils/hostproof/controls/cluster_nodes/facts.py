@@ -5,6 +5,7 @@
 import re
 from typing import Dict, NamedTuple, Optional, Tuple, Union
 
+from ... import identity
 from ...answer import Answer, attempt, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
@@ -166,7 +167,10 @@ def _read_clock(host: Host) -> Traits:
 
 
 def _time_daemons(host: Host) -> str:
-    found = [_DAEMON.search(one.argv0) for one in host.processes("time", TIME_DAEMONS)]
+    found = [
+        _DAEMON.search(one.argv0)
+        for one in host.processes("time", TIME_DAEMONS, identity.TIME_OR_CLUSTERWARE)
+    ]
     return ", ".join(sorted({match.group(2) for match in found if match})) or "none"
 
 

@@ -4,6 +4,7 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
+from ... import identity
 from ...answer import Answer, attempt, if_known, known
 from ...command import Command, state_of
 from ...errors import Absent, HostproofError, Unanswered
@@ -137,8 +138,10 @@ def _none(key: str) -> Absent:
 
 def _read_clusterware(host: Host) -> Clusterware:
     home = installed.read_home(host)
-    runs = bool(host.processes("ohasd", CLUSTERWARE))
-    return Clusterware(runs, bool(host.processes("clusterware", CLUSTER)) and runs, home)
+    runs = bool(host.processes("ohasd", CLUSTERWARE, identity.ORACLE))
+    return Clusterware(
+        runs, bool(host.processes("clusterware", CLUSTER, identity.ORACLE)) and runs, home
+    )
 
 
 def _read_overflows(host: Host, policy: Policy, runs: bool) -> Overflows:

@@ -4,6 +4,7 @@
 
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
+from ... import identity
 from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host, OpenFiles
@@ -71,7 +72,9 @@ def read(host: Host, policy: Policy) -> Facts:
         slots=rpc_slots.read_slots(host),
         traffic=attempt(lambda: _read_traffic(host, policy, known(system), paths)),
         database_files=attempt(_read_database_files, host, paths + empty),
-        clusterware=attempt(lambda: bool(host.processes("clusterware", CLUSTERWARE))),
+        clusterware=attempt(
+            lambda: bool(host.processes("clusterware", CLUSTERWARE, identity.ORACLE))
+        ),
         homes=homes,
         direct_nfs=direct_nfs.read_direct_nfs(host, if_known(homes, [])),
         links=links,
@@ -156,7 +159,7 @@ def _read_traffic(host: Host, policy: Policy, system: str, paths: List[str]) -> 
 
 def _read_database_files(host: Host, paths: List[str]) -> List[OpenFiles]:
     """What databases hold open on the mounts or where they should be, and their sockets."""
-    return host.open_files("database", DATABASE_PROCESSES, tuple(paths) + ("socket:",))
+    return host.open_files("database", DATABASE_PROCESSES, (*paths, "socket:"), identity.ORACLE)
 
 
 def _read_holders(
@@ -170,7 +173,7 @@ def _read_holders(
     looked_at = [path for path in wanted if path in missing or policy.remount_ok]
     if not looked_at:
         return {}
-    everybody = attempt(host.open_files, "all", "", tuple(looked_at))
+    everybody = attempt(host.open_files, "all", "", tuple(looked_at), identity.ANYBODY)
     if isinstance(everybody, HostproofError):
         return dict.fromkeys(looked_at, everybody)
     return {path: _holding(everybody, path) for path in looked_at}

@@ -5,6 +5,7 @@
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from ... import identity
 from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host, Process
@@ -52,7 +53,10 @@ _ARGUMENTS = 32
 
 
 class Daemon(NamedTuple):
-    """A program that keeps the clock; ``started`` is in seconds since boot."""
+    """A program that keeps the clock; ``started`` is in seconds since boot.
+
+    ``arguments`` are those of its unit: what a process shows as its own it may have chosen itself.
+    """
 
     name: str
     arguments: Answer[Tuple[str, ...]]
@@ -119,14 +123,15 @@ class Facts(NamedTuple):
 
 def read(host: Host, _policy: Policy) -> Facts:
     """Look at everything that the checks and the plan need; nothing is written."""
-    keepers = attempt(_read_keepers, host)
+    units = attempt(_read_units, host)
+    keepers = attempt(_read_keepers, host, units)
     css = attempt(clusterware.css_daemons, host)
     return Facts(
         kernel=attempt(lambda: host.read_text(RELEASE_FILE).strip()),
         software=releases.read_software(host),
         cluster=attempt(lambda: bool(known(css)) or clusterware.read_home(host) is not None),
         keepers=keepers,
-        units=attempt(_read_units, host),
+        units=units,
         chrony=attempt(_read_chrony, host, if_known(keepers, {})),
         sync=attempt(_read_sync, host, keepers),
         clock=attempt(lambda: host.read_text(CURRENT).strip()[:80]),
@@ -144,15 +149,15 @@ def _is_there(host: Host, path: str) -> bool:
 # -- who keeps the clock --------------------------------------------------------------------------
 
 
-def _read_keepers(host: Host) -> Dict[str, Daemon]:
+def _read_keepers(host: Host, units: Answer[List[Unit]]) -> Dict[str, Daemon]:
     """By name, ``ptp`` for phc2sys or ptp4l; without those that leave the clock alone."""
     found: Dict[str, Daemon] = {}
-    for process in host.processes("keepers", _KEEPERS):
+    for process in host.processes("keepers", _KEEPERS, identity.TIME):
         match = _NAME.search(process.argv0)
         if match and _is_real(process, match.group(2)):
-            arguments = attempt(_read_arguments, host, process.pid)
+            arguments = attempt(_arguments_of, host, process, match.group(2), units)
             # One that only serves sets nothing, and may stand beside one that does.
-            if match.group(2) != CHRONYD or "-x" not in known(arguments):
+            if match.group(2) != CHRONYD or "-x" not in if_known(arguments, ()):
                 found.setdefault(match.group(2), Daemon(match.group(2), arguments, process.started))
     # Nor does one that only feeds another daemon.
     fed = found.pop("phc2sys", None)
@@ -175,8 +180,31 @@ def _is_real(process: Process, name: str) -> bool:
     return program == name and process.exe_uid in (None, 0)
 
 
+def _arguments_of(
+    host: Host, process: Process, name: str, units: Answer[List[Unit]]
+) -> Tuple[str, ...]:
+    """What the unit of a daemon gives it; none of these programs takes a secret."""
+    if process.unit is None:
+        return _read_arguments(host, process.pid)
+    for one in known(units):
+        if one.id == process.unit and not isinstance(one.argv, Absent):
+            argv = known(one.argv)
+            if argv and argv[0].rpartition("/")[2] == name:
+                return argv[1:]
+            raise Unanswered(
+                "processes:keepers",
+                f"{name} is started by {argv[0] if argv else 'something'} of {one.id}, so that its "
+                "options are not known",
+            )
+    raise Unanswered(
+        "processes:keepers",
+        f"{name} (pid {process.pid}) was started by no unit of its own, so that its options are "
+        "not known: start it with systemctl",
+    )
+
+
 def _read_arguments(host: Host, pid: int) -> Tuple[str, ...]:
-    """None of these programs takes a secret."""
+    """Of records before 0.3.0 alone, which have the arguments of the process."""
     found: List[str] = []
     for number in range(1, _ARGUMENTS):
         answer = attempt(host.argument, pid, number)

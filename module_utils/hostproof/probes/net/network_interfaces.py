@@ -11,6 +11,7 @@ import ipaddress
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
+from ... import identity
 from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host
@@ -394,7 +395,7 @@ def _read_carrier(host: Host, name: str) -> Optional[bool]:
 def _read_logins(host: Host, names: List[str], addresses: List[ip_addr.Address]) -> Tuple[str, ...]:
     """The interfaces below the routes to those whose connection a process of sshd holds, and those
     that hold this end's address: what comes in need not come the way that goes out."""
-    holders = host.open_files("sshd", _SSHD, ("socket:",))
+    holders = host.open_files("sshd", _SSHD, ("socket:",), identity.OF_ROOT)
     inodes = {path[len("socket:[") : -1] for one in holders for path in one.paths}
     ends = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):

@@ -14,6 +14,7 @@ import re
 from collections import OrderedDict
 from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
+from ... import identity
 from ...answer import Answer, attempt, if_known, known, unless_absent
 from ...errors import Absent, HostproofError, Unanswered
 from ...host import Host, OpenFiles
@@ -268,7 +269,7 @@ def _read_tab(host: Host, path: str, named_by: Tuple[str, ...]) -> oranfstab.Par
 
 def _read_processes(host: Host, homes: Tuple[HomeDirectNfs, ...]) -> List[DatabaseProcess]:
     paths = [one.path for one in homes if not isinstance(one.path, HostproofError)]
-    found = host.open_files("direct_nfs", BACKGROUND, tuple(paths) + ("socket:",))
+    found = host.open_files("direct_nfs", BACKGROUND, (*paths, "socket:"), identity.ORACLE)
     return [_database_process(process, paths) for process in found]
 
 

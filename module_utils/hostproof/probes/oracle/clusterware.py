@@ -8,6 +8,7 @@ Source: Oracle Clusterware Administration, oifcfg; olr.loc is what root.sh write
 import re
 from typing import List, Optional
 
+from ... import identity
 from ...answer import attempt, unless_absent
 from ...command import Command
 from ...errors import Unanswered
@@ -38,7 +39,11 @@ def read_home(host: Host) -> Optional[str]:
 
 def css_daemons(host: Host) -> List[Process]:
     """Cluster Synchronization Services, without what only has its name."""
-    return [one for one in host.processes("ocssd", _CSS) if one.runs("ocssd.bin") is not False]
+    return [
+        one
+        for one in host.processes("ocssd", _CSS, identity.ORACLE)
+        if one.runs("ocssd.bin") is not False
+    ]
 
 
 def private_interfaces(host: Host) -> List[str]:

@@ -10,6 +10,7 @@ name: it counts only where its program is the ``oracle`` of whoever it runs as (
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
+from ... import identity
 from ...answer import Answer, attempt, known
 from ...errors import Absent, Unanswered
 from ...host import Host, Process
@@ -59,7 +60,7 @@ def find_instances(host: Host) -> List[Instance]:
 
 def monitors(host: Host) -> List[Process]:
     """The process monitors, without those that only have the name of one."""
-    found = host.processes("pmon", PMON)
+    found = host.processes("pmon", PMON, identity.ORACLE)
     return [process for process in found if process.runs(PROGRAM) is not False]
 
 

@@ -10,6 +10,7 @@ Managed Files (names); proc_pid_fdinfo(5).
 import re
 from typing import Dict, Iterable, List, NamedTuple, Set, Tuple
 
+from ... import identity
 from ...errors import Unanswered
 from ...held import Held, Holders
 from ...host import Host
@@ -80,12 +81,12 @@ def files_of(ones: Iterable[Writer]) -> Dict[str, List[OpenFile]]:
 
 def read_holders(host: Host) -> Holders:
     """Who holds rings of AIO, and the descriptors of what has the name of a writer."""
-    return host.holders(NAME, PATTERN)
+    return host.holders(NAME, PATTERN, identity.ORACLE)
 
 
 def writers(host: Host, holders: Holders, machine: str) -> Dict[str, List[Writer]]:
     """The writers of each instance by SID; not those that only have the name of one."""
-    programs = {one.pid: one for one in host.processes(NAME, PATTERN)}
+    programs = {one.pid: one for one in host.processes(NAME, PATTERN, identity.ORACLE)}
     found: Dict[str, List[Writer]] = {}
     for held in holders.processes:
         program = programs.get(held.pid)

@@ -13,6 +13,7 @@ process, who says where they are and so could have root read any file.
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
+from ... import identity
 from ...answer import Answer, attempt, known, unless_absent
 from ...command import Command
 from ...errors import Absent, HostproofError, ParseError, Unanswered
@@ -121,7 +122,7 @@ class Listener(NamedTuple):
 
 def read_listeners(host: Host) -> List[Listener]:
     """Every running listener, by name and home; files and environments need root or the owner."""
-    processes = host.processes("tnslsnr", TNSLSNR)
+    processes = host.processes("tnslsnr", TNSLSNR, identity.ORACLE)
     found = [_look_at(host, one) for one in processes if one.runs(_TNSLSNR) is not False]
     return sorted(found, key=lambda one: (one.name, one.home, one.pid))
 

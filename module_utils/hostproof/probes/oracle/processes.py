@@ -8,6 +8,7 @@ one does not count (Process.runs).
 
 from typing import List, NamedTuple
 
+from ... import identity
 from ...answer import attempt, unless_absent
 from ...host import Host, Process
 
@@ -28,7 +29,7 @@ class Named(NamedTuple):
 def read(host: Host) -> List[Named]:
     """By their names."""
     found = []
-    for process in host.processes("oracle", _PATTERN):
+    for process in host.processes("oracle", _PATTERN, identity.ORACLE):
         program = process.argv0.rpartition("/")[2]
         if process.runs("oracle" if "_" in program else program) is False:
             continue

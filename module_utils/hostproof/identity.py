@@ -1,0 +1,217 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a process of this machine is what its name says. Anybody can give a process any name.
+
+A process counts only
+
+- where it runs as root or as an account that this program runs as. Oracle's accounts are those of
+  the group that root named when Oracle was installed (inst_group of oraInst.loc), of oinstall or
+  dba, and the owner of oratab;
+- in the user namespace of the host, and in its mount namespace or as the main process of a unit
+  that systemd gave one of its own (PrivateTmp);
+- where it runs the file (device and inode) that the package installs, or one that has been removed
+  from that very place; of Oracle, HOME/bin/NAME.
+
+What this user may not see is not held against a process; the account of a process everybody sees.
+What counts is recorded, so that a record holds no others.
+"""
+
+import grp
+import os
+import pwd
+import re
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+from . import guarded
+
+
+class Kind(NamedTuple):
+    """Which processes a search looks for. ``users``: the accounts beside root that run them;
+    ``programs``: where packages install the program, none for any program; ``oracle``: a program
+    of an Oracle home that one of Oracle's accounts runs counts, too."""
+
+    users: Tuple[str, ...] = ()
+    programs: Tuple[str, ...] = ()
+    oracle: bool = False
+    anybody: bool = False
+
+
+ANYBODY = Kind(anybody=True)
+ORACLE = Kind(oracle=True)
+#: Whatever root itself runs.
+OF_ROOT = Kind()
+#: The daemons that set the clock: RHEL, Debian, SUSE and Ubuntu name their accounts differently.
+TIME = Kind(
+    users=(
+        *("chrony", "_chrony", "ntp", "_ntp", "ntpsec"),
+        *("systemd-timesync", "systemd-timesyncd", "linuxptp"),
+    ),
+    programs=(
+        *(
+            folder + name
+            for folder in ("/usr/sbin/", "/usr/bin/", "/sbin/")
+            for name in ("chronyd", "ntpd", "phc2sys", "ptp4l")
+        ),
+        "/usr/lib/systemd/systemd-timesyncd",
+        "/lib/systemd/systemd-timesyncd",
+    ),
+)
+#: Those of Clusterware among them.
+TIME_OR_CLUSTERWARE = TIME._replace(oracle=True)
+
+_ROOT = 0
+_ORACLE_GROUPS = ("oinstall", "dba")
+_ORATABS = ("/etc/oratab", "/var/opt/oracle/oratab")
+_REMOVED = " (deleted)"
+
+
+def kind_of(told: Sequence[object]) -> Kind:
+    """A Kind as JSON holds it."""
+    users, programs, oracle, anybody = told
+    return Kind(_texts(users), _texts(programs), bool(oracle), bool(anybody))
+
+
+def _texts(told: object) -> Tuple[str, ...]:
+    return tuple(str(one) for one in told) if isinstance(told, (list, tuple)) else ()
+
+
+def counts(pid: int, uid: int, argv0: str, kind: Kind) -> bool:
+    """Whether a process, whose account is ``uid``, is of that kind. FileNotFoundError where it has
+    ended."""
+    if kind.anybody:
+        return True
+    if uid != _ROOT and not _is_account(uid, kind):
+        return False
+    return _is_at_home(pid) and _runs(pid, argv0, kind)
+
+
+def is_oracles(argv0: str, kind: Kind) -> bool:
+    """Whether a process counts as a program of an Oracle home, and not of a package."""
+    name = argv0.rpartition("/")[2]
+    return kind.oracle and all(path.rpartition("/")[2] != name for path in kind.programs)
+
+
+def is_same_file(pid: int, exe: str) -> Optional[bool]:
+    """Whether a process runs the file that its path leads to here; None where that is not known.
+
+    It touches the file, which may lie on a server that does not answer.
+    """
+    if exe.endswith(_REMOVED):
+        return True
+    try:
+        runs, there = os.stat(f"/proc/{pid}/exe"), os.stat(exe)
+    except PermissionError:
+        return None
+    except OSError:
+        return False
+    return (runs.st_dev, runs.st_ino) == (there.st_dev, there.st_ino)
+
+
+def unit_of(pid: int) -> str:
+    """The unit of systemd that a process belongs to, "" for none: systemd alone may put it there.
+
+    A unit within the folder of another (of a user's or a container's manager) is none.
+    """
+    parts = _cgroup_of(pid)
+    above = _cgroup_of(1)
+    if above and above[-1] == "init.scope":
+        above = above[:-1]
+    if parts[: len(above)] != above:
+        return ""
+    left = [one for one in parts[len(above) :] if not one.endswith(".slice")]
+    return left[0] if len(left) == 1 and left[0].endswith(".service") else ""
+
+
+def _cgroup_of(pid: int) -> List[str]:
+    with open(f"/proc/{pid}/cgroup", "rb") as stream:
+        text = stream.read(65536).decode("utf-8", "surrogateescape")
+    found = ""
+    for line in text.split("\n"):
+        _number, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers == "name=systemd" or (controllers == "" and not found):
+            found = path
+    return [one for one in found.split("/") if one]
+
+
+def _is_account(uid: int, kind: Kind) -> bool:
+    if kind.oracle and _is_oracles(uid):
+        return True
+    try:
+        return pwd.getpwuid(uid).pw_name in kind.users
+    except KeyError:
+        return False
+
+
+def _is_oracles(uid: int) -> bool:
+    for path in _ORATABS:
+        try:
+            if os.stat(path, follow_symlinks=False).st_uid == uid:
+                return True
+        except OSError:
+            continue
+    try:
+        account = pwd.getpwuid(uid)
+        groups = os.getgrouplist(account.pw_name, account.pw_gid)
+    except KeyError:
+        return False
+    return bool(_oracle_groups() & set(groups))
+
+
+def _oracle_groups() -> "set[int]":
+    group = guarded.installing_group()
+    found = {group[0]} if group is not None else set()
+    for name in _ORACLE_GROUPS:
+        try:
+            found.add(grp.getgrnam(name).gr_gid)
+        except KeyError:
+            continue
+    return found
+
+
+def _is_at_home(pid: int) -> bool:
+    if _shares(pid, "user") is False:
+        return False
+    return _shares(pid, "mnt") is not False or unit_of(pid) != ""
+
+
+def _shares(pid: int, name: str) -> Optional[bool]:
+    """Whether a process is in the namespace of the host; None where that is not to be seen."""
+    try:
+        its = os.readlink(f"/proc/{pid}/ns/{name}")
+    except PermissionError:
+        return None
+    ours = []
+    for one in ("self", "1"):
+        try:
+            ours.append(os.readlink(f"/proc/{one}/ns/{name}"))
+        except OSError:
+            continue
+    return its in ours
+
+
+def _runs(pid: int, argv0: str, kind: Kind) -> bool:
+    if not kind.oracle and not kind.programs:
+        return True
+    try:
+        exe = os.readlink(f"/proc/{pid}/exe")
+    except PermissionError:
+        return True
+    name = argv0.rpartition("/")[2]
+    wanted = [path for path in kind.programs if path.rpartition("/")[2] == name]
+    if not wanted:
+        # Whose file it is, is asked apart: it may lie on a server that does not answer.
+        program = "oracle" if "_" in name else name
+        fits = "/bin/" + re.escape(program) + r"[0O]?( \(deleted\))?$"
+        return kind.oracle and re.search(fits, exe) is not None
+    if exe.endswith(_REMOVED):
+        return exe[: -len(_REMOVED)] in wanted
+    runs = os.stat(f"/proc/{pid}/exe")
+    for path in wanted:
+        try:
+            there = os.stat(path)
+        except OSError:
+            continue
+        if (runs.st_dev, runs.st_ino) == (there.st_dev, there.st_ino):
+            return True
+    return False
