@@ -1,10 +1,14 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""JSON from whoever may be hostile: no longer and no fuller than is said, or a ValueError."""
+"""JSON and files from whoever may be hostile: no longer and no fuller than is said."""
 
+import errno
 import json
+import os
 import re
+import stat
 import zlib
+from io import BufferedReader
 from typing import Any
 
 #: Lists, dictionaries and what stands in them. Each takes some 100 bytes in memory, however few
@@ -29,9 +33,33 @@ def inflate(packed: bytes, most: int) -> bytes:
     return found
 
 
-def loads(text: bytes, most_values: int = MOST_VALUES) -> Any:
-    """The value of ASCII JSON with at most ``most_values`` values."""
-    decoded = text.decode("ascii")
+def open_regular(path: str) -> BufferedReader:
+    """A regular file to be read, also by a link; OSError for a FIFO, a device or a socket.
+
+    Opening a FIFO would wait for a writer, and reading /dev/zero would never end.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", path)
+        return open(handle, "rb")
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def read_regular(path: str, most: int) -> bytes:
+    """The bytes of a regular file; ValueError where there are more than ``most``."""
+    with open_regular(path) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it has more than {most // 1048576} MiB")
+    return content
+
+
+def loads(text: bytes, most_values: int = MOST_VALUES, encoding: str = "ascii") -> Any:
+    """The value of JSON with at most ``most_values`` values."""
+    decoded = text.decode(encoding)
     # No value is shorter than a character with a comma behind it.
     if len(decoded) > most_values and _holds_many(decoded, most_values):
         raise ValueError(f"it holds more than {most_values} values")

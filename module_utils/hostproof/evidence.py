@@ -61,8 +61,7 @@ def cited(readings: Readings, findings: Iterable[Any]) -> Readings:
 def load_pack(path: str) -> Readings:
     """The readings of the evidence pack at ``path``; a clear error for anything else."""
     try:
-        with open(path, "rb") as stream:
-            pack = json.loads(stream.read().decode("utf-8"))
+        pack = bounded.loads(bounded.read_regular(path, LIMIT), encoding="utf-8")
     except FileNotFoundError:
         raise HostproofError(f"there is no evidence pack {path}: record the host first") from None
     except (OSError, RecursionError, ValueError) as problem:

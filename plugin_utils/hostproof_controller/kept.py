@@ -57,7 +57,7 @@ def digest(path: Path) -> bytes | None:
 def _opened(path: Path) -> Iterator[BinaryIO | None]:
     """A file that was kept; None where there is none, or somebody else may write it."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         yield None
         return

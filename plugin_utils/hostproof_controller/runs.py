@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from ansible.module_utils.hostproof.bounded import open_regular
+
 from .layout import WORKPLACE
 
 #: Environment variable of a run's folder, of the folder above it, and the latter's name.
@@ -129,7 +131,8 @@ def note_lost(host: str, why: str | None) -> None:
 def lost_hosts() -> dict[str, str]:
     """Host to why no connection could be made when it was measured last."""
     try:
-        lines = _lost_file().read_text(encoding="ascii").splitlines()
+        with open_regular(str(_lost_file())) as stream:
+            lines = stream.read().decode("ascii").splitlines()
     except OSError:
         return {}
     return {host: why for host, why in dict(map(json.loads, lines)).items() if why is not None}
@@ -145,7 +148,7 @@ def results_of_this_run() -> set[str]:
     folder = report_folder()
     found = set()
     try:
-        with (folder / "findings.jsonl").open("rb") as stream:
+        with open_regular(str(folder / "findings.jsonl")) as stream:
             for raw in stream:
                 # A line that cannot be read is the report's to tell.
                 with contextlib.suppress(ValueError, RecursionError, KeyError, TypeError):
@@ -210,7 +213,7 @@ _RECORDED = re.compile(r'"recorded_at": ?"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z
 def recorded_at(pack: Path) -> str | None:
     """When the evidence of a pack was read, as its own lines say; None where they do not."""
     try:
-        with pack.open("rb") as stream:
+        with open_regular(str(pack)) as stream:
             head = stream.read(_HEAD).decode("utf-8", "replace")
             stream.seek(0, os.SEEK_END)
             stream.seek(max(0, stream.tell() - _HEAD))

@@ -8,6 +8,7 @@ import pty
 import re
 import subprocess
 import sys
+import unicodedata
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,51 @@ class TestFormats:
         assert (tmp_path / "out.csv").stat().st_mode & 0o777 == 0o600
         assert command.main(["report", folder, "--format", "csv", "--out", out]) == 1
         assert "File exists" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        "formula", ["=1", "+1", "-1", "@x", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201"]
+    )
+    @pytest.mark.parametrize(
+        "before", ["", " ", "  ", "\t", "\r", "\u00a0", "\u3000", '"', "x;", "x; ", 'x";', "x\n"]
+    )
+    def test_no_cell_is_a_formula_however_a_list_is_separated(
+        self, capsys, tmp_path, formula, before
+    ):
+        evil = finding("hugepages.a", "fail", why=before + formula, running=before + formula)
+        folder = report(tmp_path / "r", line("db1", evil))
+        text = printed(capsys, folder, "--format", "csv")
+        for separator in ",;\t":
+            for row in csv.reader(io.StringIO(text), delimiter=separator):
+                for cell in row:
+                    begin = unicodedata.normalize("NFKC", cell.strip(' "\t\r\n\u00a0\u3000'))
+                    assert not begin.startswith(("=", "+", "-", "@")), (separator, cell)
+
+    @pytest.mark.parametrize("form", ["sarif", "markdown"])
+    @pytest.mark.parametrize(
+        "link",
+        [
+            "[click](javascript:alert(1))",
+            "[click\\](javascript:alert(1))",
+            "![x](data:text/html,x)",
+            "<javascript:alert(1)>",
+            "[a][b]",
+            "[click] (javascript:alert(1))",
+        ],
+    )
+    def test_nothing_that_a_host_says_is_a_link(self, capsys, tmp_path, form, link):
+        evil = finding("hugepages.a", "fail", link, why=link, running=link, fix=link)
+        text = printed(capsys, report(tmp_path / "r", line("db1", evil)), "--format", form)
+        if form == "sarif":
+            (run,) = json.loads(text)["runs"]
+            text = run["results"][0]["message"]["text"]
+        assert not re.search(r"\]\(|(?<!\\)(?:\\\\)*[\[\]]", text.replace("| --- |", ""))
+        assert not re.search(r"(?<!\\)<[A-Za-z][A-Za-z0-9+.-]*:", text)
+
+    def test_a_message_of_sarif_has_no_arguments(self, capsys, tmp_path):
+        evil = finding("hugepages.a", "fail", why="{0} and {name}")
+        text = printed(capsys, report(tmp_path / "r", line("db1", evil)), "--format", "sarif")
+        (run,) = json.loads(text)["runs"]
+        assert "{{0}} and {name}" in run["results"][0]["message"]["text"]
 
     def test_waivers_count(self, capsys, folder, tmp_path):
         entry = {"check": "hugepages.a", "hosts": "db*", "owner": "dba", "reason": "later"}

@@ -20,6 +20,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import RecordedHost
 from default_policies import default_policy
 from hostproof_controller import policies
+from hostproof_controller.commands import is_from_host
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "docs/examples/evidence").glob("*.json"))
@@ -79,6 +80,7 @@ def test_every_command_is_one_line_that_sh_takes(path):
         assert line.isprintable() and line.strip() == line, (check, line)
         done = subprocess.run(["sh", "-n", "-c", line], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, ""), (check, line)
+        assert is_from_host(line), f"{check}: no form of commands.py is {line}"
 
 
 def hostile(readings: dict[str, Any], word: str) -> dict[str, Any]:

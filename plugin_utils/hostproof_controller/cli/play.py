@@ -15,6 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ansible.module_utils.hostproof.bounded import open_regular
+
 from ..runs import now
 from . import forks
 from .command import Given
@@ -288,7 +290,7 @@ def _passed_on(option: str, value: str) -> Path:
 
 def _exit_code_of(report: Path) -> int:
     try:
-        with (report / "report.json").open("rb") as stream:
+        with open_regular(str(report / "report.json")) as stream:
             found = _EXIT_CODE.search(stream.read(_HEAD))
     except OSError:
         found = None

@@ -8,6 +8,7 @@ import datetime
 import hashlib
 import json
 import os
+import re
 import sys
 import tempfile
 from typing import Any
@@ -181,8 +182,8 @@ def sarif(results: Results) -> str:
             one["check"],
             {
                 "id": one["check"],
-                "shortDescription": {"text": one_line(one["title"])},
-                "help": {"text": printable(one["reference"])},
+                "shortDescription": {"text": _plain(one_line(one["title"]))},
+                "help": {"text": _plain(one["reference"])},
                 "properties": {"severity": one["severity"]},
             },
         )
@@ -196,16 +197,26 @@ def sarif(results: Results) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
+#: An address in angle brackets, which Markdown makes a link.
+_AUTOLINK = re.compile(r"<(?=[A-Za-z][A-Za-z0-9+.-]*:)")
+#: What a message of SARIF takes for one of its arguments.
+_PLACEHOLDER = re.compile(r"\{([0-9]+)\}")
+
+
+def _plain(text: str) -> str:
+    """Text of a SARIF message without links and placeholders (SARIF 2.1.0, 3.11.5 and 3.11.6)."""
+    text = printable(text).replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    # Not all readers know the escape.
+    text = _AUTOLINK.sub("< ", text.replace("](", "] ("))
+    return _PLACEHOLDER.sub(r"{{\1}}", text)
+
+
 def _sarif_result(host: str, finding: dict[str, Any], rule: int) -> dict[str, Any]:
     name = one_line(host)
     text = "\n".join(
-        [f"{name}: {printable(finding['title'])}. {printable(finding['why'])}"]
-        + [
-            f"{layer}: {printable(finding[layer])}"
-            for layer in LAYERS
-            if finding[layer] is not None
-        ]
-        + ([f"fix: {printable(fix_of(finding) or '')}"] if fix_of(finding) else [])
+        [f"{name}: {finding['title']}. {finding['why']}"]
+        + [f"{layer}: {finding[layer]}" for layer in LAYERS if finding[layer] is not None]
+        + ([f"fix: {fix_of(finding)}"] if fix_of(finding) else [])
     )
     same = "\0".join((host, finding["check"], finding["title"]))
     result: dict[str, Any] = {
@@ -213,7 +224,7 @@ def _sarif_result(host: str, finding: dict[str, Any], rule: int) -> dict[str, An
         "ruleIndex": rule,
         "level": _LEVELS[finding["status"]],
         "kind": "fail",
-        "message": {"text": text},
+        "message": {"text": _plain(text)},
         # A host is no file; readers that want one get a path that says which host it is.
         "locations": [
             {
@@ -231,5 +242,5 @@ def _sarif_result(host: str, finding: dict[str, Any], rule: int) -> dict[str, An
     waiver = finding["waiver"]
     if finding["status"] == WAIVED and waiver:
         why = f"{waiver['owner']}, until {waiver['expires']}: {waiver['reason']}"
-        result["suppressions"] = [{"kind": "external", "justification": printable(why)}]
+        result["suppressions"] = [{"kind": "external", "justification": _plain(why)}]
     return result

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.hostproof import VERSION
+from ansible.module_utils.hostproof.bounded import open_regular
 
 from ..report.html import SEAL_PLACE
 from ..report.render import write_private
@@ -61,6 +62,8 @@ CODE = (
     "roles",
 )
 _NOT_CODE = ("__pycache__", ".pyc")
+#: Bytes of the line of a public key.
+_LONGEST_KEY = 1 << 16
 #: A larger manifest was never written for a report.
 _MOST = 64 * 1024 * 1024
 _WHO = re.compile(r"[A-Za-z0-9._+@-]{1,200}")
@@ -109,8 +112,8 @@ def _shown_on_page(folder: str, manifest: dict[str, Any]) -> Iterator[None]:
     path = os.path.join(folder, PAGE)
     before = ""
     if PAGE in manifest["files"]:
-        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as stream:
-            before = stream.read()
+        with open_regular(path) as stream:
+            before = stream.read().decode("utf-8", "surrogateescape")
     if SEAL_PLACE not in before:
         yield
         return
@@ -208,7 +211,7 @@ def _below(folder: str, inside: str) -> Iterator[str]:
 
 
 def _hash(path: str) -> str:
-    with open(path, "rb") as stream:
+    with open_regular(path) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -266,7 +269,7 @@ def check(folder: str, signers: str, who: str | None) -> tuple[list[str], dict[s
         path = os.path.join(folder, name)
         if not os.path.isfile(path) or os.path.islink(path):
             return [f"it has no {name}: it is not sealed"], {}
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             contents.append(stream.read(_MOST))
     text, armored = contents
     if not _is_as_written(armored):
@@ -346,8 +349,8 @@ def _signers_of(signature: str, signers: str) -> list[str]:
 def _public_key(key: str) -> str | None:
     name = key if key.endswith(".pub") else f"{key}.pub"
     try:
-        with open(name, encoding="ascii") as stream:
-            return " ".join(stream.readline().split()[:2])
+        with open_regular(name) as stream:
+            return " ".join(stream.readline(_LONGEST_KEY).decode("ascii").split()[:2])
     except (OSError, UnicodeDecodeError):
         return None
 

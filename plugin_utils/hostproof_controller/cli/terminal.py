@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,8 +18,12 @@ from ..report.text import one_line, printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: What a spreadsheet would calculate where somebody opens a CSV file.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: What a spreadsheet would calculate where somebody opens a CSV file: these characters, in any
+#: width, where a cell begins. Where a list is separated by semicolons, a cell begins behind each.
+_FORMULA = re.compile(
+    r"""(?:\A|[;\t\n\r])[\s"']*"""
+    "(?=[=+@\\-\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b\u207c\u207a\u207b\u208c\u208a\u208b\u2212])"
+)
 
 STYLES = {
     "fail": "bold red",
@@ -119,7 +124,7 @@ def as_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def _cell(value: Any) -> str:
     text = "" if value is None else printable(str(value))
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return _FORMULA.sub(r"\g<0>'", text)
 
 
 def as_markdown(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -136,4 +141,5 @@ def markdown_cell(value: Any) -> str:
     """Text on one line that Markdown takes for text."""
     text = one_line("" if value is None else str(value)).translate(_MARKS)
     # What looks like an address would be made a link.
+    text = text.replace("\\](", "\\]\\(")
     return text.replace("://", ":\u200b//").replace("www.", "www\u200b.").replace("@", "&#64;")

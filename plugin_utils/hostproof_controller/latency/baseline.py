@@ -13,7 +13,7 @@ import os
 import tempfile
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof import VERSION
+from ansible.module_utils.hostproof import VERSION, bounded
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.measured import Window
 
@@ -121,11 +121,7 @@ def write_json(path: str, content: dict[str, Any]) -> None:
 def read_json(path: str, what: str) -> dict[str, Any]:
     """The JSON object in a file; NoBaseline says what is wrong with it."""
     try:
-        with open(path, "rb") as stream:
-            raw = stream.read(LIMIT + 1)
-        if len(raw) > LIMIT:
-            raise ValueError(f"it is longer than {LIMIT // 1048576} MiB")
-        content = json.loads(raw.decode("utf-8"))
+        content = bounded.loads(bounded.read_regular(path, LIMIT), encoding="utf-8")
     except FileNotFoundError:
         raise NoBaseline(f"there is no {what} {path}") from None
     except (OSError, ValueError) as problem:

@@ -11,6 +11,7 @@ import sys
 import time
 from typing import Any, NoReturn
 
+from ansible.module_utils.hostproof.bounded import open_regular
 from ansible.module_utils.hostproof.controls import check_ids
 from ansible.module_utils.hostproof.errors import HostproofError
 
@@ -130,8 +131,7 @@ def _find_lines(folder: str) -> None:
     """Raise HostproofError, which names the file, where there is nothing to be rendered."""
     path = os.path.join(folder, FINDINGS_FILE)
     try:
-        with open(path, "rb"):
-            pass
+        open_regular(path).close()
     except OSError as problem:
         raise HostproofError(f"{path}: {problem.strerror or problem}") from problem
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, overload
 
+from ansible.module_utils.hostproof.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.finding import (
     ERROR,
@@ -49,6 +50,9 @@ _ABOUT_A_CHANGE = ("latency.change", "latency.fleet_change", "latency.gate")
 
 #: Seconds that a run itself may need between the end of reading and the line that tells of it.
 _MOMENT = 5
+
+#: Seconds by which the clocks of two controllers may differ.
+_SKEW = 300
 
 #: Ends the topic of what an apply itself says: that it was refused, or did not succeed. What the
 #: same run finds afterwards says nothing of that.
@@ -228,7 +232,7 @@ class _File:
     def __init__(self, path: str) -> None:
         self.path = path
         # Closed with the last line that stands in it.
-        self.stream = open(path, "rb")  # noqa: SIM115
+        self.stream = open_regular(path)
         self._equals = Equals()
         self._held: dict[int, dict[str, Any]] = {}
         self._room = HELD_TEXT
@@ -563,6 +567,11 @@ def _read_line(raw: bytes, kept: _File) -> Any:
         problem_found = _problem_of_result(line)
     except RecursionError:
         problem_found = "it is nested deeper than any result"
+    if not problem_found and _is_future(max(line["at"], line["run"]["started"])):
+        # It is an error of the run alone: who writes such a line takes no host's verdict.
+        said = f"{line['host']} is judged at {line['at']}, in the run of {line['run']['started']}"
+        advice = "that is in the future: correct the clock of the machine that wrote it"
+        return _Bad(f"{said}, and {advice}", None, None, None)
     if problem_found:
         told = line if isinstance(line, dict) else {}
         return _Bad("not a host result: " + shorten(problem_found, 300), *_known_in(told))
@@ -630,8 +639,8 @@ def _known_in(
     host, at, run = line.get("host"), line.get("at"), line.get("run")
     return (
         host if is_host_name(host) else None,
-        at if _is_instant(at) else None,
-        run if _problem_of_run(run) is None else None,
+        at if _is_instant(at) and not _is_future(str(at)) else None,
+        run if run and _problem_of_run(run) is None and not _is_future(run["started"]) else None,
     )
 
 
@@ -750,6 +759,11 @@ def _is_instant(value: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_future(instant: str) -> bool:
+    """Whether no clock says so yet: such a result would win over all that are still to come."""
+    return _seconds(instant) > time.time() + _SKEW
 
 
 def _is_host(name: Any) -> bool:

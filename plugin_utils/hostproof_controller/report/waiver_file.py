@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads a waiver file: YAML within bounds, for a few lines can stand for more than memory holds."""
 
-import os
-import stat
 from typing import Any
 
+from ansible.module_utils.hostproof.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
 
 from .text import one_line, shorten
@@ -39,10 +38,7 @@ def _said(problem: Exception) -> str:
 
 def _read(path: str) -> str:
     """The text of a regular file; a FIFO or a device would never end."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError("it is no regular file")
+    with open_regular(path) as stream:
         content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise ValueError(f"it has more than {MOST_BYTES} bytes, which are not read")

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from ansible.module_utils.hostproof.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
 
 #: Bytes of the file, and nodes in it.
@@ -41,7 +42,7 @@ class Node(NamedTuple):
 def read_nodes(path: Path) -> list[Node]:
     """The nodes of a file: NODE, or NODE FOLDER; what follows a # is a comment."""
     try:
-        with path.open("rb") as stream:
+        with open_regular(str(path)) as stream:
             content = stream.read(_MOST_BYTES + 1)
     except OSError as problem:
         raise HostproofError(f"{path}: {problem.strerror}") from problem

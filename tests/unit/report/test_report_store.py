@@ -59,6 +59,45 @@ def test_a_last_line_without_newline_counts_if_it_is_whole(tmp_path):
     assert len(read_lines([str(folder)])) == 2
 
 
+@pytest.mark.parametrize("later", ["at", "started"])
+def test_a_result_of_the_future_wins_nothing(tmp_path, later):
+    """A shard says when it judged: one that says 2999 would win every merge until then."""
+    now = datetime.datetime.now(datetime.UTC)
+    true = make_line("db01", [finding(status="fail")])
+    for ahead, is_taken in ((datetime.timedelta(seconds=60), True), (365 * 300, False)):
+        then = now + (ahead if is_taken else datetime.timedelta(days=ahead))
+        false = make_line("db01", [finding(status="pass")])
+        (false if later == "at" else false["run"])[later] = then.strftime("%Y-%m-%dT%H:%M:%SZ")
+        name = f"{later}-{is_taken}"
+        folder = write_folder(tmp_path / name, [true, false])
+        notes = []
+        results = merge(store.read_entries([str(folder)], notes), notes)
+        (state,) = results.hosts
+        about = [one["check"] for one in checks_of(results)]
+        assert (notes == []) == is_taken
+        if not is_taken:
+            assert [one["status"] for one in state.findings] == ["fail"]
+            assert "in the future: correct the clock of the machine that wrote it" in notes[0]
+            assert "run.results_readable" in about
+
+
+def checks_of(results):
+    return [one for state in results.about for one in state.findings]
+
+
+def test_a_command_for_the_controller_that_no_run_writes_is_left_out(tmp_path):
+    own = "./hostproof apply --tags hugepages --limit db01"
+    lines = [
+        make_line("db01", [finding(commands=[own])]),
+        make_line("db02", [finding(commands=["./hostproof revert --limit all", "umount /u01"])]),
+    ]
+    folder = write_folder(tmp_path / "run", lines)
+    one, two = merge(store.read_entries([str(folder)])).hosts
+    assert one.findings[0]["commands"] == [own]
+    assert two.findings[0]["commands"] == []
+    assert "left out" in two.findings[0]["fix"]
+
+
 def broken(change):
     line = make_line("db01", [finding()])
     change(line)
