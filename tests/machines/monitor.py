@@ -23,6 +23,7 @@ class Monitor:
     """A connection that has agreed on its capabilities."""
 
     def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
         self._stream = connection.makefile("rwb")
         self._read()
         self.order("qmp_capabilities")
@@ -52,6 +53,16 @@ class Monitor:
             if status in unwanted or time.monotonic() > until:
                 raise MonitorError(f"{query} says {status} instead of {wanted}")
             time.sleep(0.05)
+
+    def wait_for_event(self, name: str, seconds: float) -> None:
+        """Return when QEMU reports the event. Events before the last order do not count."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self._connection.settimeout(left)
+            with contextlib.suppress(TimeoutError):
+                if self._read().get("event") == name:
+                    return
+        raise MonitorError(f"QEMU did not report {name} within {seconds:.0f} s")
 
     def _read(self) -> dict[str, Any]:
         line = self._stream.readline()

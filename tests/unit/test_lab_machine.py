@@ -123,3 +123,59 @@ def test_a_machine_ends_with_the_molecule_that_would_end_it(words, ends, tmp_pat
     )
     own, told = done.stdout.split()
     assert told == (own if ends else "None"), done.stderr
+
+
+@pytest.fixture
+def qemu(tmp_path):
+    """QEMU's end of a monitor; what it says after the greeting and the capabilities."""
+    said = []
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "monitor"))
+        listening.listen()
+
+        def answer():
+            with listening.accept()[0] as connection, connection.makefile("rwb") as stream:
+                stream.write(b'{"QMP": {}}\n')
+                stream.flush()
+                for _order in stream:
+                    lines = said.pop(0) if said else [b'{"return": {}}']
+                    stream.write(b"".join(line + b"\n" for line in lines))
+                    stream.flush()
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield tmp_path, said
+    thread.join(timeout=10)
+
+
+def test_an_event_is_told_from_others_and_from_answers(qemu):
+    folder, said = qemu
+    said += [
+        [b'{"return": {}}'],
+        [
+            b'{"event": "RTC_CHANGE"}',
+            b'{"return": {}}',
+            b'{"event": "STOP"}',
+            b'{"event": "RESET"}',
+        ],
+    ]
+    with connected(folder) as monitor:
+        assert monitor.order("query-status") == {}
+        monitor.wait_for_event("RESET", 20)
+
+
+def test_an_event_that_does_not_come_and_an_order_that_is_refused_are_said(qemu):
+    folder, said = qemu
+    said += [[b'{"return": {}}'], [b'{"error": {"desc": "no such thing"}}']]
+    with connected(folder) as monitor:
+        with pytest.raises(MonitorError, match="refused migrate: no such thing"):
+            monitor.order("migrate")
+        with pytest.raises(MonitorError, match="did not report RESET within 0 s"):
+            monitor.wait_for_event("RESET", 0.2)
+
+
+def test_a_status_that_cannot_become_the_wanted_one_is_said_at_once(qemu):
+    folder, said = qemu
+    said += [[b'{"return": {}}'], [b'{"return": {"status": "failed"}}']]
+    with connected(folder) as monitor, pytest.raises(MonitorError, match="failed instead of done"):
+        monitor.wait_until("query-migrate", "done", ("failed",), 20)

@@ -54,7 +54,6 @@ class HugePagesLab(LabMachine):
         self.send_killer()
         # The tests' own files are not what the cut may take.
         self.run("sync")
-        before = vm.boot_id()
         tool = f"nohup python3 {TOOLS}/kill_at_each_step.py power-cut {self.control} {path}"
-        vm.run(f"{tool} >/dev/null 2>&1 &")
-        vm.wait(previous_boot=before)
+        with vm.boots_again():
+            vm.run(f"{tool} >/dev/null 2>&1 &")
