@@ -19,7 +19,7 @@ from hostproof.errors import HostproofError  # noqa: E402
 from hostproof.journal import Journal  # noqa: E402
 from hostproof.writer import Writer  # noqa: E402
 
-SHARE = 5
+SHARE = 3
 ATTACKS = 10
 
 BEFORE, AFTER = "before = 1\n", "after = 1\n"

@@ -27,7 +27,7 @@ from hostproof.probes.nfs import nfs_files  # noqa: E402
 from hostproof.probes.oracle import instances, listeners, oracle_parameters  # noqa: E402
 from hostproof.writer import Writer  # noqa: E402
 
-SHARE = 3
+SHARE = 2
 ATTACKS = 12
 
 HERS = BASE / "mallory"

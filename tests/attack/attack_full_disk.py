@@ -41,7 +41,7 @@ from hostproof.command import Command  # noqa: E402
 from hostproof.journal import Journal  # noqa: E402
 from hostproof.probes.nfs.nfs_mounted import Mounted  # noqa: E402
 
-SHARE = 3
+SHARE = 2
 
 FORK = multiprocessing.get_context("fork")
 STEPS = (

@@ -23,7 +23,7 @@ from hostproof.errors import HostproofError  # noqa: E402
 from hostproof.host import LiveHost  # noqa: E402
 from hostproof.probes.nfs import nfs_files  # noqa: E402
 
-SHARE = 8
+SHARE = 5
 
 HERS, SHARED, OPEN = BASE / "mallory", BASE / "shared", BASE / "open"
 LISTED, PRIVATE = BASE / "listed", BASE / "private"

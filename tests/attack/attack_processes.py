@@ -24,7 +24,7 @@ from hostproof.controls import CONTROLS  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
 from hostproof.host import LiveHost  # noqa: E402
 
-SHARE = 6
+SHARE = 4
 
 HERS = BASE / "mallory"
 SECRET = BASE / "secret.conf"

@@ -27,7 +27,7 @@ from hostproof.errors import HostproofError  # noqa: E402
 from hostproof.journal import Journal  # noqa: E402
 from hostproof.writer import Writer  # noqa: E402
 
-SHARE = 4
+SHARE = 2
 
 ETC = BASE / "etc"
 TARGET = ETC / "target.conf"
