@@ -899,7 +899,7 @@ def _text_of(
         step = partial(_read_script, bool(callers), seen)
         text, *number = guarded_read.read(path, step, callers)
         seen.update([(number[0], number[1])] if number else [])
-    except ValueError:
+    except (ValueError, IsADirectoryError):
         return ""  # no regular file
     except (OSError, HostproofError) as problem:
         # What is not there holds nothing; what cannot be read may hold anything.

@@ -71,6 +71,14 @@ def test_no_text_no_file_and_a_pipe(root):
     assert "pipe" not in str(find(root)) + str(find(root, "units/dir.service"))
 
 
+def test_a_folder_that_a_script_names_holds_no_line(root):
+    """As /bin in PATH=/usr/bin:/bin, with and without a link to it."""
+    (root / "link").symlink_to(root / "bin")
+    put(root / "units/d.service", f"Environment=PATH={root}/bin:{root}/link\n")
+    found = find(root, "units/d.service")
+    assert (found.lines, found.unread) == ({}, [])
+
+
 def test_a_script_that_is_too_long_is_not_taken_for_empty(root):
     put(root / "units/long.service", "#" * (600 * 1024))
     assert find(root).unread == [f"{root}/units/long.service"]
