@@ -51,7 +51,7 @@ class ActionModule(ControllerAction):
         answer = {
             "exit_code": rendered.exit_code,
             "summary": rendered.summary,
-            "report": rendered.paths["report.html"],
+            "report": rendered.page,
         }
         if rendered.exit_code:
             raise Failed(f"the run ends with exit code {rendered.exit_code}", **answer)

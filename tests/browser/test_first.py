@@ -10,7 +10,6 @@ import shared_cache
 from ansible.module_utils.hostproof import audit, evidence
 from ansible.module_utils.hostproof.host import RecordedHost
 from browsing import BROWSER, ask, pages_of
-from hostproof_controller.report import html
 from hostproof_controller.report.store import merge
 from machines.needs import has
 from report_samples import finding, fleet, make_line, pack
@@ -50,11 +49,8 @@ def rested_lines():
     ]
 
 
-@pytest.fixture(params=["in line", "packed"])
-def page(request, monkeypatch):
-    if request.param == "packed":
-        for name in ("INLINE_FINDINGS", "INLINE_EVIDENCE", "INLINE_SECTIONS"):
-            monkeypatch.setattr(html, name, 0)
+@pytest.fixture(scope="module")
+def page():
     return render_html(merge(rested_lines()), NOW)
 
 

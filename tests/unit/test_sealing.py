@@ -5,11 +5,10 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hostproof_controller.cli import command, signing
-from hostproof_controller.report.html import BESIDE_HOSTS
+from hostproof_controller.report.html import ALL_IN_ONE
 from test_diffing import finding, line, report
 
 #: No ansible-core has a part in it.
@@ -258,22 +257,22 @@ def test_the_code_has_a_hash_and_a_release():
     assert told["version"]
 
 
-def test_the_files_beside_the_page_of_many_hosts_are_sealed_too(tmp_path, keys, capsys):
-    hosts = [line(f"db{number}", *many_findings(number)) for number in range(BESIDE_HOSTS + 1)]
+def test_the_pages_of_many_hosts_are_sealed_too(tmp_path, keys, capsys):
+    hosts = [
+        line(f"db{number}", finding("hugepages.a", "fail")) for number in range(ALL_IN_ONE + 1)
+    ]
     folder = Path(report(tmp_path / "report", *hosts))
     rendered(folder)
-    beside = sorted((folder / "report.d").iterdir())
-    assert beside
+    pages = sorted((folder / "hosts").iterdir())
+    assert len(pages) == ALL_IN_ONE + 1
     assert sign(folder, keys / "dana", capsys)[0] == 0
     assert verified(folder, keys, capsys)[0] == 0
-    beside[0].write_bytes(beside[0].read_bytes() + b" ")
-    (folder / "report.d" / "other.js").write_text("")
+    assert "<p id=seal>Sealed by dana@example.com" in (folder / "index.html").read_text()
+    pages[0].write_bytes(pages[0].read_bytes() + b" ")
+    pages[1].unlink()
+    (folder / "hosts" / "other.html").write_text("")
     code, said = verified(folder, keys, capsys)
     assert code == 2
-    assert f"report.d/{beside[0].name} was changed" in said
-    assert "report.d/other.js was added" in said
-
-
-def many_findings(number: int) -> list[dict[str, Any]]:
-    """So much that the page does not hold it."""
-    return [finding(f"hugepages.a{one}", "fail", why=f"{number} " * 400) for one in range(4)]
+    assert f"hosts/{pages[0].name} was changed" in said
+    assert f"hosts/{pages[1].name} is missing" in said
+    assert "hosts/other.html was added" in said

@@ -127,7 +127,7 @@ def _rendered(results: Results, name: str, strict: bool) -> str:
             today=datetime.date.today(),
             known_checks=check_ids,
             strict=strict,
-            one_page=True,
+            as_one_page=True,
         )
         with open(os.path.join(folder, name), encoding="utf-8") as stream:
             return stream.read()

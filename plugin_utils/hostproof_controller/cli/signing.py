@@ -40,7 +40,8 @@ ROOT = Path(__file__).resolve().parents[3]
 MANIFEST, SIGNATURE = "seal.json", "seal.json.sig"
 #: How ssh-keygen writes a signature (OpenSSH, PROTOCOL.sshsig): between two lines, in lines of 70.
 _BEGIN, _END, _WIDTH = b"-----BEGIN SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----", 70
-PAGE = "report.html"
+#: The page that says who sealed a report: of many hosts the index.
+PAGES = ("index.html", "report.html")
 #: Of OpenSSH: a signature for another purpose is none for this.
 NAMESPACE = "hostproof-report"
 SCHEMA = 1
@@ -105,26 +106,30 @@ def sign(given: Given) -> int:
 
 @contextmanager
 def _shown_on_page(folder: str, manifest: dict[str, Any]) -> Iterator[None]:
-    """Let report.html say by whom it is sealed, unless the signature fails; its hash counts then.
+    """Let the page say by whom it is sealed, unless the signature fails; its hash counts then.
 
     A page that another release rendered has no place for it, and stays as it is.
     """
-    path = os.path.join(folder, PAGE)
-    before = ""
-    if PAGE in manifest["files"]:
-        with open_regular(path) as stream:
-            before = stream.read().decode("utf-8", "surrogateescape")
-    if SEAL_PLACE not in before:
+    found = [(name, _text_of_page(folder, name)) for name in PAGES if name in manifest["files"]]
+    name, before = next((one for one in found if SEAL_PLACE in one[1]), ("", ""))
+    if not name:
         yield
         return
+    path = os.path.join(folder, name)
     # The first: what hosts said comes after it, and escaped.
     write_private(path, before.replace(SEAL_PLACE, seal_of(manifest), 1))
-    manifest["files"][PAGE] = _hash(path)
+    manifest["files"][name] = _hash(path)
     try:
         yield
     except BaseException:
         write_private(path, before)
         raise
+
+
+def _text_of_page(folder: str, name: str) -> str:
+    with open_regular(os.path.join(folder, name)) as stream:
+        text: bytes = stream.read()
+    return text.decode("utf-8", "surrogateescape")
 
 
 def seal_of(manifest: dict[str, Any]) -> str:

@@ -96,7 +96,7 @@ def _run(options: argparse.Namespace) -> int:
         width=shutil.get_terminal_size((100, 24)).columns,
     )
     if not options.quiet:
-        _say("{0}\n\nReport: {1}".format(rendered.summary, rendered.paths["report.html"]))
+        _say(f"{rendered.summary}\n\nReport: {rendered.page}")
     return rendered.exit_code
 
 

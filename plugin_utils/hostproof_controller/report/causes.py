@@ -48,7 +48,8 @@ _HOSTS_NAMED = 8
 DENIED = "run again with --become (root may read it)"
 
 _LIMIT = re.compile(r" --limit \S+")
-_UNWELL = (FAIL, ERROR, WARN)
+#: What needs attention.
+UNWELL = (FAIL, ERROR, WARN)
 
 
 class Group(NamedTuple):
@@ -88,6 +89,16 @@ def groups_of(findings: Iterable[Record]) -> list[Group]:
     return sorted(groups.values(), key=_order)
 
 
+def by_urgency(findings: Iterable[Record]) -> list[Record]:
+    """The findings of a host as its page shows them, the worst first."""
+    return sorted(findings, key=lambda finding: STATUSES.index(finding["status"]))
+
+
+def by_page(groups: Iterable[Group]) -> list[Record]:
+    """The findings of groups in the order in which equal ids are numbered."""
+    return [finding for group in groups for finding in (*group.rests, group.cause)]
+
+
 def _root(finding: Record, by_check: dict[str, list[Record]]) -> Record:
     """The cause of the cause of ..., as far as the findings of the host say one."""
     seen = set()
@@ -101,7 +112,7 @@ def _root(finding: Record, by_check: dict[str, list[Record]]) -> Record:
 
 
 def _cause(finding: Record, by_check: dict[str, list[Record]]) -> Record | None:
-    if finding["status"] not in _UNWELL:
+    if finding["status"] not in UNWELL:
         return None
     wanted = (ERROR,) if finding["status"] == ERROR else (FAIL, WARN)
     subject = subject_of(finding["title"])
@@ -183,11 +194,9 @@ class _Known:
         grade = (*_urgency(cause), -len(group.rests))
         if not self.grade or grade < self.grade:
             self.grade = grade
-            advice = self.command or cause["fix"] or "\n".join(cause["commands"]) or cause["why"]
-            advice = as_typed(advice)
-            texts = (advice, cause["title"], cause["check"])
-            what, title, check = (shorten(one_line(text), _MOST_TEXT) for text in texts)
-            self.texts = (what, title, check)
+            texts = (cause["title"], cause["check"])
+            title, check = (shorten(one_line(text), _MOST_TEXT) for text in texts)
+            self.texts = (shown_advice(cause, self.command), title, check)
 
     def meet_host(self, name: str) -> None:
         self.count += 1
@@ -221,7 +230,7 @@ class First:
         for group in groups_of(findings):
             if group.status not in (FAIL, ERROR):
                 continue
-            key, command = _key(group.cause)
+            key, command = action_key(group.cause)
             if key not in self._known:
                 if len(self._known) >= _MOST_ACTIONS:
                     return
@@ -263,7 +272,13 @@ class First:
         return [one.told() for _, one in known]
 
 
-def _key(cause: Record) -> tuple[tuple[str, str], str | None]:
+def shown_advice(cause: Record, command: str | None = None) -> str:
+    """What to do about a cause, in one line."""
+    advice = command or cause["fix"] or "\n".join(cause["commands"]) or cause["why"]
+    return shorten(one_line(as_typed(advice)), _MOST_TEXT)
+
+
+def action_key(cause: Record) -> tuple[tuple[str, str], str | None]:
     """What makes the remedies of two hosts one action, and the command that does it for both."""
     for line in cause["commands"]:
         if is_own(line):

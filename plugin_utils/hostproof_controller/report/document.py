@@ -26,7 +26,6 @@ from typing import Any
 
 from ansible.module_utils.hostproof import VERSION
 
-from .findings import made_once
 from .host_state import HostState
 from .store import Results
 from .verdict import EXIT_MEANINGS, HostFacts, exit_code, status_totals, verdict_totals
@@ -77,7 +76,6 @@ class Document:
         return "\n ]\n}\n"
 
 
-@made_once
 def _text_of(finding: dict[str, Any]) -> str:
     """A finding as JSON, but for the brace that begins it: its host comes first."""
     return json.dumps(finding)[1:]

@@ -1,20 +1,13 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Findings as dictionaries (docs/finding.schema.json): which are sound, and of equal ones one.
+"""Findings as dictionaries (docs/finding.schema.json): which are sound, and why others are not."""
 
-Nearly all hosts of a run say the same of most checks. What they say alike is held once, looked at
-once, and turned into each form of the report once.
-"""
-
-import marshal
 import math
 import re
-import secrets
-from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from ansible.module_utils.hostproof.finding import (
     LAYERS,
@@ -36,8 +29,6 @@ SINCE_2: dict[str, Any] = {"values": None, "commands": [], "because_of": []}
 _KEYS_1 = {*_TEXTS, *_TEXTS_OR_NULL, "status", "severity", "takes_effect", "evidence", "waiver"}
 _KEYS = _KEYS_1 | set(SINCE_2)
 
-Made = TypeVar("Made")
-
 _needed = itemgetter(*_TEXTS)
 _optional = itemgetter(*_TEXTS_OR_NULL)
 _NAMES = tuple(sorted(_KEYS))
@@ -49,127 +40,6 @@ _WORDS: dict[str, set[Any]] = {
     "takes_effect": {None, *TAKES_EFFECT},
 }
 _VALUE_KINDS = (str, int, float, bool, type(None))
-
-
-class Shared(dict[str, Any]):
-    """A finding that stands for all equal ones, about how many bytes it has, and what was made of
-    it. Nobody changes it."""
-
-    __slots__ = ("made", "size")
-
-    def __init__(self, finding: dict[str, Any], size: int) -> None:
-        super().__init__(finding)
-        self.size = size
-        self.made: dict[Any, Any] = {}
-
-
-#: What a line of a run has around its findings and between two of them (runs.write_result): sorted
-#: keys, and no quotation mark of JSON stands in a text.
-_FINDINGS = b'"findings": ['
-_NEXT = b'}, {"because_of": '
-_AFTER = b'}], "host": '
-
-
-class Equals:
-    """The findings that were seen, each once: as many as are worth it."""
-
-    MOST = 2000
-    MOST_BYTES = 4096
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, Shared] = {}
-        self._by_text: dict[bytes, Shared] = {}
-
-    def load(self, raw: bytes, loads: Callable[[bytes], Any]) -> Any:
-        """What ``loads`` makes of a line, with the findings that others have too.
-
-        A text that was seen before is not read again, which is most of what reading costs. A
-        finding without its braces is no JSON, so a line is cut only where its findings end; one
-        that a run did not write is read as a whole.
-        """
-        begin = raw.find(_FINDINGS) + len(_FINDINGS)
-        end = raw.rfind(_AFTER) + 1
-        if begin < len(_FINDINGS) or end <= begin:
-            return self._whole(loads(raw))
-        place = secrets.token_hex(16)
-        try:
-            line = loads(b'%b"%b"%b' % (raw[: begin - 1], place.encode(), raw[end + 1 :]))
-            if not isinstance(line, dict) or line.get("findings") != place:
-                return self._whole(loads(raw))
-            texts = raw[begin:end].split(_NEXT)
-            last = len(texts) - 1
-            line["findings"] = _each_once(
-                self._finding(
-                    b"%b%b%b" % (_NEXT[3:] if n else b"", text, b"" if n == last else b"}"), loads
-                )
-                for n, text in enumerate(texts)
-            )
-        except ValueError:
-            return self._whole(loads(raw))
-        return line
-
-    def _whole(self, line: Any) -> Any:
-        if isinstance(line, dict) and isinstance(line.get("findings"), list):
-            line["findings"] = self.shared(line["findings"])
-        return line
-
-    def _finding(self, text: bytes, loads: Callable[[bytes], Any]) -> Any:
-        found = self._by_text.get(text)
-        if found is None:
-            found = self._one(loads(text))
-            if isinstance(found, Shared) and len(self._by_text) < self.MOST:
-                self._by_text[text] = found
-        return found
-
-    def shared(self, findings: list[Any]) -> list[Any]:
-        """The findings of one host with those in place of them that others have too.
-
-        Two equal ones of one host stay two: they are told apart by identity.
-        """
-        return _each_once(map(self._one, findings))
-
-    def _one(self, finding: Any) -> Any:
-        if not isinstance(finding, dict):
-            return finding
-        try:
-            # Unlike ==, it tells 1 from True and from 1.0, and it costs less than any other way.
-            key = marshal.dumps(finding, 0)
-        except ValueError:
-            return finding
-        found = self._known.get(key)
-        if found is None:
-            if len(self._known) >= self.MOST or len(key) > self.MOST_BYTES:
-                return finding
-            found = self._known[key] = Shared(finding, len(key))
-        return found
-
-
-def _each_once(findings: Iterable[Any]) -> list[Any]:
-    """The findings with a copy of its own in place of each that was there before."""
-    found = []
-    own: set[int] = set()
-    for one in findings:
-        if id(one) in own and isinstance(one, dict):
-            one = dict(one)
-        own.add(id(one))
-        found.append(one)
-    return found
-
-
-def made_once(function: Callable[..., Made]) -> Callable[..., Made]:
-    """For a function of a finding, and of what can be a key: asked once for all equal findings."""
-
-    @wraps(function)
-    def made(finding: dict[str, Any], *more: Any) -> Made:
-        if not isinstance(finding, Shared):
-            return function(finding, *more)
-        key = (function, *more)
-        if key not in finding.made:
-            finding.made[key] = function(finding, *more)
-        found: Made = finding.made[key]
-        return found
-
-    return made
 
 
 def are_sound(findings: Sequence[Any], most: int) -> bool:
@@ -207,7 +77,6 @@ def is_check_of(check: str, control: str) -> bool:
     return check.partition(".")[0] == control and _CHECK_ID.match(check) is not None
 
 
-@made_once
 def problem_of_finding(finding: Any, schema: int) -> str | None:
     """Why this is no finding, or None."""
     if not isinstance(finding, dict):

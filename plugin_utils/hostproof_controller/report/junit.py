@@ -11,7 +11,6 @@ from typing import Any
 
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, PASS, SKIP, WAIVED
 
-from .findings import made_once
 from .host_state import HostState
 from .store import Results
 from .text import fix_of, one_line, printable, remembered
@@ -58,7 +57,6 @@ def _suite(state: HostState) -> list[str]:
     return lines
 
 
-@made_once
 def _case(finding: dict[str, Any]) -> str:
     opening = "<testcase classname={0} name={1}".format(
         _attribute(finding["control"]),

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.evidence import decode
-from ansible.module_utils.hostproof.finding import STATUSES
 from markupsafe import Markup
 
 from .host_state import HostState
@@ -62,19 +61,14 @@ class Figure(NamedTuple):
     seen: int | None
 
 
-def by_urgency(state: HostState) -> list[dict[str, Any]]:
-    """The findings of a host as its section shows them, the worst first."""
-    return sorted(state.findings, key=lambda finding: STATUSES.index(finding["status"]))
-
-
-def figures_of(state: HostState) -> dict[int, Figure]:
-    """The figures of a host by the id() of the finding that shows them."""
+def figures_of(state: HostState, findings: list[dict[str, Any]]) -> dict[int, Figure]:
+    """The figures of some findings of a host, by the id() of the finding that shows them."""
     readings = _window_readings(state)
     figures: dict[int, Figure] = {}
     shown: dict[tuple[str, ...], int] = {}
     if not readings:
         return figures
-    for finding in by_urgency(state):
+    for finding in findings:
         keys = tuple(key for key in finding["evidence"] if key in readings)
         if not keys:
             continue
@@ -95,19 +89,14 @@ def heading(figure: Figure) -> str:
 
 
 def content(figure: Figure) -> Any:
-    """Drawings, heat maps and the whole table of figures, as markup."""
-    return Markup("").join(_drawings(figure)) + table(figure, TABLE_ROWS)
-
-
-def table(figure: Figure, most: int) -> Any:
-    """The figures of at most ``most`` series as a table, and what was no window."""
-    pieces = []
+    """Drawings, tables of figures, and what was no window, as markup."""
+    pieces = _drawings(figure)
     if figure.pairs:
-        rows = figure.pairs[: max(1, most // 3)]
+        rows = figure.pairs[: max(1, TABLE_ROWS // 3)]
         pieces.append(pairs_table(rows))
         pieces.append(_rest(len(figure.pairs) - len(rows)))
     for group in figure.groups:
-        several = group.series[: max(1, most // len(figure.groups))]
+        several = group.series[: max(1, TABLE_ROWS // len(figure.groups))]
         if len(figure.groups) > 1:
             pieces.append(latency_parts().remark(group.key))
         pieces.append(figures_table(group.key, several))

@@ -5,7 +5,6 @@
 import datetime
 import json
 import os
-import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -16,11 +15,12 @@ from typing import Any, NamedTuple, Protocol
 from ansible.module_utils.hostproof.errors import HostproofError
 
 from ..cluster.nodes import COMPLETE, SESSIONS, clusters_of
-from .beside import Beside
+from .anchors import page_names
 from .document import Document
 from .host_state import HostState, Part
-from .html import Survey, html_pieces
+from .html import ALL_IN_ONE, Report, one_page
 from .junit import JUnit
+from .many_pages import HostPages, index_page, links_page, remove_other_pages
 from .prometheus import Prometheus
 from .store import (
     FINDINGS_FILE,
@@ -35,21 +35,23 @@ from .store import (
     with_parts,
 )
 from .summary import Summary
+from .totals import Causes, Totals
 from .verdict import exit_code, verdicts
 from .waivers import WAIVERS_HOST, Applied, Waiver
 
 
 class Rendered(NamedTuple):
-    """What rendering a folder gave. ``paths`` are the files written, by name."""
+    """What rendering a folder gave.
+
+    ``paths`` are the files written, by name, but for the pages of single hosts; ``page`` is the
+    path of the page to open.
+    """
 
     exit_code: int
     summary: str
     verdicts: dict[str, str]
     paths: dict[str, str]
-
-
-#: From as many hosts on the page is written by a process of its own, beside the other forms.
-MANY_HOSTS = 30
+    page: str
 
 
 class Form(Protocol):
@@ -70,12 +72,12 @@ def render_folder(
     generated: str | None = None,
     color: bool = False,
     width: int = 100,
-    one_page: bool = False,
+    as_one_page: bool = False,
 ) -> Rendered:
     """Write report.json, report.xml, report.prom and report.html into ``folder``.
 
-    What a page of many hosts loads when it is unfolded stands in report.d beside it; with
-    ``one_page`` the page is all there is.
+    Of more than ALL_IN_ONE hosts there are index.html and a page for each host too, unless
+    ``as_one_page`` asks for all of it in report.html.
 
     With ``waivers`` (an empty list too) the waived state of every finding is decided afresh as of
     ``today``. Nodes of clusters are always compared afresh. findings.jsonl is rewritten where it
@@ -104,20 +106,19 @@ def render_folder(
             lines = draft(FINDINGS_FILE)
             for line in render_lines(merged_lines(results)):
                 lines.write(line)
-        beside = files.enter_context(Beside(folder))
-        loaded = None if one_page else beside
-        summary = _write_forms(results, instant, strict, draft, files, loaded)
-        # All of them are written: now each takes its place, the page after what it loads.
-        beside.replace()
+        many = len(results.hosts) > ALL_IN_ONE and not as_one_page
+        names = page_names(results.hosts.names) if many else {}
+        summary, pages = _write_forms(results, instant, strict, draft, files, folder, names)
+        # All of them are written: now each takes its place, an index after what it links to.
+        if pages:
+            pages.replace()
         for one in drafts.values():
             one.replace()
-        beside.forget_others()
+        remove_other_pages(folder, {*names.values()})
     paths = {name: one.path for name, one in drafts.items()}
+    page = paths["index.html" if many else "report.html"]
     return Rendered(
-        exit_code(results, strict),
-        summary.text(color, width, paths["report.html"]),
-        verdicts(results),
-        paths,
+        exit_code(results, strict), summary.text(color, width, page), verdicts(results), paths, page
     )
 
 
@@ -127,36 +128,37 @@ def _write_forms(
     strict: bool,
     draft: Callable[[str], "Draft"],
     files: ExitStack,
-    beside: Beside | None,
-) -> Summary:
-    """Write every form of the report into a draft of its own; the summary has seen all states."""
-    drawn = draft("report.html")
-
-    def write_page() -> None:
-        survey = Survey()
-        results.show(survey)
-        for piece in html_pieces(results, instant, strict, survey, beside):
-            drawn.write(piece)
-        drawn.flush()
-
-    page = files.enter_context(Aside(write_page, alone=len(results.hosts) < MANY_HOSTS))
-    summary = Summary(results)
-    results.show(summary)
+    folder: str,
+    names: dict[str, str],
+) -> tuple[Summary, HostPages | None]:
+    """Write every form of the report into a draft of its own, and the pages of hosts with names."""
+    summary, totals, causes = Summary(results), Totals(), Causes()
+    results.show(summary, totals, *([causes] if names else []))
+    report = Report(results, totals, instant, strict)
     forms: dict[str, Form] = {
         "report.json": Document(results, instant, strict),
         "report.xml": JUnit(results),
         "report.prom": Prometheus(results, instant, strict),
     }
     drafts = {name: draft(name) for name in forms}
+    pages = files.enter_context(HostPages(folder, report, names)) if names else None
     for name, form in forms.items():
         drafts[name].write(form.begin())
     for state in results.states:
         for name, form in forms.items():
             drafts[name].write(form.add(state))
+        if pages:
+            pages.add(state)
     for name, form in forms.items():
         drafts[name].write(form.end())
-    page.wait()
-    return summary
+    whole = {"report.html": links_page(report, names) if names else one_page(report)}
+    if names:
+        whole["index.html"] = index_page(report, causes, names)
+    for name, pieces in whole.items():
+        page = draft(name)
+        for piece in pieces:
+            page.write(piece)
+    return summary, pages
 
 
 def with_clusters(results: Results) -> Results:
@@ -258,12 +260,6 @@ class Draft:
         except OSError as problem:
             raise self._failed(problem) from problem
 
-    def flush(self) -> None:
-        try:
-            self._stream.flush()
-        except OSError as problem:
-            raise self._failed(problem) from problem
-
     def replace(self, mode: int = 0o600) -> None:
         """Take the place of the file."""
         try:
@@ -297,62 +293,6 @@ def write_private(path: str, text: str, mode: int = 0o600) -> None:
     with Draft(path) as draft:
         draft.write(text)
         draft.replace(mode)
-
-
-class Aside:
-    """Work that a process of its own does meanwhile; ``alone``: it is done at once, here.
-
-    What goes wrong in it is said where it is waited for.
-    """
-
-    def __init__(self, work: Callable[[], None], *, alone: bool) -> None:
-        self._work = work
-        self._alone = alone
-        self._child = 0
-
-    def __enter__(self) -> "Aside":
-        if self._alone:
-            self._work()
-            return self
-        self._said, end = os.pipe()
-        self._child = os.fork()
-        if not self._child:
-            os.close(self._said)
-            problem = "the process that writes it was ended"
-            try:
-                self._work()
-                problem = ""
-            except BaseException as found:
-                problem = str(found) or type(found).__name__
-            finally:
-                with suppress(OSError):
-                    os.write(end, problem.encode("utf-8", "backslashreplace")[:4000])
-                # Nothing that the parent has begun is ended here.
-                os._exit(1 if problem else 0)
-        os.close(end)
-        return self
-
-    def wait(self) -> None:
-        if not self._child:
-            return
-        with os.fdopen(self._said, "rb") as stream:
-            problem = stream.read().decode("utf-8", "replace")
-        _, status = os.waitpid(self._child, 0)
-        self._child = 0
-        if problem or status:
-            raise HostproofError(problem or "the process that writes report.html was ended")
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._child:
-            # The others could not be written: nobody waits for this one any more.
-            os.close(self._said)
-            os.kill(self._child, signal.SIGKILL)
-            os.waitpid(self._child, 0)
 
 
 def _with_findings(

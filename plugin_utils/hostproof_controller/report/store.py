@@ -33,7 +33,7 @@ from ansible.module_utils.hostproof.finding import (
 from ..cluster.nodes import COMPLETE, SESSIONS, is_same
 from ..commands import is_own
 from ..host_names import RULE, is_host_name, pattern_of
-from .findings import SINCE_2, Equals, Shared, key_problem, problem_of_finding
+from .findings import SINCE_2, key_problem, problem_of_finding
 from .host_state import HostState, Part
 from .text import LISTS_HOSTS, shorten
 from .verdict import Tally, host_verdict
@@ -221,11 +221,6 @@ class Entry:
         return self
 
 
-#: Bytes of lines that are held in memory, which takes two and a half times as many: a report of
-#: some hundred hosts need not read each of them five times.
-HELD_TEXT = 16 * 1024 * 1024
-
-
 class _File:
     """A findings.jsonl that stays open: what replaces it meanwhile is another file."""
 
@@ -233,27 +228,11 @@ class _File:
         self.path = path
         # Closed with the last line that stands in it.
         self.stream = open_regular(path)
-        self._equals = Equals()
-        self._held: dict[int, dict[str, Any]] = {}
-        self._room = HELD_TEXT
-
-    def load(self, raw: bytes) -> Any:
-        """The line as JSON has it, with the findings that others have too."""
-        return self._equals.load(raw, _loads)
-
-    def hold(self, start: int, size: int, line: dict[str, Any]) -> None:
-        """Keep a line that was read, as long as there is room for it."""
-        size -= sum(one.size for one in line["findings"] if isinstance(one, Shared))
-        if size <= self._room:
-            self._room -= size
-            self._held[start] = line
 
     def line(self, start: int, size: int) -> dict[str, Any]:
-        if start in self._held:
-            return self._held[start]
         raw = os.pread(self.stream.fileno(), size, start)
         try:
-            return _as_schema_2(self.load(raw))
+            return _as_schema_2(_loads(raw))
         except ValueError:
             raise HostproofError(
                 f"{self.path} was written over while it was read: render it again"
@@ -535,12 +514,11 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
             raw = stream.readline(MOST_LINE + 1)
             if not raw:
                 break
-            found = _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw, kept)
+            found = _too_long(stream, start) if len(raw) > MOST_LINE else _read_line(raw)
             if isinstance(found, _Bad):
                 read.append(_said(found, f"{path}, line {number}", notes))
             else:
                 read.append(Entry(found, (kept, start, len(raw)), shared))
-                kept.hold(start, len(raw), found)
             start = stream.tell()
     except OSError as problem:
         raise HostproofError(f"{path}: {problem.strerror or problem}") from problem
@@ -553,10 +531,10 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
     return entries
 
 
-def _read_line(raw: bytes, kept: _File) -> Any:
+def _read_line(raw: bytes) -> Any:
     """The host result, or what is wrong with it; a cut line has no problem but to be cut."""
     try:
-        line = kept.load(raw)
+        line = _loads(raw)
     except RecursionError:
         return _Bad("it is nested deeper than any result", *_known_of(raw))
     except ValueError as problem:

@@ -66,12 +66,24 @@ def _environment() -> Any:
     return environment
 
 
+@lru_cache(maxsize=1)
+def stylesheet() -> str:
+    """The style of every page."""
+    return _static("report.css")
+
+
 @lru_cache(maxsize=4)
-def static(name: str) -> str:
-    """The stylesheet or the script."""
+def script(name: str) -> str:
+    """The script of a kind of page, with what several kinds share."""
+    shared = "" if name == "links.js" else _static("common.js")
+    return f"'use strict';\n(() => {{\n{shared}{_static(name)}}})();"
+
+
+def _static(name: str) -> str:
     return (_STATIC / name).read_text(encoding="utf-8")
 
 
+@lru_cache(maxsize=8)
 def digest(content: str) -> str:
     """What the page's own policy lets in."""
     packed = base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest())

@@ -22,6 +22,10 @@ VERDICTS = (NOT_READY, UNDETERMINED, WARNINGS, READY)
 STATUS_GLYPHS = {"fail": "✗", "error": "?", "warn": "!", "waived": "~", "skip": "–", "pass": "✓"}
 VERDICT_GLYPHS = {NOT_READY: "✗", UNDETERMINED: "?", WARNINGS: "!", READY: "✓"}
 
+#: The class of a status and of a verdict in HTML. One letter keeps large pages small.
+STATUS_CLASSES = {"fail": "F", "error": "E", "warn": "W", "waived": "V", "skip": "S", "pass": "P"}
+VERDICT_CLASSES = {NOT_READY: "F", UNDETERMINED: "E", WARNINGS: "W", READY: "P"}
+
 EXIT_OK = 0
 EXIT_FAILED = 2
 EXIT_UNDETERMINED = 3

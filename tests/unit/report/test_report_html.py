@@ -2,10 +2,7 @@
 
 import base64
 import hashlib
-import json
-import random
 import re
-import zlib
 from html.parser import HTMLParser
 
 import pytest
@@ -15,7 +12,6 @@ from report_samples import RUN, finding, fleet, make_line, pack
 from whole_reports import render_html
 
 NOW = "2026-11-21T04:00:00Z"
-LIMIT = 15_000_000
 
 
 class Page(HTMLParser):
@@ -60,13 +56,6 @@ class Page(HTMLParser):
 
 def page_of(lines):
     return Page(render_html(merge(lines), NOW))
-
-
-@pytest.fixture
-def large(monkeypatch):
-    """Every report counts as a large one."""
-    monkeypatch.setattr(html, "INLINE_FINDINGS", 0)
-    monkeypatch.setattr(html, "INLINE_EVIDENCE", 0)
 
 
 def test_a_small_report_holds_everything_in_line():
@@ -161,10 +150,7 @@ def test_the_page_is_self_contained_and_its_policy_lets_nothing_else_run():
 NASTY = "<script>alert(1)</script>'\"><img src=x onerror=alert(2)>&amp;\x1b\udcff\u202e"
 
 
-@pytest.mark.parametrize("size", ["small", "large"])
-def test_every_value_is_escaped(size, request):
-    if size == "large":
-        request.getfixturevalue("large")
+def test_every_value_is_escaped():
     names = ("title", "desired", "persisted", "running", "in_use", "why", "fix", "reference")
     told = finding(evidence=[NASTY], **dict.fromkeys(names, NASTY))
     waiver = {"owner": NASTY, "reason": NASTY, "expires": NASTY, "was": "fail"}
@@ -175,7 +161,7 @@ def test_every_value_is_escaped(size, request):
     lost = make_line(NASTY + "2", [], run=run, message=NASTY, outcome="unreachable")
     text = render_html(merge([line, lost], [NASTY]), NOW)
     page = Page(text)
-    assert len([tag for tag, _ in page.tags if tag == "script"]) == (1 if size == "small" else 2)
+    assert len([tag for tag, _ in page.tags if tag == "script"]) == 1
     assert not [tag for tag, _ in page.tags if tag == "img"]
     assert "<script>alert(1)</script>'\"><img src=x onerror=alert(2)>&amp;" in page.text
     assert "\\x1b\\xff\\u202e" in page.text
@@ -216,147 +202,31 @@ def test_all_kinds_of_readings_are_shown():
     assert "two readings 5.1 s apart" in text
 
 
-def test_a_large_report_prints_shared_texts_once(large):
-    page = page_of(fleet(60, 11))
-    shared = "Kernels from 5.16 refuse huge pages to a group that is not named here (ORA-27125)."
-    assert 1 <= page.text.count(shared) <= 5  # once for each status
-    assert page.text.count("54321 (oinstall)") > 60
-    assert all(link[1:] in page.ids for link in page.links)
-    assert "What the findings of a check have in common stands once, under Checks" in page.text
+def test_a_reading_stands_once_and_its_findings_link_to_it():
+    lines = fleet(2, 3, statuses="fail", evidence=True)
+    text = render_html(merge(lines), NOW)
+    page = Page(text)
+    assert page.text.count("MemTotal: 131915804 kB") == 2
+    assert page.links.count("#h:db01/e1") == page.links.count("#h:db01/e2") == 3
+    assert '<pre id="h:db01/e1" tabindex=0 aria-label="file:/proc/meminfo">' in text
 
 
-def test_a_large_report_keeps_texts_that_differ_in_line(large):
-    lines = [make_line(f"db{n}", [finding(fix=f"set {n}", why="always")]) for n in range(20)]
-    page = page_of(lines)
-    assert all(f"set {n}" in page.text for n in range(20))
-    assert page.text.count("always") == 1
-
-
-def packed_evidence(page):
-    return json.loads(page.scripts[0])
-
-
-def test_packed_evidence_is_stored_once_by_content(large):
-    lines = fleet(30, 3, statuses="fail", evidence=True)
-    shelf = packed_evidence(page_of(lines))
-    chunks = [json.loads(zlib.decompress(base64.b64decode(chunk))) for chunk in shelf["chunks"]]
-    readings = [tuple(reading) for chunk in chunks for reading in chunk]
-    assert len(readings) == len(set(readings)) == 31  # 30 meminfo, one sysctl
-    assert len(shelf["hosts"]) == 30
-    meminfo = str(shelf["keys"].index("file:/proc/meminfo"))
-    chunk, place = shelf["hosts"]["h:db07"][meminfo]
-    assert "MemTotal:       131915804 kB" in chunks[chunk][place][1]
-    assert shelf["sets"] == [[0, 1]]
-
-
-def test_evidence_beyond_the_limit_is_left_out_and_said(large, monkeypatch):
-    monkeypatch.setattr(html, "PAGE_LIMIT", 150_000)
-    dice = random.Random(5)
-    lines = [
-        make_line(
-            f"db{n}",
-            [finding(evidence=["file:/big"])],
-            evidence=pack({"file:/big": {"text": dice.randbytes(40_000).hex()}}),
-        )
-        for n in range(9)
+@pytest.mark.parametrize(("hosts", "is_whole"), [(4, True), (5, False)])
+def test_of_very_many_hosts_evidence_of_what_passed_stays_in_findings_jsonl(
+    monkeypatch, hosts, is_whole
+):
+    monkeypatch.setattr(html, "WHOLE_EVIDENCE", 4)
+    readings = {name: {"text": f"it is {name}"} for name in ("bad", "both", "good", "other")}
+    findings = [
+        finding(status="fail", evidence=["bad", "both"]),
+        finding(status="skip", check="hugepages.b", evidence=["other"]),
+        finding(status="pass", check="hugepages.c", evidence=["good", "both"]),
     ]
-    text = render_html(merge(lines), NOW)
-    left_out = int(re.search(r"The evidence of (\d+) hosts is left out", text).group(1))
-    assert 5 <= left_out <= 8
-    assert len(text) < 300_000
-
-
-def test_findings_beyond_the_limit_are_left_out_and_said(large, monkeypatch):
-    monkeypatch.setattr(html, "PAGE_LIMIT", 250_000)
-    dice = random.Random(5)
-    lines = [
-        make_line(f"db{n}", [finding(fix=dice.randbytes(2_000).hex())], evidence=None)
-        for n in range(200)
-    ]
-    text = render_html(merge(lines), NOW)
-    assert len(text) < 400_000
-    left_out = int(
-        re.search(r"The findings of (\d+) hosts are left out .+ report.json", text).group(1)
-    )
-    assert text.count("<section class=h ") == 200 - left_out < 200
-    assert text.count("<tr data-h=") == 200
-
-
-def unpacked(page):
-    """The packed sections of a page by their ids, as the script unfolds them."""
-    shelf = packed_evidence(page)
-    chunks = [json.loads(zlib.decompress(base64.b64decode(chunk))) for chunk in shelf["chunks"]]
-    return {name: chunks[chunk][place][1] for name, (chunk, place) in shelf["sections"].items()}
-
-
-def test_the_findings_of_all_but_the_worst_hosts_are_packed(large, monkeypatch):
-    monkeypatch.setattr(html, "INLINE_SECTIONS", 12_000)
-    lines = fleet(12, 11, evidence=True)
-    whole = render_html(merge(lines), NOW)
-    page = page_of(lines)
-    sections = unpacked(page)
-    names = [one["id"] for tag, one in page.tags if tag == "section" and "h:" in one.get("id", "")]
-    assert sorted(names) == [f"h:db{number:02d}" for number in range(1, 13)]
-    packed = [one["id"] for tag, one in page.tags if tag == "section" and "data-p" in one]
-    assert packed == list(sections) == names[-len(packed) :]
-    in_line = len(re.findall("<tbody class=", whole))
-    assert in_line + sum(text.count("<tbody class=") for text in sections.values()) == 122
-    assert f"The findings of the last {len(packed)} hosts below are packed" in page.text
-    # Each has its heading in plain sight, and the findings nowhere else.
-    assert page.text.count("judged 2026-11-21") == 12
-    assert not any("Evidence" in text or "<script" in text for text in sections.values())
-
-
-def test_the_filters_know_what_is_packed(large, monkeypatch):
-    monkeypatch.setattr(html, "INLINE_SECTIONS", 0)
-    findings = [finding(status=status) for status in ("fail", "pass", "pass")]
-    other = finding(control="latency", check="latency.disk", status="warn")
-    page = page_of([make_line("db01", [*findings, other])])
-    (section,) = [one for tag, one in page.tags if tag == "section" and "data-p" in one]
-    found = packed_evidence(page)["found"][int(section["data-p"])]
-    checks = packed_evidence(page)["checks"]
-    assert {checks[place][0]: statuses for place, statuses in enumerate(found.split(","))} == {
-        "hugepages.pool_covers_sga": "FPP",
-        "latency.disk": "W",
-    }
-    assert checks[0] == ["hugepages.pool_covers_sga", "critical"]
-
-
-def test_what_is_packed_cannot_end_the_script_that_holds_it(large, monkeypatch):
-    monkeypatch.setattr(html, "INLINE_SECTIONS", 0)
-    told = finding(**dict.fromkeys(("title", "why", "fix", "desired"), "</script><b>" + NASTY))
-    page = page_of([make_line("</script>", [told])])
-    assert len(page.scripts) == 2
-    (told,) = unpacked(page).values()
-    assert "&lt;/script&gt;&lt;b&gt;" in told
-    assert "<b>&lt;" not in told and "<img" not in told
-
-
-def wordy(lines, *, unique):
-    """Every why, fix and reference is 120 characters long."""
-    number = 0
-    for line in lines:
-        for told in line["findings"]:
-            number += 1
-            tail = f" ({number})" if unique else ""
-            for name in ("why", "fix", "reference"):
-                told[name] = (told[name] * 9)[: 120 - len(tail)] + tail
-    return lines
-
-
-@pytest.mark.parametrize("case", ["mixed", "all fail", "all fail, no two texts alike"])
-def test_a_thousand_hosts_stay_under_15_mb(case):
-    statuses = None if case == "mixed" else "fail"
-    lines = fleet(1000, 30, statuses=statuses, evidence=True)
-    if statuses:
-        wordy(lines, unique="alike" in case)
-    text = render_html(merge(lines), NOW)
-    assert len(text.encode()) < LIMIT
-    assert "hosts are left out" not in text  # every host is there, and its evidence
-    sections = unpacked(Page(text)).values()
-    findings = sum(len(line["findings"]) or 1 for line in lines)
-    shown = text.count("<tbody class=") + sum(one.count("<tbody class=") for one in sections)
-    assert shown == findings
+    page = page_of([make_line(f"db{n}", findings, evidence=pack(readings)) for n in range(hosts)])
+    assert page.text.count("it is bad") == page.text.count("it is both") == hosts
+    assert page.text.count("it is other") == hosts
+    assert page.text.count("it is good") == (hosts if is_whole else 0)
+    assert page.text.count("good (in findings.jsonl)") == (0 if is_whole else hosts)
 
 
 YESTERDAY = "2026-11-20T09:30:00Z"

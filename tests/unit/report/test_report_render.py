@@ -4,14 +4,10 @@ import datetime
 import json
 import os
 import re
-import signal
 import stat
-import time
 
 import pytest
-from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller.report import __main__ as command
-from hostproof_controller.report import render as render_module
 from hostproof_controller.report.render import render_folder, write_private
 from hostproof_controller.report.waivers import parse_waivers
 from report_samples import finding, fleet, make_line, write_folder
@@ -368,57 +364,6 @@ def test_an_interrupt_exits_with_130(elsewhere, monkeypatch):
     monkeypatch.setattr(command, "render_folder", interrupt)
     folder = write_folder(elsewhere / "run", fleet(1))
     assert command.main([str(folder)]) == 130
-
-
-# What a process of its own writes
-
-
-def many(tmp_path):
-    return write_folder(tmp_path / "run", fleet(render_module.MANY_HOSTS + 1))
-
-
-def test_the_page_of_many_hosts_is_the_same_as_if_no_other_process_wrote_it(tmp_path, monkeypatch):
-    folder = many(tmp_path)
-    render(folder)
-    found = content(folder)
-    monkeypatch.setattr(render_module, "MANY_HOSTS", 10**6)
-    render(folder)
-    assert content(folder) == found
-
-
-def fails(*_):
-    raise HostproofError("report.html: No space left on device")
-
-
-def is_killed(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-@pytest.mark.parametrize(
-    ("work", "said"), [(fails, "No space left on device"), (is_killed, "was ended")]
-)
-def test_a_page_that_cannot_be_written_leaves_all_files_as_they_were(
-    tmp_path, monkeypatch, work, said
-):
-    folder = many(tmp_path)
-    before = content(folder)
-    monkeypatch.setattr(render_module, "html_pieces", work)
-    with pytest.raises(HostproofError, match=said):
-        render(folder)
-    assert content(folder) == before
-
-
-def test_another_form_that_cannot_be_written_ends_the_page_s_process(tmp_path, monkeypatch, forked):
-    folder = many(tmp_path)
-    before = content(folder)
-    monkeypatch.setattr(render_module, "html_pieces", lambda *_: time.sleep(600) or [])
-    monkeypatch.setattr(render_module.JUnit, "add", fails)
-    with pytest.raises(HostproofError, match="No space left"):
-        render(folder)
-    assert content(folder) == before
-    (child,) = forked
-    with pytest.raises(ChildProcessError):
-        os.waitpid(child, os.WNOHANG)
 
 
 def test_templates_are_compiled_once_and_what_was_kept_is_not_believed(monkeypatch, tmp_path):

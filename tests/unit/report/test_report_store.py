@@ -6,7 +6,6 @@ import json
 import pytest
 from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller.report import store
-from hostproof_controller.report.findings import Equals
 from hostproof_controller.report.render import render_folder
 from hostproof_controller.report.store import RUN_HOST, merge, merged_lines, natural
 from report_samples import finding, fleet, make_line, pack, write_folder
@@ -398,38 +397,6 @@ def test_hosts_are_read_when_they_are_asked_for_and_held_by_nobody(tmp_path):
     assert [entry._line for entry in results.entries] == [None] * 30
 
 
-def own_fleet(count):
-    """Hosts that say nothing alike."""
-    findings = [[finding(why=f"Host {number}: {'x' * 200}")] for number in range(count)]
-    return [make_line(f"db{number:02d}", one) for number, one in enumerate(findings)]
-
-
-def test_as_many_lines_are_held_in_memory_as_there_is_room_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(Equals, "MOST_BYTES", 0)
-    folder = write_folder(tmp_path / "run", own_fleet(5))
-    lines = (folder / "findings.jsonl").read_text().splitlines(keepends=True)
-    monkeypatch.setattr(store, "HELD_TEXT", len(lines[0] + lines[1]))
-    results = merge(store.read_entries([str(folder)]))
-    (folder / "findings.jsonl").write_text("")
-    assert len(results.hosts[0].findings) == len(results.hosts[1].findings) > 0
-    with pytest.raises(HostproofError, match="was written over while it was read"):
-        results.hosts[2]
-
-
-def test_what_hosts_say_alike_takes_room_once(tmp_path, monkeypatch):
-    same = finding(why=f"The same: {'x' * 500}")
-    folder = write_folder(
-        tmp_path / "run", [make_line(f"db{number:02d}", [same]) for number in range(20)]
-    )
-    size = (folder / "findings.jsonl").stat().st_size
-    monkeypatch.setattr(store, "HELD_TEXT", size // 2)
-    results = merge(store.read_entries([str(folder)]))
-    (folder / "findings.jsonl").write_text("")
-    assert {id(one) for host in results.hosts for one in host.findings} == {
-        id(results.hosts[0].findings[0])
-    }
-
-
 def test_a_report_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path):
     folder = write_folder(tmp_path / "run", fleet(5))
     results = merge(store.read_entries([str(folder)]))
@@ -438,8 +405,7 @@ def test_a_report_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path):
     assert [state.name for state in results.hosts] == [f"db{n:02d}" for n in range(1, 6)]
 
 
-def test_a_report_that_is_written_over_while_it_is_read_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "HELD_TEXT", 0)
+def test_a_report_that_is_written_over_while_it_is_read_says_so(tmp_path):
     folder = write_folder(tmp_path / "run", fleet(5))
     results = merge(store.read_entries([str(folder)]))
     (folder / "findings.jsonl").write_text("")

@@ -3,12 +3,13 @@
 from typing import Any
 
 from hostproof_controller.report.document import Document
-from hostproof_controller.report.html import Survey, html_pieces
+from hostproof_controller.report.html import Report, one_page
 from hostproof_controller.report.junit import JUnit
 from hostproof_controller.report.prometheus import Prometheus
 from hostproof_controller.report.render import Form
 from hostproof_controller.report.store import Results, read_entries
 from hostproof_controller.report.summary import Summary
+from hostproof_controller.report.totals import Totals
 
 
 def whole(form: Form, results: Results) -> str:
@@ -34,9 +35,9 @@ def render_summary(results: Results, *arguments: Any, **named: Any) -> str:
 
 
 def render_html(results: Results, generated: str, strict: bool = False) -> str:
-    survey = Survey()
-    results.show(survey)
-    return "".join(html_pieces(results, generated, strict, survey))
+    totals = Totals()
+    results.show(totals)
+    return "".join(one_page(Report(results, totals, generated, strict)))
 
 
 def read_lines(paths: Any, notes: Any = None) -> list[dict[str, Any]]:

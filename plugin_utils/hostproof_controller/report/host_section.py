@@ -1,0 +1,194 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The section of a host: its heading, its findings, and the readings that they rest on.
+
+A reading stands once, below the findings, and each finding that rests on it links to it.
+"""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.finding import ERROR, LAYERS, PASS, SKIP, subject_of
+from markupsafe import Markup
+
+from .anchors import finding_anchors, host_anchor
+from .causes import Group, by_page, by_urgency, groups_of
+from .evidence import shown_readings
+from .host_state import HostState
+from .latency_figure import Figure, content, figures_of, heading
+from .store import recorded_apart
+from .templating import moment, parts
+from .text import fix_of, one_line
+from .verdict import (
+    STATUS_CLASSES,
+    STATUS_GLYPHS,
+    VERDICT_CLASSES,
+    VERDICT_GLYPHS,
+    count_statuses,
+    host_verdict,
+)
+
+#: What goes away with a cause is named where it is folded, up to so many.
+_RESTS_NAMED = 6
+
+
+class _Shown(NamedTuple):
+    """What the findings of one host show beside themselves.
+
+    ``anchors`` and ``figures`` are by the id() of their finding; ``readings`` are the ids of the
+    readings by evidence key, ``elsewhere`` the keys that only findings.jsonl has.
+    """
+
+    section: str
+    anchors: dict[int, str]
+    figures: dict[int, Figure]
+    readings: dict[str, str]
+    elsewhere: set[str]
+
+
+_NOTHING = _Shown("", {}, {}, {}, set())
+
+
+def host_section(state: HostState, several_runs: bool, whole_evidence: bool) -> str:
+    """What needs attention, then what passed or does not apply, folded, then the evidence.
+
+    Without ``whole_evidence`` that of findings that passed stays in findings.jsonl.
+    """
+    section = host_anchor(state.name)
+    ordered = by_urgency(state.findings)
+    groups = groups_of(ordered)
+    quiet = [finding for finding in ordered if finding["status"] in (PASS, SKIP)]
+    wanted = ordered
+    if not whole_evidence:
+        wanted = [finding for finding in ordered if finding["status"] != PASS]
+    readings = _readings(state, wanted)
+    shown = _Shown(
+        section,
+        finding_anchors(state.name, [*by_page(groups), *quiet]),
+        figures_of(state, wanted),
+        {key: f"{section}/e{number}" for number, key in enumerate(readings, 1)},
+        _cited(ordered) - _cited(wanted),
+    )
+    pieces = [_heading(state, ordered, section, several_runs)]
+    if groups:
+        pieces.append(_table(_group(one, shown) for one in groups))
+    if quiet:
+        counts = count_statuses(quiet)
+        label = ", ".join(
+            f"{counts[status]} {words}"
+            for status, words in ((PASS, "passed"), (SKIP, "not applicable"))
+            if counts[status]
+        )
+        rows = _table(_finding(finding, shown) for finding in quiet)
+        pieces.append(parts().quiet(label, rows))
+    if readings:
+        listed = [(shown.readings[key], key, *reading) for key, reading in readings.items()]
+        pieces.append(parts().evidence(listed))
+    inner = "".join(pieces)
+    return f'<section class=h id="{section}">{inner}</section>'
+
+
+def plain_table(findings: Iterable[dict[str, Any]]) -> Any:
+    """Findings of a pseudo host: they have neither ids nor evidence."""
+    return _table(_finding(finding, _NOTHING) for finding in findings)
+
+
+def when_recorded(state: HostState) -> str:
+    """What follows the instant of judgement where the evidence is of another."""
+    instants = recorded_apart(state)
+    if not instants:
+        return ""
+    told = [moment(one) if one else "at an unknown time" for one in instants]
+    return ", from evidence recorded " + " and ".join(told)
+
+
+def _cited(findings: Iterable[dict[str, Any]]) -> set[str]:
+    return {key for finding in findings for key in finding["evidence"]}
+
+
+def _readings(state: HostState, wanted: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Note and text by evidence key, in the order in which the findings name them."""
+    known: dict[str, tuple[str, str]] = {}
+    cited = _cited(wanted)
+    for part in state.parts:
+        known.update(shown_readings(part, cited))
+    keys = dict.fromkeys(key for finding in wanted for key in finding["evidence"])
+    return {key: known[key] for key in keys if key in known}
+
+
+def _heading(
+    state: HostState, ordered: list[dict[str, Any]], section: str, several_runs: bool
+) -> str:
+    verdict = host_verdict(ordered)
+    counts = count_statuses(ordered)
+    told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    if several_runs:
+        told += "; run {0}".format(state.parts[-1].line["run"]["id"])
+    told += f"; judged {moment(state.at)}{when_recorded(state)}"
+    kind, glyph = VERDICT_CLASSES[verdict], VERDICT_GLYPHS[verdict]
+    return str(parts().heading(kind, glyph, verdict, one_line(state.name), section, told))
+
+
+def _group(group: Group, shown: _Shown) -> str:
+    """A cause, with what goes away with it folded below."""
+    rests: Any = ""
+    if group.rests:
+        count = len(group.rests)
+        words = "Goes away with it" if group.cause["status"] != ERROR else "Unknown with it"
+        names = [
+            " ".join(filter(None, (one["check"], one_line(subject_of(one["title"])))))
+            for one in group.rests[:_RESTS_NAMED]
+        ]
+        more = count - len(names)
+        told = ", ".join(names) + (f" and {more} more" if more > 0 else "")
+        rests = parts().rests(
+            f"{words}: {count} {'finding' if count == 1 else 'findings'}",
+            told,
+            _table(_finding(one, shown) for one in group.rests),
+        )
+    return _finding(group.cause, shown, rests)
+
+
+def _table(rows: Iterable[str]) -> Any:
+    """Findings, which are markup already, below their headings."""
+    return parts().table(Markup("".join(rows)))
+
+
+def _finding(finding: dict[str, Any], shown: _Shown, rests: Any = "") -> str:
+    status = finding["status"]
+    figure = shown.figures.get(id(finding))
+    row = {
+        "finding": finding,
+        "kind": STATUS_CLASSES[status],
+        "glyph": STATUS_GLYPHS[status],
+        "anchor": shown.anchors.get(id(finding)),
+        "fix": fix_of(finding),
+        "bare": status == SKIP and not any(finding[layer] for layer in LAYERS),
+        "figure": "" if figure is None else _latency(figure, status in (PASS, SKIP), shown),
+        "rests": rests,
+        "evidence": _reading_links(finding["evidence"], shown),
+    }
+    return str(parts().finding(row))
+
+
+def _reading_links(keys: list[str], shown: _Shown) -> list[tuple[str, str | None]]:
+    """Evidence keys with the ids of their readings, then those without, and where they are."""
+    links: list[tuple[str, str | None]] = [
+        (key, shown.readings[key]) for key in keys if key in shown.readings
+    ]
+    missing = [key for key in keys if key not in shown.readings]
+    for words, some in (
+        ("in findings.jsonl", [key for key in missing if key in shown.elsewhere]),
+        ("not kept", [key for key in missing if key not in shown.elsewhere]),
+    ):
+        if some:
+            links.append((f"{', '.join(some)} ({words})", None))
+    return links
+
+
+def _latency(figure: Figure, folded: bool, shown: _Shown) -> Any:
+    """The drawings and the table of a finding, or where they are."""
+    anchor = f"{shown.section}/l{figure.number}"
+    if figure.seen is not None:
+        return parts().latency_elsewhere(anchor)
+    return parts().latency(anchor, not folded, heading(figure), content(figure))

@@ -1,0 +1,175 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What of all findings must be known before the first page is written, gathered host by host."""
+
+from typing import Any, NamedTuple
+
+from ansible.module_utils.hostproof.finding import (
+    SEVERITIES,
+    STATUSES,
+    WAIVED,
+    subject_of,
+)
+
+from .anchors import finding_anchors
+from .causes import (
+    UNWELL,
+    First,
+    Group,
+    action_key,
+    by_page,
+    by_urgency,
+    groups_of,
+    shown_advice,
+)
+from .host_state import HostState
+from .store import is_pseudo, recorded_apart
+
+#: So many hosts are named in the table of waivers.
+_HOSTS_NAMED = 30
+
+
+class Waived:
+    """The first hosts that a waiver covers, and how many there are."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.count = 0
+
+    def add(self, name: str) -> None:
+        self.count += 1
+        if len(self.names) < _HOSTS_NAMED:
+            self.names.append(name)
+
+
+class Totals:
+    """What the head of a page says of all hosts.
+
+    ``recorded`` are the first and the last instant of evidence that was not judged at once (None:
+    unknown), ``recorded_hosts`` of how many hosts it is.
+    """
+
+    def __init__(self) -> None:
+        self.waivers: set[tuple[tuple[str, str], ...]] = set()
+        self.waived: dict[tuple[str, ...], Waived] = {}
+        self.recorded: list[str | None] = []
+        self.recorded_hosts = 0
+        self.severities: set[str] = set()
+        self.first = First()
+
+    def add(self, state: HostState) -> None:
+        is_host = not is_pseudo(state.name)
+        if is_host:
+            self.first.add(state)
+        for finding in state.findings:
+            self.severities.add(finding["severity"])
+            if finding["status"] == WAIVED:
+                waiver = finding["waiver"]
+                self.waivers.add(tuple(sorted(waiver.items())))
+                key = (finding["check"], waiver["was"], waiver["owner"], waiver["reason"])
+                self.waived.setdefault((*key, waiver["expires"]), Waived()).add(state.name)
+        recorded = recorded_apart(state) if is_host else []
+        if recorded:
+            self.recorded_hosts += 1
+            known = sorted(one for one in [*self.recorded, *recorded] if one)
+            self.recorded = [known[0], known[-1]] if known else [None]
+
+
+class Link(NamedTuple):
+    """A finding of a host: ``anchor`` is its id on the page of the host."""
+
+    host: str
+    anchor: str
+    subject: str
+
+
+def title_of(finding: dict[str, Any]) -> str:
+    """The title without what it is about: what all findings of a check share."""
+    title: str = finding["title"]
+    subject = subject_of(title)
+    return title[len(subject) + 2 :] if subject else title
+
+
+class Row:
+    """The findings of one check, status and title that belong to one cause, on all hosts."""
+
+    def __init__(self, finding: dict[str, Any]) -> None:
+        self.check: str = finding["check"]
+        self.status: str = finding["status"]
+        self.severity: str = finding["severity"]
+        self.title = title_of(finding)
+        self.links: list[Link] = []
+
+
+class Cause:
+    """What several hosts lack for one reason; ``rows`` begin with the cause itself."""
+
+    def __init__(self, group: Group, command: str | None) -> None:
+        cause = group.cause
+        self.check: str = cause["check"]
+        self.title = title_of(cause)
+        self.advice = shown_advice(cause, command)
+        self.status = group.status
+        self.hosts = 0
+        self.rows: dict[tuple[bool, str, str, str], Row] = {}
+
+    @property
+    def findings(self) -> int:
+        return sum(len(row.links) for row in self.rows.values())
+
+    def add(self, host: str, group: Group, anchors: dict[int, str]) -> None:
+        self.status = min(self.status, group.status, key=STATUSES.index)
+        for finding in (group.cause, *group.rests):
+            is_cause = finding is group.cause
+            key = (not is_cause, finding["check"], finding["status"], title_of(finding))
+            if key not in self.rows:
+                self.rows[key] = Row(finding)
+            subject = subject_of(finding["title"])
+            self.rows[key].links.append(Link(host, anchors[id(finding)], subject))
+
+    def ordered(self) -> list[Row]:
+        """The cause, then what goes away with it, the gravest first."""
+        return [
+            row
+            for _, row in sorted(
+                self.rows.items(),
+                key=lambda one: (
+                    one[0][0],
+                    STATUSES.index(one[1].status),
+                    SEVERITIES.index(one[1].severity),
+                    one[1].check,
+                ),
+            )
+        ]
+
+
+class Causes:
+    """All findings of hosts that need attention, by their causes."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], Cause] = {}
+
+    def add(self, state: HostState) -> None:
+        if is_pseudo(state.name):
+            return
+        groups = groups_of(by_urgency(state.findings))
+        groups = [group for group in groups if group.status in UNWELL]
+        if not groups:
+            return
+        anchors = finding_anchors(state.name, by_page(groups))
+        met = set()
+        for group in groups:
+            key, command = action_key(group.cause)
+            if key not in self._known:
+                self._known[key] = Cause(group, command)
+            self._known[key].add(state.name, group, anchors)
+            met.add(key)
+        for key in met:
+            self._known[key].hosts += 1
+
+    def worst_first(self) -> list[Cause]:
+        """Failures before what is not known before warnings, each by how many hosts have it."""
+        return sorted(
+            self._known.values(),
+            key=lambda one: (STATUSES.index(one.status), -one.hosts, one.check),
+        )
