@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What a report of many hosts costs: rendering it, opening report.html, and filtering.
+"""What a report of many hosts costs: rendering it, opening its first page, and filtering.
 
 Usage: tests/bench/report_page.py [HOSTS[,HOSTS...] [CHECKS]]   (500,5000 hosts, 30 checks each)
 
-Rendering is a whole report folder, every form of it, in a process of its own; its memory is the
-peak of the larger of the two processes. Opening, in headless Chromium and from disk, is from the
+Rendering is a whole report folder, every form of it, in a process of its own, whose peak memory
+is told. Opening, in headless Chromium and from disk, is from the
 navigation to the first frame after the load event, with the filters there; filtering is from the
 input event to the next frame, with the wait for the next key in it. The best of five is what
 counts: a busy machine only adds.
@@ -15,7 +15,6 @@ import http.server
 import json
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,8 +38,8 @@ ROUNDS = 5
 #: Milliseconds, by the most hosts for which they hold.
 FILTERS = ("status", "check", "host", "severity")
 LIMITS = {
-    500: {"open": 1500, **dict.fromkeys(FILTERS, 200)},
-    5000: {"open": 2000},
+    500: {"render": 12000, "open": 1000, **dict.fromkeys(FILTERS, 200)},
+    5000: {"render": 120000},
 }
 
 PROBE = """<script>addEventListener('load', async () => {
@@ -97,8 +96,12 @@ def render(report):
     started = time.perf_counter()
     render_folder(report, today=datetime.date(2026, 11, 21), known_checks=set)
     seconds = time.perf_counter() - started
-    users = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    print(seconds, max(resource.getrusage(one).ru_maxrss for one in users) / 1000)
+    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+
+
+def first_page(report):
+    index = report / "index.html"
+    return index if index.exists() else report / "report.html"
 
 
 def measured(report, folder):
@@ -106,10 +109,8 @@ def measured(report, folder):
     server = http.server.HTTPServer(("127.0.0.1", 0), Said)
     server.told = threading.Event()
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    path = Path(folder) / "report.html"
-    if (report / "report.d").exists():
-        shutil.copytree(report / "report.d", path.parent / "report.d")
-    page = (report / "report.html").read_text()
+    path = Path(folder) / "page.html"
+    page = first_page(report).read_text()
     opened = re.sub(r'content="default-src[^"]*"', "content=\"img-src 'none'\"", page, count=1)
     path.write_text(opened + PROBE.replace("PORT", str(server.server_port)))
     profile = f"--user-data-dir={folder}/profile"
@@ -130,10 +131,10 @@ def bench(hosts, checks):
     with tempfile.TemporaryDirectory(prefix="hostproof-", ignore_cleanup_errors=True) as above:
         report = write_folder(Path(above) / "report", fleet(hosts, checks, evidence=True))
         seconds, memory = rendered(report)
-        size = (report / "report.html").stat().st_size / 1e6
-        beside = [one.stat().st_size for one in report.glob("report.d/*")]
+        size = first_page(report).stat().st_size / 1e6
+        pages = [one.stat().st_size for one in report.glob("hosts/*")]
         print(f"{hosts} hosts, {checks} checks each: rendered in {seconds:.1f} s, {memory:.0f} MB")
-        print(f"page {size:.2f} MB, {len(beside)} files beside it {sum(beside) / 1e6:.2f} MB")
+        print(f"page {size:.2f} MB, {len(pages)} pages of hosts {sum(pages) / 1e6:.2f} MB")
         rounds = []
         for number in range(ROUNDS):
             (Path(above) / str(number)).mkdir()
@@ -141,8 +142,8 @@ def bench(hosts, checks):
     print(f"{rounds[0]['elements']} elements")
     limits = next((limits for most, limits in LIMITS.items() if hosts <= most), {})
     met = True
-    for name in ("open", *FILTERS):
-        best = min(one[name] for one in rounds)
+    for name in ("render", "open", *FILTERS):
+        best = seconds * 1000 if name == "render" else min(one[name] for one in rounds)
         said = ""
         if name in limits:
             met = met and best < limits[name]

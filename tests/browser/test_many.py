@@ -31,7 +31,7 @@ def report(tmp_path_factory):
         *(dict(one, status="pass", fix=None, waiver=None) for one in line["findings"]),
         finding(check="hugepages.odd_one", title=NASTY, status="warn", running=NASTY),
     ]
-    lines.append(make_line("DB 1/../..", [finding(check="hugepages.odd_one", status="warn")]))
+    lines.append(make_line("fe80::1%eth0", [finding(check="hugepages.odd_one", status="warn")]))
     write_folder(folder, lines)
     render_folder(str(folder), today=datetime.date(2026, 11, 21), known_checks=set)
     return folder
@@ -92,7 +92,7 @@ FOUND = """
 @pytest.mark.parametrize(
     ("address", "output", "rows"),
     [
-        ("?check=odd_one", "2 findings on 2 of 601 hosts shown", ["DB 1/../..", HOST]),
+        ("?check=odd_one", "2 findings on 2 of 601 hosts shown", ["fe80::1%eth0", HOST]),
         ("?text=clip", "1 findings on 1 of 601 hosts shown", [HOST]),
         (f"?host={HOST}", "1 findings on 1 of 601 hosts shown", [HOST]),
         (f"?host={HOST}&status=F", "0 findings on 0 of 601 hosts shown", []),
@@ -144,8 +144,8 @@ def test_an_old_link_leads_to_the_page_of_its_host(report):
     shown = opened(page, f"#h:{HOST}/hugepages.odd_one")
     assert f"<title>Hostproof: {HOST}: ready with warnings</title>" in shown
     assert "601 findings" not in shown
-    (odd,) = re.findall(r'<a id="([^"]+)" href="hosts/DB_1', text_of(page))
-    assert "<title>Hostproof: DB 1/../..: ready with warnings</title>" in opened(page, f"#{odd}")
+    (odd,) = re.findall(r'<a id="([^"]+)" href="hosts/fe80__1_eth0-', text_of(page))
+    assert "<title>Hostproof: fe80::1%eth0: ready with warnings</title>" in opened(page, f"#{odd}")
     for address in ("", "#h:nosuch", "#%E0%A4%A", '#h:db1"onload=alert(1)'):
         assert 'class="causes"' in opened(page, address)
     assert "1 findings on 1 of 601 hosts" in opened(page, f"?host={HOST}")

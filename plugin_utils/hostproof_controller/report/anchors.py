@@ -57,7 +57,8 @@ def page_names(hosts: Iterable[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     used: set[str] = set()
     odd = []
-    for host in hosts:
+    # In an order of their own, in which names without capitals come first.
+    for host in sorted(hosts, key=lambda host: (host != host.lower(), host)):
         is_plain = _PLAIN_NAME.match(host) and not _DEVICES.match(host)
         if is_plain and host.lower() not in used:
             used.add(host.lower())
@@ -66,6 +67,7 @@ def page_names(hosts: Iterable[str]) -> dict[str, str]:
             odd.append(host)
     for host in odd:
         kept = re.sub("[^A-Za-z0-9._-]", "_", host)[:80].lstrip(".-") or "host"
+        kept = f"host-{kept}" if _DEVICES.match(kept) else kept
         name = marked = f"{kept}-{_mark(host, 6)}"
         number = 1
         while name.lower() in used:
