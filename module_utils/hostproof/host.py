@@ -59,6 +59,10 @@ _SCRIPT_LIMIT = 512 * 1024
 #: How far a search follows from a script to the scripts that it calls.
 _CALLS = 3
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+#: Streams and other links of a process: they lead to nothing that a boot would run.
+_OF_A_PROCESS = re.compile(
+    r"/dev/(?:stdin|stdout|stderr|fd)(?=/|$)|/proc/(?:self|thread-self|\d+)/(?:fd|exe|ns)(?=/|$)"
+)
 _NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
 _ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
 
@@ -846,7 +850,8 @@ def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
             if (path + "/").startswith(remote):
                 continue
             text = _text_of(path, callers, seen, found.unread)
-            called.extend((one, (*callers, path)) for one in _ABSOLUTE_PATH.findall(text))
+            names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
+            called.extend((one, (*callers, path)) for one in names)
             # Most files hold nothing of it: their lines are not worth looking at.
             if wanted.search(text):
                 matching = [one for one in _joined_lines(text) if wanted.search(one[1])]

@@ -79,6 +79,16 @@ def test_a_folder_that_a_script_names_holds_no_line(root):
     assert (found.lines, found.unread) == ({}, [])
 
 
+@pytest.mark.parametrize(
+    "name", ["/dev/stderr", "/dev/stdin", "/dev/fd/3", "/proc/self/fd/0", "/proc/1/ns/mnt"]
+)
+def test_a_stream_of_a_running_script_is_no_script(root, name):
+    """What it leads to is of the process that reads it, and never of the one that looks."""
+    put(root / "units/d.service", f"ExecStart=/bin/sh -c 'echo late >{name}'\n")
+    found = find(root, "units/d.service")
+    assert (found.lines, found.unread) == ({}, [])
+
+
 def test_a_script_that_is_too_long_is_not_taken_for_empty(root):
     put(root / "units/long.service", "#" * (600 * 1024))
     assert find(root).unread == [f"{root}/units/long.service"]
