@@ -295,7 +295,7 @@ def test_capabilities_of_another_account_s_file_are_refused(machine, monkeypatch
 
 
 def _as_if_trusted(path, step, owner=None, follow=True):
-    with apply.guarded._place(path, 0, follow) as place:
+    with apply.guarded.walked(path, 0, follow) as place:
         return step(place)
 
 
