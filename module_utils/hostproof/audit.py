@@ -20,7 +20,7 @@ from .controls import CONTROLS
 from .errors import BadEntry, PolicyError
 from .finding import ERROR, Check, Finding, found, resting
 from .host import Host, now
-from .masking import masked, masked_value
+from .masking import masked, masked_key, masked_value
 from .policy import LEFT_OUT
 from .window import Waits
 
@@ -439,11 +439,12 @@ def _printable(finding: Finding) -> Finding:
 
 def _without_secrets(finding: Finding) -> Finding:
     """The finding as it may leave the host: its texts, commands and values are masked."""
-    return Finding(*map(_masked_field, finding))
+    keys = tuple(map(masked_key, finding.evidence))
+    return Finding(*map(_masked_field, finding))._replace(evidence=keys)
 
 
 def _masked_field(value: Any) -> Any:
-    """Each key of evidence and each command for itself: keys get the blanks of evidence.py."""
+    """Commands and ids are lines of their own, not the words of one command."""
     if isinstance(value, tuple):
         return tuple(masked("", one) for one in value)
     return masked_value("", value)

@@ -32,9 +32,9 @@ def encode(readings: Readings) -> str:
 def without_secrets(readings: Readings) -> Readings:
     """The readings with every string masked, keys included. All evidence passes here."""
     # Who only reads evidence needs none of its patterns.
-    from .masking import masked, masked_value
+    from .masking import masked_key, masked_value
 
-    return {masked("", key): masked_value(key, readings[key]) for key in readings}
+    return {masked_key(key): masked_value(key, readings[key]) for key in readings}
 
 
 def decode(text: str) -> Readings:
@@ -50,11 +50,11 @@ def decode(text: str) -> Readings:
 
 def cited(readings: Readings, findings: Iterable[Any]) -> Readings:
     """The readings that the findings name, whose keys may be masked already."""
-    from .masking import masked
+    from .masking import masked_key
 
     keys = {key for finding in findings for key in finding.evidence}
     return {
-        key: reading for key, reading in readings.items() if key in keys or masked("", key) in keys
+        key: reading for key, reading in readings.items() if key in keys or masked_key(key) in keys
     }
 
 

@@ -1,72 +1,100 @@
-"""Files of a hostile host with a password, in every form that people and programs write one.
-
-An attack succeeds if the password is in the evidence that leaves the host, or in a difference that
-is shown. Each form is a row of the second table.
-"""
+"""Files, commands and answers of a hostile host with a secret in them, in every format that is
+known and in every part of evidence, of a finding or of a difference. A secret that leaves the host
+is a success."""
 
 import importlib
+import json
+import random
+import shlex
+import string
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
+from typing import Any
+
+import family
+from family import CONTAINED, WON, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/unit")]
 
 importlib.import_module("conftest")  # puts the code where Ansible puts it
 
-import family  # noqa: E402
-import masking_cases  # noqa: E402
-from ansible.module_utils.hostproof import evidence  # noqa: E402
+from ansible.module_utils.hostproof import audit, evidence  # noqa: E402
 from ansible.module_utils.hostproof.difference import as_diff  # noqa: E402
-from family import CONTAINED, WON, Outcome  # noqa: E402
+from ansible.module_utils.hostproof.finding import Check, found  # noqa: E402
+from masking_cases import HEAD, NET, OTHERS, PATH, SCRIPTS, SETTINGS  # noqa: E402
+from masking_formats import COMMANDS, FILES, TEXTS  # noqa: E402
 
-#: Cheap attempts: a form, the lines around it and the password make each of them.
 SHARE = 20
 
+CHECK = Check("c.x", "Title", "high", "now", "Why.", "Reference")
+SCRIPT = "/etc/rc.local"
 SQLNET = "/u01/home/network/admin/sqlnet.ora"
-#: The password in the forms of masking_cases.
-WORD = "tiger"
-PASSWORDS = (WORD, "tigerX9", "tiger7tiger", "tiger_w")
-HEADS = ("", "# first\n", "name=value\n\n", "a\nb\n")
-TAILS = ("", "\n", "\nname=value\n", "\n# last\n")
+
+#: Format, path and text. The older texts hold "tiger" where the newer have "§".
+CASES = [
+    *((name, SCRIPT, text) for name, texts in {**COMMANDS, **TEXTS}.items() for text in texts),
+    *(("files of secrets", path, text) for path, text in FILES),
+    *(
+        ("Oracle Net", PATH, head + text.replace("tiger", "§"))
+        for head in ("", HEAD)
+        for text in NET
+    ),
+    *(("Oracle Net", SQLNET, text.replace("tiger", "§")) for text in SETTINGS),
+    *(("other files", path, text.replace("tiger", "§")) for path, text in OTHERS),
+    *(("options and settings", SCRIPT, text.replace("tiger", "§")) for text in SCRIPTS),
+]
 
 
-def forms() -> dict[str, list[tuple[str, str]]]:
-    """Path and text of each file by form."""
-    found = {
-        "Oracle Net": [(masking_cases.PATH, text) for text in masking_cases.NET],
-        "Oracle Net after a heading": [
-            (masking_cases.PATH, masking_cases.HEAD + text) for text in masking_cases.NET
-        ],
-        "sqlnet.ora": [(SQLNET, text) for text in masking_cases.SETTINGS],
-        "script": [("/etc/rc.local", text) for text in masking_cases.SCRIPTS],
+def new_secret(rng: random.Random) -> str:
+    """A word that no text holds by chance. Which other signs it may hold depends on the format."""
+    letters = string.ascii_letters + string.digits
+    return "Z" + "".join(rng.choice(letters) for _ in range(rng.randint(7, 24))) + "q"
+
+
+def readings(path: str, text: str, lines: list[list[Any]]) -> dict[str, Any]:
+    """A reading of every kind, each with the text in another part."""
+    return {
+        f"file:{path}": {"kind": "file", "text": text},
+        f"command:cat {path}": {"kind": "command", "stdout": text, "stderr": text},
+        "file:/x": {"kind": "file", "error": "unanswered", "message": text},
+        "lines:x": {"kind": "lines", "lines": {path: lines}},
+        "environment:1": {"kind": "environment", "names": [], "values": {"EXTRA": text}},
+        "windows:x": {"kind": "windows", "windows": [], "remarks": [text]},
+        "sample:x": {"kind": "sample", "first": {text: "1"}, "second": {path: text}},
+        "report:x": {"kind": "report", "figures": {"a": [{"b": [[text, 1]]}]}},
+        f"command:{text}": {"kind": "command", "argv": ["sh", "-c", text]},
     }
-    for path, text in masking_cases.OTHERS:
-        found.setdefault(f"file {Path(path).name}", []).append((path, text))
-    return found
 
 
-def leaks(path: str, text: str, password: str) -> bool:
-    reading = {"kind": "file", "text": text}
-    shown = {"kind": "command", "argv": ["cat", path], "stdout": text, "stderr": text}
-    packed = evidence.encode({f"file:{path}": reading, f"command:cat {path}": shown})
-    told = f"{evidence.decode(packed)}{as_diff(path, text, text + 'x')}"
-    return password.lower() in told.lower()
+def leaves(path: str, text: str, secret: str, is_command: bool) -> bool:
+    numbered = [[number, line] for number, line in enumerate(text.split("\n"), 1)]
+    # A line alone, as a key or a message, does not tell of which file it is.
+    only_file = path != SCRIPT
+    told = [evidence.decode(evidence.encode({f"file:{path}": {"kind": "file", "text": text}}))]
+    told.append(as_diff(path, text, text + "\nx\n"))
+    if not only_file:
+        told.append(evidence.decode(evidence.encode(readings(path, text, numbered))))
+        finding = found(
+            CHECK, "fail", why=text, fix=text, title=text, running=text, evidence=[text],
+            commands=[text], values={"value": text},
+        )  # fmt: skip
+        told.append(audit._without_secrets(finding).as_dict())
+    if is_command:
+        argv = {"kind": "command", "argv": shlex.split(text)}
+        cmdline = {"kind": "file", "text": "\0".join(shlex.split(text)) + "\0"}
+        told.append(evidence.decode(evidence.encode({"a": argv, "b": cmdline})))
+    return secret.lower() in json.dumps(told).lower()
 
 
-def attempts(rng: Random, number: int) -> Iterator[Outcome]:
-    """Every form as it is, then with random lines around it and another password."""
-    every = [(form, *one) for form, some in forms().items() for one in some]
-    for form, path, text in every:
-        yield Outcome(form, WON if leaks(path, text, WORD) else CONTAINED, text)
+def attempts(rng: random.Random, _number: int) -> Iterator[Outcome]:
     while True:
-        form, path, text = rng.choice(every)
-        password = rng.choice(PASSWORDS)
-        if WORD not in text:
-            password = WORD  # it is written in capitals
-        changed = rng.choice(HEADS) + text.replace(WORD, password) + rng.choice(TAILS)
-        yield Outcome(form, WON if leaks(path, changed, password) else CONTAINED, changed)
+        for name, path, text in rng.sample(CASES, len(CASES)):
+            secret = new_secret(rng)
+            filled = text.replace("§", secret)
+            won = leaves(path, filled, secret, name in COMMANDS)
+            yield Outcome(name, WON if won else CONTAINED, filled)
 
 
 if __name__ == "__main__":
