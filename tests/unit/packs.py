@@ -77,6 +77,8 @@ class Machine(RecordedHost):
         self.samples: dict[str, dict[str, tuple[str, str]]] = {}
         self.sample_seconds = 10.0
         self.measured: dict[str, dict[str, Any]] = {}
+        self._tree_is_of: tuple[Any, ...] = ()
+        self._tree_found: dict[str, set[str]] = {}
 
     # -- telling what is there
 
@@ -297,9 +299,9 @@ class Machine(RecordedHost):
                 return {"error": error}
         if kind == "file" and path in self.files:
             return {"text": self.files[path]}
-        if kind == "dir" and path in self._all_folders():
+        if kind == "dir" and path in self._tree():
             return {"names": self._names_in(path)}
-        if kind == "link" and (path in self.files or path in self._all_folders()):
+        if kind == "link" and (path in self.files or path in self._tree()):
             return {"target": path}
         if kind == "stat" and path in self.files:
             size = len(self.files[path])
@@ -309,7 +311,7 @@ class Machine(RecordedHost):
 
     def _find_lines(self, places: Sequence[str], pattern: str) -> dict[str, Any]:
         """As LiveHost does it, over the files that the test put here."""
-        everything = sorted({*self.files, *self.links, *self.refused} | self._all_folders())
+        everything = sorted({*self.files, *self.links, *self.refused, *self._tree()})
         globs = [re.compile(fnmatch.translate(place)) for place in places]
         waiting = [
             (path, "")
@@ -395,16 +397,27 @@ class Machine(RecordedHost):
                 break
         return path
 
-    def _all_folders(self) -> set[str]:
-        known = set(self.folders)
-        for path in [*self.files, *self.links, *self.folders]:
-            known.update(str(parent) for parent in Path(path).parents)
-        return known
+    def _tree(self) -> dict[str, set[str]]:
+        """Every folder with the names in it. Made anew only where entries came or went: each
+        question about a path needs it."""
+        entries = (tuple(self.files), tuple(self.links), frozenset(self.folders))
+        if entries != self._tree_is_of:
+            found: dict[str, set[str]] = {path: set() for path in self.folders}
+            for path in (one for some in entries for one in some):
+                for folder, name in _way_to(path):
+                    found.setdefault(folder, set()).add(name)
+            self._tree_is_of, self._tree_found = entries, found
+        return self._tree_found
 
     def _names_in(self, folder: str) -> list[str]:
-        entries = [*self.files, *self.links, *self._all_folders()]
-        below = [Path(entry) for entry in entries if entry != "/"]
-        return sorted({entry.name for entry in below if str(entry.parent) == folder})
+        return sorted(self._tree().get(folder, ()))
+
+
+@functools.cache
+def _way_to(path: str) -> list[tuple[str, str]]:
+    """Each folder on the way to a path, with the name that leads on from it."""
+    way = [Path(path), *Path(path).parents]
+    return [(str(one.parent), one.name) for one in way if one != one.parent]
 
 
 def linux() -> Machine:
