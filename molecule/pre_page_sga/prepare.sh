@@ -18,3 +18,13 @@ echo startup | ORACLE_HOME=$home ORACLE_SID=ORCL \
 install -m 0640 -o oracle -g oinstall fixtures/alert_log/12.2-only.txt "$trace/alert_ORCL.log"
 printf "# what root.sh left\nORCL:%s:N\n" "$home" > /etc/oratab
 chmod 0644 /etc/oratab
+
+# The process of the instance, with a small segment: the pool of huge pages belongs to the host.
+install -D -m 0755 standins/instance.py /opt/hostproof-tests/instance.py
+setpriv --reuid=54321 --regid=54321 --clear-groups setsid -f /opt/hostproof-tests/instance.py \
+  --sid ORCL --sga 64M --pages 4k < /dev/null > /tmp/ORCL.log 2>&1
+for _ in $(seq 120); do
+  grep -q . /tmp/ORCL.log && break
+  sleep 0.5
+done
+grep '^ready' /tmp/ORCL.log

@@ -1,17 +1,20 @@
 """The containers of the file tests: unprivileged, without an init, without a network.
 
-One for each scenario that has an inventory in its folder, all of one image.
-``python tests/machines/container.py start|prepare|stop SCENARIO`` is what molecule calls.
+A container has a name, and a folder that says what is in it: a scenario of molecule, or what a
+story of tests/containers starts from. All are of one image.
+``python tests/machines/container.py start|prepare|stop|login NAME`` is what molecule calls.
 Podman, or Docker where only that works; the image is built here, so that no registry is asked.
 Somebody who has an image names it in HOSTPROOF_CONTAINER_IMAGE (it needs Python 3, ss and useradd);
 HOSTPROOF_CONTAINER_ENGINE names an engine.
 """
 
 import argparse
+import contextlib
 import hashlib
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -27,27 +30,30 @@ from machines import images
 from machines.needs import ROOT, Skip, finish, has, install, say
 
 FOLDER = ROOT / ".cache" / "machines" / "container"
-SCENARIOS = sorted(path.parent.name for path in (ROOT / "molecule").glob("*/inventory"))
+NOTED_ENGINE = FOLDER / "engine"
+NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,99}")
 CONNECTIONS = {"podman": "containers.podman.podman", "docker": "community.docker.docker"}
 
 #: No network and no privilege is needed, and what is not given cannot fail on an awkward host.
 #: Its first process ignores SIGTERM, which would make every end take ten seconds.
 OPTIONS = ("--network=none", "--security-opt=no-new-privileges", "--stop-signal=KILL")
 
-#: What root of a scenario's container needs of what root of a host has: to look into processes of
-#: other accounts (the environment that a listener was started with, what a writer holds open).
-CAPABILITIES = {
-    "async_io": ("--cap-add=SYS_PTRACE",),
-    "listener_rate_limit": ("--cap-add=SYS_PTRACE",),
-}
+#: A file of this name in a scenario's folder lists more options of "run" for its container, one a
+#: line: a capability that root of a host has, for example.
+MORE_OPTIONS = "container-options"
 
 #: Where an engine's defaults are refused: hosts without CAP_SYS_RESOURCE cannot raise limits, and
 #: crun does not start on hybrid cgroups. Each is tried only when the one before it failed.
 LIMITS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
 OVERRIDES = ("", LIMITS, LIMITS + '[engine]\nruntime = "runc"\n')
 
+#: Of tests/fixtures.
+RECORDED = ("alert_log", "block_devices", "pool_validation")
 #: What a scenario's prepare.sh finds in its working folder, beside the scenario's own ("scenario").
-GIVEN = {"standins": "tests/standins", "fixtures/alert_log": "tests/fixtures/alert_log"}
+GIVEN = {
+    "standins": "tests/standins",
+    **{f"fixtures/{name}": f"tests/fixtures/{name}" for name in RECORDED},
+}
 PREPARING = "/tmp/preparing"
 
 #: Podman and what it does not answer without, by the file that tells whether it is there. runc is
@@ -82,11 +88,36 @@ def find_engine() -> Engine:
             engine = with_image(name, wrapper(name, number, override))
             problem = try_out(engine)
             if problem is None:
+                note_engine(engine)
                 return engine
         reasons.append(f"{name}: {problem}")
     if "HOSTPROOF_CONTAINER_IMAGE" in os.environ:
         raise RuntimeError(f"HOSTPROOF_CONTAINER_IMAGE does not run ({'; '.join(reasons)})")
     raise Skip(f"no container engine runs a container here ({'; '.join(reasons)})")
+
+
+def note_engine(engine: Engine) -> None:
+    """For the next container: to find an engine takes longer than to start one."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    whole = NOTED_ENGINE.with_name(f"{NOTED_ENGINE.name}.{os.getpid()}")
+    whole.write_text(json.dumps({"asked": asked_for(), "engine": engine}))
+    whole.replace(NOTED_ENGINE)
+
+
+def noted_engine() -> Engine | None:
+    """The engine that was found last, if the same one would be looked for now."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        noted = json.loads(NOTED_ENGINE.read_text())
+        if noted["asked"] == asked_for():
+            return Engine(*noted["engine"])
+    return None
+
+
+def asked_for() -> list[str]:
+    """What decides which engine and which image."""
+    variables = ("HOSTPROOF_CONTAINER_ENGINE", "HOSTPROOF_CONTAINER_IMAGE", "PATH")
+    recipe = images.container_recipe().folder().name
+    return [*(os.environ.get(name, "") for name in variables), recipe]
 
 
 def answers(name: str) -> bool:
@@ -139,103 +170,157 @@ def try_out(engine: Engine) -> str | None:
     return None if done.returncode == 0 else (done.stderr.strip().splitlines() or ["failed"])[-1]
 
 
-def name_of(scenario: str) -> str:
-    """One container a scenario and checkout, found again also after a killed run."""
-    return f"hostproof-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]}-{scenario}"
+def name_of(name: str) -> str:
+    """One container a name and checkout, found again also after a killed run."""
+    return f"hostproof-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]}-{name}"
 
 
-def state_file(scenario: str) -> Path:
-    """Where it is noted that the scenario's container runs, and by what."""
-    return FOLDER / f"{scenario}.json"
+def inventory_file(name: str) -> Path:
+    """An inventory with the container as host "box" of the group "container", while it runs."""
+    return FOLDER / f"{name}.json"
 
 
-def state(scenario: str) -> dict[str, str]:
-    noted: dict[str, str] = json.loads(state_file(scenario).read_text())
-    return noted
+def scenario_folder(scenario: str) -> Path:
+    return ROOT / "molecule" / scenario
 
 
-def start(scenario: str) -> None:
-    """Start a fresh container in place of an older one."""
-    stop(scenario)
+class Running(NamedTuple):
+    """A container that runs. ``name`` is the engine's name of it."""
+
+    name: str
+    engine: str
+    executable: str
+    image: str
+
+
+def state(name: str) -> Running:
+    host = json.loads(inventory_file(name).read_text())["container"]["hosts"]["box"]
+    return Running(*(host[f"container_{field}"] for field in Running._fields))
+
+
+def start(name: str, folder: Path) -> None:
+    """Start a fresh container in place of an older one, with the options of its folder."""
+    stop(name)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    engine = find_engine()
-    remove(engine.executable, scenario)
-    name = name_of(scenario)
-    options = (*OPTIONS, *CAPABILITIES.get(scenario, ()))
-    command = [engine.executable, "run", "--detach", "--name", name, *options, engine.image]
-    subprocess.run([*command, "sleep", "infinity"], check=True, capture_output=True)
-    state_file(scenario).write_text(
-        json.dumps(
-            {
-                "name": name,
-                "engine": engine.name,
-                "executable": engine.executable,
-                "image": engine.image,
-                "connection": CONNECTIONS[engine.name],
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+    engine = noted_engine()
+    if engine is None or not started(engine, name, folder):
+        engine = find_engine()
+        if not started(engine, name, folder):
+            raise RuntimeError(f"{engine.name} does not start a container of {engine.image}")
+    running = Running(name_of(name), *engine)
+    hosts = {"container": {"hosts": {"box": variables(running)}}}
+    inventory_file(name).write_text(json.dumps(hosts, indent=2) + "\n")
     say(f"  {engine.name} runs {engine.image}")
 
 
-def stop(scenario: str) -> None:
+def started(engine: Engine, name: str, folder: Path) -> bool:
+    """Whether the engine runs the container now, in place of an older one."""
+    remove(engine.executable, name)
+    options = (*OPTIONS, *more_options(folder))
+    command = [
+        engine.executable,
+        "run",
+        "--detach",
+        "--name",
+        name_of(name),
+        *options,
+        engine.image,
+    ]
+    done = subprocess.run([*command, "sleep", "infinity"], capture_output=True, text=True)
+    if done.returncode:
+        say(f"  {engine.name}: {done.stderr.strip()[-500:]}")
+    return done.returncode == 0
+
+
+def more_options(folder: Path) -> list[str]:
+    file = folder / MORE_OPTIONS
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def variables(running: Running) -> dict[str, Any]:
+    """How Ansible reaches the container."""
+    return {
+        "ansible_connection": CONNECTIONS[running.engine],
+        "ansible_host": running.name,
+        # Docker's connection needs none: only Podman's defaults are ever overridden.
+        "ansible_podman_executable": running.executable,
+        # It is root in there, and has no sudo.
+        "hostproof_become": False,
+        **{f"container_{key}": value for key, value in running._asdict().items()},
+    }
+
+
+def stop(name: str) -> None:
     """Remove the container, also one that a killed run left, and what was noted about it."""
-    if state_file(scenario).exists():
-        remove(state(scenario)["executable"], scenario)
-        state_file(scenario).unlink()
+    if inventory_file(name).exists():
+        # What another version of this file noted is not read: start() looks for the container, too.
+        with contextlib.suppress(ValueError, KeyError):
+            remove(state(name).executable, name)
+        inventory_file(name).unlink()
 
 
-def remove(executable: str, scenario: str) -> None:
-    """Remove the scenario's container of this checkout, if there is one."""
-    subprocess.run([executable, "rm", "--force", name_of(scenario)], capture_output=True)
+def remove(executable: str, name: str) -> None:
+    """Remove this checkout's container of that name, if there is one."""
+    subprocess.run([executable, "rm", "--force", name_of(name)], capture_output=True)
 
 
-def command(scenario: str, shell: str) -> list[str]:
+def command(name: str, shell: str) -> list[str]:
     """The argv that runs a shell command in the container as root; standard input goes to it."""
-    noted = state(scenario)
-    return [noted["executable"], "exec", "--interactive", noted["name"], "sh", "-c", shell]
+    running = state(name)
+    return [running.executable, "exec", "--interactive", running.name, "sh", "-c", shell]
 
 
-def prepare(scenario: str) -> None:
-    """Carry out molecule/SCENARIO/prepare.sh in its container: in one command, for an engine takes
-    a second for each, and a task of a play is several."""
+def prepare(name: str, folder: Path) -> None:
+    """Carry out the folder's prepare.sh in the container: in one command, for an engine takes a
+    second for each, and a task of a play is several. A folder without one leaves it as it is."""
+    if not (folder / "prepare.sh").exists():
+        return
     content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w") as archive:
-        for name, source in {"scenario": f"molecule/{scenario}", **GIVEN}.items():
-            archive.add(ROOT / source, name, filter=without_caches)
+    sources = {"scenario": folder, **{key: ROOT / source for key, source in GIVEN.items()}}
+    with tarfile.open(fileobj=content, mode="w", dereference=True) as archive:
+        for inside, source in sources.items():
+            archive.add(source, inside, filter=without_caches)
     unpack = f"mkdir {PREPARING} && cd {PREPARING} && tar -xf - --no-same-owner"
     shell = f"{unpack} && sh -eu scenario/prepare.sh && cd / && rm -r {PREPARING}"
-    subprocess.run(command(scenario, shell), input=content.getvalue(), check=True, timeout=300)
+    subprocess.run(command(name, shell), input=content.getvalue(), check=True, timeout=300)
 
 
 def without_caches(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return None if "__pycache__" in member.name else member
 
 
-def inventory(scenario: str) -> dict[str, Any]:
-    """The scenario's container as the host "box" of the group "container"; none if none runs."""
-    if not state_file(scenario).exists():
-        return {"container": {"hosts": []}, "_meta": {"hostvars": {}}}
-    noted = state(scenario)
-    variables = {
-        "ansible_connection": noted["connection"],
-        "ansible_host": noted["name"],
-        # Docker's connection needs none: only Podman's defaults are ever overridden.
-        "ansible_podman_executable": noted["executable"],
-        # It is root in there, and has no sudo.
-        "hostproof_become": False,
-    }
-    return {"container": {"hosts": ["box"]}, "_meta": {"hostvars": {"box": variables}}}
+def login(name: str) -> None:
+    """Become a shell in the container."""
+    if not inventory_file(name).exists():
+        raise Skip("the container does not run; molecule create starts it")
+    running = state(name)
+    os.execvp(running.executable, [running.executable, "exec", "-it", running.name, "sh", "-l"])
+
+
+def name(text: str) -> str:
+    if not NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no name for a container")
+    return text
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The containers of the file tests.")
-    parser.add_argument("action", choices=("start", "prepare", "stop"))
-    parser.add_argument("scenario", choices=SCENARIOS)
+    actions = parser.add_subparsers(dest="action", required=True)
+    for action in ("start", "prepare", "stop", "login"):
+        one = actions.add_parser(action)
+        one.add_argument("name", type=name)
+        if action in ("start", "prepare"):
+            one.add_argument("folder", type=Path, help="the scenario's folder")
     options = parser.parse_args()
-    {"start": start, "prepare": prepare, "stop": stop}[options.action](options.scenario)
+    if options.action == "start":
+        start(options.name, options.folder)
+    elif options.action == "prepare":
+        prepare(options.name, options.folder)
+    elif options.action == "stop":
+        stop(options.name)
+    else:
+        login(options.name)
     return 0
 
 

@@ -69,9 +69,10 @@ def name_of(finding: Finding) -> str:
     return f"{who} {finding['check']}" if colon else str(finding["check"])
 
 
-def play(inventory: Path, playbook: str, *options: str, **variables: Any) -> Run:
+def play(inventories: list[Path], playbook: str, *options: str, **variables: Any) -> Run:
     """Run ``playbooks/<playbook>.yml``; ``variables`` are extra variables."""
-    command = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(inventory)]
+    command = [str(Path(sys.executable).with_name("ansible-playbook"))]
+    command += [word for path in inventories for word in ("-i", str(path))]
     command += [str(ROOT / "playbooks" / f"{playbook}.yml"), *options, "-e", json.dumps(variables)]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report")
@@ -119,6 +120,11 @@ class Machine:
         self._has_modules = False
         self._preloaded: subprocess.Popen[bytes] | None = None
 
+    @property
+    def inventories(self) -> list[Path]:
+        """What a play is given with -i."""
+        return [self._inventory]
+
     def run(self, command: str, *, timeout: float = 300) -> str:
         """What a command prints; the test fails if the command does."""
         done = subprocess.run(
@@ -133,7 +139,7 @@ class Machine:
 
     def play(self, playbook: str, *options: str, **variables: Any) -> Run:
         """Run one of Hostproof's playbooks against the machine."""
-        return play(self._inventory, playbook, *options, **variables)
+        return play(self.inventories, playbook, *options, **variables)
 
     def module(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Run one of Hostproof's modules on the machine; what it answers."""

@@ -15,10 +15,13 @@ from typing import IO
 
 from .needs import ROOT, say
 
+#: The lab needs a virtual machine, so "molecule test --all" does not find its file.
+LAB_GLOB = "molecule/*/lab.yml"
 LOGS = ROOT / ".cache" / "logs"
 
 #: What of molecule's and pytest's output is worth a line.
-ACTION = re.compile(r" > (?P<name>\w+)\] (?P<what>Executing|Executed)")
+ACTION = re.compile(r"\[(?P<scenario>\w+) > (?P<name>\w+)\] (?P<what>Executing|Executed)")
+SHOWN = ("create", "prepare", "converge", "idempotence", "verify")
 STEP = re.compile(
     r"::test_(?P<name>\w+)\S* (?P<result>PASSED|FAILED|ERROR|SKIPPED)(?: \((?P<why>.+)\))?"
 )
@@ -55,20 +58,47 @@ def test(name: str, lock: int, *, keep: bool = False) -> int:
         # Molecule calls ansible-playbook and pytest by name.
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "MOLECULE_PROJECT_DIRECTORY": str(ROOT),
+        "MOLECULE_GLOB": LAB_GLOB,
         "MOLECULE_EPHEMERAL_DIRECTORY": str(own_folder),
         "MOLECULE_COMMAND_BORDERS": "0",
     }
     return tell(name, {"": command}, environment, lock)
 
 
+def test_all(lock: int) -> int:
+    """``molecule test --all`` as a user types it in the virtualenv; 0 or 1. Each step of each
+    scenario is a line, and the sum of what the scenarios' tests said is the last."""
+    environment = {
+        **{key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")},
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "MOLECULE_COMMAND_BORDERS": "0",
+    }
+    log = LOGS / "molecule.log"
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as stream:
+        command = [program("molecule"), "test", "--all"]
+        code, _ = carry_out(command, environment, lock, stream)
+    text = log.read_text()
+    if code:
+        say("\n".join(f"    {line}" for line in text.splitlines()[-TAIL_LINES:]))
+        say(f"everything it printed: {log}")
+    passed, failed = (
+        sum(map(int, re.findall(rf"(?m)^[^\n]*\b(\d+) {word}\b[^\n]* in [\d.]+s", text)))
+        for word in ("passed", "(?:failed|errors?)")
+    )
+    steps = len(re.findall(r"(?m)> idempotence\] Executed: Successful", text))
+    say(f"{passed + steps} passed, {max(failed, int(code != 0))} failed, 0 skipped")
+    return 1 if code else 0
+
+
 def test_by_itself(name: str, steps: dict[str, list[str]], lock: int) -> int:
     """What ``molecule test`` does of a scenario, without the plays that it wraps around: each step
     before the story (a machine is created, prepared) is one command."""
-    folder = ROOT / "molecule" / name
+    folder = ROOT / "tests/containers" / name
     story = ["-m", "pytest", "-p", "no:cacheprovider", "-x", "-vv", "--durations=0"]
     commands = {
         **steps,
-        "": [sys.executable, *story, f"--rootdir={folder}", str(folder / "tests")],
+        "": [sys.executable, *story, f"--rootdir={folder}", str(folder)],
     }
     kept = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
     return tell(name, commands, {**kept, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}, lock)
@@ -140,8 +170,10 @@ def follow(lines: IO[str], log: IO[str]) -> str:
         log.write(line)
         log.flush()
         action, step, end = ACTION.search(line), STEP.search(line), SUMMARY.search(line)
-        if action and action["what"] == "Executed" and action["name"] in ("create", "prepare"):
-            say(f"  done   {time.monotonic() - began:5.1f} s  {action['name']}")
+        if action and action["what"] == "Executed" and action["name"] in SHOWN:
+            say(
+                f"  done   {time.monotonic() - began:5.1f} s  {action['scenario']} {action['name']}"
+            )
         if step:
             words = step["name"].replace("_", " ")
             say(f"  {step['result'].lower()} {time.monotonic() - began:5.1f} s  {words}")

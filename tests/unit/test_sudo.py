@@ -1,7 +1,7 @@
 """sudo that asks for a password, and one that wants a terminal: the same findings either way.
 
 The sudo is a stand-in that says and asks what sudo 1.9.13 does; the real one is in the container of
-molecule/hugepages.
+tests/containers/hugepages.
 """
 
 import json
