@@ -124,7 +124,11 @@ def unit_of(pid: int) -> str:
 
 def _cgroup_of(pid: int) -> List[str]:
     with open(f"/proc/{pid}/cgroup", "rb") as stream:
-        text = stream.read(65536).decode("utf-8", "surrogateescape")
+        return _path_of_unit(stream.read(65536).decode("utf-8", "surrogateescape"))
+
+
+def _path_of_unit(text: str) -> List[str]:
+    """The path by which systemd names units, by its parts (cgroups(7))."""
     found = ""
     for line in text.split("\n"):
         _number, _, rest = line.partition(":")

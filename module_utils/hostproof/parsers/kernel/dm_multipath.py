@@ -13,7 +13,7 @@ from ...errors import ParseError
 from ..number import integer
 
 _WHAT = "dmsetup"
-_INTERVAL = re.compile(r"^\s*polling_interval\s+\"?(\d{1,6})\"?\s*$", re.MULTILINE)
+_INTERVAL = re.compile(r"^[ \t]*polling_interval[ \t]+\"?(\d{1,6})\"?[ \t]*$", re.MULTILINE)
 _QUEUEING = re.compile(r"(\S+)\s+(on|off|-|\d{1,9} (?:chk|sec))\s*\Z")
 
 

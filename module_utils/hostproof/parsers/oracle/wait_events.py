@@ -15,7 +15,7 @@ from . import awr_layouts, dashed_table, idle_events
 from .awr_layouts import Layout
 from .dashed_table import Printed
 
-_AVERAGE = re.compile(r"^([0-9,]*\.?[0-9]+) ?(ns|us|ms|s|m|h)$")
+_AVERAGE = re.compile(r"^([0-9,]*\.[0-9]+|[0-9,]*[0-9]) ?(ns|us|ms|s|m|h)$")
 _MICROSECONDS = {"ns": 0.001, "us": 1.0, "ms": 1000.0, "s": 1e6, "m": 6e7, "h": 3.6e9}
 _OVERFLOW = re.compile(r"^#+$")
 _FOOTER = re.compile(r"^ {4,}-{20,}$")

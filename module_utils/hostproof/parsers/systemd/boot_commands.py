@@ -232,7 +232,7 @@ def of_udev(line: str) -> str:
     if line.lstrip().startswith("#"):
         return ""
     run = re.findall(r'(?:RUN|PROGRAM|IMPORT)(?:\{program\})?\s*(?:\+|:)?=+\s*"([^"]*)"', line)
-    keys = re.findall(r'SYSCTL\{([^}]*)\}\s*=\s*"([^"]*)"', line)
+    keys = re.findall(r'SYSCTL\{([^{}]*)\}\s*=\s*"([^"]*)"', line)
     return "; ".join(run + ["sysctl -w '{0}={1}'".format(*pair) for pair in keys])
 
 

@@ -95,7 +95,7 @@ def parse_profile(text: str, path: str) -> Profile:
     if not sections:
         raise ParseError(_WHAT, f"{path} has no section")
     include = sections.get("main", {}).get("include", "")
-    return Profile([name for name in re.split(r"\s*[,;]\s*", include) if name], sections)
+    return Profile([name.strip() for name in re.split("[,;]", include) if name.strip()], sections)
 
 
 def device_fits(rules: str, device: str) -> bool:

@@ -178,7 +178,9 @@ def _setting(texts: List[str], name: str) -> str:
     """The value of an autofs setting in small letters; the first file that has it counts."""
     for text in texts:
         found = re.findall(
-            r"^\s*" + name + r"\s*=\s*[\"']?([^\"'\s]+)", text, re.MULTILINE | re.IGNORECASE
+            r"^[ \t]*" + name + r"[ \t]*=[ \t]*[\"']?([^\"'\s]+)",
+            text,
+            re.MULTILINE | re.IGNORECASE,
         )
         if found:
             return str(found[-1])

@@ -198,6 +198,7 @@ def _udev_rule(host: Host) -> Optional[str]:
             path = f"{folder}/{name}"
             text = unless_absent(attempt(host.read_text, path), "").replace("\\\n", " ")
             for line in text.splitlines():
-                if re.search(r'KERNEL=="sunrpc".*sysctl', line) and not line.startswith("#"):
+                _before, key, rest = line.partition('KERNEL=="sunrpc"')
+                if key and "sysctl" in rest and not line.startswith("#"):
                     return path
     return None

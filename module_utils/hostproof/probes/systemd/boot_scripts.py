@@ -71,7 +71,9 @@ _RUNS = ("enabled", "enabled-runtime", "generated", "alias")
 _MAY_RUN = ("static", "indirect", "linked", "linked-runtime", "transient")
 _RUNS_NOT = ("disabled", "masked", "masked-runtime", "not-found", "")
 #: With one of these a unit may not run, or runs before sysctl.d is applied.
-_UNSURE = re.compile(r"^\s*(?:Condition\w+|Assert\w+|Before|DefaultDependencies)\s*=", re.MULTILINE)
+_UNSURE = re.compile(
+    r"^[ \t]*(?:Condition\w+|Assert\w+|Before|DefaultDependencies)[ \t]*=", re.MULTILINE
+)
 
 
 class Command(NamedTuple):
