@@ -24,8 +24,8 @@ except ImportError:
 
 #: Characters of the short text; the long one has so many times as many.
 SHORT, TIMES = 1000, 8
-#: Twice what is linear, and a quarter of what is quadratic.
-MOST_GROWTH = 2 * TIMES
+#: What is quadratic grows by TIMES * TIMES; the rest is room for noise.
+MOST_GROWTH = TIMES * TIMES // 2
 #: Seconds of processor time that can be told from noise.
 MEASURABLE = 0.004
 
@@ -49,11 +49,7 @@ def patterns() -> Iterator[tuple[str, re.Pattern[Any], bool]]:
             for one in flattened(value):
                 if isinstance(one, re.Pattern) and one not in seen and label not in BOUNDED:
                     seen.add(one)
-                    yield (
-                        f"{found.name[len(code.__name__) + 1 :]}.{name}",
-                        one,
-                        (matched and not searched),
-                    )
+                    yield label, one, matched and not searched
 
 
 def flattened(value: Any) -> Iterator[Any]:
@@ -87,10 +83,12 @@ def is_linear(look: Callable[[str], Any], piece: str) -> bool:
             took.append(time.process_time() - began)
         return min(took)
 
-    long = seconds(SHORT * TIMES)
-    if long < MEASURABLE:
+    if seconds(SHORT * TIMES) < MEASURABLE:
         return True
-    return min(long, seconds(SHORT * TIMES, 2)) <= MOST_GROWTH * max(seconds(SHORT, 3), 1e-5)
+    # Beside other work one measurement can be off: what is quadratic is so each time.
+    return any(
+        seconds(SHORT * TIMES, 2) <= MOST_GROWTH * max(seconds(SHORT, 3), 1e-5) for _ in range(3)
+    )
 
 
 def test_every_pattern():
@@ -125,7 +123,7 @@ def test_every_pattern():
         (boot_commands.of_udev, "SYSCTL{"),
         (boot_commands.of_udev, "RUN "),
         (boot_commands.of_udev, 'RUN+="'),
-        (lambda text: tuned.parse(f"[main]\ninclude=a{text}b\n"), " "),
+        (lambda text: tuned.parse_profile(f"[main]\ninclude=a{text}b\n", "x"), " "),
     ],
 )
 def test_what_was_quadratic(look, piece):
