@@ -102,9 +102,14 @@ class Row:
 
 
 class Cause:
-    """What several hosts lack for one reason; ``rows`` begin with the cause itself."""
+    """What several hosts lack for one reason; ``rows`` begin with the cause itself.
 
-    def __init__(self, group: Group, command: str | None) -> None:
+    ``advice`` is a command for all of them, or what ``example`` is to do: another host may need
+    another value.
+    """
+
+    def __init__(self, host: str, group: Group, command: str | None) -> None:
+        self.example = None if command else host
         cause = group.cause
         self.check: str = cause["check"]
         self.title = title_of(cause)
@@ -161,7 +166,7 @@ class Causes:
         for group in groups:
             key, command = action_key(group.cause)
             if key not in self._known:
-                self._known[key] = Cause(group, command)
+                self._known[key] = Cause(state.name, group, command)
             self._known[key].add(state.name, group, anchors)
             met.add(key)
         for key in met:

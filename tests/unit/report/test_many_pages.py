@@ -186,6 +186,8 @@ def test_what_rests_on_a_cause_stands_with_it_and_subjects_are_told_apart(tmp_pa
     text = (folder / "index.html").read_text()
     (cause,) = re.findall(r"<details class=\"k F\".*?</details>", text, re.S)
     assert f"{HOSTS} hosts, {4 * HOSTS} findings" in cause
+    # Another host may need another value.
+    assert f"<p class=y>On db000: {pool['fix']}<table" in cause
     assert cause.index("hugepages.pool_covers_sga") < cause.index("hugepages.sga_in_huge_pages")
     anchor = "hosts/db007.html#h:db007/hugepages.sga_in_huge_pages"
     for end in ("/ORCL", "/ORCL~2", "/CRM"):
