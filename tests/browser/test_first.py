@@ -2,6 +2,7 @@
 
 import functools
 import os
+import shutil
 import subprocess
 
 import example_packs
@@ -233,8 +234,10 @@ def axe():
         command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]
         done = subprocess.run([*command, str(folder), f"axe-core@{AXE}"], capture_output=True)
         if done.returncode:
+            shutil.rmtree(folder, ignore_errors=True)
             pytest.skip("npm cannot fetch axe-core")
         os.replace(folder / "node_modules/axe-core/axe.min.js", path)
+        shutil.rmtree(folder, ignore_errors=True)
     return path.read_text()
 
 
