@@ -2,11 +2,14 @@
 
 from typing import Any
 
+import clock_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.answer import attempt
 from ansible.module_utils.hostproof.change import FileChange, Plan
 from ansible.module_utils.hostproof.controls import planner, time_sync
+from ansible.module_utils.hostproof.controls.time_sync import facts
 from ansible.module_utils.hostproof.controls.time_sync.facts import (
     CURRENT,
     NTPQ,
@@ -424,3 +427,34 @@ class TestPlan:
         del machine.evidence["argument:700:1"]
         with pytest.raises(Denied):
             plan_of(machine.deny("argument:700:1"), **RAC)
+
+
+# -- options of a daemon come from its unit --------------------------------------------------------
+
+
+def keepers_of(machine: packs.Machine) -> Any:
+    units = attempt(facts._read_units, machine)
+    return facts._read_keepers(machine, units)["chronyd"]
+
+
+def test_options_are_those_of_the_unit_and_not_of_the_process():
+    machine = clock_packs.daemon(
+        clock_packs.bare(), "/usr/sbin/chronyd -f /root/secret", unit="chrony.service"
+    )
+    shown = clock_packs.shown(chrony="enabled /usr/sbin/chronyd -F 1")
+    machine.command(" ".join(facts.SHOW), shown)
+    assert keepers_of(machine).arguments == ("-F", "1")
+
+
+@pytest.mark.parametrize(
+    ("unit", "argv", "why"),
+    [
+        ("", "/usr/sbin/chronyd", "was started by no unit"),
+        ("other.service", "/usr/sbin/chronyd", "was started by no unit"),
+        ("chrony.service", "/usr/sbin/timemaster -f /x", "is started by /usr/sbin/timemaster"),
+    ],
+)
+def test_options_without_a_unit_are_unknown(unit, argv, why):
+    machine = clock_packs.daemon(clock_packs.bare(), "/usr/sbin/chronyd -f /x", unit=unit)
+    machine.command(" ".join(facts.SHOW), clock_packs.shown(chrony=f"enabled {argv}"))
+    assert why in str(keepers_of(machine).arguments)
