@@ -6,10 +6,30 @@ It may import what travels to hosts (``ansible.module_utils.hostproof``), never 
 checkout nothing but this tells Python where that is.
 """
 
-from pathlib import Path
+from __future__ import annotations
 
-import ansible.module_utils
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 
-_TRAVELS = str(Path(__file__).resolve().parents[2] / "module_utils")
-if _TRAVELS not in ansible.module_utils.__path__:
-    ansible.module_utils.__path__.append(_TRAVELS)
+_TRAVELS = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), "module_utils"
+)
+
+
+class _Travels:
+    """Finds what travels when it is imported: Ansible is not loaded before, which takes 25 ms."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "ansible.module_utils.hostproof":
+            return None
+        return PathFinder.find_spec(name, [_TRAVELS], target)
+
+
+if _Travels not in sys.meta_path:
+    sys.meta_path.append(_Travels)

@@ -182,5 +182,5 @@ def test_every_python_file_says_under_which_licence_it_is(tmp_path):
 
 def test_a_folder_that_is_not_there_is_said(tmp_path, capsys):
     assert command.main(["collection", "--out", str(tmp_path / "no")]) == 1
-    assert "--out: there is no folder" in capsys.readouterr().err
+    assert "invalid value for '--out': Directory " in capsys.readouterr().err
     assert shutil.which("ansible-galaxy", path=str(PROGRAMS))

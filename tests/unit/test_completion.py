@@ -1,118 +1,211 @@
-"""The man page and the completion of three shells: made from the table, taken by each shell."""
+"""What bash, zsh and fish offer after ./hostproof: each real shell asks the command itself."""
 
+import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from hostproof_controller.cli import command, completion, explain, manual, verbs
-
-#: No ansible-core has a part in it.
-pytestmark = pytest.mark.one_core
+import wrapper
+from cli_commands import commands, options_of
+from hostproof_controller.cli import command
 
 ROOT = Path(__file__).resolve().parents[2]
-BASH = ROOT / "docs/completion/hostproof.bash"
+BEFORE = json.loads(Path(__file__).with_name("cli_before.json").read_text())["verbs"]
+
+#: Each prints what the shell offers for a command line, a line each.
+DRIVERS = {
+    "bash": """
+source <("$1" completion bash)
+COMP_WORDS=("${@:2}") COMP_CWORD=$(($# - 2))
+compopt() { echo "($*)"; }
+_hostproof_completion "$2"
+printf '%s\\n' "${COMPREPLY[@]}"
+""",
+    "zsh": """
+compdef() { : }
+compadd() { while [[ $1 == -* ]]; do case $1 in -V) shift 2;; -a) shift;; *) shift;; esac; done
+  print -rl -- ${(P)1} }
+_describe() {
+  local name=${@[(r)completions*]}
+  for one in ${(P)name}; do print -r -- ${one%%:*}; done
+}
+_path_files() { print -r -- "(-o ${1/-\\//dirnames})" }
+source <("$1" completion zsh)
+words=("${@:2}") CURRENT=$(($# - 1))
+_hostproof_completion
+""",
+    "fish": """
+$argv[1] completion fish | source
+complete --do-complete "$argv[2]" | string replace -r '\\t.*' ''
+""",
+}
 
 
-def completed(*words: str, program: str = "./hostproof") -> list[str]:
-    """What bash offers for the last of these words."""
-    script = (
-        f'source {BASH}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hostproof; '
-        'printf "%s\\n" "${COMPREPLY[@]}"'
-    )
+class Shell:
+    def __init__(self, name: str, environment: dict[str, str]) -> None:
+        program = shutil.which(name)
+        if program is None:
+            pytest.skip(f"{name} is not installed")
+        self.name = name
+        self._program = program
+        self._environment = environment
+
+    def offers(self, *words: str, typed: str = "./hostproof", **more: str) -> list[str]:
+        """For the last of the words, which may be half typed."""
+        line = [" ".join([typed, *words])] if self.name == "fish" else [typed, *words]
+        options = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[self.name]
+        script = ["-c", DRIVERS[self.name]] + ([] if self.name == "fish" else [self.name])
+        done = subprocess.run(
+            [self._program, *options, *script, wrapper.HOSTPROOF, *line],
+            env={**self._environment, **more},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert done.stderr == ""
+        return done.stdout.split()
+
+
+@pytest.fixture(scope="module", params=["bash", "zsh", "fish"])
+def shell(request, tmp_path_factory) -> Shell:
+    return Shell(request.param, wrapper.environment(tmp_path_factory.mktemp("completion")))
+
+
+@pytest.fixture(scope="module")
+def bash(tmp_path_factory) -> Shell:
+    return Shell("bash", wrapper.environment(tmp_path_factory.mktemp("completion")))
+
+
+class TestEveryShell:
+    def test_commands(self, shell):
+        assert set(shell.offers("")) >= set(BEFORE) | {"help"}
+        assert shell.offers("ver") == ["verify", "verify-report"]
+        assert set(shell.offers("help", "")) >= set(BEFORE)
+
+    def test_options(self, shell):
+        assert shell.offers("audit", "--lim") == ["--limit"]
+        assert shell.offers("sign", "--w") == ["--who"]
+
+    def test_names_and_choices(self, shell):
+        assert shell.offers("explain", "hugepages.pool_c") == ["hugepages.pool_covers_sga"]
+        assert shell.offers("audit", "--tags", "huge") == ["hugepages"]
+        assert shell.offers("checks", "--format", "m") == ["markdown"]
+        assert sorted(shell.offers("completion", "")) == ["bash", "fish", "zsh"]
+
+    def test_files_and_directories(self, shell):
+        directories, files = (
+            shell.offers("audit", option, value)
+            for option, value in (("--evidence", "docs/ex"), ("--waivers", "README"))
+        )
+        if shell.name == "fish":
+            assert directories == ["docs/examples/"]
+            assert files == ["README.md"]
+        else:
+            assert directories == ["(-o", "dirnames)"]
+            assert files in (["(-o", "default)"], ["(-o", "-f)"])
+
+    def test_nothing_for_what_does_not_exist(self, shell):
+        assert shell.offers("adit", "--l") == []
+        assert shell.offers("audit", "--zz") == []
+
+    def test_of_a_command_below_home(self, shell):
+        assert shell.offers("aud", typed="~/hostproof", HOME=str(ROOT)) == ["audit"]
+
+
+def test_nothing_is_installed_while_somebody_types(tmp_path):
+    """The first TAB would wait a minute for pip."""
+    environment = tmp_path / "none"
+    words = {"COMP_WORDS": "./hostproof\naud", "COMP_CWORD": "1"}
+    asked = {"_HOSTPROOF_COMPLETE": "bash_complete", **words}
     done = subprocess.run(
-        ["bash", "-c", script, "bash", program, *words],
-        cwd=ROOT,
+        [wrapper.HOSTPROOF],
+        env={**os.environ, **asked, "HOSTPROOF_VENV": os.path.relpath(environment, ROOT)},
         capture_output=True,
         text=True,
         timeout=600,
     )
-    assert done.stderr == ""
-    return done.stdout.split()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not environment.exists()
 
 
-class TestBash:
-    def test_verbs(self):
-        names = {verb.name for verb in verbs.VERBS}
-        assert set(completed("")) == names | {"help", "--help", "--version"}
-        assert completed("ver") == ["verify", "verify-report"]
-        assert set(completed("help", "")) == names
-
-    @pytest.mark.parametrize("verb", verbs.VERBS, ids=lambda verb: verb.name)
-    def test_options_of_each_verb_and_no_others(self, verb):
-        offered = set(completed(verb.name, "--"))
-        own = [one for one in verb.options if not one.only or verb.name in one.only]
-        assert offered == {n for one in own for n in one.names if n[:2] == "--"} | {"--help"}
-
-    def test_controls_and_checks(self):
-        from ansible.module_utils.hostproof.controls import NAMES
-
-        assert set(completed("audit", "--tags", "")) == set(NAMES)
-        assert set(completed("explain", "")) == {one.id for one in explain.all_checks()}
-        assert completed("explain", "hugepages.pool_c") == ["hugepages.pool_covers_sga"]
-
-    def test_choices(self):
-        assert completed("checks", "--format", "m") == ["markdown"]
-        assert completed("completion", "") == ["bash", "zsh", "fish"]
-
-    def test_folders_and_files(self):
-        assert "docs/examples" in completed("audit", "--evidence", "docs/ex")
-        assert completed("audit", "--evidence", "README") == []
-        assert completed("audit", "--waivers", "README") == ["README.md"]
-
-    def test_of_a_name_that_is_no_program(self):
-        assert completed("aud", program="/nonexistent/hostproof") == ["audit"]
+@pytest.mark.one_core
+@pytest.mark.parametrize("name", BEFORE)
+def test_every_option_of_before_is_offered(bash, name):
+    offered = set(bash.offers(name, "--"))
+    names = {word for option in BEFORE[name]["options"] for word in option["names"]}
+    assert offered >= {word for word in names if word.startswith("--")}
+    if name != "test":
+        assert offered == {word for word in options_of(name) if word.startswith("--")}
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_shell_takes_it(shell):
-    program = shutil.which(shell)
+def test_there_is_a_command_for_each_name():
+    assert list(commands()) == list(command.COMMANDS)
+    for name, found in commands().items():
+        assert found.name == name
+        assert callable(found.callback)
+
+
+@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+def test_the_script_asks_the_command_as_it_was_typed(capsys, shell_name):
+    """click's own scripts ask one in PATH: a new click may have other words there."""
+    assert command.main(["completion", shell_name]) == 0
+    script = capsys.readouterr().out
+    asked = {
+        "bash": '_HOSTPROOF_COMPLETE=bash_complete "${1/#\\~/$HOME}")',
+        "zsh": "_HOSTPROOF_COMPLETE=zsh_complete ${~words[1]})",
+        "fish": "(string replace -r '^~' $HOME -- (commandline -opc)[1])",
+    }
+    assert asked[shell_name] in script
+    assert "$+commands[hostproof]" not in script
+
+
+@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+def test_the_printed_script_is_one_that_the_shell_takes(capsys, shell_name):
+    program = shutil.which(shell_name)
     if program is None:
-        pytest.skip(f"{shell} is not installed")
-    path, _ = completion.COMPLETION[shell]
-    done = subprocess.run([program, "-n", str(ROOT / path)], capture_output=True, text=True)
+        pytest.skip(f"{shell_name} is not installed")
+    assert command.main(["completion", shell_name]) == 0
+    script = capsys.readouterr().out
+    done = subprocess.run([program, "-n"], input=script, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_has_every_verb_and_option(shell):
-    path, _ = completion.COMPLETION[shell]
-    text = (ROOT / path).read_text()
-    for verb in verbs.VERBS:
-        assert verb.name in text
-        for option in verb.options:
-            for name in option.names:
-                assert (name if shell == "zsh" else name.lstrip("-")) in text
+def test_click_s_own_variable_prints_the_same(capsys, monkeypatch):
+    assert command.main(["completion", "bash"]) == 0
+    script = capsys.readouterr().out
+    monkeypatch.setenv("_HOSTPROOF_COMPLETE", "bash_source")
+    assert command.main([]) == 0
+    assert capsys.readouterr().out == script
+    monkeypatch.setenv("_HOSTPROOF_COMPLETE", "csh_source")
+    assert command.main([]) == 1
+    assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_is_printed(capsys, shell):
-    assert command.main(["completion", shell]) == 0
-    path, make = completion.COMPLETION[shell]
-    assert capsys.readouterr().out == (ROOT / path).read_text() == make()
+class TestManPages:
+    def test_there_is_one_for_each_command(self, tmp_path):
+        man_pages = pytest.importorskip("hostproof_controller.cli.man_pages")
+        assert man_pages.main([str(tmp_path)]) == 0
+        names = {path.name for path in tmp_path.iterdir()}
+        assert names == {"hostproof.1"} | {f"hostproof-{name}.1" for name in command.COMMANDS}
+        group = (tmp_path / "hostproof.1").read_text()
+        for name in command.COMMANDS:
+            assert f"\\fB{name}\\fP" in group
+        for name in command.VARIABLES:
+            assert f"\\fB{name}\\fP" in group
+        audit = (tmp_path / "hostproof-audit.1").read_text().replace("\\-", "-")
+        assert ".TP\n\\fB--evidence\\fP DIR\naudit evidence packs instead of hosts\n" in audit
+        assert ".TP\n\\fB130\\fP\ninterrupted\n" in audit
 
-
-def test_of_another_shell(capsys):
-    assert command.main(["completion", "csh"]) == 1
-    assert "there is no 'csh'; " in capsys.readouterr().err
-
-
-class TestManPage:
-    def test_names_every_verb_option_and_exit_code(self):
-        text = manual.man().replace("\\-", "-").replace("\\&", "")
-        for verb in verbs.VERBS:
-            assert f"\n.SS {verb.name}" in text
-            for option in verb.options:
-                assert f"\\fB{option.names[0]}\\fR" in text or option.hidden
-            for code, meaning in verb.exits:
-                assert f"{code} {meaning}" in text
-
-    def test_is_roff_that_warns_of_nothing(self):
+    def test_they_are_roff_that_warns_of_nothing(self, tmp_path):
+        man_pages = pytest.importorskip("hostproof_controller.cli.man_pages")
         if shutil.which("groff") is None:
             pytest.skip("groff is not installed")
-        done = subprocess.run(
-            ["groff", "-man", "-Tutf8", "-ww", str(ROOT / "docs/hostproof.1")],
-            capture_output=True,
-            text=True,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
+        man_pages.main([str(tmp_path)])
+        for path in sorted(tmp_path.iterdir()):
+            done = subprocess.run(
+                ["groff", "-man", "-Tutf8", "-ww", str(path)], capture_output=True, text=True
+            )
+            assert (done.returncode, done.stderr) == (0, ""), path.name

@@ -224,10 +224,11 @@ class TestForms:
     @pytest.mark.parametrize(
         ("typed", "said"),
         [
-            ([], "diff needs REPORT"),
-            (["/nonexistent"], "diff needs two reports"),
-            (["/nonexistent", "/nonexistent"], "/nonexistent: No such file"),
-            (["/a", "/b", "/c"], "diff does not take '/c'"),
+            ([], "diff needs BEFORE (report directory or findings file, earlier run)"),
+            (["/etc"], "diff needs AFTER (report directory or findings file, later run)"),
+            (["/nonexistent", "/etc"], "'BEFORE': Path '/nonexistent' does not exist"),
+            (["/etc", "/etc"], "/etc/findings.jsonl: No such file"),
+            (["/etc", "/etc", "/c"], "diff: got unexpected extra argument (/c)"),
         ],
     )
     def test_what_cannot_be_compared(self, capsys, typed, said):

@@ -179,7 +179,7 @@ class TestFormats:
     @pytest.mark.parametrize(
         ("typed", "said"),
         [
-            (["--format", "xls"], "--format: there is no 'xls'; there are csv, "),
+            (["--format", "xls"], "'--format': 'xls' is not one of 'csv', 'markdown', "),
             (["--format", "csv", "--query", "[]"], "--query does not go with --format"),
             (["--format", "csv", "--fixes", "x"], "--format does not go with --fixes"),
             (["--fixes", "x", "--out", "y"], "--out does not go with --fixes"),

@@ -263,8 +263,8 @@ class TestCommand:
         ("typed", "said"),
         [
             (["/nonexistent"], "there is no folder /nonexistent"),
-            (["--last", "0"], "0 is no number of runs"),
-            (["--last", "²"], "is no number of runs"),
+            (["--last", "0"], "invalid value for '--last': 0 is not in the range 1<=x<=99999"),
+            (["--last", "²"], "invalid value for '--last': '²' is not a valid integer"),
         ],
     )
     def test_wrong_use(self, capsys, typed, said, reports, monkeypatch):

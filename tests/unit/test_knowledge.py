@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.controls import CONTROLS, check_ids
-from hostproof_controller.cli import command, explain, releases, terminal
+from hostproof_controller.cli import checks, command, explain, releases, terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = [check for control in CONTROLS.values() for check in control.CHECKS]
@@ -33,7 +33,7 @@ class TestChecks:
                 io.StringIO(printed(capsys, "checks", "--control", "io_pacing", "--format=csv"))
             )
         )
-        assert rows[0] == list(explain.HEADS)
+        assert rows[0] == list(checks.HEADS)
         assert [row[0] for row in rows[1:]] == [one.id for one in CONTROLS["io_pacing"].CHECKS]
 
     def test_where_no_terminal_is_a_check_is_a_line(self, capsys, monkeypatch):

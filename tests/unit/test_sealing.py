@@ -229,10 +229,17 @@ class TestWhatIsRefused:
         ("typed", "said"),
         [
             (["sign", "DIR"], "sign needs --key FILE"),
-            (["sign", "DIR", "--key", "/nonexistent"], "there is no /nonexistent"),
-            (["sign", "DIR", "--key", "/", "--who", "a b"], "is no name"),
+            (
+                ["sign", "DIR", "--key", "/nonexistent"],
+                "'--key': File '/nonexistent' does not exist",
+            ),
+            (["sign", "DIR", "--key", "/"], "'--key': File '/' is a directory"),
+            (["sign", "DIR", "--key", __file__, "--who", "a b"], "is no name"),
             (["verify-report", "DIR"], "verify-report needs --signers FILE"),
-            (["verify-report", "DIR", "--signers", "/nonexistent"], "there is no file"),
+            (
+                ["verify-report", "DIR", "--signers", "/nonexistent"],
+                "'/nonexistent' does not exist",
+            ),
             (["verify-report", "/nonexistent", "--signers", __file__], "there is no folder"),
         ],
     )

@@ -411,15 +411,15 @@ class TestRefusals:
         [
             (["--slices", "many"], "--slices: many is no number of slices, and not auto"),
             (["--slices", "0"], "1 to 1000 slices can be made, not 0"),
-            (["--slices", "2", "--forks", "0"], "--forks: 0 is no number of hosts at once"),
-            (["--slices", "2", "-f", "x"], "--forks: x is no number of hosts at once"),
-            (["--slices", "2", "--forks="], "--forks: nothing is no number of hosts at once"),
+            (["--slices", "2", "--forks", "0"], "'--forks': 0 is not in the range x>=1"),
+            (["--slices", "2", "-f", "x"], "'--forks': 'x' is not a valid integer"),
+            (["--slices", "2", "--forks="], "'--forks': '' is not a valid integer"),
             (["--slices", "2", "-K"], "give --become-password-file with --slices"),
             (["--slices", "2", "--evidence", "."], "--evidence asks no host"),
             (["--slices", "2", "-e", "@none.yml"], "there is no file none.yml"),
             (["--slices", "2", "--limit", "bd1"], "no host or group of the inventory is 'bd1'"),
             (["--slices", "2", "--limit", "all,!db*"], "there is nothing to be cut in slices"),
-            (["--slice-nodes", "none"], "none: No such file or directory"),
+            (["--slice-nodes", "none"], "'--slice-nodes': File 'none' does not exist"),
         ],
     )
     def test_what_cannot_be_done(self, place, audit, options, sentence):
@@ -431,8 +431,13 @@ class TestRefusals:
         assert found.report == place
 
     def test_forks_of_the_environment_are_read_as_typed_ones(self, place, audit):
+        found = audit("refused", "--slices", "2", ANSIBLE_FORKS="0")
+        assert "ANSIBLE_FORKS: 0 is no number of hosts at once: 1 to 9999" in found.output
+        assert (found.code, found.report) == (1, place)
         found = audit("refused", "--slices", "2", ANSIBLE_FORKS="many")
-        assert "ANSIBLE_FORKS: many is no number of hosts at once: 1 to 9999" in found.output
+        (sentence,) = found.output.splitlines()
+        assert "Ansible cannot start: " in sentence
+        assert "ANSIBLE_FORKS" in sentence
         assert (found.code, found.report) == (1, place)
 
     def test_ansible_runner_is_asked_for(self, monkeypatch, tmp_path, audit, place):

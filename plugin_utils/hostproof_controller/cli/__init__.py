@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command: one table of verbs (verbs.py), and a module for each thing that they do."""
+"""The command line: a click group (command.py), a module for each command, and what they share."""

@@ -16,11 +16,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import yaml
 from ansible.module_utils.hostproof import VERSION
 
 from ..sources import OF_COLLECTION
-from .command import Given
+from . import options
 from .environment import ROOT, child_environment, environment_folder
 from .errors import Refused
 from .terminal import say
@@ -43,7 +44,7 @@ FOLDERS = {
 FILES = ("LICENSE", "README.md", "CHANGELOG.md", "tests/config.yml")
 
 #: Of another installation: links to folders of the checkout, what Python and we keep.
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".cache", "images", "completion")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", ".cache", "images")
 
 #: A module of ours in the documentation of another.
 _MENTIONED = re.compile(r"\bM\((\w+)\)")
@@ -62,20 +63,30 @@ GALAXY = {
 }
 
 
-def run(given: Given) -> int:
-    out = Path(given.last("out") or ".")
-    if not out.is_dir():
-        raise Refused(f"--out: there is no folder {out}")
+@options.command("collection")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=options.DIRECTORY,
+    default=".",
+    help="output directory (default: the current one)",
+)
+def command(out: str) -> int:
+    """Writes hostproof-hostproof-VERSION.tar.gz.
+
+    In another project: ansible-galaxy collection install FILE, then use
+    hostproof.hostproof.hugepages and the other roles, modules and playbooks.
+    """
     with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
         lay_out(Path(folder))
         program = environment_folder() / "bin/ansible-galaxy"
-        command = [str(program), "collection", "build", folder, "--output-path", str(out)]
+        words = [str(program), "collection", "build", folder, "--output-path", out]
         done = subprocess.run(
-            [*command, "--force"], env=child_environment(), capture_output=True, text=True
+            [*words, "--force"], env=child_environment(), capture_output=True, text=True
         )
     if done.returncode:
         raise Refused(f"ansible-galaxy cannot build it: {done.stderr.strip()}")
-    say(os.fspath(out / f"hostproof-hostproof-{VERSION}.tar.gz"))
+    say(os.path.join(out, f"hostproof-hostproof-{VERSION}.tar.gz"))
     return 0
 
 

@@ -1,204 +1,230 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the command line to a verb's function, by the table of verbs."""
+"""``./hostproof``: the group of commands. A command's module is imported when it is used.
+
+Only click and the standard library are imported here, so that help starts quickly.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
-import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from ansible.module_utils.hostproof import VERSION
-from ansible.module_utils.hostproof.errors import HostproofError
+import click
+from click.shell_completion import CompletionItem
 
-from .errors import EXIT_INTERRUPTED, EXIT_USAGE, Refused, complain
-from .suggestions import did_you_mean, quoted
-from .verbs import VERBS, Argument, Option, Verb, by_name
+#: Every command with the line that help shows of it; ``a-b`` is in the module a_b.
+COMMANDS = {
+    "audit": "run all checks, read-only (default: this machine)",
+    "verify": "check hosts again, for example after apply",
+    "apply": "configure hosts as the policy requests (--check --diff: plan only)",
+    "revert": "restore what apply changed, from the change journal",
+    "baseline": "measure latency as a baseline for compare",
+    "compare": "measure latency again and compare it with a baseline",
+    "record": "write an evidence pack for each host to evidence/",
+    "detect_storage": "identify storage systems over SNMP",
+    "init": "create a policy from a running host",
+    "report": "render, merge, query and export reports",
+    "diff": "compare two reports: new, fixed, changed, gone",
+    "history": "show trends: ready hosts, open failures, expiring waivers",
+    "sign": "sign a report with an SSH key",
+    "verify-report": "verify the signature of a report",
+    "checks": "list all checks",
+    "explain": "show rule, reason, fix, sources and variables of a check",
+    "completion": "print shell completion for bash, zsh or fish",
+    "collection": "build the Ansible collection hostproof.hostproof",
+    "test": "run the tests of Hostproof (--quick: without virtual machines)",
+    "help": "show the help of a command",
+}
 
-HELP = Path(__file__).with_name("help.txt")
+#: Environment variables that the commands read.
+VARIABLES = {
+    "HOSTPROOF_REPORTS": "directory of the reports (reports/)",
+    "HOSTPROOF_RECORDS": "directory of the evidence packs of record (evidence/)",
+    "HOSTPROOF_BASELINES": "directory of the latency baselines (baselines/)",
+    "HOSTPROOF_PYTHON": "Python 3.11 or newer that creates the virtualenv",
+    "HOSTPROOF_VENV": "another virtualenv, relative to the checkout",
+    "HOSTPROOF_REQUIREMENTS": "requirements file of that virtualenv",
+    "ANSIBLE_INVENTORY": "your hosts, if -i is not given",
+    "NO_COLOR": "no colours on a terminal",
+    "COLUMNS": "width of tables",
+}
+
+#: The shell asks for completions in this variable.
+COMPLETE_VARIABLE = "_HOSTPROOF_COMPLETE"
+
+_PROGRAM = "hostproof"
 
 
-class Given:
-    """What was typed after a verb: ``given["out"]`` is None or what is wrong to leave out.
+class _Group(click.Group):
+    """The commands of COMMANDS, each imported on first use."""
 
-    ``typed`` are the words as they were.
-    """
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
 
-    def __init__(
-        self,
-        verb: Verb,
-        values: dict[str, Any],
-        typed: Sequence[str],
-        extra: Sequence[str] = (),
-    ) -> None:
-        self.verb = verb
-        self.typed = list(typed)
-        self.extra = list(extra)
-        self._values = values
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
+        command: click.Command = module.command
+        summary = COMMANDS[cmd_name]
+        command.short_help = summary
+        command.help = command.help or f"{summary[0].upper()}{summary[1:]}."
+        return command
 
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
-    def refuse_extra(self) -> None:
-        """Refused where there are words that the verb does not take."""
-        if self.extra:
-            raise Refused(
-                f"{self.verb.name} does not take {quoted(self.extra[0])}; ./hostproof "
-                f"{self.verb.name} --help says what it takes"
-            )
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from .options import JUDGED
 
-    def last(self, key: str) -> str | None:
-        """The value of an option that counts once: the last one typed."""
-        values = self._values[key]
-        return str(values[-1]) if values else None
+        formatter.write_paragraph()
+        formatter.write_text(
+            "./hostproof COMMAND --help lists the options of a command. Commands that contact "
+            "hosts accept every option of ansible-playbook (-i, --limit, --tags CONTROL, -e, "
+            "--check, --diff, --become, ...)."
+        )
+        with formatter.section("Exit codes of audit, verify, apply and compare"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in JUDGED.items()])
+        with formatter.section("Environment variables"):
+            formatter.write_dl(list(VARIABLES.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """As click does it, without an import of every command."""
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=COMMANDS[name]) for name in names), *options]
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    from ansible.module_utils.hostproof import VERSION
+
+    python = ".".join(str(number) for number in sys.version_info[:3])
+    click.echo(f"hostproof {VERSION} (ansible-core {version('ansible-core')}, Python {python})")
+    ctx.exit()
+
+
+@click.group(
+    _PROGRAM,
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the versions and exit.",
+)
+def hostproof() -> None:
+    """Configure hosts for Oracle databases and audit them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what was typed; returns the exit code."""
+    """Run the command line; returns the exit code."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character must not end a run.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    typed = list(sys.argv[1:] if arguments is None else arguments)
+    instruction = os.environ.get(COMPLETE_VARIABLE)
+    if instruction:
+        return _complete(instruction)
+    argv = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if argv[0] in ("-h", "--help") and len(argv) > 1:
+        argv[0] = "help"
     try:
-        return _main(typed)
-    except HostproofError as problem:
-        complain(problem)
-        return EXIT_USAGE
+        with hostproof.make_context(_PROGRAM, list(argv)) as context:
+            return int(hostproof.invoke(context) or 0)
+    except click.exceptions.Exit as end:
+        return int(end.exit_code)
     except KeyboardInterrupt:
+        from .errors import EXIT_INTERRUPTED
+
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) has seen enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as problem:
+        return _failed(problem, argv[0])
 
 
-def _main(typed: list[str]) -> int:
-    name, *rest = typed or ["help"]
-    if name in ("help", "-h", "--help"):
-        if rest and rest[0] != name:
-            return _main([rest[0], "--help"])
-        print(HELP.read_text(encoding="utf-8"), end="", flush=True)
-        return 0
-    if name in ("--version", "-V"):
-        return _version()
-    verb = by_name(name)
-    if verb is None:
-        hint = did_you_mean(name, [one.name for one in VERBS])
-        raise Refused(
-            f"there is no {quoted(name)}{hint or '; ./hostproof --help lists what there is'}"
-        )
-    given = Given(verb, {}, rest) if verb.raw else parse(verb, rest)
-    if given is None:
-        return 0
-    module, _, function = verb.run.partition(":")
-    run = getattr(importlib.import_module(f"{__package__}.{module}"), function)
-    return int(run(given))
+def _failed(problem: Exception, first: str) -> int:
+    """Print one sentence about what the user can correct; everything else is raised."""
+    from .errors import EXIT_USAGE, HostproofError, complain
 
-
-def _version() -> int:
-    from importlib.metadata import version
-
-    python = ".".join(str(number) for number in sys.version_info[:3])
-    print(f"hostproof {VERSION} (ansible-core {version('ansible-core')}, Python {python})")
-    return 0
-
-
-def parse(verb: Verb, typed: Sequence[str]) -> Given | None:
-    """What was typed, by the table; None where help was all that was wanted."""
-    # Read by nobody who only wants the table.
-    import click
-
-    command = click.Command(
-        verb.name,
-        params=[*map(_click_option, verb.options), *map(_click_argument, verb.arguments)],
-        help=(verb.about or f"{verb.summary[0].upper()}{verb.summary[1:]}."),
-        # Its mark for lines that stay as they are goes before each paragraph.
-        epilog="\n\n".join("\b\n" + "\n".join(lines) for lines in _epilog(verb)),
-        # Refused here, by name, and where a verb has something better to say after that.
-        context_settings={"help_option_names": ["-h", "--help"], "allow_extra_args": True},
-    )
-    width = shutil.get_terminal_size((100, 24)).columns
-    try:
-        with command.make_context(
-            f"hostproof {verb.name}", list(typed), max_content_width=max(40, min(width, 100))
-        ) as context:
-            given = Given(verb, dict(context.params), typed, context.args)
-    except click.exceptions.Exit:
-        return None
-    except click.BadOptionUsage as problem:
-        if "requires" in problem.message:
-            raise Refused(f"{problem.option_name} needs a value") from None
-        raise Refused(f"{verb.name}: {problem.format_message()}") from None
-    except click.NoSuchOption as problem:
-        known = [name for one in verb.options for name in one.names if name.startswith("--")]
-        hint = did_you_mean(problem.option_name, known)
-        raise Refused(
-            f"{verb.name} has no option {quoted(problem.option_name)}"
-            f"{hint or f'; ./hostproof {verb.name} --help lists them'}"
-        ) from None
-    except click.MissingParameter as problem:
-        name = problem.param.human_readable_name if problem.param else "a word"
-        raise Refused(
-            f"{verb.name} needs {name}; ./hostproof {verb.name} --help says what that is"
-        ) from None
-    except click.UsageError as problem:
-        raise Refused(f"{verb.name}: {problem.format_message()}") from None
-    for option in verb.options:
-        if option.only and verb.name not in option.only and given[option.key]:
-            raise Refused(f"{option.names[-1]} goes with {' and '.join(option.only)}")
-    for argument in verb.arguments:
-        words = given[argument.name.lower()]
-        if argument.most is not None and len(words) > argument.most:
-            given.extra = list(words[argument.most :])
-    _refuse_other_choices(given)
-    if not any(option.passed for option in verb.options):
-        given.refuse_extra()
-    return given
-
-
-def _refuse_other_choices(given: Given) -> None:
-    """Refused where a value is none of those that its option or argument has."""
-    verb = given.verb
-    places = [(one.names[-1], one.key, one.choices) for one in verb.options]
-    places += [(verb.name, one.name.lower(), one.choices) for one in verb.arguments]
-    for where, key, choices in places:
-        for word in given[key] if choices else ():
-            if word not in choices:
-                hint = did_you_mean(word, choices) or f"; there are {', '.join(choices)}"
-                raise Refused(f"{where}: there is no {quoted(word)}{hint}")
-
-
-def _click_option(option: Option) -> Any:
-    import click
-
-    more: dict[str, Any] = {"help": option.help, "hidden": option.hidden}
-    if option.value is None:
-        more["count"] = True
+    if isinstance(problem, click.ClickException):
+        complain(_sentence(problem, first))
+    elif isinstance(problem, HostproofError):
+        complain(problem)
     else:
-        shown = "|".join(option.choices) or option.value
-        more.update(multiple=True, metavar=shown)
-    return click.Option([*option.names, option.key], **more)
+        raise problem
+    return EXIT_USAGE
 
 
-def _click_argument(argument: Argument) -> Any:
-    import click
+def _complete(instruction: str) -> int:
+    """Answer the shell. Its user is typing, so a failure offers nothing and prints nothing."""
+    from .completion import complete
 
-    return click.Argument(
-        [argument.name.lower()],
-        nargs=-1,
-        required=bool(argument.least),
-        metavar=argument.name,
-    )
+    try:
+        return complete(hostproof, COMPLETE_VARIABLE, instruction)
+    except Exception:
+        return 1
 
 
-def _epilog(verb: Verb) -> Iterator[list[str]]:
-    """Paragraphs below the options."""
-    if verb.arguments:
-        yield ["Arguments:", *(f"  {one.name}  {one.help}" for one in verb.arguments)]
-    if any(option.passed for option in verb.options):
-        yield ["Every other option of ansible-playbook is passed on to it."]
-    yield ["Exit codes:", *(f"  {code:<4} {meaning}" for code, meaning in verb.exits)]
+def _sentence(problem: click.ClickException, first: str) -> str:
+    """What is wrong with the command line, in one sentence that names the command.
+
+    ``first`` is the first word of it: click does not always say which command it was.
+    """
+    from .suggestions import did_you_mean, quoted
+
+    context = getattr(problem, "ctx", None)
+    name = context.info_name if context else first if first in COMMANDS else _PROGRAM
+    path = _PROGRAM if name == _PROGRAM else f"{_PROGRAM} {name}"
+    help_command = f"./{path} --help"
+    if isinstance(problem, click.NoSuchCommand):
+        hint = did_you_mean(problem.command_name, COMMANDS)
+        return (
+            f"there is no command {quoted(problem.command_name)}"
+            f"{hint or f'; {help_command} lists the commands'}"
+        )
+    if isinstance(problem, click.NoSuchOption):
+        said = f"{name} has no option {quoted(problem.option_name)}"
+        others = _commands_with(problem.option_name)
+        if others:
+            return f"{said}; it is an option of {' and '.join(others)}"
+        known = _option_names(context.command.get_params(context)) if context else []
+        return said + (did_you_mean(problem.option_name, known) or f"; {help_command} lists them")
+    if isinstance(problem, click.MissingParameter) and problem.param and context:
+        return f"{name} needs {_described(problem.param, context)}"
+    message = problem.format_message().rstrip(".")
+    return f"{name}: {message[:1].lower()}{message[1:]}"
+
+
+def _described(param: click.Parameter, context: click.Context) -> str:
+    """``--key FILE (SSH private key)``."""
+    value = param.make_metavar(context)
+    name = f"{param.opts[-1]} {value}" if isinstance(param, click.Option) else value
+    text = getattr(param, "help", None)
+    return f"{name} ({text})" if text else name
+
+
+def _option_names(params: Sequence[click.Parameter]) -> list[str]:
+    return [name for param in params for name in param.opts if name.startswith("--")]
+
+
+def _commands_with(option: str) -> list[str]:
+    """The commands that have an option of their own with this name."""
+    context = click.Context(hostproof)
+    commands: dict[str, Any] = {name: hostproof.get_command(context, name) for name in COMMANDS}
+    return [name for name, command in commands.items() if option in _option_names(command.params)]

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+import click
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, STATUSES, WARN
 
 from ..report.host_state import HostState
 from ..report.store import Results, merge, natural, read_entries
 from ..report.verdict import actual_layer, host_verdict
-from . import terminal
-from .command import Given
-from .errors import Refused, complain
+from . import options, terminal
+from .errors import complain
 
 NEW, CHANGED, GONE, FIXED = "new", "changed", "gone", "fixed"
 #: In this order they are shown.
@@ -51,22 +51,31 @@ class Difference(NamedTuple):
         return self.kind in (NEW, GONE) and not (self.check == ALL and self.now == "ready")
 
 
-def run(given: Given) -> int:
-    """Compare; the exit code says whether anything got worse."""
-    if len(given["report"]) != 2:
-        raise Refused("diff needs two reports: the one before and the one after")
-    before, now = (_read(path) for path in given["report"])
-    found = list(differences(before, now, values=bool(given["values"])))
-    form = given.last("format") or "text"
+@options.command(
+    "diff",
+    exits={
+        EXIT_SAME: "no difference",
+        1: "usage or setup error",
+        EXIT_WORSE: "new, worse or missing findings",
+        EXIT_OTHER: "other differences",
+    },
+)
+@click.option("--values", is_flag=True, help="also show changed values with unchanged status")
+@options.format_option("text", "json", "csv", "markdown")
+@click.argument("before", type=options.PATH, help="report directory or findings file, earlier run")
+@click.argument("after", type=options.PATH, help="report directory or findings file, later run")
+def command(before: str, after: str, values: bool, output_format: str) -> int:
+    """Lists findings that are new, fixed, changed (another status) or gone (no longer checked)."""
+    found = list(differences(_read(before), _read(after), values=values))
     rows = [
         (one.kind, one.host, one.check, one.before or "-", one.now or "-", one.text)
         for one in found
     ]
-    if form == "json":
+    if output_format == "json":
         print(json.dumps([one._asdict() for one in found], indent=1))
-    elif form == "csv":
+    elif output_format == "csv":
         print(terminal.as_csv(("kind", *HEADS[1:]), rows), end="")
-    elif form == "markdown":
+    elif output_format == "markdown":
         print(terminal.as_markdown(("kind", *HEADS[1:]), rows), end="")
     else:
         if rows:

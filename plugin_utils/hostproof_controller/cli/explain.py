@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``checks`` and ``explain``: what is judged, and what the documents say of it.
+"""``./hostproof explain``: what the documents say of a check.
 
 The rule of a check stands in one place, docs/controls/CONTROL.md; its title, severity and when it
 takes effect in the control itself, and tests hold the two together.
@@ -16,19 +16,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 from ansible.module_utils.hostproof.controls import CONTROLS, NAMES
 from ansible.module_utils.hostproof.finding import Check
 
 from ..answers import not_applied, with_all_controls
 from ..report import store, waivers
-from . import terminal
-from .command import Given
+from . import options, terminal
 from .errors import Refused
+from .names import CheckId
 from .releases import since
 from .suggestions import did_you_mean, quoted
 
 ROOT = Path(__file__).resolve().parents[3]
-HEADS = ("check", "title", "severity", "takes effect", "control")
 _VARIABLE = re.compile(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b")
 _RELATIVE = re.compile(r"\]\((?!#|[a-z]+:)([^()\s]+)\)")
 
@@ -51,39 +51,16 @@ def all_checks() -> Iterator[Check]:
         yield from CONTROLS[name].CHECKS
 
 
-def checks(given: Given) -> int:
-    """``./hostproof checks``."""
-    wanted = given.last("control")
-    if wanted is not None and wanted not in NAMES:
-        hint = did_you_mean(wanted, NAMES)
-        raise Refused(
-            f"there is no control {quoted(wanted)}{hint or '; there are ' + ', '.join(NAMES)}"
-        )
-    found = [one for one in all_checks() if wanted in (None, one.control)]
-    rows = [
-        (one.id, one.title, one.severity, one.takes_effect.replace("_", " "), one.control)
-        for one in found
-    ]
-    form = given.last("format") or "text"
-    if form == "json":
-        records = [
-            {**one._asdict(), "control": one.control, "since": since(one.id)} for one in found
-        ]
-        print(json.dumps(records, indent=1))
-    elif form == "csv":
-        print(terminal.as_csv(HEADS, rows), end="")
-    elif form == "markdown":
-        print(terminal.as_markdown(HEADS, rows), end="")
-    else:
-        terminal.table(HEADS, rows, wraps=1)
-    return 0
+@options.command("explain")
+@options.format_option("text", "json")
+@click.argument("check", metavar="CHECK", type=CheckId(), help="check id")
+def command(check: str, output_format: str) -> int:
+    """Shows the documentation of a check and its variables with defaults.
 
-
-def explain(given: Given) -> int:
-    """``./hostproof explain CHECK``."""
-    (name,) = given["check"]
-    told = explained(name)
-    if (given.last("format") or "text") == "json":
+    The second part of the id is sufficient if it is unique.
+    """
+    told = explained(check)
+    if output_format == "json":
         record = {
             **told.check._asdict(),
             "control": told.check.control,

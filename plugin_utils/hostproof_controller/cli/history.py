@@ -10,10 +10,11 @@ import os
 import time
 from pathlib import Path
 
+import click
+
 from ..history.trend import SOON_DAYS, Trend, folders, lasted, seconds, trend
 from ..report.verdict import VERDICTS
-from . import terminal
-from .command import Given
+from . import options, terminal
 from .environment import ROOT
 from .errors import Refused, complain
 
@@ -26,31 +27,46 @@ _HEADS = ("began", "judged", *reversed(VERDICTS), "failures", "run")
 _BROKEN = ("since", "for", "runs", "severity", "host", "check", "title")
 
 
-def run(given: Given) -> int:
-    named = given["reports"][0] if given["reports"] else os.environ.get("HOSTPROOF_REPORTS")
-    parent = Path(named or ROOT / "reports")
+@options.command("history")
+@click.option("--html", metavar="FILE", type=options.NEW_FILE, help="write the trend to this file")
+@click.option(
+    "--last",
+    metavar="N",
+    type=click.IntRange(1, 99_999),
+    default=MOST_RUNS,
+    help=f"number of latest runs to read (default: {MOST_RUNS})",
+)
+@options.format_option("text", "json", "csv")
+@click.argument(
+    "reports",
+    metavar="[REPORTS]",
+    type=click.Path(file_okay=False),
+    required=False,
+    help="directory that contains the runs (default: HOSTPROOF_REPORTS, or reports/)",
+)
+def command(reports: str | None, html: str | None, last: int, output_format: str) -> int:
+    """Shows the trend of all runs in a directory.
+
+    It has ready hosts by run, open failures, the mean time to fix, and waivers that expire soon.
+    """
+    parent = Path(reports or os.environ.get("HOSTPROOF_REPORTS") or ROOT / "reports")
     if not parent.is_dir():
         raise Refused(f"there is no folder {parent}")
-    most = given.last("last") or str(MOST_RUNS)
-    if not most.isascii() or not most.isdigit() or not 0 < int(most) < 100_000:
-        raise Refused(f"--last: {most} is no number of runs")
-    found = trend(folders(parent, int(most)), datetime.date.today())
+    found = trend(folders(parent, last), datetime.date.today())
     for note in found.notes:
         complain(note)
     if not found.points:
         raise Refused(f"{parent} holds no run that judged a host")
-    page = given.last("html")
-    if page is not None:
-        _write(page, found)
-    form = given.last("format") or "text"
-    if form == "json":
+    if html is not None:
+        _write(html, found)
+    if output_format == "json":
         print(json.dumps(_document(found), indent=1))
-    elif form == "csv":
+    elif output_format == "csv":
         print(terminal.as_csv(_BROKEN, _broken(found)), end="")
     else:
         _show(found)
-    if page is not None and form == "text":
-        terminal.say(f"\nPage: {page}")
+    if html is not None and output_format == "text":
+        terminal.say(f"\nPage: {html}")
     return 0
 
 

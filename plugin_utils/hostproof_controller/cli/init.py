@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import yaml
 from ansible.module_utils.hostproof import evidence
 from ansible.module_utils.hostproof.answer import attempt, if_known
@@ -30,10 +31,10 @@ from ..host_names import RULE, is_host_name
 from ..policies import controls
 from ..report.render import write_private
 from ..report.text import one_line
-from . import play, terminal
-from .command import Given
+from . import options, terminal
+from .ansible_options import AnsibleOptions
 from .errors import Refused
-from .verbs import by_name
+from .play import Play
 
 GROUP = "databases"
 #: What is recorded where nobody chose: the controls that a policy is written for.
@@ -62,22 +63,36 @@ class Part(NamedTuple):
     examples: list[str]
 
 
-def run(given: Given) -> int:
-    out = given.last("out")
-    if out is None:
-        raise Refused("init needs --out DIR, a new folder for the inventory (inventories/mine)")
+@options.command("init", hosts=True)
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=options.NEW_DIRECTORY,
+    required=True,
+    help="new directory for the inventory, for example inventories/mine",
+)
+@click.option(
+    "--evidence",
+    metavar="FILE",
+    type=click.Path(),
+    help="read this evidence pack instead of a host",
+)
+def command(ansible: AnsibleOptions, out: str, evidence: str | None) -> int:
+    """Reads one host and writes an inventory with its instances and mounts.
+
+    The host is this machine, unless -i and --limit select another. Comments describe its listeners
+    and links. It never overwrites files.
+    """
     if os.path.lexists(out):
         raise Refused(f"{out} exists already; init overwrites nothing")
     with tempfile.TemporaryDirectory(prefix="hostproof-") as folder:
-        source = given.last("evidence")
-        if source is None:
-            code = _record(given, folder)
+        if evidence is None:
+            code = _record(ansible, folder)
             if code:
                 return code
-            source = folder
-        name, host = _the_host(source)
+        name, host = _the_host(evidence or folder)
         parts = list(parts_of(host))
-    is_here = given.last("evidence") is None and not given["inventory"]
+    is_here = evidence is None and not ansible.has("inventory")
     _write(out, name, parts, is_here)
     for part in parts:
         told = ", ".join(part.variables) or "nothing but comments"
@@ -86,19 +101,15 @@ def run(given: Given) -> int:
     return 0
 
 
-def _record(given: Given, folder: str) -> int:
-    """Record the host as ``record`` does, quickly: no window is watched, nobody logs in."""
-    verb = by_name("record")
-    assert verb is not None
-    values: dict[str, Any] = {
-        one.key: given[one.key] if one.passed else (0 if one.value is None else ())
-        for one in verb.options
-    }
-    quiet = {"hostproof_window_seconds": 0, "hugepages_ask_instances": False}
-    values["extra_vars"] = (*given["extra_vars"], json.dumps(quiet))
-    values["tags"] = given["tags"] or READ
+def _record(ansible: AnsibleOptions, folder: str) -> int:
+    """Record the host as ``record`` does, quickly: without sampling windows and logins."""
+    variables = {"hostproof_window_seconds": 0, "hugepages_ask_instances": False}
+    ansible = ansible.replaced(
+        extra_vars=(*ansible.all("extra_vars"), json.dumps(variables)),
+        tags=ansible.all("tags") or READ,
+    )
     os.environ["HOSTPROOF_RECORDS"] = folder
-    return play.run(Given(verb, values, [], given.extra), quiet=True)
+    return Play("record", ansible, quiet=True).run()
 
 
 def _the_host(source: str) -> tuple[str, Host]:

@@ -13,17 +13,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ansible.module_utils.hostproof.bounded import open_regular
 
 from ..runs import now
 from . import forks
-from .command import Given
+from .ansible_options import LIST_ONLY, AnsibleOptions
 from .environment import ROOT, child_environment, environment_folder
 from .errors import EXIT_INTERRUPTED, EXIT_USAGE, Refused, complain
 from .suggestions import did_you_mean, quoted
-from .verbs import LOOKS
 
 #: What judges: its report decides the exit code.
 WITH_REPORT = ("audit", "verify", "apply", "compare")
@@ -36,55 +37,79 @@ _EXIT_CODE = re.compile(rb'^ *"exit_code": ([0-9]+),?$', re.MULTILINE)
 _HEAD = 65536
 
 
-def run(given: Given, *, quiet: bool = False) -> int:
-    """Run the verb's playbook; returns our exit code. ``quiet``: do not name its folder."""
-    return _Play(given, quiet).run()
+@dataclass(kw_only=True)
+class _Options:
+    """Hostproof's own options of a run; what a command does not have keeps its default.
+
+    ``gate`` is True for apply, and the directory of a gate for revert.
+    """
+
+    waivers: str | None = None
+    strict: bool = False
+    evidence: str | None = None
+    baseline: str | None = None
+    gate: bool | str | None = None
+    slices: str | None = None
+    slice_nodes: str | None = None
 
 
-class _Play:
-    def __init__(self, given: Given, quiet: bool) -> None:
-        self.given = given
+class Play:
+    """A run of the playbook of a command. Everything is checked before anything runs.
+
+    ``quiet``: do not print the directory of the results.
+    """
+
+    def __init__(
+        self, command: str, ansible: AnsibleOptions, *, quiet: bool = False, **values: Any
+    ) -> None:
+        self.command = command
+        self.ansible = ansible
         self.quiet = quiet
-        self.verb = given.verb.name
-        self.gate = bool(given["gate"])
-        self.evidence = self._existing("evidence", folder=True)
-        self.waivers = self._existing("waivers")
-        self.baseline = self._existing("baseline", folder=True)
-        self.looks = any(given[name] for name in LOOKS)
+        self.options = options = _Options(**values)
+        self.gate = options.gate not in (None, False)
+        self.evidence = _passed_on("--evidence", options.evidence)
+        self.waivers = _passed_on("--waivers", options.waivers)
+        self.baseline = _passed_on("--baseline", options.baseline)
+        self.lists_only = ansible.has(*LIST_ONLY)
         self.environment = child_environment()
         self.variables = self._variables()
-        given.refuse_extra()
         self._refuse_unknown_tags()
-        self._look_at_inventories()
+        self._validate_inventories()
+        ansible.refuse_errors()
         self.slicing = None
-        if given["slices"] or given["slice_nodes"]:
-            # Nobody else waits for what it imports.
+        if options.slices is not None or options.slice_nodes is not None:
+            # Only slices need what it imports.
             from .slicing import slicing_of
 
-            self.slicing = slicing_of(given, self.environment)
+            self.slicing = slicing_of(
+                options.slices,
+                options.slice_nodes,
+                ansible,
+                self.environment,
+                has_evidence=self.evidence is not None,
+            )
 
     def run(self) -> int:
-        given = self.given
-        named = given["inventory"] or self.environment.get("ANSIBLE_INVENTORY")
-        if self.verb == "apply" and not (named or given["check"] or self.looks):
+        """Run it; returns the exit code of the command."""
+        named = self.ansible.has("inventory") or self.environment.get("ANSIBLE_INVENTORY")
+        if self.command == "apply" and not (named or self.ansible.has("check") or self.lists_only):
             ask_for_this_machine()
         self.environment["ANSIBLE_CONFIG"] = str(ROOT / "ansible.cfg")
-        command = [str(self._program), str(ROOT / f"playbooks/{self._playbook}.yml")]
-        command += [*self._of_evidence(), *self._options()]
-        if self.looks:
-            # This only tells what a run would do.
-            os.execve(command[0], command, self.environment)
+        words = [str(self._program), str(ROOT / f"playbooks/{self._playbook}.yml")]
+        words += [*self._of_evidence(), *self._words()]
+        if self.lists_only:
+            os.execve(words[0], words, self.environment)
         self._ask_many_at_once()
         self._name_folders()
-        code, interrupted = self._sliced() or _wait_for(command, self.environment)
+        code, interrupted = self._sliced() or _wait_for(words, self.environment)
         return self._ended(EXIT_INTERRUPTED if interrupted else code)
 
     def _ask_many_at_once(self) -> None:
         """An audit of hosts waits for them; slices have forks of their own, packs do not wait."""
-        waits = self.verb == "audit" and not (self.slicing or self.evidence)
+        waits = self.command == "audit" and not (self.slicing or self.evidence)
         # An empty one says nothing, as in slices.
-        told = self.given["forks"] or self.environment.get("ANSIBLE_FORKS")
-        if waits and not told and forks.are_ours(ROOT / "ansible.cfg"):
+        chosen = self.ansible.has("forks") or self.environment.get("ANSIBLE_FORKS")
+        if waits and not chosen and forks.are_ours(ROOT / "ansible.cfg"):
             many = forks.in_this_memory()
             self.environment.update({"ANSIBLE_FORKS": str(many)} if many else {})
 
@@ -97,7 +122,7 @@ class _Play:
         with _private():
             self._folder("HOSTPROOF_REPORT").mkdir(parents=True)
         with _interruptions() as interrupted:
-            self.slicing.run(jobs, self.given, self.environment, started, interrupted)
+            self.slicing.run(jobs, self.ansible, self.environment, started, interrupted)
         return 0, bool(interrupted)
 
     @property
@@ -107,17 +132,7 @@ class _Play:
     @property
     def _playbook(self) -> str:
         gated = {"apply": "gate", "revert": "revert_gate"}
-        return gated[self.verb] if self.gate else self.verb
-
-    def _existing(self, name: str, *, folder: bool = False) -> Path | None:
-        value = self.given.last(name)
-        if value is None:
-            return None
-        if not os.path.exists(value):
-            raise Refused(f"--{name}: there is no {value}")
-        if folder and not os.path.isdir(value):
-            raise Refused(f"--{name}: {value} is not a folder")
-        return _passed_on(f"--{name}", value)
+        return gated[self.command] if self.gate else self.command
 
     def _refuse_unknown_tags(self) -> None:
         """What no control has would choose nothing, and nothing judged looks like nothing wrong."""
@@ -125,7 +140,7 @@ class _Play:
 
         known = (*NAMES, *SPECIAL_TAGS)
         for option in ("tags", "skip_tags"):
-            for tag in ",".join(self.given[option]).split(","):
+            for tag in ",".join(self.ansible.all(option)).split(","):
                 if tag.strip() and tag.strip() not in known:
                     hint = did_you_mean(tag.strip(), known)
                     raise Refused(
@@ -133,8 +148,8 @@ class _Play:
                         f"{quoted(tag.strip())}{hint or '; there are ' + ', '.join(NAMES)}"
                     )
 
-    def _look_at_inventories(self) -> None:
-        for name in (*self.given["inventory"], *self.given["inventory_file"]):
+    def _validate_inventories(self) -> None:
+        for name in self.ansible.all("inventory"):
             if "," not in name and not os.path.exists(name):
                 folder, _, last = name.rstrip("/").rpartition("/")
                 beside: list[str] = []
@@ -144,7 +159,7 @@ class _Play:
         from hostproof_controller import inventories
 
         try:
-            inventories.check(self._options(), self.environment.get("ANSIBLE_INVENTORY", ""))
+            inventories.check(self._words(), self.environment.get("ANSIBLE_INVENTORY", ""))
         except inventories.Unsafe as problem:
             raise Refused(str(problem)) from None
 
@@ -154,18 +169,13 @@ class _Play:
         self.environment["HOSTPROOF_EVIDENCE"] = str(self.evidence)
         return ["-i", str(ROOT / "inventories/evidence.py")]
 
-    def _options(self) -> list[str]:
-        """What ansible-playbook gets. A value stands with its name: it may begin with a dash."""
-        words: list[str] = []
-        for option in self.given.verb.options:
-            if option.passed and option.value is None:
-                words += [option.names[0]] * int(self.given[option.key])
-            elif option.passed:
-                long = next(name for name in option.names if name.startswith("--"))
-                words += [f"{long}={value}" for value in self.given[option.key]]
-        for name, value in self.variables.items():
-            words += ["-e", json.dumps({name: value})]
-        return words
+    def _words(self) -> list[str]:
+        """The options of ansible-playbook, with the variables that Hostproof adds."""
+        variables = ({name: value} for name, value in self.variables.items())
+        return [
+            *self.ansible.words(),
+            *(word for one in variables for word in ("-e", json.dumps(one))),
+        ]
 
     def _variables(self) -> dict[str, str | bool]:
         found: dict[str, str | bool] = {}
@@ -173,10 +183,10 @@ class _Play:
             found["hostproof_waivers"] = str(self.waivers)
         if self.baseline:
             found["hostproof_baseline"] = str(self.baseline)
-        if self.given["strict"]:
+        if self.options.strict:
             found["hostproof_strict"] = True
-        if self.gate and self.verb == "revert":
-            value = self.given.last("gate") or ""
+        if isinstance(self.options.gate, str):
+            value = self.options.gate
             if not os.path.exists(os.path.join(value, "gate.json")):
                 raise Refused(f"--gate: {value} is no folder of a gate (it has no gate.json)")
             found["hostproof_gate"] = str(_passed_on("--gate", value))
@@ -189,11 +199,11 @@ class _Play:
 
     def _name_folders(self) -> None:
         """The folders of this run; one that cannot be written is said before anything runs."""
-        if self.verb in WITH_REPORT:
+        if self.command in WITH_REPORT:
             self._name("HOSTPROOF_REPORT", "reports")
-        if self.verb == "record":
+        if self.command == "record":
             self._name("HOSTPROOF_RECORD", "evidence", make=False)
-        if self.verb in ("baseline", "compare") or (self.verb, self.gate) == ("apply", True):
+        if self.command in ("baseline", "compare") or (self.command, self.gate) == ("apply", True):
             self._name("HOSTPROOF_BASELINE", "baselines")
 
     def _name(self, variable: str, default: str, *, make: bool = True) -> None:
@@ -210,10 +220,10 @@ class _Play:
 
     def _ended(self, code: int) -> int:
         """Our exit code. A run that was cut short, or that found no host, gets its report here."""
-        verb = self.verb
+        verb = self.command
         if code == 99:
             code = EXIT_INTERRUPTED
-        if code == 1 and self.given["limit"] and self._limit_leaves_no_host():
+        if code == 1 and self.ansible.has("subset") and self._limit_leaves_no_host():
             return EXIT_USAGE
         judges = verb in ("audit", "verify") or self.gate
         if code not in (0, 2, 4, EXIT_INTERRUPTED) and not (code == 1 and judges):
@@ -247,7 +257,7 @@ class _Play:
             report.mkdir(parents=True, exist_ok=True)
             (report / "findings.jsonl").touch()
         words = ["--waivers", str(self.waivers)] if self.waivers else []
-        words += ["--strict"] if self.given["strict"] else []
+        words += ["--strict"] if self.options.strict else []
         render([str(report), *words])
 
     def _finish_gate(self, report: Path) -> bool:
@@ -266,20 +276,22 @@ class _Play:
         """Nothing was asked and there is nothing to report: what --limit may have meant is said."""
         from .hosts import why_no_host
 
-        sources = self.given["inventory"] or [
+        sources = list(self.ansible.all("inventory")) or [
             self.environment.get("ANSIBLE_INVENTORY") or str(ROOT / "inventories/local")
         ]
         if self.evidence:
             sources = [str(ROOT / "inventories/evidence.py")]
             os.environ["HOSTPROOF_EVIDENCE"] = str(self.evidence)
-        said = why_no_host(sources, self.given.last("limit") or "")
+        said = why_no_host(sources, self.ansible.last("subset") or "")
         for sentence in said:
             complain(sentence)
         return bool(said)
 
 
-def _passed_on(option: str, value: str) -> Path:
+def _passed_on(option: str, value: str | None) -> Path | None:
     """An existing path for a variable; Ansible would take what is in braces for a template."""
+    if value is None:
+        return None
     path = os.path.realpath(value)
     if any(mark in path for mark in ("{{", "{%", "{#", '"', "\\")) or not path.isprintable():
         raise Refused(

@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``./hostproof report``: rendering again, merging, querying, and other forms of the findings."""
+"""The forms of the findings that ``./hostproof report --format`` prints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import sys
 import tempfile
 from typing import Any
 from urllib.parse import quote
@@ -18,15 +17,11 @@ from ansible.module_utils.hostproof import VERSION
 from ansible.module_utils.hostproof.controls import check_ids
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, WAIVED, WARN
 
-from ..report.render import render_folder, render_lines, with_waivers, write_private
-from ..report.store import FINDINGS_FILE, Results, merge, merged_lines, read_entries
+from ..report.render import render_folder, render_lines
+from ..report.store import FINDINGS_FILE, Results, merged_lines
 from ..report.text import fix_of, one_line, printable
-from ..report.verdict import STATUS_GLYPHS, exit_code, verdicts
-from ..report.waiver_file import load_waivers
+from ..report.verdict import STATUS_GLYPHS, verdicts
 from . import terminal
-from .command import Given
-from .errors import Refused, complain
-from .signing import MANIFEST
 
 #: What a run writes anyway, and under which name.
 RENDERED = {
@@ -35,8 +30,8 @@ RENDERED = {
     "prometheus": "report.prom",
     "html": "report.html",
 }
-#: What is made here.
-MADE = ("csv", "markdown", "sarif")
+#: Every format; those that no run writes are made here.
+FORMATS = ("csv", "markdown", "sarif", "junit", "json", "prometheus", "html")
 
 COLUMNS = (
     "host",
@@ -56,65 +51,13 @@ _LEVELS = {FAIL: "error", ERROR: "error", WARN: "warning", WAIVED: "warning"}
 _SCHEMAS = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas"
 
 
-def run(given: Given) -> int:
-    form = given.last("format")
-    if form is None and not given["fixes"] and not given["readable"]:
-        from ..report.__main__ import main
-
-        folder = given["dir"][0]
-        in_place = len(given["dir"]) == 1 and not given["out"] and not given["query"]
-        if in_place and os.path.exists(os.path.join(folder, MANIFEST)):
-            raise Refused(
-                f"{folder} is sealed, and rendering it again would break that: give --out DIR"
-            )
-        return main(given.typed)
-    for name in ("query", "quiet") + (("out",) if given["fixes"] else ()):
-        if given[name]:
-            raise Refused(
-                f"--{name} does not go with {'--fixes' if given['fixes'] else '--format'}"
-            )
-    if given["readable"] and not (form and given["out"]):
-        raise Refused("--readable goes with --format and --out")
-    if form and given["fixes"]:
-        raise Refused("--format does not go with --fixes")
-    results = _results(given)
-    if given["fixes"]:
-        from .fixes import write
-
-        return write(results, given.last("fixes") or "")
-    assert form is not None
-    strict = bool(given["strict"])
-    text = _rendered(results, RENDERED[form], strict) if form in RENDERED else made(results, form)
-    out = given.last("out")
-    if out is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    elif given["readable"]:
-        # In one step: what reads it meanwhile never finds half of it.
-        write_private(out, text, mode=0o644)
-    else:
-        _write_new(out, text)
-    return exit_code(results, strict)
-
-
-def _results(given: Given) -> Results:
-    notes: list[str] = []
-    results = merge(read_entries(given["dir"], notes), notes)
-    for note in notes:
-        complain(note)
-    waivers = given.last("waivers")
-    if waivers is None:
-        return results
-    return with_waivers(results, load_waivers(waivers), datetime.date.today(), check_ids())
-
-
-def _write_new(path: str, text: str) -> None:
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as problem:
-        raise Refused(f"--out: {path}: {problem.strerror}") from problem
-    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-        stream.write(text)
+def text_of(results: Results, form: str, strict: bool) -> str:
+    """The findings in one of the FORMATS."""
+    if form in RENDERED:
+        return _rendered(results, RENDERED[form], strict)
+    if form == "csv":
+        return terminal.as_csv(COLUMNS, (_row(host, one) for host, one in _flat(results)))
+    return markdown(results) if form == "markdown" else sarif(results)
 
 
 def _rendered(results: Results, name: str, strict: bool) -> str:
@@ -131,12 +74,6 @@ def _rendered(results: Results, name: str, strict: bool) -> str:
         )
         with open(os.path.join(folder, name), encoding="utf-8") as stream:
             return stream.read()
-
-
-def made(results: Results, form: str) -> str:
-    if form == "csv":
-        return terminal.as_csv(COLUMNS, (_row(host, one) for host, one in _flat(results)))
-    return markdown(results) if form == "markdown" else sarif(results)
 
 
 def _flat(results: Results) -> list[tuple[str, dict[str, Any]]]:

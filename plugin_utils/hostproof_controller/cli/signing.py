@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import getpass
 import hashlib
 import html
 import json
@@ -33,7 +32,6 @@ from ..report.store import FINDINGS_FILE
 from ..report.templating import moment
 from ..report.text import one_line, printable
 from . import terminal
-from .command import Given
 from .errors import Refused, complain
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -70,21 +68,15 @@ _MOST = 64 * 1024 * 1024
 _WHO = re.compile(r"[A-Za-z0-9._+@-]{1,200}")
 
 
-def sign(given: Given) -> int:
-    """``./hostproof sign DIR --key FILE``."""
-    (folder,) = given["dir"]
-    key = given.last("key")
-    if key is None:
-        raise Refused("sign needs --key FILE: your ssh key, or its .pub where an agent holds it")
-    if not os.path.exists(key):
-        raise Refused(f"--key: there is no {key}")
-    who = given.last("who") or f"{getpass.getuser()}@{os.uname().nodename}"
+def sign(folder: str, key: str, who: str, policy: Iterable[str]) -> int:
+    """Write the manifest of a report and its signature, or raise Refused; returns 0."""
     if not _WHO.fullmatch(who):
         raise Refused(f"--who: {one_line(who)} is no name of letters, digits and . _ + @ -")
     for name in (MANIFEST, SIGNATURE):
         if os.path.lexists(os.path.join(folder, name)):
             raise Refused(f"{folder} is sealed already; remove {MANIFEST} and {SIGNATURE} first")
-    manifest = manifest_of(folder, given["policy"], who)
+    inventories = list(policy)
+    manifest = manifest_of(folder, inventories, who)
     with _shown_on_page(folder, manifest):
         text = json.dumps(manifest, indent=1, sort_keys=True) + "\n"
         done = _ssh_keygen("sign", "-f", key, "-n", NAMESPACE, given=text.encode("ascii"))
@@ -93,7 +85,7 @@ def sign(given: Given) -> int:
     write_private(os.path.join(folder, MANIFEST), text)
     write_private(os.path.join(folder, SIGNATURE), done.stdout.decode("ascii"))
     terminal.say(f"Sealed: {folder}, {len(manifest['files'])} files, by {who}")
-    if not given["policy"]:
+    if not inventories:
         terminal.say("No policy is part of the seal; --policy INVENTORY adds its files.")
     public = _public_key(key)
     if public:
@@ -101,6 +93,23 @@ def sign(given: Given) -> int:
             "Whoever verifies it has this line in a file of signers:\n"
             f'  {who} namespaces="{NAMESPACE}" {public}'
         )
+    return 0
+
+
+def verify(folder: str, signers: str, who: str | None) -> int:
+    """Compare a report with its signed manifest; returns 0, or EXIT_BROKEN."""
+    if not os.path.isdir(folder):
+        raise Refused(f"there is no folder {folder}")
+    try:
+        problems, manifest = check(folder, signers, who)
+    except OSError as problem:
+        raise Refused(f"{folder}: {problem.strerror or problem}") from problem
+    for sentence in problems:
+        complain(f"{folder}: {sentence}")
+    if problems:
+        return EXIT_BROKEN
+    for text in described(manifest):
+        terminal.say(text)
     return 0
 
 
@@ -143,32 +152,6 @@ def seal_of(manifest: dict[str, Any]) -> str:
         "./hostproof verify-report says whether it still holds",
     ]
     return "<p id=seal>" + "<br>".join(html.escape(one_line(text)) for text in told) + "</p>"
-
-
-def verify(given: Given) -> int:
-    """``./hostproof verify-report DIR --signers FILE``."""
-    (folder,) = given["dir"]
-    signers = given.last("signers")
-    if signers is None:
-        raise Refused(
-            "verify-report needs --signers FILE: who may sign, a line each: "
-            f'NAME namespaces="{NAMESPACE}" KEY (ssh-keygen(1), allowed signers)'
-        )
-    if not os.path.isfile(signers):
-        raise Refused(f"--signers: there is no file {signers}")
-    if not os.path.isdir(folder):
-        raise Refused(f"there is no folder {folder}")
-    try:
-        problems, manifest = check(folder, signers, given.last("who"))
-    except OSError as problem:
-        raise Refused(f"{folder}: {problem.strerror or problem}") from problem
-    for sentence in problems:
-        complain(f"{folder}: {sentence}")
-    if problems:
-        return EXIT_BROKEN
-    for text in described(manifest):
-        terminal.say(text)
-    return 0
 
 
 def manifest_of(folder: str, policy: Iterable[str], who: str) -> dict[str, Any]:

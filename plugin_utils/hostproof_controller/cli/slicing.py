@@ -16,7 +16,7 @@ from ..slices.gathering import gather
 from ..slices.jobs import Asked, Job
 from ..slices.nodes import Node, read_nodes
 from ..slices.splitting import split
-from .command import Given
+from .ansible_options import AnsibleOptions
 from .environment import environment_folder
 from .errors import Refused, complain
 from .forks import CONFIGURED
@@ -36,11 +36,14 @@ _RUNS_HERE = 8
 
 #: What a job without a terminal cannot do, and what can be given instead.
 _ASKING = {
-    "ask_become_pass": "--become-password-file",
+    "become_ask_pass": "--become-password-file",
     "ask_pass": "--connection-password-file",
-    "ask_vault_password": "--vault-password-file",
+    "ask_vault_pass": "--vault-password-file",
     "step": "no --step",
 }
+
+#: Options that each job gets by itself: its hosts and its inventory.
+_OF_THE_JOB = ("inventory", "subset")
 
 
 class Slicing:
@@ -81,7 +84,7 @@ class Slicing:
     def run(
         self,
         jobs: list[Job],
-        given: Given,
+        ansible: AnsibleOptions,
         environment: dict[str, str],
         started: str,
         interrupted: Sequence[int],
@@ -95,8 +98,8 @@ class Slicing:
         path = os.pathsep.join([str(programs), environment.get("PATH", os.defpath)])
         asked = Asked(
             self._inventories,
-            [Path(one[1:]).absolute() for one in given["extra_vars"] if one.startswith("@")],
-            [*_options_of(given), *self._own_forks],
+            [Path(one[1:]).absolute() for one in ansible.all("extra_vars") if one.startswith("@")],
+            [*ansible.words_for_any_directory(_OF_THE_JOB), *self._own_forks],
             programs,
             {**environment, "PATH": path},
         )
@@ -120,11 +123,15 @@ def _run_lane(jobs: Sequence[Job], folder: Path, asked: Asked, interrupted: Sequ
         job.was_interrupted = bool(interrupted)
 
 
-def slicing_of(given: Given, environment: dict[str, str]) -> Slicing | None:
+def slicing_of(
+    count: str | None,
+    file: str | None,
+    ansible: AnsibleOptions,
+    environment: dict[str, str],
+    *,
+    has_evidence: bool,
+) -> Slicing:
     """What --slices and --slice-nodes ask for; Refused where it cannot be done."""
-    count, file = given.last("slices"), given.last("slice_nodes")
-    if count is None and file is None:
-        return None
     automatic = count == _AUTO
     if count is not None and not (automatic or _is_number(count)):
         raise Refused(f"--slices: {count} is no number of slices, and not {_AUTO}")
@@ -133,26 +140,26 @@ def slicing_of(given: Given, environment: dict[str, str]) -> Slicing | None:
     if not (automatic or 0 < wanted <= _MOST_SLICES):
         raise Refused(f"--slices: 1 to {_MOST_SLICES} slices can be made, not {wanted}")
     for key, instead in _ASKING.items():
-        if given[key]:
+        if ansible.has(key):
             raise Refused(f"nobody can be asked in a slice: give {instead} with --slices")
-    if given["evidence"]:
+    if has_evidence:
         raise Refused("--evidence asks no host, so there is nothing to be cut in slices")
-    inventories = [*given["inventory"], *given["inventory_file"]]
+    inventories = list(ansible.all("inventory"))
     if not inventories:
         inventories = [one for one in environment.get("ANSIBLE_INVENTORY", "").split(",") if one]
     if not inventories:
         raise Refused("--slices needs your hosts: name them with -i INVENTORY")
-    for one in given["extra_vars"]:
+    for one in ansible.all("extra_vars"):
         if one.startswith("@") and not os.path.isfile(one[1:]):
             raise Refused(f"-e: there is no file {one[1:]}")
     _programs()
-    forks = given.last("forks")
+    forks = ansible.last("forks")
     told = forks if forks is not None else environment.get("ANSIBLE_FORKS") or None
     at_once = int(told) if told and _is_number(told) else 0
     if told is not None and not at_once:
         told_by = "ANSIBLE_FORKS" if forks is None else "--forks"
         raise Refused(f"{told_by}: {told or 'nothing'} is no number of hosts at once: 1 to 9999")
-    return Slicing(wanted, at_once, nodes, inventories, given.last("limit") or "")
+    return Slicing(wanted, at_once, nodes, inventories, ansible.last("subset") or "")
 
 
 def _is_number(text: str) -> bool:
@@ -167,28 +174,3 @@ def _programs() -> Path:
             "-r requirements-slices.txt"
         )
     return folder
-
-
-def _options_of(given: Given) -> list[str]:
-    """What ansible-playbook gets but hosts and variables, with paths that hold in any folder."""
-    words: list[str] = []
-    for option in given.verb.options:
-        if not option.passed or option.key in ("inventory", "inventory_file", "limit"):
-            continue
-        long = max(option.names, key=len)
-        if option.value is None:
-            words += [option.names[0]] * int(given[option.key])
-        for value in given[option.key] if option.value is not None else ():
-            if option.key == "extra_vars" and value.startswith("@"):
-                continue
-            words.append(f"{long}={_absolute(option.value, option.key, value)}")
-    return words
-
-
-def _absolute(kind: str | None, key: str, value: str) -> str:
-    if key == "vault_id" and "@" in value:
-        label, _, path = value.rpartition("@")
-        return value if path.startswith("prompt") else f"{label}@{os.path.abspath(path)}"
-    if kind == "FOLDERS":
-        return os.pathsep.join(map(os.path.abspath, value.split(os.pathsep)))
-    return os.path.abspath(value) if kind == "FILE" else value

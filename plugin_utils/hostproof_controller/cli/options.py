@@ -1,0 +1,121 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the commands share: their classes, types of values, common options and exit codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+
+FILE = click.Path(exists=True, dir_okay=False)
+DIRECTORY = click.Path(exists=True, file_okay=False)
+PATH = click.Path(exists=True)
+NEW_FILE = click.Path(dir_okay=False)
+#: A directory that the command makes; whether it may exist is the command's to say.
+NEW_DIRECTORY = click.Path()
+
+HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
+
+#: Exit codes of commands whose report decides.
+JUDGED = {
+    0: "no failure",
+    1: "usage or setup error",
+    2: "a check or a change failed",
+    3: "no failure, but a check could not be determined",
+    4: "no failure, but a host was unreachable",
+    130: "interrupted",
+}
+#: Exit codes of commands that end as ansible-playbook ends.
+ANSIBLE = {
+    0: "success",
+    1: "usage or setup error",
+    2: "a host failed",
+    4: "a host was unreachable",
+    130: "interrupted",
+}
+DONE = {0: "success", 1: "failed; see the message"}
+
+
+class Command(click.Command):
+    """A command whose help ends with its exit codes."""
+
+    def __init__(self, *args: Any, exits: dict[int, str] = DONE, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.exits = exits
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in self.exits.items()])
+
+
+class HostCommand(Command):
+    """A command that contacts hosts: it accepts all options of ansible-playbook.
+
+    Its function gets them as ``ansible``, an ansible_options.AnsibleOptions.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        from .ansible_options import click_options
+
+        return [*super().get_params(ctx), *click_options()]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        from .ansible_options import AnsibleOptions
+
+        ctx.params["ansible"] = AnsibleOptions.taken_from(ctx.params)
+        return super().invoke(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Options of Hostproof, then those of Ansible that most runs need."""
+        from .ansible_options import COMMON, click_options
+
+        common = [option for option in click_options() if option.name in COMMON]
+        own = [
+            option
+            for option in super().get_params(ctx)
+            if isinstance(option, click.Option) and not option.hidden
+        ]
+        for title, options in (("Options", own), ("Options of ansible-playbook", common)):
+            records = [option.get_help_record(ctx) for option in options]
+            with formatter.section(title):
+                formatter.write_dl([record for record in records if record])
+        formatter.write_paragraph()
+        formatter.write_text("All other options of ansible-playbook are accepted as well.")
+
+
+def command(
+    name: str,
+    *,
+    exits: dict[int, str] = DONE,
+    hosts: bool = False,
+    cls: type[Command] | None = None,
+    **attributes: Any,
+) -> Callable[[Callable[..., Any]], Command]:
+    """Decorator of a command's function, which returns the exit code. ``hosts``: a HostCommand."""
+    kind = cls or (HostCommand if hosts else Command)
+    attributes.setdefault("context_settings", HELP_OPTIONS)
+    return click.command(name, cls=kind, exits=exits, **attributes)
+
+
+def format_option(
+    *formats: str, text: str = "output format", default: str | None = "text"
+) -> Callable[[_Decorated], _Decorated]:
+    kind = click.Choice(formats)
+    return click.option("--format", "output_format", type=kind, default=default, help=text)
+
+
+def with_verdict(function: _Decorated) -> _Decorated:
+    """The options of every command that ends with a verdict or could."""
+    for option in (
+        click.option("--strict", is_flag=True, help="treat warnings as failures"),
+        click.option(
+            "--waivers", metavar="FILE", type=FILE, help="apply the waivers in this YAML file"
+        ),
+    ):
+        function = option(function)
+    return function

@@ -1,0 +1,131 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof report``: render again, merge, query, and export reports."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+
+import click
+from ansible.module_utils.hostproof.controls import check_ids
+
+from ..report.render import with_waivers, write_private
+from ..report.store import Results, merge, read_entries
+from ..report.verdict import exit_code
+from ..report.waiver_file import load_waivers
+from . import options
+from .errors import Refused, complain
+from .report_formats import FORMATS, text_of
+from .signing import MANIFEST
+
+
+@options.command(
+    "report",
+    exits={**options.JUDGED, 0: "no failure; always with --query and --fixes"},
+)
+@click.option("--out", metavar="DIR", type=options.NEW_DIRECTORY, help="new directory or file")
+@click.option("--query", metavar="EXPR", help="print the result of a JMESPath query")
+@options.with_verdict
+@click.option("--quiet", is_flag=True, help="do not print the summary")
+@options.format_option(
+    *FORMATS, text="print the findings in this format (with --out: to this new file)", default=None
+)
+@click.option("--readable", is_flag=True, help="make the --out file world-readable and replace it")
+@click.option(
+    "--fixes",
+    metavar="DIR",
+    type=options.NEW_DIRECTORY,
+    help="write a fix script and playbook for each host to this new directory, for review",
+)
+@click.argument(
+    "directories",
+    metavar="DIR...",
+    nargs=-1,
+    required=True,
+    type=click.Path(),
+    help="report directory of a run",
+)
+def command(
+    directories: tuple[str, ...],
+    out: str | None,
+    query: str | None,
+    waivers: str | None,
+    strict: bool,
+    quiet: bool,
+    output_format: str | None,
+    readable: bool,
+    fixes: str | None,
+) -> int:
+    """Renders the report of a run again, or merges several runs, without contacting a host.
+
+    The latest result of each host and control is used. With one DIR and without --out, the report
+    is rendered in place; otherwise a new directory is made.
+    """
+    if output_format is None and fixes is None and not readable:
+        return _render(directories, out, query, waivers, strict, quiet)
+    other = "--fixes" if fixes is not None else "--format"
+    if query is not None or quiet:
+        raise Refused(f"--{'quiet' if query is None else 'query'} does not go with {other}")
+    if fixes is not None and out is not None:
+        raise Refused("--out does not go with --fixes")
+    if readable and (output_format is None or out is None):
+        raise Refused("--readable goes with --format and --out")
+    if output_format is not None and fixes is not None:
+        raise Refused("--format does not go with --fixes")
+    results = _results(directories, waivers)
+    if fixes is not None:
+        from .fixes import write
+
+        return write(results, fixes)
+    text = text_of(results, output_format or "", strict)
+    if out is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    elif readable:
+        # In one step: what reads it meanwhile never finds half of it.
+        write_private(out, text, mode=0o644)
+    else:
+        _write_new(out, text)
+    return exit_code(results, strict)
+
+
+def _render(
+    directories: tuple[str, ...],
+    out: str | None,
+    query: str | None,
+    waivers: str | None,
+    strict: bool,
+    quiet: bool,
+) -> int:
+    from ..report.__main__ import main
+
+    in_place = len(directories) == 1 and not out and not query
+    if in_place and os.path.exists(os.path.join(directories[0], MANIFEST)):
+        raise Refused(
+            f"{directories[0]} is sealed, and rendering it again would break that: give --out DIR"
+        )
+    valued = {"--out": out, "--query": query, "--waivers": waivers}
+    words = [f"{name}={value}" for name, value in valued.items() if value is not None]
+    words += ["--strict"] * strict + ["--quiet"] * quiet
+    return main([*words, "--", *directories])
+
+
+def _results(directories: tuple[str, ...], waivers: str | None) -> Results:
+    notes: list[str] = []
+    results = merge(read_entries(directories, notes), notes)
+    for note in notes:
+        complain(note)
+    if waivers is None:
+        return results
+    return with_waivers(results, load_waivers(waivers), datetime.date.today(), check_ids())
+
+
+def _write_new(path: str, text: str) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as problem:
+        raise Refused(f"--out: {path}: {problem.strerror}") from problem
+    with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
+        stream.write(text)

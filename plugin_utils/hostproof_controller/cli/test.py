@@ -1,0 +1,34 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""``./hostproof test``: the test runner, which parses its arguments itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from . import options
+from .environment import ROOT, child_environment, environment_folder
+
+
+class _Raw(options.Command):
+    """Everything after the command goes to the test runner as it was typed."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.params["words"] = list(args)
+        return []
+
+
+@options.command("test", cls=_Raw, exits={0: "no test failed", 1: "a test failed"})
+@click.option("--quick", is_flag=True, help="skip tests that need virtual machines")
+@click.option("--all", is_flag=True, help="run every stage")
+@click.argument("stages", metavar="[STAGE]...", nargs=-1, help="test stages to run")
+def command(words: list[str]) -> int:
+    programs = environment_folder() / "bin"
+    environment = child_environment()
+    environment["PATH"] = f"{programs}:{environment.get('PATH', os.defpath)}"
+    line = [str(programs / "python"), str(ROOT / "tests/run"), *words]
+    sys.stdout.flush()
+    os.execve(line[0], line, environment)

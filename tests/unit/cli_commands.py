@@ -1,0 +1,28 @@
+"""The commands of ./hostproof as tests read them: names, options, arguments and exit codes."""
+
+from typing import Any
+
+import click
+from hostproof_controller.cli import command, options
+
+
+def commands() -> dict[str, options.Command]:
+    """Every command by its name."""
+    context = click.Context(command.hostproof)
+    found: dict[str, Any] = {
+        name: command.hostproof.get_command(context, name) for name in command.COMMANDS
+    }
+    return found
+
+
+def options_of(name: str) -> dict[str, click.Option]:
+    """The options of a command, with those of Ansible, each under all its names."""
+    found = commands()[name]
+    root = click.Context(command.hostproof, **command.hostproof.context_settings)
+    params = found.get_params(click.Context(found, info_name=name, parent=root))
+    return {
+        word: param
+        for param in params
+        if isinstance(param, click.Option)
+        for word in (*param.opts, *param.secondary_opts)
+    }
