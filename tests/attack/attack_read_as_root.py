@@ -191,7 +191,7 @@ def named(rng: random.Random) -> Iterator[Outcome]:
     yield told("scripts of an account", host, True, called)
 
 
-ATTACKS = (
+WAYS = (
     link_of_process,
     base_of_home,
     swapped,
@@ -204,7 +204,7 @@ ATTACKS = (
 def attempts(rng: random.Random, number: int) -> Iterator[Outcome]:
     os.chdir("/")
     while True:
-        for attack in ATTACKS:
+        for attack in WAYS:
             yield from attack(rng)
 
 
