@@ -80,7 +80,7 @@ def refused(capsys, *typed: str) -> str:
 class TestTheCommands:
     def test_options_of_each_are_named_once(self):
         for name, found in commands().items():
-            context = click.Context(found, info_name=name)
+            context = click.Context(found, info_name=name, **found.context_settings)
             words = [word for param in found.get_params(context) for word in param.opts]
             assert len(set(words)) == len(words), name
 
