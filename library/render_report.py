@@ -54,7 +54,7 @@ summary:
   returned: when the report could be rendered
   type: str
 report:
-  description: The path of the page to open, C(report.html), or C(index.html) of more than 100 hosts.
+  description: The path of the page to open, C(index.html) for more than 100 hosts.
   returned: when the report could be rendered
   type: str
 """
