@@ -115,7 +115,7 @@ def judged(tmp_path_factory) -> Judged:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     kept = [*made.glob("reports/*/findings.jsonl")]
     assert len(kept) == 1, ran.stdout
