@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The errors that Hostproof raises. Each message is one sentence: what, where, what to do."""
 
+import re
 from typing import Sequence, Union
+
+#: Of an option or attribute. Passwords have digits, and are longer.
+_NAME = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}\Z")
 
 
 class HostproofError(Exception):
@@ -42,6 +46,29 @@ class ParseError(HostproofError):
         where = f", line {line}" if line else ""
         where += f", column {column}" if column else ""
         super().__init__(f"{what}{where}: {problem}")
+
+
+def kind_of(text: str) -> str:
+    """What a piece of a host's text is, for an error message: its kind and length, never itself.
+
+    Any file can hold a secret in any place. A message goes into findings, reports and logs.
+    """
+    if not text:
+        return "an empty text"
+    if len(text) == 1 and text.isprintable() and not text.isalnum():
+        return f'"{text}"'
+    if text.isdigit():
+        return f"a number of {len(text)} digits"
+    word = "text" if any(one.isspace() for one in text) else "word"
+    return f"a {word} of {len(text)} character{'' if len(text) == 1 else 's'}"
+
+
+def name_or_kind(text: str) -> str:
+    """A name where only a name can stand, such as an option that nobody knows; else its kind.
+
+    Not for a place where a value can stand.
+    """
+    return repr(text) if _NAME.match(text) else kind_of(text)
 
 
 class HostError(HostproofError):

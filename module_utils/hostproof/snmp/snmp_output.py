@@ -10,7 +10,7 @@ Source: net-snmp snmpcmd(1), OUTPUT OPTIONS; snmplib/mib.c, sprint_realloc_by_ty
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple, Union
 
-from ..errors import ParseError
+from ..errors import ParseError, kind_of
 from ..parsers.number import integer
 
 _WHAT = "output of the SNMP tool"
@@ -89,7 +89,7 @@ def parse_rows(text: str) -> List[Tuple[str, Optional[Value]]]:
             break
         elif line.strip():
             if not oid or not pending.startswith(_STRINGS):
-                raise ParseError(_WHAT, f"{line[:60]!r} is not understood", number)
+                raise ParseError(_WHAT, f"{kind_of(line)} is not understood", number)
             pending += " " + line
     if oid:
         rows.append((oid, _value(pending, started)))
@@ -108,13 +108,13 @@ def _value(text: str, line: int) -> Optional[Value]:
     if match is None:
         if text == "NULL":
             return None
-        raise ParseError(_WHAT, f"value {text[:60]!r} is not understood", line)
+        raise ParseError(_WHAT, f"value {kind_of(text)} is not understood", line)
     kind, rest = match.groups()
     if kind in _STRINGS:
         return Value("string", _bytes(rest, line))
     if kind in _NUMBERS:
         if not _PLAIN_NUMBER.match(rest):
-            raise ParseError(_WHAT, f"{kind} {rest[:60]!r} is no number", line)
+            raise ParseError(_WHAT, f"{kind} {kind_of(rest)} is no number", line)
         return Value("number", integer(rest))
     if kind == "OID":
         return Value("oid", rest.lstrip("."))
@@ -124,5 +124,5 @@ def _value(text: str, line: int) -> Optional[Value]:
 def _bytes(text: str, line: int) -> bytes:
     joined = " ".join(text.split())
     if not _HEX.match(joined):
-        raise ParseError(_WHAT, f"{joined[-60:]!r} are not whole bytes", line)
+        raise ParseError(_WHAT, f"{kind_of(joined)} are not whole bytes", line)
     return bytes(bytearray.fromhex(joined))

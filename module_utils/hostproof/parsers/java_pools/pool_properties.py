@@ -10,7 +10,7 @@ DataSource; org.springframework.core.convert.support.StringToBooleanConverter.
 import re
 from typing import Dict, List, Match, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from .pools import DBCP2, DEFAULTS, HIKARICP, LONGEST, MOST, TOMCAT_JDBC, UCP, PoolSource
 
 _WHAT = "property file"
@@ -90,7 +90,7 @@ def _value(kind: str, name: str, text: str) -> str:
     if DEFAULTS[kind][name] not in ("true", "false") or "${" in text:
         return text
     if text.lower() not in _BOOLEANS:
-        raise ParseError(_WHAT, f"{name} of {kind} is no boolean: {text[:40]!r}")
+        raise ParseError(_WHAT, f"{name} of {kind} is no boolean: {kind_of(text)}")
     return _BOOLEANS[text.lower()]
 
 

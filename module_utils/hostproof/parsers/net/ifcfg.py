@@ -9,7 +9,7 @@ sysconfig.txt (the files are read by a shell).
 import shlex
 from typing import List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from .ethtool_pause import PauseCommand, commands_in
 
 _WHAT = "ifcfg file"
@@ -42,7 +42,7 @@ def parse(text: str) -> Ifcfg:
             raise ParseError(_WHAT, f"a line of more than {_LONGEST} characters", number)
         name, equals, value = line.partition("=")
         if not equals or not name.replace("_", "").isalnum():
-            raise ParseError(_WHAT, f"no setting: {name[:40]!r}", number)
+            raise ParseError(_WHAT, f"no setting: {kind_of(name)}", number)
         try:
             words = shlex.split(value, comments=True)
         except ValueError as problem:

@@ -8,7 +8,7 @@ Debian's package ethtool, README.Debian and /etc/network/if-up.d/ethtool, which 
 
 from typing import Dict, List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "interfaces"
 #: What grep -E takes of a file.
@@ -61,7 +61,7 @@ def parse(text: str) -> Interfaces:
         if option.startswith(_PAUSE):
             what = option[len(_PAUSE) :]
             if now is None or what not in now or len(words) != 2 or words[1] not in _FLAGS:
-                raise ParseError(_WHAT, f"no PAUSE setting: {line.strip()[:80]!r}", number)
+                raise ParseError(_WHAT, f"no PAUSE setting: {kind_of(line.strip())}", number)
             now[what] = _FLAGS[words[1]]
             continue
         if words[0] in ("iface", "mapping") or words[0] in _BROUGHT_UP or words[0] == "source":

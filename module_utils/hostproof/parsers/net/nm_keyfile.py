@@ -8,7 +8,7 @@ nm-settings-keyfile(5); nm-settings(5), connection and ethtool; GLib key files.
 
 from typing import Dict, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "NetworkManager profile"
 
@@ -49,7 +49,7 @@ def parse(text: str) -> Profile:
             continue
         key, equals, value = line.partition("=")
         if current is None or not equals or not key.strip():
-            raise ParseError(_WHAT, f"no setting: {key[:40]!r}", number)
+            raise ParseError(_WHAT, f"no setting: {kind_of(key)}", number)
         current[key.strip()] = value.strip()
     if "connection" not in sections:
         raise ParseError(_WHAT, "there is no section connection")

@@ -8,7 +8,7 @@ Database Installation Guide for Linux 18c, 19c and 21c, About orabasetab.
 
 from typing import NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 
 class BaseTab(NamedTuple):
@@ -31,6 +31,6 @@ def parse(text: str, home: str) -> Optional[BaseTab]:
         if line.startswith("#") or fields[0].rstrip("/") != home.rstrip("/"):
             continue
         if len(fields) < 4 or fields[3] not in ("Y", "N") or not fields[1].startswith("/"):
-            raise ParseError("orabasetab", f"not HOME:BASE:NAME:Y or N: {line!r}", number)
+            raise ParseError("orabasetab", f"not HOME:BASE:NAME:Y or N: {kind_of(line)}", number)
         found = BaseTab(fields[1].rstrip("/"), fields[2], fields[3] == "Y")
     return found

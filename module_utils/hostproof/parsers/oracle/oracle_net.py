@@ -22,7 +22,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of, name_or_kind
 
 #: What stands where nobody says which file it is.
 WHAT = "Oracle Net file"
@@ -168,7 +168,7 @@ class _Parser:
             self._step()
             names.append(self._name("one more name of the parameter"))
         if self._peek() != "=" or self._in_first_column():
-            raise self._expected(f'"=" after {names[-1].text}')
+            raise self._expected(f'"=" after {name_or_kind(names[-1].text)}')
         self._step()
         found = self._value(names[0])
         if self._at < len(self._text) and not self._in_first_column():
@@ -184,7 +184,7 @@ class _Parser:
             self._at == len(self._text)
             or (self._in_first_column() and (self._strict or self._peek() != "("))
         ):
-            raise self._expected(f"a value of {name.text}")
+            raise self._expected(f"a value of {name_or_kind(name.text)}")
         start = self._at
         empty = Pair(name.text, name.start, start, name.end, start, start, "", (), (), ())
         if self._peek() == ")" and self._open:
@@ -234,7 +234,7 @@ class _Parser:
         name = self._name("a keyword")
         self._check_line_start()
         if self._peek() != "=":
-            raise self._expected(f'"=" after {name.text}')
+            raise self._expected(f'"=" after {name_or_kind(name.text)}')
         self._step()
         found = self._value(name)
         return found._replace(start=opened, end=self._close())
@@ -397,8 +397,7 @@ class _Parser:
         if self._at >= len(self._text):
             return "the end of the file"
         match = _WORD.match(self._text, self._at)
-        found = match.group(0)[:40] if match else self._text[self._at]
-        return f'"{found}"' if found.isprintable() else repr(found)
+        return kind_of(match.group(0) if match else self._text[self._at])
 
 
 def position(text: str, place: int) -> Tuple[int, int]:
@@ -443,7 +442,7 @@ def quoted(value: str) -> str:
     for quote in ('"', "'"):
         if quote not in value and "\n" not in value and "\x00" not in value:
             return quote + value + quote
-    raise ValueError(f"{value!r} cannot stand in an Oracle Net file")
+    raise ValueError(f"{kind_of(value)} cannot stand in an Oracle Net file")
 
 
 def set_value(pair: Pair, value: str) -> Edit:

@@ -9,7 +9,7 @@ Oracle Database Administrator's Reference for Linux, oratab.
 
 from typing import List, NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 #: Where root.sh puts it: Linux, AIX and HP-UX; Solaris.
 PATHS = ("/etc/oratab", "/var/opt/oracle/oratab")
@@ -32,6 +32,6 @@ def parse(text: str) -> List[Entry]:
             continue
         fields = line.split(":")
         if len(fields) < 2 or not fields[0] or not fields[1].startswith("/"):
-            raise ParseError("oratab", f"not SID:/HOME:Y or N: {line[:80]!r}", number)
+            raise ParseError("oratab", f"not SID:/HOME:Y or N: {kind_of(line)}", number)
         entries.append(Entry(fields[0], fields[1].rstrip("/") or "/", number))
     return entries

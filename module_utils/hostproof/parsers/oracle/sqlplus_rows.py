@@ -10,7 +10,7 @@ does no harm and an answer that was cut off is no answer. A field stands between
 import re
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 BEGIN = "hostproof-begin"
 END = "hostproof-end"
@@ -48,7 +48,7 @@ def errors(text: str) -> List[str]:
 
 def _row(line: str, number: int) -> Row:
     if len(line) < 3 or not (line.startswith(BAR) and line.endswith(BAR)):
-        raise ParseError(_WHAT, f"not a row between bars: {line[:60]!r}", number)
+        raise ParseError(_WHAT, f"not a row between bars: {kind_of(line)}", number)
     fields = [_field(field, number) for field in line[1:-1].split(BAR)]
     if not fields[0]:
         raise ParseError(_WHAT, "a row of no kind", number)
@@ -59,5 +59,5 @@ def _field(field: str, number: int) -> Optional[str]:
     if field == "\\0":
         return None
     if re.search(r"\\(?![pns])", field):
-        raise ParseError(_WHAT, f"an escape that is none: {field[:60]!r}", number)
+        raise ParseError(_WHAT, f"an escape that is none: {kind_of(field)}", number)
     return re.sub(r"\\[pns]", lambda match: _ESCAPES[match.group()], field)

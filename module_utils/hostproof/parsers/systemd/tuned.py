@@ -11,7 +11,7 @@ import re
 from collections import OrderedDict
 from typing import Any, Callable, Dict, List, Match, NamedTuple, Optional, Sequence, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from .. import glob_pattern
 
 _WHAT = "tuned configuration"
@@ -118,7 +118,7 @@ def parameters(text: str) -> Dict[str, str]:
     """
     words = re.sub(r"(:\s*)|(\s+)|(\s*;\s*)|(\s*,\s*)", " ", text).split()
     if len(words) % 2:
-        raise ParseError(_WHAT, f"no pairs of name and value: {text[:80]!r}")
+        raise ParseError(_WHAT, f"no pairs of name and value: {kind_of(text)}")
     return dict(zip(words[::2], words[1::2]))
 
 
@@ -167,7 +167,7 @@ def _priority(option: Optional[Option]) -> int:
         return int(option.value)
     except ValueError as problem:
         raise ParseError(
-            _WHAT, f"{option.path}: priority is no number: {option.value!r}"
+            _WHAT, f"{option.path}: priority is no number: {kind_of(option.value)}"
         ) from problem
 
 
@@ -247,7 +247,7 @@ def reapply_sysctl(text: str) -> bool:
     config = _read(f"[{_SECTION}]\n{text}", "tuned-main.conf")
     value = config.get(_SECTION, "reapply_sysctl", fallback="1").lower()
     if value not in _TRUE + _FALSE:
-        raise ParseError(_WHAT, f"reapply_sysctl is no yes or no: {value!r}")
+        raise ParseError(_WHAT, f"reapply_sysctl is no yes or no: {kind_of(value)}")
     return value in _TRUE
 
 

@@ -8,7 +8,7 @@ Source: udev(7), rules files; systemd, src/udev/udev-rules.c.
 import re
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from .. import glob_pattern
 from ..net.ethtool_pause import PauseCommand, commands_in
 from .link_file import NO, UNKNOWN, YES, Device
@@ -128,7 +128,7 @@ def _rule(line: str, number: int) -> Rule:
     while line[at:].strip(" \t,\r"):
         token = _TOKEN.match(line, at)
         if token is None:
-            raise ParseError(_WHAT, f"no rule: {line[at : at + 60]!r}", number, at + 1)
+            raise ParseError(_WHAT, f"no rule: {kind_of(line[at : at + 60])}", number, at + 1)
         tokens.append((token.group(1), token.group(2), token.group(3)))
         at = token.end()
     return Rule(number, tuple(tokens))

@@ -10,7 +10,7 @@ top loses to the file itself was seen with ``chronyd -p`` of 4.3.
 import re
 from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from .. import glob_pattern
 
 #: What chronyd itself follows, and more files than anybody has.
@@ -97,4 +97,6 @@ def makestep(one: Directive) -> MakeStep:
     if len(one.words) == 2 and _NUMBER.match(one.words[0]) and _COUNT.match(one.words[1]):
         return MakeStep(one.words[0], int(one.words[1]), one.place)
     text = " ".join(one.words)[:80]
-    raise ParseError("chrony.conf", f"makestep {text!r} in {one.path} is not understood", one.line)
+    raise ParseError(
+        "chrony.conf", f"makestep {kind_of(text)} in {one.path} is not understood", one.line
+    )
