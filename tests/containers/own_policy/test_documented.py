@@ -125,7 +125,6 @@ def test_it_was_the_users_policy(done, place):
     """What was applied is in the project, and its tests are those that were run."""
     assert "include_role" not in done.stdout
     assert f"{place}/policy/molecule/default/tests" in done.stdout
-    assert f"--inventory={place}/policy/molecule/default/inventory" in done.stdout
     assert (place / "policy/molecule/default/inventory/group_vars").resolve() == (
         place / "policy/group_vars"
     )
