@@ -91,7 +91,7 @@ def is_linear(look: Callable[[str], Any], piece: str) -> bool:
     )
 
 
-def check_every_pattern():
+def test_every_pattern():
     tried = 0
     slow = []
     for name, pattern, at_start in patterns():

@@ -91,8 +91,8 @@ def _read_cache(host: Host) -> List[ldconfig.Library]:
 
 # -- trace files ----------------------------------------------------------------------------------
 
-_SETUP = re.compile(r"skgnfs_setup_snmp\S* (.*)$")
-_QUERY = re.compile(r"skgnfs_query_snmp\S* (.*?)(?: for server (\S+))?$")
+_SETUP = re.compile(r"skgnfs_setup_snmp\S{0,100} (.*)$")
+_QUERY = re.compile(r"skgnfs_query_snmp\S{0,100} (.*?)(?: for server (\S+))?$")
 
 
 def trace_argv(folder: str) -> List[str]:

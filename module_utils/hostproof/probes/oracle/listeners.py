@@ -59,8 +59,8 @@ _PROGRAM = "/bin/" + _TNSLSNR
 _BOOT_ARGV = ["grep", "^btime ", "/proc/stat"]
 _NO_HOME = "the home of the listener cannot be told"
 _NODE_ARGV = ["uname", "-n"]
-_AGENT = re.compile(r"#[^\n]*\bline added by Agent\b", re.IGNORECASE)
-_BANNER = re.compile(r"LSNRCTL for [^:\n]+: Version (\d+(?:\.\d+)+)")
+_AGENT = re.compile(r"#[^\n#]*\bline added by Agent\b", re.IGNORECASE)
+_BANNER = re.compile(r"LSNRCTL for [^:\n]{1,200}: Version (\d+(?:\.\d+)+)")
 
 
 class NetFile(NamedTuple):
