@@ -90,6 +90,8 @@ class Part(NamedTuple):
 
     ``means`` is the value, as text, to one of STATES and the word that the MIB has for it. Where
     the number itself counts something bad, ``counts`` says what, and the policy how many may be.
+    ``unless`` is an object, or a column with the same rows, and the values with which a row does not
+    count (no partner is configured); ("", ()) where every row counts.
     """
 
     part: str
@@ -97,6 +99,7 @@ class Part(NamedTuple):
     means: Dict[str, Tuple[str, str]]
     counts: str
     source: str
+    unless: Tuple[str, Tuple[str, ...]] = ("", ())
 
 
 class Rule(NamedTuple):
@@ -233,7 +236,7 @@ def _place(value: Any) -> Place:
 
 
 def _part(value: Any) -> Part:
-    given = _fields(value, ("part", "at", "source"), ("counts", *STATES))
+    given = _fields(value, ("part", "at", "source"), ("counts", "unless", *STATES))
     part = given["part"]
     if part not in PARTS:
         raise ValueError("part must be one of {0}".format(", ".join(PARTS)))
@@ -251,11 +254,28 @@ def _part(value: Any) -> Part:
     states = {state for state, _word in means.values()}
     if "counts" not in given and not (GOOD in states and states & {WORN, BAD}):
         raise ValueError("must have good values and bad or warn values, or counts")
-    oid = _oid(given["at"], "at")
-    if not oid[0].isdigit():
-        raise ValueError("at must be an OID (1.3.6..., e.789...)")
+    oid = _numeric_oid(given["at"], "at")
     counts = _text(given["counts"], "counts") if "counts" in given else ""
-    return Part(part, oid, means, counts, _text(given["source"], "source"))
+    unless = _unless(given["unless"], oid) if "unless" in given else ("", ())
+    return Part(part, oid, means, counts, _text(given["source"], "source"), unless)
+
+
+def _unless(value: Any, oid: str) -> Tuple[str, Tuple[str, ...]]:
+    given = _fields(value, ("at", "is"), ())
+    other = _numeric_oid(given["at"], "unless: at")
+    if other.endswith(".") and not oid.endswith("."):
+        raise ValueError("unless: at must be an object where at is one")
+    values = _each(given["is"], MOST_NAMES, "unless: is", lambda one: _text(one, "is"))
+    if not values:
+        raise ValueError("unless: is must not be empty")
+    return other, tuple(values)
+
+
+def _numeric_oid(value: Any, name: str) -> str:
+    oid = _oid(value, name)
+    if not oid[0].isdigit():
+        raise ValueError(f"{name} must be an OID (1.3.6..., e.789...)")
+    return oid
 
 
 def _oid(value: Any, name: str) -> str:

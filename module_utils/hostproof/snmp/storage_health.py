@@ -10,7 +10,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..answer import Answer, attempt, known
-from ..errors import Absent, Unanswered
+from ..errors import Absent, HostproofError, Unanswered
 from ..host import Host
 from . import storage_rules as rules
 from . import tools as snmp
@@ -275,18 +275,36 @@ class Told(NamedTuple):
 
 def read_parts(host: Host, target: Target, parts: Sequence[Part]) -> Tuple[Told, ...]:
     """One GET for all objects, and a walk for each column."""
-    objects = [part.oid for part in parts if not part.oid.endswith(".")]
+    asked = [oid for part in parts for oid in (part.oid, part.unless[0])]
+    objects = list(dict.fromkeys(oid for oid in asked if oid and not oid.endswith(".")))
     answer = attempt(snmp.get, host, target, "health", objects) if objects else {}
-    told = []
-    for number, part in enumerate(parts):
-        question = "health"
-        if part.oid.endswith("."):
-            question = f"health {number}"
-            rows = attempt(_column, host, target, question, part.oid[:-1])
+    questions = {
+        oid: f"health {number}" if oid.endswith(".") else "health"
+        for number, oid in enumerate(dict.fromkeys(filter(None, asked)))
+    }
+    read: Dict[str, Answer[Dict[str, str]]] = {}
+    for oid, question in questions.items():
+        if oid.endswith("."):
+            read[oid] = attempt(_column, host, target, question, oid[:-1])
         else:
-            rows = attempt(_object, target, answer, part.oid)
-        told.append(Told(part, rows, snmp.key_of(target, question)))
-    return tuple(told)
+            read[oid] = attempt(_object, target, answer, oid)
+    return tuple(
+        Told(part, _that_count(part, read), snmp.key_of(target, questions[part.oid]))
+        for part in parts
+    )
+
+
+def _that_count(part: Part, read: Dict[str, Answer[Dict[str, str]]]) -> Answer[Dict[str, str]]:
+    """The rows of the part but those that its ``unless`` takes out; none where no row is left."""
+    rows, (other, values) = read[part.oid], part.unless
+    conditions = read.get(other)
+    if not other or isinstance(rows, HostproofError) or not isinstance(conditions, dict):
+        return rows
+    return {
+        row: value
+        for row, value in rows.items()
+        if conditions.get(row if other.endswith(".") else "") not in values
+    }
 
 
 def _column(host: Host, target: Target, question: str, column: str) -> Dict[str, str]:

@@ -36,6 +36,15 @@ _ACUTE = {
     "bad": {"2": "acute", "3": "serious"},
 }
 
+#: The values of cfInterconnectStatus and of haInterconnectStatus.
+_INTERCONNECT = {
+    "part": "paths",
+    "none": {"1": "no interconnect"},
+    "good": {"4": "interconnect up"},
+    "warn": {"3": "one link of the interconnect down"},
+    "bad": {"2": "interconnect down"},
+}
+
 #: What Data ONTAP tells of itself: 7-Mode, and clustered where an address has it.
 ONTAP: _States = [
     dict(_GLOBAL, part="system", at="e.789.1.2.2.4.0", source="NETAPP-MIB miscGlobalStatus"),
@@ -61,14 +70,24 @@ ONTAP: _States = [
         "source": "NETAPP-MIB cfSettings",
     },
     {
-        "part": "paths",
-        "at": "e.789.1.2.3.8.0",
-        "none": {"1": "no interconnect"},
-        "good": {"4": "interconnect up"},
-        "warn": {"3": "one link of the interconnect down"},
-        "bad": {"2": "interconnect down"},
-        "source": "NETAPP-MIB cfInterconnectStatus",
+        "part": "controllers",
+        "at": "e.789.1.2.3.2.0",
+        "unless": {"at": "e.789.1.2.3.1.0", "is": ["1"]},
+        "good": {"2": "can take over"},
+        "warn": {"3": "cannot take over"},
+        "bad": {"1": "dead", "4": "has taken over its partner"},
+        "source": "NETAPP-MIB cfState",
     },
+    {
+        "part": "controllers",
+        "at": "e.789.1.2.3.4.0",
+        "unless": {"at": "e.789.1.2.3.1.0", "is": ["1"]},
+        "good": {"2": "partner ok"},
+        "warn": {"1": "partner may be down"},
+        "bad": {"3": "partner dead"},
+        "source": "NETAPP-MIB cfPartnerStatus",
+    },
+    dict(_INTERCONNECT, at="e.789.1.2.3.8.0", source="NETAPP-MIB cfInterconnectStatus"),
     {
         "part": "battery",
         "at": "e.789.1.2.5.1.0",
@@ -101,6 +120,26 @@ CLUSTERED_ONTAP: _States = [
         at="e.789.1.2.2.36.1.2.",
         source="NETAPP-MIB cDOTMiscGlobalStatus",
     ),
+    # One row for each node; a node without an interconnect has no partner.
+    {
+        "part": "controllers",
+        "at": "e.789.1.21.2.1.4.",
+        "unless": {"at": "e.789.1.21.2.1.10.", "is": ["1"]},
+        "good": {"2": "can take over"},
+        "warn": {"3": "cannot take over", "5": "partial giveback"},
+        "bad": {"1": "dead", "4": "has taken over its partner"},
+        "source": "NETAPP-MIB haState",
+    },
+    {
+        "part": "controllers",
+        "at": "e.789.1.21.2.1.6.",
+        "unless": {"at": "e.789.1.21.2.1.10.", "is": ["1"]},
+        "good": {"2": "partner ok"},
+        "warn": {"1": "partner may be down"},
+        "bad": {"3": "partner dead"},
+        "source": "NETAPP-MIB haPartnerStatus",
+    },
+    dict(_INTERCONNECT, at="e.789.1.21.2.1.10.", source="NETAPP-MIB haInterconnectStatus"),
 ]
 
 ISILON: _States = [
@@ -148,6 +187,37 @@ COMPELLENT: _States = [
         at="e.674.11000.2000.500.1.2.14.1.3.",
         source="DELL-STORAGE-SC-MIB scDiskStatus",
     ),
+    # A disk that is up and not healthy is to be replaced.
+    {
+        "part": "disks",
+        "at": "e.674.11000.2000.500.1.2.14.1.5.",
+        "good": {"1": "healthy"},
+        "bad": {"2": "not healthy"},
+        "source": "DELL-STORAGE-SC-MIB scDiskHealthy",
+    },
+    *_of(
+        "e.674.11000.2000.500.1.2.",
+        "DELL-STORAGE-SC-MIB",
+        _UP,
+        "system 15.1.3. scEnclStatus",
+        "system 16.1.3. scCtlrFanStatus",
+        "system 17.1.3. scCtlrPowerStatus",
+        "system 18.1.3. scCtlrVoltageStatus",
+        "system 19.1.3. scCtlrTempStatus",
+        "system 20.1.3. scEnclFanStatus",
+        "system 21.1.3. scEnclPowerStatus",
+        "system 22.1.3. scEnclIoModStatus",
+        "system 28.1.3. scCacheStatus",
+    ),
+    {
+        "part": "battery",
+        "at": "e.674.11000.2000.500.1.2.28.1.5.",
+        "none": {"0": "no battery"},
+        "good": {"1": "normal"},
+        "warn": {"2": "near its end of life"},
+        "bad": {"3": "at its end of life"},
+        "source": "DELL-STORAGE-SC-MIB scCacheBatStat",
+    },
 ]
 
 EQUALLOGIC: _States = [
@@ -218,12 +288,27 @@ DISKSTATION: _States = [
         "bad": {"2": "a power supply has failed"},
         "source": "SYNOLOGY-SYSTEM-MIB powerStatus",
     },
+    *_of(
+        "e.6574.1.4.",
+        "SYNOLOGY-SYSTEM-MIB",
+        {"good": {"1": "normal"}, "bad": {"2": "a fan has failed"}},
+        "system 1.0 systemFanStatus",
+        "system 2.0 cpuFanStatus",
+    ),
     {
         "part": "disks",
         "at": "e.6574.2.1.1.5.",
         "good": {"1": "normal", "2": "initialized", "3": "not initialized"},
         "bad": {"4": "system partition failed", "5": "crashed"},
         "source": "SYNOLOGY-DISK-MIB diskStatus",
+    },
+    {
+        "part": "disks",
+        "at": "e.6574.2.1.1.13.",
+        "good": {"1": "normal"},
+        "warn": {"2": "warning"},
+        "bad": {"3": "critical", "4": "failing"},
+        "source": "SYNOLOGY-DISK-MIB diskHealthStatus",
     },
     {
         # Creating, moving and checking takes no redundancy away; unknown (21) is no word.
@@ -356,8 +441,8 @@ OCEANSTOR = [
     {
         "part": "paths",
         "at": "e.34774.4.1.19.8.11.1.3.",
-        "none": {"0": "not connected"},
         "good": {"1": "up"},
+        "warn": {"0": "link down"},
         "bad": {"2": "fault"},
         "source": "ISM-STORAGE-SVC-MIB hwStorageFrontEndHostPortStatus",
     },

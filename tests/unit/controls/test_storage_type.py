@@ -859,7 +859,30 @@ class TestParts:
             ("oceanstor", HUAWEI + "23.5.5.1.3.48", 12, "battery", "warn"),
             ("oceanstor", HUAWEI + "23.4.2.1.5.48", 14, "system_state", "error"),
             ("oceanstor", HUAWEI + "19.8.11.1.3.1", 2, "paths", "fail"),
-            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 0, "paths", "skip"),
+            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 0, "paths", "warn"),
+            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 3, "paths", "error"),
+            ("netapp-7mode", NETAPP + "2.3.2.0", 2, "controllers", "pass"),
+            ("netapp-7mode", NETAPP + "2.3.2.0", 1, "controllers", "fail"),
+            ("netapp-7mode", NETAPP + "2.3.2.0", 3, "controllers", "warn"),
+            ("netapp-7mode", NETAPP + "2.3.2.0", 4, "controllers", "fail"),
+            ("ibm-n-series", NETAPP + "2.3.4.0", 3, "controllers", "fail"),
+            ("netapp-7mode", NETAPP + "2.3.4.0", 1, "controllers", "warn"),
+            ("netapp-7mode", NETAPP + "2.3.4.0", 9, "controllers", "error"),
+            ("ontap-cluster", NETAPP + "21.2.1.4.2.110.49", 4, "controllers", "fail"),
+            ("ontap-cluster", NETAPP + "21.2.1.4.2.110.49", 5, "controllers", "warn"),
+            ("ontap-cluster", NETAPP + "21.2.1.6.2.110.49", 3, "controllers", "fail"),
+            ("ontap-cluster", NETAPP + "21.2.1.10.2.110.49", 2, "paths", "fail"),
+            ("compellent", SC + "14.1.5.9", 1, "disks", "pass"),
+            ("compellent", SC + "14.1.5.9", 2, "disks", "fail"),
+            ("compellent", SC + "14.1.5.9", 0, "disks", "error"),
+            ("compellent", SC + "28.1.5.1", 3, "battery", "fail"),
+            ("compellent", SC + "28.1.5.1", 0, "battery", "skip"),
+            ("compellent-new", SC + "14.1.5.9", 2, "disks", "fail"),
+            ("synology", E + "6574.2.1.1.13.0", 1, "disks", "pass"),
+            ("synology", E + "6574.2.1.1.13.0", 2, "disks", "warn"),
+            ("synology", E + "6574.2.1.1.13.0", 3, "disks", "fail"),
+            ("synology", E + "6574.2.1.1.13.0", 4, "disks", "fail"),
+            ("synology", E + "6574.2.1.1.13.0", 5, "disks", "error"),
             ("eternus", ETERNUS + "150.6.0", 3, "system_state", "pass"),
             ("eternus", ETERNUS + "150.6.0", 4, "system_state", "warn"),
             ("eternus", ETERNUS + "150.6.0", 1, "system_state", "error"),
@@ -945,6 +968,46 @@ class TestParts:
         assert finding.running.startswith("disks 1.7.2: unhealthy, disks 1.7.3: off-line")
         assert finding.values == {"bad": 1, "warn": 1, "good": 1}
         assert "Not all of it is known" in finding.why
+
+    @pytest.mark.parametrize(
+        ("name", "good", "bad", "check", "status"),
+        [
+            ("synology", E + "6574.2.1.1.5.0", {E + "6574.2.1.1.13.0": 4}, "disks", "fail"),
+            ("netapp-7mode", CF, {NETAPP + "2.3.2.0": 3}, "controllers", "warn"),
+            ("netapp-7mode", CF, {NETAPP + "2.3.2.0": 4}, "controllers", "fail"),
+            ("netapp-7mode", CF, {NETAPP + "2.3.4.0": 3}, "controllers", "fail"),
+            ("compellent", SC + "14.1.3.9", {SC + "14.1.5.9": 2}, "disks", "fail"),
+            ("compellent", SC + "6.0", {SC + "21.1.3.1.1": 2}, "system_state", "fail"),
+            ("synology", E + "6574.1.3.0", {E + "6574.1.4.1.0": 2}, "system_state", "fail"),
+        ],
+    )
+    def test_a_bad_object_beside_a_good_one_is_no_pass(self, judge, name, good, bad, check, status):
+        value = {CF: 2, SC + "6.0": 3}.get(good, 1)
+        finding = only(judge(database_host(agent(name, **rows({good: value, **bad}))))[check])
+        assert finding.status == status
+
+    @pytest.mark.parametrize("states", [(1, 0, 0), (0, 0, 0)])
+    def test_ports_without_a_link_are_no_pass_and_no_skip(self, judge, states):
+        table = {f"{HUAWEI}19.8.11.1.3.{at}": one for at, one in enumerate(states, 1)}
+        finding = only(judge(database_host(agent("oceanstor", **rows(table))))["paths"])
+        assert (finding.status, finding.values["warn"]) == ("warn", states.count(0))
+        assert "link down" in finding.running
+
+    def test_a_filer_without_a_partner_is_not_judged_by_it(self, judge):
+        alone = {CF: 1, NETAPP + "2.3.2.0": 1, NETAPP + "2.3.4.0": 3}
+        finding = only(judge(database_host(agent("netapp-7mode", **rows(alone))))["controllers"])
+        assert (finding.status, finding.why) == (
+            "skip",
+            "Not available: the agent says not configured.",
+        )
+
+    def test_each_node_of_a_cluster_is_judged_by_its_own_row(self, judge):
+        ha = NETAPP + "21.2.1."
+        table = {ha + "4.1": 1, ha + "10.1": 1, ha + "4.2": 2, ha + "10.2": 4}
+        cluster = agent("ontap-cluster", **rows(table))
+        assert only(judge(database_host(cluster))["controllers"]).status == "pass"
+        cluster.rows[key_of(ha + "4.2")] = ("2", "4")
+        assert only(judge(database_host(cluster))["controllers"]).status == "fail"
 
     def test_limits_are_the_policy_s(self, judge):
         host = database_host(agent("netapp-7mode", **rows({FAILED: 2, REBUILT: 1})))

@@ -175,6 +175,17 @@ WRONG = [
     (changed("health", 0, "counts", to="disks"), "health 1: counts is for system or disks"),
     (changed("health", 1, "part", to="battery"), "health 2: counts is for system or disks"),
     (changed("health", 1, "counts", to=7), "health 2: counts must be a text"),
+    (changed("health", 0, "unless", to="e.1.0"), "health 1: must be a dictionary with at, is"),
+    (
+        changed("health", 0, "unless", to={"at": "unit.type", "is": ["1"]}),
+        "health 1: unless: at must be an OID (1.3.6..., e.789",
+    ),
+    (changed("health", 0, "unless", to={"at": "e.1.0", "is": []}), "unless: is must not be empty"),
+    (changed("health", 0, "unless", to={"at": "e.1.0", "is": [1]}), "unless: is 1: is must be a"),
+    (
+        changed("health", 1, "unless", to={"at": "e.1.2.", "is": ["1"]}),
+        "health 2: unless: at must be an object where at is one",
+    ),
     (changed("rolle", to="san"), "has unknown rolle"),
     ({"vendor": "ACME"}, "lacks product, role, known_by, source"),
     ("ACME", "must be a dictionary"),

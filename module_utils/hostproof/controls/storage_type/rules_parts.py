@@ -66,7 +66,8 @@ def controllers(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     "The storage's paths are up",
     severity="high",
     takes_effect="now",
-    why="Over the interconnect controllers mirror what is not on disk yet.",
+    why="Over the interconnect controllers mirror what is not on disk yet, and over its ports "
+    "hosts reach the storage.",
     reference=REFERENCE,
     each=SERVERS,
     because_of=_BECAUSE,
@@ -127,7 +128,8 @@ def _judge(part: str, server: Server, most: int = 0, limit: str = "") -> Verdict
         raise unheard[0]
     good = states.get(definitions.GOOD, [])
     if not bad and not worn and not good:
-        raise Skip("Not available: the agent says that it has none.", evidence)
+        said = ", ".join(dict.fromkeys(states.get(definitions.MISSING, []))) or "nothing of it"
+        raise Skip(f"Not available: the agent says {said[:200]}.", evidence)
     why = f"{len(bad)} bad and {len(worn)} to look after, of {len(bad + worn + good)} told."
     if unheard:
         why += f" Not all of it is known: {unheard[0]}"
