@@ -226,7 +226,9 @@ def _write_unfinished(new: _New, unfinished: str, place: guarded.Place) -> None:
         with guarded.open_file(place) as old:
             attributes = file_attributes.read(old)
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    handle = os.open(unfinished, flags, 0o600, dir_fd=place.folder)
+    # Root needs no right to it, and its owner may have less than reading and writing.
+    first = 0 if os.geteuid() == 0 else 0o600
+    handle = os.open(unfinished, flags, first, dir_fd=place.folder)
     with os.fdopen(handle, "w+b") as stream:
         # Whose it is comes first: what cannot be given to its owner is not for others to read.
         if new.uid is not None and new.gid is not None:
