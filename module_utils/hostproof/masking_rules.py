@@ -35,7 +35,7 @@ CUTS = re.compile(r"[ \t]*#[^\n]*(?=\n)|[\\\s#]+")
 _ABOUT = (
     r"(?:[\w.-]{0,32}[_.-])?(?:files?|flags|path|dir(?:ectory)?|loc|len|days?|date|time|min"
     r"|max|age|"
-    r"warn|types?|auth|name|alias)(?![a-z])"
+    r"warn|types?|auth|name|alias|versions?|levels?|ports?|protocols?|retries)(?![a-z])"
     r"|[_.-]?(?:file|dir|location|life|lock|grace|reuse|rollover|expir|verif|version|polic|length|"
     r"authent|prompt|m(?:in|ax)[_.-]?(?:age|day|len)|warn|timeout|history|algorithm|complexity)"
 )
@@ -56,6 +56,8 @@ WEAK = (
 )
 TAIL = rf"(?!{_ABOUT})[\w.$-]{{0,64}}(?:\[[\w\"'-]{{0,32}}\])?"
 _NAME = rf"(?:{STRONG}{TAIL}|{WEAK}{TAIL}(?=[^/~\n]{{0,8}}[^\s/~\"'=:>(]))"
+#: Our own variables: an error names one, and says what is wrong with an entry of it.
+_VARIABLES = r"(?:flow_control|storage_type)_credentials"
 #: Of a name in a file of Oracle Net. The password file of a database is named, and is no secret.
 NET_SECRET = re.compile(
     rf"(?:PASSWORDS?|PASSWD|PASSPHRASE|PSWD|PWD|SECRET|CREDENTIAL|TOKEN|API_?KEY)"
@@ -261,8 +263,8 @@ VALUES = (
     ),
     _rule(
         _NAMES,
-        rf"{_BEGIN}(?:[\w-]+[ \t]+)?(?:[\w.-]*\w[_.-]?{_NAME}|(?:{STRONG}|{WEAK})[_.-]{TAIL})"
-        r"[ \t]+(?![:=(])",
+        rf"{_BEGIN}(?!{_VARIABLES}[ \t])(?:[\w-]+[ \t]+(?!{_VARIABLES}[ \t]))?"
+        rf"(?:[\w.-]*\w[_.-]?{_NAME}|(?:{STRONG}|{WEAK})[_.-]{TAIL})[ \t]+(?![:=(])",
         rf"{PLAIN}(?!{_PROSE})(?=[^\s\\(<>|&-]){_REST}",
     ),
     _rule(

@@ -46,9 +46,10 @@ class Pair(NamedTuple):
 
     @property
     def name(self) -> str:
-        one = self.before or self.after
-        assert one is not None
-        return f"{one.probe}: {one.name}"
+        series = self.before or self.after
+        if series is None:
+            raise ValueError("a pair needs a series before or after")
+        return f"{series.probe}: {series.name}"
 
 
 class _Cell(NamedTuple):
