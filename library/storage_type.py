@@ -131,7 +131,8 @@ storage:
     - One dictionary an address, in their order. C(address), C(outcome) (V(recognised), V(other),
       V(no_answer)), C(role) (V(nas), V(san), V(backup), V(tape), V(san_switch), V(server),
       V(not_storage), V(unknown)), C(vendor), C(product), C(model), C(version), C(serial), C(sure)
-      (V(certain), V(likely), V(weak)), C(why) (which OID said what), C(reason) of no answer,
+      (V(certain), V(likely), V(weak)), C(why) (which OID said what), C(contradictions) (what
+      else the agent says that it is), C(reason) of no answer,
       C(features) (C(hcc), C(hcc_why), C(direct_nfs), C(oisp)), C(seconds) that it took.
   returned: success
   type: list
@@ -227,7 +228,10 @@ def targets_from(host, params, credentials):
         servers = sorted(set(storage_type.read_exports(host)) - listed)
         asked = tuple(map(snmp_targets.Address, servers)) + asked
     how = [params[name] for name in ("port", "timeout", "retries")]
-    return [snmp_targets.target_of(one, credentials, *how) for one in asked]
+    targets = [snmp_targets.target_of(one, credentials, *how) for one in asked]
+    # No limit in seconds, but for an agent that answers only some of its requests.
+    without_end = snmp.Deadline(float("inf"))
+    return [one._replace(patience=snmp.Patience(float("inf"), without_end)) for one in targets]
 
 
 def check_numbers(params):

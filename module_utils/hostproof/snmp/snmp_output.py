@@ -54,13 +54,22 @@ class Value(NamedTuple):
 def parse(text: str) -> Dict[str, Optional[Value]]:
     """OID (no leading dot) to its Value, None where the agent says that it has none.
 
-    At the end of an agent's tree the tool shows the last OID again, with "No more variables left":
-    that takes no value away.
+    The first answer for an OID counts: a value behind "No Such Object" is none. At the end of an
+    agent's tree the tool shows the last OID again, with "No more variables left": that takes no
+    value away and gives way to one.
     """
     found: Dict[str, Optional[Value]] = {}
-    for oid, value in parse_rows(text):
-        if value is not None or oid not in found:
-            found[oid] = value
+    ended = set()
+    for oid, raw, line in _rows(text):
+        if raw.startswith(_MISSING[-1]):
+            if oid not in found:
+                ended.add(oid)
+                found[oid] = None
+        elif oid not in found or oid in ended:
+            ended.discard(oid)
+            found[oid] = _value(raw, line)
+        else:
+            _value(raw, line)
     return found
 
 
@@ -73,26 +82,22 @@ def parse_answer(text: str) -> Tuple[Dict[str, Optional[Value]], bool]:
     return found, last.strip() == _END_OF_TREE or _MISSING[-1] in last
 
 
-def parse_rows(text: str) -> List[Tuple[str, Optional[Value]]]:
-    """The same in the order of the answer."""
+def _rows(text: str) -> List[Tuple[str, str, int]]:
+    """OID, what stands behind it, and the number of its line."""
     if len(text) > LIMIT:
         raise ParseError(_WHAT, f"longer than {LIMIT} bytes, not read")
-    rows: List[Tuple[str, Optional[Value]]] = []
-    oid, pending, started = "", "", 0
+    rows: List[Tuple[str, str, int]] = []
     for number, line in enumerate(text.split("\n"), 1):
         match = _ROW.match(line)
         if match is not None:
-            if oid:
-                rows.append((oid, _value(pending, started)))
-            oid, pending, started = match.group(1), match.group(2), number
+            rows.append((match.group(1), match.group(2).strip(), number))
         elif line.strip() == _END_OF_TREE:
             break
         elif line.strip():
-            if not oid or not pending.startswith(_STRINGS):
-                raise ParseError(_WHAT, f"{kind_of(line)} is not understood", number)
-            pending += " " + line
-    if oid:
-        rows.append((oid, _value(pending, started)))
+            if not rows or not rows[-1][1].startswith(_STRINGS):
+                raise ParseError(_WHAT, f"{line[:60]!r} is not understood", number)
+            oid, pending, started = rows[-1]
+            rows[-1] = (oid, pending + " " + line, started)
     return rows
 
 

@@ -27,6 +27,12 @@ class Address(NamedTuple):
     credentials: str = DEFAULT
 
 
+def bare_address(name: str) -> str:
+    """The address in the name of a target ("10.0.0.5:1161", "[fd00::5]:1161", "fd00::5")."""
+    written = _WITH_PORT.match(name)
+    return name if written is None else written.group(1) or written.group(2)
+
+
 def credentials_by_name(value: Any) -> Dict[str, Credentials]:
     """Credentials from {name: plain values}; the name DEFAULT must be there."""
     check_names_of_credentials(value)

@@ -51,7 +51,10 @@ class Features(NamedTuple):
 
 
 class Storage(NamedTuple):
-    """What is known of one address. ``reason`` is one of snmp.REASONS where nobody answered."""
+    """What is known of one address. ``reason`` is one of snmp.REASONS where nobody answered.
+
+    ``contradictions`` are the other products and makers that the same agent names.
+    """
 
     address: str
     outcome: str
@@ -66,6 +69,7 @@ class Storage(NamedTuple):
     reason: Optional[str]
     features: Features
     evidence: Tuple[str, ...]
+    contradictions: Tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -75,6 +79,7 @@ class Storage(NamedTuple):
 
     def as_dict(self) -> Dict[str, object]:
         record = dict(self._asdict(), why=list(self.why), evidence=list(self.evidence))
+        record["contradictions"] = list(self.contradictions)
         record["features"] = dict(self.features._asdict())
         return record
 
@@ -93,6 +98,7 @@ def look_at(
         return _silent(host, target, problem, oracle)
     agent = Agent(host, target, values, set(), [snmp.key_of(target, snmp.FIRST)])
     found = match.recognise(values, catalogue)
+    looked = None
     if found is None or found[1].sure == rules.WEAK:
         looked = _look_further(agent, catalogue)
         found = match.recognise(values, catalogue)
@@ -105,6 +111,19 @@ def look_at(
         found, known = again, details.read_details(agent, again[0])
     rule, way = found
     features = _features(host, target, rule, values, oracle, agent.evidence)
+    if looked is None:
+        # Asked last: an agent that this silences has told all else before.
+        looked = agent.following("further", catalogue.further) is not None
+    others = match.contradictions(values, catalogue, rule)
+    if others:
+        why = "the agent contradicts itself: it is {0}, and {1}".format(
+            f"{rule.vendor} {rule.product}", " and ".join(others)
+        )
+        features = features._replace(hcc=UNKNOWN, hcc_why=why, oisp=UNKNOWN)
+        way = way._replace(sure=rules.WEAK)
+    elif not looked and features.hcc == ELIGIBLE:
+        why = "the agent gave no answer when it was asked what else it may be"
+        features = features._replace(hcc=UNKNOWN, hcc_why=why, oisp=UNKNOWN)
     return Storage(
         address=target.name,
         outcome=RECOGNISED if rule.role in rules.STORAGE_ROLES else OTHER,
@@ -115,10 +134,13 @@ def look_at(
         version=known.version,
         serial=known.serial,
         sure=way.sure,
-        why=tuple(_say(clue, values) for clue in way.clues) + ("known from: " + rule.source,),
+        why=tuple(_say(clue, values) for clue in way.clues)
+        + tuple("and " + one for one in others)
+        + ("known from: " + rule.source,),
         reason=None,
         features=features,
         evidence=tuple(agent.evidence),
+        contradictions=others,
     )
 
 
@@ -309,15 +331,17 @@ def ask_as_oracle(
 
 
 def judge_product(value: Optional[Value]) -> Tuple[str, str]:
-    """(hcc, why) from what the agent says of its product."""
+    """(hcc, why) from what the agent says of its product: eligible by its complete name alone."""
     if value is None:
         return NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}"
-    text = printable(value.text)[:_LONGEST]
-    said = f"{_PRODUCT_NAME} = {text}"
+    text = printable(value.text)
+    said = f"{_PRODUCT_NAME} = {text[:_LONGEST]}"
     if not re.match(rules.ORACLE_PREFIX, text):
         return NOT_ELIGIBLE, said + ", which is no ZFS Storage Appliance"
     if re.search(rules.ORACLE_SIMULATOR, text):
         return SIMULATOR, said + ": the simulator, which the database does not accept"
+    if text not in rules.ORACLE_NAMES:
+        return UNKNOWN, said + ", which is the name of no ZFS Storage Appliance known here"
     return ELIGIBLE, said
 
 

@@ -90,8 +90,8 @@ class Part(NamedTuple):
 
     ``means`` is the value, as text, to one of STATES and the word that the MIB has for it. Where
     the number itself counts something bad, ``counts`` says what, and the policy how many may be.
-    ``unless`` is an object, or a column with the same rows, and the values with which a row does not
-    count (no partner is configured); ("", ()) where every row counts.
+    ``unless`` is an object, or a column with the same rows, and the values with which a row does
+    not count (no partner is configured); ("", ()) where every row counts.
     """
 
     part: str

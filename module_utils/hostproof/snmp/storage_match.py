@@ -6,7 +6,7 @@ import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ..parsers.number import clipped
-from . import snmp_message
+from . import enterprises, snmp_message
 from . import storage_definitions as definitions
 from . import storage_rules as rules
 from .snmp_output import Value
@@ -29,6 +29,7 @@ class Catalogue(NamedTuple):
     ways: Tuple[Tuple[Rule, Way, Clue], ...]
     columns: Tuple[str, ...]
     further: Tuple[str, ...]
+    of_user: Tuple[Rule, ...]
 
 
 def catalogue_of(rules_of_user: Sequence[Rule]) -> Catalogue:
@@ -37,7 +38,8 @@ def catalogue_of(rules_of_user: Sequence[Rule]) -> Catalogue:
         _HOUSE.extend(definitions.read_definitions(FAMILIES))
     ways = tuple((rule, way, way.clues[0]) for rule in (*rules_of_user, *_HOUSE) for way in rule.by)
     first = {clue.oid for _rule, _way, clue in ways if clue.oid.endswith(".")}
-    return Catalogue(ways, tuple(sorted(first)), _further(way for _rule, way, _clue in ways))
+    further = _further(way for _rule, way, _clue in ways)
+    return Catalogue(ways, tuple(sorted(first)), further, tuple(rules_of_user))
 
 
 #: Read once, and only where an agent is asked at all.
@@ -89,13 +91,26 @@ class _Seen(NamedTuple):
 
 
 def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Way]]:
-    """The first rule that holds for what the agent said.
+    """The first rule that holds for what the agent said, and the surest way in which it holds."""
+    found: Optional[Tuple[Rule, Way]] = None
+    for rule, way in _holding(values, catalogue):
+        if found is not None and found[0] is not rule:
+            break
+        if found is None or rules.SURE.index(way.sure) < rules.SURE.index(found[1].sure):
+            found = rule, way
+    return found
+
+
+def _holding(values: Values, catalogue: Catalogue) -> Iterable[Tuple[Rule, Way]]:
+    """The ways that hold, in their order.
 
     This runs for every agent of a fleet, so a way whose first clue has nothing to hold on to is
-    passed over by a look into a set.
+    passed over by a look into a set. A sysObjectID that is no OID makes nothing more than a guess.
     """
-    arcs = object_id(values).split(".")
-    roots = {".".join(arcs[:count]) for count in range(1, len(arcs) + 1)}
+    claimed = values.get(rules.OBJECT)
+    arcs = ("" if claimed is None else claimed.text.lstrip(".")).split(".")
+    roots = {".".join(arcs[:count]) for count in range(1, min(len(arcs), _MOST_ARCS) + 1)}
+    is_oid = bool(object_id(values))
     there = {oid for oid, value in values.items() if value is not None}
     there.update(column for column in catalogue.columns if value_at(column, values) is not None)
     seen = _Seen(roots, str(enterprise_of(values)), described(values), values)
@@ -105,9 +120,85 @@ def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Way]
         else:
             possible = first.kind in _WITHOUT_VALUE or first.oid in there
         if possible and all(_holds(clue, seen) for clue in way.clues):
-            return rule, way
-    return None
+            by_object = any(clue.kind == definitions.OBJECT_ID for clue in way.clues)
+            yield rule, way._replace(sure=rules.WEAK) if by_object and not is_oid else way
 
+
+#: An OID has no more (RFC 2578, section 3.5).
+_MOST_ARCS = 128
+
+
+# -- contradictions -------------------------------------------------------------------------------
+
+
+def contradictions(values: Values, catalogue: Catalogue, rule: Rule) -> Tuple[str, ...]:
+    """What else the agent says that it is, for people; () where all of it fits the rule.
+
+    Another family whose objects it has, and the sysObjectID of another maker. An operating system
+    is no other maker: most filers are a Linux or a FreeBSD inside.
+    """
+    if rule in catalogue.of_user:
+        return ()
+    found: Dict[str, None] = {}
+    for other, way in _holding(values, catalogue):
+        if way.sure != rules.WEAK and not _is_kin(rule, other):
+            found[f"{other.vendor} {other.product}"] = None
+    number = _enterprise_in(object_id(values))
+    makers = {one.vendor for one, _way, _clue in catalogue.ways if number in _known_numbers(one)}
+    makers.add(enterprises.maker_of(number).name)
+    if not found and number and not _may_have(rule, number, object_id(values), makers):
+        maker = " or ".join(sorted(makers - {""}))
+        named = f"{maker} (enterprise {number})" if maker else f"enterprise {number}"
+        found[f"its sysObjectID is of {named}"] = None
+    return tuple(found)
+
+
+def _is_kin(rule: Rule, other: Rule) -> bool:
+    """Whether one agent may well be both: the same maker's objects, or goods that many sell."""
+    if rule is other or rules.ANY_VENDOR in (rule.vendor, other.vendor):
+        return True
+    if rule.role == other.role and rule.role in rules.SOLD_BY_MANY:
+        return True
+    if any({rule.product, other.product} <= group for group in rules.SAME_INSIDE):
+        return True
+    mine, theirs = _known_numbers(rule), _known_numbers(other)
+    if mine and theirs:
+        return bool(mine & theirs)
+    return _short(rule.vendor) == _short(other.vendor)
+
+
+def _may_have(rule: Rule, number: int, oid: str, makers: Set[str]) -> bool:
+    """Whether an agent of that rule may have a sysObjectID below this number of these makers."""
+    if rule.vendor == rules.ANY_VENDOR or rule.role in rules.SOLD_BY_MANY:
+        return True
+    if any(oid == root or oid.startswith(root + ".") for root, _name in rules.OPERATING_SYSTEMS):
+        return True
+    places = (place.oid for part in (rule.model, rule.version, rule.serial) for place in part)
+    objects = [*places, *(part.oid for part in rule.health)]
+    numbers = _known_numbers(rule) | {_enterprise_in(one) for one in objects}
+    return number in numbers or _short(rule.vendor) in map(_short, makers)
+
+
+def _known_numbers(rule: Rule) -> Set[int]:
+    """The enterprise numbers by which a family is known."""
+    clues = [clue for way in rule.by for clue in way.clues]
+    found = {clipped(clue.pattern) for clue in clues if clue.kind == definitions.ENGINE}
+    return (found | {_enterprise_in(clue.oid) for clue in clues}) - {0}
+
+
+def _enterprise_in(oid: str) -> int:
+    """The enterprise number that an OID is below, 0 for none."""
+    first = oid[len(rules.E) :].partition(".")[0] if oid.startswith(rules.E) else ""
+    return clipped(first) if first.isdecimal() else 0
+
+
+def _short(vendor: str) -> str:
+    """A maker by one name, also where its number was given to another name of it."""
+    first = vendor.partition(" ")[0]
+    return rules.OTHER_NAMES.get(first, first)
+
+
+# -- clues ----------------------------------------------------------------------------------------
 
 #: Clues that may hold where there is no value.
 _WITHOUT_VALUE = (definitions.ENGINE, definitions.NOTHING, definitions.OTHER_TEXT)
@@ -160,8 +251,9 @@ def rows_at(column: str, values: Values) -> Dict[str, Value]:
 
 
 def object_id(values: Values) -> str:
+    """sysObjectID, "" where the agent has none or it is no OID."""
     value = values.get(rules.OBJECT)
-    return "" if value is None else value.text.lstrip(".")
+    return value.text.lstrip(".") if value is not None and value.kind == "oid" else ""
 
 
 def enterprise_of(values: Values) -> Optional[int]:

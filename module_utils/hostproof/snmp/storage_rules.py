@@ -15,6 +15,31 @@ ROLES = STORAGE_ROLES + (SERVER, NOT_STORAGE, UNKNOWN)
 #: How sure: the product's own OID answered; its text or enterprise number says so; a guess.
 CERTAIN, LIKELY, WEAK = SURE = ("certain", "likely", "weak")
 
+#: Of a family that a standard tells, whoever made it.
+ANY_VENDOR = "unknown vendor"
+#: Roles in which one product is sold under many names, with the objects of several of them.
+SOLD_BY_MANY = (TAPE, SAN_SWITCH)
+#: Products that are one thing inside, or of which one agent may have the objects of both.
+SAME_INSIDE = (
+    {"N series", "ONTAP", "Data ONTAP 7-Mode"},
+    {"MSA", "PowerVault ME4", "Exos/AssuredSAN"},
+    {"E-Series", "PowerVault MD3"},
+    {"TrueNAS", "FreeNAS"},
+    {"Celvin NAS", "Turbo NAS"},
+)
+#: Names of makers that are another maker today, by their first word.
+OTHER_NAMES = {
+    "EMC": "Dell",
+    "Compellent": "Dell",
+    "Hewlett-Packard": "HPE",
+    "Hewlett": "HPE",
+    "Compaq": "HPE",
+    "3PAR": "HPE",
+    "Sun": "Oracle",
+    "Engenio": "NetApp",
+    "LSI": "NetApp",
+}
+
 # -- OIDs that any agent may have -----------------------------------------------------------------
 
 DESCRIPTION = "1.3.6.1.2.1.1.1.0"
@@ -104,6 +129,21 @@ ORACLE_PRODUCT = E + "42.2.225.1.4.2.0"
 #: "Sun Storage 7410" (Database Installation Guide, "Enabling HCC on Direct NFS Client"), "Sun ZFS
 #: Storage 7420" and "Oracle ZFS Storage ..." are the prefixes, old and new.
 ORACLE_PREFIX = r"^(?:Sun|Oracle) (?:ZFS )?Storage\b"
+#: The complete names of products. Oracle Database Installation Guide
+#: ("Sun Storage 7410"); documentation of the Sun ZFS Storage 7000 and of the Oracle ZFS Storage
+#: ZS3, ZS4, ZS5, ZS7 and ZS9 Appliances; Administration Guide ("Oracle ZFS Storage Appliance").
+_7000 = ("7110", "7120", "7210", "7310", "7320", "7350", "7410", "7420", "7720")
+_ZS = ("ZS3-2", "ZS3-4", "ZS3-BA", "ZS3-ES", "ZS4-4", "ZS5-2", "ZS5-4", "ZS7-2", "ZS9-2")
+ORACLE_NAMES = frozenset(
+    f"{prefix} {form}".format(model)
+    for prefix, models in (
+        ("Sun Storage", _7000),
+        ("Sun ZFS Storage", _7000 + _ZS),
+        ("Oracle ZFS Storage", _7000 + _ZS),
+    )
+    for model in models
+    for form in ("{0}", "Appliance {0}", "{0} Appliance", "Appliance")
+)
 #: The simulator is an appliance, and no compression for it (bug 13362079, 11.2.0.3.1 and later).
 ORACLE_SIMULATOR = r"VirtualBox|VMware|Simulator"
 

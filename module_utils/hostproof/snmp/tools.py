@@ -73,23 +73,36 @@ class Deadline:
 class Patience:
     """How long one agent is waited for in all its questions, and the deadline of all agents.
 
-    What counts is the time that questions took, not that between them. Agents are asked beside one
-    another, but each by one thread at a time.
+    What counts is the time that questions took, not that between them. An agent that gave no answer
+    to MOST_TIMEOUTS of its requests is asked nothing more: a half-dead one costs no more than that.
+    Agents are asked beside one another, but each by one thread at a time.
     """
+
+    #: Requests, each with all its tries, that may time out.
+    MOST_TIMEOUTS = 2
 
     def __init__(self, seconds: float, deadline: Deadline) -> None:
         self.seconds = seconds
         self.deadline = deadline
         self._spent = 0.0
+        self._timeouts = 0
 
     def left(self) -> float:
+        if self._timeouts >= self.MOST_TIMEOUTS:
+            return 0.0
         return min(self.seconds - self._spent, self.deadline.left())
 
     def spend(self, seconds: float) -> None:
         self._spent += seconds
 
+    def time_out(self) -> None:
+        """Note a request that the agent did not answer."""
+        self._timeouts += 1
+
     def why_over(self) -> str:
         """For people, once nothing is left."""
+        if self._timeouts >= self.MOST_TIMEOUTS:
+            return f"it gave no answer to {self._timeouts} requests"
         if self._spent >= self.seconds:
             return f"its answers took the {self.seconds:g} s that one agent is given"
         return f"the {self.deadline.seconds:g} s that all agents together are given are over"
@@ -450,6 +463,8 @@ def _run(
         if target.patience is not None and target.patience.left() <= 0:
             why = f"{target.name} was not waited for any longer: {target.patience.why_over()}"
         raise NoAnswer(key, FAILED, why, hopeless=True)
+    if target.patience is not None and re.search(_COMPLAINTS[0][0], output.stderr):
+        target.patience.time_out()
     try:
         values, ended = snmp_output.parse_answer(output.stdout)
     except ParseError as problem:

@@ -13,7 +13,7 @@ from ansible.module_utils.hostproof.errors import Absent, PolicyError, Unanswere
 from ansible.module_utils.hostproof.finding import Finding
 from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost, Secret
 from ansible.module_utils.hostproof.probes.nfs import storage_advice
-from ansible.module_utils.hostproof.snmp import database_snmp, storage_rules
+from ansible.module_utils.hostproof.snmp import database_snmp, snmp_targets, storage_rules
 from ansible.module_utils.hostproof.snmp import tools as snmp
 from ansible.module_utils.hostproof.snmp.storage_families import FAMILIES
 from packs import Output
@@ -139,6 +139,41 @@ class TestWhoIsAsked:
         assert "defSecurityLevel authNoPriv\n" in text
         assert SECRET not in json.dumps(host.evidence)
 
+    def test_every_agent_of_one_address_is_judged(self, judge):
+        host = plain_host()
+        names = ["3par", "nimble", "flasharray", "equallogic", "isilon-7", "e-series", "vsp", "ddn"]
+        for port, name in enumerate(names, 1161):
+            host.agent("proxy", Agent.of(name), port=port)
+        host.agent("proxy", Agent.of("linux"))
+        ports = range(1161, 1161 + len(names))
+        found = judge(host, addresses=["proxy", *(f"proxy:{port}" for port in ports)])
+        titles = {one.title.partition(": The")[0] for one in found["identified"]}
+        assert titles == {"proxy", *(f"proxy:{port}" for port in ports)}
+        assert len(found["agent_answers"]) == len(found["hcc"]) == 9
+
+    @pytest.mark.parametrize(
+        ("addresses", "of_mounts"),
+        [
+            ([ADDRESS + ":1161", ADDRESS], ADDRESS),
+            ([ADDRESS + ":1161", ADDRESS + ":1162"], ADDRESS + ":1161"),
+        ],
+    )
+    def test_a_mount_belongs_to_one_of_the_agents_of_its_address(self, judge, addresses, of_mounts):
+        host = database_host(Agent.of("linux-nfs"))
+        for port in (1161, 1162):
+            host.agent(ADDRESS, Agent.of("netapp-7mode"), port=port)
+        found = judge(host, addresses=addresses)
+        mounted = [one for one in found["mount_options"] if "Nothing is mounted" not in one.why]
+        assert [one.title.partition(": The")[0] for one in mounted] == [of_mounts]
+        assert len(found["identified"]) == 2
+
+    @pytest.mark.parametrize(
+        ("name", "address"),
+        [("10.0.0.5:1161", "10.0.0.5"), ("[fd00::5]:1161", "fd00::5"), ("fd00::5", "fd00::5")],
+    )
+    def test_the_address_in_a_name_of_an_agent(self, name, address):
+        assert snmp_targets.bare_address(name) == address
+
     def test_other_storage_is_asked_as_well(self, judge):
         host = plain_host().agent("array1", Agent.of("3par"))
         finding = only(judge(host, addresses=["array1"])["identified"])
@@ -215,12 +250,21 @@ class TestIdentity:
     def test_status(self, judge, name, status):
         assert only(judge(database_host(Agent.of(name)))["identified"]).status == status
 
+    def test_an_agent_of_two_families_is_a_warning_and_no_compression(self, judge):
+        proxy = Agent.of("zfs-7420")
+        proxy.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "789.2.5")
+        found = judge(database_host(proxy))
+        finding = only(found["identified"])
+        assert finding.status == "warn"
+        assert "Oracle ZFS Storage Appliance, and NetApp ONTAP" in finding.why
+        assert only(found["hcc"]).status == "error"
+
     def test_says_which_oid_said_what(self, judge):
         finding = only(judge(database_host(Agent.of("zfs-7420")))["identified"])
         assert "sunAkInfoProduct (1.3.6.1.4.1.42.2.225.1.4.2.0) = Sun ZFS Storage 7420" in (
             finding.running
         )
-        asked = ("probe", "details", "oracle")
+        asked = ("probe", "details", "oracle", "further")
         assert finding.evidence == tuple(f"snmp:{ADDRESS} {question}" for question in asked)
 
 
@@ -1188,7 +1232,12 @@ class TestPolicy:
             ({"addresses": ["-oProxy"]}, "'-oProxy' is no host name or IP address"),
             ({"addresses": ["a b"]}, "is no host name or IP address"),
             ({"addresses": ["a", "a"]}, "storage_type_addresses lists a twice"),
-            ({"addresses": ["a", "a:1161"]}, "storage_type_addresses lists a twice"),
+            ({"addresses": ["a", "a:161"]}, "storage_type_addresses lists a twice"),
+            ({"addresses": ["a:1161", "a:1161"]}, "storage_type_addresses lists a:1161 twice"),
+            (
+                {"addresses": ["a:1161", {"address": "a", "port": 1161}]},
+                "storage_type_addresses lists a:1161 twice",
+            ),
             ({"addresses": ["a:b"]}, "'a:b' is no host name or IP address"),
             ({"addresses": ["a:99999"]}, "a:99999: port must be 1 to 65535"),
             ({"addresses": ["a:-1"]}, "a:-1: port must be 1 to 65535"),
@@ -1286,6 +1335,51 @@ class Late(Filers):
         if timeout <= 0:
             raise Unanswered(key, "not asked: the time for it was over before")
         return super().run_with_secret(key, argv, secret, timeout)
+
+
+class TestHalfDead:
+    """An agent that answers some requests costs two timeouts, each with its tries, and no more."""
+
+    @pytest.mark.parametrize(
+        "name", ["netapp-7mode", "synology", "compellent", "zfs-7420", "linux"]
+    )
+    @pytest.mark.parametrize("answered", [1, 2, 3, 5, 8])
+    def test_it_is_given_up_after_two_timeouts(self, judge, name, answered):
+        class HalfDead(Agent):
+            left, timeouts = answered, 0
+
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if self.left:
+                    self.left -= 1
+                    return super().reply(argv)
+                self.timeouts += 1
+                return 1, "", "Timeout: No Response from x.\n"
+
+        host = Late().like(database_host())
+        host.longest = []
+        half = HalfDead.of(name)
+        host.agent(ADDRESS, half)
+        found = judge(host)
+        assert half.timeouts <= snmp.Patience.MOST_TIMEOUTS
+        asked = [one for one in host.longest if one > 0]
+        assert len(asked) == answered - half.left + half.timeouts
+        if half.timeouts:
+            assert only(found["cpu_busy"]).status in ("error", "skip")
+        if answered < 4:
+            assert only(found["hcc"]).status != "pass"
+
+    def test_a_table_that_breaks_off_counts_too(self):
+        patience = snmp.Patience(60, snmp.Deadline(60))
+        torn = Agent.of("netapp-7mode")
+        host = Late()
+        host.agent(ADDRESS, torn)
+        target = snmp.Target(ADDRESS, 161, snmp.Credentials("2c", "public"), 2, 1, patience)
+        reply = torn.reply
+        torn.reply = lambda argv: (1, reply(argv)[1], "Timeout: No Response from x\n")
+        for number in range(5):
+            attempt(snmp.walk, host, target, f"volumes {number}", E + "789.1.5.4.1.2")
+        assert len(host.asked) == 2
+        assert "gave no answer to 2 requests" in patience.why_over()
 
 
 class TestDeadline:

@@ -43,7 +43,7 @@ class TestRealOutput:
         assert self.VALUES["1.3.6.1.9"] is None
 
     def test_order_is_kept(self):
-        assert next(iter(snmp_output.parse_rows(REAL)))[0] == SD
+        assert next(iter(snmp_output.parse(REAL))) == SD
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,22 @@ def test_the_end_of_the_tree_takes_no_value_away():
         f"{column[1:]}10": Value("number", 1),
         f"{column[1:]}20": Value("number", 1),
     }
+
+
+NONE = "No Such Object available on this agent at this OID"
+
+
+@pytest.mark.parametrize("none", [NONE, "No Such Instance currently exists at this OID"])
+def test_a_second_varbind_does_not_take_an_absence_back(none):
+    assert snmp_output.parse(f".1.3.6.1 = {none}\n.1.3.6.1 = INTEGER: 7\n") == {"1.3.6.1": None}
+
+
+def test_the_first_of_two_values_counts():
+    found = snmp_output.parse(f".1.3 = INTEGER: 7\n.1.3 = INTEGER: 8\n.1.3 = {NONE}\n")
+    assert found["1.3"] is not None and found["1.3"].data == 7
+
+
+def test_the_end_of_the_tree_gives_way_to_a_value():
+    end = "No more variables left in this MIB View (It is past the end of the MIB tree)"
+    found = snmp_output.parse(f".1.3 = {end}\n.1.3 = INTEGER: 7\n")
+    assert found["1.3"] is not None and found["1.3"].data == 7

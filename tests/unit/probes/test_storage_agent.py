@@ -84,7 +84,7 @@ class TestRules:
 
     @pytest.mark.parametrize(
         ("name", "requests"),
-        [("netapp-7mode", 2), ("linux", 2), ("areca", 2), ("flasharray", 1), ("zfs-7420", 3)],
+        [("netapp-7mode", 3), ("linux", 2), ("areca", 3), ("flasharray", 2), ("zfs-7420", 4)],
     )
     def test_asks_no_more_than_it_needs(self, name, requests):
         _storage, host = look_at(Agent.of(name))
@@ -273,6 +273,90 @@ class TestNotWhatItSeems:
         assert (storage.vendor, storage.model, storage.sure) == ("QNAP", "TS-219", "certain")
 
 
+OBJECT_KEY = (1, 3, 6, 1, 2, 1, 1, 2, 0)
+#: Objects that only an agent of that family has.
+OBJECTS = {
+    "ZFS Storage Appliance": {"42.2.225.1.4.2.0": "Sun ZFS Storage 7420"},
+    "Isilon OneFS": {"12124.1.1.3.0": "3"},
+    "DiskStation": {"6574.1.1.0": "1", "6574.1.5.1.0": "DS214se"},
+    "Turbo NAS": {"24681.1.2.12.0": "TS-219"},
+    "OceanStor": {"34774.4.1.1.1.0": "2102350HYS10H1000010"},
+    "Filer": {"42040.1.1.0": "nasuni"},
+    "Spectrum Scale": {"2.6.212.1.2.1.1.1": "cluster"},
+}
+
+
+def with_objects(agent: Agent, *products: str) -> Agent:
+    for product in products:
+        rows = {rules.E + oid: ("4", text) for oid, text in OBJECTS[product].items()}
+        agent.rows |= Agent(rows).rows
+    return agent
+
+
+class TestContradictions:
+    @pytest.mark.parametrize("second", OBJECTS)
+    @pytest.mark.parametrize("first", OBJECTS)
+    def test_objects_of_two_families_are_a_guess_that_names_both(self, first, second):
+        if first == second:
+            return
+        storage, _host = look_at(with_objects(Agent.of("linux"), first, second))
+        assert (storage.sure, storage.features.hcc) == ("weak", "unknown")
+        named = " ".join((storage.product or "", *storage.contradictions))
+        assert first in named and second in named
+        assert set(storage.contradictions) <= {one[4:] for one in storage.why if one[:4] == "and "}
+
+    @pytest.mark.parametrize("product", OBJECTS)
+    @pytest.mark.parametrize("name", ["linux", "solaris", "freenas"])
+    def test_an_operating_system_with_one_subtree_is_no_contradiction(self, name, product):
+        if name == "freenas":
+            agent = Agent({rules.OBJECT: ("6", rules.E + "8072.3.2.8")})
+        else:
+            agent = Agent.of(name)
+        storage, _host = look_at(with_objects(agent, product))
+        assert (storage.product, storage.sure) == (product, "certain")
+        assert storage.contradictions == ()
+
+    @pytest.mark.parametrize(
+        "oid", ["789.2.5", "9.1.222", "12356.101.1.1", "99999.1", "6574.1", "40482.3"]
+    )
+    def test_another_maker_s_object_id_is_one(self, oid):
+        agent = Agent.of("zfs-7420")
+        agent.rows[OBJECT_KEY] = ("6", rules.E + oid)
+        storage, _host = look_at(agent)
+        assert (storage.sure, storage.features.hcc) == ("weak", "unknown")
+        assert storage.features.oisp == "unknown"
+
+    @pytest.mark.parametrize("name", ["netapp-7mode", "flasharray", "ontap-cluster", "vsp"])
+    def test_a_product_with_the_appliance_s_object_is_one(self, name):
+        storage, _host = look_at(with_objects(Agent.of(name), "ZFS Storage Appliance"))
+        assert (storage.sure, storage.features.hcc) == ("weak", "unknown")
+
+    @pytest.mark.parametrize("name", EXPECTED)
+    def test_no_record_contradicts_itself(self, name):
+        assert look_at(Agent.of(name))[0].contradictions == ()
+
+    @pytest.mark.parametrize("name", ["netapp-7mode", "areca", "e-series", "mcdata"])
+    def test_an_object_id_that_is_none_gives_no_certainty(self, name):
+        agent = Agent.of(name)
+        agent.rows[OBJECT_KEY] = ("4", agent.rows[OBJECT_KEY][1])
+        storage, _host = look_at(agent)
+        assert storage.sure in ("weak", "likely")
+
+    def test_a_text_that_is_no_oid_gives_none_either(self):
+        rows = {rules.OBJECT: ("4", rules.E + "37447.3.1")}
+        assert look_at(Agent(rows))[0].sure == "weak"
+
+    def test_what_is_not_asked_further_is_not_eligible(self):
+        class Shy(Agent):
+            def reply(self, argv: list[str]) -> tuple[int, str, str]:
+                if argv[0] == "snmpgetnext":
+                    return 1, "", "Timeout: No Response from udp:10.0.0.9:161.\n"
+                return super().reply(argv)
+
+        storage, _host = look_at(Shy.of("zfs-7420"))
+        assert (storage.product, storage.features.hcc) == ("ZFS Storage Appliance", "unknown")
+
+
 class TestOracle:
     """What the database asks: one SNMPv1 GET of one object."""
 
@@ -288,7 +372,7 @@ class TestOracle:
     )
     def test_asks_as_the_database_does(self, name, hcc):
         storage, host = look_at(Agent.of(name))
-        asked = host.asked[-1]
+        (asked,) = (one for one in host.asked if one.argv[one.argv.index("-v") + 1] == "1")
         assert storage.features.hcc == hcc
         assert asked.argv[0] == "snmpget"
         assert asked.argv[asked.argv.index("-v") + 1] == "1"
@@ -302,6 +386,36 @@ class TestOracle:
     def test_another_text_is_not_eligible(self, text):
         value = Value("string", text.encode())
         assert storage_agent.judge_product(value)[0] == "not_eligible"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Sun ZFS Storage KVM",
+            "Oracle ZFS Storage ZS5-2 KVM",
+            "Oracle ZFS Storage " + "x" * 120 + " VirtualBox",
+            "Sun ZFS Storage 7420 " + " " * 120 + "in QEMU",
+            "Sun ZFS Storage",
+            "Sun ZFS Storage 74200",
+            "Oracle ZFS Storage ZS99-9",
+        ],
+    )
+    def test_only_a_complete_name_is_eligible(self, text):
+        hcc, why = storage_agent.judge_product(Value("string", text.encode()))
+        assert hcc in ("unknown", "simulator")
+        assert len(why) < 300
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Sun Storage 7410",
+            "Sun ZFS Storage 7420",
+            "Sun ZFS Storage 7350",
+            "Oracle ZFS Storage ZS5-2",
+            "Oracle ZFS Storage Appliance",
+        ],
+    )
+    def test_names_that_oracle_documents_are_eligible(self, text):
+        assert storage_agent.judge_product(Value("string", text.encode()))[0] == "eligible"
 
     def test_product_that_gave_no_answer_is_unknown(self):
         class Partial(Agent):

@@ -117,16 +117,30 @@ def _addresses_of(
 ) -> List[Tuple[Address, Tuple[Mount, ...]]]:
     """What to ask: the servers of mounts and the policy's addresses, and never an Exadata cell.
 
-    Nor whom no credentials are left for: those of the policy cannot be used, which is a finding.
+    Several agents may answer on one address; what is mounted from it belongs to one of them
+    (``_of_mounts``). Nor is anybody asked for whom no credentials are left: those of the policy
+    cannot be used, which is a finding.
     """
-    listed = {one.address: one for one in policy.addresses}
-    found = [(listed.pop(server, Address(server)), exports[server]) for server in sorted(exports)]
-    found += [(listed[name], ()) for name in sorted(listed)]
+    listed: Dict[str, List[Address]] = {}
+    for one in policy.addresses:
+        listed.setdefault(one.address, []).append(one)
+    found: List[Tuple[Address, Tuple[Mount, ...]]] = []
+    for server in sorted(exports):
+        entries = listed.pop(server, [Address(server)])
+        serves = _of_mounts(entries, policy.port)
+        found += [(one, exports[server] if one is serves else ()) for one in entries]
+    found += [(one, ()) for name in sorted(listed) for one in listed[name]]
     return [
         (address, mounted)
         for address, mounted in found
         if address.address not in cells and address.credentials in policy.credentials
     ]
+
+
+def _of_mounts(entries: List[Address], usual_port: int) -> Address:
+    """Of several agents on an NFS server's address the one at the usual port, else the first."""
+    usual = (one for one in entries if one.port in (None, usual_port))
+    return next(usual, entries[0])
 
 
 def _read_server(

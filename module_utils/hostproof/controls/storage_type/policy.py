@@ -39,12 +39,13 @@ def _credentials(given: PolicyValues, name: str) -> Dict[str, Credentials]:
 
 
 def _addresses(given: PolicyValues, name: str) -> Tuple[Address, ...]:
-    """Each of them asks with credentials that there are."""
+    """Each of them asks with credentials that there are; one agent is asked in one way."""
     names = sorted(_credentials(given, "credentials"))
+    usual = ("None", str(given["port"]))
     return given.entries(
         name,
         lambda item: snmp_targets.address_of(item, names),
-        key=lambda one: one.address,
+        key=lambda one: one.address if str(one.port) in usual else f"{one.address}:{one.port}",
         takes="a list of addresses",
     )
 

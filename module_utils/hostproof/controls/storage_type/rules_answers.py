@@ -90,6 +90,12 @@ def identified(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
         )
     elif storage.role == storage_rules.NOT_STORAGE:
         status, why = WARN, "An agent answers that is no storage: is this the right address?"
+    elif storage.contradictions:
+        status = WARN
+        why = "The agent contradicts itself: it is {0} {1}, and {2}.".format(
+            storage.vendor, storage.product, " and ".join(storage.contradictions)
+        )
+        fix = "ask the storage at its own address: a proxy may answer in its place"
     elif storage.sure == storage_rules.WEAK:
         status, why = (
             WARN,

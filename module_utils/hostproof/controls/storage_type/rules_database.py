@@ -9,7 +9,7 @@ from ...answer import known
 from ...checking import Skip, Verdict
 from ...errors import Absent, HostproofError
 from ...finding import FAIL, PASS, WARN
-from ...snmp import database_snmp, storage_rules
+from ...snmp import database_snmp, snmp_targets, storage_rules
 from ...snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
 from ...snmp.tools import printable
 from .facts import Facts, Server
@@ -104,7 +104,11 @@ def snmp_trace(facts: Facts, policy: Policy) -> List[Verdict]:
     setup = [line for line in trace if not line.server]
     if setup:
         verdicts.append(_judge_setup(setup, loads, evidence))
-    answers = {one.target for one in facts.servers if one.storage.outcome != NO_ANSWER}
+    answers = {
+        snmp_targets.bare_address(one.target)
+        for one in facts.servers
+        if one.storage.outcome != NO_ANSWER
+    }
     for server in sorted({line.server for line in trace if line.server}):
         lines = [line for line in trace if line.server == server]
         verdicts.append(_judge_query(server, lines, server in answers, evidence))

@@ -9,7 +9,7 @@ from ...checking import Skip, Subjects, Verdict
 from ...errors import Unanswered
 from ...finding import PASS, WARN
 from ...parsers.net.ontap_ems import Layout
-from ...snmp import storage_rules
+from ...snmp import snmp_targets, storage_rules
 from .facts import Facts
 from .policy import EmsLog, Policy
 from .rules_space import media_by_policy, media_of
@@ -84,7 +84,12 @@ def _threshold(one: Layout) -> int:
 
 def _media(address: str, facts: Facts, policy: Policy) -> str:
     """ "" where nobody knows: no agent need have answered where the policy tells."""
-    for server in facts.servers:
-        if address in (server.target, server.target.partition(":")[0]):
-            return media_of(server, policy)
-    return media_by_policy(address, policy) or ""
+    told = {
+        media_of(server, policy)
+        for server in facts.servers
+        if address in (server.target, snmp_targets.bare_address(server.target))
+    }
+    if not told:
+        return media_by_policy(address, policy) or ""
+    # Several agents on one address, which may be of different media.
+    return told.pop() if len(told) == 1 else ""

@@ -9,7 +9,7 @@ from ...checking import Skip, Verdict, known_or_skip
 from ...errors import Unanswered
 from ...finding import FAIL, PASS, WARN
 from ...parsers.size import human
-from ...snmp import storage_health, storage_rules
+from ...snmp import snmp_targets, storage_health, storage_rules
 from ...snmp.storage_health import Volume
 from .facts import Facts, Server
 from .policy import Policy
@@ -117,7 +117,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
 
 
 def media_by_policy(target: str, policy: Policy) -> Optional[str]:
-    return policy.media.get(target) or policy.media.get(target.partition(":")[0])
+    return policy.media.get(target) or policy.media.get(snmp_targets.bare_address(target))
 
 
 def media_of(server: Server, policy: Policy) -> str:
