@@ -40,6 +40,7 @@ from typing import (
 
 from . import child, mount_owner
 from .child import Untrusted
+from .errors import kind_of
 
 #: Bytes of a file that we read to change it or to put it back.
 FILE_LIMIT = 8 * 1024 * 1024
@@ -373,7 +374,7 @@ def walked(
     ``trusted``: who may change what is on the way, if others than the account and root;
     ``folders``: whether the path may end at / or with "..", which gives the place "." there."""
     if not path.startswith("/"):
-        raise Untrusted(f"{path!r} is no path from /")
+        raise Untrusted(f"{kind_of(path)} is no path from /")
     trusted = trusted or frozenset((uid, _ROOT))
     way = [os.open("/", _LOOK | getattr(os, "O_DIRECTORY", 0))]
     try:

@@ -49,7 +49,7 @@ from typing import (
 from . import child, command, guarded, guarded_read, held, identity, window
 from .answer import Answer, attempt
 from .command import Output
-from .errors import Absent, Denied, HostproofError, ParseError, Unanswered
+from .errors import Absent, Denied, HostproofError, ParseError, Unanswered, kind_of
 from .measured import Measured, Window
 from .parsers.number import integer
 from .reader import Reader
@@ -325,7 +325,7 @@ class Host:
         """The whole number that a file under /proc or /sys holds; Unanswered if it holds none."""
         text = self.read_text(path).strip()
         if not text.isdecimal():
-            raise Unanswered("file:" + path, f"{path} holds {text[:40]!r}, not a number")
+            raise Unanswered("file:" + path, f"{path} holds {kind_of(text)}, not a number")
         try:
             return integer(text)
         except ParseError as problem:

@@ -13,6 +13,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Pattern, Tuple
 
 from .change import CommandChange
 from .command import Command
+from .errors import kind_of
 from .parsers.oracle.pfile import ALL
 from .parsers.oracle.sqlplus_rows import BEGIN, END
 
@@ -238,7 +239,7 @@ def quoted(value: str) -> str:
     if re.match(r"^[A-Za-z0-9_]+\Z", value):
         return value
     if re.search(r"[\0-\x1f]", value):
-        raise ValueError(f"a value of a parameter has no line ends: {value!r}")
+        raise ValueError("a value of a parameter has no line ends or control characters")
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -251,5 +252,5 @@ def entries_of(stored: Iterable[Tuple[str, str, str]], name: str, sid: str) -> E
 def _checked(pattern: Pattern[str], text: str) -> str:
     """What goes into a statement as it is."""
     if not pattern.match(text):
-        raise ValueError(f"{text!r} is no name that goes into a statement")
+        raise ValueError(f"{kind_of(text)} is no name that goes into a statement")
     return text

@@ -15,19 +15,19 @@ TOKEN = re.compile(r"[^\s=:,;()\[\]{}\"'<>]+|[=:,;()\[\]{}\"'<>]")
 #: Tokens of one text that are replaced; more are taken at equal distances.
 MOST = 25
 
-#: Parsers of files and answers that an administrator can write a secret into.
-OF_SETTINGS = (
-    *("oracle_net", "oratab", "orabasetab", "sqlplus_rows", "nm_keyfile", "ifcfg", "ifupdown"),
-    *("tuned", "udev_rules", "chrony_conf", "pool_properties", "snmp_output"),
-)
-TARGETS = [one for one in targets() if one.name.startswith(OF_SETTINGS)]
+#: All but sizes, which a person writes into a variable and has to see in the answer.
+TARGETS = [one for one in targets() if one.name != "_size"]
 
 
 def replaced(text: str, secret: str) -> Iterator[str]:
-    """The text with the secret in the place of one token after the other, and at its ends."""
+    """The text with the secret in the place of one token after the other, and at its ends.
+
+    Each time also cut off right behind the secret.
+    """
     places = list(TOKEN.finditer(text[:20000]))
     for place in places[:: max(1, len(places) // MOST)]:
         yield text[: place.start()] + secret + text[place.end() :]
+        yield text[: place.start()] + secret
     yield secret + text
     yield text + secret
     yield secret

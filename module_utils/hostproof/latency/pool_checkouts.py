@@ -17,7 +17,7 @@ import time
 from typing import Any, Dict, List, Tuple
 
 from .. import command
-from ..errors import Unanswered
+from ..errors import Unanswered, kind_of
 from ..measured import Window, window_from_samples
 from ..parsers.jboss import cli_answers
 from ..probes.jboss import cli
@@ -54,7 +54,9 @@ def check_room(options: Options) -> List[str]:
         return ["its statistics are off: nobody knows whether the pool had a free place"]
     free = told.get("AvailableCount") or ""
     if not free.isdigit():
-        raise Unanswered(_key(options), f"how many of its places are free is not told ({free!r})")
+        raise Unanswered(
+            _key(options), f"how many of its places are free is not told ({kind_of(free)})"
+        )
     if not int(free):
         used = told.get("InUseCount")
         raise Unanswered(_key(options), f"no place of the pool is free ({used} are in use)")

@@ -352,7 +352,7 @@ def _greet(target: Target, exchange: Exchange, timeout: float) -> None:
     if said != latency_hello.WELCOME:
         raise CannotMeasure(
             f"{target.name} is not a responder of Hostproof, or does not answer this client, or "
-            f"has sent all the bytes that it may (it said {said!r})"
+            f"has sent all the bytes that it may (it said {len(said)} bytes that are no welcome)"
         )
 
 

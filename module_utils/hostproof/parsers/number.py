@@ -9,7 +9,7 @@ What is longer is no number of any kernel or database. Newer Pythons refuse to c
 import json
 from typing import Any
 
-from ..errors import ParseError
+from ..errors import ParseError, kind_of
 
 _WHAT = "number"
 
@@ -27,7 +27,7 @@ def integer(text: str, base: int = 10) -> int:
     try:
         return int(text, base)
     except ValueError:
-        raise NumberError(_WHAT, f"{text[:40]!r} is none") from None
+        raise NumberError(_WHAT, f"{kind_of(text)} is none") from None
 
 
 def decimal(text: str) -> float:
@@ -36,9 +36,9 @@ def decimal(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise NumberError(_WHAT, f"{text[:40]!r} is none") from None
+        raise NumberError(_WHAT, f"{kind_of(text)} is none") from None
     if number - number != 0:
-        raise NumberError(_WHAT, f"{text[:40]!r} is not finite")
+        raise NumberError(_WHAT, f"{kind_of(text)} is not finite")
     return number
 
 
@@ -69,4 +69,4 @@ _DECODER = json.JSONDecoder(parse_int=integer, parse_float=decimal, parse_consta
 
 def _check_length(text: str) -> None:
     if len(text) > LONGEST:
-        raise NumberError(_WHAT, f"{text[:20]!r}... is longer than {LONGEST}")
+        raise NumberError(_WHAT, f"{kind_of(text)} is longer than {LONGEST}")

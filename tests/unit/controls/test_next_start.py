@@ -257,7 +257,7 @@ VARIANTS = (
         spfile(*every(("sga_target", "64GB"))),
         "pool_covers_sga",
         "error",
-        "'64GB' is not a size",
+        "sga_target is no size: a word of 4",
         REFERENCE + "big integer: K, M, G",
     ),
     # -- where the entries are

@@ -99,8 +99,8 @@ BOOTS = {
     "an option of Solaris": Boot(asks(OPTIONS + ",forcedirectio"), FAIL, "Solaris", _REAL),
     "an option of AIX": Boot(asks(OPTIONS + ",cio"), FAIL, "AIX", _REAL),
     "an option of the server": Boot(asks(OPTIONS + ",no_root_squash"), FAIL, "exports(5)", _REAL),
-    "no such protocol": Boot(asks(OPTIONS.replace("=tcp", "=tpc")), FAIL, "proto=tpc", _REAL),
-    "no such version": Boot(asks(OPTIONS.replace("vers=3", "vers=5")), FAIL, "vers=5", _REAL),
+    "no such protocol": Boot(asks(OPTIONS.replace("=tcp", "=tpc")), FAIL, "proto: it must be one of tcp", _REAL),
+    "no such version": Boot(asks(OPTIONS.replace("vers=3", "vers=5")), FAIL, "vers: NFS has the versions 2", _REAL),
     "two versions": Boot(asks(OPTIONS + ",nfsvers=4.1"), FAIL, "only one version", _REAL),
     "a unit behind a number": Boot(asks(OPTIONS.replace("262144", "256k")), FAIL, "256k", _REAL),
     "a number out of range": Boot(asks(OPTIONS + ",nconnect=17"), FAIL, "1 and 16", _REAL),
@@ -142,7 +142,7 @@ BOOTS = {
     "nconnect on RHEL 8, not seen in force": Boot(
         kernel("4.18.0-553.el8_10.x86_64", OPTIONS + ",nconnect=4"),
         ERROR,
-        "nconnect=4",
+        "whether mount takes 'nconnect'",
         "RHEL 8.3 carried it back",
     ),
     "nconnect on RHEL 8, granted": Boot(

@@ -99,16 +99,28 @@ class TestMistakes:
             ("path:", "path has no value"),
             ("export: /vol/b", "export: without mount: on the same line"),
             ("mount: /b", "mount: without export: on the same line"),
-            ("export: vol/b mount: /b", "export: vol/b is no absolute path"),
-            ("export: /vol/b mount: b", "mount: b is no absolute path"),
-            ("mnt_timeout: 10m", "mnt_timeout is '10m', not seconds"),
-            ("nfs_version: v3", "nfs_version is 'v3', not NFSv3, NFSv4, NFSv4.1, pNFS"),
-            ("nfs_version: nfsv4.2", "nfs_version is 'nfsv4.2', not NFSv3, NFSv4, NFSv4.1, pNFS"),
-            ("security_default: krb", "security_default is 'krb', not sys, krb5, krb5i, krb5p"),
-            ("path: 192.0.2.2 192.0.2.3", "'192.0.2.3' after the value of path is too much"),
+            ("export: vol/b mount: /b", "export: a word of 5 characters is no absolute path"),
+            ("export: /vol/b mount: b", "mount: a word of 1 character is no absolute path"),
+            ("mnt_timeout: 10m", "mnt_timeout is a word of 3 characters, not seconds"),
+            (
+                "nfs_version: v3",
+                "nfs_version is a word of 2 characters, not NFSv3, NFSv4, NFSv4.1, pNFS",
+            ),
+            (
+                "nfs_version: nfsv4.2",
+                "nfs_version is a word of 7 characters, not NFSv3, NFSv4, NFSv4.1, pNFS",
+            ),
+            (
+                "security_default: krb",
+                "security_default is a word of 3 characters, not sys, krb5, krb5i, krb5p",
+            ),
+            (
+                "path: 192.0.2.2 192.0.2.3",
+                "a word of 9 characters after the value of path is too much",
+            ),
             (
                 "mnt_timeout: 60 # a minute",
-                "'# a minute' after the value of mnt_timeout is too much",
+                "a text of 10 characters after the value of mnt_timeout is too much",
             ),
             (
                 "mnt_timeout: 60\r",

@@ -6,7 +6,7 @@ from typing import Dict, List, Optional, Tuple
 
 from ...answer import Answer, attempt, if_known, known
 from ...checking import Skip, Verdict, judged
-from ...errors import HostproofError, Unanswered
+from ...errors import HostproofError, Unanswered, kind_of
 from ...finding import FAIL, PASS, WARN
 from ...parsers.nfs import aix_mount_options, mount_command
 from ...parsers.number import clipped
@@ -217,7 +217,7 @@ def _change(disk: str, depth: int, algorithm: str, reserve: str, policy: Policy)
 def _number(text: str, key: str, name: str) -> str:
     word: Optional[str] = text.split()[0] if text.split() else None
     if word is None or not word.isdecimal():
-        raise Unanswered(key, f"{name} is {text[:40]!r}, no number")
+        raise Unanswered(key, f"{name} is {kind_of(text)}, no number")
     return word
 
 

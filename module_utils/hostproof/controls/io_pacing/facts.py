@@ -8,7 +8,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 from ... import aix_attributes
 from ...aix_attributes import Attributes
 from ...answer import Answer, attempt, known, unless_absent
-from ...errors import Absent, HostproofError, ParseError
+from ...errors import Absent, HostproofError, ParseError, kind_of
 from ...host import Host
 from ...parsers.kernel import meminfo
 from ...parsers.nfs import aix_filesystems, aix_mount_options, mount_command
@@ -135,7 +135,7 @@ def _read_odm(host: Host) -> Attributes:
     rows = aix_attributes.read_rows(host, DEVICE, NAMES)
     for row in rows:
         if not row.first_word.isdecimal():
-            raise ParseError("lsattr", f"{row.name} {row.first_word!r} is no number")
+            raise ParseError("lsattr", f"{row.name} {kind_of(row.first_word)} is no number")
     legal = {name: attempt(aix_attributes.read_legal, host, DEVICE, name) for name in NAMES}
     text = host.run(list(aix_attributes.look(DEVICE, NAMES).argv)).stdout
     return aix_attributes.of_words(DEVICE, text, rows, legal)

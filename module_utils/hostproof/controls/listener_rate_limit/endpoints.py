@@ -5,7 +5,7 @@
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...answer import known
-from ...errors import Unanswered
+from ...errors import Unanswered, kind_of
 from ...parsers.number import clipped
 from ...parsers.oracle import oracle_net
 from ...probes.oracle.listeners import Listener
@@ -110,7 +110,7 @@ def _rate(limit: Optional[str], total: Optional[int], listener: Listener) -> Opt
     if not limit.isdecimal():
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            f"RATE_LIMIT is {limit!r}, neither yes or no nor a number",
+            f"RATE_LIMIT is {kind_of(limit)}, neither yes or no nor a number",
         )
     if not clipped(limit):
         # "Greater than 0, it is enforced at that endpoint" (Net Services Reference, RATE_LIMIT).
@@ -128,7 +128,7 @@ def _number(pair: oracle_net.Pair, listener: Listener) -> int:
     if pair.value is None or not pair.value.isdecimal():
         raise Unanswered(
             "command:cat " + known(listener.main).path,
-            f"{pair.name} is {pair.value!r}, no number",
+            f"{pair.name} is {kind_of(pair.value or '')}, no number",
         )
     return clipped(pair.value)
 

@@ -7,7 +7,7 @@ from typing import List, Optional, Tuple
 
 from ...answer import known
 from ...checking import Skip, Verdict, known_or_skip
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ...finding import FAIL, PASS, WARN
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import clipped
@@ -96,7 +96,7 @@ def _size_of(options: str, facts: Facts) -> int:
         return memory // 2
     match = re.match(r"(\d+)([kmgt%]?)\Z", sizes[-1].lower())
     if match is None:
-        raise ParseError("size of tmpfs", f"{sizes[-1][:40]!r} is none")
+        raise ParseError("size of tmpfs", f"{kind_of(sizes[-1])} is none")
     number, unit = clipped(match.group(1)), match.group(2)
     # tmpfs(5): 0 is no limit, which is all of memory.
     if unit == "%":

@@ -171,7 +171,7 @@ def _why_not_editable(target: Target, text: str, facts: Facts) -> Optional[str]:
     refused = _words_refused(target, facts)
     if refused:
         return "mount would refuse {0} of {1} ({2}): correct {3} first".format(
-            ", ".join(one.word for one in refused),
+            ", ".join(one.shown() for one in refused),
             path,
             "; ".join(one.why for one in refused),
             "nfs_mounts_wanted" if entry is None else f"{entry.place} or nfs_mounts_wanted",

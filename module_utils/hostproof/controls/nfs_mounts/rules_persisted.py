@@ -190,7 +190,7 @@ def _raise_if_doubtful(layers: Layers, entry: nfs_persisted.Entry, facts: Facts)
         raise Unanswered(
             "file:" + nfs_persisted.RELEASE,
             "whether mount takes {0} of {1} ({2})".format(
-                ", ".join(one.word for one in doubtful),
+                ", ".join(one.shown() for one in doubtful),
                 entry.place,
                 "; ".join(one.why for one in doubtful),
             ),
@@ -208,14 +208,14 @@ def _refusal_problem(
     return _Problem(
         serious,
         why.format(
-            ", ".join(one.word for one in words),
+            ", ".join(one.shown() for one in words),
             entry.place,
             "; ".join(one.why for one in words),
         ),
         Fix(
             "; ".join(
-                "correct or remove {0!r} in {1}".format(
-                    one.word,
+                "correct or remove {0} in {1}".format(
+                    one.shown(),
                     entry.place
                     if set(one.word.split(" and ")) & set(nfs_options.split(entry.options))
                     or one.word.partition("=")[0] in entry.options

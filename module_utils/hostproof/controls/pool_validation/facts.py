@@ -11,7 +11,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt
 from ...command import Command, state_of
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, HostproofError, Unanswered, kind_of
 from ...host import Host
 from ...latency import budget
 from ...parsers.java_pools import pool_properties, pools, tomcat_resources
@@ -225,7 +225,7 @@ def _ask(host: Host, server: Server, seconds: float) -> Running:
         # The account that is asked must not choose what root reads.
         raise Unanswered(
             "command:" + wanted.name,
-            f"it says that it started from {config[:200]!r}, which is not below {server.folder}",
+            f"it says that it started from {kind_of(config)}, which is not below {server.folder}",
         )
     return Running(config, (_node("", cli_answers.values(results[0]), deployed),), shown, java)
 

@@ -10,7 +10,7 @@ is what Oracle's documents say. What runs, nothing here shows: the file is what 
 from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
 from ...checking import Verdict
-from ...errors import Unanswered
+from ...errors import Unanswered, kind_of
 from ...parsers.java_pools.pools import (
     DBCP2,
     DEFAULTS,
@@ -100,7 +100,7 @@ class FilePool(NamedTuple):
         try:
             return decimal(text)
         except ValueError:
-            raise self._unknown(f"{name} is {text[:40]!r}") from None
+            raise self._unknown(f"{name} is {kind_of(text)}") from None
 
     def _is_set(self, name: str) -> bool:
         """As java.lang.Boolean takes it: all but "true" is false."""
@@ -191,7 +191,7 @@ class FilePool(NamedTuple):
         factory = self._value("connectionFactoryClassName")
         if not factory.startswith("oracle."):
             raise self._unknown(
-                f"connectionFactoryClassName is {factory[:200]!r}: Oracle's documents tell of "
+                f"connectionFactoryClassName is {kind_of(factory)}: Oracle's documents tell of "
                 "Oracle's driver alone"
             )
         trusted = 1000 * self._number("secondsToTrustIdleConnection")

@@ -5,7 +5,7 @@
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...checking import Verdict
-from ...errors import Unanswered
+from ...errors import Unanswered, kind_of
 from ...parsers.number import decimal
 from .facts import App, Pool
 from .sides import BEHIND, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL
@@ -56,7 +56,7 @@ class Known(NamedTuple):
         try:
             return decimal(text)
         except ValueError:
-            raise Unanswered(self.evidence[0], f"{name} is {text[:40]!r}") from None
+            raise Unanswered(self.evidence[0], f"{name} is {kind_of(text)}") from None
 
     def _is_set(self, name: str) -> bool:
         return self._value(name) == "true"

@@ -14,7 +14,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 from ...answer import known
 from ...change import Change, CommandChange, Plan, Refusal
 from ...command import Command
-from ...errors import Unanswered
+from ...errors import Unanswered, kind_of
 from .facts import App, Facts, Pool, asked, command
 from .policy import BACKGROUND, DOMAIN, Policy, Wanted
 from .sides import BEHIND, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL, both_sides
@@ -129,7 +129,11 @@ def _value(app: App, pool: Pool, name: str) -> Optional[str]:
 def _guards(app: App, one: Wanted, pool: Pool, then: Values, policy: Policy) -> List[Refusal]:
     name = f"{app.server.name} {pool.name}"
     if not re.match(r"^[A-Za-z0-9_.:/-]{1,250}\Z", pool.jndi or ""):
-        return [Refusal(f"{name}: its JNDI name {pool.jndi!r} tells nobody which it is", None)]
+        return [
+            Refusal(
+                f"{name}: its JNDI name {kind_of(pool.jndi or '')} tells nobody which it is", None
+            )
+        ]
     refused = []
     if not then.get(CHECKER) and not then.get(SQL):
         refused.append(

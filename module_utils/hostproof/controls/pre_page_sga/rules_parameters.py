@@ -6,7 +6,7 @@ from typing import List, Optional, Sequence, Tuple
 
 from ...answer import attempt, known
 from ...checking import Skip, Verdict
-from ...errors import HostproofError, Unanswered
+from ...errors import HostproofError, Unanswered, kind_of
 from ...finding import ERROR, FAIL, PASS, WARN
 from ...parsers.oracle import pfile
 from ...parsers.size import human
@@ -262,7 +262,7 @@ def _grade_large_pages(value: str, when: str, policy: Policy, version: Tuple[int
     said = f"{when} {value}"
     known_values = (TRUE, FALSE, "ONLY", "AUTO", "AUTO_ONLY")
     if value not in known_values:
-        raise Unanswered("policy", f"use_large_pages is {value!r}")
+        raise Unanswered("policy", f"use_large_pages is {kind_of(value)}")
     if value == "AUTO_ONLY" and version < AUTO_ONLY_SINCE:
         return FAIL, said + ", which no release before 19c knows: the instance will not start."
     if policy.use_large_pages != AUTO:

@@ -6,7 +6,7 @@ import re
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...answer import known
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ...finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_limits
 from ...parsers.number import clipped
@@ -131,7 +131,7 @@ def _of_setting(text: str, row: Row) -> int:
         return UNLIMITED
     match = re.match(r"(\d+)([KMGTP]?)\Z", text.strip())
     if match is None:
-        raise ParseError("limit of a unit", f"{text[:40]!r} is no limit")
+        raise ParseError("limit of a unit", f"{kind_of(text)} is no limit")
     amount = clipped(match.group(1)) * _SUFFIXES[match.group(2)] // row.size
     return UNLIMITED if amount * row.size >= (1 << 64) - 1 else amount
 

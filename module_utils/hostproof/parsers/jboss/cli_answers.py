@@ -8,13 +8,14 @@ Sources: tests/fixtures/pool_validation/SOURCES.md.
 import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import json_tree
 
 _WHAT = "answers of jboss-cli"
 
 #: An answer ends, and the next one begins: no text in JSON has an end of line.
 _BETWEEN = re.compile(r"^\}\s*^\{", re.MULTILINE)
+_CODE = re.compile(r"\b(?:WFLY[A-Z]{1,12}|JBAS)[0-9]{4,6}\b")
 
 
 class Item(NamedTuple):
@@ -75,4 +76,6 @@ def _text(value: Any) -> Optional[str]:
 
 
 def _shown(text: str) -> str:
-    return " ".join(text.split())[:200]
+    """The server's code of a failure; the text around it quotes what the operation held."""
+    code = _CODE.search(text)
+    return code.group() if code else kind_of(text)

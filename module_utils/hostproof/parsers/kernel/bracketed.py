@@ -8,7 +8,7 @@ Source: Linux, Documentation/admin-guide/mm/transhuge.rst.
 import re
 from typing import NamedTuple, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "bracketed choice"
 _WORD = re.compile(r"\[[^\[\]\s]+\]$|[^\[\]\s]+$")
@@ -26,5 +26,5 @@ def parse(text: str) -> Choice:
     words = text.split()
     active = [word[1:-1] for word in words if word.startswith("[")]
     if len(active) != 1 or not all(_WORD.match(word) for word in words):
-        raise ParseError(_WHAT, f"not words with one of them in brackets: {text!r}")
+        raise ParseError(_WHAT, f"not words with one of them in brackets: {kind_of(text)}")
     return Choice(active[0], tuple(word.strip("[]") for word in words))

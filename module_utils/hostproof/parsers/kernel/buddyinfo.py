@@ -5,7 +5,7 @@
 import re
 from typing import List, NamedTuple, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "buddyinfo"
@@ -26,7 +26,7 @@ def parse(text: str) -> List[Zone]:
     for number, line in enumerate(text.splitlines(), 1):
         match = _LINE.match(line)
         if match is None:
-            raise ParseError(_WHAT, f"not a zone: {line!r}", number)
+            raise ParseError(_WHAT, f"not a zone: {kind_of(line)}", number)
         counts = tuple(integer(count) for count in match.group(3).split())
         zones.append(Zone(integer(match.group(1)), match.group(2), counts))
     if not zones:

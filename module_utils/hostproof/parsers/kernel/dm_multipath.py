@@ -9,7 +9,7 @@ libmultipath/print.c (%Q, snprint_queueing) and multipath.conf(5), no_path_retry
 import re
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "dmsetup"
@@ -50,7 +50,7 @@ def _lines(text: str) -> Iterator[Tuple[str, List[str]]]:
         if line.strip() in ("", "No devices found"):
             continue
         if not colon or len(words) < 4 or words[2] != "multipath":
-            raise ParseError(_WHAT, f"no multipath map: {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"no multipath map: {kind_of(line)}", number)
         yield name, words[3:]
 
 

@@ -5,7 +5,7 @@
 import re
 from typing import NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _RELEASE = re.compile(r"(\d+)\.(\d+)(?![0-9])")
@@ -26,6 +26,6 @@ def parse(text: str) -> Release:
     text = text.strip()
     match = _RELEASE.match(text)
     if match is None:
-        raise ParseError("kernel release", f"not 'major.minor...': {text!r}")
+        raise ParseError("kernel release", f"not 'major.minor...': {kind_of(text)}")
     is_uek = _UEK.search(text) is not None
     return Release(integer(match.group(1)), integer(match.group(2)), is_uek, text)

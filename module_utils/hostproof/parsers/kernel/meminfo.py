@@ -5,7 +5,7 @@
 import re
 from typing import Dict, NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "meminfo"
@@ -54,7 +54,7 @@ def parse(text: str) -> Dict[str, int]:
     for number, line in enumerate(text.splitlines(), 1):
         match = _ROW.match(line)
         if match is None:
-            raise ParseError(_WHAT, f"not a 'Name: number [kB]' row: {line!r}", number)
+            raise ParseError(_WHAT, f"not a 'Name: number [kB]' row: {kind_of(line)}", number)
         rows[match.group(1)] = integer(match.group(2)) * (1024 if match.group(3) else 1)
     if "MemTotal" not in rows:
         raise ParseError(_WHAT, "there is no MemTotal row")

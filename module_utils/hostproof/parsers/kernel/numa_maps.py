@@ -5,7 +5,7 @@
 import re
 from typing import Dict, List, Match, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "process NUMA maps"
@@ -53,7 +53,7 @@ def parse(text: str) -> List[Range]:
 def _range(line: str, number: int) -> Range:
     match = _LINE.match(line)
     if match is None or not match.group(2):
-        raise ParseError(_WHAT, f"not 'address policy fields': {line!r}", number)
+        raise ParseError(_WHAT, f"not 'address policy fields': {kind_of(line)}", number)
     marks, values = set(), {}
     for word in match.group(3).split():
         name, equals, value = word.partition("=")
@@ -62,7 +62,7 @@ def _range(line: str, number: int) -> Range:
         elif _MARK.match(word):
             marks.add(word)
         else:
-            raise ParseError(_WHAT, f"{word!r} is not a field", number)
+            raise ParseError(_WHAT, f"{kind_of(word)} is not a field", number)
     file = values.pop("file", None)
     counts = {name: _count(name, value, number) for name, value in values.items()}
     nodes = {integer(name[1:]): count for name, count in counts.items() if _NODE.match(name)}
@@ -84,7 +84,7 @@ def _range(line: str, number: int) -> Range:
 
 def _count(name: str, value: str, number: int) -> int:
     if not re.match(r"\d+$", value):
-        raise ParseError(_WHAT, f"{name} is not a count: {value!r}", number)
+        raise ParseError(_WHAT, f"{name} is not a count: {kind_of(value)}", number)
     return integer(value)
 
 

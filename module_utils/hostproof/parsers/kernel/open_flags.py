@@ -9,7 +9,7 @@ include/uapi/asm-generic/fcntl.h and arch/{arm,arm64,powerpc,sparc}/include/uapi
 
 from typing import Dict, NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "fdinfo"
@@ -54,7 +54,7 @@ class OpenFlags(NamedTuple):
 def parse(text: str, machine: str) -> OpenFlags:
     bits = _MACHINES.get(machine)
     if bits is None:
-        raise ParseError(_WHAT, f"the flags of a machine {machine[:40]!r} are not known")
+        raise ParseError(_WHAT, f"the flags of this machine are not known: {kind_of(machine)}")
     flags = integer(text, 8)
     return OpenFlags(
         flags & _ACCESS == _READ_AND_WRITE,

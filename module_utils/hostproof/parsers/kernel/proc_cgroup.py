@@ -4,7 +4,7 @@
 
 from typing import Dict, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 #: The name of the one hierarchy of version 2.
 UNIFIED = ""
@@ -19,7 +19,7 @@ def parse(text: str) -> Dict[str, str]:
         hierarchy, _, rest = line.partition(":")
         controllers, colon, path = rest.partition(":")
         if not hierarchy.isdecimal() or not colon or not path.startswith("/"):
-            raise ParseError("/proc/PID/cgroup", f"not a group: {line[:80]!r}", number)
+            raise ParseError("/proc/PID/cgroup", f"not a group: {kind_of(line)}", number)
         for name in controllers.split(","):
             found[name] = path
     return found

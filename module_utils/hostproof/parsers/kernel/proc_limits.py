@@ -5,7 +5,7 @@
 import re
 from typing import Dict, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "process limits"
@@ -36,9 +36,9 @@ def parse(text: str) -> Dict[str, Limit]:
             words, unit = line.rsplit(None, 2), ""
         is_row = len(words) == 3 and line.startswith("Max ") and words[0][4:5].strip()
         if not is_row or not (_VALUE.match(words[1]) and _VALUE.match(words[2])):
-            raise ParseError(_WHAT, f"not a limit: {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"not a limit: {kind_of(line)}", number)
         if unit and not _UNIT.match(unit):
-            raise ParseError(_WHAT, f"not a limit: {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"not a limit: {kind_of(line)}", number)
         limits[words[0]] = Limit(_number(words[1]), _number(words[2]), unit)
     if not limits:
         raise ParseError(_WHAT, "there is no limit below the header")

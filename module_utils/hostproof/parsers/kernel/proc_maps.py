@@ -5,7 +5,7 @@
 import re
 from typing import List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "process maps"
@@ -54,7 +54,7 @@ def parse_line(line: str, number: int) -> Mapping:
     """One line, as maps and smaps both have it; ``number`` is for the error."""
     match = _LINE.match(line)
     if match is None:
-        raise ParseError(_WHAT, f"not a mapping: {line!r}", number)
+        raise ParseError(_WHAT, f"not a mapping: {kind_of(line)}", number)
     start, end, perms, device, inode, path = match.groups()
     return Mapping(integer(start, 16), integer(end, 16), perms, device, integer(inode), path or "")
 

@@ -4,7 +4,7 @@
 
 from typing import NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 
@@ -26,7 +26,7 @@ def parse(text: str) -> ProcStatus:
     for number, line in enumerate(text.splitlines(), 1):
         name, colon, value = line.partition(":")
         if not colon:
-            raise ParseError("/proc/PID/status", f"no colon in {line[:60]!r}", number)
+            raise ParseError("/proc/PID/status", f"no colon in {kind_of(line)}", number)
         rows[name] = value.strip()
     try:
         hugetlb, swap = rows.get("HugetlbPages"), rows.get("VmSwap")

@@ -4,7 +4,7 @@
 
 from typing import List, NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "/proc/swaps"
@@ -28,7 +28,7 @@ def parse(text: str) -> List[Area]:
     for number, line in enumerate(lines[1:], 2):
         fields = line.split()
         if len(fields) != 5 or not (fields[2].isdecimal() and fields[3].isdecimal()):
-            raise ParseError(_WHAT, f"not an area: {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"not an area: {kind_of(line)}", number)
         size, used = (integer(field) * 1024 for field in fields[2:4])
         found.append(Area(fields[0], fields[1], size, used))
     return found

@@ -5,7 +5,7 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 from . import proc_maps
 
@@ -50,7 +50,7 @@ def parse(text: str) -> List[Segment]:
             mapping, rows, flags = proc_maps.parse_line(line, number), {}, None
             started = number
         elif line and mapping is None:
-            raise ParseError(_WHAT, f"not a mapping: {line!r}", number)
+            raise ParseError(_WHAT, f"not a mapping: {kind_of(line)}", number)
         elif line.startswith("VmFlags:"):
             flags = tuple(line.split()[1:])
         elif line:
@@ -66,7 +66,7 @@ def _row(line: str, number: int) -> Dict[str, int]:
         return {match.group(1): integer(match.group(2)) * 1024}
     # Some rows are not sizes: THPeligible, ProtectionKey.
     if re.match(r"[A-Za-z_]+:\s+\d+$", line) is None:
-        raise ParseError(_WHAT, f"not a 'Name: number kB' row: {line!r}", number)
+        raise ParseError(_WHAT, f"not a 'Name: number kB' row: {kind_of(line)}", number)
     return {}
 
 

@@ -11,6 +11,7 @@ refuses leaves the value as it was.
 import re
 from typing import List, NamedTuple, Optional, Tuple
 
+from ...errors import kind_of
 from ..number import clipped
 
 #: isspace() of the kernel, which is skipped in front of a number.
@@ -113,7 +114,7 @@ def read_vector(key: str, text: str) -> Numbers:
             # The kernel sets one after the other until it meets this, but for ports.
             is_set = found and key not in _ASCENDING
             done = f"; the {len(found)} before it are set" if is_set else ""
-            return Numbers(None, f"{word[:20]!r}: {number.remark}{done}")
+            return Numbers(None, f"{kind_of(word)}: {number.remark}{done}")
         found.append(number.value)
     if not found:
         return Numbers(None, "it is empty")

@@ -4,7 +4,7 @@
 
 from typing import Dict
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 
@@ -14,6 +14,6 @@ def parse(text: str) -> Dict[str, int]:
     for number, line in enumerate(text.splitlines(), 1):
         name, _, value = line.partition(" ")
         if not name or not value.isdecimal():
-            raise ParseError("/proc/vmstat", f"not a counter: {line[:80]!r}", number)
+            raise ParseError("/proc/vmstat", f"not a counter: {kind_of(line)}", number)
         found[name] = integer(value)
     return found

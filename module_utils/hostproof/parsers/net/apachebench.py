@@ -5,7 +5,7 @@
 import re
 from typing import Dict, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import decimal
 
 _WHAT = "ApacheBench output"
@@ -61,5 +61,5 @@ def parse(text: str) -> Requests:
 
 def _decimal(text: str, number: int) -> float:
     if len(text) > 20 or not re.match(r"^\d+(\.\d+)?$", text):
-        raise ParseError(_WHAT, f"{text[:40]!r} is no number", number)
+        raise ParseError(_WHAT, f"{kind_of(text)} is no number", number)
     return decimal(text)

@@ -8,7 +8,7 @@ Source: kernel drivers/net/bonding/bond_procfs.c.
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "/proc/net/bonding"
@@ -81,7 +81,7 @@ def parse(text: str) -> Bond:
             group = name.split(" ")[1] + " "
             continue
         if not colon and not line.strip().endswith("info") and not _is_note(line):
-            raise ParseError(_WHAT, f"no setting: {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"no setting: {kind_of(line)}", number)
         at.setdefault(group + name.strip(), value.strip())
     return _bond(parts[0], parts[1:])
 

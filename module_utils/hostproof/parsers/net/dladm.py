@@ -10,7 +10,7 @@ show-link, show-phys and show-linkprop, and the property flowctrl.
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 NONE = "--"
@@ -93,7 +93,7 @@ def parse_flow_control(text: str) -> Property:
     values = [rows[0]["VALUE"], rows[0].get("EFFECTIVE", NONE)]
     for value in values:
         if value not in FLOW_CONTROL + (NONE, ""):
-            raise ParseError(what, f"flowctrl is {value[:40]!r}")
+            raise ParseError(what, f"flowctrl is {kind_of(value)}")
     told = [None if value in (NONE, "") else value for value in values]
     return Property(rows[0]["LINK"], told[0], told[1])
 
@@ -113,7 +113,7 @@ def _rows(what: str, text: str, needed: Tuple[str, ...]) -> List[Dict[str, str]]
             continue  # a long value goes on: none of those that are read here is long
         words = line.split()
         if len(words) < len(needed):
-            raise ParseError(what, f"too few columns: {line[:80]!r}", number)
+            raise ParseError(what, f"too few columns: {kind_of(line)}", number)
         row = {}
         for at, name in enumerate(names):
             row[name] = " ".join(words[at:] if at + 1 == len(names) else words[at : at + 1])

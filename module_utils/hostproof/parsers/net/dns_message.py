@@ -10,7 +10,7 @@ import struct
 import zlib
 from typing import NamedTuple, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "answer of a name server"
 _HEADER = struct.Struct(">HHHHHH")
@@ -61,7 +61,7 @@ def parse(message: bytes, name: str) -> Reply:
             if (kind, family) == (_A, _IN):
                 found.append(str(ipaddress.IPv4Address(data)))
     except (IndexError, struct.error, ValueError) as problem:
-        raise ParseError(_WHAT, f"a record is cut off: {problem}") from problem
+        raise ParseError(_WHAT, "a record is cut off") from problem
     return Reply(flags & 0xF, tuple(found))
 
 
@@ -74,7 +74,7 @@ def _number(name: str) -> int:
 def _question(name: str) -> bytes:
     labels = [label.encode("ascii") for label in name.rstrip(".").split(".")]
     if not all(0 < len(label) < 64 for label in labels) or len(name) > 253:
-        raise ValueError(f"{name[:80]!r} is no name")
+        raise ValueError(f"{kind_of(name)} is no name")
     parts = b"".join(bytes([len(label)]) + label for label in labels)
     return parts + struct.pack(">BHH", 0, _A, _IN)
 

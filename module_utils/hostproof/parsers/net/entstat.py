@@ -10,7 +10,7 @@ those of public output of the drivers in tests/fixtures/entstat.
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "entstat"
@@ -106,7 +106,7 @@ def parse(text: str) -> Statistics:
             waiting = _BACKUP.match(line)
             backup = waiting.group(1) if waiting is not None else backup
         elif line.strip() and set(line.strip()) != {"-"}:
-            raise ParseError(_WHAT, f"no head line before {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"no head line before {kind_of(line)}", number)
     if not sections:
         raise ParseError(_WHAT, "there are no statistics")
     adapters = [_adapter(*section) for section in sections]
@@ -136,7 +136,7 @@ def _adapter(name: str, number: int, lines: List[str]) -> Adapter:
         raise ParseError(_WHAT, f"{name} has no type or no address", number)
     mac = values["hardware address"].lower()
     if not _MAC.match(mac):
-        raise ParseError(_WHAT, f"{mac[:40]!r} is no address of {name}", number)
+        raise ParseError(_WHAT, f"{kind_of(mac)} is no address of {name}", number)
     speed, duplex = _speed(values.get("media speed running", values.get("physical port speed", "")))
     link = values.get("link status", values.get("physical port link status", "")).lower()
     selected = values.get("media speed selected", "").lower().replace(" ", "").replace("-", "")

@@ -4,7 +4,7 @@
 
 from typing import NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 
 class Driver(NamedTuple):
@@ -22,7 +22,7 @@ def parse(text: str) -> Driver:
         if colon:
             rows[name.strip()] = value.strip()
     if not rows.get("driver"):
-        raise ParseError("ethtool -i", f"no driver in {text[:80]!r}")
+        raise ParseError("ethtool -i", f"no driver in {kind_of(text)}")
     firmware = rows.get("firmware-version", "")
     return Driver(
         rows["driver"], rows.get("version", ""), None if firmware in ("", "N/A") else firmware

@@ -9,7 +9,7 @@ ethtool, netlink/pause.c (the text, the JSON and "negotiated"), ethtool.c, dump_
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer, json_tree
 
 _WHAT = "ethtool -a"
@@ -64,14 +64,14 @@ def parse(text: str) -> PauseSettings:
             continue
         label, _, value = [part.strip() for part in line.partition(":")]
         if ":" not in line or not _NAME.match(label) or len(value.split()) > 1:
-            raise ParseError(_WHAT, f"no setting: {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"no setting: {kind_of(line)}", number)
         name = label.lower()
         if value in _FLAGS:
             flags[name] = _FLAGS[value]
         elif value.isdecimal():
             frames[name] = integer(value)
         elif value:
-            raise ParseError(_WHAT, f"{label[:40]} is {value[:40]!r}", number)
+            raise ParseError(_WHAT, f"{label[:40]} is {kind_of(value)}", number)
     missing = [name for name in ("autonegotiate", "rx", "tx") if name not in flags]
     if missing or not head:
         raise ParseError(_WHAT, "there is no {0}".format(", ".join(missing) or "head line"))

@@ -8,7 +8,7 @@ Source: ethtool, ethtool.c (do_permaddr) and netlink/permaddr.c.
 import re
 from typing import Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "ethtool -P"
 _HEAD = "Permanent address: "
@@ -20,10 +20,10 @@ def parse(text: str) -> Optional[str]:
     """The MAC address in lower case; None where the interface has none of its own."""
     lines = [line.rstrip() for line in text.split("\n") if line.strip()]
     if len(lines) != 1 or not lines[0].startswith(_HEAD):
-        raise ParseError(_WHAT, f"no permanent address: {text[:80]!r}", 1)
+        raise ParseError(_WHAT, f"no permanent address: {kind_of(text)}", 1)
     value = lines[0][len(_HEAD) :].strip().lower()
     if value in ("not set", _NONE):
         return None
     if not _ADDRESS.match(value):
-        raise ParseError(_WHAT, f"no MAC address: {value[:40]!r}", 1)
+        raise ParseError(_WHAT, f"no MAC address: {kind_of(value)}", 1)
     return value

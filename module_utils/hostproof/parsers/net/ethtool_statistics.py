@@ -9,7 +9,7 @@ The names are each driver's own. Sources: the kernel's drivers/net/ethernet (the
 import re
 from typing import Dict, List, NamedTuple, Sequence
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer, json_tree
 
 _WHAT = "ethtool -S"
@@ -33,7 +33,7 @@ def parse(text: str) -> Dict[str, int]:
             heading = line.strip()
             if line[0].isspace() and ":" not in heading[:-1] and heading != ":":
                 continue
-            raise ParseError(_WHAT, f"no counter: {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"no counter: {kind_of(line)}", number)
         # Queues of one name are counted apart (vmxnet3 repeats them): together they are the NIC's.
         name = found.group(1).rstrip()
         counters[name] = counters.get(name, 0) + integer(found.group(2))

@@ -8,7 +8,7 @@ Source: ip-address(8); iproute2, ip/ipaddress.c.
 import ipaddress
 from typing import List, NamedTuple, Union
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
@@ -29,13 +29,15 @@ def parse(text: str) -> List[Address]:
         if not fields:
             continue
         if len(fields) < 4 or fields[2] not in ("inet", "inet6"):
-            raise ParseError("ip -o addr", f"no address: {line[:80]!r}", number)
+            raise ParseError("ip -o addr", f"no address: {kind_of(line)}", number)
         # "inet 192.0.2.1 peer 192.0.2.2/32": the network is the peer's.
         with_prefix = fields[5] if fields[4:5] == ["peer"] and len(fields) > 5 else fields[3]
         try:
             interface = ipaddress.ip_interface(with_prefix)
             address = ipaddress.ip_interface(fields[3]).ip
         except ValueError as problem:
-            raise ParseError("ip -o addr", str(problem), number) from problem
+            raise ParseError(
+                "ip -o addr", f"no address: {kind_of(with_prefix)}", number
+            ) from problem
         found.append(Address(fields[1], str(address), interface.network))
     return found

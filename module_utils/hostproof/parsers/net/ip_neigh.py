@@ -5,7 +5,7 @@
 import re
 from typing import List, NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _MAC = re.compile(r"^[0-9a-f]{2}(:[0-9a-f]{2}){5}$")
 
@@ -24,10 +24,10 @@ def parse(text: str) -> List[Neighbour]:
         if not words:
             continue
         if len(words) < 3 or words[1] != "dev":
-            raise ParseError("ip neigh", f"no neighbour: {line[:80]!r}", number)
+            raise ParseError("ip neigh", f"no neighbour: {kind_of(line)}", number)
         if "lladdr" in words[:-1] and words[-1] not in ("FAILED", "INCOMPLETE"):
             mac = words[words.index("lladdr") + 1].lower()
             if not _MAC.match(mac):
-                raise ParseError("ip neigh", f"no MAC address: {mac[:40]!r}", number)
+                raise ParseError("ip neigh", f"no MAC address: {kind_of(mac)}", number)
             found.append(Neighbour(words[0], words[2], mac))
     return found

@@ -8,7 +8,7 @@ Source: ip-route(8); iproute2, ip/iproute.c, print_route().
 import re
 from typing import NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "ip route get"
@@ -32,13 +32,13 @@ def parse(text: str) -> Route:
     if not words:
         raise ParseError(_WHAT, "there is no route")
     if "dev" not in words[:-1]:
-        raise ParseError(_WHAT, f"no device: {text.strip()[:80]!r}", 1)
+        raise ParseError(_WHAT, f"no device: {kind_of(text.strip())}", 1)
     if words[0] in _KINDS:
         kind = words[0]
     else:
         kind = "unicast" if re.match(r"^[0-9a-fA-F.:]+$", words[0]) else ""
     if not kind:
-        raise ParseError(_WHAT, f"no address: {text.strip()[:80]!r}", 1)
+        raise ParseError(_WHAT, f"no address: {kind_of(text.strip())}", 1)
 
     def after(name: str) -> Optional[str]:
         return words[words.index(name) + 1] if name in words[:-1] else None

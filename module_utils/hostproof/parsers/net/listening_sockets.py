@@ -9,7 +9,7 @@ dropped when the queue is longer than its limit.
 
 from typing import List, NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 ARGV = ["ss", "-ltn"]
@@ -39,5 +39,5 @@ def parse(text: str) -> List[Listening]:
             address, _, port = fields[3].rpartition(":")
             found.append(Listening(address, integer(port), integer(fields[1]), integer(fields[2])))
         except (IndexError, ValueError) as problem:
-            raise ParseError(_WHAT, f"no socket: {line[:80]!r}", number) from problem
+            raise ParseError(_WHAT, f"no socket: {kind_of(line)}", number) from problem
     return found

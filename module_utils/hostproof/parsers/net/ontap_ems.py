@@ -12,7 +12,7 @@ threshold too.
 import re
 from typing import Dict, List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "EMS messages of a filer"
 _EVENT = "wafl.reallocate.check."
@@ -51,7 +51,7 @@ def parse(text: str) -> List[Layout]:
         read += 1
         match = _LINE.search(line)
         if match is None:
-            raise ParseError(_WHAT, f"not understood: {line.strip()[:160]!r}", number)
+            raise ParseError(_WHAT, f"not understood: {kind_of(line.strip())}", number)
         if read > MOST:
             raise ParseError(_WHAT, f"more than {MOST} of {_EVENT}*: give a file of the last days")
         event, path, value, threshold = match.groups()

@@ -10,7 +10,7 @@ import ipaddress
 import sys
 from typing import List, NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 ESTABLISHED = 1
@@ -52,7 +52,7 @@ def parse(text: str, byteorder: str = sys.byteorder) -> List[Socket]:
                 )
             )
         except (IndexError, ValueError) as problem:
-            raise ParseError(_WHAT, f"no socket: {line[:80]!r}", number) from problem
+            raise ParseError(_WHAT, f"no socket: {kind_of(line)}", number) from problem
     return sockets
 
 

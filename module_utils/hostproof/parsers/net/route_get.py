@@ -8,7 +8,7 @@ Sources: AIX Commands Reference, route; Oracle Solaris man pages, route(8).
 import re
 from typing import Dict, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "route get"
 _PAIR = re.compile(r"^\s*(route to|destination|mask|gateway|interface|flags): ?\s*(\S.*)$")
@@ -31,9 +31,9 @@ def parse(text: str) -> Route:
             values.setdefault(pair.group(1), pair.group(2))
     interface = values.get("interface", "")
     if not re.match(r"^[A-Za-z][A-Za-z0-9_.]*(:\d+)?$", interface):
-        raise ParseError(_WHAT, f"no interface: {text.strip()[:80]!r}")
+        raise ParseError(_WHAT, f"no interface: {kind_of(text.strip())}")
     if "route to" not in values:
-        raise ParseError(_WHAT, f"no address: {text.strip()[:80]!r}")
+        raise ParseError(_WHAT, f"no address: {kind_of(text.strip())}")
     flags = values.get("flags", "").strip("<>").split(",")
     gateway = values.get("gateway") if "GATEWAY" in flags else None
     return Route(values["route to"].split()[0], interface, gateway)

@@ -10,7 +10,7 @@ tcp_stats_print().
 import re
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import decimal, integer
 
 _WHAT = "ss -tine"
@@ -65,7 +65,7 @@ def _connection(line: str, number: int) -> Connection:
         local, local_port = _address(words[3])
         peer, peer_port = _address(words[4])
     except (IndexError, ValueError):
-        raise ParseError(_WHAT, f"{line[:80]!r} is no connection", number) from None
+        raise ParseError(_WHAT, f"{kind_of(line)} is no connection", number) from None
     one = Connection(
         words[0], local, local_port, peer, peer_port, 0, None, None, 0, None, None, None
     )

@@ -11,7 +11,7 @@ Reference, mount(1M), option -v; Solaris mount(1M); OpenSolaris, usr/src/cmd/fs.
 import re
 from typing import Callable, List, NamedTuple, Pattern
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from .nfs_options import AIX, HPUX, SOLARIS
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -59,7 +59,7 @@ def _lines(variant: _Lines, text: str) -> List[Mount]:
             continue
         match = variant.line.match(line)
         if match is None:
-            raise ParseError(variant.what, f"{line[:80]!r} is no mount", number)
+            raise ParseError(variant.what, f"{kind_of(line)} is no mount", number)
         source, path, fstype, options = match.groups()
         mounts.append(Mount(path, source, fstype, variant.options(options)))
     if not mounts:
@@ -112,7 +112,7 @@ def _row(line: str, number: int) -> Mount:
     # A row of a remote file system begins at once with its node; any other is indented.
     remote = not line.startswith(" ")
     if len(names) != 2 + remote or not _is_date(date):
-        raise ParseError(_TABLE, f"{line[:80]!r} is no mount", number)
+        raise ParseError(_TABLE, f"{kind_of(line)} is no mount", number)
     return Mount(names[-1], ":".join(names[:-1]), vfs[0], options)
 
 

@@ -18,6 +18,7 @@ import ipaddress
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
+from ...errors import kind_of, name_or_kind
 from ..kernel.kernel_release import Release
 from ..number import clipped
 from . import nfs_options
@@ -42,6 +43,10 @@ class Refusal(NamedTuple):
     why: str
     certain: bool = True
     passed_over: bool = False
+
+    def shown(self) -> str:
+        """The names without their values, for a text."""
+        return " and ".join(_shown(one.partition("=")[0]) for one in self.word.split(" and "))
 
 
 #: Says what is wrong with a value, "" where nothing is. The release is None where unknown.
@@ -92,7 +97,7 @@ def _refusal(word: str, release: Optional[Release]) -> Optional[Refusal]:
     if option is None and name.startswith("no"):
         option, is_no = _OPTIONS.get(name[2:]), True
     if option is None or (is_no and not option.no):
-        why = f"{word!r} is no option of NFS{_meant(name)}"
+        why = f"{_shown(name)} is no option of NFS{_meant(name)}"
         return Refusal(word, why, passed_over=True)
     if option.since > (2, 6):
         late = _too_late(word, name, option.since, release)
@@ -105,7 +110,7 @@ def _refusal(word: str, release: Optional[Release]) -> Optional[Refusal]:
     if option.look is None or is_no:
         return Refusal(word, f"{name} takes no value")
     problem = option.look(value, release)
-    return Refusal(word, f"{word}: {problem}") if problem else None
+    return Refusal(word, f"{name}: {problem}") if problem else None
 
 
 def _too_late(
@@ -127,6 +132,11 @@ def _too_late(
         why += ", to which its vendor may have carried it back"
         return Refusal(word, why, certain=False, passed_over=True)
     return Refusal(word, why, passed_over=True)
+
+
+def _shown(name: str) -> str:
+    known = name in _OPTIONS or name in _FLAGS or name in _OF_LIBMOUNT
+    return repr(name) if known else name_or_kind(name)
 
 
 def _meant(name: str) -> str:
@@ -205,7 +215,7 @@ def _number(least: int = 0, most: int = _MOST_UNSIGNED) -> _Look:
     def look(value: str, release: Optional[Release]) -> str:
         number = _integer(value, release)
         if number is None:
-            return f"{value!r} is no number as the kernel reads one (no unit, no sign)"
+            return f"{kind_of(value)} is no number as the kernel reads one (no unit, no sign)"
         if not least <= number <= most:
             return f"{number} is not between {least} and {most}"
         return ""
@@ -242,7 +252,7 @@ def _flavors(value: str, release: Optional[Release]) -> str:
     wrong = [one for one in value.split(":") if one not in _SECURITY]
     if not wrong:
         return ""
-    return "{0!r} is none of {1}".format(wrong[0], ", ".join(sorted(_SECURITY)))
+    return "{0} is none of {1}".format(kind_of(wrong[0]), ", ".join(sorted(_SECURITY)))
 
 
 def _address(value: str, release: Optional[Release]) -> str:

@@ -8,7 +8,7 @@ Sources: proc_pid_mountinfo(5); kernel fs/proc_namespace.c, show_mountinfo().
 import re
 from typing import Dict, List, NamedTuple, Set, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "mountinfo"
@@ -52,9 +52,9 @@ def _mount(line: str, number: int) -> Mount:
     before, separator, after = line.partition(" - ")
     front, back = before.split(" "), after.split(" ", 2)
     if not separator or len(front) < 6 or len(back) != 3:
-        raise ParseError(_WHAT, f"{line[:80]!r} is no mount", number)
+        raise ParseError(_WHAT, f"{kind_of(line)} is no mount", number)
     if not (front[0].isdecimal() and front[1].isdecimal() and _DEVICE.match(front[2])):
-        raise ParseError(_WHAT, f"{line[:80]!r} has no mount id or device", number)
+        raise ParseError(_WHAT, f"{kind_of(line)} has no mount id or device", number)
     return Mount(
         id=integer(front[0]),
         parent=integer(front[1]),

@@ -11,7 +11,7 @@ counters here, so only those are read that somebody judges.
 import re
 from typing import Dict, List, Match, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 from .mountinfo import unescape
 
@@ -109,7 +109,7 @@ def parse(text: str) -> Dict[str, MountStats]:
         elif line:
             match = _DEVICE.match(line)
             if match is None:
-                raise ParseError(_WHAT, f"{line[:80]!r} is no mount", number)
+                raise ParseError(_WHAT, f"{kind_of(line)} is no mount", number)
             devices += 1
             path = unescape(match.group("path"))
             readers.pop(path, None)
@@ -144,7 +144,7 @@ class _Reader:
             else:
                 self._read_head(line)
         except (IndexError, ValueError):
-            raise ParseError(_WHAT, f"{line[:80]!r} is no line of counters", number) from None
+            raise ParseError(_WHAT, f"{kind_of(line)} is no line of counters", number) from None
 
     def _read_head(self, line: str) -> None:
         name, _, value = line.strip().partition(":")

@@ -16,6 +16,8 @@ import difflib
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
+from ...errors import kind_of, name_or_kind
+
 MOST_PATHS = 4
 #: NetApp, Oracle Database on ONTAP, Direct NFS: "a single path statement" with NFSv4.1. That pNFS,
 #: which is spoken over 4.1, shares that is a guess.
@@ -144,7 +146,7 @@ class _Reader:
                 continue
             if not colon:
                 after = " (a space stands before it)" if left[:1] == [":"] else ""
-                self.wrong(number, f"no colon right after {word!r}{after}")
+                self.wrong(number, f"no colon right after {name_or_kind(word)}{after}")
                 return None
             if not value and left:
                 value = left.pop(0)
@@ -154,7 +156,8 @@ class _Reader:
             pairs.append((known, value))
             if left and ":" not in left[0] and left[0].lower() != "dontroute":
                 self.wrong(
-                    number, "{0!r} after the value of {1} is too much".format(" ".join(left), known)
+                    number,
+                    "{0} after the value of {1} is too much".format(kind_of(" ".join(left)), known),
                 )
                 break
         return pairs
@@ -168,7 +171,7 @@ class _Reader:
         near = difflib.get_close_matches(key.lower(), _KEYS, 1)
         meant = f", did you mean {near[0]!r}?" if near else ""
         what = "attribute" if has_colon else "word"
-        self.wrong(number, f"unknown {what} {key!r}{meant}")
+        self.wrong(number, f"unknown {what} {name_or_kind(key)}{meant}")
         return None
 
     def _take_export(self, pairs: List[Tuple[str, str]], number: int) -> None:
@@ -183,7 +186,7 @@ class _Reader:
             return
         for key in ("export", "mount"):
             if not given[key].startswith("/"):
-                self.wrong(number, f"{key}: {given[key]} is no absolute path")
+                self.wrong(number, f"{key}: {kind_of(given[key])} is no absolute path")
         server = self._server(number, "export")
         if server is not None:
             security = given.get("security")
@@ -222,7 +225,7 @@ class _Reader:
         elif key == "security_default":
             self._one_of(value, SECURITY, key, number)
         elif key == "mnt_timeout" and not re.match("[0-9]+$", value):
-            self.wrong(number, f"mnt_timeout is {value!r}, not seconds")
+            self.wrong(number, f"mnt_timeout is {kind_of(value)}, not seconds")
         elif key in _WINDOWS:
             self.wrong(number, f"{key}: is for Windows only", False)
 
@@ -240,7 +243,9 @@ class _Reader:
         self, value: Optional[str], choices: Tuple[str, ...], key: str, number: int
     ) -> None:
         if value is not None and value not in choices:
-            self.wrong(number, "{0} is {1!r}, not {2}".format(key, value, ", ".join(choices)))
+            self.wrong(
+                number, "{0} is {1}, not {2}".format(key, kind_of(value), ", ".join(choices))
+            )
 
     # -- a server, and all of them
 

@@ -7,7 +7,7 @@ Source: kernel net/sunrpc/stats.c, rpc_proc_show(). The counters have 32 bits an
 
 from typing import NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 _WHAT = "/proc/net/rpc/nfs"
@@ -26,7 +26,7 @@ def parse(text: str) -> Calls:
         words = line.split()
         if words[:1] == ["rpc"]:
             if len(words) < 3 or not all(word.isdecimal() for word in words[1:3]):
-                raise ParseError(_WHAT, f"{line[:80]!r} holds no counters", number)
+                raise ParseError(_WHAT, f"{kind_of(line)} holds no counters", number)
             return Calls(integer(words[1]), integer(words[2]))
     raise ParseError(_WHAT, "has no line of rpc")
 

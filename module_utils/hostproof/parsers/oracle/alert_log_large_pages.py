@@ -10,7 +10,7 @@ lines of their own. Sources: MOS 1392497.1 and 2049901.1; tests/fixtures/alert_l
 import re
 from typing import Dict, List, NamedTuple, Optional, Pattern
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 from . import alert_log
 
@@ -107,7 +107,7 @@ def _table(block: Dict[int, str]) -> List[PageSize]:
             match = _ROW.match(line)
             if match is None:
                 if _ROW_LIKE.match(line):
-                    raise ParseError(_WHAT, f"no row of pages: {line[:80]!r}", number)
+                    raise ParseError(_WHAT, f"no row of pages: {kind_of(line)}", number)
                 break
             rows.append(_row(*match.groups()))
     if inside and not rows:

@@ -10,7 +10,7 @@ Sources: tests/fixtures/latency/SOURCES.md.
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..ellipsis_marks import is_mark
 from . import (
     awr_layouts,
@@ -173,7 +173,7 @@ def _statistics(
         elif cells and any(wait_events.is_overflow(cell) for cell in cells[1:3]):
             overflowed.append(cells[0])
         elif cells is None or len(values) < 2 or values[0] is None or values[1] is None:
-            raise ParseError(_WHAT, f"it is no row of statistics: {lines[at][:80]!r}", at + 1)
+            raise ParseError(_WHAT, f"it is no row of statistics: {kind_of(lines[at])}", at + 1)
         else:
             found.setdefault(cells[0], Statistic(values[0].value, values[1].value))
         at += 1

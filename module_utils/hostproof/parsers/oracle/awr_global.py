@@ -10,7 +10,7 @@ Source: tests/fixtures/latency/SOURCES.md.
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from . import dashed_table, report_form, report_head
 from .awr import without_page_headings
 from .dashed_table import Printed
@@ -212,7 +212,7 @@ def _read_events(
         if cells is None:
             raise ParseError(
                 _WHAT,
-                f"the row does not stand in its columns: {lines[at].strip()[:80]!r}",
+                f"the row does not stand in its columns: {kind_of(lines[at].strip())}",
                 at + 1,
             )
         instance = cells[0] or instance
@@ -232,10 +232,10 @@ def _event(
 ) -> ClusterEvent:
     waits, _, seconds, milliseconds, percent = [_number(cell, line) for cell in cells[3:8]]
     if waits is None and cells[2] not in NO_WAITS and not is_overflow(cells[3]):
-        raise ParseError(_WHAT, f"the event {cells[2]!r} has no waits", line)
+        raise ParseError(_WHAT, "the event has no waits", line)
     # No row of the cluster lacks its last column, and none of an instance its share.
     if not cells[12 if instance == ALL_INSTANCES else 7]:
-        raise ParseError(_WHAT, f"the row of {cells[2]!r} is cut off", line)
+        raise ParseError(_WHAT, "the row of the event is cut off", line)
     column = None
     if milliseconds is not None:
         column = Printed(milliseconds.value * 1000, milliseconds.step * 1000)
@@ -303,5 +303,5 @@ def _number(cell: str, line: int) -> Optional[Printed]:
         return None
     value = dashed_table.number(cell)
     if value is None:
-        raise ParseError(_WHAT, f"{cell[:40]!r} is no number", line)
+        raise ParseError(_WHAT, f"{kind_of(cell)} is no number", line)
     return value

@@ -94,7 +94,7 @@ def parse(text: str) -> List[Device]:
         raise ParseError(_WHAT, "the dump has no device: it is cut off")
     for one in devices:
         if not one.intervals:
-            raise ParseError(_WHAT, f"the device {one.name} has no row", one.line)
+            raise ParseError(_WHAT, "the device has no row", one.line)
     return devices
 
 

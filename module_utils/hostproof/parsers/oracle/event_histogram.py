@@ -11,7 +11,7 @@ WAIT_TIME_FORMAT of V$EVENT_HISTOGRAM_MICRO says ("1 millisecond" is the bin bel
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 from . import dashed_table
 from .wait_events import full_name
@@ -117,7 +117,7 @@ def _table(what: str, lines: Sequence[str], start: int, found: Dict[str, _Found]
         if values is None:
             raise ParseError(
                 what,
-                f"the row does not stand in its columns: {line.strip()[:80]!r}",
+                f"the row does not stand in its columns: {kind_of(line.strip())}",
                 index + 1,
             )
         _add(found, line, spans, values, ranges, counts_all, index + 1)
@@ -175,7 +175,7 @@ def _ranges(what: str, labels: Sequence[str], line: int) -> List[Tuple[Optional[
         if bound is None and bounds and _is_half(labels[place], bounds[0]):
             bound = bounds[0] - 1
         if bound is None or (bounds and bound >= bounds[0]):
-            raise ParseError(what, f"the histogram has the column {labels[place]!r}", line)
+            raise ParseError(what, f"the histogram has the column {kind_of(labels[place])}", line)
         bounds.insert(0, bound)
     lows: List[Optional[int]] = [None] + bounds
     highs = bounds + [OPEN]

@@ -11,7 +11,7 @@ Sources: tests/fixtures/latency/SOURCES.md.
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..ellipsis_marks import is_mark
 from ..number import integer
 
@@ -85,7 +85,7 @@ def _sizes(lines: List[str], at: int) -> Tuple[Dict[int, Tuple[int, int]], int]:
     while at < len(lines) and lines[at]:
         match = _SIZE.match(lines[at])
         if match is None:
-            raise ParseError(_WHAT, f"it is no row of sizes: {lines[at][:80]!r}", at + 1)
+            raise ParseError(_WHAT, f"it is no row of sizes: {kind_of(lines[at])}", at + 1)
         low, high, reads, writes = _numbers(match.groups(), at)
         _octave(low, high, at)
         counts[low] = (reads, writes)
@@ -117,7 +117,7 @@ def _latencies(lines: List[str], at: int) -> Tuple[Dict[int, Dict[int, int]], in
         if match is None:
             if _OTHER.match(lines[at]) or _DISK.match(lines[at]) or _SIZES.match(lines[at]):
                 break
-            raise ParseError(_WHAT, f"it is no row of latencies: {lines[at][:80]!r}", at + 1)
+            raise ParseError(_WHAT, f"it is no row of latencies: {kind_of(lines[at])}", at + 1)
         low, high = _numbers(match.groups()[:2], at)
         _octave(low, high, at)
         values = _numbers([cell.strip() for cell in match.group(3).split("|")], at)
@@ -176,6 +176,6 @@ def _numbers(texts: object, at: int) -> List[int]:
     values = []
     for text in texts:  # type: ignore[attr-defined]
         if not re.match(r"^[0-9]{1,18}$", text):
-            raise ParseError(_WHAT, f"{text[:40]!r} is no number", at + 1)
+            raise ParseError(_WHAT, f"{kind_of(text)} is no number", at + 1)
         values.append(integer(text))
     return values

@@ -9,7 +9,7 @@ latency is that of a round trip, from the client's Java to the server's and back
 import re
 from typing import Dict, List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import decimal, integer
 
 _WHAT = "oratcptest output"
@@ -93,7 +93,7 @@ def _test(lines: List[str], start: int, end: int, before: int) -> Test:
         elif match:
             settings.setdefault(match.group(1).rstrip(), match.group(2))
         elif "Mbytes/s" in line:
-            raise ParseError(_WHAT, f"it is no line of an interval: {line[:80]!r}", number + 1)
+            raise ParseError(_WHAT, f"it is no line of an interval: {kind_of(line)}", number + 1)
     if "throughput" not in averages:
         raise ParseError(_WHAT, "the test has no averages: the output is cut off", end)
     mode = settings.get("Transport mode", "")
@@ -144,5 +144,5 @@ def _latency(text: Optional[str], line: int) -> Optional[float]:
 
 def _decimal(text: str, line: int) -> float:
     if len(text) > 20 or not re.match(r"^\d+(\.\d+)?$", text):
-        raise ParseError(_WHAT, f"{text[:40]!r} is no number", line)
+        raise ParseError(_WHAT, f"{kind_of(text)} is no number", line)
     return decimal(text)

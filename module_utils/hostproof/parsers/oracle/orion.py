@@ -10,7 +10,7 @@ Sources: tests/fixtures/latency/SOURCES.md.
 import re
 from typing import Dict, List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import decimal, integer
 
 _WHAT = "Orion summary"
@@ -151,7 +151,7 @@ def _summary(run: List[tuple]) -> Optional[Summary]:
                 # The bin of all that took longer is the last.
                 bins_begun = 0
         elif line.startswith(("Maximum ", "Minimum ")) or " Latency: " in line:
-            raise ParseError(_WHAT, f"it is no line of figures: {line[:80]!r}", number)
+            raise ParseError(_WHAT, f"it is no line of figures: {kind_of(line)}", number)
     if bins_begun:
         raise ParseError(_WHAT, "the histogram has no last bin: it is cut off", bins_begun)
     begun = _RUN_BEGINS.match(run[0][2]) is not None
@@ -239,5 +239,5 @@ def _count(latencies: List[Latency], bins_of: tuple, match: object, number: int)
 
 def _decimal(text: str, number: int) -> float:
     if len(text) > 20 or not re.match(r"^\d+(\.\d+)?$", text):
-        raise ParseError(_WHAT, f"{text[:40]!r} is no number", number)
+        raise ParseError(_WHAT, f"{kind_of(text)} is no number", number)
     return decimal(text)

@@ -11,7 +11,7 @@ Administrator's Guide, Initialization Parameter Files; Oracle Database Reference
 import re
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 #: The prefix of an entry for every instance.
 ALL = "*"
@@ -34,7 +34,7 @@ def parse(text: str) -> List[Entry]:
     for number, line in _logical_lines(text):
         match = _NAME.match(line)
         if match is None:
-            raise _error(f"expected [SID.]NAME = VALUE, not {line[:60]!r}", number, 1)
+            raise _error(f"expected [SID.]NAME = VALUE, not {kind_of(line)}", number, 1)
         value = line[match.end() :].strip()
         if re.search(r"[\0-\x08\x0e-\x1f]", line):
             raise _error("a byte that is no text", number, 1)

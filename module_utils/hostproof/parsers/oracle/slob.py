@@ -9,7 +9,7 @@ SLOB's misc/awr_info.sh (its column names and units); tests/fixtures/latency/SOU
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import decimal, integer
 from . import dashed_table
 from .dashed_table import Printed
@@ -84,7 +84,7 @@ def parse_db_stats(text: str) -> List[Session]:
             continue
         match = _SESSION.match(line.strip())
         if match is None:
-            raise ParseError(_DB_STATS, f"it is no line of a schema: {line[:80]!r}", number)
+            raise ParseError(_DB_STATS, f"it is no line of a schema: {kind_of(line)}", number)
         schema, elapsed, cpu, percent = match.groups()
         found.append(Session(integer(schema), integer(elapsed), integer(cpu), decimal(percent)))
     if not found:
@@ -122,7 +122,7 @@ def _event(file: str, sessions: Optional[int], rest: str, number: int) -> Line:
     cells = dashed_table.cells(rest, _TOP_SPANS)
     values = [dashed_table.number(cell) for cell in (cells or [])[1:5]]
     if cells is None or not cells[0] or values[0] is None or values[1] is None or values[3] is None:
-        raise ParseError(_GREP, f"it is no row of the top events of 11g: {rest[:80]!r}", number)
+        raise ParseError(_GREP, f"it is no row of the top events of 11g: {kind_of(rest)}", number)
     milliseconds = values[2]
     column = (
         None

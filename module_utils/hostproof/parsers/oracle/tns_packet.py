@@ -13,7 +13,7 @@ import re
 import struct
 from typing import List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 CONNECT, ACCEPT, REFUSE, REDIRECT, DATA, RESEND = 1, 2, 4, 5, 6, 11
@@ -203,7 +203,7 @@ def _redirect(text: str) -> Redirect:
     address, _, connect_data = text.partition("\0")
     host, port = _HOST.search(address), _PORT.search(address)
     if host is None or port is None or not 0 < integer(port.group(1)) < 65536:
-        raise ParseError(_WHAT, f"no host and port in the redirection {address[:200]!r}")
+        raise ParseError(_WHAT, f"no host and port in the redirection {kind_of(address)}")
     return Redirect(host.group(1), integer(port.group(1)), connect_data or PING)
 
 

@@ -10,7 +10,7 @@ is taken from whichever of the two is known to more digits.
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from . import awr_layouts, dashed_table, idle_events
 from .awr_layouts import Layout
 from .dashed_table import Printed
@@ -209,7 +209,7 @@ def _row(
     found = dashed_table.cells(line, spans)
     if found is None:
         raise ParseError(
-            what, f"the row does not stand in its columns: {line.strip()[:80]!r}", number
+            what, f"the row does not stand in its columns: {kind_of(line.strip())}", number
         )
     by_column = {column: found[place] for place, column in enumerate(layout.columns)}
     printed = by_column[awr_layouts.EVENT]
@@ -224,14 +224,14 @@ def _row(
     problem = None
     if waits is None and printed not in NO_WAITS:
         if not by_column[awr_layouts.WAITS]:
-            raise ParseError(what, f"the event {printed!r} has no waits", number)
+            raise ParseError(what, "the event has no waits", number)
         problem = WAITS_OVERFLOWED
     # Of the columns after the average this one is never empty: a row without it was cut off.
     last = awr_layouts.PER_TRANSACTION
     if last not in by_column:
         last = awr_layouts.PERCENT
     if not by_column[last]:
-        raise ParseError(what, f"the row of {printed!r} is cut off", number)
+        raise ParseError(what, "the row of the event is cut off", number)
     begin, stop = spans[layout.columns.index(awr_layouts.EVENT)]
     name, cut = full_name(printed, stop - begin)
     event = WaitEvent(
@@ -346,7 +346,7 @@ def _number(what: str, by_column: Dict[str, str], column: str, line: int) -> Opt
         return None
     value = dashed_table.number(text)
     if value is None:
-        raise ParseError(what, f"{text[:40]!r} is no number ({column})", line)
+        raise ParseError(what, f"{kind_of(text)} is no number ({column})", line)
     return value
 
 
@@ -361,7 +361,7 @@ def _average(what: str, by_column: Dict[str, str], line: int) -> Optional[Printe
     match = _AVERAGE.match(text)
     value = dashed_table.number(match.group(1)) if match else None
     if match is None or value is None:
-        raise ParseError(what, f"{text[:40]!r} is no average with a unit", line)
+        raise ParseError(what, f"{kind_of(text)} is no average with a unit", line)
     scale = _MICROSECONDS[match.group(2)]
     return Printed(value.value * scale, value.step * scale)
 

@@ -6,12 +6,14 @@ Sources: fio's HOWTO, "JSON output"; stat.c, add_ddir_status_json(). fio 3 tells
 nanoseconds (``lat_ns``), fio 2 in microseconds (``lat``). Lines before the first brace are notes.
 """
 
+import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import decimal, json_at
 
 _WHAT = "fio's JSON"
+_FAILED = re.compile(r"^fio: .{0,80}\berr=\s*([0-9]{1,4})\b", re.MULTILINE)
 _UNITS = (("lat_ns", "clat_ns", 1), ("lat", "clat", 1000))
 
 
@@ -40,13 +42,14 @@ def parse(text: str) -> List[Reads]:
     """The jobs in order. Raises ParseError for what is not fio's JSON, or for a job that wrote."""
     start = text.find("{")
     if start < 0:
-        said = text.strip().split("\n")[0][:200]
-        raise ParseError(_WHAT, f"there is no object; fio said {said!r}")
+        failed = _FAILED.search(text)
+        why = f"fio failed with error {failed.group(1)}" if failed else kind_of(text.strip())
+        raise ParseError(_WHAT, f"there is no object: {why}")
     try:
         tree = json_at(text, start)
         jobs = [_job(tree, job) for job in tree["jobs"]]
     except ValueError as problem:
-        raise ParseError(_WHAT, f"cannot be read: {problem}") from problem
+        raise ParseError(_WHAT, "it is no JSON, or has a text where a number belongs") from problem
     except (KeyError, TypeError, AttributeError, OverflowError) as problem:
         raise ParseError(_WHAT, f"lacks or mistakes {problem}") from problem
     if not jobs:
@@ -57,10 +60,10 @@ def parse(text: str) -> List[Reads]:
 def _job(tree: Any, job: Any) -> Reads:
     read = job["read"]
     if int(job["write"]["total_ios"]) or int(job.get("trim", {}).get("total_ios", 0)):
-        raise ParseError(_WHAT, "the job {0!r} did not only read".format(job["jobname"]))
+        raise ParseError(_WHAT, "a job did not only read")
     known = [units for units in _UNITS if units[0] in read]
     if not known:
-        raise ParseError(_WHAT, "the job {0!r} has no latencies".format(job["jobname"]))
+        raise ParseError(_WHAT, "a job has no latencies")
     whole, taken, unit = known[0]
     return Reads(
         version=str(tree["fio version"]),

@@ -5,7 +5,7 @@
 import ipaddress
 from typing import List, NamedTuple, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import integer
 
 
@@ -53,7 +53,7 @@ def parse_ahosts(text: str) -> Tuple[str, Tuple[str, ...]]:
         try:
             addresses.append(str(ipaddress.ip_address(row[0].partition("%")[0])))
         except ValueError as problem:
-            raise ParseError("getent ahosts", f"no address: {row[0][:80]!r}", number) from problem
+            raise ParseError("getent ahosts", f"no address: {kind_of(row[0])}", number) from problem
     named = [row[2] for row in rows if len(row) > 2]
     return (named[0] if named else ""), tuple(dict.fromkeys(addresses))
 
@@ -65,7 +65,7 @@ def _rows(what: str, text: str, columns: int) -> List[Tuple[int, List[str]]]:
             continue
         fields = line.split(":")
         if len(fields) != columns or not fields[0]:
-            raise ParseError(what, f"not {columns} fields: {line!r}", number)
+            raise ParseError(what, f"not {columns} fields: {kind_of(line)}", number)
         rows.append((number, fields))
     if not rows:
         raise ParseError(what, "there is no entry")
@@ -74,5 +74,5 @@ def _rows(what: str, text: str, columns: int) -> List[Tuple[int, List[str]]]:
 
 def _number(what: str, text: str, line: int) -> int:
     if not text.isdecimal():
-        raise ParseError(what, f"not a number: {text!r}", line)
+        raise ParseError(what, f"not a number: {kind_of(text)}", line)
     return integer(text)

@@ -6,7 +6,7 @@ import re
 from collections import OrderedDict
 from typing import Dict
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "ioo"
 _ROW = re.compile(r"^\s*([A-Za-z][A-Za-z0-9_%]*) = (\S.*)$")
@@ -20,7 +20,7 @@ def parse(text: str) -> Dict[str, str]:
             continue
         match = _ROW.match(line.rstrip())
         if match is None:
-            raise ParseError(_WHAT, f"{line[:80]!r} is no tunable", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is no tunable", number)
         tunables[match.group(1)] = match.group(2)
     if not tunables:
         raise ParseError(_WHAT, "tells no tunable")

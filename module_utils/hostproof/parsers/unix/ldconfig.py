@@ -8,7 +8,7 @@ Source: glibc elf/cache.c, print_entry().
 import re
 from typing import List, NamedTuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "output of ldconfig -p"
 _ROW = re.compile(r"\t(\S+) \(([^)]*)\) => (/.*)$")
@@ -33,6 +33,6 @@ def parse(text: str) -> List[Library]:
             continue
         match = _ROW.match(line)
         if match is None:
-            raise ParseError(_WHAT, f"{line[:80]!r} is no library", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is no library", number)
         found.append(Library(*match.groups()))
     return found

@@ -9,7 +9,7 @@ limits.conf(5); Linux-PAM, modules/pam_limits/pam_limits.c.
 import re
 from typing import Dict, List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import clipped
 
 LIMITS_CONF = "/etc/security/limits.conf"
@@ -128,7 +128,7 @@ def kilobytes(value: str) -> Optional[int]:
         return None
     match = re.match(r"([+-]?)(\d+)", value)
     if match is None:
-        raise ParseError(_WHAT, f"{value!r} is not a number of kilobytes")
+        raise ParseError(_WHAT, f"{kind_of(value)} is not a number of kilobytes")
     # strtoull(): letters behind the digits are ignored, a negative number wraps around, and
     # one that is too large is the largest.
     number = min(clipped(match.group(2)), _INFINITY)

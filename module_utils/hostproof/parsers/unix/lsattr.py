@@ -9,7 +9,7 @@ know after chdev -P or -T. Source: AIX Commands Reference, lsattr.
 import re
 from typing import List, NamedTuple, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 from ..number import NumberError, integer
 
 _WHAT = "lsattr"
@@ -85,7 +85,7 @@ def parse(text: str) -> List[Row]:
         words = line.split()
         settable = _SETTABLE.get(words[-1])
         if len(words) < 2 or line[0].isspace() or not _NAME.match(words[0]) or settable is None:
-            raise ParseError(_WHAT, f"{line[:80]!r} is no attribute", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is no attribute", number)
         rows.append(Row(words[0], " ".join(words[1:-1]), settable[0], settable[1]))
     return rows
 
@@ -101,14 +101,14 @@ def parse_legal(text: str) -> Legal:
         match = _RANGE.match(line)
         if match is None:
             if "..." in line:
-                raise ParseError(_WHAT, f"{line[:80]!r} is no range", number)
+                raise ParseError(_WHAT, f"{kind_of(line)} is no range", number)
             values.append(line)
             continue
         one = Range(
             integer(match.group(1)), integer(match.group(2)), integer(match.group(3) or "1")
         )
         if one.step < 1:
-            raise ParseError(_WHAT, f"{line[:80]!r} is no range", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is no range", number)
         ranges.append(one)
     if not values and not ranges:
         raise ParseError(_WHAT, "tells no legal value")

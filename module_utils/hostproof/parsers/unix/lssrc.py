@@ -9,7 +9,7 @@ import re
 from collections import OrderedDict
 from typing import Dict
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "lssrc"
 _STATES = (
@@ -36,6 +36,6 @@ def parse(text: str) -> Dict[str, str]:
             continue
         match = _ROW.match(line)
         if match is None:
-            raise ParseError(_WHAT, f"{line[:80]!r} is no subsystem", number)
+            raise ParseError(_WHAT, f"{kind_of(line)} is no subsystem", number)
         states[match.group(1)] = match.group(4)
     return states

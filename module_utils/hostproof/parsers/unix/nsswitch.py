@@ -9,7 +9,7 @@ Source: nsswitch.conf(5). Behind a source may stand what to do with what it answ
 import re
 from typing import List, NamedTuple, Optional
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 _WHAT = "nsswitch.conf"
 _TOKEN = re.compile(r"\[([^\[\]]*)\]|([^\s\[\]]+)|\S")
@@ -43,7 +43,7 @@ def parse_hosts(text: str) -> Optional[List[Source]]:
         elif token.group(1) is not None and found:
             found[-1] = found[-1]._replace(ends=_ends(token.group(1), number))
         else:
-            raise ParseError(_WHAT, f"not understood: {rest.strip()[:80]!r}", number)
+            raise ParseError(_WHAT, f"not understood: {kind_of(rest.strip())}", number)
     return found
 
 
@@ -52,7 +52,7 @@ def _ends(actions: str, number: int) -> bool:
     for word in actions.lower().split():
         action = _ACTION.match(word)
         if action is None:
-            raise ParseError(_WHAT, f"no action: {word[:40]!r}", number)
+            raise ParseError(_WHAT, f"no action: {kind_of(word)}", number)
         if (action.group(2) == "notfound") != bool(action.group(1)):
             ends = action.group(3) == "return"
     return ends

@@ -9,7 +9,7 @@ chrony 4.3; ntpq(8), peers.
 import re
 from typing import List, NamedTuple, Tuple
 
-from ...errors import ParseError
+from ...errors import ParseError, kind_of
 
 #: More lines than anybody has sources; an address or a name has no other characters.
 _SOURCES = 256
@@ -41,14 +41,14 @@ class Tracking(NamedTuple):
 
 def _milliseconds(text: str, what: str, line: int, factor: float = 1000.0) -> float:
     if not _NUMBER.match(text):
-        raise ParseError(what, f"{text[:40]!r} is no number", line)
+        raise ParseError(what, f"{kind_of(text)} is no number", line)
     return float(text) * factor
 
 
 def _reached(text: str, what: str, line: int) -> bool:
     """The octal register of the last eight questions."""
     if not _OCTAL.match(text):
-        raise ParseError(what, f"reach {text[:40]!r} is not octal", line)
+        raise ParseError(what, f"reach {kind_of(text)} is not octal", line)
     return int(text, 8) != 0
 
 

@@ -10,7 +10,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt, if_known, known, unless_absent
-from ...errors import Absent, ParseError
+from ...errors import Absent, ParseError, kind_of
 from ...host import Host
 from ...parsers.number import integer
 from ...parsers.systemd.udev_rules import Lookup
@@ -97,7 +97,7 @@ def read_partition(host: Host, name: str) -> Partition:
     start = host.read_number(folder + "/start") * _SECTOR
     text = host.read_text(folder + "/alignment_offset").strip()
     if not re.match(r"-?\d{1,20}\Z", text):
-        raise ParseError("alignment_offset", f"{text[:40]!r} is no number")
+        raise ParseError("alignment_offset", f"{kind_of(text)} is no number")
     return Partition(start, int(text))
 
 

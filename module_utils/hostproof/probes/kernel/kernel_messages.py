@@ -8,7 +8,7 @@ An empty answer is one only where this user may see the kernel's messages at all
 from typing import List, NamedTuple
 
 from ...answer import attempt
-from ...errors import Denied, HostproofError, ParseError, Unanswered
+from ...errors import Denied, HostproofError, ParseError, Unanswered, kind_of
 from ...host import Host
 from ...parsers.kernel import kernel_log
 from ...parsers.number import decimal, integer
@@ -31,7 +31,7 @@ def read_clock(host: Host) -> Clock:
     words = output.stdout.split()
     key = "command:" + " ".join(CLOCK)
     if output.rc != 0 or len(words) != 2 or len(words[1]) != 5 or words[1][0] not in "+-":
-        raise Unanswered(key, f"date told {output.stdout[:40]!r}")
+        raise Unanswered(key, f"date told {kind_of(output.stdout)}")
     hours, minutes = integer(words[1][1:3]), integer(words[1][3:])
     offset = hours * 3600 + minutes * 60
     return Clock(float(integer(words[0])), -offset if words[1][0] == "-" else offset)

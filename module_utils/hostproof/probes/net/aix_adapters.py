@@ -12,7 +12,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ...answer import Answer, attempt, if_known
-from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of
 from ...host import Host, Sample
 from ...parsers.net import entstat
 from ...parsers.net.bonding import LACP, Bond, Member
@@ -148,7 +148,7 @@ def _read_mtu(host: Host, interface: str) -> Optional[int]:
 def _read_flow_ctrl(host: Host, device: str) -> bool:
     word = _attribute(host, device, "flow_ctrl")
     if word not in ("yes", "no"):
-        raise ParseError("lsattr", f"flow_ctrl of {device} is {word[:40]!r}")
+        raise ParseError("lsattr", f"flow_ctrl of {device} is {kind_of(word)}")
     return word == "yes"
 
 
@@ -167,7 +167,7 @@ def _read_below(
         key = "command:" + " ".join(argv_attribute(device, "base_adapter"))
         device = _attribute(host, device, "base_adapter")
         if device in seen or not _ADAPTER.match(device):
-            raise Unanswered(key, f"the base of the VLAN is {device!r}, no other adapter")
+            raise Unanswered(key, f"the base of the VLAN is {kind_of(device)}, no other adapter")
         statistics = _read_statistics(host, device)
     argv = ("entstat", "-d", device)
     if statistics.first.type not in entstat.BUNDLES:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
 
 from ...answer import Answer, attempt
-from ...errors import Absent, ParseError, Unanswered
+from ...errors import Absent, ParseError, Unanswered, kind_of
 from ...host import Host
 from ...parsers.net import dns_message
 from ...parsers.unix import getent
@@ -86,7 +86,7 @@ def _getent(host: Host, database: str, what: str) -> str:
     argv = ["getent", database, what]
     key = "command:" + " ".join(argv)
     if not is_name(what) and ":" not in what:
-        raise ParseError("name", f"{what[:80]!r} is none, and is not looked up")
+        raise ParseError("name", f"{kind_of(what)} is none, and is not looked up")
     output = host.run(argv, SECONDS)
     if output.rc not in (0, _NOT_FOUND):
         raise Unanswered(key, f"getent ended with {output.rc}: {output.stderr.strip()[:200]}")
@@ -96,7 +96,7 @@ def _getent(host: Host, database: str, what: str) -> str:
 def _ask_server(host: Host, asked: Tuple[str, str]) -> dns_message.Reply:
     server, name = asked
     if not is_name(name):
-        raise ParseError("name", f"{name[:80]!r} is none, and no server is asked for it")
+        raise ParseError("name", f"{kind_of(name)} is none, and no server is asked for it")
     try:
         question = dns_message.query(name)
     except ValueError as problem:

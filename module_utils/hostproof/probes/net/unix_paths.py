@@ -11,7 +11,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...answer import attempt, known
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, HostproofError, Unanswered, kind_of
 from ...host import Host, Output
 from ...parsers.net import route_get
 from ...parsers.nfs.nfs_options import AIX, SOLARIS
@@ -113,7 +113,7 @@ def _route_to(
     argv = ["route", "-n", "get", address]
     key = "command:" + " ".join(argv)
     if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", address):
-        raise Unanswered(key, f"{address[:80]!r} is no name of a server")
+        raise Unanswered(key, f"{kind_of(address)} is no name of a server")
     output = _run(host, argv)
     if output.rc != 0:
         raise Unanswered(key, f"no route to {address} is known: {_words(output)}")

@@ -12,7 +12,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt, known, unless_absent
-from ...errors import HostproofError, Unanswered
+from ...errors import HostproofError, Unanswered, kind_of
 from ...host import Host
 from ...parsers.kernel import kernel_cmdline, modprobe_d, sysctl_number
 from ...parsers.systemd import conf_d, sysctl_d
@@ -90,8 +90,8 @@ def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
                 "file:" + one.place.rsplit(":", 1)[0]
                 if one.place.startswith("/")
                 else "file:/proc/cmdline",
-                f"{one.place} gives {name} the value {one.value!r}, with which the kernel does "
-                f"not load {_MODULE}: without it nothing is mounted by NFS",
+                f"{one.place} gives {name} the value {kind_of(one.value or '')}, with which the "
+                f"kernel does not load {_MODULE}: without it nothing is mounted by NFS",
             )
     writes: List[Write] = []
     unused: List[str] = []

@@ -11,7 +11,7 @@ from typing import List, Optional
 from ... import identity
 from ...answer import attempt, unless_absent
 from ...command import Command
-from ...errors import Unanswered
+from ...errors import Unanswered, kind_of
 from ...host import Host, Output, Process
 from ...parsers.unix import getent
 from ..nfs import nfs_files
@@ -60,7 +60,7 @@ def private_interfaces(host: Host) -> List[str]:
         if not _INTERFACE.match(name) or name in _NO_INTERFACES:
             raise Unanswered(
                 f"command:{what} (oifcfg getif)",
-                f"oifcfg getif names {name[:80]!r}, which is no interface",
+                f"oifcfg getif names {kind_of(name)}, which is no interface",
             )
     return names
 

@@ -16,7 +16,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 from ... import identity
 from ...answer import Answer, attempt, known, unless_absent
 from ...command import Command
-from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of
 from ...host import Host, Process
 from ...parsers.kernel import proc_cgroup, proc_limits
 from ...parsers.number import decimal, integer
@@ -339,7 +339,7 @@ def _moment(seconds: str) -> float:
     """A time since 1970; one that is far beyond has no name in any calendar."""
     moment = decimal(seconds)
     if moment >= _END_OF_TIME:
-        raise ParseError("time", f"{seconds[:40]!r} is no second that a clock can show")
+        raise ParseError("time", f"{kind_of(seconds)} is no second that a clock can show")
     return moment
 
 

@@ -12,7 +12,7 @@ Support 947152.1 for the granules.
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...answer import Answer, attempt, if_known, known, unless_absent
-from ...errors import Absent, HostproofError, Unanswered
+from ...errors import Absent, HostproofError, Unanswered, kind_of
 from ...host import Host
 from ...parsers.oracle import oratab, pfile
 from ...parsers.size import human, parse_size
@@ -383,7 +383,7 @@ def bytes_of(name: str, value: str) -> int:
     try:
         return parse_size(value)
     except ValueError as problem:
-        raise Unanswered("policy", f"{name}: {problem}") from problem
+        raise Unanswered("policy", f"{name} is no size: {kind_of(value)}") from problem
 
 
 def whole_granules(size: int) -> int:

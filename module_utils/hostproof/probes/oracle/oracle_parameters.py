@@ -13,7 +13,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...answer import attempt, known
 from ...command import Command, state_of
-from ...errors import Absent, HostproofError, ParseError, Unanswered
+from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of, name_or_kind
 from ...host import Host
 from ...parsers.number import integer
 from ...parsers.oracle import orabasetab, pfile, spfile, sqlplus_rows
@@ -62,7 +62,7 @@ _FIELDS = {"instance": 3, "full": 1, "running": 2, "stored": 3, "trace": 1}
 def version_of(text: str) -> Version:
     """ "19.0.0.0.0" as numbers; ParseError for anything else."""
     if not re.match(r"^\d+(\.\d+)+$", text):
-        raise ParseError("release", f"not numbers between dots: {text[:40]!r}")
+        raise ParseError("release", f"not numbers between dots: {kind_of(text)}")
     return tuple(integer(number) for number in text.split("."))
 
 
@@ -80,7 +80,9 @@ def ask(host: Host, target: Target, names: Tuple[str, ...], timeout: float) -> A
     rows = sqlplus_rows.parse(output.stdout)
     short = [row.kind for row in rows if len(row.fields) != _FIELDS.get(row.kind, len(row.fields))]
     if short:
-        raise Unanswered(key, f"sqlplus of {target.sid} told a row {short[0]!r} that is not whole")
+        raise Unanswered(
+            key, f"sqlplus of {target.sid} told a row {name_or_kind(short[0])} that is not whole"
+        )
     instances = [row.fields for row in rows if row.kind == "instance"]
     if len(instances) != 1 or not instances[0][1]:
         raise Unanswered(key, f"sqlplus of {target.sid} told no release")
