@@ -33,8 +33,9 @@ OBJECT_ID, TEXT, OTHER_TEXT, ANSWERS, NOTHING, ENGINE = CLUES = (
     "engine",
 )
 
-#: Which rows of a column tell: all must say the same, or each tells of its own part ("A, B").
-ALIKE, EACH = ROWS = ("alike", "each")
+#: Which rows of a column tell: all must say the same, each tells of its own part ("A, B"), or the
+#: first that the pattern takes does, whatever the others say.
+ALIKE, EACH, ANY = ROWS = ("alike", "each", "any")
 
 #: What an object of health tells of, what its value means, and of which of them some are counted.
 SYSTEM, DISKS, CONTROLLERS, PATHS, BATTERY, REBUILD = PARTS = (
@@ -90,8 +91,8 @@ class Part(NamedTuple):
 
     ``means`` is the value, as text, to one of STATES and the word that the MIB has for it. Where
     the number itself counts something bad, ``counts`` says what, and the policy how many may be.
-    ``unless`` is an object, or a column with the same rows, and the values with which a row does
-    not count (no partner is configured); ("", ()) where every row counts.
+    ``unless`` is an object, or a column with the same rows, and the values (none: any) with which a
+    row does not count (no partner is configured); ("", ()) where every row counts.
     """
 
     part: str
@@ -261,12 +262,12 @@ def _part(value: Any) -> Part:
 
 
 def _unless(value: Any, oid: str) -> Tuple[str, Tuple[str, ...]]:
-    given = _fields(value, ("at", "is"), ())
+    given = _fields(value, ("at",), ("is",))
     other = _numeric_oid(given["at"], "unless: at")
     if other.endswith(".") and not oid.endswith("."):
         raise ValueError("unless: at must be an object where at is one")
-    values = _each(given["is"], MOST_NAMES, "unless: is", lambda one: _text(one, "is"))
-    if not values:
+    values = _each(given.get("is", []), MOST_NAMES, "unless: is", lambda one: _text(one, "is"))
+    if not values and "is" in given:
         raise ValueError("unless: is must not be empty")
     return other, tuple(values)
 

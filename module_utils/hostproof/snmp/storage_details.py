@@ -8,7 +8,7 @@ counts, of FCMGMT-MIB that of the storage itself.
 """
 
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Set
 
 from ..answer import attempt, if_known
 from ..errors import HostproofError
@@ -16,7 +16,7 @@ from ..host import Host
 from . import storage_rules as rules
 from . import tools as snmp
 from .snmp_output import Value
-from .storage_definitions import EACH, LOOKED_AT, Place, Rule
+from .storage_definitions import ANY, EACH, LOOKED_AT, Place, Rule
 from .storage_match import before, rows_at, value_at
 from .tools import Target, Values, printable
 
@@ -53,8 +53,10 @@ class Agent(NamedTuple):
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def read_rows(agent: Agent, question: str, columns: Sequence[str]) -> None:
-    """Ask for all rows of the columns side by side, _MOST_ROWS at most.
+def read_rows(
+    agent: Agent, question: str, columns: Sequence[str], enough: Callable[[], bool] = bool
+) -> None:
+    """Ask for all rows of the columns side by side, _MOST_ROWS at most, until it is ``enough``.
 
     A column that has more, or that the agent gave up in, is not whole.
     """
@@ -71,7 +73,7 @@ def read_rows(agent: Agent, question: str, columns: Sequence[str]) -> None:
             else:
                 agent.whole.add(column)
                 del last[column]
-        if not last:
+        if not last or enough():
             return
 
 
@@ -143,7 +145,7 @@ def read_details(agent: Agent, rule: Rule) -> Details:
         read_unit(agent)
     columns = [oid for oid in _open(agent, rule) if oid.endswith(".")]
     if columns:
-        read_rows(agent, "rows", columns)
+        read_rows(agent, "rows", columns, lambda: not _open(agent, rule))
     return Details(
         _first(rule.model, agent), _first(rule.version, agent), _first(rule.serial, agent)
     )
@@ -185,11 +187,13 @@ def _parts_of(place: Place, oid: str, agent: Agent) -> List[str]:
     """What the object says, or the different things that the rows of a column say."""
     if not oid.endswith("."):
         values = [value_at(oid, agent.values)]
-    elif oid in agent.whole:
+    elif oid in agent.whole or place.rows == ANY:
         values = list(rows_at(oid, agent.values).values())
     else:
         values = []
     told = (_read(place, value) for value in values if value is not None)
+    if place.rows == ANY:
+        return [text for text in told if text is not None][:1]
     return list(dict.fromkeys(text for text in told if text is not None))
 
 
@@ -201,7 +205,7 @@ def _read(place: Place, value: Value) -> Optional[str]:
     if place.names:
         return dict(place.names).get(groups[0])
     asked = [int(number) for number in re.findall(r"\{([0-9])\}", place.form)]
-    if any(_EMPTY.match(groups[number]) for number in asked):
+    if all(_EMPTY.match(groups[number]) for number in asked):
         return None
     return place.form.format(*groups)
 

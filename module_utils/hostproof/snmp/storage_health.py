@@ -95,6 +95,9 @@ def read_volumes(host: Host, target: Target, product: str) -> Volumes:
         for oid in asked:
             part = "{0} {1}".format(question, oid.rpartition(".")[2])
             values.update(snmp.walk(host, target, part, oid, rows))
+        if table.units and all(_is_text(values.get(table.units + row)) for row in rows):
+            # Another MIB at the same place: TRUENAS-MIB has the health of pools there.
+            continue
         found = [one for one in (_volume(table, name, values) for name in names) if one]
         untold = tuple(_text(values[name]) for name in names if _is_untold(table, name, values))
         if found or untold:
@@ -300,10 +303,11 @@ def _that_count(part: Part, read: Dict[str, Answer[Dict[str, str]]]) -> Answer[D
     conditions = read.get(other)
     if not other or isinstance(rows, HostproofError) or not isinstance(conditions, dict):
         return rows
+    told = {row: conditions.get(row if other.endswith(".") else "") for row in rows}
     return {
         row: value
         for row, value in rows.items()
-        if conditions.get(row if other.endswith(".") else "") not in values
+        if told[row] is None or (values and told[row] not in values)
     }
 
 
@@ -356,6 +360,10 @@ def read_again(host: Host, target: Target, product: str, health: Health) -> Heal
 
 def _number(value: Optional[Value]) -> Optional[int]:
     return value.data if value is not None and isinstance(value.data, int) else None
+
+
+def _is_text(value: Optional[Value]) -> bool:
+    return value is not None and isinstance(value.data, bytes)
 
 
 def _text(value: Optional[Value]) -> str:

@@ -21,7 +21,7 @@ ANY_VENDOR = "unknown vendor"
 SOLD_BY_MANY = (TAPE, SAN_SWITCH)
 #: Products that are one thing inside, or of which one agent may have the objects of both.
 SAME_INSIDE = (
-    {"N series", "ONTAP", "Data ONTAP 7-Mode"},
+    {"N series", "ONTAP", "Data ONTAP 7-Mode", "ThinkSystem DM"},
     {"MSA", "PowerVault ME4", "Exos/AssuredSAN"},
     {"E-Series", "PowerVault MD3"},
     {"TrueNAS", "FreeNAS"},
@@ -371,6 +371,15 @@ VOLUMES = (
         )
         for table in (_ETERNUS.format("150"), _ETERNUS.format("153"))
     ),
+    Volumes(
+        "ThinkSystem DM",
+        _DF + "2",
+        "NETWORK-APPLIANCE-MIB dfTable",
+        size=_DF + "29",
+        used=_DF + "30",
+        unit=1024,
+        form=_DF + "23",
+    ),
 )
 
 #: Those of a product before that of every agent, and the newer before the older.
@@ -384,13 +393,13 @@ INTERFACES = (
 #: NETAPP-MIB netportTable: node, port, and the flow control that the port has now.
 PORT_NODE, PORT_NAME = E + "789.1.22.2.1.1", E + "789.1.22.2.1.2"
 PORT_FLOW_CONTROL = E + "789.1.22.2.1.24"
-PORT_PRODUCTS = ("ONTAP",)
+PORT_PRODUCTS = ("ONTAP", "ThinkSystem DM")
 #: What that says; anything else is unknown.
 FLOW_CONTROL = {1: "none", 2: "receive", 3: "send", 4: "full"}
 #: Ports that carry no data: ONTAP's management port of a node.
 PORTS_WITHOUT_DATA = ("e0M",)
 
-INTERFACE_PRODUCTS = ("ONTAP", "Data ONTAP 7-Mode", "N series")
+INTERFACE_PRODUCTS = ("ONTAP", "Data ONTAP 7-Mode", "N series", "ThinkSystem DM")
 
 #: Objects with the percentage of time that the processors are busy, or idle.
 CPU_BUSY, CPU_IDLE = E + "789.1.2.1.3.0", E + "2021.11.11.0"

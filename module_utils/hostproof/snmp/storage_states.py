@@ -912,3 +912,42 @@ MDS: _States = [
         "source": "CISCO-ENTITY-FRU-CONTROL-MIB cefcFanTrayOperStatus",
     },
 ]
+
+#: The older FREENAS-MIB, which goes on to column 15, has numbers for the states in column 7, and in
+#: column 3 what TRUENAS-MIB has the health in: the size of a block.
+_ZPOOL = {
+    "ONLINE": "on-line",
+    "DEGRADED": "degraded",
+    "FAULTED": "faulted",
+    "OFFLINE": "off-line",
+    "UNAVAIL": "not available",
+    "REMOVED": "removed",
+}
+TRUENAS: _States = [
+    {
+        "part": "system",
+        "at": "e.50536.1.1.1.1.3.",
+        "unless": {"at": "e.50536.1.1.1.1.15."},
+        "good": {"ONLINE": "on-line"},
+        "warn": {"DEGRADED": "degraded"},
+        "bad": {word: _ZPOOL[word] for word in ("FAULTED", "OFFLINE", "UNAVAIL", "REMOVED")},
+        "source": "TRUENAS-MIB zpoolHealth",
+    },
+    {
+        "part": "system",
+        "at": "e.50536.1.1.1.1.7.",
+        "unless": {"at": "e.50536.1.1.1.1.3.", "is": list(_ZPOOL)},
+        "good": {"0": "on-line"},
+        "warn": {"1": "degraded"},
+        "bad": {"2": "faulted", "3": "off-line", "4": "not available", "5": "removed"},
+        "source": "FREENAS-MIB zpoolHealth",
+    },
+]
+
+#: As centreon-plugins reads it.
+EXAGRID = _of(
+    "e.14941.4.",
+    "EXAGRID-MIB",
+    {"good": {"1": "ok"}, "warn": {"2": "warning"}, "bad": {"3": "error"}},
+    "system 6.1.0 egServerAlarmState",
+)

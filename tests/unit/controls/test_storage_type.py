@@ -905,6 +905,8 @@ class TestParts:
             ("oceanstor", HUAWEI + "19.8.11.1.3.1", 2, "paths", "fail"),
             ("oceanstor", HUAWEI + "19.8.11.1.3.1", 0, "paths", "warn"),
             ("oceanstor", HUAWEI + "19.8.11.1.3.1", 3, "paths", "error"),
+            ("exagrid", E + "14941.4.6.1.0", 3, "system_state", "fail"),
+            ("lenovo-dm", NETAPP + "21.2.1.6.1", 3, "controllers", "fail"),
             ("netapp-7mode", NETAPP + "2.3.2.0", 2, "controllers", "pass"),
             ("netapp-7mode", NETAPP + "2.3.2.0", 1, "controllers", "fail"),
             ("netapp-7mode", NETAPP + "2.3.2.0", 3, "controllers", "warn"),
@@ -1036,6 +1038,32 @@ class TestParts:
         finding = only(judge(database_host(agent("oceanstor", **rows(table))))["paths"])
         assert (finding.status, finding.values["warn"]) == ("warn", states.count(0))
         assert "link down" in finding.running
+
+    @pytest.mark.parametrize(
+        ("word", "status"),
+        [("ONLINE", "pass"), ("DEGRADED", "warn"), ("FAULTED", "fail"), ("SUSPENDED", "error")],
+    )
+    def test_a_pool_of_truenas(self, judge, word, status):
+        nas = agent("truenas-scale", **rows({E + "50536.1.1.1.1.3.2": word}))
+        assert only(judge(database_host(nas))["system_state"]).status == status
+
+    @pytest.mark.parametrize(("number", "status"), [(0, "pass"), (1, "warn"), (2, "fail")])
+    def test_a_pool_of_an_older_truenas(self, judge, number, status):
+        pool = E + "50536.1.1.1.1."
+        table = {pool + "2.1": "tank", pool + "3.1": 4096, pool + "7.1": number, pool + "15.1": 0}
+        nas = agent("says-nothing", **rows(table))
+        nas.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "50536.3.2")
+        assert only(judge(database_host(nas))["system_state"]).status == status
+
+    def test_the_space_of_a_newer_truenas_is_that_of_its_file_systems(self, judge):
+        table = {
+            HR + "2.1": "1.3.6.1.2.1.25.2.1.4", HR + "3.1": "/export/u02", HR + "4.1": 4096,
+            HR + "5.1": 26214400, HR + "6.1": 1000,
+        }  # fmt: skip
+        nas = agent("truenas-scale", **rows(table))
+        nas.rows[key_of(HR + "2.1")] = ("6", "1.3.6.1.2.1.25.2.1.4")
+        finding = only(judge(database_host(nas))["space"])
+        assert (finding.status, "/export/u02" in finding.running) == ("pass", True)
 
     def test_a_filer_without_a_partner_is_not_judged_by_it(self, judge):
         alone = {CF: 1, NETAPP + "2.3.2.0": 1, NETAPP + "2.3.4.0": 3}

@@ -181,8 +181,6 @@ class TestHostNames:
     @pytest.mark.parametrize(
         ("text", "product"),
         [
-            ("DELL EMC ME4024", "PowerVault ME4"),
-            ("ME5012", "PowerVault ME4"),
             ('BUFFALO "TeraStation" "TS5410R Ver.3.40 (2017/09/07)', "TeraStation/LinkStation"),
             ("BUFFALO LinkStation LS-WXL", "TeraStation/LinkStation"),
             ("HP StoreOnce 4500", "StoreOnce"),
@@ -192,6 +190,35 @@ class TestHostNames:
     )
     def test_texts_of_products(self, text, product):
         assert look_at(Agent({rules.DESCRIPTION: ("4", text)}))[0].product == product
+
+    @pytest.mark.parametrize("text", ["DELL EMC ME4024", "ME5012"])
+    def test_the_text_of_a_powervault_is_one_below_dell_s_number_alone(self, text):
+        rows = {rules.DESCRIPTION: ("4", text), rules.OBJECT: ("6", rules.E + "674.10893")}
+        assert look_at(Agent(rows))[0].product == "PowerVault ME4"
+        rows[rules.OBJECT] = ("6", rules.E + "99999.1")
+        assert look_at(Agent(rows))[0].outcome == "other"
+
+    @pytest.mark.parametrize(
+        ("text", "model"),
+        [
+            ('BUFFALO "TeraStation" "TS5410R Ver.3.40 (2017/09/07)', "TS5410R"),
+            ('BUFFALO ""TeraStation"" ""TS3400D Ver.1.60', "TS3400D"),
+            ("BUFFALO LinkStation LS-WXL Ver.1.70", "LS-WXL"),
+            ("SANbox 5800 FC Switch", "SANbox 5800"),
+            ("HP StorageWorks 8/20q Fibre Channel Switch", "8/20q"),
+            ("Cisco NX-OS(tm) m9100, Software (MDS 9148S), Version 6.2(13)", "9148S"),
+        ],
+    )
+    def test_models_in_texts(self, text, model):
+        assert look_at(Agent({rules.DESCRIPTION: ("4", text)}))[0].model == model
+
+    @pytest.mark.parametrize("text", ["DS-6620B", "Brocade G620", "Brocade 6510", "X6-8"])
+    def test_the_model_of_a_switch_is_in_its_text(self, text):
+        rows = {
+            rules.DESCRIPTION: ("4", text),
+            rules.OBJECT: ("6", rules.E + "1588.2.1.1.999"),
+        }
+        assert look_at(Agent(rows))[0].model == text.removeprefix("Brocade ")
 
     def test_the_name_of_a_qnap_is_not_its_model(self):
         agent = Agent.of("qnap-generic")

@@ -175,7 +175,7 @@ WRONG = [
     (changed("health", 0, "counts", to="disks"), "health 1: counts is for system or disks"),
     (changed("health", 1, "part", to="battery"), "health 2: counts is for system or disks"),
     (changed("health", 1, "counts", to=7), "health 2: counts must be a text"),
-    (changed("health", 0, "unless", to="e.1.0"), "health 1: must be a dictionary with at, is"),
+    (changed("health", 0, "unless", to="e.1.0"), "health 1: must be a dictionary with at"),
     (
         changed("health", 0, "unless", to={"at": "unit.type", "is": ["1"]}),
         "health 1: unless: at must be an OID (1.3.6..., e.789",

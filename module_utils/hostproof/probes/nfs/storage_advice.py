@@ -44,7 +44,7 @@ _NO_PAUSE = "NetApp: no flow control on storage ports, one slow host would pause
 
 ADVICE = (
     Advice(
-        ("ONTAP",),
+        ("ONTAP", "ThinkSystem DM"),
         (
             Requirement("recovery", ("hard",)),
             Requirement("proto", ("tcp", "rdma")),
