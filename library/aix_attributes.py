@@ -111,11 +111,11 @@ legal:
   sample: {maxpout: 0 to 32769 in steps of 1}
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import aix_attributes, apply, difference
 from ansible.module_utils.hostproof.change import Plan
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.writer import Writer
 

@@ -62,12 +62,12 @@ reboot_pending:
   type: bool
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import apply, difference
 from ansible.module_utils.hostproof.audit import policies_from
 from ansible.module_utils.hostproof.controls import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.writer import Writer
 

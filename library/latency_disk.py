@@ -148,10 +148,10 @@ table:
 
 import os
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import options
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.latency import series, window_table
 from ansible.module_utils.hostproof.options import decimal, whole
 from ansible.module_utils.hostproof.parsers.size import parse_size

@@ -113,8 +113,8 @@ table:
   elements: str
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.latency import reports, window_table
 from ansible.module_utils.hostproof.probes.oracle import report_file
 

@@ -138,9 +138,9 @@ table:
   elements: str
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import options
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.latency import hello as latency_hello
 from ansible.module_utils.hostproof.latency import series, traffic, window_table
 from ansible.module_utils.hostproof.options import decimal, whole

@@ -101,8 +101,8 @@ burst:
 
 import time
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import options
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.options import decimal, whole
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
 

@@ -116,11 +116,11 @@ parameter_file:
   type: str
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import apply, difference, sqlplus
 from ansible.module_utils.hostproof.change import Plan
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.parsers.oracle import pfile, spfile
 from ansible.module_utils.hostproof.parsers.size import parse_size

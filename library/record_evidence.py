@@ -51,10 +51,10 @@ remarks:
   elements: str
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import VERSION, audit, evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 
 ARGUMENT_SPEC = {
     "controls": {"type": "raw"},

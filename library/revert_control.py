@@ -60,10 +60,10 @@ reverted:
   elements: str
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import apply
 from ansible.module_utils.hostproof.difference import as_diff
 from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.writer import Writer
 

@@ -85,9 +85,9 @@ ratios:
   type: dict
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.parsers.size import parse_size
 from ansible.module_utils.hostproof.probes.oracle import instances, sga_cost
 

@@ -150,10 +150,10 @@ seconds:
 
 import time
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof.controls import storage_type
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.host import LiveHost
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.snmp import (
     snmp_targets,
     storage_agent,

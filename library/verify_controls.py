@@ -90,11 +90,11 @@ counts:
   type: dict
 """
 
-from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.hostproof import audit, evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.finding import ERROR, FAIL, WARN
 from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.host_module import AnsibleModule
 
 ARGUMENT_SPEC = {
     "controls": {"type": "raw"},
