@@ -95,7 +95,7 @@ def _rows(text: str) -> List[Tuple[str, str, int]]:
             break
         elif line.strip():
             if not rows or not rows[-1][1].startswith(_STRINGS):
-                raise ParseError(_WHAT, f"{line[:60]!r} is not understood", number)
+                raise ParseError(_WHAT, f"{kind_of(line)} is not understood", number)
             oid, pending, started = rows[-1]
             rows[-1] = (oid, pending + " " + line, started)
     return rows
