@@ -1,28 +1,51 @@
-"""The test runner itself: what it counts, and that nothing it cannot judge passes for a pass."""
+"""A run of the test runner: its exit status, its output, and that an unclear result is no pass."""
 
 import importlib.machinery
 import importlib.util
+import io
 import os
 import sys
 import threading
 import time
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
-RUN = Path(__file__).resolve().parents[1] / "run"
+TESTS = Path(__file__).resolve().parents[1]
+sys.path.append(str(TESTS))
+
+from runner import commands, lanes, progress, summary  # noqa: E402
+from runner.lanes import Again, Waiting, lanes_of  # noqa: E402
+from runner.outcome import Counts, Ended, Result, count, judge  # noqa: E402
+from runner.progress import Progress  # noqa: E402
+from runner.stages import Stage  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def run() -> ModuleType:
-    loader = importlib.machinery.SourceFileLoader("hostproof_tests_run", str(RUN))
+def program() -> ModuleType:
+    """The module of tests/run."""
+    loader = importlib.machinery.SourceFileLoader("hostproof_tests_run", str(TESTS / "run"))
     spec = importlib.util.spec_from_loader(loader.name, loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def run(program, tmp_path, monkeypatch):
+    """Runs stages with their logs in a folder of the test; the exit status."""
+    for module in (commands, progress):
+        monkeypatch.setattr(module, "LOGS", tmp_path)
+    monkeypatch.setattr(summary, "ANSIBLE_RUNS", tmp_path / "no-runs")
+
+    def runs(wanted: list[Stage], left_out: list[str], note: str = "") -> int:
+        status = program.run(wanted, left_out, note)
+        assert isinstance(status, int)
+        return status
+
+    return runs
 
 
 @pytest.mark.parametrize(
@@ -37,8 +60,8 @@ def run() -> ModuleType:
         ("ok=3 changed=1 unreachable=0 failed=0 skipped=0\n", (0, 0, 0)),
     ],
 )
-def test_counts_what_a_command_sums_up(run, output, expected):
-    assert run.count(output) == expected
+def test_counts_what_a_command_sums_up(output, expected):
+    assert count(output) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,42 +74,38 @@ def test_counts_what_a_command_sums_up(run, output, expected):
         (77, "trying\nno container engine can run here\n", (0, 0, 1)),
     ],
 )
-def test_judges_the_exit_status_before_the_words(run, status, output, expected):
-    assert run.judge(["command"], status, output).counts == expected
+def test_judges_the_exit_status_before_the_words(status, output, expected):
+    assert judge(["command"], status, output).counts == expected
 
 
-def test_reasons_of_skips(run):
+def test_reasons_of_skips():
     output = "SKIPPED [2] tests/unit/test_x.py:7: needs root\nSKIPPED no python3.6 here\n"
-    assert run.judge(["command"], 0, output).skips == [
+    assert judge(["command"], 0, output).skips == [
         "tests/unit/test_x.py:7: needs root",
         "no python3.6 here",
     ]
-    assert run.judge(["command"], 77, "trying\nno engine\n").skips == ["no engine"]
+    assert judge(["command"], 77, "trying\nno engine\n").skips == ["no engine"]
 
 
-def test_missing_command_is_a_failure_and_the_next_stage_still_runs(
-    run, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
-    broken = run.Stage("first", [["tests/run_nothing_of_that_name"]], 10, 10)
-    sound = run.Stage("second", [[sys.executable, "-c", "print('3 passed in 0.10s')"]], 10, 10)
-    assert run.run([broken, sound], ["lab"]) == 1
+def test_missing_command_is_a_failure_and_the_next_stage_still_runs(run, capsys):
+    broken = Stage("first", [["tests/run_nothing_of_that_name"]], 10, 10)
+    sound = Stage("second", [[sys.executable, "-c", "print('3 passed in 0.10s')"]], 10, 10)
+    assert run([broken, sound], ["lab"]) == 1
     printed = capsys.readouterr().out
     assert "tests/run_nothing_of_that_name: not found" in printed
     assert "lab: all of it left out by --quick" in printed
     assert printed.splitlines()[-1] == "hostproof: 3 passed, 1 failed, 1 skipped"
 
 
-def test_hung_command_is_ended_with_its_children_and_fails(run, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
+def test_hung_command_is_ended_with_its_children_and_fails(run, tmp_path, capsys):
     child = tmp_path / "child"
     script = f"sleep 60 & echo $! > {child}; wait"
-    assert run.run([run.Stage("hangs", [["sh", "-c", script]], 1, 1)], []) == 1
-    assert "the stage took longer than it may" in capsys.readouterr().out
+    assert run([Stage("hangs", [["sh", "-c", script]], 1, 1)], []) == 1
+    assert "stopped: the stage took longer than its limit" in capsys.readouterr().out
     with pytest.raises(ProcessLookupError):
         for _ in range(50):
             os.kill(int(child.read_text()), 0)
-            run.time.sleep(0.1)
+            time.sleep(0.1)
 
 
 def waits_for(folder: Path, mine: str, other: str) -> list[list[str]]:
@@ -95,24 +114,23 @@ def waits_for(folder: Path, mine: str, other: str) -> list[list[str]]:
     return [["sh", "-c", script]]
 
 
-def test_the_lab_runs_beside_the_other_stages_and_nothing_beside_bench(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
-    lab = run.Stage("lab", waits_for(tmp_path, "lab", "unit"), 30, 30)
-    unit = run.Stage("unit", waits_for(tmp_path, "unit", "lab"), 30, 30)
-    assert run.lanes_of([unit, lab]) == [[unit], [lab]]
+def test_the_lab_runs_beside_the_other_stages_and_nothing_beside_bench(run, tmp_path):
+    lab = Stage("lab", waits_for(tmp_path, "lab", "unit"), 30, 30)
+    unit = Stage("unit", waits_for(tmp_path, "unit", "lab"), 30, 30)
+    assert lanes_of([unit, lab]) == [[unit], [lab]]
     # It fails where another has not ended.
     both = f"test -e {tmp_path}/lab-ended -a -e {tmp_path}/unit-ended"
-    bench = run.Stage("bench", [["sh", "-c", both]], 30, 30)
+    bench = Stage("bench", [["sh", "-c", both]], 30, 30)
     marked = [
         stage._replace(commands=[*stage.commands, ["touch", f"{tmp_path}/{stage.name}-ended"]])
         for stage in (unit, lab)
     ]
-    assert run.run([*marked, bench], []) == 0
+    assert run([*marked, bench], []) == 0
 
 
-def test_a_lane_that_has_ended_takes_the_longest_that_the_other_has_not_begun(run):
+def test_a_lane_that_has_ended_takes_the_longest_that_the_other_has_not_begun():
     unit, matrix, snmp, containers, lab, delays = (
-        run.Stage(name, [], 30, budget)
+        Stage(name, [], 30, budget)
         for name, budget in (
             ("unit", 480),
             ("matrix", 300),
@@ -122,33 +140,33 @@ def test_a_lane_that_has_ended_takes_the_longest_that_the_other_has_not_begun(ru
             ("delays", 120),
         )
     )
-    main, aside = run.lanes_of([unit, matrix, snmp, containers, lab, delays])
-    waiting = run.Waiting([main, aside])
+    main, aside = lanes_of([unit, matrix, snmp, containers, lab, delays])
+    waiting = Waiting([main, aside])
     assert (waiting.take(main), waiting.take(aside)) == (unit, lab)
     assert (waiting.take(main), waiting.take(aside)) == (matrix, delays)
     assert (waiting.take(aside), waiting.take(main)) == (containers, snmp)
     assert (waiting.take(aside), waiting.take(main)) == (None, None)
     # The other way round: what the lab's lane has not begun is run by the one that ended first.
-    waiting = run.Waiting([main[:1], aside])
+    waiting = Waiting([main[:1], aside])
     assert [waiting.take(lane) for lane in (aside, main, main, aside)] == [lab, unit, delays, None]
 
 
-def test_what_runs_the_same_tests_does_not_run_side_by_side(run):
+def test_what_runs_the_same_tests_does_not_run_side_by_side():
     unit, matrix, snmp, lab = (
-        run.Stage(name, [], 30, budget)
+        Stage(name, [], 30, budget)
         for name, budget in (("unit", 600), ("matrix", 400), ("snmp", 200), ("lab", 1400))
     )
-    main, aside = run.lanes_of([unit, matrix, snmp, lab])
-    waiting = run.Waiting([main, aside])
+    main, aside = lanes_of([unit, matrix, snmp, lab])
+    waiting = Waiting([main, aside])
     assert (waiting.take(aside), waiting.take(main)) == (lab, unit)
     # The matrix would take longer; and there is nothing else that may run beside the tests.
     assert (waiting.take(aside), waiting.take(aside)) == (snmp, None)
     assert (waiting.take(main), waiting.take(main)) == (matrix, None)
 
 
-def test_what_a_lane_has_to_wait_for_runs_once(run):
-    unit, matrix = run.Stage("unit", [], 30, 30), run.Stage("matrix", [], 30, 30)
-    waiting = run.Waiting([[matrix], [unit]])
+def test_what_a_lane_has_to_wait_for_runs_once():
+    unit, matrix = Stage("unit", [], 30, 30), Stage("matrix", [], 30, 30)
+    waiting = Waiting([[matrix], [unit]])
     lanes = [matrix], [unit]
     assert waiting.take(lanes[1]) == unit
     taken = []
@@ -160,76 +178,70 @@ def test_what_a_lane_has_to_wait_for_runs_once(run):
     assert sorted(taken, key=str) == [None, matrix]
 
 
-def test_every_stage_runs_once_also_where_one_lane_helps(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
+def test_every_stage_runs_once_also_where_one_lane_helps(run, tmp_path):
     # Each ends only with the one beside it, so the lab's lane has to take one of the others.
     stages = [
-        run.Stage("lab", [["true"]], 30, 30),
-        run.Stage("unit", waits_for(tmp_path, "unit", "containers"), 30, 30),
-        run.Stage("containers", waits_for(tmp_path, "containers", "unit"), 30, 30),
-        run.Stage("snmp", [["sh", "-c", f"echo once >> {tmp_path}/ran"]], 30, 20),
+        Stage("lab", [["true"]], 30, 30),
+        Stage("unit", waits_for(tmp_path, "unit", "containers"), 30, 30),
+        Stage("containers", waits_for(tmp_path, "containers", "unit"), 30, 30),
+        Stage("snmp", [["sh", "-c", f"echo once >> {tmp_path}/ran"]], 30, 20),
     ]
-    assert run.run(stages, []) == 0
+    assert run(stages, []) == 0
     assert (tmp_path / "ran").read_text() == "once\n"
 
 
-def test_the_other_stages_make_way_for_the_lab(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
+def test_the_other_stages_make_way_for_the_lab(run, tmp_path):
     found = {}
     for name in ("lab", "unit", "bench"):
         told = tmp_path / name
-        stage = run.Stage(name, [["sh", "-c", f"nice > {told}"]], 30, 30)
-        assert run.run([stage], []) == 0
+        stage = Stage(name, [["sh", "-c", f"nice > {told}"]], 30, 30)
+        assert run([stage], []) == 0
         found[name] = int(told.read_text()) - os.nice(0)
-    assert found == {"lab": 0, "unit": min(run.NICE, 19 - os.nice(0)), "bench": 0}
+    assert found == {"lab": 0, "unit": min(commands.NICE, 19 - os.nice(0)), "bench": 0}
 
 
-def test_what_two_stages_print_is_not_mixed(run, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
+def test_what_two_stages_print_is_not_mixed(program, run, tmp_path, monkeypatch, capsys):
 
     def failing(name: str, other: str) -> list[list[str]]:
         ((*shell, script),) = waits_for(tmp_path, name, other)
         return [[*shell, f"for i in 1 2 3 4; do echo {name} $i; done; {script}; exit 1"]]
 
     stages = [
-        run.Stage(*one, 30, 30)
+        Stage(*one, 30, 30)
         for one in (("unit", failing("unit", "lab")), ("lab", failing("lab", "unit")))
     ]
-    monkeypatch.setattr(run, "AGAIN_WITHIN", 0)
-    assert run.run(stages, []) == 1
+    monkeypatch.setattr(program, "AGAIN_WITHIN", 0)
+    assert run(stages, []) == 1
     printed = [line[4:] for line in capsys.readouterr().out.splitlines() if line[:4] == "  | "]
     told = {"unit": [f"unit {i}" for i in range(1, 5)], "lab": [f"lab {i}" for i in range(1, 5)]}
     assert printed in (told["unit"] + told["lab"], told["lab"] + told["unit"])
 
 
-def test_an_interruption_ends_what_both_lanes_run(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
+def test_an_interruption_ends_what_both_lanes_run(run, tmp_path):
 
     def interrupting(name: str, then: str) -> list[list[str]]:
         return [["sh", "-c", f"echo $$ > {tmp_path}/{name}; {then}"]]
 
     kill = f"until [ -s {tmp_path}/lab ]; do sleep 0.1; done; kill -TERM {os.getpid()}; sleep 60"
-    unit = run.Stage("unit", interrupting("unit", kill), 60, 60)
-    lab = run.Stage("lab", interrupting("lab", "sleep 60"), 60, 60)
-    never = run.Stage("delays", [["touch", str(tmp_path / "delays")]], 60, 60)
+    unit = Stage("unit", interrupting("unit", kill), 60, 60)
+    lab = Stage("lab", interrupting("lab", "sleep 60"), 60, 60)
+    never = Stage("delays", [["touch", str(tmp_path / "delays")]], 60, 60)
     with pytest.raises(KeyboardInterrupt):
-        run.run([unit, lab, never], [])
+        run([unit, lab, never], [])
     for name in ("unit", "lab"):
         with pytest.raises(ProcessLookupError):
             os.kill(int((tmp_path / name).read_text()), 0)
     assert not (tmp_path / "delays").exists()
 
 
-def test_a_stage_over_its_budget_is_said_among_the_last_lines_and_is_no_failure(
-    run, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
+def test_a_stage_over_its_budget_is_said_among_the_last_lines_and_is_no_failure(run, capsys):
     # Less than nothing is what every stage takes longer than.
-    slow = run.Stage("slow", [["true"]], 10, -1)
-    quick = run.Stage("quick", [["true"]], 10, 10)
-    assert run.run([slow, quick], []) == 0
+    slow = Stage("slow", [["true"]], 10, -1)
+    quick = Stage("quick", [["true"]], 10, 10)
+    assert run([slow, quick], []) == 0
     last = capsys.readouterr().out.splitlines()[-3:]
     assert last[0] == "over its budget: slow took 0 s of -1 s"
+    assert last[1].startswith("in 0 s, with 0 s of CPU time (")
     assert last[-1] == "hostproof: 2 passed, 0 failed, 0 skipped"
 
 
@@ -243,47 +255,48 @@ OUTPUT = """\
 
 
 def fails_until(path: Path) -> list[str]:
-    """A command that fails the first time; the second time it ends as ``path`` says."""
-    first = f"echo 'exit 0' >{path}; echo '1 failed, 2 passed in 1.0s'; exit 1"
+    """A command that fails the first time; the second time it ends as ``path`` says.
+
+    It writes ``path`` the first time: all of its three tests pass the second time.
+    """
+    second = 'echo "3 passed in 1.0s"; exit 0'
+    first = f"echo '{second}' >{path}; echo '1 failed, 2 passed in 1.0s'; exit 1"
     script = f"if [ -e {path} ]; then . {path}; else {first}; fi"
     return ["sh", "-c", f"echo 'FAILED tests/unit/test_x.py::test_y - late'; {script}"]
 
 
-def test_what_failed_is_asked_again_alone_and_named_as_unsteady(run, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
-    stage = run.Stage("unit", [fails_until(tmp_path / "second"), ["true"]], 10, 10)
-    assert run.run([stage], []) == 0
+def test_what_failed_is_asked_again_alone_and_named_as_unsteady(run, tmp_path, capsys):
+    stage = Stage("unit", [fails_until(tmp_path / "second"), ["true"]], 10, 10)
+    assert run([stage], []) == 0
     printed = capsys.readouterr().out
     name = "unit: tests/unit/test_x.py::test_y - late"
     assert f"unsteady, failed at first and passed when nothing else ran: {name}\n" in printed
     assert printed.splitlines()[-1] == "hostproof: 4 passed, 0 failed, 0 skipped"
 
 
-def test_what_fails_again_is_a_failure(run, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
+def test_what_fails_again_is_a_failure(run, tmp_path, capsys):
     (tmp_path / "broken").write_text("echo '1 failed in 1.0s'; exit 1")
-    stage = run.Stage("unit", [fails_until(tmp_path / "broken")], 10, 10)
-    assert run.run([stage], []) == 1
+    stage = Stage("unit", [fails_until(tmp_path / "broken")], 10, 10)
+    assert run([stage], []) == 1
     printed = capsys.readouterr().out
     assert "unsteady" not in printed
     assert "failed: unit: tests/unit/test_x.py::test_y - late" in printed.splitlines()[-5:]
 
 
 def test_nothing_is_asked_again_by_linters_nor_when_the_time_is_over(
-    run, tmp_path, monkeypatch, capsys
+    program, run, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
-    lint = run.Stage("lint", [fails_until(tmp_path / "lint")], 10, 10)
-    assert run.run([lint], []) == 1
-    monkeypatch.setattr(run, "AGAIN_WITHIN", 0)
-    unit = run.Stage("unit", [fails_until(tmp_path / "unit")], 10, 10)
-    assert run.run([unit], []) == 1
+    lint = Stage("lint", [fails_until(tmp_path / "lint")], 10, 10)
+    assert run([lint], []) == 1
+    monkeypatch.setattr(program, "AGAIN_WITHIN", 0)
+    unit = Stage("unit", [fails_until(tmp_path / "unit")], 10, 10)
+    assert run([unit], []) == 1
 
 
-def failed(run, argv: list[str], **how: tuple[str, ...]) -> Any:
-    """What a stage that took 2,000 seconds and of whose command something failed is known by."""
-    result = run.Result(argv, run.Counts(2, 1, 0), "", [])
-    return run.Ended(run.Stage("unit", [argv], 3600, 600, **how), [result], 2000.0, 1.0)
+def failed(argv: list[str], **how: tuple[str, ...]) -> Ended:
+    """A stage that took 2,000 seconds; one test of its command failed."""
+    result = Result(argv, Counts(2, 1, 0), "", [])
+    return Ended(Stage("unit", [argv], 3600, 600, **how), [result], 2000.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -296,40 +309,35 @@ def failed(run, argv: list[str], **how: tuple[str, ...]) -> Any:
         (200, {"failed_only": ("--last-failed",)}, 1),
     ],
 )
-def test_what_failed_is_asked_again_where_there_is_time_for_it(
-    run, tmp_path, monkeypatch, left, how, fails
-):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
-    again = run.Again(time.monotonic() + left)
-    ended = again.ask(failed(run, ["sh", "-c", "true", "sh"], **how))
+def test_what_failed_is_asked_again_where_there_is_time_for_it(run, left, how, fails):
+    again = Again(time.monotonic() + left, Progress(io.StringIO()))
+    ended = again.ask(failed(["sh", "-c", "true", "sh"], **how))
     assert ended.counts.failed == fails
     assert len(again.unsteady) == 1 - fails
 
 
-def test_a_second_try_ends_with_the_time_of_the_run(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
-    monkeypatch.setattr(run, "FAILED_ONLY", 0)
+def test_a_second_try_ends_with_the_time_of_the_run(run, monkeypatch):
+    monkeypatch.setattr(lanes, "FAILED_ONLY", 0)
     began = time.monotonic()
-    again = run.Again(began + 3)
-    hangs = failed(run, ["sh", "-c", "sleep 3000", "sh"], failed_only=("--last-failed",))
+    again = Again(began + 3, Progress(io.StringIO()))
+    hangs = failed(["sh", "-c", "sleep 3000", "sh"], failed_only=("--last-failed",))
     assert again.ask(hangs).counts.failed == 1
     assert again.unsteady == []
     assert time.monotonic() - began < 1000
 
 
-def test_a_stage_that_can_choose_asks_only_what_failed(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "LOGS", tmp_path)
+def test_a_stage_that_can_choose_asks_only_what_failed(run, tmp_path):
     script = f'echo "$@" >>{tmp_path}/arguments; [ "$1" = --last-failed ]'
     command = [["sh", "-c", script, "sh"]]
-    stage = run.Stage("unit", command, 10, 10, failed_only=("--last-failed",))
-    assert run.run([stage], []) == 0
+    stage = Stage("unit", command, 10, 10, failed_only=("--last-failed",))
+    assert run([stage], []) == 0
     assert (tmp_path / "arguments").read_text() == "\n--last-failed\n"
 
 
-def test_the_slowest_are_read_from_what_pytest_a_story_and_the_matrix_print(run):
-    stage = run.Stage("any", [], 10, 10)
-    result = run.Result([], run.Counts(1, 0, 0), OUTPUT, [])
-    assert run.Ended(stage, [result], 1.0, 1.0).slowest() == [
+def test_the_slowest_are_read_from_what_pytest_a_story_and_the_matrix_print():
+    stage = Stage("any", [], 10, 10)
+    result = Result([], Counts(1, 0, 0), OUTPUT, [])
+    assert Ended(stage, [result], 1.0, 1.0).slowest() == [
         (301.0, "2.16 on 3.11  3.11    unit"),
         (45.6, "apply makes the pool"),
         (12.34, "tests/unit/test_x.py::test_y[1]"),
@@ -337,20 +345,19 @@ def test_the_slowest_are_read_from_what_pytest_a_story_and_the_matrix_print(run)
     ]
 
 
-def test_what_repeats_is_summed_up_by_stage_and_playbook(run, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(run, "ANSIBLE_RUNS", tmp_path / "runs")
+def test_what_repeats_is_summed_up_by_stage_and_playbook(tmp_path, monkeypatch):
+    monkeypatch.setattr(summary, "ANSIBLE_RUNS", tmp_path / "runs")
     (tmp_path / "runs").write_text("lab 10.5 verify.yml\nlab 1.5 a module\nlab 9.5 verify.yml\n")
-    stage = run.Stage("lab", [], 10, 10)
-    run.say_times([run.Ended(stage, [], 30.0, 20.0)])
-    printed = capsys.readouterr().out.splitlines()
+    stage = Stage("lab", [], 10, 10)
+    printed = summary.times([Ended(stage, [], 30.0, 20.0)]).splitlines()
     assert "  lab              30      10      20        3           22" in printed
     assert printed.index("      20.0  in 2 x verify.yml") < printed.index(
         "       1.5  in 1 x a module"
     )
 
 
-def test_ansible_settings_of_the_caller_do_not_reach_a_stage(run, monkeypatch):
+def test_ansible_settings_of_the_caller_do_not_reach_a_stage(monkeypatch):
     monkeypatch.setenv("ANSIBLE_STDOUT_CALLBACK", "json")
-    environment = run.environment()
+    environment = commands.environment()
     assert "ANSIBLE_STDOUT_CALLBACK" not in environment
     assert environment["ANSIBLE_CONFIG"].endswith("/ansible.cfg")
