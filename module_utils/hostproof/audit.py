@@ -41,7 +41,7 @@ class LeftOut(NamedTuple):
     @property
     def text(self) -> str:
         problem = str(self.problem).rstrip(".")
-        return f"{problem}: {self.entry} was left out, and what it names was not looked at."
+        return f"{problem}; {self.entry} was left out, and what it names was not looked at."
 
 
 def policies_from(

@@ -908,7 +908,7 @@ def _text_of(
         return ""  # no regular file
     except (OSError, HostproofError) as problem:
         # What is not there holds nothing; what cannot be read may hold anything.
-        if getattr(problem, "errno", None) not in _NOT_THERE:
+        if getattr(problem, "errno", None) not in _NOT_THERE and not _is_missing(path):
             unread.append(path)
         return ""
     if "\0" in text:
@@ -917,6 +917,16 @@ def _text_of(
         unread.append(path)
         return ""
     return text
+
+
+def _is_missing(path: str) -> bool:
+    """Whether a folder that is reached without links has no such name.
+
+    A walk that is refused (/tmp is everybody's) does not tell: ``mktemp /tmp/x.XXXXXX`` in a script
+    names a file that is never there.
+    """
+    folder = os.path.dirname(path)
+    return os.path.realpath(folder) == folder and not os.path.lexists(path)
 
 
 def _read_script(

@@ -89,6 +89,16 @@ def test_a_stream_of_a_running_script_is_no_script(root, name):
     assert (found.lines, found.unread) == ({}, [])
 
 
+def test_a_name_in_everybodys_folder_that_is_not_there_is_no_script(root, tmp_path):
+    """mktemp /tmp/x.XXXXXX names a file that never exists; the walk through /tmp is refused."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    put(root / "units/d.service", f"ExecStart=/bin/sh -c 'mktemp {shared}/late.XXXXXX'\n")
+    found = find(root, "units/d.service")
+    assert (found.lines, found.unread) == ({}, [])
+
+
 def test_a_script_that_is_too_long_is_not_taken_for_empty(root):
     put(root / "units/long.service", "#" * (600 * 1024))
     assert find(root).unread == [f"{root}/units/long.service"]
