@@ -26,6 +26,7 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import tempfile
 import threading
@@ -908,7 +909,7 @@ def _text_of(
         return ""  # no regular file
     except (OSError, HostproofError) as problem:
         # What is not there holds nothing; what cannot be read may hold anything.
-        if getattr(problem, "errno", None) not in _NOT_THERE and not _is_missing(path):
+        if getattr(problem, "errno", None) not in _NOT_THERE and not _is_no_file(path):
             unread.append(path)
         return ""
     if "\0" in text:
@@ -919,14 +920,20 @@ def _text_of(
     return text
 
 
-def _is_missing(path: str) -> bool:
-    """Whether a folder that is reached without links has no such name.
+def _is_no_file(path: str) -> bool:
+    """Whether a folder that is reached without links has no such name, or no file or link of it.
 
     A walk that is refused (/tmp is everybody's) does not tell: ``mktemp /tmp/x.XXXXXX`` in a script
     names a file that is never there.
     """
     folder = os.path.dirname(path)
-    return os.path.realpath(folder) == folder and not os.path.lexists(path)
+    if os.path.realpath(folder) != folder:
+        return False
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError as problem:
+        return problem.errno in _NOT_THERE
+    return not stat.S_ISREG(mode) and not stat.S_ISLNK(mode)
 
 
 def _read_script(

@@ -89,11 +89,16 @@ def test_a_stream_of_a_running_script_is_no_script(root, name):
     assert (found.lines, found.unread) == ({}, [])
 
 
-def test_a_name_in_everybodys_folder_that_is_not_there_is_no_script(root, tmp_path):
+@pytest.mark.parametrize("kind", ["missing", "folder", "fifo"])
+def test_what_is_no_file_in_everybodys_folder_is_no_script(root, tmp_path, kind):
     """mktemp /tmp/x.XXXXXX names a file that never exists; the walk through /tmp is refused."""
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o1777)
+    if kind == "folder":
+        (shared / "late.XXXXXX").mkdir(mode=0o777)
+    elif kind == "fifo":
+        os.mkfifo(shared / "late.XXXXXX")
     put(root / "units/d.service", f"ExecStart=/bin/sh -c 'mktemp {shared}/late.XXXXXX'\n")
     found = find(root, "units/d.service")
     assert (found.lines, found.unread) == ({}, [])
