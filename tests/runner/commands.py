@@ -42,11 +42,6 @@ def environment(stage: str = "") -> dict[str, str]:
     }
 
 
-def log_of(name: str) -> str:
-    """The path of a stage's log, relative to the checkout."""
-    return str((LOGS / f"{name}.log").relative_to(ROOT))
-
-
 def run_stage(stage: Stage, stopping: threading.Event, log_name: str = "") -> Ended:
     """Run the commands of a stage one after the other, also after one has failed."""
     began = time.monotonic()

@@ -12,6 +12,9 @@ from .stages import APART, ASKED_ONCE, SECOND_LANE, Stage
 #: Seconds after the start in which a second try must have ended. A CI job has 5,400 seconds, and
 #: the set-up counts too.
 AGAIN_WITHIN = 4200
+#: Exit status of a command that ran all its tests, some of which failed. After another status the
+#: tests that were left are not among those that failed, so the second try runs all of them.
+TESTS_FAILED = 1
 #: Expected seconds of a second try that runs only the tests that failed.
 FAILED_ONLY = 300
 
@@ -110,16 +113,17 @@ class Again:
         """The stage with the results of a second try in place of commands that failed."""
         if not ended.counts.failed or ended.stage.name in ASKED_ONCE:
             return ended
-        needs = min(FAILED_ONLY, ended.seconds) if ended.stage.failed_only else ended.seconds
-        return ended._replace(
-            results=[self._second(ended.stage, one, needs) for one in ended.results]
-        )
+        results = [self._second(ended.stage, one, ended.seconds) for one in ended.results]
+        return ended._replace(results=results)
 
     def _second(self, stage: Stage, first: Result, needs: float) -> Result:
+        failed_only = stage.failed_only if first.status == TESTS_FAILED else ()
+        if failed_only:
+            needs = min(FAILED_ONLY, needs)
         left = int(self._deadline - time.monotonic())
         if not first.counts.failed or left <= needs:
             return first
-        argv = [*first.argv, *stage.failed_only]
+        argv = [*first.argv, *failed_only]
         within = stage._replace(commands=[argv], seconds=min(stage.seconds, left))
         name = f"{stage.name}-again"
         with self._progress.running(within, name):
@@ -130,6 +134,6 @@ class Again:
             return first
         self.unsteady += [f"{stage.name}: {failure}" for failure in first.failures]
         counts = alone.counts
-        if stage.failed_only:
+        if failed_only:
             counts += first.counts._replace(failed=0)
         return first._replace(counts=counts)

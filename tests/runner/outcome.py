@@ -2,7 +2,8 @@
 
 A command that exits with 77 was skipped, and its last line gives the reason. Tests are counted by
 pytest's summary, or by a last line "N passed, N failed, N skipped"; a command with neither counts
-as one test. A line "SKIPPED reason" names what the command left out.
+as one test. A summary of no test is a failure. A line "SKIPPED reason" names what the command left
+out.
 """
 
 import re
@@ -47,9 +48,10 @@ class Counts(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What one command did. ``output`` includes standard error."""
+    """What one command did. ``status`` is its exit status. ``output`` includes standard error."""
 
     argv: list[str]
+    status: int
     counts: Counts
     output: str
     skips: list[str]
@@ -88,13 +90,13 @@ def judge(argv: list[str], status: int, output: str) -> Result:
     """The result of a command by its exit status and its output."""
     if status == SKIPPED:
         lines = [line for line in output.splitlines() if line.strip()]
-        return Result(argv, Counts(0, 0, 1), output, lines[-1:] or ["gave no reason"])
+        return Result(argv, status, Counts(0, 0, 1), output, lines[-1:] or ["gave no reason"])
     counts = count(output)
     if status != 0 and not counts.failed:
         counts += Counts(0, 1, 0)
     elif counts == (0, 0, 0):
-        counts = Counts(1, 0, 0)
-    return Result(argv, counts, output, SKIP_LINE.findall(output))
+        counts = Counts(0, 1, 0) if OWN_SUMMARY.search(output) else Counts(1, 0, 0)
+    return Result(argv, status, counts, output, SKIP_LINE.findall(output))
 
 
 def count(output: str) -> Counts:

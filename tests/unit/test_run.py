@@ -72,6 +72,8 @@ def test_counts_what_a_command_sums_up(output, expected):
         (1, "4 passed in 1.00s\n", (4, 1, 0)),
         (5, "no tests ran in 0.01s\n", (0, 1, 0)),
         (77, "trying\nno container engine can run here\n", (0, 0, 1)),
+        # A summary of nothing is no test that passed.
+        (0, "0 passed, 0 failed, 0 skipped\n", (0, 1, 0)),
     ],
 )
 def test_judges_the_exit_status_before_the_words(status, output, expected):
@@ -295,7 +297,7 @@ def test_nothing_is_asked_again_by_linters_nor_when_the_time_is_over(
 
 def failed(argv: list[str], **how: tuple[str, ...]) -> Ended:
     """A stage that took 2,000 seconds; one test of its command failed."""
-    result = Result(argv, Counts(2, 1, 0), "", [])
+    result = Result(argv, 1, Counts(2, 1, 0), "", [])
     return Ended(Stage("unit", [argv], 3600, 600, **how), [result], 2000.0, 1.0)
 
 
@@ -334,9 +336,28 @@ def test_a_stage_that_can_choose_asks_only_what_failed(run, tmp_path):
     assert (tmp_path / "arguments").read_text() == "\n--last-failed\n"
 
 
+@pytest.mark.parametrize("status", [2, 124, 137])
+def test_a_stage_that_did_not_get_to_its_end_is_asked_again_as_a_whole(run, tmp_path, status):
+    """pytest remembers only the failures before it was stopped: the other tests never ran."""
+    script = f"""
+echo "$*" >>{tmp_path}/arguments
+if [ -e {tmp_path}/once ]; then echo '7 passed in 1.00s'; exit 0; fi
+touch {tmp_path}/once; echo '3 passed, 1 failed in 1.00s'; exit {status}"""
+    stage = Stage("unit", [["sh", "-c", script, "sh"]], 60, 60, failed_only=("--last-failed",))
+    assert run([stage], []) == 0
+    assert (tmp_path / "arguments").read_text() == "\n\n"
+
+
+def test_a_stage_that_did_not_get_to_its_end_needs_time_for_all_of_it(run):
+    again = Again(time.monotonic() + 1900, Progress(io.StringIO()))
+    stopped = failed(["sh", "-c", "true", "sh"], failed_only=("--last-failed",))
+    stopped = stopped._replace(results=[stopped.results[0]._replace(status=124)])
+    assert again.ask(stopped) == stopped
+
+
 def test_the_slowest_are_read_from_what_pytest_a_story_and_the_matrix_print():
     stage = Stage("any", [], 10, 10)
-    result = Result([], Counts(1, 0, 0), OUTPUT, [])
+    result = Result([], 0, Counts(1, 0, 0), OUTPUT, [])
     assert Ended(stage, [result], 1.0, 1.0).slowest() == [
         (301.0, "2.16 on 3.11  3.11    unit"),
         (45.6, "apply makes the pool"),
