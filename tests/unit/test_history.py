@@ -180,8 +180,8 @@ class TestPage:
         waived["waiver"].update(expires="2026-11-25", owner=EVIL)
         found = runs(
             {
-                1: [told("db1", 1, a("pass")), told(EVIL, 1, a("fail", EVIL))],
-                2: [told("db1", 2, a("fail"), waived), told(EVIL, 2, a("fail", EVIL))],
+                1: [told("db1", 1, a("pass")), told("db2", 1, a("fail", EVIL))],
+                2: [told("db1", 2, a("fail"), waived), told("db2", 2, a("fail", EVIL))],
             }
         )
         return page.render(found, "2026-11-20T00:00:00Z")

@@ -124,7 +124,9 @@ def as_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def _cell(value: Any) -> str:
     text = "" if value is None else printable(str(value))
-    return _FORMULA.sub(r"\g<0>'", text)
+    # A spreadsheet may drop blanks in front, and take what follows for a formula.
+    mark = "'" if text[:1].isspace() else ""
+    return mark + _FORMULA.sub(r"\g<0>'", text)
 
 
 def as_markdown(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

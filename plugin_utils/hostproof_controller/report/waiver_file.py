@@ -33,7 +33,8 @@ def load_waivers(path: str) -> list[Waiver]:
 
 
 def _said(problem: Exception) -> str:
-    return shorten(one_line(str(problem)), 500)
+    text = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+    return shorten(one_line(text), 500)
 
 
 def _read(path: str) -> str:

@@ -332,7 +332,7 @@ def test_a_waiver_file_that_would_never_end_is_refused(elsewhere, capsys):
     folder = write_folder(elsewhere / "run", fleet(1))
     os.mkfifo(elsewhere / "waivers.yml")
     assert command.main([str(folder), "--waivers", "waivers.yml"]) == 1
-    assert "waivers.yml: it is no regular file" in capsys.readouterr().err
+    assert "waivers.yml: it is not a regular file" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_no_report_is_said(elsewhere, capsys):
