@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import re
 import sys
 import threading
 import time
@@ -242,8 +243,9 @@ def test_a_stage_over_its_budget_is_said_among_the_last_lines_and_is_no_failure(
     quick = Stage("quick", [["true"]], 10, 10)
     assert run([slow, quick], []) == 0
     last = capsys.readouterr().out.splitlines()[-3:]
-    assert last[0] == "over its budget: slow took 0 s of -1 s"
-    assert last[1].startswith("in 0 s, with 0 s of CPU time (")
+    # The seconds depend on how busy the machine is.
+    assert re.fullmatch(r"over its budget: slow took \d s of -1 s", last[0])
+    assert re.match(r"in \d s, with \d s of CPU time \(", last[1])
     assert last[-1] == "hostproof: 2 passed, 0 failed, 0 skipped"
 
 
