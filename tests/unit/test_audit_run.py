@@ -265,11 +265,20 @@ class TestWrongUse:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["adit"], "there is no 'adit'"),
-            (["audit", "--evidence"], "--evidence needs a value"),
-            (["audit", "--evidence", "/nonexistent"], "there is no /nonexistent"),
-            (["verify", "--evidence", "/"], "--evidence goes with audit"),
-            (["audit", "--waivers", "/nonexistent"], "there is no /nonexistent"),
+            (["adit"], "there is no command 'adit'; did you mean audit?"),
+            (["audit", "--evidence"], "option '--evidence' requires an argument"),
+            (
+                ["audit", "--evidence", "/nonexistent"],
+                "invalid value for '--evidence': Directory '/nonexistent' does not exist",
+            ),
+            (
+                ["verify", "--evidence", "/"],
+                "verify has no option '--evidence'; it is an option of audit and init",
+            ),
+            (
+                ["audit", "--waivers", "/nonexistent"],
+                "invalid value for '--waivers': File '/nonexistent' does not exist",
+            ),
             (["audit", "-i", "/nonexistent"], "there is no /nonexistent"),
             (["audit", "--limit", "localhots"], "is 'localhots'; did you mean localhost?"),
             (["audit", "--limit", "zz"], "'zz'; ./hostproof audit -i INVENTORY --list-hosts lists"),

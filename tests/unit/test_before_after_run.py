@@ -175,11 +175,17 @@ def test_a_server_that_is_gone_is_no_pass(tool, slow):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["audit", "--gate"], "--gate goes with apply and revert"),
-        (["revert", "--gate"], "no folder of a gate"),
+        (["audit", "--gate"], "audit has no option '--gate'; it is an option of apply and revert"),
+        (["revert", "--gate"], "option '--gate' requires an argument, and -i is an option"),
         (["revert", "--gate", "/"], "/ is no folder of a gate"),
-        (["audit", "--baseline", "/"], "--baseline goes with compare"),
-        (["compare", "--baseline", "/nonexistent"], "there is no /nonexistent"),
+        (
+            ["audit", "--baseline", "/"],
+            "audit has no option '--baseline'; it is an option of compare",
+        ),
+        (
+            ["compare", "--baseline", "/nonexistent"],
+            "invalid value for '--baseline': Directory '/nonexistent' does not exist",
+        ),
     ],
 )
 def test_wrong_use_ends_with_1_before_anything_runs(tool, arguments, message):

@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem
 COMMANDS = {
     "audit": "run all checks, read-only (default: this machine)",
     "verify": "check hosts again, for example after apply",
-    "apply": "configure hosts as the policy requests (--check --diff: plan only)",
+    "apply": "configure hosts by the policy (--check --diff: plan only)",
     "revert": "restore what apply changed, from the change journal",
     "baseline": "measure latency as a baseline for compare",
     "compare": "measure latency again and compare it with a baseline",
@@ -36,7 +36,7 @@ COMMANDS = {
     "explain": "show rule, reason, fix, sources and variables of a check",
     "completion": "print shell completion for bash, zsh or fish",
     "collection": "build the Ansible collection hostproof.hostproof",
-    "test": "run the tests of Hostproof (--quick: without virtual machines)",
+    "test": "run the tests of Hostproof (--quick: no virtual machines)",
     "help": "show the help of a command",
 }
 
@@ -85,13 +85,10 @@ class _Group(click.Group):
         formatter.write_paragraph()
         formatter.write_text(
             "./hostproof COMMAND --help lists the options of a command. Commands that contact "
-            "hosts accept every option of ansible-playbook (-i, --limit, --tags CONTROL, -e, "
-            "--check, --diff, --become, ...)."
+            "hosts accept all options of ansible-playbook (-i, --limit, ...)."
         )
         with formatter.section("Exit codes of audit, verify, apply and compare"):
             formatter.write_dl([(str(code), meaning) for code, meaning in JUDGED.items()])
-        with formatter.section("Environment variables"):
-            formatter.write_dl(list(VARIABLES.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """As click does it, without an import of every command."""

@@ -10,8 +10,10 @@ plenty that more are asked than ansible.cfg says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+
+from .errors import Refused
 
 #: Hosts at once of our ansible.cfg.
 CONFIGURED = 100
@@ -20,6 +22,9 @@ _AS_CONFIGURED = re.compile(rf"^forks *= *{CONFIGURED} *$", re.MULTILINE)
 MANY = 200
 #: Bytes that must be available for them.
 ROOM = 6 * 1024**3
+
+#: Most hosts at once that somebody can ask for.
+_MOST = 9999
 
 _GROUPS = Path("/sys/fs/cgroup")
 
@@ -33,6 +38,21 @@ def in_this_memory(proc: Path = Path("/proc"), groups: Path = _GROUPS) -> int | 
     if available is None or available < ROOM:
         return None
     return MANY if all(limit >= ROOM for limit in _limits(proc, groups)) else None
+
+
+def requested(typed: str | None, environment: Mapping[str, str]) -> int | None:
+    """The number in ``--forks``, else in ANSIBLE_FORKS; None where neither says one.
+
+    HostproofError where it is not a number of hosts. An empty ANSIBLE_FORKS says nothing.
+    """
+    text = typed if typed is not None else environment.get("ANSIBLE_FORKS")
+    if typed is None and not text:
+        return None
+    number = (text or "").strip()
+    if number.isascii() and number.isdigit() and len(number) < 6 and 0 < int(number) <= _MOST:
+        return int(number)
+    name = "ANSIBLE_FORKS" if typed is None else "--forks"
+    raise Refused(f"{name}: {text or 'nothing'} is no number of hosts at once: 1 to {_MOST}")
 
 
 def are_ours(settings: Path) -> bool:

@@ -47,6 +47,22 @@ class Command(click.Command):
         super().__init__(*args, **attributes)
         self.exits = exits
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reject an option as the value of an option: ``-e --check`` must not lose --check."""
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        names = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+        given = self.make_parser(ctx).parse_args(list(args))[0]
+        for option in options:
+            if ctx.resilient_parsing or option.name not in given:
+                continue
+            values = given[option.name]
+            for value in values if isinstance(values, list) else [values]:
+                if isinstance(value, str) and value in names:
+                    name = option.opts[-1]
+                    message = f"option '{name}' requires an argument, and {value} is an option"
+                    raise click.BadOptionUsage(name, message, ctx)
+        return super().parse_args(ctx, args)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
         with formatter.section("Exit codes"):

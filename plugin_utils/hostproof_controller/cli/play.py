@@ -75,6 +75,7 @@ class Play:
         self.variables = self._variables()
         self._refuse_unknown_tags()
         self._validate_inventories()
+        forks.requested(ansible.last("forks"), self.environment)
         ansible.refuse_errors()
         self.slicing = None
         if options.slices is not None or options.slice_nodes is not None:

@@ -19,7 +19,7 @@ from ..slices.splitting import split
 from .ansible_options import AnsibleOptions
 from .environment import environment_folder
 from .errors import Refused, complain
-from .forks import CONFIGURED
+from .forks import CONFIGURED, requested
 from .hosts import hosts_and_groups
 from .terminal import say
 
@@ -153,12 +153,7 @@ def slicing_of(
         if one.startswith("@") and not os.path.isfile(one[1:]):
             raise Refused(f"-e: there is no file {one[1:]}")
     _programs()
-    forks = ansible.last("forks")
-    told = forks if forks is not None else environment.get("ANSIBLE_FORKS") or None
-    at_once = int(told) if told and _is_number(told) else 0
-    if told is not None and not at_once:
-        told_by = "ANSIBLE_FORKS" if forks is None else "--forks"
-        raise Refused(f"{told_by}: {told or 'nothing'} is no number of hosts at once: 1 to 9999")
+    at_once = requested(ansible.last("forks"), environment) or 0
     return Slicing(wanted, at_once, nodes, inventories, ansible.last("subset") or "")
 
 
