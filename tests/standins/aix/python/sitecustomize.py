@@ -21,6 +21,9 @@ STATE = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))
 PLACES = {"/proc": os.path.join(STATE, "proc"), "/sys": os.path.join(STATE, "no-sys")}
 
 
+_readlink = os.readlink
+
+
 def elsewhere(path):
     """Where a path of Linux's kernel leads; any other as it is."""
     if isinstance(path, int):
@@ -38,6 +41,12 @@ def leading(function):
     @functools.wraps(function)
     def led(path=".", *arguments, **keywords):
         try:
+            # A walk by descriptor begins at /, and names proc or sys below it.
+            folder = keywords.get("dir_fd")
+            if folder is not None and _readlink(f"/proc/self/fd/{folder}") == "/":
+                place = PLACES.get("/" + os.fsdecode(path))
+                if place is not None:
+                    return function(place, *arguments, **dict(keywords, dir_fd=None))
             return function(elsewhere(path), *arguments, **keywords)
         except OSError as problem:
             if problem.filename is not None:
