@@ -450,7 +450,7 @@ def test_options_are_those_of_the_unit_and_not_of_the_process():
     ("unit", "argv", "why"),
     [
         ("", "/usr/sbin/chronyd", "was started by no unit"),
-        ("other.service", "/usr/sbin/chronyd", "was started by no unit"),
+        ("other.service", "/usr/sbin/chronyd", "other.service"),
         ("chrony.service", "/usr/sbin/timemaster -f /x", "is started by /usr/sbin/timemaster"),
     ],
 )
@@ -458,3 +458,19 @@ def test_options_without_a_unit_are_unknown(unit, argv, why):
     machine = clock_packs.daemon(clock_packs.bare(), "/usr/sbin/chronyd -f /x", unit=unit)
     machine.command(" ".join(facts.SHOW), clock_packs.shown(chrony=f"enabled {argv}"))
     assert why in str(keepers_of(machine).arguments)
+
+
+def test_options_of_a_process_without_a_unit_count_but_for_its_file():
+    machine = clock_packs.daemon(clock_packs.bare(), "/usr/sbin/chronyd -F 1", unit="")
+    assert keepers_of(machine).arguments == ("-F", "1")
+
+
+def test_a_daemon_of_another_unit_has_the_options_of_that_unit():
+    """A second chronyd that sets no clock (-x) may stand beside one that does."""
+    machine = clock_packs.daemon(
+        clock_packs.bare(), "/usr/sbin/chronyd -F 1", unit="lab-clock.service"
+    )
+    show = " ".join([*facts.SHOW[:3], "lab-clock.service"])
+    shown = clock_packs.shown(chrony="enabled /usr/sbin/chronyd -x -f /etc/lab-clock.conf")
+    machine.command(show, shown.replace("chrony.service", "lab-clock.service"))
+    assert "chronyd" not in facts._read_keepers(machine, [])

@@ -46,6 +46,7 @@ NTPQ = ["ntpq", "-pn"]
 TIMEDATECTL = ["timedatectl", "show", "--property=NTPSynchronized"]
 #: Seconds for each of these, which ask a daemon of this host.
 _LIMIT = 10.0
+_SERVICE = re.compile(r"[A-Za-z0-9:_.@\\-]{1,200}\.service\Z")
 #: login.defs(5), UID_MIN: from here on accounts are people's and applications'.
 _PEOPLE = 1000
 #: More arguments than such a daemon takes.
@@ -183,28 +184,53 @@ def _is_real(process: Process, name: str) -> bool:
 def _arguments_of(
     host: Host, process: Process, name: str, units: Answer[List[Unit]]
 ) -> Tuple[str, ...]:
-    """What the unit of a daemon gives it; none of these programs takes a secret."""
+    """The options of a daemon: those of the unit that started it, which only root can write.
+
+    Without a unit (a container, a start by hand) the process shows its own, and a file that it
+    names is not read: its account may have chosen the name. None of these programs takes a secret.
+    """
     if process.unit is None:
         return _read_arguments(host, process.pid)
-    for one in known(units):
-        if one.id == process.unit and not isinstance(one.argv, Absent):
-            argv = known(one.argv)
-            if argv and argv[0].rpartition("/")[2] == name:
-                return argv[1:]
+    if not process.unit:
+        arguments = _read_arguments(host, process.pid)
+        if any(option.startswith("-f") for option in arguments):
             raise Unanswered(
                 "processes:keepers",
-                f"{name} is started by {argv[0] if argv else 'something'} of {one.id}, so that its "
-                "options are not known",
+                f"{name} (pid {process.pid}) was started by no unit and with -f, so that its "
+                "configuration is not known: start it with systemctl",
             )
+        return arguments
+    for one in if_known(units, []):
+        if one.id == process.unit and not isinstance(one.argv, Absent):
+            return _options_of(known(one.argv), name, one.id)
+    return _options_of(_read_other_unit(host, process.unit), name, process.unit)
+
+
+def _options_of(argv: Tuple[str, ...], name: str, unit: str) -> Tuple[str, ...]:
+    if argv and argv[0].rpartition("/")[2] == name:
+        return argv[1:]
     raise Unanswered(
         "processes:keepers",
-        f"{name} (pid {process.pid}) was started by no unit of its own, so that its options are "
-        "not known: start it with systemctl",
+        f"{name} is started by {argv[0] if argv else 'something'} of {unit}, so that its "
+        "options are not known",
     )
 
 
+def _read_other_unit(host: Host, unit: str) -> Tuple[str, ...]:
+    """What a unit starts that is none of UNITS."""
+    if not _SERVICE.match(unit):
+        raise Unanswered("processes:keepers", "a daemon of the time runs in no service")
+    command = [*SHOW[:3], unit]
+    output = host.run(command)
+    if output.rc != 0:
+        raise Unanswered("command:" + " ".join(command), f"systemctl show ended with {output.rc}")
+    for shown in unit_properties.parse(output.stdout):
+        return _read_argv(host, shown, tuple(unit_properties.environment_files(shown)))
+    raise Unanswered("command:" + " ".join(command), "systemctl show says nothing of the unit")
+
+
 def _read_arguments(host: Host, pid: int) -> Tuple[str, ...]:
-    """Of records before 0.3.0 alone, which have the arguments of the process."""
+    """The arguments that a process shows."""
     found: List[str] = []
     for number in range(1, _ARGUMENTS):
         answer = attempt(host.argument, pid, number)
