@@ -223,6 +223,10 @@ DEPENDENTS = {
     "1.3.6.1.2.1.2.2.1.": "discards",
     E + "789.1.22.2.": "flow_control",
     E + "789.1.2.2.36.1.": "system_state",
+    # Of each node: its state, its partner's, and the interconnect between them.
+    E + "789.1.21.2.1.4": "controllers",
+    E + "789.1.21.2.1.6": "controllers",
+    E + "789.1.21.2.1.10": "paths",
     "1.3.6.1.2.1.25.3.3.1.": "cpu_busy",
 }
 
