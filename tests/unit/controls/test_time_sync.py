@@ -474,3 +474,9 @@ def test_a_daemon_of_another_unit_has_the_options_of_that_unit():
     shown = clock_packs.shown(chrony="enabled /usr/sbin/chronyd -x -f /etc/lab-clock.conf")
     machine.command(show, shown.replace("chrony.service", "lab-clock.service"))
     assert "chronyd" not in facts._read_keepers(machine, [])
+
+
+@pytest.mark.parametrize("options", ["-f /x", "-f/x", "-df /x", "-4f/x"])
+def test_a_file_that_a_process_without_a_unit_names_is_not_known(options):
+    machine = clock_packs.daemon(clock_packs.bare(), f"/usr/sbin/chronyd {options}", unit="")
+    assert "was started by no unit" in str(keepers_of(machine).arguments)

@@ -193,7 +193,7 @@ def _arguments_of(
         return _read_arguments(host, process.pid)
     if not process.unit:
         arguments = _read_arguments(host, process.pid)
-        if any(option.startswith("-f") for option in arguments):
+        if any(re.match(r"-\w*f", option) for option in arguments):
             raise Unanswered(
                 "processes:keepers",
                 f"{name} (pid {process.pid}) was started by no unit and with -f, so that its "
