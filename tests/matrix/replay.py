@@ -24,11 +24,16 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "module_utils"))
 
 
+def is_imported_here(name):
+    """Programs would start. The base of the modules needs Ansible, which a target lacks."""
+    return not name.endswith((".__main__", ".host_module"))
+
+
 def import_all():
-    """Import every module of the package but programs, which would start; their names."""
+    """Import the modules of the package that a target can import; their names."""
     package = importlib.import_module("hostproof")
-    found = pkgutil.walk_packages(package.__path__, "hostproof.")
-    names = sorted(module.name for module in found if not module.name.endswith(".__main__"))
+    modules = pkgutil.walk_packages(package.__path__, "hostproof.")
+    names = sorted(module.name for module in modules if is_imported_here(module.name))
     for name in names:
         importlib.import_module(name)
     return names
