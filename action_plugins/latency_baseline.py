@@ -18,8 +18,8 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 import_module("hostproof_controller")  # It says where the rest is.
 
+from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.measured import Window
 from hostproof_controller.actions import ControllerAction, Failed
 from hostproof_controller.latency import baseline, comparing
 

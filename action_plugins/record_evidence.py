@@ -16,7 +16,7 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 import_module("hostproof_controller")  # It says where the rest is.
 
-from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller import remote, runs
 from hostproof_controller.host_names import is_host_name

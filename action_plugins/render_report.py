@@ -20,7 +20,7 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 import_module("hostproof_controller")  # It says where the rest is.
 
-from ansible.module_utils.hostproof.controls import check_ids
+from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.parsing.convert_bool import boolean
 from hostproof_controller import runs
 from hostproof_controller.actions import ControllerAction, Failed

@@ -111,13 +111,14 @@ legal:
   sample: {maxpout: 0 to 32769 in steps of 1}
 """
 
-from ansible.module_utils.hostproof import aix_attributes, apply, difference
-from ansible.module_utils.hostproof.change import Plan
+from ansible.module_utils.hostproof.apply import aix_attributes, difference
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
 
 ARGUMENT_SPEC = {
     "device": {"type": "str", "required": True},

@@ -62,14 +62,15 @@ reboot_pending:
   type: bool
 """
 
-from ansible.module_utils.hostproof import apply, difference
-from ansible.module_utils.hostproof.audit import policies_from
-from ansible.module_utils.hostproof.controls import CONTROLS, planner
+from ansible.module_utils.hostproof.apply import difference
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
+from ansible.module_utils.hostproof.evaluate.audit import policies_from
 
 ARGUMENT_SPEC = {
     "control": {"type": "str", "required": True},

@@ -148,14 +148,14 @@ table:
 
 import os
 
-from ansible.module_utils.hostproof import options
+from ansible.module_utils.hostproof.collect import options
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.collect.options import decimal, whole
+from ansible.module_utils.hostproof.controls.latency.measurement import series, window_table
+from ansible.module_utils.hostproof.controls.latency.probes import direct_file
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.latency import series, window_table
-from ansible.module_utils.hostproof.options import decimal, whole
 from ansible.module_utils.hostproof.parsers.size import parse_size
-from ansible.module_utils.hostproof.probes.kernel import direct_file
 
 #: A probe must stay a probe.
 OPTIONS = dict(

@@ -113,10 +113,10 @@ table:
   elements: str
 """
 
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.controls.latency.measurement import reports, window_table
+from ansible.module_utils.hostproof.controls.latency.probes import report_file
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.latency import reports, window_table
-from ansible.module_utils.hostproof.probes.oracle import report_file
 
 ARGUMENT_SPEC = {
     "path": {"type": "path", "required": True},

@@ -99,11 +99,13 @@ ended:
 
 import ipaddress
 
-from ansible.module_utils.hostproof import options
+from ansible.module_utils.hostproof.collect import options
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.collect.options import whole
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    responder as latency_responder,
+)
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.latency import responder as latency_responder
-from ansible.module_utils.hostproof.options import whole
 from ansible.module_utils.hostproof.parsers.size import parse_size
 
 OPTIONS = {

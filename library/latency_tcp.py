@@ -138,12 +138,16 @@ table:
   elements: str
 """
 
-from ansible.module_utils.hostproof import options
+from ansible.module_utils.hostproof.collect import options
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.collect.options import decimal, whole
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    series,
+    traffic,
+    window_table,
+)
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.latency import hello as latency_hello
-from ansible.module_utils.hostproof.latency import series, traffic, window_table
-from ansible.module_utils.hostproof.options import decimal, whole
 
 #: A probe must stay a probe.
 OPTIONS = dict(

@@ -101,9 +101,9 @@ burst:
 
 import time
 
-from ansible.module_utils.hostproof import options
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.options import decimal, whole
+from ansible.module_utils.hostproof.collect import options
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.collect.options import decimal, whole
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
 
 #: A probe must stay a probe.

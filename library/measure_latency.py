@@ -97,10 +97,14 @@ table:
   elements: str
 """
 
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    measuring,
+    traffic,
+    window_table,
+)
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.latency import measuring, traffic, window_table
 
 ARGUMENT_SPEC = {
     "probes": {

@@ -116,16 +116,17 @@ parameter_file:
   type: str
 """
 
-from ansible.module_utils.hostproof import apply, difference, sqlplus
-from ansible.module_utils.hostproof.change import Plan
+from ansible.module_utils.hostproof.apply import difference
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.parsers.oracle import pfile, spfile
 from ansible.module_utils.hostproof.parsers.size import parse_size
-from ansible.module_utils.hostproof.probes.oracle import oracle_parameters
-from ansible.module_utils.hostproof.writer import Writer
+from ansible.module_utils.hostproof.probes.oracle import oracle_parameters, sqlplus
 
 ARGUMENT_SPEC = {
     "sid": {"type": "str", "required": True},

@@ -60,11 +60,11 @@ ways:
   elements: dict
 """
 
-from ansible.module_utils.hostproof import options
+from ansible.module_utils.hostproof.collect import options
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.collect.options import whole
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.options import whole
 from ansible.module_utils.hostproof.probes.net import whole_packets
 
 MOST = 64

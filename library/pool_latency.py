@@ -94,10 +94,10 @@ table:
   elements: str
 """
 
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.controls.latency.measurement import measuring, window_table
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.latency import measuring, window_table
 
 POOL = {
     "home": {"type": "path", "required": True},

@@ -51,10 +51,12 @@ remarks:
   elements: str
 """
 
-from ansible.module_utils.hostproof import VERSION, audit, evidence
+from ansible.module_utils.hostproof import VERSION
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
+from ansible.module_utils.hostproof.evaluate import audit
 
 ARGUMENT_SPEC = {
     "controls": {"type": "raw"},

@@ -60,12 +60,12 @@ reverted:
   elements: str
 """
 
-from ansible.module_utils.hostproof import apply
-from ansible.module_utils.hostproof.difference import as_diff
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.difference import as_diff
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
 
 ARGUMENT_SPEC = {
     "control": {"type": "str"},

@@ -85,11 +85,12 @@ ratios:
   type: dict
 """
 
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.controls.latency.probes import sga_cost
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
 from ansible.module_utils.hostproof.parsers.size import parse_size
-from ansible.module_utils.hostproof.probes.oracle import instances, sga_cost
+from ansible.module_utils.hostproof.probes.oracle import instances
 
 ARGUMENT_SPEC = {
     "size": {"type": "str", "required": True},

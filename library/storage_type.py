@@ -150,16 +150,16 @@ seconds:
 
 import time
 
-from ansible.module_utils.hostproof.controls import storage_type
-from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
-from ansible.module_utils.hostproof.snmp import (
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
+from ansible.module_utils.hostproof.controls.storage_type import control as storage_type
+from ansible.module_utils.hostproof.controls.storage_type.snmp import (
     snmp_targets,
     storage_agent,
     storage_definitions,
     storage_match,
 )
+from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.snmp import tools as snmp
 
 #: How to ask, for those who need no names.

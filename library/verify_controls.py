@@ -90,11 +90,12 @@ counts:
   type: dict
 """
 
-from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, WARN
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.host_module import AnsibleModule
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, WARN
 
 ARGUMENT_SPEC = {
     "controls": {"type": "raw"},

@@ -1,7 +1,7 @@
 """Kills Hostproof at every step of its writing, and proves that revert brings everything back.
 
 Runs on a machine of the tests as root, beside the package ``hostproof`` and ``policy.json`` (the
-control's policy). A step is one system call of hostproof.writer that changes something, or one
+control's policy). A step is one system call of hostproof.apply.writer that changes something, or one
 command that it runs for that (mount, umount, systemctl): the process gets SIGKILL right before it.
 Standard library only, syntax of Python 3.6. With "kernel" only the steps count that the kernel
 grants (a value is written, a command runs), and those right after: every step of files is killed at
@@ -23,14 +23,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hostproof import apply, mounting, writer
-from hostproof.change import MountChange, ValueChange
-from hostproof.controls import CONTROLS, planner
-from hostproof.difference import mount_text
-from hostproof.host import LiveHost
-from hostproof.journal import Journal
+from hostproof.apply import mounting, writer
+from hostproof.apply import transaction as apply
+from hostproof.apply.change import MountChange, ValueChange
+from hostproof.apply.difference import mount_text
+from hostproof.apply.journal import Journal
+from hostproof.collect.host import LiveHost
+from hostproof.controls.registry import CONTROLS, planner
 
-#: The calls that hostproof.writer changes the machine with.
+#: The calls that hostproof.apply.writer changes the machine with.
 STEPS = (
     "chmod",
     "fchmod",
@@ -45,7 +46,7 @@ STEPS = (
     "write",
 )
 
-#: Those of them that the kernel grants or not: hostproof.writer writes files as streams.
+#: Those of them that the kernel grants or not: hostproof.apply.writer writes files as streams.
 OF_THE_KERNEL = ("write", "Popen")
 
 #: A mount can be gone in between: it is unmounted before it is made anew.
@@ -76,7 +77,7 @@ class Steps:
 
 
 class KillingModule:
-    """Stands in for a module in hostproof.writer; calls of those names are steps."""
+    """Stands in for a module in hostproof.apply.writer; calls of those names are steps."""
 
     def __init__(self, module, names, steps):
         self._module = module

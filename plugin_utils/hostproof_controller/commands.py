@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ansible.module_utils.hostproof.controls import NAMES
+from ansible.module_utils.hostproof.controls.registry import NAMES
 
 #: The values of the forms. Each is one word for a shell: bare, or in single quotes.
 _VALUES = {

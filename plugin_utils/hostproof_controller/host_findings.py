@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.controls import NAMES
-from ansible.module_utils.hostproof.finding import (
+from ansible.module_utils.hostproof.controls.registry import NAMES
+from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     LAYERS,
     SEVERITIES,

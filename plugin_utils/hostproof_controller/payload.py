@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ansible.module_utils.hostproof import bounded
+from ansible.module_utils.hostproof.collect import bounded
 
 from . import kept
 from . import sources as travelling

@@ -363,7 +363,7 @@ def refuse_unknown(variables: Mapping[str, Any]) -> None:
     for name in variables:
         if isinstance(name, str) and name not in known and _looks_like_ours(name):
             # Read only where there is one, and wherever this module is imported without Ansible.
-            from ansible.module_utils.hostproof.policy import moved
+            from ansible.module_utils.hostproof.evaluate.policy import moved
 
             old = moved(name)
             if old is not None:

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ansible.module_utils.hostproof.bounded import open_regular
+from ansible.module_utils.hostproof.collect.bounded import open_regular
 
 from .layout import WORKPLACE
 

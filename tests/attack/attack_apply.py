@@ -13,11 +13,11 @@ from sandbox import BASE, MALLORY, SECRET
 
 sandbox.enter()
 
-from hostproof import apply  # noqa: E402
-from hostproof.change import FileChange, Plan  # noqa: E402
+from hostproof.apply import transaction as apply  # noqa: E402
+from hostproof.apply.change import FileChange, Plan  # noqa: E402
+from hostproof.apply.journal import Journal  # noqa: E402
+from hostproof.apply.writer import Writer  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
-from hostproof.journal import Journal  # noqa: E402
-from hostproof.writer import Writer  # noqa: E402
 
 SHARE = 3
 ATTACKS = 10

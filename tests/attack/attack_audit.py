@@ -19,13 +19,14 @@ from sandbox import BASE, MALLORY, ORACLE, SECRET
 
 sandbox.enter()
 
-from hostproof import audit, command  # noqa: E402
-from hostproof.command import Command  # noqa: E402
+from hostproof.apply.writer import Writer  # noqa: E402
+from hostproof.collect import command  # noqa: E402
+from hostproof.collect.command import Command  # noqa: E402
+from hostproof.collect.host import LiveHost  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
-from hostproof.host import LiveHost  # noqa: E402
+from hostproof.evaluate import audit  # noqa: E402
 from hostproof.probes.nfs import nfs_files  # noqa: E402
 from hostproof.probes.oracle import instances, listeners, oracle_parameters  # noqa: E402
-from hostproof.writer import Writer  # noqa: E402
 
 SHARE = 2
 ATTACKS = 12

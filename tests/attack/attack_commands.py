@@ -14,7 +14,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/unit")]
 importlib.import_module("conftest")  # puts the code where Ansible puts it
 
 import family  # noqa: E402
-from ansible.module_utils.hostproof.controls import NAMES  # noqa: E402
+from ansible.module_utils.hostproof.controls.registry import NAMES  # noqa: E402
 from hostile_python import FINDING  # noqa: E402
 from hostproof_controller import answers  # noqa: E402
 from test_commands import HOSTILE, PRINTED, TWISTS  # noqa: E402

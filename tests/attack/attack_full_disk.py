@@ -27,8 +27,9 @@ from sandbox import BASE, MALLORY
 
 sandbox.enter()
 
-from hostproof import apply, file_attributes, mounting, writer  # noqa: E402
-from hostproof.change import (  # noqa: E402
+from hostproof.apply import file_attributes, mounting, writer  # noqa: E402
+from hostproof.apply import transaction as apply  # noqa: E402
+from hostproof.apply.change import (  # noqa: E402
     Change,
     CommandChange,
     FileChange,
@@ -37,8 +38,8 @@ from hostproof.change import (  # noqa: E402
     Plan,
     ValueChange,
 )
-from hostproof.command import Command  # noqa: E402
-from hostproof.journal import Journal  # noqa: E402
+from hostproof.apply.journal import Journal  # noqa: E402
+from hostproof.collect.command import Command  # noqa: E402
 from hostproof.probes.nfs.nfs_mounted import Mounted  # noqa: E402
 
 SHARE = 2

@@ -13,9 +13,9 @@ from sandbox import BASE, JOURNAL
 
 sandbox.enter()
 
+from hostproof.apply.journal import Journal  # noqa: E402
+from hostproof.apply.writer import Writer  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
-from hostproof.journal import Journal  # noqa: E402
-from hostproof.writer import Writer  # noqa: E402
 
 SHARE = 2
 ATTACKS = 2

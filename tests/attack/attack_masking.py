@@ -20,9 +20,10 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/unit")]
 
 importlib.import_module("conftest")  # puts the code where Ansible puts it
 
-from ansible.module_utils.hostproof import audit, evidence  # noqa: E402
-from ansible.module_utils.hostproof.difference import as_diff  # noqa: E402
-from ansible.module_utils.hostproof.finding import Check, found  # noqa: E402
+from ansible.module_utils.hostproof.apply.difference import as_diff  # noqa: E402
+from ansible.module_utils.hostproof.collect import evidence  # noqa: E402
+from ansible.module_utils.hostproof.evaluate import audit  # noqa: E402
+from ansible.module_utils.hostproof.evaluate.finding import Check, found  # noqa: E402
 from masking_cases import HEAD, NET, OTHERS, PATH, SCRIPTS, SETTINGS  # noqa: E402
 from masking_formats import COMMANDS, FILES, TEXTS  # noqa: E402
 

@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/unit")]
 importlib.import_module("conftest")  # puts the code where Ansible puts it
 
 import family  # noqa: E402
-from ansible.module_utils.hostproof import evidence  # noqa: E402
+from ansible.module_utils.hostproof.collect import evidence  # noqa: E402
 from ansible.module_utils.hostproof.errors import HostproofError  # noqa: E402
 from hostproof_controller.latency import baseline  # noqa: E402
 from hostproof_controller.report.store import read_entries  # noqa: E402

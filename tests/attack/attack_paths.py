@@ -19,8 +19,8 @@ from sandbox import BASE, MALLORY, SECRET
 
 sandbox.enter()
 
+from hostproof.collect.host import LiveHost  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
-from hostproof.host import LiveHost  # noqa: E402
 from hostproof.probes.nfs import nfs_files  # noqa: E402
 
 SHARE = 5

@@ -19,10 +19,10 @@ from sandbox import BASE, MALLORY, ORACLE
 
 sandbox.enter()
 
-from hostproof import identity  # noqa: E402
-from hostproof.controls import CONTROLS  # noqa: E402
+from hostproof.collect import identity  # noqa: E402
+from hostproof.collect.host import LiveHost  # noqa: E402
+from hostproof.controls.registry import CONTROLS  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
-from hostproof.host import LiveHost  # noqa: E402
 
 SHARE = 4
 

@@ -15,8 +15,8 @@ from sandbox import BASE, GROUP, MALLORY, ORACLE, SECRET
 
 sandbox.enter()
 
+from hostproof.collect.host import LiveHost  # noqa: E402
 from hostproof.errors import HostproofError  # noqa: E402
-from hostproof.host import LiveHost  # noqa: E402
 from hostproof.probes.nfs import direct_nfs, nfs_files  # noqa: E402
 from hostproof.probes.oracle.oracle_homes import OracleHome  # noqa: E402
 

@@ -29,11 +29,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / name) for name in ("module_utils", "plugin_utils", "tests")]
 
-from hostproof.latency import disk_latency  # noqa: E402
-from hostproof.latency import fio_reads as fio  # noqa: E402
-from hostproof.parsers.kernel import diskstats  # noqa: E402
-from hostproof.parsers.unix import fio as fio_json  # noqa: E402
-from hostproof.probes.kernel import direct_file  # noqa: E402
+from hostproof.controls.latency.measurement import disk_latency  # noqa: E402
+from hostproof.controls.latency.measurement import fio_reads as fio  # noqa: E402
+from hostproof.controls.latency.parsers import diskstats  # noqa: E402
+from hostproof.controls.latency.parsers import fio as fio_json  # noqa: E402
+from hostproof.controls.latency.probes import direct_file  # noqa: E402
 from hostproof_controller.latency.fleet import signed_rank_interval  # noqa: E402
 from judging import (  # noqa: E402
     MET,
@@ -65,8 +65,8 @@ ROW = "{:>8} {:>8} {:>9} {:>8} {:>8} {:>8} {:>7}  {:<24}  {}"
 PASSIVE = """
 import resource, sys, time
 sys.path.insert(0, {path!r})
-from hostproof.host import LiveHost
-from hostproof.latency import measuring
+from hostproof.collect.host import LiveHost
+from hostproof.controls.latency.measurement import measuring
 
 def packets():
     with open("/proc/self/net/dev") as stream:

@@ -32,7 +32,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / name) for name in ("module_utils", "plugin_utils", "tests")]
 
-from hostproof.latency import pacing, tcp_latency  # noqa: E402
+from hostproof.controls.latency.measurement import pacing, tcp_latency  # noqa: E402
 from hostproof_controller.latency.fleet import signed_rank_interval  # noqa: E402
 from judging import (  # noqa: E402
     MET,
@@ -75,7 +75,7 @@ import os, sys
 sys.path.insert(0, {path!r})
 if {cpu} >= 0:
     os.sched_setaffinity(0, {{{cpu}}})
-from hostproof.latency import responder as one
+from hostproof.controls.latency.measurement import responder as one
 wanted = one.Settings({address!r}, {port}, [{network!r}], 900, 4, 1 << 31)
 print(one.start(wanted).pid)
 """

@@ -91,10 +91,10 @@ def path_of(index: int) -> str:
 
 def judge(texts: list[str], mounts: int, connections: int) -> list[float]:
     sys.path.insert(0, str(ROOT / "module_utils"))
-    from hostproof.checking import judged
+    from hostproof.collect.host import RecordedHost
     from hostproof.controls.nfs_mounts import facts, policy, rules_wire
     from hostproof.errors import Unanswered
-    from hostproof.host import RecordedHost
+    from hostproof.evaluate.checking import judged
     from hostproof.probes.nfs import nfs_mounted, nfs_traffic
 
     source = "file:" + nfs_traffic.MOUNTSTATS

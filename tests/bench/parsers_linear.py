@@ -27,8 +27,8 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/unit")]
 
 importlib.import_module("conftest")  # puts the code where Ansible puts it
 
+from ansible.module_utils.hostproof.collect.masking import masked  # noqa: E402
 from ansible.module_utils.hostproof.errors import ParseError  # noqa: E402
-from ansible.module_utils.hostproof.masking import masked  # noqa: E402
 from fuzz.parsing import targets  # noqa: E402
 
 #: Blanks, words, digits, separators, openings without end, and lines.

@@ -33,12 +33,12 @@ sys.path.append(str(ROOT / "plugin_utils"))
 ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
 
 import parts  # noqa: E402
-from ansible.module_utils.hostproof import apply  # noqa: E402
-from ansible.module_utils.hostproof.controls import CONTROLS, planner  # noqa: E402
-from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
-from ansible.module_utils.hostproof.journal import Journal  # noqa: E402
-from ansible.module_utils.hostproof.latency import pool_checkouts  # noqa: E402
-from ansible.module_utils.hostproof.writer import Writer  # noqa: E402
+from ansible.module_utils.hostproof.apply import transaction as apply  # noqa: E402
+from ansible.module_utils.hostproof.apply.journal import Journal  # noqa: E402
+from ansible.module_utils.hostproof.apply.writer import Writer  # noqa: E402
+from ansible.module_utils.hostproof.collect.host import LiveHost  # noqa: E402
+from ansible.module_utils.hostproof.controls.latency.measurement import pool_checkouts  # noqa: E402
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner  # noqa: E402
 from default_policies import default_policy  # type: ignore[import-not-found]  # noqa: E402
 from judging import MET, NOT_MET, Score  # noqa: E402
 from machines.needs import finish  # noqa: E402

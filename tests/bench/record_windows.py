@@ -29,9 +29,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "module_utils"), str(ROOT / "tests")]
 
-from hostproof.latency import disk_latency, tcp_latency  # noqa: E402
-from hostproof.measured import Window  # noqa: E402
-from hostproof.probes.kernel import direct_file  # noqa: E402
+from hostproof.collect.measured import Window  # noqa: E402
+from hostproof.controls.latency.measurement import disk_latency, tcp_latency  # noqa: E402
+from hostproof.controls.latency.probes import direct_file  # noqa: E402
 from machines.needs import CACHE, Skip, finish, install  # noqa: E402
 
 SOURCE = ROOT / "tests/bench/latency_peer.c"

@@ -8,8 +8,9 @@ import subprocess
 import example_packs
 import pytest
 import shared_cache
-from ansible.module_utils.hostproof import audit, evidence
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
 from browsing import BROWSER, ask, pages_of
 from hostproof_controller.report.store import merge
 from machines.needs import has

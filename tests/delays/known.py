@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import way
-from hostproof.latency import disk_latency, measuring, pacing, tcp_latency
-from hostproof.probes.kernel import direct_file
+from hostproof.controls.latency.measurement import disk_latency, measuring, pacing, tcp_latency
+from hostproof.controls.latency.probes import direct_file
 
 #: netem's words to samples, and the seconds from one request to the next. A sample takes two.
 WAYS = {

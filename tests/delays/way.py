@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 
-from hostproof.latency import responder as latency_responder
+from hostproof.controls.latency.measurement import responder as latency_responder
 
 SPACE, LINK = "latency-far", "lat0"
 NEAR, FAR, PORT = "10.9.9.1", "10.9.9.2", 7500

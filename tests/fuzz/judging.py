@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import example_packs  # type: ignore[import-not-found]
 import packs  # type: ignore[import-not-found]
 import seed_packs  # type: ignore[import-not-found]
-from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
 
 from fuzz import Hung, cut_off
 from fuzz.mutation import LEAVES, changed_tree, mutated

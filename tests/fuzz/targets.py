@@ -6,65 +6,106 @@ from pathlib import Path
 from typing import Any
 
 import snmp_agents  # type: ignore[import-not-found]
-from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers import ellipsis_marks, glob_pattern, number, size
-from ansible.module_utils.hostproof.parsers.java_pools import (
+from ansible.module_utils.hostproof.controls.async_io.parsers import (
+    io_messages,
+    kernel_log,
+    nfs_silence,
+)
+from ansible.module_utils.hostproof.controls.block_devices.parsers import dm_multipath
+from ansible.module_utils.hostproof.controls.cluster_nodes.parsers import (
+    cpuinfo,
+    ethtool_driver,
+    os_release,
+)
+from ansible.module_utils.hostproof.controls.flow_control.parsers import (
+    dcb,
+    dladm,
+    entstat,
+    ethtool_settings,
+    ethtool_statistics,
+    ifcfg,
+    ifupdown,
+    nm_keyfile,
+    route_get,
+)
+from ansible.module_utils.hostproof.controls.hugepages.parsers import buddyinfo, kernel_config
+from ansible.module_utils.hostproof.controls.io_pacing.parsers import (
+    halevel,
+    lparstat,
+    lslpp,
+    lssrc,
+    oslevel,
+)
+from ansible.module_utils.hostproof.controls.kernel_parameters.parsers import sysvipc_sem
+from ansible.module_utils.hostproof.controls.latency.parsers import (
+    apachebench,
+    awr,
+    awr_global,
+    dashed_table,
+    devio_stats,
+    diskstats,
+    ellipsis_marks,
+    fio,
+    idle_events,
+    iolstats,
+    oratcptest,
+    orion,
+    report_head,
+    rtnetlink,
+    slob,
+    slob_conf,
+    statspack,
+    tcp_info,
+)
+from ansible.module_utils.hostproof.controls.memory_pressure.parsers import proc_swaps, vmstat
+from ansible.module_utils.hostproof.controls.names.parsers import (
+    dns_message,
+    hosts_file,
+    nsswitch,
+    resolv_conf,
+)
+from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import modprobe_d, mount_refusals
+from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
+    datasources_xml,
     pool_properties,
     pools,
     tomcat_resources,
 )
-from ansible.module_utils.hostproof.parsers.jboss import cli_answers, datasources_xml
+from ansible.module_utils.hostproof.controls.storage_type.parsers import ldconfig, ontap_ems
+from ansible.module_utils.hostproof.controls.time_sync.parsers import (
+    chrony_conf,
+    time_sources,
+    unit_properties,
+)
+from ansible.module_utils.hostproof.errors import ParseError
+from ansible.module_utils.hostproof.parsers import glob_pattern, number, size
+from ansible.module_utils.hostproof.parsers.jboss import cli_answers
 from ansible.module_utils.hostproof.parsers.kernel import (
     bracketed,
-    buddyinfo,
-    cpuinfo,
-    diskstats,
-    dm_multipath,
     kernel_cmdline,
-    kernel_config,
-    kernel_log,
     kernel_release,
     meminfo,
-    modprobe_d,
     numa_maps,
     open_flags,
     proc_cgroup,
     proc_limits,
     proc_maps,
     proc_status,
-    proc_swaps,
     smaps,
     sysctl_number,
-    sysvipc_sem,
     sysvipc_shm,
-    vmstat,
 )
 from ansible.module_utils.hostproof.parsers.net import (
-    apachebench,
     bonding,
-    dcb,
-    dladm,
-    dns_message,
-    entstat,
-    ethtool_driver,
     ethtool_pause,
     ethtool_permanent,
-    ethtool_settings,
-    ethtool_statistics,
-    ifcfg,
-    ifupdown,
     ip_addr,
     ip_neigh,
     ip_route,
     listening_sockets,
-    nm_keyfile,
-    ontap_ems,
     proc_net_snmp,
     proc_net_tcp,
-    route_get,
-    rtnetlink,
     socket_info,
-    tcp_info,
 )
 from ansible.module_utils.hostproof.parsers.nfs import (
     aix_filesystems,
@@ -72,11 +113,9 @@ from ansible.module_utils.hostproof.parsers.nfs import (
     autofs_map,
     fstab,
     mount_command,
-    mount_refusals,
     mountinfo,
     mountstats,
     nfs_options,
-    nfs_silence,
     nfsmount_conf,
     oranfstab,
     proc_net_rpc_nfs,
@@ -85,28 +124,15 @@ from ansible.module_utils.hostproof.parsers.nfs import (
 from ansible.module_utils.hostproof.parsers.oracle import (
     alert_log,
     alert_log_large_pages,
-    awr,
-    awr_global,
     crsconfig_params,
-    dashed_table,
-    devio_stats,
-    idle_events,
-    io_messages,
-    iolstats,
     listener_log,
     orabasetab,
     oracle_inventory,
     oracle_net,
     oratab,
-    oratcptest,
-    orion,
     pfile,
-    report_head,
-    slob,
-    slob_conf,
     spfile,
     sqlplus_rows,
-    statspack,
     tns_packet,
 )
 from ansible.module_utils.hostproof.parsers.systemd import (
@@ -118,27 +144,8 @@ from ansible.module_utils.hostproof.parsers.systemd import (
     tmpfiles_d,
     tuned,
     udev_rules,
-    unit_properties,
 )
-from ansible.module_utils.hostproof.parsers.unix import (
-    chrony_conf,
-    fio,
-    getent,
-    halevel,
-    hosts_file,
-    ioo,
-    ldconfig,
-    limits_conf,
-    lparstat,
-    lsattr,
-    lslpp,
-    lssrc,
-    nsswitch,
-    os_release,
-    oslevel,
-    resolv_conf,
-    time_sources,
-)
+from ansible.module_utils.hostproof.parsers.unix import getent, ioo, limits_conf, lsattr
 from ansible.module_utils.hostproof.snmp import snmp_message, snmp_output
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"

@@ -109,7 +109,8 @@ def read(path):
 
 def record_pack(path, policies):
     """What the controls read here, as an evidence pack."""
-    from hostproof import audit, host
+    from hostproof.collect import host
+    from hostproof.evaluate import audit
 
     machine = host.LiveHost()
     audit.read_host(machine, policies)
@@ -118,7 +119,8 @@ def record_pack(path, policies):
 
 
 def judge_packs(packs, policies):
-    from hostproof import audit, evidence, host
+    from hostproof.collect import evidence, host
+    from hostproof.evaluate import audit
 
     answers = {}
     for path in packs:

@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/unit")]
 
 import parts  # noqa: E402
-from ansible.module_utils.hostproof import audit  # noqa: E402
-from ansible.module_utils.hostproof.finding import Finding  # noqa: E402
-from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
+from ansible.module_utils.hostproof.collect.host import LiveHost  # noqa: E402
+from ansible.module_utils.hostproof.evaluate import audit  # noqa: E402
+from ansible.module_utils.hostproof.evaluate.finding import Finding  # noqa: E402
 from default_policies import default_policy  # noqa: E402
 from jsonschema import Draft202012Validator  # noqa: E402
 

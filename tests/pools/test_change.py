@@ -8,12 +8,12 @@ from typing import Any
 
 import parts
 import pytest
-from ansible.module_utils.hostproof import apply
-from ansible.module_utils.hostproof.change import Plan
-from ansible.module_utils.hostproof.controls import CONTROLS, planner
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from conftest import policy_of
 
 NAME = "pool_validation"

@@ -6,10 +6,10 @@ from typing import Any
 
 import parts
 import pytest
-from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.controls.latency.measurement import measuring
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.latency import measuring
+from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 
 

@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
 
 import agents  # noqa: E402
-from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
-from ansible.module_utils.hostproof.snmp import storage_agent  # noqa: E402
+from ansible.module_utils.hostproof.collect.host import LiveHost  # noqa: E402
+from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_agent  # noqa: E402
 from ansible.module_utils.hostproof.snmp import tools as snmp  # noqa: E402
 
 AGENTS = 200

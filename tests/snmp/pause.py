@@ -24,8 +24,9 @@ if len(sys.argv) > 1:
 
 import agents  # noqa: E402
 import switch_truth  # noqa: E402
-from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
-from ansible.module_utils.hostproof.snmp import ethernet_port, storage_agent, switch_port  # noqa: E402
+from ansible.module_utils.hostproof.collect.host import LiveHost  # noqa: E402
+from ansible.module_utils.hostproof.controls.flow_control.snmp import ethernet_port, switch_port  # noqa: E402
+from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_agent  # noqa: E402
 from ansible.module_utils.hostproof.snmp import tools as snmp  # noqa: E402
 
 AT_ONCE = 4

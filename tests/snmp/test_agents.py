@@ -10,8 +10,8 @@ from typing import Any
 import agents
 import pytest
 from agents import AUTH, PRIV
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.snmp import storage_agent
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_agent
 from ansible.module_utils.hostproof.snmp import tools as snmp
 
 ROOT = Path(__file__).resolve().parents[2]

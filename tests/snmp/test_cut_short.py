@@ -14,11 +14,11 @@ from typing import Any
 
 import agents
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.answer import attempt
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.snmp import filer_port, switch_port
+from ansible.module_utils.hostproof.collect.answer import attempt
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.controls.flow_control.snmp import filer_port, switch_port
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.snmp import tools as snmp
 from test_paths import served
 

@@ -15,11 +15,11 @@ from typing import Any
 import agents
 import pytest
 from agents import AUTH, PRIV
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, Finding
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.snmp import filer_port, switch_port
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.controls.flow_control.snmp import filer_port, switch_port
+from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import Pause
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, Finding
 from ansible.module_utils.hostproof.snmp import tools as snmp
-from ansible.module_utils.hostproof.snmp.ethernet_port import Pause
 from test_secrets import COMMUNITY, Watch
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "unit"))

@@ -23,8 +23,8 @@ if len(sys.argv) > 1:
 
 import agents  # noqa: E402
 import storage_truth  # noqa: E402
-from ansible.module_utils.hostproof.host import LiveHost  # noqa: E402
-from ansible.module_utils.hostproof.snmp import storage_agent  # noqa: E402
+from ansible.module_utils.hostproof.collect.host import LiveHost  # noqa: E402
+from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_agent  # noqa: E402
 from ansible.module_utils.hostproof.snmp import tools as snmp  # noqa: E402
 
 AT_ONCE = 4

@@ -8,8 +8,8 @@ import functools
 from typing import Any
 
 import packs
-from ansible.module_utils.hostproof.command import Command
-from ansible.module_utils.hostproof.host import Output
+from ansible.module_utils.hostproof.collect.command import Command
+from ansible.module_utils.hostproof.collect.host import Output
 from ansible.module_utils.hostproof.probes.unix import sys_parm
 from default_policies import changed_policy
 

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import packs
-from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
-from ansible.module_utils.hostproof.controls import block_devices, planner
+from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, Plan
+from ansible.module_utils.hostproof.controls.block_devices import control as block_devices
+from ansible.module_utils.hostproof.controls.registry import planner
 from default_policies import default_policy
 
 RULES = "/etc/udev/rules.d/99-zz-hostproof-block_devices.rules"

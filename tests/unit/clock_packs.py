@@ -3,12 +3,7 @@
 from typing import Any
 
 import packs
-from ansible.module_utils.hostproof.controls.time_sync.facts import (
-    CURRENT,
-    SHOW,
-    SOURCES,
-    TRACKING,
-)
+from ansible.module_utils.hostproof.controls.time_sync.facts import CURRENT, SHOW, SOURCES, TRACKING
 
 FIXTURES = packs.FIXTURES / "chrony"
 DEBIAN = (FIXTURES / "debian-12-chrony.conf").read_text()

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 import packs
-from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 from packs import Machine
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import io_packs
 import listener_packs
 import oracle_packs
-from ansible.module_utils.hostproof.host import Output
+from ansible.module_utils.hostproof.collect.host import Output
 from listener_packs import BOOT, ESTABLISH, LIMITED, OPEN, REACHED, ListenerMachine
 from oracle_packs import Stored
 from packs import Machine

@@ -27,8 +27,8 @@ import nfs_packs
 import nic_packs
 import oracle_packs
 import packs
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 from nfs_packs import Did, NfsMachine, Op, shown
 from snmp_agents import Agent, Filers, storage_policy

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible.module_utils.hostproof import apply, change, journal, writer
+from ansible.module_utils.hostproof.apply import change, journal, writer
+from ansible.module_utils.hostproof.apply import transaction as apply
 
 ROOT = Path(__file__).resolve().parents[2]
 STANDINS = ROOT / "tests/standins/gate"

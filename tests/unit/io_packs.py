@@ -8,7 +8,7 @@ from typing import Any
 
 import oracle_packs
 from ansible.module_utils.hostproof.controls.async_io.facts import SILENCE
-from ansible.module_utils.hostproof.probes.kernel import kernel_messages
+from ansible.module_utils.hostproof.controls.async_io.probes import kernel_messages
 from default_policies import default_policy
 from packs import MIB, Machine
 

@@ -3,9 +3,10 @@
 from typing import Any
 
 import packs
-from ansible.module_utils.hostproof.change import FileChange, Plan
-from ansible.module_utils.hostproof.controls import kernel_parameters, planner
+from ansible.module_utils.hostproof.apply.change import FileChange, Plan
+from ansible.module_utils.hostproof.controls.kernel_parameters import control as kernel_parameters
 from ansible.module_utils.hostproof.controls.kernel_parameters.policy import Policy
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.parsers.systemd import sysctl_d
 from default_policies import default_policy
 

@@ -9,9 +9,9 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ansible.module_utils.hostproof.latency import disk_counters, nfs_latency
-from ansible.module_utils.hostproof.measured import Window, window_from_samples
-from ansible.module_utils.hostproof.parsers.kernel import diskstats
+from ansible.module_utils.hostproof.collect.measured import Window, window_from_samples
+from ansible.module_utils.hostproof.controls.latency.measurement import disk_counters, nfs_latency
+from ansible.module_utils.hostproof.controls.latency.parsers import diskstats
 from ansible.module_utils.hostproof.probes.nfs.nfs_traffic import MountTraffic, OpRates
 from default_policies import changed_policy
 from packs import FIXTURES, Machine

@@ -6,10 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    responder as latency_responder,
+)
+from ansible.module_utils.hostproof.controls.latency.measurement import tcp_latency
+from ansible.module_utils.hostproof.controls.latency.measurement.responder import (
+    Responder,
+    Settings,
+)
 from ansible.module_utils.hostproof.latency import hello as latency_hello
-from ansible.module_utils.hostproof.latency import responder as latency_responder
-from ansible.module_utils.hostproof.latency import tcp_latency
-from ansible.module_utils.hostproof.latency.responder import Responder, Settings
 
 SETTINGS = Settings("127.0.0.1", 0, ["127.0.0.1/32"], 60, 4, 1 << 24)
 

@@ -3,16 +3,17 @@
 from typing import Any
 
 import packs
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.change import Plan
-from ansible.module_utils.hostproof.controls import planner, process_limits
+from ansible.module_utils.hostproof.apply.change import Plan
+from ansible.module_utils.hostproof.controls.process_limits import control as process_limits
 from ansible.module_utils.hostproof.controls.process_limits.facts import (
     CLEANER,
     REMOVE_IPC,
     SHOW_MANAGER,
     SHOW_UNIT,
 )
-from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.controls.registry import planner
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 
 DROP_IN = "/etc/security/limits.d/zz-hostproof-process_limits.conf"

@@ -4,8 +4,8 @@ from typing import Any
 
 import kernel_packs
 import packs
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 
 GIB = packs.GIB

@@ -8,9 +8,9 @@ from typing import Any
 
 import kernel_packs
 import packs
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.parsers.net import dns_message
+from ansible.module_utils.hostproof.controls.names.parsers import dns_message
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import changed_policy
 
 GRID = "/u01/app/19.0.0/grid"

@@ -163,7 +163,7 @@ SCRIPTS = "/etc/rc.local /etc/rc.d/rc.local /etc/network/interfaces /sbin/ifup-l
 
 
 def _refused() -> Any:
-    from ansible.module_utils.hostproof.host import Output
+    from ansible.module_utils.hostproof.collect.host import Output
 
     return Output(1, "", fixture("pause-virtio-stderr.txt"))
 

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.held import Holders
-from ansible.module_utils.hostproof.host import (
+from ansible.module_utils.hostproof.collect.held import Holders
+from ansible.module_utils.hostproof.collect.host import (
     FoundLines,
     OpenFiles,
     Output,
     Process,
     RecordedHost,
 )
-from ansible.module_utils.hostproof.identity import Kind
-from ansible.module_utils.hostproof.measured import Window
+from ansible.module_utils.hostproof.collect.identity import Kind
+from ansible.module_utils.hostproof.collect.measured import Window
 from default_policies import changed_policy
 
 ROOT = Path(__file__).resolve().parents[2]

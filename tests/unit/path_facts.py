@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ansible.module_utils.hostproof.controls import flow_control
+from ansible.module_utils.hostproof.controls.flow_control import control as flow_control
 from ansible.module_utils.hostproof.controls.flow_control.facts import Facts
 from ansible.module_utils.hostproof.controls.flow_control.nics import NicFacts
 from ansible.module_utils.hostproof.controls.flow_control.policy import (
@@ -10,17 +10,21 @@ from ansible.module_utils.hostproof.controls.flow_control.policy import (
     Policy,
     policy_from,
 )
+from ansible.module_utils.hostproof.controls.flow_control.probes.nic_pause import Traffic
+from ansible.module_utils.hostproof.controls.flow_control.probes.pause_persisted import Persisted
+from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import (
+    Counters,
+    Pause,
+    Port,
+)
+from ansible.module_utils.hostproof.controls.flow_control.snmp.filer_port import Filer, FilerPort
+from ansible.module_utils.hostproof.controls.flow_control.snmp.switch_port import Switch, SwitchPort
 from ansible.module_utils.hostproof.errors import Absent
-from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.parsers.net.bonding import Bond, Member
 from ansible.module_utils.hostproof.parsers.net.ethtool_pause import Direction, PauseSettings
 from ansible.module_utils.hostproof.parsers.systemd.link_file import Device
 from ansible.module_utils.hostproof.probes.net.network_interfaces import Interfaces, Nic, Path
-from ansible.module_utils.hostproof.probes.net.nic_pause import Traffic
-from ansible.module_utils.hostproof.probes.net.pause_persisted import Persisted
-from ansible.module_utils.hostproof.snmp.ethernet_port import Counters, Pause, Port
-from ansible.module_utils.hostproof.snmp.filer_port import Filer, FilerPort
-from ansible.module_utils.hostproof.snmp.switch_port import Switch, SwitchPort
 from default_policies import changed_policy
 from switch_agents import FILER, HOST
 

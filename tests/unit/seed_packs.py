@@ -8,7 +8,7 @@ control reads more than before: HOSTPROOF_WRITE_FIXTURES=1 pytest -k seed_packs 
 import json
 
 import packs
-from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.evaluate import audit
 from packs import GIB, KIB, MIB, Machine, Shm
 
 FOLDER = packs.FIXTURES / "hugepages/packs"

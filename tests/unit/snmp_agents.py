@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.host import Secret
+from ansible.module_utils.hostproof.collect.host import Secret
 from default_policies import default_policy
 from packs import FIXTURES, RECORDED_AT, Machine
 

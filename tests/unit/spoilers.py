@@ -4,8 +4,8 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ansible.module_utils.hostproof.finding import PASS, SKIP, Finding, worst
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate.finding import PASS, SKIP, Finding, worst
 
 #: Judges a host: the name of each check, and what was found.
 Judge = Callable[[RecordedHost], dict[str, list[Finding]]]

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from ansible.module_utils.hostproof.sqlplus import Target
+from ansible.module_utils.hostproof.probes.oracle.sqlplus import Target
 
 STANDIN = Path(__file__).resolve().parents[1] / "standins/sqlplus"
 

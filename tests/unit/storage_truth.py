@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.snmp.storage_agent import Storage
-from ansible.module_utils.hostproof.snmp.storage_rules import STORAGE_ROLES
+from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_agent import Storage
+from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_rules import STORAGE_ROLES
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("HOSTPROOF_SNMP_DATA") or ROOT.parent / "shared/data/snmp")

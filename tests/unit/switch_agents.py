@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ansible.module_utils.hostproof.host import Secret
-from ansible.module_utils.hostproof.snmp import ethernet_port as columns
+from ansible.module_utils.hostproof.collect.host import Secret
+from ansible.module_utils.hostproof.controls.flow_control.snmp import ethernet_port as columns
 from packs import RECORDED_AT
 from snmp_agents import Agent, Asked, Filers
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.snmp.ethernet_port import Port
+from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import Port
 from storage_truth import DATA
 
 FOLDER = DATA / "switches"

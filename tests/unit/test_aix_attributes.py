@@ -10,11 +10,12 @@ from typing import Any
 
 import packs
 import pytest
-from ansible.module_utils.hostproof import apply, command
-from ansible.module_utils.hostproof.aix_attributes import look_at, wanted_change
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.aix_attributes import look_at, wanted_change
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect import command
+from ansible.module_utils.hostproof.collect.host import LiveHost
 
 HOST = packs.ROOT / "molecule/io_pacing/files/host.json"
 

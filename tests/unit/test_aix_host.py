@@ -11,12 +11,12 @@ import aix_packs
 import packs
 import pytest
 from aix_packs import AixMachine
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.identity import ANYBODY
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import Unanswered
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.identity import ANYBODY
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 from snmp_agents import storage_policy
 

@@ -10,7 +10,7 @@ from typing import Any
 import hostile_python
 import pytest
 import yaml
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 
 ROOT = Path(__file__).resolve().parents[2]
 

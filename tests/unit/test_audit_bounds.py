@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.finding import PASS, Check, found
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import PASS, Check, found
 from hostproof_controller import answers
 
 GOOD = Check("good.check", "Title", "low", "now", "Why.", "Reference")

@@ -16,7 +16,7 @@ import packs
 import pytest
 import wrapper
 import yaml
-from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.collect import evidence
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = packs.FIXTURES / "hugepages"

@@ -1,8 +1,8 @@
 """What findings rest on: declared beside the rules, and said of a host where it is so."""
 
 import pytest
-from ansible.module_utils.hostproof import controls
-from ansible.module_utils.hostproof.finding import (
+from ansible.module_utils.hostproof.controls import registry as controls
+from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     FAIL,
     PASS,

@@ -3,16 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.answer import known
-from ansible.module_utils.hostproof.checking import (
-    Rules,
-    Skip,
-    Subjects,
-    Verdict,
-    judged,
-    known_or_skip,
-)
+from ansible.module_utils.hostproof.collect.answer import known
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import (
     Absent,
     Denied,
@@ -21,8 +13,16 @@ from ansible.module_utils.hostproof.errors import (
     PolicyError,
     Unanswered,
 )
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.checking import (
+    Rules,
+    Skip,
+    Subjects,
+    Verdict,
+    judged,
+    known_or_skip,
+)
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 
 #: What stands above a rule besides its id and title.
 REST = {

@@ -6,8 +6,8 @@ import json
 import cluster_packs
 import names_packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import check_ids
+from ansible.module_utils.hostproof.controls.registry import check_ids
+from ansible.module_utils.hostproof.evaluate import audit
 from cluster_packs import node, policy
 from default_policies import default_policy
 from hostproof_controller.cluster.comparison import Same, alike, odd_one_out

@@ -5,8 +5,8 @@ import json
 
 import listener_packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import check_ids
+from ansible.module_utils.hostproof.controls.registry import check_ids
+from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 from hostproof_controller.report.render import render_folder
 from packs import FIXTURES, Machine

@@ -13,7 +13,7 @@ import click
 import pytest
 import wrapper
 from ansible.inventory.manager import InventoryManager
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.parsing.dataloader import DataLoader
 from cli_commands import commands, options_of
 from hostproof_controller.cli import command, forks, hosts, options, play, suggestions

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import apply, command, difference
-from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
-from ansible.module_utils.hostproof.command import Command
+from ansible.module_utils.hostproof.apply import difference
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect import command
+from ansible.module_utils.hostproof.collect.command import Command
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
 
 
 class Crash(BaseException):

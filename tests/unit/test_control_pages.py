@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from ansible.module_utils.hostproof.controls import CONTROLS
-from ansible.module_utils.hostproof.fields import entries, one_of, size, whole_number
-from ansible.module_utils.hostproof.finding import Check
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
+from ansible.module_utils.hostproof.evaluate.fields import entries, one_of, size, whole_number
+from ansible.module_utils.hostproof.evaluate.finding import Check
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tests/control_pages"

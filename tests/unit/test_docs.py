@@ -11,9 +11,9 @@ import jmespath
 import packs
 import pytest
 import yaml
-from ansible.module_utils.hostproof import controls
-from ansible.module_utils.hostproof.fields import fields_of
-from ansible.module_utils.hostproof.finding import STATUSES
+from ansible.module_utils.hostproof.controls import registry as controls
+from ansible.module_utils.hostproof.evaluate.fields import fields_of
+from ansible.module_utils.hostproof.evaluate.finding import STATUSES
 from cli_commands import commands as cli_commands
 from cli_commands import options_of
 from hostproof_controller import policies

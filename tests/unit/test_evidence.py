@@ -6,8 +6,9 @@ import zlib
 
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
+from ansible.module_utils.hostproof.evaluate import audit
 
 READINGS = {"file:/x": {"kind": "file", "at": packs.RECORDED_AT, "text": "caf\udce9 \x00"}}
 

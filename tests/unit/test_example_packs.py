@@ -6,8 +6,9 @@ import re
 import example_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit, evidence
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
 from hostproof_controller.report.verdict import host_verdict
 
 PAGE = packs.ROOT / "docs/examples/README.md"

@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 import pytest
-from ansible.module_utils.hostproof import fields
 from ansible.module_utils.hostproof.errors import BadEntry, PolicyError
-from ansible.module_utils.hostproof.policy import LEFT_OUT
+from ansible.module_utils.hostproof.evaluate import fields
+from ansible.module_utils.hostproof.evaluate.policy import LEFT_OUT
 
 
 def even(given, name, value):

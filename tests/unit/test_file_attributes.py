@@ -13,10 +13,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import apply, file_attributes, writer
-from ansible.module_utils.hostproof.change import FileChange, Plan
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
+from ansible.module_utils.hostproof.apply import file_attributes, writer
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import FileChange, Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
 
 ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
 #: cap_net_bind_service=ep as the kernel keeps it (VFS_CAP_REVISION_2).

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import guarded_read, host
+from ansible.module_utils.hostproof.collect import guarded_read, host
+from ansible.module_utils.hostproof.collect.host import FoundLines, LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import Unanswered
-from ansible.module_utils.hostproof.host import FoundLines, LiveHost, RecordedHost
 
 
 @pytest.fixture

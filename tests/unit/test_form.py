@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.checking import Rules
-from ansible.module_utils.hostproof.controls import CONTROLS
-from ansible.module_utils.hostproof.fields import fields_of
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
+from ansible.module_utils.hostproof.evaluate.checking import Rules
+from ansible.module_utils.hostproof.evaluate.fields import fields_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTROLS_FOLDER = ROOT / "module_utils/hostproof/controls"

@@ -10,17 +10,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import apply, child, command, guarded
-from ansible.module_utils.hostproof.change import FileChange, Plan
-from ansible.module_utils.hostproof.child import Untrusted
-from ansible.module_utils.hostproof.command import Command
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import FileChange, Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect import child, command, guarded
+from ansible.module_utils.hostproof.collect.child import Untrusted
+from ansible.module_utils.hostproof.collect.command import Command
+from ansible.module_utils.hostproof.collect.host import LiveHost, Process
+from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, Process
-from ansible.module_utils.hostproof.identity import ANYBODY
-from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.probes.nfs import nfs_files
 from ansible.module_utils.hostproof.probes.oracle import oracle_parameters
-from ansible.module_utils.hostproof.writer import Writer
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for other accounts")
 

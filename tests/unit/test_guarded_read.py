@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import guarded, guarded_read, mount_owner
-from ansible.module_utils.hostproof.child import Untrusted
+from ansible.module_utils.hostproof.collect import guarded, guarded_read, mount_owner
+from ansible.module_utils.hostproof.collect.child import Untrusted
+from ansible.module_utils.hostproof.collect.guarded_read import Reader
+from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
-from ansible.module_utils.hostproof.guarded_read import Reader
-from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.probes.nfs import nfs_files
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root reads for other accounts")

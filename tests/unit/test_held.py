@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import held
+from ansible.module_utils.hostproof.collect import held
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.identity import ANYBODY
+from ansible.module_utils.hostproof.controls.async_io.probes import aio
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.identity import ANYBODY
 from ansible.module_utils.hostproof.parsers.kernel import open_flags
-from ansible.module_utils.hostproof.probes.kernel import aio
 from packs import ROOT
 
 STAND_IN = ROOT / "tests/standins/instance.py"

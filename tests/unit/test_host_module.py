@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import host_module
+from ansible.module_utils.hostproof.collect import host_module
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.measured import Measured, window_from_samples
 from ansible.module_utils.hostproof.errors import Absent, HostproofError, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.measured import Measured, window_from_samples
 
 WINDOW = window_from_samples("disk", "sda", "user", 8192, 1.5, 3.0, [1000, 2000], {"load": 0.5})
 MEASURED = Measured([WINDOW], ["sdb: is gone"])

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import guarded, identity
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.identity import ANYBODY, OF_ROOT, ORACLE, Kind
+from ansible.module_utils.hostproof.collect import guarded, identity
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.identity import ANYBODY, OF_ROOT, ORACLE, Kind
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root starts processes of others")
 

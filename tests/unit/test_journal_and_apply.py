@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import apply, difference, journal, writer
-from ansible.module_utils.hostproof.change import FileChange, Plan, Refusal, ValueChange
+from ansible.module_utils.hostproof.apply import difference, journal, writer
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import FileChange, Plan, Refusal, ValueChange
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
 
 BINARY = bytes(range(256)) * 3
 
@@ -26,7 +27,7 @@ class Crash(BaseException):
 
 
 class CrashingOs:
-    """Stands in for the module os in hostproof.writer; crashes right before or after a step."""
+    """Stands in for the module os in hostproof.apply.writer; crashes right before or after a step."""
 
     STEPS = (
         "chmod",

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.controls import CONTROLS, check_ids
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, check_ids
 from hostproof_controller.cli import checks, command, explain, releases, terminal
 
 ROOT = Path(__file__).resolve().parents[2]

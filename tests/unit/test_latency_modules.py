@@ -11,10 +11,16 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.latency import disk_latency, series, tcp_latency
-from ansible.module_utils.hostproof.latency import responder as latency_responder_probe
-from ansible.module_utils.hostproof.measured import Window, window_from_samples
-from ansible.module_utils.hostproof.probes.kernel import direct_file
+from ansible.module_utils.hostproof.collect.measured import Window, window_from_samples
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    disk_latency,
+    series,
+    tcp_latency,
+)
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    responder as latency_responder_probe,
+)
+from ansible.module_utils.hostproof.controls.latency.probes import direct_file
 from ansible.modules import latency_disk, latency_responder, latency_tcp
 from listener_home import free_port
 from packs import Machine

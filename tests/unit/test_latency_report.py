@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.latency import reports
-from ansible.module_utils.hostproof.measured import Window
+from ansible.module_utils.hostproof.collect.measured import Window
+from ansible.module_utils.hostproof.controls.latency.measurement import reports
 from ansible.modules import latency_report
 
 ROOT = Path(__file__).resolve().parents[2]

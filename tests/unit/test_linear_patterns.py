@@ -11,8 +11,8 @@ from typing import Any
 
 import ansible.module_utils.hostproof as code
 import pytest
-from ansible.module_utils.hostproof import guarded
-from ansible.module_utils.hostproof.parsers.kernel import dm_multipath
+from ansible.module_utils.hostproof.collect import guarded
+from ansible.module_utils.hostproof.controls.block_devices.parsers import dm_multipath
 from ansible.module_utils.hostproof.parsers.systemd import boot_commands, tuned
 from ansible.module_utils.hostproof.probes.nfs import automounts
 from ansible.module_utils.hostproof.probes.systemd import boot_scripts

@@ -4,7 +4,7 @@ import importlib.machinery
 import importlib.util
 from pathlib import Path
 
-from ansible.module_utils.hostproof import controls
+from ansible.module_utils.hostproof.controls import registry as controls
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADER = importlib.machinery.SourceFileLoader("lines", str(ROOT / "tests/lines"))

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit, command, host
+from ansible.module_utils.hostproof.collect import command, host
+from ansible.module_utils.hostproof.collect.host import LiveHost, Process, RecordedHost
+from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostError, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, Process, RecordedHost
-from ansible.module_utils.hostproof.identity import ANYBODY
+from ansible.module_utils.hostproof.evaluate import audit
 
 
 class TestReading:
@@ -169,7 +170,7 @@ class TestSecret:
 
     def test_folder_goes_with_the_process(self):
         script = (
-            "from hostproof.host import LiveHost, Secret; host = LiveHost();"
+            "from hostproof.collect.host import LiveHost, Secret; host = LiveHost();"
             "secret = Secret('c', 'x', (('PLACE', '{0}'),));"
             "print(host.run_with_secret('k', ['sh', '-c', 'echo $PLACE'], secret).stdout)"
         )

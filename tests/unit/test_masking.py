@@ -1,11 +1,12 @@
 """No password of a file leaves the host."""
 
 import pytest
-from ansible.module_utils.hostproof import audit, evidence
-from ansible.module_utils.hostproof.difference import as_diff
-from ansible.module_utils.hostproof.finding import Check, found
-from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.masking import masked, masked_value
+from ansible.module_utils.hostproof.apply.difference import as_diff
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.collect.masking import masked, masked_value
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Check, found
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
 from masking_cases import HEAD, KEPT, NET, OTHERS, PATH, SCRIPTS, SETTINGS
 

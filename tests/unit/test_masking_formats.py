@@ -4,9 +4,10 @@ import json
 import shlex
 
 import pytest
-from ansible.module_utils.hostproof import audit, evidence
-from ansible.module_utils.hostproof.finding import Check, found
-from ansible.module_utils.hostproof.masking import masked, masked_value
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.masking import masked, masked_value
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Check, found
 from masking_formats import COMMANDS, FILES, TEXTS
 
 #: Each has "tiger" in every part, so that a half is found too.

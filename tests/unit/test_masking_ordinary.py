@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import evidence
-from ansible.module_utils.hostproof.masking import masked
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.masking import masked
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared/data/packs"

@@ -15,8 +15,8 @@ from typing import Any
 import packs
 import pytest
 import yaml
-from ansible.module_utils.hostproof import evidence
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = str(packs.FIXTURES / "hugepages/packs/seed-1000-pages.json")

@@ -13,21 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import apply, difference, mounting, writer
-from ansible.module_utils.hostproof import host as host_module
-from ansible.module_utils.hostproof.change import (
-    FileChange,
-    MountChange,
-    MountState,
-    Plan,
-)
-from ansible.module_utils.hostproof.difference import mount_text
+from ansible.module_utils.hostproof.apply import difference, mounting, writer
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import FileChange, MountChange, MountState, Plan
+from ansible.module_utils.hostproof.apply.difference import mount_text
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect import host as host_module
+from ansible.module_utils.hostproof.collect.host import LiveHost, OpenFiles
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import LiveHost, OpenFiles
-from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from ansible.module_utils.hostproof.probes.nfs import direct_nfs, nfs_mounted
-from ansible.module_utils.hostproof.writer import Writer
 
 DATA = "filer:/vol/oradata"
 REDO = "filer:/vol/redo"
@@ -59,7 +55,7 @@ class Steps:
 
 
 class CountingOs:
-    """Stands in for the module os in hostproof.writer."""
+    """Stands in for the module os in hostproof.apply.writer."""
 
     NAMES = ("fsync", "mkdir", "rename", "rmdir", "unlink", "write")
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import host
+from ansible.module_utils.hostproof.collect import host
+from ansible.module_utils.hostproof.collect.host import LiveHost, OpenFiles, RecordedHost
+from ansible.module_utils.hostproof.collect.identity import ANYBODY
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, OpenFiles, RecordedHost
-from ansible.module_utils.hostproof.identity import ANYBODY
 
 HOLDER = """
 import mmap, os, socket, sys

@@ -19,10 +19,11 @@ import packs
 import pytest
 import test_shared_packs as shared
 import wrapper
-from ansible.module_utils.hostproof import audit, evidence
-from ansible.module_utils.hostproof.controls import NAMES
-from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.parsers.jboss import datasources_xml
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.pool_validation.parsers import datasources_xml
+from ansible.module_utils.hostproof.controls.registry import NAMES
+from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 from hostproof_controller import policies
 

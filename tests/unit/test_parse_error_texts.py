@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from ansible.module_utils.hostproof.collect.masking import masked
 from ansible.module_utils.hostproof.errors import HostproofError, ParseError, kind_of, name_or_kind
-from ansible.module_utils.hostproof.masking import masked
 from fuzz.parsing import targets
 
 CANARY = "Zq7tiger9xW"

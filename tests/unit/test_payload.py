@@ -14,7 +14,7 @@ from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.controls import planner
+from ansible.module_utils.hostproof.controls.registry import planner
 from hostproof_controller import kept, payload, policies, sources
 
 ROOT = Path(__file__).resolve().parents[2]

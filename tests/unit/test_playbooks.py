@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import example_packs
 import pytest
-from ansible.module_utils.hostproof import audit, evidence
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import BadEntry, PolicyError
-from ansible.module_utils.hostproof.finding import ERROR, PASS
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, PASS
 
 PACK = Path(example_packs.FOLDER) / "db05.example.com.json"
 READINGS = evidence.load_pack(str(PACK))

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import audit, evidence
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 from hostproof_controller import policies
 from hostproof_controller.commands import is_from_host

@@ -4,14 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ansible.module_utils.hostproof import controls
+from ansible.module_utils.hostproof.controls import registry as controls
 
 ROOT = Path(__file__).resolve().parents[2]
 
 LOADED = """
 import sys
-from hostproof.controls import CONTROLS
-from hostproof import audit
+from hostproof.controls.registry import CONTROLS
+from hostproof.evaluate import audit
 assert CONTROLS["hugepages"].NAME == "hugepages"
 print(*sorted(name for name in CONTROLS if "hostproof.controls." + name in sys.modules))
 """

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof import bounded, evidence
+from ansible.module_utils.hostproof.collect import bounded, evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 from hostproof_controller import runs
 from hostproof_controller.cli import signing

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from hostproof_controller import policies
 
 ROOT = Path(__file__).resolve().parents[2]

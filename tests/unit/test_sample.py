@@ -3,8 +3,8 @@
 import time
 
 import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit, evidence
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
 
 FOLDER = packs.ROOT / "../shared/data/packs"

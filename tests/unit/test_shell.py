@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from ansible.module_utils.hostproof import shell
+from ansible.module_utils.hostproof.collect import shell
 
 HOSTILE = [
     "/u03/$(touch pwned)",

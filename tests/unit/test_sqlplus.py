@@ -4,16 +4,17 @@ the SQL of the product, which the stand-in lets SQLite run."""
 import subprocess
 
 import pytest
-from ansible.module_utils.hostproof import apply, sqlplus
-from ansible.module_utils.hostproof.answer import attempt
-from ansible.module_utils.hostproof.change import Plan
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect.answer import attempt
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import HostproofError, ParseError, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.journal import Journal
 from ansible.module_utils.hostproof.parsers.oracle import spfile
 from ansible.module_utils.hostproof.parsers.oracle.pfile import Entry
 from ansible.module_utils.hostproof.probes.oracle import oracle_parameters as probe
-from ansible.module_utils.hostproof.writer import Writer
+from ansible.module_utils.hostproof.probes.oracle import sqlplus
 from standin_instance import StandIn
 
 NAMES = ("pre_page_sga", "use_large_pages", "sga_target")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import wrapper
 import yaml
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted
 from ansible.module_utils.hostproof.probes.oracle import instances
 from hostproof_controller import policies

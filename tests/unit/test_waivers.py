@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.finding import Check, found
+from ansible.module_utils.hostproof.evaluate.finding import Check, found
 from hostproof_controller.report.waivers import WAIVERS_HOST, Applied, parse_waivers
 
 TODAY = datetime.date(2026, 11, 21)

@@ -14,17 +14,19 @@ import nfs_packs
 import nic_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof import apply, audit, evidence, window
-from ansible.module_utils.hostproof import host as host_module
-from ansible.module_utils.hostproof.answer import attempt
-from ansible.module_utils.hostproof.change import Plan
-from ansible.module_utils.hostproof.controls import CONTROLS, planner
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import Plan
+from ansible.module_utils.hostproof.collect import evidence, window
+from ansible.module_utils.hostproof.collect import host as host_module
+from ansible.module_utils.hostproof.collect.answer import attempt
+from ansible.module_utils.hostproof.collect.host import LiveHost, Measure, RecordedHost, Sample
+from ansible.module_utils.hostproof.collect.measured import Measured
+from ansible.module_utils.hostproof.collect.window import LOAD, QUIET, TRAFFIC
+from ansible.module_utils.hostproof.controls.latency.measurement import measuring
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, Measure, RecordedHost, Sample
-from ansible.module_utils.hostproof.latency import measuring
-from ansible.module_utils.hostproof.measured import Measured
-from ansible.module_utils.hostproof.policy import OLD_VARIABLES, PolicyValues, moved
-from ansible.module_utils.hostproof.window import LOAD, QUIET, TRAFFIC
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.policy import OLD_VARIABLES, PolicyValues, moved
 from hostproof_controller import policies
 
 Read = Callable[[Any, Any], Any]

@@ -68,8 +68,8 @@ for address, zone in story["servers"].items():
     threading.Thread(target=serve, args=(listening, zone), daemon=True).start()
 
 sys.path.insert(0, sys.argv[1])
-from hostproof import audit
-from hostproof.host import LiveHost, RecordedHost
+from hostproof.evaluate import audit
+from hostproof.collect.host import LiveHost, RecordedHost
 host = LiveHost()
 asked = {"names": story["policy"]}
 found = audit.judge_host(host, asked)

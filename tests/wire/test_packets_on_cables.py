@@ -26,9 +26,9 @@ LIMITS = (9000, 9000, 9000, 9000)
 LOOK = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from hostproof.answer import known
+from hostproof.collect.answer import known
 from hostproof.errors import HostproofError
-from hostproof.host import LiveHost
+from hostproof.collect.host import LiveHost
 from hostproof.probes.net import whole_packets
 found = whole_packets.look(LiveHost(), json.loads(sys.argv[2]))
 print(json.dumps({
@@ -41,8 +41,8 @@ print(json.dumps({
 JUDGE = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from hostproof import audit
-from hostproof.host import LiveHost
+from hostproof.evaluate import audit
+from hostproof.collect.host import LiveHost
 found = audit.judge_host(LiveHost(), {"interconnect": json.loads(sys.argv[2])})
 print(json.dumps({one.check.split(".")[1]: [one.status, one.why] for one in found}))
 """

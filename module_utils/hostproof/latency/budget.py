@@ -8,7 +8,7 @@ spent elsewhere). No faster server helps the first part. All times are milliseco
 
 from typing import NamedTuple, Optional, Tuple
 
-from ..measured import Measured, Window
+from ..collect.measured import Measured, Window
 from .probe_list import REQUEST_RESPONSE
 
 

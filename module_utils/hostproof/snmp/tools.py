@@ -12,9 +12,9 @@ import re
 import time
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
-from ..answer import attempt, if_known
+from ..collect.answer import attempt, if_known
+from ..collect.host import Host, Output, Secret
 from ..errors import Absent, HostError, HostproofError, ParseError, Unanswered
-from ..host import Host, Output, Secret
 from ..parsers.number import clipped
 from . import snmp_message, snmp_output
 from .snmp_output import Value

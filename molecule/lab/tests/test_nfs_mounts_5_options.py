@@ -13,8 +13,8 @@ from machines.needs import ROOT
 
 ansible.module_utils.__path__.append(str(ROOT / "module_utils"))
 
+from ansible.module_utils.hostproof.controls.nfs_mounts.parsers.mount_refusals import refused  # noqa: E402
 from ansible.module_utils.hostproof.parsers.kernel import kernel_release  # noqa: E402
-from ansible.module_utils.hostproof.parsers.nfs.mount_refusals import refused  # noqa: E402
 
 #: No mount of this export is there when the story of NFS mounts has ended.
 EXPORT, FOLDER = "filer:/vol/redo", "/mnt/asked"

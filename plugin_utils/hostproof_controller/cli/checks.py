@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import click
-from ansible.module_utils.hostproof.controls import NAMES
+from ansible.module_utils.hostproof.controls.registry import NAMES
 
 from . import options, terminal
 from .errors import Refused

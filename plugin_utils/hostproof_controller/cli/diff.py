@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import click
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, STATUSES, WARN
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, LAYERS, STATUSES, WARN
 
 from ..report.host_state import HostState
 from ..report.store import Results, merge, natural, read_entries

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
-from ansible.module_utils.hostproof.controls import CONTROLS, NAMES
-from ansible.module_utils.hostproof.finding import Check
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES
+from ansible.module_utils.hostproof.evaluate.finding import Check
 
 from ..answers import not_applied, with_all_controls
 from ..report import store, waivers

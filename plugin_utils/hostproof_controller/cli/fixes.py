@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof import VERSION
-from ansible.module_utils.hostproof.finding import FAIL, SEVERITIES, TAKES_EFFECT, WARN
+from ansible.module_utils.hostproof.evaluate.finding import FAIL, SEVERITIES, TAKES_EFFECT, WARN
 
 from ..commands import is_from_host, is_own
 from ..host_names import RULE, is_host_name

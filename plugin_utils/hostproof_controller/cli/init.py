@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import click
 import yaml
-from ansible.module_utils.hostproof import evidence
-from ansible.module_utils.hostproof.answer import attempt, if_known
-from ansible.module_utils.hostproof.controls import CONTROLS
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.answer import attempt, if_known
+from ansible.module_utils.hostproof.collect.host import Host, RecordedHost
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import Host, RecordedHost
 from ansible.module_utils.hostproof.probes.net import network_interfaces
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted
 from ansible.module_utils.hostproof.probes.oracle import instances, listeners

@@ -16,7 +16,7 @@ class ControlName(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from ansible.module_utils.hostproof.controls import NAMES
+        from ansible.module_utils.hostproof.controls.registry import NAMES
 
         return [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
 
@@ -29,6 +29,6 @@ class CheckId(click.ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        from ansible.module_utils.hostproof.controls import check_ids
+        from ansible.module_utils.hostproof.controls.registry import check_ids
 
         return [CompletionItem(check) for check in check_ids() if check.startswith(incomplete)]

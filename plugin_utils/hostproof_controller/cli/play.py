@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible.module_utils.hostproof.bounded import open_regular
+from ansible.module_utils.hostproof.collect.bounded import open_regular
 
 from ..runs import now
 from . import forks
@@ -137,7 +137,7 @@ class Play:
 
     def _refuse_unknown_tags(self) -> None:
         """What no control has would choose nothing, and nothing judged looks like nothing wrong."""
-        from ansible.module_utils.hostproof.controls import NAMES
+        from ansible.module_utils.hostproof.controls.registry import NAMES
 
         known = (*NAMES, *SPECIAL_TAGS)
         for option in ("tags", "skip_tags"):

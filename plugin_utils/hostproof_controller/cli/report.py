@@ -9,7 +9,7 @@ import os
 import sys
 
 import click
-from ansible.module_utils.hostproof.controls import check_ids
+from ansible.module_utils.hostproof.controls.registry import check_ids
 
 from ..report.render import with_waivers, write_private
 from ..report.store import Results, merge, read_entries

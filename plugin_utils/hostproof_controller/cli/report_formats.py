@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from ansible.module_utils.hostproof import VERSION
-from ansible.module_utils.hostproof.controls import check_ids
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, WAIVED, WARN
+from ansible.module_utils.hostproof.controls.registry import check_ids
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, LAYERS, WAIVED, WARN
 
 from ..report.render import render_folder, render_lines
 from ..report.store import FINDINGS_FILE, Results, merged_lines

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.hostproof import VERSION
-from ansible.module_utils.hostproof.bounded import open_regular
+from ansible.module_utils.hostproof.collect.bounded import open_regular
 
 from ..report.html import SEAL_PLACE
 from ..report.render import write_private

@@ -7,9 +7,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.checking import Rule
 from ansible.module_utils.hostproof.controls.cluster_nodes import rules_traits
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Check, found
+from ansible.module_utils.hostproof.evaluate.checking import Rule
+from ansible.module_utils.hostproof.evaluate.finding import (
+    ERROR,
+    FAIL,
+    PASS,
+    SKIP,
+    WARN,
+    Check,
+    found,
+)
 
 from . import pace
 from .nodes import Cluster, Node, Verdict

@@ -14,7 +14,15 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.pool_validation import rules_sums
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Check, found
+from ansible.module_utils.hostproof.evaluate.finding import (
+    ERROR,
+    FAIL,
+    PASS,
+    SKIP,
+    WARN,
+    Check,
+    found,
+)
 
 from .nodes import SESSIONS, State, is_same, plain
 

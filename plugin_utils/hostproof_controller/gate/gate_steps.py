@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.controls.latency.rules_change import gate
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, Finding, found
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, Finding, found
 
 from ..latency import baseline, change_findings, comparing
 from ..latency.baseline import Baseline, NoBaseline

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
 
 from ..latency import baseline

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WAIVED, WARN
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WAIVED, WARN
 
 from ..report.store import FINDINGS_FILE, Results, merge, natural, read_entries
 from ..report.verdict import VERDICTS, host_verdict

@@ -8,6 +8,7 @@ Disks and mounts that merely happen to be there were not asked for: that they ar
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.latency.probe_list import (
     ACTIVE,
     DISK,
@@ -19,7 +20,6 @@ from ansible.module_utils.hostproof.latency.probe_list import (
     Probe,
     check_probes,
 )
-from ansible.module_utils.hostproof.measured import Window
 
 from .baseline import Baseline
 from .series import Series

@@ -13,9 +13,10 @@ import os
 import tempfile
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof import VERSION, bounded
+from ansible.module_utils.hostproof import VERSION
+from ansible.module_utils.hostproof.collect import bounded
+from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.measured import Window
 
 SCHEMA = 1
 

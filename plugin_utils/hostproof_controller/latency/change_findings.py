@@ -9,9 +9,10 @@ hosts, ``latency.gate`` what became of a change that ran through the gate.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.collect.evidence import encode
+from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.controls.latency.rules_change import change, fleet_change
-from ansible.module_utils.hostproof.evidence import encode
-from ansible.module_utils.hostproof.finding import (
+from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     FAIL,
     PASS,
@@ -21,7 +22,6 @@ from ansible.module_utils.hostproof.finding import (
     found,
     worst,
 )
-from ansible.module_utils.hostproof.measured import Window
 
 from . import fleet, verdict
 from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, another_path

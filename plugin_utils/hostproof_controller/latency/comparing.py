@@ -9,9 +9,9 @@ verdict.py. A series that has figures on one side alone is a problem, never "no 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.latency.probe_list import TCP, check_probes
-from ansible.module_utils.hostproof.measured import Window
 
 from . import fleet, verdict
 from .asked import COARSE, asked_of, because, names_of, serves, without_answer

@@ -10,13 +10,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.latency.probe_list import (
     DISK_READ,
     ELSEWHERE,
     REQUEST_RESPONSE,
     TCP,
 )
-from ansible.module_utils.hostproof.measured import Window
 
 from .baseline import Baseline
 from .series import Series, series_of

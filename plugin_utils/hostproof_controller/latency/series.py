@@ -5,8 +5,8 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.latency.probe_list import TCP, TICKS
-from ansible.module_utils.hostproof.measured import Window
 
 #: Fewer windows than this on a side bound no interval at all, whatever they say.
 FEWEST_WINDOWS = 4

@@ -11,8 +11,8 @@ import sys
 import time
 from typing import Any, NoReturn
 
-from ansible.module_utils.hostproof.bounded import open_regular
-from ansible.module_utils.hostproof.controls import check_ids
+from ansible.module_utils.hostproof.collect.bounded import open_regular
+from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.errors import HostproofError
 
 from . import query

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from ansible.module_utils.hostproof.finding import subject_of
+from ansible.module_utils.hostproof.evaluate.finding import subject_of
 
 #: Below it stand the pages of the hosts, in a report of many.
 HOSTS_FOLDER = "hosts"

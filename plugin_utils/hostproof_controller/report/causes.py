@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.finding import (
+from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     FAIL,
     PASS,

@@ -5,8 +5,8 @@
 import json
 from typing import Any
 
+from ansible.module_utils.hostproof.collect.evidence import decode
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.evidence import decode
 
 from .host_state import Part
 from .latency_series import text_of

@@ -9,7 +9,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from ansible.module_utils.hostproof.finding import (
+from ansible.module_utils.hostproof.evaluate.finding import (
     LAYERS,
     SEVERITIES,
     STATUSES,

@@ -8,7 +8,7 @@ A reading stands once, below the findings, and each finding that rests on it lin
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.finding import ERROR, LAYERS, PASS, SKIP, subject_of
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, LAYERS, PASS, SKIP, subject_of
 from markupsafe import Markup
 
 from .anchors import finding_anchors, host_anchor

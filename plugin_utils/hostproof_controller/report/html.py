@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof import VERSION
-from ansible.module_utils.hostproof.finding import PASS, SEVERITIES, SKIP, STATUSES
+from ansible.module_utils.hostproof.evaluate.finding import PASS, SEVERITIES, SKIP, STATUSES
 
 from .anchors import host_anchor
 from .causes import Action

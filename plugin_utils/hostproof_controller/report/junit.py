@@ -9,7 +9,7 @@
 import html
 from typing import Any
 
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, LAYERS, PASS, SKIP, WAIVED
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, LAYERS, PASS, SKIP, WAIVED
 
 from .host_state import HostState
 from .store import Results

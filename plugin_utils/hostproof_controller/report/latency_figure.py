@@ -9,8 +9,8 @@ One that cites both ``windows:before:X`` and ``windows:after:X`` gets both drawn
 import math
 from typing import Any, NamedTuple
 
+from ansible.module_utils.hostproof.collect.evidence import decode
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.evidence import decode
 from markupsafe import Markup
 
 from .host_state import HostState

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.measured import Window
+from ansible.module_utils.hostproof.collect.measured import Window
 
 from ..latency.verdict import median
 from .text import one_line, printable

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from ansible.module_utils.hostproof.histogram import Histogram
-from ansible.module_utils.hostproof.measured import Window
+from ansible.module_utils.hostproof.collect.histogram import Histogram
+from ansible.module_utils.hostproof.collect.measured import Window
 
 from .latency_series import (
     Series,

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
-from ansible.module_utils.hostproof.finding import PASS, SEVERITIES, SKIP, STATUSES
+from ansible.module_utils.hostproof.evaluate.finding import PASS, SEVERITIES, SKIP, STATUSES
 
 from .host_state import HostState
 from .store import Results

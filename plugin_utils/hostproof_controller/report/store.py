@@ -21,14 +21,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, overload
 
-from ansible.module_utils.hostproof.bounded import open_regular
+from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.finding import (
-    ERROR,
-    SKIP,
-    Check,
-    found,
-)
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, SKIP, Check, found
 
 from ..cluster.nodes import COMPLETE, SESSIONS, is_same
 from ..commands import is_own

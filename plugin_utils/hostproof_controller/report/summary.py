@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from ansible.module_utils.hostproof.finding import (
+from ansible.module_utils.hostproof.evaluate.finding import (
     ERROR,
     FAIL,
     PASS,

@@ -4,12 +4,7 @@
 
 from typing import Any, NamedTuple
 
-from ansible.module_utils.hostproof.finding import (
-    SEVERITIES,
-    STATUSES,
-    WAIVED,
-    subject_of,
-)
+from ansible.module_utils.hostproof.evaluate.finding import SEVERITIES, STATUSES, WAIVED, subject_of
 
 from .anchors import finding_anchors
 from .causes import (

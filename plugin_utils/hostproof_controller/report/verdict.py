@@ -5,7 +5,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, SKIP, STATUSES, WARN, worst
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, SKIP, STATUSES, WARN, worst
 
 from ..cluster.nodes import cluster_of
 from .host_state import HostState

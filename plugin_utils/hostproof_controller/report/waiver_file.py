@@ -4,7 +4,7 @@
 
 from typing import Any
 
-from ansible.module_utils.hostproof.bounded import open_regular
+from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
 
 from .text import one_line, shorten

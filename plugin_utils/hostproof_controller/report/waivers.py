@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, WAIVED, WARN, Check, found
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, WAIVED, WARN, Check, found
 
 #: Where a finding about a waiver stands that concerns no host in particular.
 WAIVERS_HOST = "(waivers)"

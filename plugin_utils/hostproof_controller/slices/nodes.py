@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from ansible.module_utils.hostproof.bounded import open_regular
+from ansible.module_utils.hostproof.collect.bounded import open_regular
 from ansible.module_utils.hostproof.errors import HostproofError
 
 #: Bytes of the file, and nodes in it.

@@ -10,7 +10,7 @@ is missing is a probe that could not be measured.
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof.measured import window_from_samples
+from ansible.module_utils.hostproof.collect.measured import window_from_samples
 
 
 def main():

@@ -8,10 +8,10 @@ the inventory takes the host off the network).
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.hostproof import apply
-from ansible.module_utils.hostproof.change import FileChange, Plan
-from ansible.module_utils.hostproof.journal import Journal
-from ansible.module_utils.hostproof.writer import Writer
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import FileChange, Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
 
 
 def main():

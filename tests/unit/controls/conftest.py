@@ -5,11 +5,12 @@ from typing import Any
 
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.change import Plan
-from ansible.module_utils.hostproof.controls import hugepages, planner
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import Host
+from ansible.module_utils.hostproof.apply.change import Plan
+from ansible.module_utils.hostproof.collect.host import Host
+from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
+from ansible.module_utils.hostproof.controls.registry import planner
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 
 #: Check id without the control to its findings: one, or one for each instance or account.
 Findings = dict[str, list[Finding]]

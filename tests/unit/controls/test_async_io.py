@@ -9,7 +9,7 @@ import time
 import io_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import async_io
+from ansible.module_utils.hostproof.controls.async_io import control as async_io
 from io_packs import (
     BARE,
     BUFFERED,

@@ -5,9 +5,9 @@ from typing import Any
 import block_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from block_packs import DBA, NAMED, ORACLE, RULES, recorded
 from default_policies import default_policy
 

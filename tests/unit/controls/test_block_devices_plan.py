@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan, ValueChange
+from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, Plan, ValueChange
 from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
 from block_packs import NAMED, RULES, after, plan_of, policy_of, recorded
 

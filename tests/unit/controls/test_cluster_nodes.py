@@ -4,8 +4,8 @@ import os
 
 import cluster_packs
 import pytest
-from ansible.module_utils.hostproof import audit
 from ansible.module_utils.hostproof.errors import PolicyError
+from ansible.module_utils.hostproof.evaluate import audit
 from cluster_packs import node, policy
 
 

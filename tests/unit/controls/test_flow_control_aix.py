@@ -6,9 +6,10 @@ from typing import Any
 import aix_packs
 import pytest
 from aix_packs import AixMachine
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import flow_control, planner
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.flow_control import control as flow_control
+from ansible.module_utils.hostproof.controls.registry import planner
+from ansible.module_utils.hostproof.evaluate import audit
 from nic_packs import policy
 from packs import FIXTURES
 

@@ -3,11 +3,15 @@
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof.checking import Verdict
 from ansible.module_utils.hostproof.controls.flow_control import links
 from ansible.module_utils.hostproof.controls.flow_control.links import Path, Side
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN
-from ansible.module_utils.hostproof.snmp.ethernet_port import UNSEEN, Delta, Pause
+from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import (
+    UNSEEN,
+    Delta,
+    Pause,
+)
+from ansible.module_utils.hostproof.evaluate.checking import Verdict
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 
 OFF, ON = Pause(False, False), Pause(True, True)
 RX, TX = Pause(True, False), Pause(False, True)

@@ -5,12 +5,12 @@ from typing import Any
 
 import nic_packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import flow_control
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.flow_control import control as flow_control
+from ansible.module_utils.hostproof.controls.flow_control.probes import large_frames
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.probes.net import large_frames
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from nic_packs import (
     FILER,
     SCRIPTS,
@@ -381,7 +381,7 @@ PROFILE = "/etc/NetworkManager/system-connections/storage.nmconnection"
 
 
 def managed(host: Host, version: str, lines: str) -> Host:
-    from ansible.module_utils.hostproof.parsers.net import nm_keyfile
+    from ansible.module_utils.hostproof.controls.flow_control.parsers import nm_keyfile
 
     host.file(PROFILE, "[connection]\nid=x\n[wifi-security]\npsk=correct horse\n")
     host.command("nmcli -t -f RUNNING,VERSION general", f"running:{version}\n")
@@ -421,7 +421,7 @@ IFCFG = "/etc/sysconfig/network-scripts/ifcfg-ens4"
 
 def scripted(host: Host, manager: str, sides: str, *more: str, active: str = "1-2") -> Host:
     """ETHTOOL_OPTS with -A for ens4."""
-    from ansible.module_utils.hostproof.parsers.net import ifcfg
+    from ansible.module_utils.hostproof.controls.flow_control.parsers import ifcfg
 
     host.file(IFCFG, "x")
     host.command("nmcli -t -f RUNNING,VERSION general", manager + "\n")
@@ -478,7 +478,7 @@ NM = "[ethtool]\npause-autoneg=false\npause-rx=true\npause-tx=false\n"
 
 @pytest.mark.parametrize("name", ["ifcfg-ens4.bak", "ifcfg-ens4.rpmsave", "ifcfg-ens4~"])
 def test_what_an_editor_left_behind_is_no_setting(judge, name):
-    from ansible.module_utils.hostproof.parsers.net import ifcfg
+    from ansible.module_utils.hostproof.controls.flow_control.parsers import ifcfg
 
     path = "/etc/sysconfig/network-scripts/" + name
     host = storage_host(pause=(False, False, False))
@@ -548,7 +548,7 @@ IF_UP = "/etc/network/if-up.d/ethtool"
 
 
 def ifupdown_host(lines: str, place: str = "/etc/network/interfaces") -> Host:
-    from ansible.module_utils.hostproof.parsers.net import ifupdown
+    from ansible.module_utils.hostproof.controls.flow_control.parsers import ifupdown
 
     host = storage_host(pause=(False, True, False))
     main = "/etc/network/interfaces"

@@ -6,11 +6,11 @@ import pytest
 from ansible.module_utils.hostproof.controls.flow_control.facts import Facts
 from ansible.module_utils.hostproof.controls.flow_control.policy import Policy, Rule
 from ansible.module_utils.hostproof.controls.flow_control.ports import ports_of
+from ansible.module_utils.hostproof.controls.flow_control.probes.large_frames import LargeFrames
+from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import Pause
 from ansible.module_utils.hostproof.errors import Absent, Unanswered
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
-from ansible.module_utils.hostproof.probes.net.large_frames import LargeFrames
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.snmp import tools as snmp
-from ansible.module_utils.hostproof.snmp.ethernet_port import Pause
 from path_facts import (
     ADDRESS,
     OFF,

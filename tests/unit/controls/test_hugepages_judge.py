@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import hugepages
-from ansible.module_utils.hostproof.finding import worst
-from ansible.module_utils.hostproof.host import Output, RecordedHost
+from ansible.module_utils.hostproof.collect.host import Output, RecordedHost
+from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
+from ansible.module_utils.hostproof.evaluate.finding import worst
 from packs import GIB, KIB, MIB, Machine, Shm
 
 LISTED = [{"sid": "ORCL", "sga": "16G", "version": "19"}]

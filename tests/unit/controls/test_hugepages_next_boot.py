@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import packs
 import pytest
-from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import RecordedHost
 from packs import Machine
 
 FOLDER = packs.FIXTURES / "hugepages/next_boot"

@@ -7,8 +7,8 @@ import packs
 import pytest
 import seed_packs
 import yaml
-from ansible.module_utils.hostproof import evidence
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 
 FOLDER = seed_packs.FOLDER
 POLICY = yaml.safe_load((FOLDER.parent / "seed-policy.yml").read_text())

@@ -6,10 +6,10 @@ from typing import Any
 
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import hugepages
-from ansible.module_utils.hostproof.finding import ERROR, PASS, Finding
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, PASS, Finding
 from packs import GIB, MIB, Machine, Shm
 from spoilers import (
     SILENT,

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import CONTROLS, planner
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.registry import CONTROLS, planner
 from ansible.module_utils.hostproof.errors import BadEntry
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
 from interconnect_packs import CLASS, GETIF, NETWORKS, PEER, Node, policy
 from packs import Machine
 

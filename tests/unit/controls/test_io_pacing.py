@@ -8,12 +8,12 @@ import aix_packs
 import packs
 import pytest
 from aix_packs import aix
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import io_pacing
+from ansible.module_utils.hostproof.collect.host import Host, RecordedHost
+from ansible.module_utils.hostproof.controls.io_pacing import control as io_pacing
 from ansible.module_utils.hostproof.controls.io_pacing.policy import PROFILES, Pair, rule_problem
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import Host, RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 
 Judge = Callable[..., dict[str, Finding]]
 

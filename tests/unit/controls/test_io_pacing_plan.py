@@ -5,12 +5,13 @@ from typing import Any
 import aix_packs
 import pytest
 from aix_packs import aix
-from ansible.module_utils.hostproof import difference
-from ansible.module_utils.hostproof.change import CommandChange, Plan
-from ansible.module_utils.hostproof.command import state_of
-from ansible.module_utils.hostproof.controls import io_pacing, planner
+from ansible.module_utils.hostproof.apply import difference
+from ansible.module_utils.hostproof.apply.change import CommandChange, Plan
+from ansible.module_utils.hostproof.collect.command import state_of
+from ansible.module_utils.hostproof.collect.host import Output
+from ansible.module_utils.hostproof.controls.io_pacing import control as io_pacing
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import Output
 from ansible.module_utils.hostproof.probes.unix import sys_parm
 from test_io_pacing import linux
 

@@ -32,11 +32,11 @@ STORY = """
 import json, os, subprocess, sys
 given = json.load(sys.stdin)
 sys.path.insert(0, given["package"])
-from hostproof import apply, writer
-from hostproof.controls import CONTROLS, planner
+from hostproof.apply import transaction as apply, writer
+from hostproof.controls.registry import CONTROLS, planner
 from hostproof.errors import Absent
-from hostproof.host import LiveHost
-from hostproof.journal import Journal
+from hostproof.collect.host import LiveHost
+from hostproof.apply.journal import Journal
 from hostproof.probes.systemd import boot
 
 for folder in ("/etc/sysctl.d", "/var/lib"):

@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 import latency_packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import latency
-from ansible.module_utils.hostproof.finding import Finding, worst
-from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
-from ansible.module_utils.hostproof.latency import disk_counters
-from ansible.module_utils.hostproof.measured import window_from_samples
+from ansible.module_utils.hostproof.collect.host import Host, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.measured import window_from_samples
+from ansible.module_utils.hostproof.controls.latency import control as latency
+from ansible.module_utils.hostproof.controls.latency.measurement import disk_counters
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
 from latency_packs import (
     FILE,
     HANDSHAKE,

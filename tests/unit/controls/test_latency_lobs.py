@@ -5,11 +5,11 @@ from typing import Any
 
 import latency_packs
 import pytest
-from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.controls.latency.measurement import lobs, reports
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.latency import lobs, reports
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from latency_packs import event, machine
 from packs import FIXTURES
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import latency_packs
 import pytest
-from ansible.module_utils.hostproof import audit
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.controls.latency.measurement import work
+from ansible.module_utils.hostproof.controls.latency.parsers import slob_conf
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.latency import work
-from ansible.module_utils.hostproof.parsers.oracle import slob_conf
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from packs import FIXTURES
 
 Judge = Callable[..., dict[str, Finding]]

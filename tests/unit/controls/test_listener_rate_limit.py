@@ -5,11 +5,13 @@ from typing import Any
 
 import listener_packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import listener_rate_limit
+from ansible.module_utils.hostproof.collect.host import Host, RecordedHost
+from ansible.module_utils.hostproof.controls.listener_rate_limit import (
+    control as listener_rate_limit,
+)
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import Host, RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from listener_packs import (
     ADMIN,
     AGENT,

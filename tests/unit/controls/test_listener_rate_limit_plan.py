@@ -4,8 +4,11 @@ from typing import Any
 
 import listener_packs
 import pytest
-from ansible.module_utils.hostproof.change import CommandChange, FileChange, Plan
-from ansible.module_utils.hostproof.controls import listener_rate_limit, planner
+from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, Plan
+from ansible.module_utils.hostproof.controls.listener_rate_limit import (
+    control as listener_rate_limit,
+)
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.oracle import oracle_net
 from listener_packs import (

@@ -8,14 +8,14 @@ from typing import Any
 
 import listener_packs
 import pytest
-from ansible.module_utils.hostproof import apply
-from ansible.module_utils.hostproof.change import Plan
-from ansible.module_utils.hostproof.controls import listener_rate_limit as control
-from ansible.module_utils.hostproof.controls import planner
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.journal import Journal
+from ansible.module_utils.hostproof.apply import transaction as apply
+from ansible.module_utils.hostproof.apply.change import Plan
+from ansible.module_utils.hostproof.apply.journal import Journal
+from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.controls.listener_rate_limit import control as control
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
-from ansible.module_utils.hostproof.writer import Writer
 from listener_home import OracleHome, wait_for_new_second
 
 RATE, BURST = 10, 30

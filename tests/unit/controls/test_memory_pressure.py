@@ -3,9 +3,10 @@
 import memory_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import memory_pressure, planner
+from ansible.module_utils.hostproof.controls.memory_pressure import control as memory_pressure
+from ansible.module_utils.hostproof.controls.memory_pressure.parsers import proc_swaps, vmstat
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError
-from ansible.module_utils.hostproof.parsers.kernel import proc_swaps, vmstat
 from default_policies import default_policy
 from memory_packs import host, nodes, process, swap, swapping
 

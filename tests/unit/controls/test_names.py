@@ -4,7 +4,8 @@ import listener_packs
 import names_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import names, planner
+from ansible.module_utils.hostproof.controls.names import control as names
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import PolicyError
 from default_policies import changed_policy
 from names_packs import SCAN, SERVERS, THREE, back, datagram, named, node, says, silent

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import oracle_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit, evidence
-from ansible.module_utils.hostproof.controls import pre_page_sga
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.hugepages.facts import POOL_FILE
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.controls.pre_page_sga import control as pre_page_sga
+from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.probes.oracle import next_start
 from packs import GIB, HOME, MIB, Machine, Shm
 

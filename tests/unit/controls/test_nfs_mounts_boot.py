@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts, planner
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.registry import planner
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 from ansible.module_utils.hostproof.probes.nfs import storage_advice
 from nfs_packs import FSTAB, MOUNTINFO, OPTIONS, NfsMachine, listed, nfs_host, ready_host, shown

@@ -13,9 +13,10 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts, planner
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
-from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from nfs_packs import FSTAB, OPTIONS, Did, NfsMachine, listed, nfs_host, shown
 
 HOSTILE = (

@@ -9,8 +9,8 @@ operations would hide what another operation sent twice.
 from typing import NamedTuple
 
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from nfs_packs import MOUNTSTATS, SAMPLE, listed, nfs_policy, ready_host
 
 UNDERFLOW = 2**64

@@ -5,8 +5,9 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts, planner
-from ansible.module_utils.hostproof.finding import Finding
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.registry import planner
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from hostproof_controller.report.verdict import actual_layer
 from nfs_packs import OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import nfs_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts
-from ansible.module_utils.hostproof.finding import Finding, worst
-from ansible.module_utils.hostproof.host import Host
+from ansible.module_utils.hostproof.collect.host import Host
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
 from nfs_packs import NO_CACHE, OPTIONS, Did, NfsMachine, listed, nfs_host, ready_host, shown
 from packs import Machine
 

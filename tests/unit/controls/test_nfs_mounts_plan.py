@@ -4,9 +4,10 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof import change, difference
-from ansible.module_utils.hostproof.change import FileChange, MountChange, Plan, ValueChange
-from ansible.module_utils.hostproof.controls import nfs_mounts, planner
+from ansible.module_utils.hostproof.apply import change, difference
+from ansible.module_utils.hostproof.apply.change import FileChange, MountChange, Plan, ValueChange
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.nfs import fstab, nfs_options
 from nfs_packs import (

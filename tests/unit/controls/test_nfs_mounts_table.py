@@ -4,7 +4,7 @@ import itertools
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
 from ansible.module_utils.hostproof.controls.nfs_mounts import options_table
 from ansible.module_utils.hostproof.controls.nfs_mounts.options_table import NOT, Requirement
 from ansible.module_utils.hostproof.controls.nfs_mounts.policy import CLASSES, USES, WantedMount

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof.controls import nfs_mounts
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
 from ansible.module_utils.hostproof.errors import Unanswered
-from ansible.module_utils.hostproof.finding import ERROR, FAIL, PASS, SKIP, WARN
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted, nfs_traffic
 from nfs_packs import Did, Op, listed, nfs_host, nfs_policy, ready_host, shown
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import nfs_mounts
-from ansible.module_utils.hostproof.finding import ERROR, PASS, SKIP, Finding
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import ERROR, PASS, SKIP, Finding
 from nfs_packs import NO_CACHE, OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
 from spoilers import (
     SILENT,

@@ -4,13 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.parsers.java_pools import (
+from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     pool_properties,
     pools,
     tomcat_resources,
 )
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 from packs import FIXTURES, Machine
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.controls import pool_validation
+from ansible.module_utils.hostproof.collect.host import Host, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.measured import Window
+from ansible.module_utils.hostproof.controls.pool_validation import control as pool_validation
+from ansible.module_utils.hostproof.controls.pool_validation.parsers import datasources_xml
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost
-from ansible.module_utils.hostproof.measured import Window
-from ansible.module_utils.hostproof.parsers.jboss import datasources_xml
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import default_policy
 from latency_packs import HANDSHAKE_NAME, network
 from packs import FIXTURES, Machine

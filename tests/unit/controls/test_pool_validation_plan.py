@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from ansible.module_utils.hostproof.change import CommandChange
-from ansible.module_utils.hostproof.command import Output, state_of
-from ansible.module_utils.hostproof.controls import planner, pool_validation
+from ansible.module_utils.hostproof.apply.change import CommandChange
+from ansible.module_utils.hostproof.collect.command import Output, state_of
+from ansible.module_utils.hostproof.controls.pool_validation import control as pool_validation
+from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from default_policies import default_policy
 from packs import FIXTURES, Machine

@@ -6,7 +6,7 @@ Each test changes one thing of a host on which everything passes.
 import oracle_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import pre_page_sga
+from ansible.module_utils.hostproof.controls.pre_page_sga import control as pre_page_sga
 from oracle_packs import PFILE, SPFILE, add_alert_log, answer, defaults, down, story
 
 ONLY = ("*", "use_large_pages", "ONLY")

@@ -2,7 +2,7 @@
 
 import oracle_packs
 import pytest
-from ansible.module_utils.hostproof.controls.pre_page_sga import policy_from
+from ansible.module_utils.hostproof.controls.pre_page_sga.control import policy_from
 from ansible.module_utils.hostproof.controls.pre_page_sga.policy import WantedInstance
 from ansible.module_utils.hostproof.errors import PolicyError
 

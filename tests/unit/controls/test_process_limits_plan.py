@@ -5,7 +5,7 @@ import random
 import limit_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls import hugepages
+from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
 from ansible.module_utils.hostproof.controls.hugepages import plan as hugepages_plan
 from limit_packs import DROP_IN, HEADER, PACKAGE, after, host, judged, package, plan_of, with_oracle
 

@@ -6,16 +6,21 @@ from functools import partial
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.answer import attempt
-from ansible.module_utils.hostproof.controls import planner, storage_type
+from ansible.module_utils.hostproof.collect.answer import attempt
+from ansible.module_utils.hostproof.collect.host import Host, LiveHost, RecordedHost, Secret
+from ansible.module_utils.hostproof.controls.registry import planner
+from ansible.module_utils.hostproof.controls.storage_type import control as storage_type
+from ansible.module_utils.hostproof.controls.storage_type.snmp import (
+    database_snmp,
+    snmp_targets,
+    storage_rules,
+)
+from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_families import FAMILIES
 from ansible.module_utils.hostproof.errors import Absent, PolicyError, Unanswered
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import Host, LiveHost, RecordedHost, Secret
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.probes.nfs import storage_advice
-from ansible.module_utils.hostproof.snmp import database_snmp, snmp_targets, storage_rules
 from ansible.module_utils.hostproof.snmp import tools as snmp
-from ansible.module_utils.hostproof.snmp.storage_families import FAMILIES
 from packs import Output
 from snmp_agents import NO_SUCH, PAST_END, Agent, Filers, key_of
 from snmp_agents import storage_policy as policy

@@ -5,10 +5,11 @@ from typing import Any
 import clock_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof import audit
-from ansible.module_utils.hostproof.answer import attempt
-from ansible.module_utils.hostproof.change import FileChange, Plan
-from ansible.module_utils.hostproof.controls import planner, time_sync
+from ansible.module_utils.hostproof.apply.change import FileChange, Plan
+from ansible.module_utils.hostproof.collect.answer import attempt
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.registry import planner
+from ansible.module_utils.hostproof.controls.time_sync import control as time_sync
 from ansible.module_utils.hostproof.controls.time_sync import facts
 from ansible.module_utils.hostproof.controls.time_sync.facts import (
     CURRENT,
@@ -19,8 +20,8 @@ from ansible.module_utils.hostproof.controls.time_sync.facts import (
     TRACKING,
 )
 from ansible.module_utils.hostproof.errors import Denied
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import RecordedHost
+from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.finding import Finding
 from clock_packs import (
     CONF,
     DEBIAN,

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof import evidence
+from ansible.module_utils.hostproof.collect import evidence
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.collect.measured import Window, window_from_samples
+from ansible.module_utils.hostproof.controls.latency.measurement import disk_counters
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.latency import disk_counters
-from ansible.module_utils.hostproof.measured import Window, window_from_samples
 from hostproof_controller.gate import gating
 from hostproof_controller.latency import baseline, change_findings, comparing, fleet
 from hostproof_controller.latency.baseline import Baseline, NoBaseline

@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from ansible.module_utils.hostproof.histogram import Histogram
+from ansible.module_utils.hostproof.collect.histogram import Histogram
 
 
 def filled(durations: list[int]) -> Histogram:

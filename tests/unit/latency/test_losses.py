@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.latency import probe_list
-from ansible.module_utils.hostproof.measured import Window
 from hostproof_controller.gate import gating
 from hostproof_controller.latency import change_findings, comparing
 from hostproof_controller.latency.baseline import Baseline

@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.collect.measured import Measured, window_from_samples
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    disk_latency,
+    measuring,
+    traffic,
+)
+from ansible.module_utils.hostproof.controls.latency.measurement.measuring import (
+    check_probes,
+    measure,
+)
+from ansible.module_utils.hostproof.controls.latency.probes import direct_file
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.latency import disk_latency, measuring, traffic
-from ansible.module_utils.hostproof.latency.measuring import check_probes, measure
 from ansible.module_utils.hostproof.latency.probe_list import IN_TICKS
-from ansible.module_utils.hostproof.measured import Measured, window_from_samples
-from ansible.module_utils.hostproof.probes.kernel import direct_file
 from latency_server import responder
 from packs import FIXTURES, Machine
 

@@ -5,9 +5,9 @@ import random
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.collect.measured import Window
+from ansible.module_utils.hostproof.controls.latency.measurement import database_windows, reports
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.latency import database_windows, reports
-from ansible.module_utils.hostproof.measured import Window
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
 NAMES = sorted(path.name for path in FIXTURES.glob("*.txt"))

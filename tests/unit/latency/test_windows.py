@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from ansible.module_utils.hostproof.measured import Window, window_from_samples
+from ansible.module_utils.hostproof.collect.measured import Window, window_from_samples
 
 
 def window(samples: list[int], size: int | None = 8192) -> Window:

@@ -1,17 +1,16 @@
 """What AIX's commands print of devices, tunables, filesets, subsystems and the CPU."""
 
 import pytest
-from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.nfs import aix_mount_options
-from ansible.module_utils.hostproof.parsers.unix import (
+from ansible.module_utils.hostproof.controls.io_pacing.parsers import (
     halevel,
-    ioo,
     lparstat,
-    lsattr,
     lslpp,
     lssrc,
     oslevel,
 )
+from ansible.module_utils.hostproof.errors import ParseError
+from ansible.module_utils.hostproof.parsers.nfs import aix_mount_options
+from ansible.module_utils.hostproof.parsers.unix import ioo, lsattr
 
 
 class TestLsattr:

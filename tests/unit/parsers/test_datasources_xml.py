@@ -1,8 +1,8 @@
 """Data sources in XML: what is read of real files, and what hostile ones do."""
 
 import pytest
+from ansible.module_utils.hostproof.controls.pool_validation.parsers import datasources_xml
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.jboss import datasources_xml
 from packs import FIXTURES
 
 BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.controls.latency.parsers import diskstats
+from ansible.module_utils.hostproof.controls.latency.parsers.diskstats import Counters
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.kernel import diskstats
-from ansible.module_utils.hostproof.parsers.kernel.diskstats import Counters
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/diskstats"
 ROW = "   8       0 sda 1 2 3 4 5 6 7 8 9 10 11\n"

@@ -1,8 +1,8 @@
 """entstat -d: link, flow control, counters and members of AIX's adapters."""
 
 import pytest
+from ansible.module_utils.hostproof.controls.flow_control.parsers import entstat
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import entstat
 from packs import FIXTURES
 
 FOLDER = FIXTURES / "entstat"

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.controls.latency.parsers import fio
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.unix import fio
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/fio"
 REAL = (FIXTURES / "fio-3.33-libaio-8k-depth-8.json").read_text()

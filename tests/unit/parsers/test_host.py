@@ -1,9 +1,10 @@
 """What a host says of itself: free blocks, modes, kernel, accounts; and sizes as people write."""
 
 import pytest
+from ansible.module_utils.hostproof.controls.hugepages.parsers import buddyinfo
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.parsers import size
-from ansible.module_utils.hostproof.parsers.kernel import bracketed, buddyinfo, kernel_release
+from ansible.module_utils.hostproof.parsers.kernel import bracketed, kernel_release
 from ansible.module_utils.hostproof.parsers.unix import getent
 
 

@@ -1,8 +1,8 @@
 """/etc/network/interfaces after interfaces(5) and README.Debian of the package ethtool; TuneD."""
 
 import pytest
+from ansible.module_utils.hostproof.controls.flow_control.parsers import ifupdown
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import ifupdown
 from ansible.module_utils.hostproof.parsers.systemd import tuned
 
 TEXT = """\

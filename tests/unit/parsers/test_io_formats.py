@@ -3,10 +3,14 @@
 import calendar
 
 import pytest
+from ansible.module_utils.hostproof.controls.async_io.parsers import (
+    io_messages,
+    kernel_log,
+    nfs_silence,
+)
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.kernel import kernel_log, open_flags
-from ansible.module_utils.hostproof.parsers.nfs import nfs_silence
-from ansible.module_utils.hostproof.parsers.oracle import alert_log, io_messages
+from ansible.module_utils.hostproof.parsers.kernel import open_flags
+from ansible.module_utils.hostproof.parsers.oracle import alert_log
 from packs import FIXTURES
 
 MESSAGES = FIXTURES / "io_messages"

@@ -1,12 +1,12 @@
 """Files of Tomcat, HikariCP and Spring Boot that tell of pools."""
 
 import pytest
-from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.java_pools import (
+from ansible.module_utils.hostproof.controls.pool_validation.parsers import (
     pool_properties,
     pools,
     tomcat_resources,
 )
+from ansible.module_utils.hostproof.errors import ParseError
 from packs import FIXTURES
 
 CONTEXT = (FIXTURES / "pool_validation/tomcat-context-made-up.xml").read_text()

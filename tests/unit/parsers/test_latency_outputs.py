@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import apachebench
-from ansible.module_utils.hostproof.parsers.oracle import (
+from ansible.module_utils.hostproof.controls.latency.parsers import (
+    apachebench,
     awr,
     awr_global,
     devio_stats,
@@ -16,6 +15,7 @@ from ansible.module_utils.hostproof.parsers.oracle import (
     statspack,
     wait_events,
 )
+from ansible.module_utils.hostproof.errors import ParseError
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/latency"
 

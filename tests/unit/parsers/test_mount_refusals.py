@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.controls.nfs_mounts.parsers import mount_refusals
+from ansible.module_utils.hostproof.controls.nfs_mounts.parsers.mount_refusals import refused
 from ansible.module_utils.hostproof.parsers.kernel import kernel_release
-from ansible.module_utils.hostproof.parsers.nfs import mount_refusals, nfs_options
-from ansible.module_utils.hostproof.parsers.nfs.mount_refusals import refused
+from ansible.module_utils.hostproof.parsers.nfs import nfs_options
 
 RECORDED = json.loads(
     (Path(__file__).resolve().parents[2] / "fixtures/mount_nfs_options/debian-12.json").read_text()

@@ -3,10 +3,15 @@
 import names_packs
 import packs
 import pytest
+from ansible.module_utils.hostproof.controls.names.parsers import (
+    dns_message,
+    hosts_file,
+    nsswitch,
+    resolv_conf,
+)
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import dns_message
 from ansible.module_utils.hostproof.parsers.oracle import crsconfig_params
-from ansible.module_utils.hostproof.parsers.unix import getent, hosts_file, nsswitch, resolv_conf
+from ansible.module_utils.hostproof.parsers.unix import getent
 
 
 def text_of(name):

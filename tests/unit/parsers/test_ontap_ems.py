@@ -1,9 +1,9 @@
 """Messages of a filer on how its files lie."""
 
 import pytest
+from ansible.module_utils.hostproof.controls.storage_type.parsers import ontap_ems
+from ansible.module_utils.hostproof.controls.storage_type.parsers.ontap_ems import Layout
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import ontap_ems
-from ansible.module_utils.hostproof.parsers.net.ontap_ems import Layout
 from packs import FIXTURES
 
 TEXT = (FIXTURES / "ontap_ems/made-up.log").read_text()

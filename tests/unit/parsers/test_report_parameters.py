@@ -1,8 +1,8 @@
 """Parameters of AWR and Statspack reports, and event 44951 among them."""
 
 import pytest
-from ansible.module_utils.hostproof.parsers.oracle import awr
-from ansible.module_utils.hostproof.parsers.oracle.report_parameters import (
+from ansible.module_utils.hostproof.controls.latency.parsers import awr
+from ansible.module_utils.hostproof.controls.latency.parsers.report_parameters import (
     Parameter,
     ReclaimEvent,
     parse,

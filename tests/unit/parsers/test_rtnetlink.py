@@ -4,9 +4,9 @@ import socket
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.controls.latency.parsers import rtnetlink
+from ansible.module_utils.hostproof.controls.latency.parsers.rtnetlink import UNICAST, Flow, Route
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import rtnetlink
-from ansible.module_utils.hostproof.parsers.net.rtnetlink import UNICAST, Flow, Route
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/rtnetlink"
 ENTRY, TAKEN = 1, 2

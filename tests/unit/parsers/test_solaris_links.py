@@ -1,8 +1,8 @@
 """dladm and route get of Solaris and AIX."""
 
 import pytest
+from ansible.module_utils.hostproof.controls.flow_control.parsers import dladm, route_get
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import dladm, route_get
 from packs import FIXTURES
 
 

@@ -4,8 +4,8 @@ import socket
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.controls.latency.parsers import tcp_info
 from ansible.module_utils.hostproof.errors import ParseError
-from ansible.module_utils.hostproof.parsers.net import tcp_info
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures/tcp_info"
 REAL = bytes.fromhex((FIXTURES / "linux-6.18-loopback.hex").read_text())

@@ -2,10 +2,10 @@
 
 import packs
 import pytest
-from ansible.module_utils.hostproof.answer import known
+from ansible.module_utils.hostproof.collect.answer import known
+from ansible.module_utils.hostproof.controls.hugepages.probes import huge_page_pool
+from ansible.module_utils.hostproof.controls.hugepages.probes import transparent_hugepages as thp
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError
-from ansible.module_utils.hostproof.probes.kernel import huge_page_pool
-from ansible.module_utils.hostproof.probes.kernel import transparent_hugepages as thp
 from ansible.module_utils.hostproof.probes.systemd import boot
 from packs import Machine
 

@@ -5,8 +5,11 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.probes.kernel import direct_file
-from ansible.module_utils.hostproof.probes.kernel.direct_file import CannotRead, DirectFile
+from ansible.module_utils.hostproof.controls.latency.probes import direct_file
+from ansible.module_utils.hostproof.controls.latency.probes.direct_file import (
+    CannotRead,
+    DirectFile,
+)
 
 MIB = 1 << 20
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.answer import known
+from ansible.module_utils.hostproof.collect.answer import known
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import Absent
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.probes.nfs import direct_nfs, nfs_connections
 from ansible.module_utils.hostproof.probes.oracle.oracle_homes import OracleHome
 from packs import ROOT

@@ -4,11 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
+from ansible.module_utils.hostproof.controls.latency.measurement import disk_counters
+from ansible.module_utils.hostproof.controls.latency.measurement.disk_counters import (
+    Interval,
+    NoSuchDevice,
+)
+from ansible.module_utils.hostproof.controls.latency.parsers.diskstats import Difference
 from ansible.module_utils.hostproof.errors import Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
-from ansible.module_utils.hostproof.latency import disk_counters
-from ansible.module_utils.hostproof.latency.disk_counters import Interval, NoSuchDevice
-from ansible.module_utils.hostproof.parsers.kernel.diskstats import Difference
 
 ROW = "{major} {minor} {name} {reads} 0 {sectors} {read_ms} {writes} 0 0 {write_ms} 0 {busy} {busy}"
 

@@ -8,13 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.latency import conditions, disk_counters, disk_latency
-from ansible.module_utils.hostproof.latency import fio_reads as fio
-from ansible.module_utils.hostproof.latency.disk_latency import Counted, Pace
-from ansible.module_utils.hostproof.measured import Window
-from ansible.module_utils.hostproof.parsers.kernel import diskstats
-from ansible.module_utils.hostproof.probes.kernel import direct_file
-from ansible.module_utils.hostproof.probes.kernel.direct_file import CannotRead, DirectFile
+from ansible.module_utils.hostproof.collect.measured import Window
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    conditions,
+    disk_counters,
+    disk_latency,
+)
+from ansible.module_utils.hostproof.controls.latency.measurement import fio_reads as fio
+from ansible.module_utils.hostproof.controls.latency.measurement.disk_latency import Counted, Pace
+from ansible.module_utils.hostproof.controls.latency.parsers import diskstats
+from ansible.module_utils.hostproof.controls.latency.probes import direct_file
+from ansible.module_utils.hostproof.controls.latency.probes.direct_file import (
+    CannotRead,
+    DirectFile,
+)
 from test_direct_file import MIB, folder, made
 
 __all__ = ["folder"]

@@ -1,9 +1,8 @@
 """A port over SNMP: its modes, its speed, and what was counted between two readings."""
 
 import pytest
-from ansible.module_utils.hostproof.snmp import ethernet_port
-from ansible.module_utils.hostproof.snmp import tools as snmp
-from ansible.module_utils.hostproof.snmp.ethernet_port import (
+from ansible.module_utils.hostproof.controls.flow_control.snmp import ethernet_port
+from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import (
     FROZEN,
     UNREAD,
     UNSEEN,
@@ -11,6 +10,7 @@ from ansible.module_utils.hostproof.snmp.ethernet_port import (
     Delta,
     Pause,
 )
+from ansible.module_utils.hostproof.snmp import tools as snmp
 from snmp_agents import Filers
 from switch_agents import UPTIME, agent, port, system
 

@@ -7,11 +7,15 @@ import random
 from typing import Any
 
 import pytest
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.flow_control.snmp import filer_port
+from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import (
+    UNSEEN,
+    Delta,
+    Pause,
+)
 from ansible.module_utils.hostproof.errors import Absent
-from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.snmp import filer_port
 from ansible.module_utils.hostproof.snmp import tools as snmp
-from ansible.module_utils.hostproof.snmp.ethernet_port import UNSEEN, Delta, Pause
 from snmp_agents import Agent, Filers
 from switch_agents import (
     FILER,

@@ -2,7 +2,7 @@
 
 import packs
 import pytest
-from ansible.module_utils.hostproof.answer import known
+from ansible.module_utils.hostproof.collect.answer import known
 from ansible.module_utils.hostproof.errors import Absent, Denied, HostproofError, Unanswered
 from ansible.module_utils.hostproof.probes.kernel import numa
 from ansible.module_utils.hostproof.probes.oracle import instances

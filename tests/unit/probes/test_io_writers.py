@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.controls import async_io
+from ansible.module_utils.hostproof.collect.host import LiveHost
+from ansible.module_utils.hostproof.controls.async_io import control as async_io
+from ansible.module_utils.hostproof.controls.async_io.parsers import io_messages
+from ansible.module_utils.hostproof.controls.async_io.probes import io_logs
 from ansible.module_utils.hostproof.errors import Absent
-from ansible.module_utils.hostproof.finding import Finding
-from ansible.module_utils.hostproof.host import LiveHost
-from ansible.module_utils.hostproof.parsers.oracle import io_messages
-from ansible.module_utils.hostproof.probes.oracle import io_logs, io_writers
+from ansible.module_utils.hostproof.evaluate.finding import Finding
+from ansible.module_utils.hostproof.probes.oracle import io_writers
 from default_policies import default_policy
 from packs import FIXTURES, ROOT
 

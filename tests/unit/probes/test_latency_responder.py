@@ -9,10 +9,15 @@ import time
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    responder as latency_responder,
+)
+from ansible.module_utils.hostproof.controls.latency.measurement.responder import (
+    CannotRespond,
+    Responder,
+)
 from ansible.module_utils.hostproof.errors import ParseError
 from ansible.module_utils.hostproof.latency import hello as latency_hello
-from ansible.module_utils.hostproof.latency import responder as latency_responder
-from ansible.module_utils.hostproof.latency.responder import CannotRespond, Responder
 from latency_server import SETTINGS, responder
 
 HELLO = latency_hello.hello(12, 4)
@@ -138,7 +143,7 @@ def test_is_found_and_ended() -> None:
 ORPHANED = """
 import ctypes, os, sys
 sys.path.insert(0, sys.argv[1])
-from hostproof.latency import responder as latency_responder
+from hostproof.controls.latency.measurement import responder as latency_responder
 # PR_SET_CHILD_SUBREAPER: orphans come to this process, which waits for none of them, as the first
 # process of a container that is no init.
 assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0

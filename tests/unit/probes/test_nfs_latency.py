@@ -1,7 +1,7 @@
 """Windows of NFS mounts, from two readings of a real kernel's counters."""
 
 import pytest
-from ansible.module_utils.hostproof.latency import nfs_latency
+from ansible.module_utils.hostproof.controls.latency.measurement import nfs_latency
 from ansible.module_utils.hostproof.parsers.nfs import mountstats
 from ansible.module_utils.hostproof.probes.nfs import nfs_traffic
 from latency_packs import mount

@@ -1,9 +1,10 @@
 """What the next boot mounts by NFS, and which of several places wins."""
 
 import pytest
+from ansible.module_utils.hostproof.controls.nfs_mounts.probes import persisted_options
 from ansible.module_utils.hostproof.errors import Absent, Denied, ParseError, Unanswered
 from ansible.module_utils.hostproof.parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
-from ansible.module_utils.hostproof.probes.nfs import nfs_persisted, persisted_options
+from ansible.module_utils.hostproof.probes.nfs import nfs_persisted
 from packs import FIXTURES, Machine
 
 ETC = "/etc/systemd/system"

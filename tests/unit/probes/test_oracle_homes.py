@@ -4,8 +4,8 @@ from pathlib import Path
 
 import packs
 import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.errors import Absent, Denied, ParseError, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost
 from ansible.module_utils.hostproof.probes.nfs import nfs_files
 from ansible.module_utils.hostproof.probes.oracle import oracle_homes
 from ansible.module_utils.hostproof.probes.oracle.oracle_homes import OracleHome

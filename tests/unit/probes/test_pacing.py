@@ -5,7 +5,7 @@ import os
 import random
 
 import pytest
-from ansible.module_utils.hostproof.latency import pacing
+from ansible.module_utils.hostproof.controls.latency.measurement import pacing
 
 MS = 1_000_000
 

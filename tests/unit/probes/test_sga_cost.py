@@ -1,8 +1,8 @@
 """The cost of an SGA: what is measured, how it is bounded and told. The lab measures for real."""
 
 import pytest
-from ansible.module_utils.hostproof.probes.oracle import sga_cost
-from ansible.module_utils.hostproof.probes.oracle.sga_cost import Cost, Row
+from ansible.module_utils.hostproof.controls.latency.probes import sga_cost
+from ansible.module_utils.hostproof.controls.latency.probes.sga_cost import Cost, Row
 
 MIB, GIB = 1 << 20, 1 << 30
 

@@ -5,7 +5,7 @@ import struct
 import time
 
 import pytest
-from ansible.module_utils.hostproof.latency import socket_stamps
+from ansible.module_utils.hostproof.controls.latency.measurement import socket_stamps
 
 STAMP = struct.pack("@llllll", 1700000000, 5, 0, 0, 0, 0)
 LATER = struct.pack("@llllll", 1700000000, 6, 0, 0, 0, 0)

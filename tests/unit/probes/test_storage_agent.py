@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 import storage_truth
-from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.snmp import storage_agent, storage_match
-from ansible.module_utils.hostproof.snmp import storage_rules as rules
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_agent, storage_match
+from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_rules as rules
+from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_definitions import (
+    Rule,
+    read_definitions,
+)
+from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_families import FAMILIES
 from ansible.module_utils.hostproof.snmp import tools as snmp
 from ansible.module_utils.hostproof.snmp.snmp_output import Value
-from ansible.module_utils.hostproof.snmp.storage_definitions import Rule, read_definitions
-from ansible.module_utils.hostproof.snmp.storage_families import FAMILIES
 from packs import FIXTURES
 from snmp_agents import RECORDS, Agent, Filers
 

@@ -8,13 +8,19 @@ from typing import Any
 
 import jsonschema
 import pytest
-from ansible.module_utils.hostproof.controls import storage_type
+from ansible.module_utils.hostproof.controls.storage_type import control as storage_type
+from ansible.module_utils.hostproof.controls.storage_type.snmp import (
+    enterprises,
+    storage_agent,
+    storage_match,
+)
+from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_rules as rules
+from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_definitions import (
+    read_definitions,
+)
+from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_families import FAMILIES
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.snmp import enterprises, storage_agent, storage_match
-from ansible.module_utils.hostproof.snmp import storage_rules as rules
 from ansible.module_utils.hostproof.snmp import tools as snmp
-from ansible.module_utils.hostproof.snmp.storage_definitions import read_definitions
-from ansible.module_utils.hostproof.snmp.storage_families import FAMILIES
 from snmp_agents import Agent, Filers, storage_policy
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import switch_truth
-from ansible.module_utils.hostproof.host import RecordedHost
-from ansible.module_utils.hostproof.snmp import ethernet_port, storage_agent, switch_port
+from ansible.module_utils.hostproof.collect.host import RecordedHost
+from ansible.module_utils.hostproof.controls.flow_control.snmp import ethernet_port, switch_port
+from ansible.module_utils.hostproof.controls.flow_control.snmp.ethernet_port import Delta, Pause
+from ansible.module_utils.hostproof.controls.storage_type.snmp import storage_agent
 from ansible.module_utils.hostproof.snmp import tools as snmp
-from ansible.module_utils.hostproof.snmp.ethernet_port import Delta, Pause
 from snmp_agents import Agent, Filers
 from switch_agents import (
     CISCO,

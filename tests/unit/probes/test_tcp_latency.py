@@ -5,10 +5,18 @@ import time
 from collections.abc import Callable
 
 import pytest
-from ansible.module_utils.hostproof.latency import socket_stamps, tcp_latency, traffic
-from ansible.module_utils.hostproof.latency.tcp_latency import CannotMeasure, Series, Target
-from ansible.module_utils.hostproof.measured import Window
-from ansible.module_utils.hostproof.parsers.net import tcp_info
+from ansible.module_utils.hostproof.collect.measured import Window
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    socket_stamps,
+    tcp_latency,
+    traffic,
+)
+from ansible.module_utils.hostproof.controls.latency.measurement.tcp_latency import (
+    CannotMeasure,
+    Series,
+    Target,
+)
+from ansible.module_utils.hostproof.controls.latency.parsers import tcp_info
 from latency_server import SETTINGS, greet, pace, responder, server
 from listener_home import OracleHome, free_port
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from ansible.module_utils.hostproof.latency import tcp_latency
-from ansible.module_utils.hostproof.parsers.net import rtnetlink
-from ansible.module_utils.hostproof.probes.net import tcp_path
+from ansible.module_utils.hostproof.controls.latency.measurement import tcp_latency
+from ansible.module_utils.hostproof.controls.latency.parsers import rtnetlink
+from ansible.module_utils.hostproof.controls.latency.probes import tcp_path
 from latency_server import SETTINGS, pace, responder
 from listener_home import OracleHome
 

@@ -8,8 +8,8 @@ from typing import Any
 import packs
 import pytest
 import tuned_truth
-from ansible.module_utils.hostproof.probes.kernel import huge_page_pool
-from ansible.module_utils.hostproof.probes.kernel import transparent_hugepages as thp
+from ansible.module_utils.hostproof.controls.hugepages.probes import huge_page_pool
+from ansible.module_utils.hostproof.controls.hugepages.probes import transparent_hugepages as thp
 from ansible.module_utils.hostproof.probes.systemd import boot
 from packs import Machine
 

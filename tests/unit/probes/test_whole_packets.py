@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.errors import Denied, Unanswered
-from ansible.module_utils.hostproof.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.probes.net import whole_packets
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -22,7 +22,7 @@ HERE = "127.0.0.1"
 STORY = """
 import json, subprocess, sys
 sys.path.insert(0, sys.argv[1])
-from hostproof.host import LiveHost
+from hostproof.collect.host import LiveHost
 from hostproof.probes.net import whole_packets
 subprocess.run(["ip", "link", "set", "lo", "mtu", "9000", "up"], check=True)
 

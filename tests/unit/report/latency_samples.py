@@ -7,8 +7,8 @@ slow request in a hundred.
 import random
 from pathlib import Path
 
-from ansible.module_utils.hostproof.latency import reports
-from ansible.module_utils.hostproof.measured import Window, window_from_samples
+from ansible.module_utils.hostproof.collect.measured import Window, window_from_samples
+from ansible.module_utils.hostproof.controls.latency.measurement import reports
 from report_samples import AT, finding, make_line, pack
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "latency"

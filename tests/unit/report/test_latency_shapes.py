@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof.latency.report import octaves, window
-from ansible.module_utils.hostproof.measured import window_from_samples
+from ansible.module_utils.hostproof.collect.measured import window_from_samples
+from ansible.module_utils.hostproof.controls.latency.measurement.report import octaves, window
 from hostproof_controller.report.latency_series import Series
 from hostproof_controller.report.latency_svg import _shapes
 

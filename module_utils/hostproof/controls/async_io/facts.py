@@ -4,28 +4,29 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ... import aix_attributes
-from ...answer import Answer, attempt, known
+from ...apply import aix_attributes
+from ...collect.answer import Answer, attempt, known
+from ...collect.held import Holders
+from ...collect.host import Host
 from ...errors import Absent, Unanswered
-from ...held import Holders
-from ...host import Host
-from ...parsers.kernel import kernel_log, kernel_release, meminfo
-from ...parsers.nfs import mount_command, mountinfo, nfs_silence
+from ...parsers.kernel import kernel_release, meminfo
+from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, LINUX
-from ...parsers.nfs.nfs_silence import Silence
-from ...parsers.oracle.io_messages import Message
 from ...parsers.unix import lsattr
-from ...probes.kernel import aio, kernel_messages
-from ...probes.kernel.kernel_messages import Clock
 from ...probes.nfs import nfs_connections, nfs_mounted
-from ...probes.oracle import alert_logs, io_logs, io_writers, next_start
+from ...probes.oracle import alert_logs, io_writers, next_start
 from ...probes.oracle import instances as instances_probe
 from ...probes.oracle.instances import Instance
 from ...probes.oracle.io_writers import OpenFile, Writer
 from ...probes.oracle.next_start import Database
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import aix_said
+from .parsers import kernel_log, nfs_silence
+from .parsers.io_messages import Message
+from .parsers.nfs_silence import Silence
 from .policy import Policy, WantedInstance
+from .probes import aio, io_logs, kernel_messages
+from .probes.kernel_messages import Clock
 
 RELEASE_FILE = "/proc/sys/kernel/osrelease"
 MEMINFO = "/proc/meminfo"

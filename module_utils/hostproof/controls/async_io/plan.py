@@ -5,18 +5,18 @@
 import math
 from typing import List
 
-from ... import sysctl_file
-from ...answer import attempt, known, unless_absent
-from ...change import Change, Plan, Refusal, header
+from ...apply import sysctl_file
+from ...apply.change import Change, Plan, Refusal, header
+from ...collect.answer import attempt, known, unless_absent
+from ...collect.shell import line
 from ...errors import HostproofError
 from ...parsers.oracle import pfile
 from ...parsers.size import human
-from ...probes.kernel import aio
 from ...probes.oracle.next_start import next_place, running_sga
-from ...shell import line
-from ...sqlplus import entries_of, stored_change
+from ...probes.oracle.sqlplus import entries_of, stored_change
 from .facts import Facts, Linux, Subject
 from .policy import NAME, Policy
+from .probes import aio
 from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, running
 
 _HEADER = header(NAME)

@@ -4,7 +4,7 @@
 
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import (
+from ...evaluate.fields import (
     absolute_path,
     checked_by,
     decimal,
@@ -16,8 +16,8 @@ from ...fields import (
     reader,
     whole_number,
 )
+from ...evaluate.policy import PolicyValues, is_whole
 from ...parsers.systemd import sysctl_d
-from ...policy import PolicyValues, is_whole
 
 NAME = "async_io"
 

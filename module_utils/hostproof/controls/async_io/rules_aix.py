@@ -4,14 +4,14 @@
 
 from typing import Dict, List, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Skip, Verdict, judged
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.shell import line
 from ...errors import HostproofError, Unanswered, kind_of
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict, judged
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import aix_mount_options, mount_command
 from ...parsers.number import clipped
 from ...probes.unix import aix_said
-from ...shell import line
 from .facts import AIO_DEVICE, AIO_NAMES, DISK_NAMES, MOUNT, Aix, Facts, Subject
 from .policy import Policy
 from .subjects import AIX, AIX_GUIDE, REFERENCE, rules

@@ -4,13 +4,13 @@
 
 from typing import Dict, List
 
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, SKIP, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.size import human
-from ...probes.kernel import aio
 from ...probes.oracle.io_writers import CONTROL, DATA, KEYS, REDO, TEMPORARY, OpenFile
 from .facts import MEMINFO, Facts, Linux, Subject
 from .policy import Policy
+from .probes import aio
 from .subjects import INSTANCES, LINUX_GUIDE, rules
 from .values import (
     DIRECT_NFS,

@@ -4,16 +4,16 @@
 
 from typing import Dict, List, Tuple
 
-from ...answer import known
-from ...checking import Verdict
+from ...collect.answer import known
 from ...errors import Denied, HostproofError
-from ...finding import FAIL, PASS, WARN
-from ...probes.kernel import aio
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot as boot_probe
 from .facts import RELEASE_FILE, Facts, Linux
 from .plan import by_apply, wanted_events
 from .policy import Policy
+from .probes import aio
 from .subjects import KERNEL, LINUX, MOS, rules
 
 _EVENTS = ("file:" + aio.LIMIT_FILE, "file:" + aio.USED_FILE)

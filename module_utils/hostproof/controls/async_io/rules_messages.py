@@ -5,19 +5,19 @@
 import time
 from typing import Dict, List, Optional, Tuple
 
-from ...answer import attempt, if_known, known
-from ...checking import Skip, Verdict, known_or_skip
+from ...collect.answer import attempt, if_known, known
+from ...collect.shell import line
 from ...errors import HostproofError, Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import mountinfo
-from ...parsers.nfs.nfs_silence import Silence
-from ...parsers.oracle import io_messages
-from ...parsers.oracle.io_messages import Message
-from ...probes.kernel import kernel_messages
-from ...shell import line
 from .facts import SILENCE, Facts, Linux, Subject
+from .parsers import io_messages
+from .parsers.io_messages import Message
+from .parsers.nfs_silence import Silence
 from .plan import by_apply
 from .policy import Policy
+from .probes import kernel_messages
 from .subjects import INSTANCES, LINUX, MOS, rules
 from .values import linux_of, mount_of
 

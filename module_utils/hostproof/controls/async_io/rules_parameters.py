@@ -4,26 +4,16 @@
 
 from typing import Optional
 
-from ...answer import attempt, known
-from ...checking import Skip, Verdict
+from ...collect.answer import attempt, known
+from ...collect.shell import line
 from ...errors import HostproofError
-from ...finding import FAIL, PASS, WARN
-from ...shell import line
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts, Subject, evidence_of
 from .plan import by_apply
 from .policy import Policy
 from .subjects import INSTANCES, LINUX_GUIDE, REFERENCE, rules
-from .values import (
-    ASYNC,
-    OPTIONS,
-    SLAVES,
-    is_governed,
-    linux_of,
-    mode,
-    persisted,
-    places,
-    running,
-)
+from .values import ASYNC, OPTIONS, SLAVES, is_governed, linux_of, mode, persisted, places, running
 
 _RESTART = "restart the instance: the parameter is static"
 

@@ -4,8 +4,8 @@
 
 from typing import List
 
-from ...answer import known
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import known
+from ...evaluate.checking import Rules, Skip, Subjects
 from . import facts as look
 from .facts import Facts, Subject, evidence_of
 from .policy import NAME, Policy

@@ -4,9 +4,9 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, if_known, known
-from ...checking import Skip
+from ...collect.answer import Answer, if_known, known
 from ...errors import HostproofError, Unanswered
+from ...evaluate.checking import Skip
 from ...parsers.nfs import mountinfo
 from ...parsers.oracle import pfile
 from ...parsers.size import human

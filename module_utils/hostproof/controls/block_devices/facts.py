@@ -5,18 +5,19 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ... import identity
-from ...answer import Answer, attempt, if_known, known
+from ...collect import identity
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.host import Host, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
-from ...host import Host, Stat
 from ...parsers import glob_pattern
-from ...parsers.kernel import dm_multipath
 from ...parsers.unix import getent
-from ...probes.kernel import block_storage, disks
-from ...probes.kernel.disks import Disk, Partition
+from ...probes.kernel import block_storage
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot, udev
+from .parsers import dm_multipath
 from .policy import Device, Policy
+from .probes import disks
+from .probes.disks import Disk, Partition
 
 #: Those of ASM that hold its disks open.
 _ASM = r"^asm_(dbw[0-9a-z]|lgwr|gmon|rbal|pmon)_\S+$"

@@ -8,9 +8,9 @@ entries of the policy nothing is changed.
 
 from typing import List, Tuple
 
-from ...answer import known, unless_absent
-from ...change import Change, CommandChange, FileChange, Plan, Refusal, ValueChange, header
-from ...command import Command
+from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal, ValueChange, header
+from ...collect.answer import known, unless_absent
+from ...collect.command import Command
 from .facts import Facts
 from .policy import NAME, Policy
 from .steps import Step, refused, step_of_node, step_of_target

@@ -5,8 +5,8 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, entries, flag, names, one_of, reader, whole_number
-from ...policy import PolicyValues
+from ...evaluate.fields import checked_by, entries, flag, names, one_of, reader, whole_number
+from ...evaluate.policy import PolicyValues
 
 NAME = "block_devices"
 AUTO = "auto"

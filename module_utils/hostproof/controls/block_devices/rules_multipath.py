@@ -4,15 +4,15 @@
 
 from typing import Optional, Tuple
 
-from ...answer import Answer, if_known, known
-from ...checking import Skip, Verdict
+from ...collect.answer import Answer, if_known, known
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
-from ...parsers.kernel.dm_multipath import Queueing
-from ...probes.kernel import disks
-from ...probes.kernel.disks import Disk
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import CONFIG, DAEMON, QUEUEING, STATUS, TABLE, Facts
+from .parsers.dm_multipath import Queueing
 from .policy import EXTERNAL, Policy
+from .probes import disks
+from .probes.disks import Disk
 from .subjects import MAPS, rules
 from .wanted import targets
 

@@ -4,13 +4,13 @@
 
 from typing import List, Tuple
 
-from ...answer import known
-from ...checking import Verdict
-from ...finding import FAIL, PASS, WARN
+from ...collect.answer import known
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
-from ...probes.kernel import disks
 from .facts import Facts, Used
 from .policy import Policy
+from .probes import disks
 from .steps import remedy, step_of_node
 from .subjects import NODES, PARTITIONS, rules
 from .wanted import GROUP, MODE, OWNER, lasting, owner_of

@@ -4,12 +4,12 @@
 
 from typing import List, Sequence, Tuple
 
-from ...answer import if_known, known
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, WARN
-from ...probes.kernel import disks
+from ...collect.answer import if_known, known
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
 from .policy import Policy
+from .probes import disks
 from .steps import remedy, step_of_target
 from .subjects import QUEUES, rules
 from .wanted import ACCEPTED, Target, Wanted, settings, value_at_boot, value_of

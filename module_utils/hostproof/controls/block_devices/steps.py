@@ -9,14 +9,14 @@ stand in a rule only where nothing in them means anything to udev.
 import re
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, known
-from ...change import Refusal, ValueChange
+from ...apply.change import Refusal, ValueChange
+from ...collect.answer import attempt, known
+from ...collect.shell import line
 from ...errors import HostproofError
-from ...probes.kernel import disks
 from ...probes.systemd import udev
-from ...shell import line
 from .facts import Facts, Used
 from .policy import NAME, Policy
+from .probes import disks
 from .wanted import (
     GROUP,
     MODE,

@@ -4,10 +4,10 @@
 
 from typing import Any, List, Tuple
 
-from ...checking import Rules, Subjects
-from ...probes.kernel.disks import Disk
+from ...evaluate.checking import Rules, Subjects
 from .facts import ASM_KEY, STATUS, TABLE, Facts, Used
 from .policy import NAME, Policy
+from .probes.disks import Disk
 from .wanted import Target, is_owned, skip_elsewhere, targets, with_problem
 
 _NOTHING = "Neither ASM nor an instance uses a disk here that the policy does not leave alone."

@@ -4,16 +4,16 @@
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...answer import Answer, known
-from ...checking import Skip
+from ...collect.answer import Answer, known
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.checking import Skip
 from ...parsers.kernel import bracketed
 from ...parsers.systemd import tuned
 from ...parsers.systemd.udev_rules import Assigned, Lookup, Outcome, outcome
-from ...probes.kernel import disks
-from ...probes.kernel.disks import Disk
 from .facts import Facts, Rules, Used
 from .policy import Device
+from .probes import disks
+from .probes.disks import Disk
 
 OWNER, GROUP, MODE = NODE = ("OWNER", "GROUP", "MODE")
 #: What the documents of Oracle and of the makers of arrays accept, of old kernels and of new.

@@ -5,18 +5,18 @@
 import re
 from typing import Dict, NamedTuple, Optional, Tuple, Union
 
-from ... import identity
-from ...answer import Answer, attempt, known, unless_absent
+from ...collect import identity
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
-from ...parsers.kernel import cpuinfo, meminfo
+from ...parsers.kernel import meminfo
 from ...parsers.oracle import crsconfig_params
-from ...parsers.unix import os_release
 from ...probes.kernel import numa
-from ...probes.net import interface_versions
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, oracle_homes
+from .parsers import cpuinfo, os_release
 from .policy import Policy
+from .probes import interface_versions
 
 RELEASE = "/proc/sys/kernel/osrelease"
 OS_RELEASE = "/etc/os-release"

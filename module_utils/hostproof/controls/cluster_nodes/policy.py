@@ -4,8 +4,8 @@
 
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, names, reader
-from ...policy import PolicyValues
+from ...evaluate.fields import checked_by, names, reader
+from ...evaluate.policy import PolicyValues
 
 NAME = "cluster_nodes"
 

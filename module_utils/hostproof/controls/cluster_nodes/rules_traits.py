@@ -6,10 +6,10 @@ on the cluster are of the same checks (plugin_utils/hostproof_controller/cluster
 
 from typing import Any, Dict, List
 
-from ...answer import known
-from ...checking import Verdict, undetermined
+from ...collect.answer import known
 from ...errors import HostproofError
-from ...finding import SKIP
+from ...evaluate.checking import Verdict, undetermined
+from ...evaluate.finding import SKIP
 from .facts import CPUINFO, MEMINFO, OS_RELEASE, RELEASE, Cluster, Facts, Traits
 from .policy import Policy
 from .subjects import rules

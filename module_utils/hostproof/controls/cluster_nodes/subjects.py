@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where the checks apply: on a node of a cluster."""
 
-from ...answer import known
-from ...checking import Rules, Skip
+from ...collect.answer import known
+from ...evaluate.checking import Rules, Skip
 from .facts import Facts
 from .policy import NAME, Policy
 

@@ -4,18 +4,14 @@
 
 from typing import Callable, Dict, List, NamedTuple, Set, Tuple
 
-from ...answer import Answer, attempt, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.host import Host
 from ...errors import Absent, HostproofError
-from ...host import Host
 from ...parsers.nfs.nfs_options import AIX, LINUX, SOLARIS
-from ...probes.net import large_frames, network_interfaces
-from ...probes.net.large_frames import LargeFrames
+from ...probes.net import network_interfaces
 from ...probes.net.network_interfaces import Interfaces
 from ...probes.nfs import nfs_mounted
-from ...snmp import filer_port, switch_port
 from ...snmp import tools as snmp
-from ...snmp.filer_port import Filer
-from ...snmp.switch_port import Switch
 from ...snmp.tools import Target
 from . import on_aix, on_linux, on_solaris
 from .nics import NicFacts, Platform
@@ -30,6 +26,11 @@ from .policy import (
     filer_target,
     switch_target,
 )
+from .probes import large_frames
+from .probes.large_frames import LargeFrames
+from .snmp import filer_port, switch_port
+from .snmp.filer_port import Filer
+from .snmp.switch_port import Switch
 
 
 class Facts(NamedTuple):

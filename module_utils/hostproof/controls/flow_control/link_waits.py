@@ -9,7 +9,7 @@ Documentation/networking/bonding.rst; drivers/net/bonding/bond_procfs.c; IEEE 80
 
 from typing import List, Sequence
 
-from ...command import Command
+from ...collect.command import Command
 from ...parsers.net.bonding import LACP, Bond
 
 #: $1 is seconds, $2 the interface: until it has had a carrier for two seconds without a break. Of

@@ -13,9 +13,9 @@ Nothing here looks at a host: sides in, words out.
 
 from typing import Any, Iterable, List, NamedTuple, Optional, Tuple
 
-from ...checking import Verdict
-from ...finding import ERROR, FAIL, PASS, SKIP, STATUSES, WARN
-from ...snmp.ethernet_port import FULL, HALF, Delta, Pause, Port
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, STATUSES, WARN
+from .snmp.ethernet_port import FULL, HALF, Delta, Pause, Port
 
 NO_SWITCH = "flow_control_switches is empty: no switch was asked."
 

@@ -4,18 +4,18 @@
 
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ...answer import Answer, if_known, known
-from ...checking import Skip
+from ...collect.answer import Answer, if_known, known
+from ...collect.host import Sample
 from ...errors import Absent, Unanswered
-from ...host import Sample
+from ...evaluate.checking import Skip
 from ...parsers.net.ethtool_pause import Direction, PauseSettings
-from ...parsers.net.ethtool_settings import Settings
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd.link_file import Device
 from ...probes.net.network_interfaces import Interfaces, Nic
-from ...probes.net.nic_pause import Traffic, argv_pause
-from ...probes.net.pause_persisted import Persisted, Setting
+from .parsers.ethtool_settings import Settings
 from .policy import Rule
+from .probes.nic_pause import Traffic, argv_pause
+from .probes.pause_persisted import Persisted, Setting
 
 LINK_FOLDER = "/etc/systemd/network"
 RULE_FOLDER = "/etc/udev/rules.d"

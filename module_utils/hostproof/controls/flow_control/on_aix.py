@@ -8,18 +8,18 @@ set it: an adapter in use takes no change, so that it needs a reboot anyway.
 
 from typing import List, Tuple, Union
 
-from ... import shell
-from ...answer import Answer, attempt, known
+from ...collect import shell
+from ...collect.answer import Answer, attempt, known
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
 from ...parsers.net.ethtool_pause import Direction, PauseSettings
-from ...parsers.net.ethtool_settings import Settings
 from ...parsers.nfs.nfs_options import AIX
-from ...probes.net import aix_adapters
-from ...probes.net.aix_adapters import Port, argv_attribute
-from ...probes.net.pause_persisted import ODM, Persisted, Setting
 from .nics import NicFacts, Platform, without_systemd
+from .parsers.ethtool_settings import Settings
 from .policy import KEEP, OFF, ON, Policy, Rule
+from .probes import aix_adapters
+from .probes.aix_adapters import Port, argv_attribute
+from .probes.pause_persisted import ODM, Persisted, Setting
 
 #: Ends of the descriptions of PowerVM's virtual adapters, which no cable is in.
 _VIRTUAL = ("(l-lan)", "(vnic)")

@@ -4,14 +4,15 @@
 
 from typing import Tuple
 
-from ...answer import attempt, known
+from ...collect.answer import attempt, known
+from ...collect.host import Host
 from ...errors import Absent
-from ...host import Host
-from ...probes.net import network_interfaces, nic_pause
+from ...probes.net import network_interfaces
 from ...probes.net.network_interfaces import Nic
-from ...probes.net.pause_persisted import read_persisted
 from .nics import NicFacts, Platform, link_path, rule_path
 from .policy import Policy, Rule
+from .probes import nic_pause
+from .probes.pause_persisted import read_persisted
 
 
 def look(host: Host, policy: Policy) -> Platform:

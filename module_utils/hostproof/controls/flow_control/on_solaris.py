@@ -7,19 +7,19 @@ Apply does not set it. PAUSE frames are not counted: each driver has kstats of i
 
 from typing import List, Optional, Tuple, Union
 
-from ... import shell
-from ...answer import Answer, attempt, known
+from ...collect import shell
+from ...collect.answer import Answer, attempt, known
+from ...collect.host import Host, Sample
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host, Sample
 from ...parsers.net.ethtool_pause import Direction, PauseSettings
-from ...parsers.net.ethtool_settings import Settings
 from ...parsers.nfs.nfs_options import SOLARIS
-from ...probes.net import solaris_links
-from ...probes.net.nic_pause import Traffic
-from ...probes.net.pause_persisted import DLADM, Persisted, Setting
-from ...probes.net.solaris_links import Port, argv_property
 from .nics import NicFacts, Platform, without_systemd
+from .parsers.ethtool_settings import Settings
 from .policy import KEEP, OFF, ON, Policy, Rule
+from .probes import solaris_links
+from .probes.nic_pause import Traffic
+from .probes.pause_persisted import DLADM, Persisted, Setting
+from .probes.solaris_links import Port, argv_property
 
 #: rx obeys, tx sends, as of the interface itself.
 _DIRECTIONS = {

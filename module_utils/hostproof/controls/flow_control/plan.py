@@ -10,20 +10,20 @@ changed the others must carry the bond, and after it the member must carry it ag
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import if_known, known, unless_absent
-from ...change import Change, CommandChange, FileChange, Plan, Refusal
-from ...command import Command
+from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal
+from ...collect.answer import if_known, known, unless_absent
+from ...collect.command import Command
 from ...errors import Absent, Unanswered
 from ...parsers.net.bonding import Bond
 from ...parsers.net.ethtool_pause import PauseSettings
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd import link_file
-from ...probes.net.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH, argv_pause
-from ...probes.net.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
 from . import link_waits
 from .facts import Facts
 from .nics import NicFacts, has_link, link_path, on_off, rule_path, why_left_alone
 from .policy import INTERCONNECT, KEEP, OFF, ON, Policy
+from .probes.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH, argv_pause
+from .probes.pause_persisted import FIRST_SYSTEMD, LINK, RULE, LinkFile
 from .wanted import Target, Wanted, boot_target_of, target_of, wanted_of
 
 _BOUNCE = "link_bounce_ok"

@@ -4,12 +4,12 @@
 
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
 
-from ...fields import checked_by, decimal, flag, networks, reader, whole_number, window
+from ...evaluate.fields import checked_by, decimal, flag, networks, reader, whole_number, window
+from ...evaluate.policy import PolicyValues, is_whole
 from ...parsers import glob_pattern
-from ...policy import PolicyValues, is_whole
 from ...snmp import tools as snmp
-from ...snmp.ethernet_port import FULL, HALF, Pause
 from ...snmp.tools import Credentials, Target
+from .snmp.ethernet_port import FULL, HALF, Pause
 
 NAME = "flow_control"
 

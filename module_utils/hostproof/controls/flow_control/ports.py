@@ -4,12 +4,12 @@
 
 from typing import Iterable, List, NamedTuple, Optional, Tuple
 
-from ...answer import if_known
+from ...collect.answer import if_known
 from ...errors import HostproofError, Unanswered
 from ...parsers.net.bonding import Bond
-from ...snmp.switch_port import SwitchPort
 from .facts import Facts
 from .nics import NicFacts
+from .snmp.switch_port import SwitchPort
 
 
 def ports_of(one: NicFacts, facts: Facts) -> List[SwitchPort]:

@@ -4,8 +4,8 @@
 
 from typing import Tuple
 
-from ...finding import FAIL, WARN
-from ...shell import line
+from ...collect.shell import line
+from ...evaluate.finding import FAIL, WARN
 from .nics import NicFacts
 from .policy import NAME, Policy
 

@@ -4,15 +4,15 @@
 
 from typing import Optional, Tuple
 
-from ... import shell
-from ...checking import Skip, Verdict, known_or_skip, undetermined
+from ...collect import shell
 from ...errors import Absent, Unanswered
-from ...finding import PASS, WARN
+from ...evaluate.checking import Skip, Verdict, known_or_skip, undetermined
+from ...evaluate.finding import PASS, WARN
 from ...parsers.nfs.nfs_options import LINUX
-from ...probes.net.nic_pause import Traffic
 from .facts import Facts
 from .nics import NicFacts, capital, skip_if_left_alone
 from .policy import Policy
+from .probes.nic_pause import Traffic
 from .subjects import CASE, IEEE_802_3, NICS, rules
 
 

@@ -4,19 +4,19 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import if_known, known
-from ...checking import Skip, Verdict
+from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError
-from ...finding import ERROR, PASS, SKIP, WARN
-from ...snmp.ethernet_port import UNSEEN, Delta, Pause
-from ...snmp.filer_port import FilerPort
-from ...snmp.switch_port import Switch, SwitchPort
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import ERROR, PASS, SKIP, WARN
 from . import links
 from .facts import Facts
 from .links import NO_SWITCH, Path, Side
 from .nics import NicFacts, evidence_of, priority_in_use
 from .policy import ON, STORAGE, Policy
 from .ports import Far, behind, far_end
+from .snmp.ethernet_port import UNSEEN, Delta, Pause
+from .snmp.filer_port import FilerPort
+from .snmp.switch_port import Switch, SwitchPort
 from .subjects import CASE, FILERS, NICS, NTAP, NamedFiler, need_nics, rules
 
 # -- the switch's port ----------------------------------------------------------------------------

@@ -4,15 +4,13 @@
 
 from typing import Optional, Tuple
 
-from ...answer import if_known, known
-from ...checking import Skip, Verdict
+from ...collect.answer import if_known, known
 from ...errors import Absent
-from ...finding import PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import PASS, WARN
 from ...parsers.net.ethtool_pause import Direction, PauseSettings
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd import link_file
-from ...probes.net.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
-from ...probes.net.pause_persisted import Setting
 from .facts import Facts
 from .nics import (
     NicFacts,
@@ -25,6 +23,8 @@ from .nics import (
     skip_if_left_alone,
 )
 from .policy import OFF, ON, Policy
+from .probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
+from .probes.pause_persisted import Setting
 from .remedy import bad, commands_of, fix_of
 from .subjects import IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK, rules
 from .wanted import Wanted, given_by_boot, wanted_of

@@ -5,14 +5,14 @@
 from operator import attrgetter
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence
 
-from ...answer import Answer, known
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import Answer, known
 from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Subjects
 from ...probes.net.network_interfaces import Path
-from ...snmp.filer_port import Filer
 from .facts import Facts
 from .nics import NicFacts, capital
 from .policy import INTERCONNECT, NAME, STORAGE, Policy
+from .snmp.filer_port import Filer
 
 IEEE_802_3 = "IEEE 802.3, annex 31B (PAUSE) and table 28B-3 (its negotiation)"
 NTAP = "NetApp, Oracle Database on ONTAP, Ethernet flow control"

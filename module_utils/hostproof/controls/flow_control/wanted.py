@@ -5,17 +5,17 @@
 from itertools import product
 from typing import List, NamedTuple, Optional, Set, Tuple
 
-from ...answer import if_known, known
+from ...collect.answer import if_known, known
 from ...errors import Unanswered
 from ...parsers.net.ethtool_pause import Direction
-from ...parsers.net.ethtool_settings import offer_of, resolve
 from ...parsers.nfs.nfs_options import LINUX
-from ...probes.net.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH
-from ...snmp.ethernet_port import Pause
 from .facts import Facts
 from .nics import NicFacts, direction_text, on_off
+from .parsers.ethtool_settings import offer_of, resolve
 from .policy import AUTO, KEEP, MATCH_PEER, OFF, ON
 from .ports import ports_of
+from .probes.nic_pause import NEGOTIATION_OF_LINK, NEVER_NEGOTIATE, OFFER_BOTH
+from .snmp.ethernet_port import Pause
 
 
 class Wanted(NamedTuple):

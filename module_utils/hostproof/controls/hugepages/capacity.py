@@ -7,14 +7,14 @@ Source: kernel Documentation/admin-guide/mm/hugetlbpage.rst.
 
 from typing import NamedTuple, Optional
 
-from ...answer import if_known, known, unless_absent
+from ...collect.answer import if_known, known, unless_absent
 from ...errors import HostproofError
 from ...parsers.kernel import meminfo
 from ...parsers.size import human
-from ...probes.kernel import huge_page_pool as pool_probe
-from ...probes.kernel.huge_page_pool import PoolAtBoot
 from .facts import Facts
 from .policy import Policy
+from .probes import huge_page_pool as pool_probe
+from .probes.huge_page_pool import PoolAtBoot
 
 
 def pages_set(pool: meminfo.Pool) -> int:

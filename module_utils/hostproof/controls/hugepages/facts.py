@@ -4,16 +4,13 @@
 
 from typing import Dict, List, NamedTuple, Optional
 
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent
-from ...host import Host
-from ...parsers.kernel import buddyinfo, kernel_release, meminfo, sysvipc_shm
+from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
 from ...parsers.unix import getent, limits_conf
-from ...probes.kernel import huge_page_pool as pool_probe
 from ...probes.kernel import numa as numa_probe
 from ...probes.kernel import page_size
-from ...probes.kernel import transparent_hugepages as thp_probe
-from ...probes.kernel.huge_page_pool import PagesOfSize
 from ...probes.oracle import instances as instances_probe
 from ...probes.oracle import next_start
 from ...probes.oracle.instances import Instance
@@ -21,7 +18,11 @@ from ...probes.oracle.next_start import Database
 from ...probes.systemd import boot as boot_probe
 from ...probes.systemd.boot import Setting
 from ...probes.unix import limits as limits_probe
+from .parsers import buddyinfo
 from .policy import Policy
+from .probes import huge_page_pool as pool_probe
+from .probes import transparent_hugepages as thp_probe
+from .probes.huge_page_pool import PagesOfSize
 
 POOL_FILE = "/proc/sys/vm/nr_hugepages"
 OVERCOMMIT_FILE = "/proc/sys/vm/nr_overcommit_hugepages"

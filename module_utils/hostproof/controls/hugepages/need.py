@@ -7,14 +7,14 @@ Source: My Oracle Support 401749.1 for the number of pages.
 
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...answer import attempt, if_known, known
+from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.size import human
-from ...probes.kernel.huge_page_pool import in_pages
 from ...probes.oracle import next_start
 from ...probes.oracle.next_start import Database, NextSga
 from .facts import Facts
 from .policy import Policy
+from .probes.huge_page_pool import in_pages
 
 
 class Part(NamedTuple):

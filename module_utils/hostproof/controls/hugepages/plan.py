@@ -4,25 +4,25 @@
 
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
-from ... import sysctl_file
-from ...answer import attempt, known, unless_absent
-from ...change import FileChange, Plan, Refusal, ValueChange, header
+from ...apply import sysctl_file
+from ...apply.change import FileChange, Plan, Refusal, ValueChange, header
+from ...apply.sysctl_file import Sysctl
+from ...collect.answer import attempt, known, unless_absent
+from ...collect.shell import line
 from ...errors import Absent, HostproofError
-from ...parsers.kernel import buddyinfo
 from ...parsers.size import human
 from ...parsers.systemd import tmpfiles_d
 from ...parsers.unix import getent, limits_conf
-from ...probes.kernel import huge_page_pool as pool_probe
-from ...probes.kernel import transparent_hugepages as thp_probe
-from ...probes.kernel.huge_page_pool import in_pages
 from ...probes.systemd import boot as boot_probe
 from ...probes.unix import limits as limits_probe
-from ...shell import line
-from ...sysctl_file import Sysctl
 from .capacity import most_pages, pages_set, pool_at_boot, taken_most
 from .facts import POOL_FILE, SHM_GROUP_FILE, Facts
 from .need import need
+from .parsers import buddyinfo
 from .policy import AUTO, NAME, UNMANAGED, Policy
+from .probes import huge_page_pool as pool_probe
+from .probes import transparent_hugepages as thp_probe
+from .probes.huge_page_pool import in_pages
 from .values import (
     NO_DATABASE,
     SHM_GROUP,

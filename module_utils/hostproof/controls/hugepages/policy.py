@@ -8,10 +8,20 @@ Sizes are bytes unless a name says pages, here and in the whole control.
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, drop_in, entries, flag, names, one_of, reader, size, whole_number
+from ...evaluate.fields import (
+    checked_by,
+    drop_in,
+    entries,
+    flag,
+    names,
+    one_of,
+    reader,
+    size,
+    whole_number,
+)
+from ...evaluate.policy import PolicyValues, is_whole, oracle_release
 from ...parsers.systemd import sysctl_d, tmpfiles_d
 from ...parsers.unix import limits_conf
-from ...policy import PolicyValues, is_whole, oracle_release
 
 NAME = "hugepages"
 

@@ -4,19 +4,19 @@
 
 from typing import Dict, Optional, Tuple
 
-from ...answer import attempt, if_known, known
-from ...checking import Skip, Verdict
+from ...collect.answer import attempt, if_known, known
+from ...collect.shell import line
 from ...errors import Absent
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
-from ...probes.kernel import huge_page_pool as pool_probe
-from ...probes.kernel import transparent_hugepages as thp_probe
-from ...probes.kernel.huge_page_pool import in_pages
 from ...probes.systemd.boot import setting_text
-from ...shell import line
 from .facts import OVERCOMMIT_FILE, Facts
 from .plan import by_apply
 from .policy import UNMANAGED, Policy
+from .probes import huge_page_pool as pool_probe
+from .probes import transparent_hugepages as thp_probe
+from .probes.huge_page_pool import in_pages
 from .subjects import BOOT, KERNEL, MEMINFO, rules
 from .values import has_database, wanted_transparent
 

@@ -5,10 +5,10 @@
 import re
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Judged, Skip, Subjects, Verdict
+from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Judged, Skip, Subjects, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...parsers.unix import limits_conf
 from ...probes.oracle import next_start
@@ -21,14 +21,7 @@ from .need import Need, need, next_starts
 from .plan import by_apply
 from .policy import Policy
 from .subjects import BOOT, INSTALLATION, NO_INSTANCE, rules
-from .values import (
-    NO_DATABASE,
-    SHM_GROUP,
-    groups_of,
-    has_database,
-    limit_text,
-    wanted_memlock,
-)
+from .values import NO_DATABASE, SHM_GROUP, groups_of, has_database, limit_text, wanted_memlock
 
 #: Since this kernel a memlock limit no longer opens SHM_HUGETLB (fs/hugetlbfs/inode.c).
 GROUP_REQUIRED_SINCE = (5, 16)

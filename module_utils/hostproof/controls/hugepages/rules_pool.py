@@ -5,21 +5,21 @@
 import re
 from typing import List, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Skip, Verdict
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.shell import line
 from ...errors import HostproofError
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import meminfo
 from ...parsers.size import human
-from ...probes.kernel import huge_page_pool as pool_probe
-from ...probes.kernel.huge_page_pool import PoolAtBoot, in_pages
 from ...probes.oracle import next_start
-from ...shell import line
 from .capacity import Taken, most_pages, pages_set, pool_at_boot, taken_at_boot, taken_now
 from .facts import Facts
 from .need import Need, least_need, need, pages_of, pages_that_run
 from .plan import Remedy, by_apply
 from .policy import Policy
+from .probes import huge_page_pool as pool_probe
+from .probes.huge_page_pool import PoolAtBoot, in_pages
 from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON, rules
 from .values import NO_DATABASE
 

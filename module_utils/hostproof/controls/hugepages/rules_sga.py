@@ -4,9 +4,9 @@
 
 from typing import Optional
 
-from ...answer import if_known, known
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, WARN
+from ...collect.answer import if_known, known
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...probes.oracle import instances as instances_probe
 from ...probes.oracle.instances import Instance

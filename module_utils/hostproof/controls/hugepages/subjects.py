@@ -4,9 +4,9 @@
 
 from typing import List
 
-from ...answer import known
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import known
 from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Subjects
 from ...probes.oracle import instances as instances_probe
 from ...probes.oracle.instances import Instance
 from .facts import Facts

@@ -4,7 +4,7 @@
 
 from typing import Optional, Tuple
 
-from ...answer import if_known, known
+from ...collect.answer import if_known, known
 from ...parsers.unix import limits_conf
 from ...probes.oracle.instances import Instance
 from .facts import Facts

@@ -4,9 +4,9 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known
+from ...collect.answer import Answer, attempt, if_known
+from ...collect.host import Host
 from ...errors import Unanswered
-from ...host import Host
 from ...parsers.net import bonding, ip_addr, ip_route, proc_net_snmp
 from ...probes.net import devices, whole_packets
 from ...probes.net.whole_packets import Way

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """There is nothing to plan: an MTU is changed at both ends and on every switch between, at once."""
 
-from ...change import Plan
+from ...apply.change import Plan
 from .facts import Facts
 from .policy import Policy
 

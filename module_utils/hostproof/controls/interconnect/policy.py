@@ -4,7 +4,7 @@
 
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import (
+from ...evaluate.fields import (
     checked_by,
     decimal,
     entries,
@@ -15,9 +15,9 @@ from ...fields import (
     whole_number,
     window,
 )
-from ...policy import PolicyValues
+from ...evaluate.policy import PolicyValues
+from ...evaluate.profiles import Profile
 from ...probes.net import whole_packets
-from ...profiles import Profile
 
 NAME = "interconnect"
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The devices: how long a frame they take, how their bonds fail over, and the loopback device."""
 
-from ...answer import known
-from ...checking import Skip, Verdict, known_or_skip
-from ...finding import FAIL, PASS, SKIP, WARN
+from ...collect.answer import known
+from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.net import devices
 from .facts import LOOPBACK, Bond, Device, Facts
 from .policy import Policy

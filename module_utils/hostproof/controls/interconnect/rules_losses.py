@@ -4,10 +4,10 @@
 
 from typing import Sequence
 
-from ...answer import known
-from ...checking import Skip, Verdict, judged
+from ...collect.answer import known
 from ...errors import Unanswered
-from ...finding import ERROR, FAIL, PASS, SKIP, WARN
+from ...evaluate.checking import Skip, Verdict, judged
+from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from .facts import FILTER_FILE, NETSTAT, SAMPLE, SNMP, Facts, Losses
 from .policy import Policy
 from .subjects import BOOK, rules

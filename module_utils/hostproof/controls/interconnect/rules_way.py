@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The ways to the other nodes: proven by what came back from there, never by what agents show."""
 
-from ...answer import known
-from ...checking import Skip, Verdict
+from ...collect.answer import known
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net.whole_packets import KEY, Way
 from .facts import Facts, Route
 from .policy import Peer, Policy

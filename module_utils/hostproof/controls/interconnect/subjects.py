@@ -5,9 +5,9 @@
 from operator import attrgetter
 from typing import List
 
-from ...answer import known
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import known
 from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Subjects
 from .facts import Bond, Device, Facts
 from .policy import NAME, Peer, Policy
 

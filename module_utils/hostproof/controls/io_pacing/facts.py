@@ -5,21 +5,22 @@
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ... import aix_attributes
-from ...aix_attributes import Attributes
-from ...answer import Answer, attempt, known, unless_absent
+from ...apply import aix_attributes
+from ...apply.aix_attributes import Attributes
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, ParseError, kind_of
-from ...host import Host
 from ...parsers.kernel import meminfo
 from ...parsers.nfs import aix_filesystems, aix_mount_options, mount_command
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from ...parsers.number import clipped
-from ...parsers.unix import lparstat, oslevel
 from ...probes.nfs import nfs_mounted
 from ...probes.systemd import boot as boot_probe
-from ...probes.unix import aix_said, powerha, sys_parm
-from ...probes.unix.powerha import PowerHa
+from ...probes.unix import aix_said, sys_parm
+from .parsers import lparstat, oslevel
 from .policy import Pair, Policy
+from .probes import powerha
+from .probes.powerha import PowerHa
 
 DEVICE = "sys0"
 NAMES = ("maxpout", "minpout")

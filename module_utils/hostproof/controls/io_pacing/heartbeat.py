@@ -8,12 +8,12 @@ Source: J. Wartak, AIX disk I/O pacing vs PowerHA, 2011.
 
 from typing import List, Optional, Tuple
 
-from ...answer import known
+from ...collect.answer import known
 from ...errors import HostError, HostproofError, Unanswered
 from ...parsers.number import clipped
-from ...probes.unix import powerha as powerha_probe
 from .facts import LPARSTAT, Aix, Mounts, Override, odm_pair
 from .policy import Pair, Policy, Version
+from .probes import powerha as powerha_probe
 
 #: The marks of HACMP; "33/24 or 33/20", and what is tighter still.
 LEGACY = 33

@@ -4,9 +4,9 @@
 
 from typing import Dict, List, Tuple
 
-from ... import aix_attributes
-from ...answer import known
-from ...change import Change, Plan, Refusal
+from ...apply import aix_attributes
+from ...apply.change import Change, Plan, Refusal
+from ...collect.answer import known
 from ...errors import HostproofError
 from ...probes.unix import sys_parm
 from .facts import NAMES, Aix, Facts, odm_pair

@@ -8,8 +8,8 @@ Source of the rule for the pair: AIX Performance Management, Synchronous I/O tun
 import re
 from typing import Dict, NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, entries, flag, reader, size, whole_number
-from ...policy import PolicyValues
+from ...evaluate.fields import checked_by, entries, flag, reader, size, whole_number
+from ...evaluate.policy import PolicyValues
 
 NAME = "io_pacing"
 

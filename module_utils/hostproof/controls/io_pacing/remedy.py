@@ -4,8 +4,8 @@
 
 from typing import Any, Dict, List
 
-from ... import shell
-from ...answer import known
+from ...collect import shell
+from ...collect.answer import known
 from ...errors import HostproofError
 from .facts import DEVICE, FILESYSTEMS, MOUNT, NAMES, Aix, odm_pair
 from .heartbeat import is_tight, why_not_raise

@@ -5,11 +5,11 @@
 from collections import OrderedDict
 from typing import List, Tuple
 
-from ... import shell
-from ...answer import known
-from ...checking import Verdict
+from ...collect import shell
+from ...collect.answer import known
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.unix import aix_said
 from .facts import FILESYSTEMS, MOUNT, Aix, Facts, Mounts, Override
 from .policy import Policy

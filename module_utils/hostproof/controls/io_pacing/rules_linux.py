@@ -4,10 +4,10 @@
 
 from typing import Dict, List, Optional
 
-from ... import shell
-from ...answer import known
-from ...checking import Verdict
-from ...finding import PASS, WARN
+from ...collect import shell
+from ...collect.answer import known
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import PASS, WARN
 from ...parsers.size import human
 from ...probes.systemd.boot import sysctl_at_boot
 from .facts import DIRTY, VM, Facts, Linux

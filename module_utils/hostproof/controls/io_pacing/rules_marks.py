@@ -4,10 +4,10 @@
 
 from typing import List, Optional, Tuple
 
-from ...answer import if_known, known
-from ...checking import Verdict
+from ...collect.answer import if_known, known
 from ...errors import HostproofError, Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
 from .heartbeat import need_all
 from .policy import Policy, order_problem, step_problem

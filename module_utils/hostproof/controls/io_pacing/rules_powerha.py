@@ -5,10 +5,10 @@
 from collections import OrderedDict
 from typing import Iterable, List, Tuple
 
-from ...answer import known
-from ...checking import Skip, Verdict
+from ...collect.answer import known
 from ...errors import HostproofError
-from ...finding import FAIL, PASS, SKIP, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from .facts import FILESYSTEMS, Aix, Facts, Override
 from .heartbeat import (
     HEADROOM,

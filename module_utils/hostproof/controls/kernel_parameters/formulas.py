@@ -9,7 +9,7 @@ fs/file_table.c files_maxfiles_init() and mm/page_alloc.c calculate_min_free_kby
 
 from typing import Callable, NamedTuple, Optional
 
-from ...answer import Answer, known
+from ...collect.answer import Answer, known
 from ...parsers.size import human
 from .comparing import Numbers
 

@@ -4,24 +4,17 @@
 
 from typing import List, Optional
 
-from ...answer import Answer, attempt, known
-from ...checking import Skip, Verdict
+from ...collect.answer import Answer, attempt, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.systemd.boot import SysctlAtBoot, setting_text
 from .comparing import Numbers, text_of, words
 from .facts import Facts
 from .policy import Policy
 from .room import Room, room_of
 from .steps import remedy
-from .wanted import (
-    REVERSE_PATH,
-    Parameter,
-    at_boot_of,
-    counts_instead,
-    running_of,
-    value_at_boot,
-)
+from .wanted import REVERSE_PATH, Parameter, at_boot_of, counts_instead, running_of, value_at_boot
 
 #: Percent of a limit that may be used before it is said, and before it is wrong.
 _WARN_AT, _FAIL_AT = 70, 90

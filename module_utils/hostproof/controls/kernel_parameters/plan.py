@@ -8,12 +8,12 @@ refused. Nothing is lowered that is above a minimum.
 
 from typing import List, Tuple
 
-from ...answer import unless_absent
-from ...change import FileChange, Plan, Refusal, ValueChange, header
-from ...checking import Skip
+from ...apply.change import FileChange, Plan, Refusal, ValueChange, header
+from ...apply.sysctl_file import others_in
+from ...collect.answer import unless_absent
+from ...evaluate.checking import Skip
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
-from ...sysctl_file import others_in
 from .facts import Facts
 from .policy import NAME, Policy
 from .steps import Step, is_managed, is_now, step_of

@@ -4,7 +4,7 @@
 
 from typing import List, NamedTuple
 
-from ...answer import known
+from ...collect.answer import known
 from ...errors import ParseError
 from .comparing import Numbers, numbers
 from .facts import AIO_USED, FILES_USED, SEMAPHORES, Facts

@@ -4,9 +4,9 @@
 
 from typing import List
 
-from ...answer import known
-from ...checking import Verdict
-from ...finding import PASS, WARN
+from ...collect.answer import known
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import PASS, WARN
 from .comparing import numbers
 from .facts import Facts
 from .policy import Policy

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every parameter that Oracle's documents or the policy ask for, by what it is about."""
 
-from ...checking import Verdict
+from ...evaluate.checking import Verdict
 from .facts import Facts
 from .layers import judge_parameter
 from .policy import Policy

@@ -4,11 +4,11 @@
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, known
-from ...change import Refusal, ValueChange
+from ...apply.change import Refusal, ValueChange
+from ...collect.answer import attempt, known
+from ...collect.shell import line
 from ...errors import Absent, HostproofError
 from ...probes.systemd import boot as boot_probe
-from ...shell import line
 from .comparing import Numbers, numbers, text_of, to_write
 from .facts import Facts
 from .policy import NAME, Policy

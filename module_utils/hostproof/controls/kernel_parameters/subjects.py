@@ -5,7 +5,7 @@
 from functools import partial
 from typing import List, Tuple
 
-from ...checking import Rules, Subjects
+from ...evaluate.checking import Rules, Subjects
 from .facts import Facts
 from .policy import NAME, Policy
 from .wanted import Parameter, parameters, skip_without_oracle

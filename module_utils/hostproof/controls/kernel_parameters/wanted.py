@@ -4,12 +4,12 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Skip
+from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
+from ...evaluate.checking import Skip
+from ...evaluate.profiles import LONG_TERM
 from ...parsers.systemd import sysctl_d
 from ...probes.systemd import boot as boot_probe
-from ...profiles import LONG_TERM
 from . import comparing
 from .comparing import EXACTLY, OTHER_THAN, Numbers, is_met, numbers
 from .facts import Facts, filter_key, proc_file

@@ -4,18 +4,18 @@
 
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
-from ...answer import Answer, attempt
+from ...collect.answer import Answer, attempt
+from ...collect.host import Host, Measure
+from ...collect.measured import Measured, Window
+from ...collect.window import QUIET
 from ...errors import HostproofError
-from ...host import Host, Measure
 from ...latency.probe_list import ACTIVE, DISK_READ, PASSIVE, REPORT, Probe
-from ...measured import Measured, Window
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel import block_storage
 from ...probes.kernel.block_storage import Storage
 from ...probes.nfs import nfs_mounted
-from ...probes.oracle import report_file
-from ...window import QUIET
 from .policy import HOW, Policy
+from .probes import report_file
 
 PASSIVE_NAME = "passive"
 EVIDENCE = "windows:"
@@ -80,7 +80,7 @@ def _active(probe: Probe) -> Measure:
 def _measure(probes: List[Probe], seconds: float) -> Measured:
     """One window of each probe. The counters it reads are not kept: the windows are."""
     # A recording is judged without the probes, and on a host each import costs an audit time.
-    from ...latency import measuring
+    from .measurement import measuring
 
     return measuring.measure_here(probes, seconds)
 
@@ -89,8 +89,8 @@ def _read_report(host: Host, probe: Probe, policy: Policy) -> Measured:
     """The windows of a report. Its text is not kept: it holds SQL, and that may hold anything."""
 
     def measure() -> Measured:
-        from ...latency import lobs, reports, work
-        from ...parsers.oracle import slob_conf
+        from .measurement import lobs, reports, work
+        from .parsers import slob_conf
 
         def text_of(option: str) -> str:
             try:

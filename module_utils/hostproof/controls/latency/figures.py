@@ -5,8 +5,8 @@
 import math
 from typing import NamedTuple, Optional, Tuple
 
-from ...histogram import Histogram
-from ...measured import Window
+from ...collect.histogram import Histogram
+from ...collect.measured import Window
 
 #: As many intervals of a passive window must have been told for the least of them to bound it.
 ENOUGH_INTERVALS = 3

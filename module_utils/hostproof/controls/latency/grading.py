@@ -4,10 +4,10 @@
 
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
-from ...checking import Verdict, undetermined
+from ...collect.measured import ENOUGH_FOR_P99, Window
 from ...errors import HostproofError
-from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Check
-from ...measured import ENOUGH_FOR_P99, Window
+from ...evaluate.checking import Verdict, undetermined
+from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Check
 from . import figures
 from .thresholds import FIGURES, Subject, Threshold, choose, grade
 

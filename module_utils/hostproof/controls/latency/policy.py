@@ -4,12 +4,13 @@
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from ...collect.window import LOAD, TRAFFIC, shares
 from ...errors import PolicyError
-from ...fields import Field, checked_by, decimal, reader, window
-from ...latency import budget, probe_list, traffic
+from ...evaluate.fields import Field, checked_by, decimal, reader, window
+from ...evaluate.policy import WINDOW_VARIABLE, PolicyValues, oracle_release
+from ...latency import budget, probe_list
 from ...latency.probe_list import DISK_READ, POOL, TCP, Probe
-from ...policy import WINDOW_VARIABLE, PolicyValues, oracle_release
-from ...window import LOAD, TRAFFIC, shares
+from .measurement import traffic
 from .thresholds import Threshold, threshold_from
 
 NAME = "latency"

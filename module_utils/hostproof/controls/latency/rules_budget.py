@@ -4,10 +4,10 @@
 
 from typing import Tuple
 
-from ...answer import known
-from ...checking import Verdict
+from ...collect.answer import known
 from ...errors import Unanswered
-from ...finding import PASS, WARN
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import PASS, WARN
 from ...latency import budget
 from . import figures
 from .facts import Facts

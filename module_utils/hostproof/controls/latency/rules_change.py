@@ -5,7 +5,7 @@
 An audit has nothing to compare: ``compare`` and the gate make findings of these checks.
 """
 
-from ...checking import Skip, Verdict
+from ...evaluate.checking import Skip, Verdict
 from .facts import Facts
 from .policy import Policy
 from .subjects import rules

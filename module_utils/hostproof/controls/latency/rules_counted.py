@@ -4,13 +4,12 @@
 
 from typing import Dict, List, Sequence, Tuple
 
-from ...answer import Answer, known
-from ...checking import Skip, Verdict, undetermined
+from ...collect.answer import Answer, known
+from ...collect.measured import Measured, Window
 from ...errors import HostproofError, Unanswered
-from ...finding import PASS, SKIP, Check
-from ...latency.disk_counters import FEWEST
+from ...evaluate.checking import Skip, Verdict, undetermined
+from ...evaluate.finding import PASS, SKIP, Check
 from ...latency.probe_list import DISK, IN_TICKS, NFS, NO_DISK, NO_NFS, TOO_FEW
-from ...measured import Measured, Window
 from ...probes.kernel.block_storage import Storage
 from .facts import EVIDENCE, PASSIVE_NAME, Facts
 from .figures import milliseconds, tick_of
@@ -24,6 +23,7 @@ from .grading import (
     values_of,
     verdict_of,
 )
+from .measurement.disk_counters import FEWEST
 from .policy import Policy
 from .subjects import IOSTATS, need_linux, need_window, rules
 from .thresholds import Subject

@@ -4,10 +4,10 @@
 
 from typing import List
 
-from ...checking import Skip, Verdict
+from ...collect.measured import Window
 from ...errors import Unanswered
+from ...evaluate.checking import Skip, Verdict
 from ...latency.probe_list import DISK_READ, IN_TICKS
-from ...measured import Window
 from ...parsers.size import human
 from .facts import Facts
 from .grading import Graded, around, grade_window, values_of, verdict_of

@@ -8,14 +8,14 @@ The times are of one test: J. Wartak, Part 5, 2014. 7 jobs that insert and delet
 
 from typing import List, Optional, Tuple
 
-from ...answer import known
-from ...checking import Skip, Verdict
+from ...collect.answer import known
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
-from ...latency import lobs
-from ...latency.lobs import Figures
-from ...policy import oracle_release
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
+from ...evaluate.policy import oracle_release
 from .facts import Facts
+from .measurement import lobs
+from .measurement.lobs import Figures
 from .policy import Policy
 from .subjects import REPORTS, Probed, rules
 

@@ -4,11 +4,11 @@
 
 from typing import Any, Dict, List, Optional, Sequence
 
-from ...answer import known
-from ...checking import Skip, Verdict
-from ...finding import FAIL, WARN
+from ...collect.answer import known
+from ...collect.measured import Window
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, WARN
 from ...latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED, REQUEST_RESPONSE, TCP
-from ...measured import Window
 from .facts import Facts
 from .grading import Graded, around, grade_window, status_of, values_of, verdict_of
 from .policy import Policy

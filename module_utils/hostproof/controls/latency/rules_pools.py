@@ -4,8 +4,8 @@
 
 from typing import List
 
-from ...answer import known
-from ...checking import Verdict
+from ...collect.answer import known
+from ...evaluate.checking import Verdict
 from ...latency.probe_list import POOL
 from .facts import Facts
 from .figures import milliseconds

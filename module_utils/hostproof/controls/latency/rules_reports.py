@@ -4,16 +4,16 @@
 
 from typing import List, Optional, Tuple
 
-from ...answer import known
-from ...checking import Skip, Verdict
+from ...collect.answer import known
+from ...collect.measured import Measured, Window
 from ...errors import Unanswered
-from ...finding import ERROR, PASS, SKIP, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import ERROR, PASS, SKIP, WARN
 from ...latency.probe_list import REPORT
-from ...latency.report import LOG_WRITE
-from ...measured import Measured, Window
 from . import figures
 from .facts import Facts
 from .grading import Graded, grade_window, verdict_of
+from .measurement.report import LOG_WRITE
 from .policy import Policy
 from .subjects import REPORTS, Probed, rules
 from .thresholds import Subject

@@ -4,14 +4,14 @@
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from ...answer import known
-from ...checking import Skip, Subjects, Verdict
+from ...collect.answer import known
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, SKIP, WARN
-from ...latency import work
-from ...latency.work import Run
-from ...parsers.oracle import slob_conf
+from ...evaluate.checking import Skip, Subjects, Verdict
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from .facts import Facts
+from .measurement import work
+from .measurement.work import Run
+from .parsers import slob_conf
 from .policy import Policy
 from .subjects import REPORTS, Probed, rules
 

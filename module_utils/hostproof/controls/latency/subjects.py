@@ -4,11 +4,11 @@
 
 from typing import List, NamedTuple, Tuple
 
-from ...answer import Answer, known
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import Answer, known
+from ...collect.measured import Measured
 from ...errors import Unanswered
+from ...evaluate.checking import Rules, Skip, Subjects
 from ...latency.probe_list import DISK_READ, POOL, REPORT, TCP, Probe
-from ...measured import Measured
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel.block_storage import Storage
 from .facts import EVIDENCE, Facts

@@ -8,7 +8,7 @@ before one that leaves it open. Of two alike the later counts, so that what a pe
 
 from typing import Any, Dict, NamedTuple, Optional, Sequence
 
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...latency.probe_list import DISK, DISK_READ, NFS, POOL, REPORT, TCP
 from .figures import Figure, milliseconds
 

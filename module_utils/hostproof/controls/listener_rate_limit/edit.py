@@ -5,7 +5,7 @@ listener that runs knows it."""
 
 from typing import List
 
-from ...answer import known
+from ...collect.answer import known
 from ...errors import HostproofError
 from ...parsers.number import clipped
 from ...parsers.oracle import oracle_net

@@ -4,7 +4,7 @@
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import known
+from ...collect.answer import known
 from ...errors import Unanswered, kind_of
 from ...parsers.number import clipped
 from ...parsers.oracle import oracle_net

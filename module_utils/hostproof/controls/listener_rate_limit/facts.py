@@ -4,11 +4,11 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ... import identity
-from ...answer import Answer, attempt, if_known, known
-from ...command import Command, state_of
+from ...collect import identity
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.command import Command, state_of
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
 from ...parsers.net import proc_net_snmp
 from ...parsers.net.listening_sockets import Listening
 from ...parsers.oracle import listener_log

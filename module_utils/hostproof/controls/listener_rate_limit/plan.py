@@ -4,11 +4,11 @@
 
 from typing import Dict, List, NamedTuple
 
-from ...answer import known
-from ...change import Change, CommandChange, FileChange, Plan, Refusal
-from ...command import Command
+from ...apply.change import Change, CommandChange, FileChange, Plan, Refusal
+from ...collect.answer import known
+from ...collect.command import Command
 from ...errors import Absent, Unanswered
-from ...finding import PASS
+from ...evaluate.finding import PASS
 from ...parsers.oracle import oracle_net
 from ...probes.oracle.listeners import PROCESSES, Listener
 from .edit import edited, is_as_wanted, is_stale

@@ -6,8 +6,18 @@ import re
 from typing import NamedTuple, Optional, Tuple
 
 from ...errors import BadEntry
-from ...fields import checked_by, decimal, entries, flag, one_of, reader, size, whole_number, window
-from ...policy import PolicyValues, is_whole
+from ...evaluate.fields import (
+    checked_by,
+    decimal,
+    entries,
+    flag,
+    one_of,
+    reader,
+    size,
+    whole_number,
+    window,
+)
+from ...evaluate.policy import PolicyValues, is_whole
 
 NAME = "listener_rate_limit"
 

@@ -4,8 +4,8 @@
 
 from typing import List, Optional, Tuple
 
-from ...answer import if_known
-from ...finding import FAIL, PASS, WARN
+from ...collect.answer import if_known
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle.listeners import Listener
 from .endpoints import drain_seconds, endpoints, inbound_timeout
 from .facts import Facts, grid_reasons

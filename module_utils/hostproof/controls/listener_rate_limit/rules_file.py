@@ -5,11 +5,11 @@
 import time
 from typing import List, Optional
 
-from ... import shell
-from ...answer import if_known, known
-from ...checking import Skip, Verdict
+from ...collect import shell
+from ...collect.answer import if_known, known
 from ...errors import Absent, ParseError
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import listeners as probe
 from ...probes.oracle.listeners import Listener
 from .edit import is_stale

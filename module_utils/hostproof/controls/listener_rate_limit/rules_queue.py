@@ -4,9 +4,9 @@
 
 from typing import List, Optional
 
-from ...answer import known, unless_absent
-from ...checking import Skip, Verdict, known_or_skip
-from ...finding import FAIL, PASS, WARN
+from ...collect.answer import known, unless_absent
+from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.listening_sockets import Listening
 from .endpoints import Endpoint, endpoints, may_be_limited
 from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts

@@ -4,9 +4,9 @@
 
 from typing import List, Optional
 
-from ...answer import known
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, SKIP, WARN
+from ...collect.answer import known
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.oracle.listeners import Listener
 from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
 from .facts import Facts, grid_reasons

@@ -4,8 +4,8 @@
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import if_known, known
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import if_known, known
+from ...evaluate.checking import Rules, Skip, Subjects
 from ...probes.oracle import listeners as probe
 from ...probes.oracle.listeners import Listener
 from .facts import Facts, fits

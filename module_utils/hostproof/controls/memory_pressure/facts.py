@@ -4,15 +4,16 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, known, unless_absent
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, Unanswered
-from ...host import Host
-from ...parsers.kernel import kernel_cmdline, meminfo, proc_status, proc_swaps, vmstat
+from ...parsers.kernel import kernel_cmdline, meminfo, proc_status
 from ...parsers.nfs import fstab, mountinfo
 from ...probes.kernel import numa
 from ...probes.oracle import instances, next_start, processes, releases
 from ...probes.oracle.next_start import Database
 from ...probes.systemd import unit_files
+from .parsers import proc_swaps, vmstat
 from .policy import Policy
 
 SWAPS = "/proc/swaps"

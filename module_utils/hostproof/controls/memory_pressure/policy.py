@@ -4,9 +4,9 @@
 
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import flag, names, of_profile, reader, size, window
-from ...policy import PolicyValues
-from ...profiles import Profile
+from ...evaluate.fields import flag, names, of_profile, reader, size, window
+from ...evaluate.policy import PolicyValues
+from ...evaluate.profiles import Profile
 
 NAME = "memory_pressure"
 

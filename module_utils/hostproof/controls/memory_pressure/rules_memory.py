@@ -5,10 +5,10 @@
 import re
 from typing import List, Optional, Tuple
 
-from ...answer import known
-from ...checking import Skip, Verdict, known_or_skip
+from ...collect.answer import known
 from ...errors import ParseError, kind_of
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import clipped
 from ...parsers.size import human

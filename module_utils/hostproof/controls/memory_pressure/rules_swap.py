@@ -4,13 +4,13 @@
 
 from typing import List, Tuple
 
-from ...answer import known
-from ...checking import Verdict
-from ...finding import FAIL, PASS, WARN
-from ...parsers.kernel import proc_swaps
+from ...collect.answer import known
+from ...evaluate.checking import Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import fstab
 from ...parsers.size import human
 from .facts import FSTAB, SWAPS, VMSTAT, Facts, ordinary
+from .parsers import proc_swaps
 from .policy import Policy
 from .subjects import rules, skip_unmanaged
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """For which hosts the rules of memory_pressure are."""
 
-from ...answer import known
-from ...checking import Rules, Skip
+from ...collect.answer import known
 from ...errors import Absent
+from ...evaluate.checking import Rules, Skip
 from .facts import Facts
 from .policy import NAME, Policy
 

@@ -5,19 +5,20 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host
 from ...errors import HostproofError, ParseError
-from ...host import Host
 from ...parsers.net import ip_addr
-from ...parsers.net.dns_message import Reply
 from ...parsers.net.listening_sockets import Listening
 from ...parsers.oracle import crsconfig_params
-from ...parsers.unix import hosts_file, nsswitch, resolv_conf
-from ...probes.net import devices, listening, name_service
-from ...probes.net.name_service import Found
+from ...probes.net import devices, listening
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, listeners, releases
+from .parsers import hosts_file, nsswitch, resolv_conf
+from .parsers.dns_message import Reply
 from .policy import MOST, Policy
+from .probes import name_service
+from .probes.name_service import Found
 
 HOSTNAME = "/proc/sys/kernel/hostname"
 STATIC = "/etc/hostname"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """There is nothing to plan: names are those of DNS, of who writes /etc/hosts, of Clusterware."""
 
-from ...change import Plan
+from ...apply.change import Plan
 from .facts import Facts
 from .policy import Policy
 

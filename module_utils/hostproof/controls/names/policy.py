@@ -4,10 +4,10 @@
 
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import decimal, names, of_profile, reader, whole_number
-from ...policy import PolicyValues
-from ...probes.net.name_service import is_name
-from ...profiles import Profile
+from ...evaluate.fields import decimal, names, of_profile, reader, whole_number
+from ...evaluate.policy import PolicyValues
+from ...evaluate.profiles import Profile
+from .probes.name_service import is_name
 
 NAME = "names"
 

@@ -7,15 +7,15 @@ answers on all nodes are compared when the run has ended, from ``values``
 import ipaddress
 from typing import Any, Dict, List
 
-from ...answer import known
-from ...checking import Subjects, Verdict, undetermined
+from ...collect.answer import known
 from ...errors import Absent, HostproofError
-from ...finding import FAIL, PASS, WARN
-from ...parsers.net.dns_message import NO_SUCH_NAME
-from ...parsers.unix.resolv_conf import Resolver
-from ...probes.net.name_service import Found, key_of
+from ...evaluate.checking import Subjects, Verdict, undetermined
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import HOSTS, Facts, of_server
+from .parsers.dns_message import NO_SUCH_NAME
+from .parsers.resolv_conf import Resolver
 from .policy import Policy
+from .probes.name_service import Found, key_of
 from .subjects import (
     GUIDE,
     asks_dns,

@@ -4,15 +4,15 @@
 
 from typing import List, Optional
 
-from ...answer import known
-from ...checking import Skip, Verdict
+from ...collect.answer import known
 from ...errors import Absent, Unanswered
-from ...finding import FAIL, PASS, WARN
-from ...parsers.unix.nsswitch import Source
-from ...parsers.unix.resolv_conf import SERVERS, Resolver
-from ...probes.net.name_service import key_of
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import NSSWITCH, RESOLV_CONF, Facts
+from .parsers.nsswitch import Source
+from .parsers.resolv_conf import SERVERS, Resolver
 from .policy import Policy
+from .probes.name_service import key_of
 from .subjects import GUIDE, asks_dns, listed, rules, skip_unmanaged
 
 #: Sources that answer for .local alone, and say nothing of other names.

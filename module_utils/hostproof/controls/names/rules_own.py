@@ -5,14 +5,14 @@
 import re
 from typing import List
 
-from ...answer import known
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, WARN
+from ...collect.answer import known
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.ip_addr import Address
 from ...probes.net import devices
-from ...probes.net.name_service import Found
 from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Endpoint, Facts
 from .policy import Policy
+from .probes.name_service import Found
 from .subjects import GUIDE, in_hosts, listed, places, rules, short, skip_unmanaged, strays
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\Z")

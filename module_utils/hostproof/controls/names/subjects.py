@@ -5,11 +5,11 @@
 import ipaddress
 from typing import Iterable, List, Sequence
 
-from ...answer import if_known, known
-from ...checking import Rules, Skip
+from ...collect.answer import if_known, known
 from ...errors import Absent
-from ...parsers.unix.hosts_file import Entry
+from ...evaluate.checking import Rules, Skip
 from .facts import HOSTS, Facts
+from .parsers.hosts_file import Entry
 from .policy import NAME, Policy
 
 GUIDE = "Oracle Grid Infrastructure Installation Guide, "

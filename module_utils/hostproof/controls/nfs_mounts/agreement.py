@@ -4,7 +4,7 @@
 
 from typing import Dict, Iterable, List, Optional, Tuple
 
-from ...answer import if_known, known
+from ...collect.answer import if_known, known
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped

@@ -15,9 +15,9 @@ net/sunrpc/xprt.c, xprt_lookup_rqst() and xprt_complete_rqst(); tcp(7); RFC 6298
 
 from typing import Dict, NamedTuple, Optional, Tuple
 
-from ...answer import if_known
+from ...collect.answer import if_known
 from ...errors import HostproofError
-from ...finding import ERROR, FAIL, WARN
+from ...evaluate.finding import ERROR, FAIL, WARN
 from ...probes.nfs.nfs_traffic import ConnectionDelta, MountTraffic, Traffic
 from .policy import Policy
 

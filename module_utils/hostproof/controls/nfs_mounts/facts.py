@@ -4,14 +4,15 @@
 
 from typing import Dict, List, NamedTuple, Optional, Sequence
 
-from ... import identity
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...collect import identity
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host, OpenFiles
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host, OpenFiles
 from ...parsers.nfs import mountinfo
-from ...probes.nfs import direct_nfs, nfs_files, nfs_mounted, nfs_persisted, nfs_traffic, rpc_slots
+from ...probes.nfs import direct_nfs, nfs_files, nfs_mounted, nfs_persisted, nfs_traffic
 from ...probes.oracle import oracle_homes as homes_probe
 from .policy import Policy, WantedMount
+from .probes import rpc_slots
 
 #: What holds the files of a database or the voting files open, by its first argument.
 DATABASE_PROCESSES = r"^(ora|db|asm|mdb|apx)_(pmon|dbw\w|lgwr|ckpt|arc\w)_\S+$|(^|/)ocssd\.bin$"

@@ -4,10 +4,10 @@
 
 from typing import Dict, List, Optional, Set
 
-from ...answer import if_known, known
-from ...checking import Skip, Verdict
+from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError
-from ...finding import ERROR
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import ERROR
 from ...probes.nfs import direct_nfs
 from ...probes.nfs.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from ...probes.nfs.nfs_mounted import LINUX

@@ -8,16 +8,17 @@ Also the words for them: what a finding shows of a layer.
 import ipaddress
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Skip
+from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import HostproofError
+from ...evaluate.checking import Skip
 from ...parsers.nfs import nfs_options
 from ...parsers.size import human
-from ...probes.nfs import nfs_mounted, nfs_persisted, persisted_options
+from ...probes.nfs import nfs_mounted, nfs_persisted
 from . import options_table
 from .facts import Facts, JudgedMount
 from .options_table import AT_LEAST, EXACTLY, NOT, Requirement
 from .policy import Policy, WantedMount
+from .probes import persisted_options
 from .wanted import homes_on, needs_own_cache
 
 #: The four systems whose options are known.

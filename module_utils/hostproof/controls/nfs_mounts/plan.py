@@ -9,26 +9,28 @@ the old options alive.
 
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ... import mounting
-from ...answer import if_known, known, unless_absent
-from ...change import Change, FileChange, MountChange, MountState, Plan, Refusal
-from ...checking import Skip
+from ...apply import mounting
+from ...apply.change import Change, FileChange, MountChange, MountState, Plan, Refusal
+from ...collect.answer import if_known, known, unless_absent
+from ...collect.host import OpenFiles
+from ...collect.shell import line
 from ...errors import Absent, HostproofError
-from ...finding import PASS
-from ...host import OpenFiles
-from ...parsers.nfs import fstab, mount_refusals, nfs_options
+from ...evaluate.checking import Skip
+from ...evaluate.finding import PASS
+from ...parsers.nfs import fstab, nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.systemd import systemd_unit
-from ...probes.nfs import direct_nfs, nfs_persisted, persisted_options
+from ...probes.nfs import direct_nfs, nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
-from ...shell import line
 from . import options_table
 from .agreement import contradictions, names_of
 from .facts import Facts, is_beneath
 from .layers import Layers, layers_of, required, source_parts, words_of
 from .options_table import AT_LEAST, Requirement
+from .parsers import mount_refusals
 from .plan_slots import plan_slots
 from .policy import NAME, Policy
+from .probes import persisted_options
 from .remedy import new_options
 from .servers import granted_by_server, lowered
 from .wanted import judged_mounts

@@ -8,16 +8,16 @@ sysctl.d once the module is loaded, that comes later and wins.
 
 from typing import List, NamedTuple, Set
 
-from ...answer import known, unless_absent
-from ...change import FileChange, Refusal, ValueChange, header
+from ...apply.change import FileChange, Refusal, ValueChange, header
+from ...apply.mounting import server_of
+from ...collect.answer import known, unless_absent
 from ...errors import Absent
-from ...mounting import server_of
-from ...parsers.kernel import modprobe_d
 from ...parsers.systemd import sysctl_d
-from ...probes.nfs import rpc_slots
 from ...probes.systemd import boot
 from .facts import Facts
+from .parsers import modprobe_d
 from .policy import NAME, Policy
+from .probes import rpc_slots
 
 _HEADER = header(NAME)
 _MODULE = "sunrpc"

@@ -5,7 +5,7 @@
 import re
 from typing import Dict, NamedTuple, Optional, Tuple
 
-from ...fields import (
+from ...evaluate.fields import (
     Field,
     checked_by,
     decimal,
@@ -18,10 +18,10 @@ from ...fields import (
     whole_number,
     window,
 )
-from ...parsers.kernel import modprobe_d
+from ...evaluate.policy import PolicyValues
 from ...parsers.nfs import nfs_options
 from ...parsers.systemd import sysctl_d
-from ...policy import PolicyValues
+from .parsers import modprobe_d
 
 NAME = "nfs_mounts"
 

@@ -4,18 +4,19 @@
 
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, if_known, known
-from ...change import FOUND_BY_MOUNT
-from ...checking import Verdict
+from ...apply.change import FOUND_BY_MOUNT
+from ...collect.answer import attempt, if_known, known
+from ...collect.shell import line, written
 from ...errors import HostproofError
+from ...evaluate.checking import Verdict
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.systemd import systemd_unit
-from ...probes.nfs import nfs_persisted, persisted_options
-from ...shell import line, written
+from ...probes.nfs import nfs_persisted
 from . import options_table
 from .agreement import contradictions, names_of
 from .layers import Layers, persisted_words, running_words, words_of
 from .options_table import EXACTLY, Requirement
+from .probes import persisted_options
 
 #: Writes what the policy lists; it never unmounts unless nfs_mounts_remount_ok says so.
 APPLY = "./hostproof apply --tags nfs_mounts"

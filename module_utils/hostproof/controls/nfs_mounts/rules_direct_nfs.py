@@ -4,12 +4,12 @@
 
 from typing import Dict, List, Optional, Set, Tuple
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Judged, Skip, Verdict, judged
-from ...finding import ERROR, FAIL, PASS, SKIP, WARN
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.shell import line
+from ...evaluate.checking import Judged, Skip, Verdict, judged
+from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...probes.nfs import direct_nfs
 from ...probes.nfs.direct_nfs import HomeDirectNfs
-from ...shell import line
 from .facts import Facts, is_beneath
 from .homes import (
     DESIRED,

@@ -4,9 +4,9 @@
 
 from typing import Optional
 
-from ...answer import known, unless_absent
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, SKIP, WARN
+from ...collect.answer import known, unless_absent
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import AIX, LINUX
 from . import options_table

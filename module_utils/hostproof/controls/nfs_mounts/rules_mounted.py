@@ -4,14 +4,14 @@
 
 from typing import List, NamedTuple, Optional, Tuple, Union
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Subjects, Verdict
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.host import OpenFiles
+from ...collect.shell import line
 from ...errors import Absent, HostproofError
-from ...finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
-from ...host import OpenFiles
+from ...evaluate.checking import Subjects, Verdict
+from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ...probes.nfs.nfs_mounted import Mounted
 from ...probes.nfs.nfs_persisted import Entry
-from ...shell import line
 from .facts import Facts, is_beneath
 from .homes import channels
 from .layers import NOT_MOUNTED, Layers, persisted_source, source_parts, spelling_of

@@ -6,12 +6,12 @@ Each requirement of the options table belongs to one check: a soft mount is no s
 the other options.
 """
 
-from ...answer import if_known, known, unless_absent
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, WARN
+from ...collect.answer import if_known, known, unless_absent
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.nfs.nfs_options import LINUX
-from ...probes.nfs import nfs_persisted, persisted_options
+from ...probes.nfs import nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
 from .agreement import (
     capital,
@@ -27,6 +27,7 @@ from .facts import Facts, is_beneath
 from .layers import Layers, because, persisted_words, required, running_words, words_of
 from .options_table import CACHING, NOT, Requirement
 from .policy import Policy
+from .probes import persisted_options
 from .remedy import correct, verdict_on
 from .subjects import MOUNTS, NETAPP, NFS_5, rules
 

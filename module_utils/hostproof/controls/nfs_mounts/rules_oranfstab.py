@@ -5,10 +5,10 @@
 import difflib
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, if_known, known
-from ...checking import Judged, Skip, Verdict, judged, undetermined
+from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...finding import ERROR, FAIL, PASS, SKIP, WARN
+from ...evaluate.checking import Judged, Skip, Verdict, judged, undetermined
+from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs import oranfstab as parser
 from ...probes.nfs import direct_nfs

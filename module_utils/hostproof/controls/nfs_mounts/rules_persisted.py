@@ -4,16 +4,16 @@
 
 from typing import Dict, Iterable, List, NamedTuple, Optional
 
-from ...answer import if_known, known
-from ...checking import Skip, Verdict
+from ...collect.answer import if_known, known
+from ...collect.shell import line
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
-from ...parsers.nfs import mount_refusals, nfs_options
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
+from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
 from ...parsers.systemd import systemd_unit
-from ...probes.nfs import nfs_persisted, persisted_options
-from ...shell import line
+from ...probes.nfs import nfs_persisted
 from .agreement import (
     SIZES,
     contradictions,
@@ -23,17 +23,11 @@ from .agreement import (
     when_it_changes,
 )
 from .facts import Facts
-from .layers import (
-    Layers,
-    because,
-    in_words,
-    persisted_words,
-    required,
-    source_parts,
-    words_of,
-)
+from .layers import Layers, because, in_words, persisted_words, required, source_parts, words_of
 from .options_table import AT_LEAST, Requirement
+from .parsers import mount_refusals
 from .policy import Policy
+from .probes import persisted_options
 from .remedy import Fix, correct, remount
 from .subjects import MOUNTS, NETAPP, NFS_5, rules
 

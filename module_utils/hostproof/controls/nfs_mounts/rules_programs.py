@@ -12,14 +12,14 @@ Source: Oracle Database Installation Guide for Linux; mount(8): nosuid, noexec, 
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, if_known, known
-from ...checking import Skip, Subjects, Verdict
+from ...collect.answer import attempt, if_known, known
+from ...collect.shell import line
 from ...errors import Absent
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Subjects, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import mountinfo, nfs_options
 from ...probes.nfs import nfs_mounted
 from ...probes.nfs.nfs_persisted import Entry
-from ...shell import line
 from .facts import Facts, is_beneath
 from .layers import in_words
 from .options_table import PROGRAMS

@@ -4,10 +4,10 @@
 
 from typing import Dict, List, NamedTuple, Optional
 
-from ...answer import if_known, known
-from ...checking import Subjects, Verdict
+from ...collect.answer import if_known, known
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, SKIP, WARN
+from ...evaluate.checking import Subjects, Verdict
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.size import human

@@ -8,12 +8,12 @@ the mount was made is never judged. What Direct NFS carries passes these counter
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Skip, Subjects, Verdict, known_or_skip, undetermined
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.shell import line
 from ...errors import Absent, HostproofError, Unanswered
-from ...finding import ERROR, FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Subjects, Verdict, known_or_skip, undetermined
+from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...probes.nfs.nfs_traffic import EVIDENCE, MountTraffic, OpRates
-from ...shell import line
 from . import diagnosis
 from .diagnosis import FEWEST_EVENTS, Cause, Wire, percent, server_name, share
 from .facts import Facts

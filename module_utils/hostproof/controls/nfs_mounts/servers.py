@@ -4,19 +4,20 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
-from ...checking import Skip
+from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import HostproofError
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
 from ...parsers.size import human
-from ...probes.nfs import nfs_persisted, persisted_options
+from ...probes.nfs import nfs_persisted
 from ...probes.nfs.nfs_mounted import Mounted
 from .agreement import SIZES
 from .facts import Facts
 from .layers import Layers, source_parts
+from .probes import persisted_options
 
 #: Why a lowered maximum matters.
 DANGER = (

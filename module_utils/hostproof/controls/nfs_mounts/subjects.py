@@ -4,10 +4,10 @@
 
 from typing import Any, Callable, List, Union
 
-from ...answer import attempt
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import attempt
 from ...errors import HostproofError
-from ...finding import FAIL, WARN, Finding
+from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.finding import FAIL, WARN, Finding
 from .facts import Facts, JudgedMount
 from .layers import SYSTEMS, Layers, layers_of
 from .policy import NAME, Policy

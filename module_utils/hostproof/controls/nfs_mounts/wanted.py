@@ -5,7 +5,7 @@
 import re
 from typing import Container, Dict, List, Optional, Set
 
-from ...answer import attempt, if_known, known
+from ...collect.answer import attempt, if_known, known
 from ...errors import Absent
 from ...probes.nfs import direct_nfs
 from ...probes.nfs.nfs_mounted import Mounted

@@ -9,18 +9,18 @@ import posixpath
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt
-from ...command import Command, state_of
+from ...collect.answer import Answer, attempt
+from ...collect.command import Command, state_of
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered, kind_of
-from ...host import Host
 from ...latency import budget
-from ...parsers.java_pools import pool_properties, pools, tomcat_resources
-from ...parsers.java_pools.pools import PoolSource
-from ...parsers.jboss import cli_answers, datasources_xml
+from ...parsers.jboss import cli_answers
 from ...parsers.jboss.cli_answers import Item
-from ...parsers.jboss.datasources_xml import ATTRIBUTES, DataSource
 from ...parsers.number import integer
 from ...probes.jboss import cli
+from .parsers import datasources_xml, pool_properties, pools, tomcat_resources
+from .parsers.datasources_xml import ATTRIBUTES, DataSource
+from .parsers.pools import PoolSource
 from .policy import DOMAIN, Policy, PoolFile, Server
 
 #: Begins the key of what a probe measured.

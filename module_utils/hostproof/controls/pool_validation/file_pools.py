@@ -9,17 +9,10 @@ is what Oracle's documents say. What runs, nothing here shows: the file is what 
 
 from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
-from ...checking import Verdict
 from ...errors import Unanswered, kind_of
-from ...parsers.java_pools.pools import (
-    DBCP2,
-    DEFAULTS,
-    HIKARICP,
-    TOMCAT_JDBC,
-    UCP,
-    PoolSource,
-)
+from ...evaluate.checking import Verdict
 from ...parsers.number import decimal
+from .parsers.pools import DBCP2, DEFAULTS, HIKARICP, TOMCAT_JDBC, UCP, PoolSource
 from .ways import BACKGROUND, FOREGROUND, NOTHING, Hazards, Mode, Sizes, cut_by_firewall
 
 #: Where HikariCP does not look at a connection that was used so many ms ago

@@ -4,8 +4,8 @@
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...checking import Verdict
 from ...errors import Unanswered, kind_of
+from ...evaluate.checking import Verdict
 from ...parsers.number import decimal
 from .facts import App, Pool
 from .sides import BEHIND, CHECKER, FLUSH, MATCH, MILLIS, SORTER, SQL

@@ -11,9 +11,9 @@ import json
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import known
-from ...change import Change, CommandChange, Plan, Refusal
-from ...command import Command
+from ...apply.change import Change, CommandChange, Plan, Refusal
+from ...collect.answer import known
+from ...collect.command import Command
 from ...errors import Unanswered, kind_of
 from .facts import App, Facts, Pool, asked, command
 from .policy import BACKGROUND, DOMAIN, Policy, Wanted

@@ -5,8 +5,17 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, decimal, entries, flag, names, one_of, reader, whole_number
-from ...policy import PolicyValues
+from ...evaluate.fields import (
+    checked_by,
+    decimal,
+    entries,
+    flag,
+    names,
+    one_of,
+    reader,
+    whole_number,
+)
+from ...evaluate.policy import PolicyValues
 from .ways import BACKGROUND, FOREGROUND
 
 NAME = "pool_validation"

@@ -10,8 +10,8 @@ exception sorter that knows the error, 1 with one and flush-strategy EntirePool.
 
 from typing import Optional
 
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts, measured_by, round_trip
 from .policy import Policy
 from .sides import BOTH_SIDES, both_sides

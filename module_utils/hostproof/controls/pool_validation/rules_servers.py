@@ -4,11 +4,11 @@
 
 from typing import Dict, List, Optional, Tuple
 
-from ...answer import known
-from ...checking import Skip, Verdict, judged
-from ...finding import FAIL, PASS, WARN
-from ...parsers.jboss.datasources_xml import DataSource
+from ...collect.answer import known
+from ...evaluate.checking import Skip, Verdict, judged
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEPLOYED, FAILED, WAITING, App, Deployment, Facts, Node, Pool, Running
+from .parsers.datasources_xml import DataSource
 from .policy import DOMAIN, Policy
 from .subjects import SERVERS, evidence_of, rules
 

@@ -4,8 +4,8 @@
 can tell: the controller adds up these ``values``, and its findings on the database are of the same
 checks (plugin_utils/hostproof_controller/cluster/pools.py)."""
 
-from ...checking import Skip, Verdict
-from ...finding import SKIP
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import SKIP
 from .facts import Facts
 from .policy import Policy
 from .subjects import POOLS, AnyPool, rules

@@ -4,9 +4,9 @@
 
 from typing import List, Tuple, Union
 
-from ...answer import known
-from ...checking import Rules, Subjects
+from ...collect.answer import known
 from ...errors import HostproofError, Unanswered
+from ...evaluate.checking import Rules, Subjects
 from .facts import DEPLOYED, WAITING, App, Facts, Node, Pool, asked, is_old
 from .file_pools import FilePool
 from .ironjacamar import Known

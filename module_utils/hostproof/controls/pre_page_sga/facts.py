@@ -4,8 +4,8 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, known
-from ...host import Host
+from ...collect.answer import Answer, attempt, known
+from ...collect.host import Host
 from ...parsers.kernel import meminfo
 from ...parsers.oracle import alert_log_large_pages
 from ...probes.oracle import alert_logs, next_start

@@ -4,12 +4,12 @@
 
 from typing import List, Optional
 
-from ...answer import attempt, known
-from ...change import Change, Plan, Refusal
+from ...apply.change import Change, Plan, Refusal
+from ...collect.answer import attempt, known
+from ...collect.shell import line
 from ...errors import HostproofError
 from ...parsers.oracle import pfile
-from ...shell import line
-from ...sqlplus import entries_of, stored_change
+from ...probes.oracle.sqlplus import entries_of, stored_change
 from .facts import Facts, Subject
 from .policy import AUTO, NAME, UNMANAGED, Policy
 from .values import (

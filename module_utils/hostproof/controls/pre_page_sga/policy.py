@@ -4,7 +4,7 @@
 
 from typing import Any, NamedTuple, Optional, Tuple
 
-from ...fields import (
+from ...evaluate.fields import (
     absolute_path,
     checked_by,
     entries,
@@ -14,7 +14,7 @@ from ...fields import (
     reader,
     whole_number,
 )
-from ...policy import PolicyValues, oracle_release
+from ...evaluate.policy import PolicyValues, oracle_release
 
 NAME = "pre_page_sga"
 

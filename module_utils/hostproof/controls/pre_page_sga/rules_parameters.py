@@ -4,10 +4,10 @@
 
 from typing import List, Optional, Sequence, Tuple
 
-from ...answer import attempt, known
-from ...checking import Skip, Verdict
+from ...collect.answer import attempt, known
 from ...errors import HostproofError, Unanswered, kind_of
-from ...finding import ERROR, FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...parsers.oracle import pfile
 from ...parsers.size import human
 from .facts import Facts, Subject

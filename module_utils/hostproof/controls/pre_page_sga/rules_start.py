@@ -4,10 +4,10 @@
 
 from typing import List, Optional, Tuple
 
-from ...answer import attempt, if_known, known
-from ...checking import Skip, Verdict
+from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, Unanswered
-from ...finding import FAIL, PASS, SKIP, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.number import clipped
 from ...parsers.oracle import pfile
 from ...parsers.oracle.alert_log_large_pages import PageSize

@@ -4,7 +4,7 @@
 
 from typing import Optional, Tuple
 
-from ...answer import known
+from ...collect.answer import known
 from ...errors import Unanswered
 from ...parsers.number import clipped
 from ...parsers.oracle import pfile

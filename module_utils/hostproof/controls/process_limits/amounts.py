@@ -5,9 +5,9 @@
 import re
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import known
+from ...collect.answer import known
 from ...errors import ParseError, kind_of
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_limits
 from ...parsers.number import clipped
 from ...parsers.unix import limits_conf

@@ -4,19 +4,18 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.host import Host, Process
 from ...errors import Absent, Unanswered
-from ...host import Host, Process
 from ...parsers.kernel import meminfo, proc_cgroup, proc_limits
 from ...parsers.systemd import systemd_unit, tmpfiles_d
 from ...parsers.unix import limits_conf
-from ...probes.kernel import cgroups
 from ...probes.oracle import processes
 from ...probes.systemd import conf_files, unit_files
 from ...probes.unix import accounts as accounts_probe
 from ...probes.unix import limits as limits_probe
-from ...probes.unix import pam
 from .policy import Policy
+from .probes import cgroups, pam
 from .table import ROWS
 
 NR_OPEN = "/proc/sys/fs/nr_open"

@@ -8,9 +8,9 @@ logind and tmpfiles are judged and not written: whoever owns them restarts what 
 
 from typing import List
 
-from ...answer import known, unless_absent
-from ...change import FileChange, Plan
-from ...checking import Skip
+from ...apply.change import FileChange, Plan
+from ...collect.answer import known, unless_absent
+from ...evaluate.checking import Skip
 from .facts import Facts
 from .policy import Policy
 from .steps import Step, content, refusals, steps

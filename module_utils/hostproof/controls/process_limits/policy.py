@@ -5,10 +5,10 @@
 import re
 from typing import NamedTuple, Optional, Tuple
 
-from ...fields import checked_by, drop_in, entries, names, of_profile, one_of, reader
+from ...evaluate.fields import checked_by, drop_in, entries, names, of_profile, one_of, reader
+from ...evaluate.policy import PolicyValues, is_whole
+from ...evaluate.profiles import Profile
 from ...parsers.unix.limits_conf import LIMITS_D
-from ...policy import PolicyValues, is_whole
-from ...profiles import Profile
 from .table import ITEMS, UNLIMITED
 
 NAME = "process_limits"

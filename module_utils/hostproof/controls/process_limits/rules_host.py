@@ -4,10 +4,10 @@
 
 from typing import List, Optional
 
-from ...answer import if_known, known, unless_absent
-from ...checking import Judged, Skip, Verdict, judged
+from ...collect.answer import if_known, known, unless_absent
 from ...errors import Absent
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Judged, Skip, Verdict, judged
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers import glob_pattern
 from ...parsers.systemd import systemd_unit, tmpfiles_d
 from .facts import CLEANER, LOGIND, REMOVE_IPC, Facts

@@ -4,9 +4,9 @@
 
 from typing import List, NamedTuple, Optional
 
-from ...answer import Answer, known
-from ...checking import Judged, Skip, Subjects, Verdict, judged
-from ...finding import PASS, WARN
+from ...collect.answer import Answer, known
+from ...evaluate.checking import Judged, Skip, Subjects, Verdict, judged
+from ...evaluate.finding import PASS, WARN
 from ...parsers.unix import limits_conf
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account

@@ -4,16 +4,16 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, known
-from ...checking import Subjects, Verdict
+from ...collect.answer import Answer, known
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Subjects, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_cgroup
 from ...parsers.size import human
-from ...probes.kernel import cgroups
 from .amounts import demand_of, demands, grade, of_process, worst
 from .facts import Facts, Running
 from .policy import Policy
+from .probes import cgroups
 from .subjects import NO_PROCESS, PROCESSES, rules
 from .table import ROWS
 

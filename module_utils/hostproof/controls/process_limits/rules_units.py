@@ -4,10 +4,10 @@
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, known
-from ...checking import Subjects, Verdict
+from ...collect.answer import Answer, attempt, known
 from ...errors import HostproofError
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Subjects, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
 from .facts import STARTERS, Facts, UnitFacts

@@ -4,14 +4,14 @@
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, known, unless_absent
-from ...change import Refusal, header
+from ...apply.change import Refusal, header
+from ...collect.answer import attempt, known, unless_absent
+from ...collect.shell import line
 from ...errors import HostproofError
-from ...finding import PASS
+from ...evaluate.finding import PASS
 from ...parsers.unix import limits_conf
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
-from ...shell import line
 from .amounts import Demand, Pair, demands, grade_login, of_login, text_of
 from .facts import Facts
 from .policy import ACCOUNT, NAME, Policy

@@ -4,9 +4,9 @@
 
 from typing import List, Tuple
 
-from ...answer import if_known, known
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import if_known, known
 from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Subjects
 from ...probes.oracle import processes
 from ...probes.unix.limits import Account
 from .facts import Facts, Running

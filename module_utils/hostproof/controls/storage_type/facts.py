@@ -5,22 +5,22 @@
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known
+from ...collect.answer import Answer, attempt, if_known
+from ...collect.host import Host
 from ...errors import HostproofError
-from ...host import Host
-from ...parsers.net import ontap_ems
 from ...parsers.nfs import nfs_options
 from ...probes.nfs import nfs_mounted
 from ...probes.oracle import oracle_homes
-from ...snmp import database_snmp, storage_agent, storage_health, storage_match, storage_rules
 from ...snmp import tools as snmp
-from ...snmp.snmp_targets import Address
-from ...snmp.storage_agent import NO_ANSWER, RECOGNISED, Storage
-from ...snmp.storage_definitions import Part
-from ...snmp.storage_health import Health
-from ...snmp.storage_match import Catalogue
 from ...snmp.tools import Target
+from .parsers import ontap_ems
 from .policy import EmsLog, Policy
+from .snmp import database_snmp, storage_agent, storage_health, storage_match, storage_rules
+from .snmp.snmp_targets import Address
+from .snmp.storage_agent import NO_ANSWER, RECOGNISED, Storage
+from .snmp.storage_definitions import Part
+from .snmp.storage_health import Health
+from .snmp.storage_match import Catalogue
 
 #: Agents that are asked at the same time: so many that silent ones wait side by side.
 _AT_ONCE = 32

@@ -7,7 +7,7 @@ Credentials are secrets: what is said of them never holds a value.
 
 from typing import Dict, NamedTuple, Tuple
 
-from ...fields import (
+from ...evaluate.fields import (
     absolute_path,
     checked_by,
     decimal,
@@ -17,11 +17,12 @@ from ...fields import (
     whole_number,
     window,
 )
-from ...policy import PolicyValues
-from ...snmp import snmp_targets, storage_agent, storage_definitions, storage_rules, tools
-from ...snmp.snmp_targets import Address
-from ...snmp.storage_definitions import Rule
+from ...evaluate.policy import PolicyValues
+from ...snmp import tools
 from ...snmp.tools import Credentials, Target
+from .snmp import snmp_targets, storage_agent, storage_definitions, storage_rules
+from .snmp.snmp_targets import Address
+from .snmp.storage_definitions import Rule
 
 NAME = "storage_type"
 

@@ -4,10 +4,10 @@
 
 from typing import List
 
-from ...answer import known
-from ...checking import Skip, Verdict, undetermined
+from ...collect.answer import known
 from ...errors import Absent, HostproofError
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict, undetermined
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.nfs import nfs_mounted, storage_advice
 from .facts import Facts, Server
 from .policy import Policy

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whether the storage answers, what it is, and what the database may do with it."""
 
-from ... import shell
-from ...checking import Verdict, undetermined
+from ...collect import shell
 from ...errors import HostproofError
-from ...finding import ERROR, FAIL, PASS, SKIP, WARN
-from ...snmp import storage_rules
+from ...evaluate.checking import Verdict, undetermined
+from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...snmp import tools as snmp
-from ...snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
 from .facts import Facts, Server
 from .policy import Policy
+from .snmp import storage_rules
+from .snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
 from .subjects import ADMIN, AGENTS, SERVERS, need_answer, rules
 
 _FIXES = {

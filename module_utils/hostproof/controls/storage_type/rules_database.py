@@ -4,16 +4,16 @@
 
 from typing import List
 
-from ... import shell
-from ...answer import known
-from ...checking import Skip, Verdict
+from ...collect import shell
+from ...collect.answer import known
 from ...errors import Absent, HostproofError
-from ...finding import FAIL, PASS, WARN
-from ...snmp import database_snmp, snmp_targets, storage_rules
-from ...snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...snmp.tools import printable
 from .facts import Facts, Server
 from .policy import Policy
+from .snmp import database_snmp, snmp_targets, storage_rules
+from .snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
 from .subjects import LADBI, rules
 
 

@@ -4,15 +4,15 @@
 
 from typing import List, Tuple
 
-from ...answer import Answer, known
-from ...checking import Skip, Subjects, Verdict
+from ...collect.answer import Answer, known
 from ...errors import Unanswered
-from ...finding import PASS, WARN
-from ...parsers.net.ontap_ems import Layout
-from ...snmp import snmp_targets, storage_rules
+from ...evaluate.checking import Skip, Subjects, Verdict
+from ...evaluate.finding import PASS, WARN
 from .facts import Facts
+from .parsers.ontap_ems import Layout
 from .policy import EmsLog, Policy
 from .rules_space import media_by_policy, media_of
+from .snmp import snmp_targets, storage_rules
 from .subjects import rules
 
 #: From here on a filer reallocates where it does so (the threshold of the messages that have one);

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the storage loses and how busy it is."""
 
-from ...checking import Skip, Verdict, known_or_skip
-from ...finding import PASS, WARN
-from ...snmp import storage_health
+from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.finding import PASS, WARN
 from .facts import Facts, Server
 from .policy import Policy
+from .snmp import storage_health
 from .subjects import SERVERS, health_of, rules
 
 

@@ -4,15 +4,15 @@
 
 from typing import Dict, List, Tuple
 
-from ...checking import Skip, Verdict
 from ...errors import Absent, HostproofError, Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import clipped
-from ...snmp import storage_definitions as definitions
-from ...snmp.storage_agent import RECOGNISED
-from ...snmp.storage_definitions import Part
 from .facts import Facts, Server
 from .policy import Policy
+from .snmp import storage_definitions as definitions
+from .snmp.storage_agent import RECOGNISED
+from .snmp.storage_definitions import Part
 from .subjects import SERVERS, health_of, rules
 
 REFERENCE = "docs/controls/storage_type.md, What tells its health"

@@ -5,14 +5,14 @@
 import re
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...checking import Skip, Verdict, known_or_skip
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
-from ...snmp import snmp_targets, storage_health, storage_rules
-from ...snmp.storage_health import Volume
 from .facts import Facts, Server
 from .policy import Policy
+from .snmp import snmp_targets, storage_health, storage_rules
+from .snmp.storage_health import Volume
 from .subjects import SERVERS, health_of, rules
 
 CAPACITY = (

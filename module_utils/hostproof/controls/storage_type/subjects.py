@@ -4,15 +4,15 @@
 
 from typing import List
 
-from ...answer import known
-from ...checking import Rules, Skip, Subjects
+from ...collect.answer import known
 from ...errors import HostproofError
-from ...snmp import database_snmp
+from ...evaluate.checking import Rules, Skip, Subjects
 from ...snmp import tools as snmp
-from ...snmp.storage_agent import NO_ANSWER
-from ...snmp.storage_health import Health
 from .facts import Facts, Server
 from .policy import NAME, Policy
+from .snmp import database_snmp
+from .snmp.storage_agent import NO_ANSWER
+from .snmp.storage_health import Health
 
 ADMIN = "Oracle ZFS Storage Appliance Administration Guide, Configuring for Oracle Database Clients"
 LADBI = "Oracle Database Installation Guide for Linux, Enabling HCC on Direct NFS Client"

@@ -5,13 +5,12 @@
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ... import identity
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...collect import identity
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host, Process
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host, Process
-from ...parsers.systemd import unit_properties
-from ...parsers.unix import chrony_conf, time_sources
 from ...probes.oracle import clusterware, releases
+from .parsers import chrony_conf, time_sources, unit_properties
 from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
 
 RELEASE_FILE = "/proc/sys/kernel/osrelease"

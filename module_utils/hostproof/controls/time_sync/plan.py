@@ -8,11 +8,11 @@ that starts may step the clock, and databases run. What would lose to another pl
 
 from typing import List, Optional
 
-from ...answer import known
-from ...change import FileChange, Plan, Refusal, header
-from ...checking import Skip
-from ...parsers.unix import chrony_conf
+from ...apply.change import FileChange, Plan, Refusal, header
+from ...collect.answer import known
+from ...evaluate.checking import Skip
 from .facts import Chrony, Facts
+from .parsers import chrony_conf
 from .policy import CHRONYD, NAME, Policy
 from .subjects import applies, is_too_long, steps
 

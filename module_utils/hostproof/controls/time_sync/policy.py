@@ -4,8 +4,8 @@
 
 from typing import NamedTuple, Optional
 
-from ...fields import of_profile, one_of, reader, whole_number
-from ...profiles import Profile
+from ...evaluate.fields import of_profile, one_of, reader, whole_number
+from ...evaluate.profiles import Profile
 
 NAME = "time_sync"
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From where the time comes, how far off the clock is, what it ticks by, and Clusterware's view."""
 
-from ...answer import known
-from ...checking import Skip, Verdict, known_or_skip
+from ...collect.answer import known
 from ...errors import Unanswered
-from ...finding import FAIL, PASS, WARN
+from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import AVAILABLE, CURRENT, NTPQ, SOURCES, TIMEDATECTL, TRACKING, Facts, Sync
 from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
 from .subjects import BOOK, rules

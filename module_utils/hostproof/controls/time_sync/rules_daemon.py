@@ -5,9 +5,9 @@
 import re
 from typing import Dict, List, Optional, Tuple
 
-from ...answer import if_known, known
-from ...checking import Skip, Verdict
-from ...finding import FAIL, PASS, WARN
+from ...collect.answer import if_known, known
+from ...evaluate.checking import Skip, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import SHOW, Daemon, Facts
 from .policy import ANY, CHRONYD, NTPD, PTP, TIMESYNCD, Policy
 from .subjects import BOOK, is_node, is_too_long, rules, steps

@@ -4,11 +4,11 @@
 
 from typing import List, Optional
 
-from ...answer import known
-from ...checking import Rules, Skip
+from ...collect.answer import known
 from ...errors import Absent
-from ...parsers.unix import chrony_conf
+from ...evaluate.checking import Rules, Skip
 from .facts import Chrony, Facts
+from .parsers import chrony_conf
 from .policy import NAME, Policy
 
 #: The section that each release has.

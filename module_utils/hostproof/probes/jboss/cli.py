@@ -9,7 +9,7 @@ is run by descriptor there is nothing.
 
 from typing import NamedTuple, Sequence
 
-from ...command import Command
+from ...collect.command import Command
 
 
 class Management(NamedTuple):

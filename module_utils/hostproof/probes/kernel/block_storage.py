@@ -11,9 +11,9 @@ the vendors that QEMU, VMware, Hyper-V, VirtualBox, Xen, Google and Amazon give 
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, known
+from ...collect.answer import attempt, known
+from ...collect.host import Host
 from ...errors import Absent, Unanswered
-from ...host import Host
 from ...parsers.nfs import mountinfo
 from ..nfs import nfs_mounted
 

@@ -5,9 +5,9 @@
 import re
 from typing import List, NamedTuple, Optional
 
-from ...answer import attempt, unless_absent
+from ...collect.answer import attempt, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, Unanswered
-from ...host import Host
 from ...parsers.number import clipped
 
 FOLDER = "/sys/devices/system/node"

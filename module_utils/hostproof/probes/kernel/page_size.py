@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bytes of an ordinary page: the unit of kernel.shmall and of /proc/buddyinfo's orders."""
 
+from ...collect.host import Host
 from ...errors import Unanswered
-from ...host import Host
 from ...parsers.number import integer
 
 _GETCONF = ["getconf", "PAGESIZE"]

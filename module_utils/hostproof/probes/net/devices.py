@@ -9,9 +9,9 @@ Administration, oifcfg.
 import ipaddress
 from typing import List, Optional, Sequence, Set, Tuple
 
-from ...answer import attempt, if_known, known
+from ...collect.answer import attempt, if_known, known
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
 from ...parsers.net import bonding, ip_addr
 from ..oracle import clusterware
 

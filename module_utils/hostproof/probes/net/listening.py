@@ -4,8 +4,8 @@
 
 from typing import List
 
+from ...collect.host import Host
 from ...errors import Unanswered
-from ...host import Host
 from ...parsers.net import listening_sockets
 from ...parsers.net.listening_sockets import ARGV, Listening
 

@@ -11,10 +11,10 @@ import ipaddress
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
-from ... import identity
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...collect import identity
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
 from ...parsers.net import bonding, ethtool_permanent, ip_addr, ip_neigh, ip_route, proc_net_tcp
 from ...parsers.number import clipped
 from ..nfs import nfs_mounted, nfs_persisted

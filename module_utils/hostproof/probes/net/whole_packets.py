@@ -17,10 +17,10 @@ import struct
 import time
 from typing import Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ...answer import Answer, attempt, known
+from ...collect.answer import Answer, attempt, known
+from ...collect.host import Host
+from ...collect.measured import Measured
 from ...errors import Unanswered
-from ...host import Host
-from ...measured import Measured
 
 _NAME = "whole packets"
 KEY = "windows:" + _NAME

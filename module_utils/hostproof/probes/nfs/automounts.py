@@ -8,9 +8,9 @@ Sources: auto.master(5), autofs(5), autofs.conf(5), nsswitch.conf(5); automount(
 import re
 from typing import Any, List, NamedTuple, Optional, Set, Tuple
 
-from ...answer import attempt, known, unless_absent
+from ...collect.answer import attempt, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
 from ...parsers.nfs import autofs_map
 
 #: Where autofs keeps its own settings, and their names, which differ between the files.

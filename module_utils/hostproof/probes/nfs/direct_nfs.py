@@ -14,10 +14,10 @@ import re
 from collections import OrderedDict
 from typing import Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
-from ... import identity
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...collect import identity
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host, OpenFiles
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host, OpenFiles
 from ...parsers.net import ip_addr, proc_net_tcp
 from ...parsers.nfs import oranfstab
 from ...parsers.number import clipped

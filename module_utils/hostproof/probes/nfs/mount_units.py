@@ -8,9 +8,9 @@ Source: systemd.mount(5).
 from collections import OrderedDict
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ...answer import attempt, known
+from ...collect.answer import attempt, known
+from ...collect.host import Host
 from ...errors import Absent, ParseError
-from ...host import Host
 from ...parsers.systemd import systemd_unit
 from ..systemd import unit_files
 

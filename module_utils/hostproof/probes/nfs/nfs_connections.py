@@ -4,8 +4,8 @@
 
 from typing import List
 
-from ...answer import attempt, unless_absent
-from ...host import Host
+from ...collect.answer import attempt, unless_absent
+from ...collect.host import Host
 from ...parsers.net import proc_net_tcp
 
 NFS_PORT = 2049

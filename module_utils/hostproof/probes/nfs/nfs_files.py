@@ -9,9 +9,9 @@ be ended, this program could not.
 import re
 from typing import List, NamedTuple, Optional, Sequence
 
-from ...command import OUTPUT_LIMIT, Command
+from ...collect.command import OUTPUT_LIMIT, Command
+from ...collect.host import Host, Output
 from ...errors import Absent, Denied, Unanswered
-from ...host import Host, Output
 from ...parsers.number import integer
 
 #: Seconds until a server counts as one that does not answer.

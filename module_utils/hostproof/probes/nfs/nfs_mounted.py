@@ -9,9 +9,9 @@ reference.
 
 from typing import List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, known
+from ...collect.answer import attempt, known
+from ...collect.host import Host
 from ...errors import Absent, Unanswered
-from ...host import Host
 from ...parsers.nfs import mount_command, mountinfo
 from ...parsers.nfs.nfs_options import AIX, HPUX, LINUX, SOLARIS
 

@@ -8,17 +8,11 @@ and a unit file of the same name in /etc is used in its place; systemd.unit(5); 
 
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
 from ...parsers.kernel import kernel_release
-from ...parsers.nfs import (
-    aix_filesystems,
-    fstab,
-    nfs_options,
-    nfsmount_conf,
-    vfstab,
-)
+from ...parsers.nfs import aix_filesystems, fstab, nfs_options, nfsmount_conf, vfstab
 from ...parsers.systemd import systemd_unit
 from ..systemd import unit_files
 from . import mount_units

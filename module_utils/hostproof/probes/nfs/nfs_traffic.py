@@ -7,9 +7,9 @@ Only differences are told: a counter since the mount was made says nothing about
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known
+from ...collect.answer import Answer, attempt, if_known
+from ...collect.host import Host, Sample
 from ...errors import Unanswered
-from ...host import Host, Sample
 from ...parsers.net import proc_net_snmp, socket_info
 from ...parsers.nfs import mountstats, proc_net_rpc_nfs
 from ...parsers.number import clipped

@@ -9,10 +9,10 @@ read them, as the owner of the home, and only what is asked for leaves the comma
 import re
 from typing import List, Optional
 
-from ...answer import known
-from ...command import Command
+from ...collect.answer import known
+from ...collect.command import Command
+from ...collect.host import Host, Output
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host, Output
 from ...parsers.number import integer
 from ...parsers.oracle import alert_log_large_pages
 from ..nfs import nfs_files

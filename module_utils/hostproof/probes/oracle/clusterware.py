@@ -8,11 +8,11 @@ Source: Oracle Clusterware Administration, oifcfg; olr.loc is what root.sh write
 import re
 from typing import List, Optional
 
-from ... import identity
-from ...answer import attempt, unless_absent
-from ...command import Command
+from ...collect import identity
+from ...collect.answer import attempt, unless_absent
+from ...collect.command import Command
+from ...collect.host import Host, Output, Process
 from ...errors import Unanswered, kind_of
-from ...host import Host, Output, Process
 from ...parsers.unix import getent
 from ..nfs import nfs_files
 

@@ -10,10 +10,10 @@ name: it counts only where its program is the ``oracle`` of whoever it runs as (
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ... import identity
-from ...answer import Answer, attempt, known
+from ...collect import identity
+from ...collect.answer import Answer, attempt, known
+from ...collect.host import Host, Process
 from ...errors import Absent, Unanswered
-from ...host import Host, Process
 from ...parsers.kernel import numa_maps, proc_limits, proc_maps, proc_status, smaps, sysvipc_shm
 from ..unix import accounts
 

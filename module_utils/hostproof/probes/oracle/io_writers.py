@@ -10,10 +10,10 @@ Managed Files (names); proc_pid_fdinfo(5).
 import re
 from typing import Dict, Iterable, List, NamedTuple, Set, Tuple
 
-from ... import identity
+from ...collect import identity
+from ...collect.held import Held, Holders
+from ...collect.host import Host
 from ...errors import Unanswered
-from ...held import Held, Holders
-from ...host import Host
 from ...parsers.kernel import open_flags
 from ...parsers.kernel.open_flags import OpenFlags
 from ...parsers.number import clipped

@@ -13,11 +13,11 @@ process, who says where they are and so could have root read any file.
 import re
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
-from ... import identity
-from ...answer import Answer, attempt, known, unless_absent
-from ...command import Command
+from ...collect import identity
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.command import Command
+from ...collect.host import Host, Process
 from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of
-from ...host import Host, Process
 from ...parsers.kernel import proc_cgroup, proc_limits
 from ...parsers.number import decimal, integer
 from ...parsers.oracle import listener_log, orabasetab, oracle_net

@@ -11,17 +11,17 @@ Support 947152.1 for the granules.
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered, kind_of
-from ...host import Host
 from ...parsers.oracle import oratab, pfile
 from ...parsers.size import human, parse_size
-from ...sqlplus import Target
 from ..nfs import nfs_files
 from . import instances as instances_probe
 from . import oracle_parameters as parameters_probe
 from .instances import Instance
 from .oracle_parameters import Asked, ParameterFile, Version
+from .sqlplus import Target
 
 #: What a database without SGA_TARGET and SGA_MAX_SIZE adds up.
 POOLS = (

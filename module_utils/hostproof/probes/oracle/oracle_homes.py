@@ -5,8 +5,8 @@
 from collections import OrderedDict
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
-from ...answer import attempt, unless_absent
-from ...host import Host
+from ...collect.answer import attempt, unless_absent
+from ...collect.host import Host
 from ...parsers.oracle import oracle_inventory, oratab
 from ..nfs import nfs_files
 from .instances import monitors

@@ -11,15 +11,15 @@ Parameter Files and Startup; Oracle Database Installation Guide, About orabaseta
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, known
-from ...command import Command, state_of
+from ...collect.answer import attempt, known
+from ...collect.command import Command, state_of
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, ParseError, Unanswered, kind_of, name_or_kind
-from ...host import Host
 from ...parsers.number import integer
 from ...parsers.oracle import orabasetab, pfile, spfile, sqlplus_rows
 from ...parsers.unix import getent
-from ...sqlplus import PROGRAM, Target, query
 from ..nfs import nfs_files
+from .sqlplus import PROGRAM, Target, query
 
 _DEEPEST_IFILE = 3
 

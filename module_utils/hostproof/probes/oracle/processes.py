@@ -8,9 +8,9 @@ one does not count (Process.runs).
 
 from typing import List, NamedTuple
 
-from ... import identity
-from ...answer import attempt, unless_absent
-from ...host import Host, Process
+from ...collect import identity
+from ...collect.answer import attempt, unless_absent
+from ...collect.host import Host, Process
 
 KEY = "processes:oracle"
 _PATTERN = (

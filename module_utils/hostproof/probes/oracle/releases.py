@@ -4,12 +4,12 @@
 
 from typing import Dict, List, NamedTuple
 
-from ...answer import Answer, attempt, known
+from ...collect.answer import Answer, attempt, known
+from ...collect.host import Host, Process
 from ...errors import Absent
-from ...host import Host, Process
-from ...sqlplus import Target
 from . import instances, oracle_homes, oracle_parameters
 from .oracle_parameters import Version
+from .sqlplus import Target
 
 
 class Software(NamedTuple):

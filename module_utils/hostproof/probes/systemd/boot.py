@@ -11,9 +11,9 @@ import os.path
 import re
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...answer import Answer, attempt, known, unless_absent
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
-from ...host import Host
 from ...parsers import glob_pattern
 from ...parsers.kernel import kernel_cmdline, sysctl_number
 from ...parsers.systemd import boot_commands, sysctl_d, tmpfiles_d, tuned

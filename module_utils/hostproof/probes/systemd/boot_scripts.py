@@ -9,9 +9,9 @@ Path"; crontab(5); udev(7); modprobe.d(5); NetworkManager-dispatcher(8); interfa
 import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
-from ...answer import attempt, known
+from ...collect.answer import attempt, known
+from ...collect.host import Host
 from ...errors import Absent, Denied, Unanswered
-from ...host import Host
 from ...parsers.systemd import boot_commands
 from ...parsers.systemd.boot_commands import Effect
 

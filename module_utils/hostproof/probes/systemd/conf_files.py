@@ -4,9 +4,9 @@
 
 from typing import List, Optional, Sequence
 
-from ...answer import attempt, known, unless_absent
+from ...collect.answer import attempt, known, unless_absent
+from ...collect.host import Host
 from ...errors import Absent
-from ...host import Host
 from ...parsers.systemd import conf_d, systemd_unit, tmpfiles_d
 
 

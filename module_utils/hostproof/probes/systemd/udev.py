@@ -9,9 +9,9 @@ Linux, Documentation/ABI/testing/sysfs-uevent.
 import re
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ...answer import attempt, unless_absent
+from ...collect.answer import attempt, unless_absent
+from ...collect.host import Host
 from ...errors import Unanswered
-from ...host import Host
 from ...parsers.systemd import udev_rules
 from ...parsers.systemd.conf_d import directories
 

@@ -10,8 +10,8 @@ unit_file_find_dropin_paths() in src/shared/dropin.c.
 from collections import OrderedDict
 from typing import Dict, List
 
-from ...answer import attempt, unless_absent
-from ...host import Host
+from ...collect.answer import attempt, unless_absent
+from ...collect.host import Host
 
 GENERATED = "/run/systemd/generator"
 #: The folder whose units win stands first.

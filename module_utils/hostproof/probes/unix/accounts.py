@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The accounts of a host, as its own name service knows them."""
 
+from ...collect.host import Host
 from ...errors import Absent
-from ...host import Host
 from ...parsers.unix import getent
 
 

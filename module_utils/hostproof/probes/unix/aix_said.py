@@ -5,8 +5,8 @@ Reference, ioo."""
 
 from typing import Dict, List
 
+from ...collect.host import Host
 from ...errors import Unanswered
-from ...host import Host
 from ...parsers.unix import ioo
 
 IOO = ["ioo", "-a"]

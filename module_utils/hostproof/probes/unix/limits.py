@@ -4,9 +4,9 @@
 
 from typing import Dict, List, NamedTuple, Optional
 
-from ...answer import attempt, unless_absent
+from ...collect.answer import attempt, unless_absent
+from ...collect.host import Host
 from ...errors import Unanswered
-from ...host import Host
 from ...parsers.unix import getent, limits_conf
 
 CONF = "/etc/security/limits.conf"

@@ -15,9 +15,9 @@ import re
 import sys
 from typing import Dict, List, Tuple
 
-from ...command import Command, state_of
+from ...collect.command import Command, state_of
+from ...collect.host import Host
 from ...errors import HostError, HostproofError, Unanswered
-from ...host import Host
 from ...parsers.number import integer
 
 #: Parameters by their number in sys/var.h, which new ones never change.

@@ -1,0 +1,431 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Attributes of AIX devices: what to change, by which chdev, and how to tell that it was taken.
+
+The configuration database (ODM) says what a device is configured with at the next boot; what it
+goes by now can differ. chdev without a flag changes both, with -P the database alone, with -T the
+device alone. Sources: AIX Commands Reference, chdev and lsattr.
+"""
+
+import re
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+from ..collect.answer import Answer, attempt, if_known
+from ..collect.command import Command, squeezed, state_of
+from ..collect.host import Host
+from ..errors import HostproofError, Unanswered
+from ..parsers.number import clipped
+from ..parsers.unix import lsattr
+from ..probes.unix import sys_parm
+from .change import CommandChange
+
+NOW = "now"
+NEXT_BOOT = "next_boot"
+BOTH = "both"
+
+#: What chdev gets for it.
+FLAGS: Dict[str, Tuple[str, ...]] = {NOW: ("-T",), NEXT_BOOT: ("-P",), BOTH: ()}
+
+#: The device whose attributes are the kernel's own.
+SYSTEM = "sys0"
+
+#: Seconds. IBM: who stops chdev can destroy the database, so it is never stopped for being slow.
+CHDEV_TIMEOUT = 24 * 3600.0
+
+_DEVICE = re.compile(r"^[A-Za-z][A-Za-z0-9_.-]*\Z")
+#: chdev takes several pairs in one -a, with blanks between: this in a value may be such a pair.
+_SECOND_PAIR = re.compile(r"\s([A-Za-z][\w.%-]*)=")
+_ATTRIBUTE = re.compile(r"^[A-Za-z][A-Za-z0-9_.%-]*\Z")
+
+
+class Attributes(NamedTuple):
+    """Some attributes of a device in the database.
+
+    ``text`` is what lsattr printed of them, with runs of blanks as one. ``values`` are exact,
+    blanks included. ``legal`` holds the error where lsattr tells no legal values.
+    """
+
+    device: str
+    text: str
+    values: Dict[str, str]
+    settable: Dict[str, bool]
+    legal: Dict[str, Answer[lsattr.Legal]]
+
+
+def texts(values: Dict[str, Any]) -> Dict[str, str]:
+    """Values as chdev takes them, from YAML's: a truth value is AIX's true or false."""
+    found = {}
+    for name, value in values.items():
+        if isinstance(value, bool):
+            found[str(name)] = str(value).lower()
+        elif isinstance(value, (str, int, float)):
+            found[str(name)] = str(value).strip()
+        else:
+            raise ValueError(f"the value of {name} must be one text or number")
+    return found
+
+
+def check_names(device: str, names: Iterable[str], wanted: Dict[str, str]) -> None:
+    """Raise ValueError for what no AIX device or attribute is called, and for no attribute."""
+    if not _DEVICE.match(device):
+        raise ValueError(f"{device!r} is no name of a device; take one that lsdev tells")
+    if not list(names):
+        raise ValueError("no attribute is given; name at least one")
+    for name in names:
+        if not _ATTRIBUTE.match(name):
+            raise ValueError(f"{name!r} is no name of an attribute of {device}")
+    for name, value in wanted.items():
+        if not value.isprintable():
+            raise ValueError(f"the value of {name} has characters that do not print")
+        second = _SECOND_PAIR.search(value)
+        if second is not None:
+            raise ValueError(
+                f"the value of {name} holds {second.group(1)}=, which chdev would take for "
+                "another attribute; give that one its own entry"
+            )
+
+
+def look(device: str, names: Tuple[str, ...]) -> Command:
+    """What the database holds, as lsattr tells it: its state is ``Attributes.text``."""
+    argv = ["lsattr", "-E", "-l", device]
+    for name in names:
+        argv += ["-a", name]
+    return Command(
+        name=" ".join(argv),
+        argv=tuple(argv),
+        expected=r"\A([\s\S]*\S[\s\S]*)\Z",
+        squeezed=True,
+    )
+
+
+def read_rows(host: Host, device: str, names: Tuple[str, ...]) -> List[lsattr.Row]:
+    """The rows of just these attributes. Unanswered with lsattr's words where one is not there."""
+    wanted = look(device, names)
+    key = "command:" + wanted.name
+    output = host.run(list(wanted.argv))
+    try:
+        text = state_of(wanted, output)
+    except HostproofError as problem:
+        raise Unanswered(key, str(problem)) from problem
+    rows = lsattr.parse(text)
+    if sorted(row.name for row in rows) != sorted(names):
+        raise Unanswered(
+            key,
+            "lsattr told {0} of {1}, not {2}".format(
+                ", ".join(row.name for row in rows), device, ", ".join(names)
+            ),
+        )
+    return rows
+
+
+def read_legal(host: Host, device: str, name: str) -> lsattr.Legal:
+    """What lsattr -R says that the attribute may be."""
+    argv = ["lsattr", "-R", "-l", device, "-a", name]
+    output = host.run(argv)
+    if output.rc != 0:
+        said = " ".join((output.stdout + output.stderr).split())
+        raise Unanswered("command:" + " ".join(argv), said or "lsattr -R gave no answer")
+    return lsattr.parse_legal(output.stdout)
+
+
+def read(host: Host, device: str, names: Tuple[str, ...]) -> Attributes:
+    """Attributes whose values may hold blanks, which divide the columns of lsattr, too.
+
+    So each value is asked for alone, and must be what its row begins with.
+    """
+    rows = {row.name: row for row in read_rows(host, device, names)}
+    values: Dict[str, str] = {}
+    for name in names:
+        argv = ["lsattr", "-E", "-l", device, "-a", name, "-F", "value"]
+        key = "command:" + " ".join(argv)
+        output = host.run(argv)
+        lines = [line for line in output.stdout.split("\n") if line.strip()]
+        if output.rc != 0 or len(lines) > 1:
+            said = " ".join((output.stdout + output.stderr).split())
+            raise Unanswered(key, f"lsattr tells no single value of {name}: {said}")
+        values[name] = lines[0].strip() if lines else ""
+        if not rows[name].has(values[name]):
+            raise Unanswered(key, f"lsattr tells two values of {name} of {device}")
+    output = host.run(list(look(device, names).argv))
+    return Attributes(
+        device,
+        squeezed(output.stdout),
+        values,
+        {name: rows[name].settable for name in names},
+        {name: attempt(read_legal, host, device, name) for name in names},
+    )
+
+
+def of_words(
+    device: str, text: str, rows: List[lsattr.Row], legal: Dict[str, Answer[lsattr.Legal]]
+) -> Attributes:
+    """Attributes whose values hold no blank, such as numbers: the rows tell enough."""
+    return Attributes(
+        device,
+        squeezed(text),
+        {row.name: row.first_word for row in rows},
+        {row.name: row.settable for row in rows},
+        legal,
+    )
+
+
+def problems(
+    attributes: Attributes, wanted: Dict[str, str], now: Optional[Dict[str, str]] = None
+) -> List[str]:
+    """Why the device would not take the values, as far as lsattr tells; one sentence each.
+
+    ``now`` is what is there, if it is not what the database holds.
+    """
+    there = attributes.values if now is None else now
+    found = []
+    for name in wanted:
+        if wanted[name] == there[name]:
+            continue
+        legal = attributes.legal[name]
+        if not attributes.settable[name]:
+            found.append(f"{name} of {attributes.device} cannot be changed by a user")
+        elif isinstance(legal, lsattr.Legal) and not legal.allows(wanted[name]):
+            found.append(
+                f"{name} of {attributes.device} cannot be {wanted[name]!r}: it takes {legal}"
+            )
+    return found
+
+
+def differing(attributes: Attributes, wanted: Dict[str, str]) -> Dict[str, str]:
+    """Those of the wanted values that the database does not hold; whole values are compared."""
+    return {name: wanted[name] for name in wanted if wanted[name] != attributes.values[name]}
+
+
+def chdev(device: str, values: Dict[str, str], when: str) -> Command:
+    """One chdev for all of them. It exits with 0 and says "DEVICE changed", or it has failed."""
+    argv = ["chdev", "-l", device]
+    for name, value in values.items():
+        argv += ["-a", f"{name}={value}"]
+    argv += FLAGS[when]
+    return Command(
+        name=" ".join(argv),
+        argv=tuple(argv),
+        expected=rf"^{re.escape(device)} changed\s*$",
+        timeout=CHDEV_TIMEOUT,
+    )
+
+
+def change(
+    attributes: Attributes,
+    wanted: Dict[str, str],
+    when: str,
+    running: Optional[Dict[str, str]] = None,
+) -> Optional[CommandChange]:
+    """The change of the database (and, for BOTH, of the device); None where it holds all of it.
+
+    ``running`` is what the kernel goes by, as far as it tells: for BOTH it is read back and brought
+    back as the database is, and what differs in either is in the one chdev.
+    """
+    if when == NOW:
+        raise ValueError("chdev -T leaves the database as it is: see change_now")
+    device, there = attributes.device, attributes.values
+    if not differing(attributes, wanted):
+        return None
+    told = dict(running or {}) if when == BOTH else {}
+    late = [name for name in told if name in wanted and wanted[name] != told[name]]
+    names = together(device, list(differing(attributes, wanted)) + late, wanted)
+    new = {name: wanted[name] for name in names}
+    undo = [chdev(device, {name: there[name] for name in names}, when)]
+    # chdev makes the kernel go by the database; where it did not, that comes back, too.
+    other = [name for name in names if name in told and told[name] != there[name]]
+    if other:
+        kernel = [name for name in told if name in together(device, other, told)]
+        undo.append(chdev(device, {name: told[name] for name in kernel}, NOW))
+    shows = look(device, tuple(there))
+    before, after = attributes.text, _with_values(attributes, new)
+    if told:
+        shows = sys_parm.look_behind(shows, tuple(told))
+        before += "\n" + _lines(told)
+        after += "\n" + _lines({name: new.get(name, told[name]) for name in told})
+    return CommandChange(
+        name="{0}: {1}".format(device, " ".join(new)),
+        before=before,
+        after=after,
+        look=shows,
+        make=(chdev(device, new, when),),
+        undo=tuple(undo),
+    )
+
+
+def together(device: str, names: List[str], given: Dict[str, str]) -> List[str]:
+    """The names, in the order of ``given``, with what must not be set without one of them.
+
+    The marks of the kernel go together: one that is right in the database may be wrong in it.
+    """
+    names = list(names)
+    if device == SYSTEM and any(name in sys_parm.NUMBERS for name in names):
+        names += list(sys_parm.NUMBERS)
+    return [name for name in given if name in names]
+
+
+def change_now(
+    attributes: Attributes, wanted: Dict[str, str], running: Dict[str, str], tell: Optional[Command]
+) -> CommandChange:
+    """The change of the device alone, until the next boot.
+
+    ``running`` are the values that come back on revert. ``tell`` tells what the device goes by, in
+    lines NAME=VALUE; lsattr cannot, so without it nothing reads the change back.
+    """
+    device = attributes.device
+    old = {name: running[name] for name in wanted}
+    return CommandChange(
+        name="{0} until the next boot: {1}".format(device, " ".join(wanted)),
+        before=None if tell is None else _lines(running),
+        after=None if tell is None else _lines(dict(running, **wanted)),
+        look=look(device, tuple(attributes.values)) if tell is None else tell,
+        make=(chdev(device, wanted, NOW),),
+        undo=(chdev(device, old, NOW),),
+        atomic=tell is None,
+    )
+
+
+def _lines(values: Dict[str, str]) -> str:
+    return "\n".join(f"{name}={values[name]}" for name in values)
+
+
+def _with_values(attributes: Attributes, new: Dict[str, str]) -> str:
+    """What lsattr will print: its rows as they are, with the new values in place of the old."""
+    lines = []
+    for line in attributes.text.split("\n"):
+        name, _, rest = line.partition(" ")
+        if name in new:
+            old = squeezed(attributes.values[name])
+            behind = rest[len(old) :] if old else " " + rest
+            value = squeezed(new[name])
+            line = name + (" " + value if value else "") + behind
+        lines.append(line)
+    return "\n".join(lines)
+
+
+# -- for a task: what is there, what to change, and what to tell of it ----------------------------
+
+
+class Device(NamedTuple):
+    """Attributes in the database, and what the kernel goes by of those that it tells.
+
+    ``running`` is empty where none of them can be told, and holds the error where it failed.
+    """
+
+    odm: Attributes
+    running: Answer[Dict[str, str]]
+
+
+def look_at(host: Host, device: str, names: Tuple[str, ...]) -> Device:
+    """Raises Unanswered with lsattr's words where the device or an attribute is not there."""
+    told = tuple(name for name in names if device == SYSTEM and name in sys_parm.NUMBERS)
+    running: Answer[Dict[str, str]] = {}
+    if told:
+        running = attempt(_read_running, host, told)
+    return Device(read(host, device, names), running)
+
+
+def _read_running(host: Host, names: Tuple[str, ...]) -> Dict[str, str]:
+    return {name: str(value) for name, value in sys_parm.read(host, names).items()}
+
+
+def wanted_change(device: Device, wanted: Dict[str, str], when: str) -> Optional[CommandChange]:
+    """The one chdev for what differs, None where nothing does.
+
+    Raises HostproofError with every reason why the device would not take a value.
+    """
+    reasons = problems(device.odm, wanted, prior(device, when))
+    if reasons:
+        raise HostproofError("refused, nothing was changed: {0}".format("; ".join(reasons)))
+    made = _change_of(device, wanted, when)
+    reasons = [] if made is None else _marks_problems(device, wanted, when)
+    if reasons:
+        raise HostproofError("refused, nothing was changed: {0}".format("; ".join(reasons)))
+    return made
+
+
+def _change_of(device: Device, wanted: Dict[str, str], when: str) -> Optional[CommandChange]:
+    if when == NEXT_BOOT:
+        return change(device.odm, wanted, when)
+    told = if_known(device.running, {})
+    if when == BOTH and differing(device.odm, wanted):
+        return change(device.odm, wanted, when, told)
+    running = prior(device, NOW)
+    late = [name for name in wanted if wanted[name] != running[name]]
+    if when == BOTH:
+        # The database holds all of it; what the kernel tells may still differ.
+        late = [name for name in late if name in told]
+    else:
+        # Of what nobody tells, nobody knows whether the device goes by it.
+        late = [name for name in wanted if name in late or name not in told]
+    if not late:
+        return None
+    new = {name: wanted[name] for name in together(device.odm.device, late, wanted)}
+    tell = sys_parm.look(tuple(told)) if told and set(new) <= set(told) else None
+    return change_now(device.odm, new, running if tell is None else told, tell)
+
+
+def _marks_problems(device: Device, wanted: Dict[str, str], when: str) -> List[str]:
+    """Marks that would not go together in a layer, because only one of them was given or both are
+    wrong. What chdev says to it is not public, and it sees the database, not the kernel."""
+    if device.odm.device != SYSTEM or not set(wanted) & set(sys_parm.NUMBERS):
+        return []
+    layers: List[Tuple[str, Dict[str, str]]] = []
+    if when != NOW:
+        layers.append(("database", device.odm.values))
+    if when != NEXT_BOOT:
+        layers.append(("kernel", if_known(device.running, {})))
+    found = []
+    for layer, values in layers:
+        marks = dict(values, **wanted)
+        high, low = marks.get("maxpout", ""), marks.get("minpout", "")
+        if not (high.isdecimal() and low.isdecimal()) or clipped(high) == clipped(low) == 0:
+            continue
+        if clipped(low) >= clipped(high) or 0 in (clipped(low), clipped(high)):
+            found.append(
+                f"maxpout {high} and minpout {low} would meet in the {layer}: give both, with "
+                "minpout below maxpout, or both 0"
+            )
+    return found
+
+
+def with_partners(device: str, names: Tuple[str, ...]) -> Tuple[str, ...]:
+    """The names with those that they are judged with: of the kernel's marks always both."""
+    if device == SYSTEM and set(names) & set(sys_parm.NUMBERS):
+        return names + tuple(name for name in sys_parm.NUMBERS if name not in names)
+    return names
+
+
+def only(device: Device, names: Tuple[str, ...]) -> Device:
+    """The same of these names alone."""
+    odm, running = device.odm, device.running
+    return Device(
+        odm._replace(
+            values={name: odm.values[name] for name in names},
+            settable={name: odm.settable[name] for name in names},
+            legal={name: odm.legal[name] for name in names},
+        ),
+        running
+        if isinstance(running, HostproofError)
+        else {name: running[name] for name in running if name in names},
+    )
+
+
+def prior(device: Device, when: str) -> Dict[str, str]:
+    """What a task would bring back: the database's values; for NOW the kernel's, where known."""
+    values = dict(device.odm.values)
+    if when == NOW:
+        values.update(if_known(device.running, {}))
+    return values
+
+
+def shown(device: Device) -> Dict[str, Any]:
+    """The results of a task."""
+    legal = device.odm.legal
+    return {
+        "configured": device.odm.values,
+        "running": if_known(device.running, {}),
+        "legal": {
+            name: None if isinstance(legal[name], HostproofError) else str(legal[name])
+            for name in legal
+        },
+    }

@@ -1,0 +1,398 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The change journal: what a host looked like before Hostproof changed it, kept on that host.
+
+``/var/lib/hostproof/journal/<UTC>-<control>/0001.json`` is one prior state, on disk before the
+change is made; a folder is one apply. A folder whose changes were put back moves to
+``/var/lib/hostproof/reverted/``. The numbers and the times in the names give the order.
+
+An entry: ``kind`` is file, folder, value, mount or command; ``path``, of a command its name;
+``before`` is null where nothing was there, for a file {content (base64), mode, uid, gid, attributes
+(name to base64, not in schema 1)}, for a value its text, for a mount {source, fstype, options}, for
+a command {state, look, undo}; ``after`` is the sha256 of the new content, the new value, "source
+fstype options" of the new mount, or the state that the command is to bring, null where that cannot
+be told in advance. ``of``, of a value of a disk alone, is what the disk tells of itself: it may
+have another name when it is put back.
+
+Revert needs no new space on the file system of the journal. ``0001.original`` is a second name
+(hard link) of a file of root that is replaced or removed, where it lies on that file system: revert
+moves it back. An empty folder in reverted/ keeps the place for the folder of the apply.
+"""
+
+import base64
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import stat
+import time
+from contextlib import contextmanager, suppress
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+
+from ..collect import command, disk_names, guarded
+from ..errors import HostproofError
+from . import file_attributes
+from .change import Change, CommandChange, FileChange, MountChange, MountState, encode
+from .writer import Writer
+
+ROOT = "/var/lib/hostproof"
+SCHEMA = 2
+_READABLE = (1, SCHEMA)
+
+#: Who has the lock, beside it.
+_HOLDER = "holder.json"
+
+#: Bytes of an entry: the largest file that is changed, as base64, and what stands around it.
+_ENTRY_LIMIT = 2 * guarded.FILE_LIMIT
+
+_ENTRY, _ORIGINAL = ".json", ".original"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Entry(NamedTuple):
+    """One prior state, as its file in the journal holds it.
+
+    ``original``, which is not in that file, is the path of the old file itself where it was kept.
+    """
+
+    kind: str
+    path: str
+    before: Any
+    after: Optional[str]
+    of: Optional[str] = None
+    original: Optional[str] = None
+
+
+class Transaction(NamedTuple):
+    """The prior states of one apply, in the order of the changes."""
+
+    name: str
+    control: str
+    entries: List[Entry]
+
+
+class Journal:
+    """The journal of one host. ``root`` holds journal/ and reverted/."""
+
+    def __init__(self, writer: Writer, root: str = ROOT) -> None:
+        self._writer = writer
+        self._open = os.path.join(root, "journal")
+        self._closed = os.path.join(root, "reverted")
+        self._root = root
+
+    @contextmanager
+    def alone(self, purpose: str = "an apply or revert") -> Iterator[None]:
+        """Keep any other apply or revert of this host out; HostproofError says who is at work.
+
+        A mount that goes on after its apply was killed counts as one: it would be made over
+        what a revert puts back. The kernel holds the lock, so that none outlives a crash; the
+        name beside it is for people alone.
+        """
+        for folder in missing_folders(self._root):
+            self._writer.make_folder(folder)  # AIX has no /var/lib
+        if not os.path.lexists(self._root):
+            self._writer.make_folder(self._root, 0o700)
+        self._check_root()
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)
+        handles = [os.open(self._root, flags)]
+        try:
+            if not self._lock(handles[0]):
+                path = os.path.join(self._root, "lock")
+                flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+                handles.append(os.open(path, flags, 0o600))
+                self._lock(handles[1])
+            self._writer.held = tuple(handles)
+            self._note_holder(purpose)
+            yield
+        finally:
+            self._writer.held = ()
+            for handle in handles:
+                os.close(handle)
+
+    def _check_root(self) -> None:
+        """What the journal says is done as us: nobody else may write into it."""
+        if not os.path.lexists(self._root):
+            return
+        look = os.lstat(self._root)
+        if (
+            guarded.actor(self._root) != os.geteuid()
+            or not stat.S_ISDIR(look.st_mode)
+            or look.st_uid != os.geteuid()
+            or look.st_mode & 0o022
+        ):
+            raise HostproofError(
+                f"the change journal {self._root} is no folder that "
+                f"{guarded.name_of(os.geteuid())} alone may change: look at who made it what it "
+                "is, and move it away"
+            )
+
+    def _lock(self, handle: int) -> bool:
+        """Whether the file system locks what this is; HostproofError if somebody else has it."""
+        try:
+            return _lock(handle)
+        except BlockingIOError:
+            raise HostproofError(
+                "another apply or revert is at work on this host, or a mount that one of them "
+                f"began and that goes on: {self._holder()}; wait until it ends"
+            ) from None
+
+    def _note_holder(self, purpose: str) -> None:
+        note = {
+            "pid": os.getpid(),
+            "purpose": purpose,
+            "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "user": os.environ.get("SUDO_USER") or guarded.name_of(os.getuid()),
+        }
+        text = json.dumps(note, sort_keys=True) + "\n"
+        path = os.path.join(self._root, _HOLDER)
+        try:
+            self._writer.write_file(path, text.encode("ascii"), 0o600)
+        except OSError:
+            # On a full disk the note is left out, but no other process may stand there.
+            with suppress(OSError):
+                self._writer.remove_file(path)
+
+    def _holder(self) -> str:
+        """Who has the lock, in words."""
+        try:
+            found = describe_file(os.path.join(self._root, _HOLDER))
+            if found is None:
+                return "who it is was not noted yet"
+            note = json.loads(base64.b64decode(found["content"]).decode("ascii"))
+            pid = int(note["pid"])
+            words = "{0} of {1}, process {2}, since {3}".format(
+                *(str(note[name])[:60] for name in ("purpose", "user", "pid", "since"))
+            )
+        except (HostproofError, OSError, ValueError, KeyError, TypeError):
+            return "who it is cannot be told"
+        if _is_gone(pid):
+            words += " (that process has ended, a command of it has not)"
+        return words
+
+    def begin(self, control: str) -> str:
+        """Make the folder for one apply and return its name."""
+        for folder in (self._root, self._open, self._closed):
+            if not os.path.isdir(folder):
+                self._writer.make_folder(folder, 0o700)
+        now = time.time()
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
+        name = f"{stamp}.{int(now % 1 * 1000000):06d}Z-{control}"
+        last = max(self._names() + self._reverted_names() + [""])
+        if last >= name:
+            # A clock that went back must not change the order in which states are put back.
+            name = "{0}~-{1}".format(last.rsplit("-", 1)[0], control)
+        self._writer.make_folder(os.path.join(self._closed, name), 0o700)
+        self._writer.make_folder(os.path.join(self._open, name), 0o700)
+        return name
+
+    def record(self, name: str, change: Change) -> None:
+        """Keep the state that ``change`` is about to replace, on disk, before it is made."""
+        if isinstance(change, FileChange):
+            self.record_folders(name, missing_folders(change.path))
+            after = None if change.content is None else digest(encode(change.content))
+            before = describe_file(change.path, change.owner)
+            number = self._keep(name, Entry("file", change.path, before, after))
+            if before is not None:
+                self._keep_original(name, number, change.path)
+        elif isinstance(change, MountChange):
+            old = None if change.before is None else dict(change.before._asdict())
+            after = None if change.after is None else " ".join(change.after)
+            self._keep(name, Entry("mount", change.path, old, after))
+        elif isinstance(change, CommandChange):
+            undone = {
+                "state": change.before,
+                "look": change.look.as_dict(),
+                "undo": [one.as_dict() for one in change.undo],
+            }
+            self._keep(name, Entry("command", change.name, undone, change.after))
+        else:
+            of = disk_names.identity(change.path)
+            self._keep(name, Entry("value", change.path, change.before, change.value, of))
+
+    def record_folders(self, name: str, paths: List[str]) -> None:
+        """Keep that the folders do not exist, before they are made."""
+        for path in paths:
+            self._keep(name, Entry("folder", path, None, None))
+
+    def _keep(self, name: str, entry: Entry) -> int:
+        """The number of the entry."""
+        folder = os.path.join(self._open, name)
+        number = len([name for name in os.listdir(folder) if name.endswith(_ENTRY)]) + 1
+        record = dict(entry._asdict(), schema=SCHEMA)
+        del record["original"]
+        if entry.of is None:
+            del record["of"]
+        text = json.dumps(record, indent=1, sort_keys=True) + "\n"
+        path = os.path.join(folder, f"{number:04d}{_ENTRY}")
+        self._writer.write_file(path, text.encode("ascii"), 0o600)
+        return number
+
+    def _keep_original(self, name: str, number: int, path: str) -> None:
+        """Without it (on another file system, or one without links) revert uses the entry alone.
+
+        OSError where there is no space: revert would not have it either.
+        """
+        if guarded.actor(path) != os.geteuid():
+            return
+        try:
+            self._writer.link(path, os.path.join(self._open, name, f"{number:04d}{_ORIGINAL}"))
+        except OSError as problem:
+            if problem.errno in _FULL:
+                raise
+
+    def originals_of(self, device: int, inode: int) -> int:
+        """How many names of a file are here: an apply that was killed leaves them."""
+        count = 0
+        for name in self._names():
+            for path in self._originals(name):
+                look = os.lstat(path)
+                count += (look.st_dev, look.st_ino) == (device, inode)
+        return count
+
+    def _originals(self, name: str) -> List[str]:
+        folder = os.path.join(self._open, name)
+        found = [one for one in sorted(os.listdir(folder)) if one.endswith(_ORIGINAL)]
+        return [os.path.join(folder, one) for one in found]
+
+    def transactions(self, control: Optional[str] = None) -> List[Transaction]:
+        """What can be put back, newest first."""
+        found = [self.transaction(name) for name in sorted(self._names(), reverse=True)]
+        return [one for one in found if control is None or one.control == control]
+
+    def close(self, name: str) -> None:
+        """Note that everything in the folder was put back."""
+        for original in self._originals(name):
+            self._writer.remove_file(original)
+        folder = os.path.join(self._open, name)
+        try:
+            self._writer.move(folder, os.path.join(self._closed, name))
+        except OSError as problem:
+            if problem.errno not in _FULL:
+                raise
+            # An older version kept no place for it. The newest state goes first: what is left after
+            # a crash is still right.
+            for file_name in sorted(os.listdir(folder), reverse=True):
+                self._writer.remove_file(os.path.join(folder, file_name))
+            self._writer.remove_folder(folder)
+
+    def _names(self) -> List[str]:
+        self._check_root()
+        return os.listdir(self._open) if os.path.isdir(self._open) else []
+
+    def _reverted_names(self) -> List[str]:
+        return os.listdir(self._closed) if os.path.isdir(self._closed) else []
+
+    def transaction(self, name: str) -> Transaction:
+        """The states that one apply replaced, under the names that disks have now; HostproofError
+        if an entry cannot be understood."""
+        folder = os.path.join(self._open, name)
+        entries: List[Entry] = []
+        for file_name in sorted(os.listdir(folder)):
+            if not file_name.endswith(_ENTRY):
+                continue  # an original, or the unfinished file of a write that was killed
+            path = os.path.join(folder, file_name)
+            try:
+                found = guarded.as_owner(path, _read_entry, follow=False)
+                entry = _entry_of(json.loads(found))
+            except (AttributeError, KeyError, TypeError, ValueError) as problem:
+                raise HostproofError(
+                    f"change journal {path}: {problem}; nothing was put back, look at it by hand"
+                ) from problem
+            original = path[: -len(_ENTRY)] + _ORIGINAL
+            if os.path.lexists(original):
+                entry = entry._replace(original=original)
+            places = disk_names.paths_of(entry.path, entry.of)
+            entries += [entry._replace(path=place) for place in places]
+        return Transaction(name, name.rsplit("-", 1)[-1], entries)
+
+
+def _lock(handle: int) -> bool:
+    """Whether the file system locks what this is; BlockingIOError if somebody else has it.
+
+    Where Python has to make flock out of fcntl (AIX), a folder cannot be locked, for it is never
+    open for writing; and EACCES then says that somebody else has the lock.
+    """
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        if problem.errno not in (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES):
+            return False  # or a file system that knows no locks (a root on NFS)
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from problem
+    return True
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def _read_entry(place: guarded.Place) -> str:
+    with guarded.open_file(place) as handle:
+        return guarded.read_bounded(handle, place.path, _ENTRY_LIMIT).decode("ascii")
+
+
+def _entry_of(record: Any) -> Entry:
+    """The entry that a record holds; KeyError, TypeError or ValueError if it holds none."""
+    if not isinstance(record, dict):
+        raise ValueError("no entry")
+    fields = dict(record)
+    if fields.pop("schema") not in _READABLE:
+        raise ValueError("written by another version of Hostproof")
+    if "original" in fields:
+        raise ValueError("no entry")
+    entry = Entry(**fields)
+    before = entry.before
+    if entry.kind == "command":
+        _check_command(entry)
+        return entry
+    if entry.kind not in ("file", "folder", "value", "mount") or not entry.path.startswith("/"):
+        raise ValueError("no entry")
+    if not (entry.of is None or isinstance(entry.of, str)):
+        raise ValueError("no disk")
+    if entry.kind == "value" and not isinstance(before, str):
+        raise ValueError("no old value")
+    if entry.kind == "file" and before is not None:
+        base64.b64decode(before["content"], validate=True)
+        if not all(isinstance(before[name], int) for name in ("mode", "uid", "gid")):
+            raise ValueError("no owner and mode")
+        for value in before.get("attributes", {}).values():
+            base64.b64decode(value, validate=True)
+    if entry.kind == "mount" and not _is_mount(before):
+        raise ValueError("no old mount")
+    return entry
+
+
+def _check_command(entry: Entry) -> None:
+    for text in (entry.before["state"], entry.after):
+        if text is not None and not isinstance(text, str):
+            raise ValueError("no state")
+    command.from_dict(entry.before["look"])
+    if not [command.from_dict(one) for one in entry.before["undo"]]:
+        raise ValueError("no command")
+
+
+def _is_mount(before: Any) -> bool:
+    return before is None or all(isinstance(text, str) for text in MountState(**before))
+
+
+def describe_file(path: str, owner: Optional[int] = None) -> Optional[Dict[str, Any]]:
+    """A file as file_attributes.py describes it, or None if there is none."""
+    found = guarded.as_owner(path, file_attributes.describe, owner)
+    return None if found is None else dict(found)
+
+
+def missing_folders(path: str) -> List[str]:
+    """The folders above ``path`` that do not exist yet, outermost first; of one that ends in a
+    slash itself too."""
+    inside = path + "." if not path.endswith("/") else path + "in it"
+    return [str(one) for one in guarded.as_owner(inside, guarded.missing)]
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

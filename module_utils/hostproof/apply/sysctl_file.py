@@ -1,0 +1,109 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Planning a file of sysctl.d: what to write, what the kernel gets now, and if the file would win.
+
+A file that would not win must not be written: it would look right and do nothing.
+"""
+
+from typing import Callable, List, NamedTuple, Optional, Sequence
+
+from ..collect.answer import Answer, attempt
+from ..parsers.systemd import sysctl_d
+from ..probes.systemd import boot as boot_probe
+from ..probes.systemd.boot import Boot
+from .change import FileChange, Refusal, ValueChange
+
+
+class Sysctl(NamedTuple):
+    """A key of sysctl, its file, and what it should be and is. ``files`` are others, below /sys,
+    that boot could set the same by."""
+
+    key: str
+    path: str
+    value: str
+    now: str
+    files: Sequence[str] = ()
+
+
+class File(NamedTuple):
+    """A file of sysctl.d. ``before`` is what it holds, None if it is not there; ``variable`` is
+    the one that chooses it."""
+
+    path: str
+    header: str
+    before: Optional[str]
+    variable: str
+
+
+class Planned(NamedTuple):
+    files: List[FileChange]
+    values: List[ValueChange]
+    refusals: List[Refusal]
+
+
+#: Whether a value is as good as the wanted one.
+Enough = Callable[[str, str], bool]
+
+#: The value that boot gives to a key; None where nothing sets it.
+AtBoot = Callable[[Boot, str], Optional[str]]
+
+
+def value_at_boot(boot: Boot, key: str) -> Optional[str]:
+    at_boot = boot_probe.sysctl_at_boot(boot, key)
+    at_boot.settled()
+    return None if at_boot.winner is None else at_boot.winner.value
+
+
+def plan(
+    boot: Boot,
+    file: File,
+    wanted: Sequence[Sysctl],
+    enough: Enough = str.__eq__,
+    at_boot: AtBoot = value_at_boot,
+) -> Planned:
+    """``enough(value, wanted)`` says of a value that it need not be changed."""
+
+    def is_enough(value: Answer[Optional[str]], one: Sysctl) -> bool:
+        return isinstance(value, str) and enough(value, one.value)
+
+    others = boot_probe.with_sysctl_file(boot, file.path, "")
+    # What another place already sets as wanted, whatever happens, stays with that place.
+    own = [one for one in wanted if not is_enough(attempt(at_boot, others, one.key), one)]
+    content = file.header + "".join(f"{one.key} = {one.value}\n" for one in sorted(own))
+    later = boot_probe.with_sysctl_file(boot, file.path, content)
+    # What is unknown then is raised: whether the file would win cannot be said.
+    refusals = [
+        _loses(later, file, one) for one in own if not is_enough(at_boot(later, one.key), one)
+    ]
+    refusals += others_in(file.path, file.before, file.header, [one.key for one in wanted])
+    # A drop-in of ours that nothing is left for may hold an old value that still wins.
+    is_changed = (own or file.before is not None) and content != file.before
+    return Planned(
+        [FileChange(file.path, content, file.before)] if is_changed else [],
+        [
+            ValueChange(one.path, one.value, one.now)
+            for one in wanted
+            if not enough(one.now, one.value)
+        ],
+        refusals,
+    )
+
+
+def _loses(boot: Boot, file: File, one: Sysctl) -> Refusal:
+    at_boot = boot_probe.sysctl_at_boot(boot, one.key, one.files)
+    at_boot.settled()
+    return Refusal(boot_probe.why_it_loses(at_boot, file.path, one.key, file.variable), None)
+
+
+def others_in(path: str, text: Optional[str], header: str, own: Sequence[str]) -> List[Refusal]:
+    """The file is written as a whole: what somebody else set in it would be gone."""
+    if text is None or text.startswith(header):
+        return []
+    return lost_settings(path, sysctl_d.other_keys(text, own))
+
+
+def lost_settings(path: str, lost: Sequence[str]) -> List[Refusal]:
+    if not lost:
+        return []
+    reason = f"{path} holds other settings ({', '.join(lost)}), which would be lost: choose "
+    return [Refusal(reason + "another file", None)]

@@ -1,0 +1,374 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A command that is run as the owner of what it looks at or changes (``sqlplus``, ``lsnrctl``).
+
+It gets an environment of its own, for that of whoever runs Hostproof could lead it elsewhere
+(TWO_TASK, TNS_ADMIN), and never a secret: ``argv``, ``environment`` and ``stdin`` are kept.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import pwd
+import re
+import resource
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Sequence,
+    Tuple,
+)
+
+from ..errors import HostproofError
+from . import child, guarded
+
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+#: A command that prints more than this has not answered the question.
+OUTPUT_LIMIT = 8 * 1024 * 1024
+
+_PIECE = 64 * 1024
+
+UNLIMITED = -1
+
+#: It starts the command: a program on a server that does not answer then blocks a child, which the
+#: time limit ends, and not us. What it exits with where it cannot start the command.
+_ENV = "/usr/bin/env"
+#: Descriptors from here on are none of the three streams.
+_SPARE = 10
+_NOT_STARTED = {126: errno.EACCES, 127: errno.ENOENT}
+
+
+class Command(NamedTuple):
+    """``name`` says in words what it does; it stands for the command in evidence and messages.
+
+    ``user`` runs it, None for whoever runs Hostproof. ``expected`` is a regular expression
+    (MULTILINE) that what it prints must hold, errors included; of a look, the first group is the
+    state. ``codes`` are the exit codes that are no failure. ``limits`` are resource limits by the
+    end of their name in the module resource ("NOFILE"), soft and hard, UNLIMITED for none.
+    ``squeezed`` makes one blank of many: columns are as wide as their longest value, so a state
+    could not be told in advance.
+    """
+
+    name: str
+    argv: Tuple[str, ...]
+    user: Optional[str] = None
+    environment: Dict[str, str] = {}
+    stdin: str = ""
+    expected: str = ""
+    codes: Tuple[int, ...] = (0,)
+    timeout: float = 60.0
+    limits: Dict[str, Tuple[int, int]] = {}
+    squeezed: bool = False
+
+    def as_dict(self) -> Dict[str, Any]:
+        """As JSON holds it."""
+        return dict(self._asdict())
+
+
+def from_dict(record: Any) -> Command:
+    """The Command that ``as_dict`` gave; KeyError, TypeError or ValueError for anything else."""
+    command = Command(**record)
+    texts = [command.name, command.stdin, command.expected] + list(command.argv)
+    texts += [text for pair in command.environment.items() for text in pair]
+    if command.user is not None:
+        texts.append(command.user)
+    numbers = list(command.codes) + [one for pair in command.limits.values() for one in pair]
+    if not command.argv or not all(isinstance(text, str) for text in texts):
+        raise ValueError("no command")
+    if not all(isinstance(number, int) for number in numbers + [int(command.timeout)]):
+        raise ValueError("no command")
+    try:
+        re.compile(command.expected)
+    except re.error as problem:
+        raise ValueError(f"no expected output: {problem}") from problem
+    return command._replace(
+        argv=tuple(command.argv),
+        codes=tuple(command.codes),
+        limits={name: (pair[0], pair[1]) for name, pair in command.limits.items()},
+    )
+
+
+class Failed(HostproofError):
+    """A command ended with an exit code that says that it failed."""
+
+
+class Output(NamedTuple):
+    """What a command answered."""
+
+    rc: int
+    stdout: str
+    stderr: str
+
+
+def run(command: Command) -> Output:
+    """Run it to its end; OSError, ValueError or a subprocess.SubprocessError where that fails.
+
+    Its output goes to files, not pipes: a daemon that it starts would keep a pipe open. A program
+    of a user that is named by its path is run only where nobody else decides what it is
+    (guarded.py), and is run by descriptor.
+    """
+    with tempfile.TemporaryFile() as out:
+        rc, said = _run_child(command, out.fileno())
+        return Output(rc, _text_of(out), said)
+
+
+def stamped(command: Command, mark: bytes) -> Tuple[Output, List[int]]:
+    """``run``, and when each of its lines came that begins with ``mark``: ns of time.monotonic.
+
+    It is at its end only where nothing holds its output any more.
+    """
+    printed = bytearray(b"\n")
+    stamps: List[int] = []
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb", 0), os.fdopen(writing, "wb", 0) as pipe:
+
+        def follow(until: float, err: int) -> None:
+            pipe.close()
+            for piece in _pieces(reading, until, command):
+                now = int(time.monotonic() * 1e9)
+                # A mark that was not there as a whole is looked for again.
+                begin = max(0, len(printed) - len(mark))
+                printed.extend(piece)
+                stamps.extend([now] * printed.count(b"\n" + mark, begin))
+                _check_size(len(printed), os.fstat(err).st_size)
+
+        rc, said = _run_child(command, writing, follow)
+    return Output(rc, printed[1:].decode("utf-8", "surrogateescape"), said), stamps
+
+
+def _pieces(reading: int, until: float, command: Command) -> Iterator[bytes]:
+    """What comes from a pipe until nobody writes to it any more; b"" where a second brings nothing,
+    for the caller to look elsewhere."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(reading, selectors.EVENT_READ)
+        while time.monotonic() < until:
+            came = selector.select(min(1.0, max(0.0, until - time.monotonic())))
+            piece = os.read(reading, _PIECE) if came else b""
+            if came and not piece:
+                return
+            yield piece
+    raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
+
+
+def _run_child(
+    command: Command, out: int, follow: Optional[Callable[[float, int], None]] = None
+) -> Tuple[int, str]:
+    """Its exit code, as subprocess has it, and what it said on stderr.
+
+    ``follow`` gets the time (monotonic) until which it may run and the file of its stderr; whoever
+    gives it reads what is printed to ``out``.
+    """
+    _check_user(command.user)
+    environment, account = _environment(command), _account(command.user)
+    with ExitStack() as files:
+        given, err, told = [files.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        given.write(command.stdin.encode("utf-8", "surrogateescape"))
+        given.seek(0)
+        pid = os.fork()
+        if pid == 0:
+            _start(
+                command, environment, account, (given.fileno(), out, err.fileno()), told.fileno()
+            )
+        until = time.monotonic() + command.timeout
+        try:
+            if follow is not None:
+                follow(until, err.fileno())
+            rc = _wait(pid, until, [err.fileno()] if follow else [out, err.fileno()], command)
+        except BaseException:
+            # Not its group: a daemon that it has started already is not to die with it.
+            child.end(pid)
+            raise
+        _raise_told(told, command.argv[0])
+        said = _text_of(err)
+    if rc in _NOT_STARTED and said.startswith(_ENV + ": "):
+        raise OSError(_NOT_STARTED[rc], os.strerror(_NOT_STARTED[rc]), command.argv[0])
+    return rc, said
+
+
+def _wait(pid: int, until: float, files: List[int], command: Command) -> int:
+    """Its exit code; TimeoutExpired, or ValueError where it prints too much."""
+    pause = 0.001
+    while True:
+        rc = _exit_code(pid)
+        if rc is not None:
+            return rc
+        _check_size(*[os.fstat(one).st_size for one in files])
+        if time.monotonic() > until:
+            raise subprocess.TimeoutExpired(list(command.argv), command.timeout)
+        time.sleep(pause)
+        pause = min(0.05, pause * 1.5)
+
+
+def _check_size(*sizes: int) -> None:
+    if max(sizes) > OUTPUT_LIMIT:
+        raise ValueError(f"printed more than {OUTPUT_LIMIT} bytes")
+
+
+def _exit_code(pid: int) -> Optional[int]:
+    """As subprocess has it; None while it runs."""
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    if not ended:
+        return None
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def _start(
+    command: Command, environment: Dict[str, str], account: Any, streams: Tuple[int, ...], told: int
+) -> NoReturn:
+    """In the child: nothing here may return or raise."""
+    try:
+        # Where a stream of ours is closed, one of these may have its number.
+        high = [fcntl.fcntl(one, fcntl.F_DUPFD, _SPARE) for one in streams]
+        told = fcntl.fcntl(told, fcntl.F_DUPFD, _SPARE)
+        for number, stream in enumerate(high):
+            os.dup2(stream, number)
+        child.close_others([told])
+        os.set_inheritable(told, False)
+        os.setsid()
+        os.chdir("/")
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        _become(command.user, dict(command.limits))
+        if command.user is None or not command.argv[0].startswith("/"):
+            os.execve(_ENV, [_ENV] + list(command.argv), environment)
+        with guarded.program(command.argv[0], account.pw_uid) as handle:
+            _execute(handle, command.argv, environment)
+    except Exception as problem:
+        os.pwrite(told, json.dumps(child.problem_of(problem)).encode("ascii"), 0)
+    finally:
+        os._exit(126)
+
+
+def _execute(handle: int, argv: Tuple[str, ...], environment: Dict[str, str]) -> None:
+    """Run what was looked at, be there another file under its name by now or not.
+
+    Where a descriptor cannot be run (AIX) its path is: nobody but its owner and root can change it.
+    """
+    if os.execve in os.supports_fd:
+        # A script's interpreter opens it once more, by the number of the descriptor.
+        os.set_inheritable(handle, os.pread(handle, 2, 0) == b"#!")
+        os.execve(handle, list(argv), environment)
+    os.execve(argv[0], list(argv), environment)
+
+
+def _raise_told(told: Any, program: str) -> None:
+    """Raise what kept the child from starting the program."""
+    told.seek(0)
+    text = told.read(65536).decode("ascii", "replace")
+    if not text:
+        return
+    problem = json.loads(text)
+    if "errno" in problem:
+        raise OSError(int(problem["errno"]), str(problem["text"]), program)
+    raise ValueError(str(problem.get("untrusted", problem.get("error"))))
+
+
+def read_streams(streams: List[Any], argv: Sequence[str], timeout: float) -> List[bytes]:
+    """What a command writes until it closes its streams.
+
+    Instead of Popen.communicate, which with a timeout looks again and again whether the command
+    has ended, and which keeps whatever it writes.
+    """
+    deadline = time.monotonic() + timeout
+    pieces: List[List[bytes]] = [[] for _stream in streams]
+    length = 0
+    with selectors.DefaultSelector() as selector:
+        for number, stream in enumerate(streams):
+            selector.register(stream, selectors.EVENT_READ, pieces[number])
+        while selector.get_map():
+            ready = selector.select(max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise subprocess.TimeoutExpired(list(argv), timeout)
+            for one, _events in ready:
+                piece = os.read(one.fd, _PIECE)
+                one.data.append(piece)
+                length += len(piece)
+                if not piece:
+                    selector.unregister(one.fileobj)
+            if length > OUTPUT_LIMIT:
+                raise ValueError(f"wrote more than {OUTPUT_LIMIT} bytes, not read")
+    return [b"".join(one) for one in pieces]
+
+
+def state_of(command: Command, printed: Output) -> str:
+    """What ``expected`` finds (its first group, if it has one); HostproofError if it finds nothing,
+    and Failed if the command failed."""
+    found = re.search(command.expected, printed.stdout + printed.stderr, re.MULTILINE)
+    if printed.rc not in command.codes or found is None:
+        said = " ".join((printed.stdout + printed.stderr).split())[-400:]
+        problem = HostproofError if printed.rc in command.codes else Failed
+        raise problem("{0}: {1}".format(command.name, said or f"ended with {printed.rc}"))
+    state = found.group(1) if found.re.groups and found.group(1) is not None else found.group(0)
+    return squeezed(state) if command.squeezed else state
+
+
+def squeezed(text: str) -> str:
+    """One blank for many, none at the ends of lines, and no empty lines."""
+    lines = [" ".join(line.split()) for line in text.split("\n")]
+    return "\n".join(line for line in lines if line)
+
+
+def _environment(command: Command) -> Dict[str, str]:
+    account = _account(command.user)
+    environment = {"PATH": PATH, "LC_ALL": "C", "LANG": "C"}
+    if account is not None:
+        environment.update(HOME=account.pw_dir, USER=account.pw_name, LOGNAME=account.pw_name)
+    environment.update(command.environment)
+    return environment
+
+
+def _account(user: Optional[str]) -> Optional[pwd.struct_passwd]:
+    try:
+        return pwd.getpwuid(os.geteuid()) if user is None else pwd.getpwnam(user)
+    except KeyError:
+        if user is None:
+            return None
+        raise ValueError(f"there is no user {user}") from None
+
+
+def _check_user(user: Optional[str]) -> None:
+    account = _account(user)
+    if user is not None and account is not None and os.geteuid() not in (0, account.pw_uid):
+        raise PermissionError(errno.EPERM, f"only root may run it as {user}")
+
+
+def _become(user: Optional[str], limits: Dict[str, Tuple[int, int]]) -> None:
+    """In the child, before the command: its limits, then its user for good."""
+    os.umask(0o022)
+    for name, (soft, hard) in limits.items():
+        number = getattr(resource, "RLIMIT_" + name)
+        resource.setrlimit(number, (_limit(soft), _limit(hard)))
+    if user is None:
+        return
+    account = pwd.getpwnam(user)
+    if account.pw_uid == os.geteuid():
+        return
+    os.initgroups(account.pw_name, account.pw_gid)
+    os.setgid(account.pw_gid)
+    os.setuid(account.pw_uid)
+
+
+def _limit(value: int) -> int:
+    return resource.RLIM_INFINITY if value == UNLIMITED else value
+
+
+def _text_of(stream: Any) -> str:
+    stream.seek(0)
+    text = stream.read(OUTPUT_LIMIT + 1)
+    if len(text) > OUTPUT_LIMIT:
+        raise ValueError(f"printed more than {OUTPUT_LIMIT} bytes")
+    return str(text.decode("utf-8", "surrogateescape"))

@@ -1,0 +1,604 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files are reached folder by folder from /, by descriptors, as the account that owns the way.
+
+Who may change a folder decides what a path below it means, at any moment. So root goes alone only
+where none but root may change anything on the way. At the first folder of another account that
+account does the work, with its own rights (child.py), and where a third one may change something
+nobody does: Untrusted says who and where. Links count where those who are trusted made them.
+
+Groups are those that the host's account lists show, access lists those of POSIX (Linux). What an
+NFSv4 access list allows is not seen. A FUSE file system belongs to who mounted it, whatever it
+claims. What the kernel itself serves (/proc, /sys, cgroups) nobody can change, but a link of a
+process there (/proc/PID/cwd, root, exe, fd) leads wherever the process wants and is not followed.
+
+guarded_read.py has what holds for reading.
+"""
+
+import errno
+import grp
+import os
+import pwd
+import re
+import stat
+import struct
+from contextlib import contextmanager
+from functools import partial
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Set,
+    Tuple,
+)
+
+from ..errors import kind_of
+from . import child, mount_owner
+from .child import Untrusted
+
+#: Bytes of a file that we read to change it or to put it back.
+FILE_LIMIT = 8 * 1024 * 1024
+
+#: Seconds for one step that another account does.
+STEP_LIMIT = 30.0
+
+#: As the kernel has it (path_resolution(7)).
+MOST_LINKS = 40
+
+#: O_PATH needs no right to read a folder and opens no device; AIX has neither.
+_LOOK = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_CLOEXEC", 0)
+_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_QUIET = os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_ROOT = 0
+#: Inode of the folder / of a /proc (Linux include/linux/proc_ns.h, PROC_ROOT_INO).
+_PROC_ROOT = 1
+
+#: Of HOME/bin/NAME, what must be the owner's.
+_IN_HOME = 3
+
+#: Where root.sh of the first installation names the inventory and its group: Linux and AIX, others.
+_INVENTORIES = ("/etc/oraInst.loc", "/var/opt/oracle/oraInst.loc")
+
+#: Tags of a POSIX access list (kernel include/uapi/linux/posix_acl.h), and its write permission.
+_ACL = "system.posix_acl_access"
+_USER, _GROUP, _MASK, _WRITE = 0x02, 0x08, 0x10, 0x02
+#: There is none, or the file system keeps none; ENOENT: there is no /proc.
+_NO_LIST = (errno.ENODATA, errno.ENOTSUP, errno.ENOENT)
+
+
+class Place(NamedTuple):
+    """Where a path leads: an open folder and the name in it. ``found`` is None where the name does
+    not exist; ``missing`` are the folders that do not exist either, outermost first."""
+
+    folder: int
+    name: str
+    found: Optional[os.stat_result]
+    missing: Tuple[str, ...]
+    path: str
+
+
+class Belongs(Exception):
+    """The way goes on in what belongs to another account."""
+
+    def __init__(self, uid: int) -> None:
+        super().__init__(uid)
+        self.uid = uid
+
+
+class Shared(Untrusted):
+    """Several accounts may change the way, all of them members of the group that root named when
+    Oracle was installed."""
+
+    def __init__(self, text: str, gid: int, members: FrozenSet[int]) -> None:
+        super().__init__(text)
+        self.gid = gid
+        self.members = members
+
+
+def as_owner(
+    path: str, step: Callable[[Place], Any], owner: Optional[int] = None, follow: bool = True
+) -> Any:
+    """What ``step`` makes of the place, done by whoever owns the way to it.
+
+    ``owner``: the account that the file must be of, or in root's folders root; None for any.
+    """
+    uid = os.geteuid()
+    try:
+        with walked(path, uid, follow) as place:
+            _check_owner(place, owner, uid)
+            return step(place)
+    except Belongs as belongs:
+        acting = belongs.uid
+    if uid != _ROOT:
+        raise Untrusted(f"{path} leads through folders of {name_of(acting)}")
+    if owner is not None and acting != owner:
+        raise Untrusted(f"{path} lies in folders of {name_of(acting)}, not of {name_of(owner)}")
+    return child.call(partial(_step_alone, path, step, acting, follow), STEP_LIMIT, path, acting)
+
+
+def actor(path: str) -> int:
+    """Who reads and writes the path: us, or the account whose folders it goes through."""
+    try:
+        with walked(path, os.geteuid()):
+            return os.geteuid()
+    except Belongs as belongs:
+        return belongs.uid
+
+
+def check_mount_point(path: str) -> None:
+    """Untrusted where somebody else could make another place of it: the kernel and mount(8) take a
+    path, and root has to do it."""
+    above = os.path.dirname(path.rstrip("/"))
+    if above in ("", "/"):
+        return
+    acting = child.call(partial(_actor_in, above), STEP_LIMIT, above)
+    if acting not in (None, os.geteuid()):
+        raise Untrusted(
+            f"{path} is below a folder that {name_of(acting)} may change, who could have root "
+            "mount or unmount another place: let the folders above it belong to root"
+        )
+
+
+def kind(place: Place) -> str:
+    """What is there: "missing", "file", "folder", "link" (where links are not followed), "odd"."""
+    if place.found is None:
+        return "missing"
+    for name, is_one in (("file", stat.S_ISREG), ("folder", stat.S_ISDIR), ("link", stat.S_ISLNK)):
+        if is_one(place.found.st_mode):
+            return name
+    return "odd"
+
+
+def missing(place: Place) -> List[str]:
+    """The folders above the place that do not exist, outermost first."""
+    return list(place.missing)
+
+
+def is_empty_folder(place: Place) -> bool:
+    if kind(place) != "folder":
+        return False
+    handle = os.open(place.name, os.O_RDONLY | _FOLDER, dir_fd=place.folder)
+    try:
+        return not os.listdir(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def open_file(place: Place) -> Iterator[int]:
+    """A regular file to read, never anything that blocks or acts when it is opened."""
+    if place.found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), place.path)
+    if not stat.S_ISREG(place.found.st_mode):
+        raise OSError(errno.EINVAL, f"{place.path} is no regular file")
+    handle = os.open(place.name, os.O_RDONLY | _NO_LINK | _QUIET, dir_fd=place.folder)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, f"{place.path} is no regular file")
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def read_bounded(handle: int, path: str, limit: int) -> bytes:
+    """All of it in small pieces, whatever size it claims to have."""
+    pieces: List[bytes] = []
+    length = 0
+    while True:
+        piece = os.read(handle, 65536)
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
+        length += len(piece)
+        if length > limit:
+            raise OSError(errno.EFBIG, f"{path} is longer than {limit} bytes, not read")
+
+
+@contextmanager
+def program(path: str, uid: int) -> Iterator[int]:
+    """A program of an Oracle home (HOME/bin/NAME) for its owner, open to be run.
+
+    Home, bin and program are of this account or of root, nobody else may change them, and none of
+    the three is a link: it could lead to a program that its owner never meant to run here. Those
+    who are with the account in the group of Oracle's inventory count as the account: Oracle's
+    installation lets them write into its homes.
+    """
+    trusted = frozenset((uid, _ROOT)) | _installers(uid)
+    try:
+        with walked(path, uid, False, _IN_HOME, trusted) as place, open_file(place) as handle:
+            look = os.fstat(handle)
+            _check_owned(look, path, uid)
+            if _others(look, handle, trusted):
+                raise Untrusted(f"{path} may be changed by others than its owner: not run")
+            yield handle
+    except Belongs as belongs:
+        raise Untrusted(
+            f"{path} leads through a folder of {name_of(belongs.uid)}, not of {name_of(uid)}: not "
+            "run"
+        ) from None
+
+
+def _check_owned(look: os.stat_result, path: str, uid: int) -> None:
+    if look.st_uid not in (uid, _ROOT):
+        raise Untrusted(
+            f"{path} belongs to {name_of(look.st_uid)}, not to {name_of(uid)}: no program is run "
+            "from there"
+        )
+
+
+def _installers(uid: int) -> FrozenSet[int]:
+    """The members of the group that root named when Oracle was installed, if it is one of them."""
+    group = installing_group()
+    return group[1] if group is not None and uid in group[1] else frozenset()
+
+
+#: By the paths of the files that name it, so that it is looked for once.
+_GROUPS: Dict[Tuple[str, ...], Optional[Tuple[int, FrozenSet[int]]]] = {}
+_INST_GROUP = re.compile(r"^[ \t]*inst_group[ \t]*=[ \t]*([^\s=]+)[ \t]*$", re.MULTILINE)
+
+
+def installing_group() -> Optional[Tuple[int, FrozenSet[int]]]:
+    """The group that root named when Oracle was installed (inst_group of oraInst.loc), with its
+    members; None where none is named, or where another than root may write that file."""
+    if _INVENTORIES not in _GROUPS:
+        # Its own way is looked at without it.
+        _GROUPS[_INVENTORIES] = None
+        _GROUPS[_INVENTORIES] = _read_installing_group()
+    return _GROUPS[_INVENTORIES]
+
+
+def _read_installing_group() -> Optional[Tuple[int, FrozenSet[int]]]:
+    for path in _INVENTORIES:
+        try:
+            with walked(path, _ROOT) as place, open_file(place) as handle:
+                look = os.fstat(handle)
+                if look.st_uid != _ROOT or look.st_mode & 0o022:
+                    continue
+                text = read_bounded(handle, path, 65536).decode("utf-8", "replace")
+            found = _INST_GROUP.search(text)
+            if found is not None:
+                gid = grp.getgrnam(found.group(1)).gr_gid
+                return gid, members_of(gid)
+        except (OSError, KeyError, Belongs, Untrusted):
+            continue
+    return None
+
+
+def owner_of_program(path: str) -> int:
+    """The one account that home, bin and program of HOME/bin/NAME belong to.
+
+    Untrusted where they belong to several, or one of them is a link.
+    """
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if ".." in parts or len(parts) < 3:
+        raise Untrusted(f"{path} is no program of an Oracle home")
+    owners = set()
+    for length in range(len(parts) - 2, len(parts) + 1):
+        one = "/" + "/".join(parts[:length])
+        look = os.lstat(one)
+        if stat.S_ISLNK(look.st_mode):
+            raise Untrusted(
+                f"{one} is a link: name the place that it leads to, no program is run through a "
+                "link"
+            )
+        owners.add(look.st_uid)
+    if len(owners) > 1:
+        raise Untrusted(
+            "{0}, its folder and its home belong to {1}: they must have one owner".format(
+                path, " and ".join(sorted(name_of(uid) for uid in owners))
+            )
+        )
+    if not stat.S_ISREG(look.st_mode):
+        raise Untrusted(f"{path} is no regular file")
+    return owners.pop()
+
+
+def name_of(uid: Optional[int]) -> str:
+    """An account for people."""
+    try:
+        return "nobody" if uid is None else pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"
+
+
+def names_of(uids: Iterable[Optional[int]]) -> str:
+    """Accounts for people; None stands for anybody."""
+    return ", ".join(sorted("anybody" if one is None else name_of(one) for one in uids))
+
+
+def _step_alone(path: str, step: Callable[[Place], Any], uid: int, follow: bool) -> Any:
+    """In the child that has become the owner: it looks at the whole way itself."""
+    try:
+        with walked(path, uid, follow) as place:
+            if place.found is not None and place.found.st_uid != uid:
+                raise Untrusted(
+                    f"{path} belongs to {name_of(place.found.st_uid)} in a folder of "
+                    f"{name_of(uid)}: give it one owner"
+                )
+            return step(place)
+    except Belongs as belongs:
+        raise Untrusted(
+            f"{path} goes through folders of {name_of(uid)} and of {name_of(belongs.uid)}: give "
+            "them one owner"
+        ) from None
+
+
+def _actor_in(path: str) -> Optional[int]:
+    """Who may change what is in a folder, us or another; None where it does not exist."""
+    uid = os.geteuid()
+    try:
+        with walked(path, uid) as place:
+            if place.found is None:
+                return None
+            handle = _open_folder(place.folder, place.name, place.found, path)
+            try:
+                if _check_folder(handle, path, frozenset((uid, _ROOT)), uid):
+                    raise Untrusted(f"anybody may make a folder in {path}")
+            finally:
+                os.close(handle)
+            return uid
+    except Belongs as belongs:
+        return belongs.uid
+
+
+def _check_owner(place: Place, owner: Optional[int], uid: int) -> None:
+    if owner is None or place.found is None or place.found.st_uid in (owner, _ROOT, uid):
+        return
+    raise Untrusted(
+        f"{place.path} belongs to {name_of(place.found.st_uid)}, not to {name_of(owner)}"
+    )
+
+
+# -- the way ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def walked(
+    path: str,
+    uid: int,
+    follow: bool = True,
+    at_end: int = 0,
+    trusted: FrozenSet[int] = frozenset(),
+    folders: bool = False,
+) -> Iterator[Place]:
+    """Walk from / to the place for an account. ``follow``: whether a link at the end is followed;
+    ``at_end``: how many parts at the end must be the account's or root's, and no links;
+    ``trusted``: who may change what is on the way, if others than the account and root;
+    ``folders``: whether the path may end at / or with "..", which gives the place "." there."""
+    if not path.startswith("/"):
+        raise Untrusted(f"{kind_of(path)} is no path from /")
+    trusted = trusted or frozenset((uid, _ROOT))
+    way = [os.open("/", _LOOK | getattr(os, "O_DIRECTORY", 0))]
+    try:
+        yield _walk(path, way, trusted, uid, follow, at_end, folders)
+    finally:
+        for handle in way:
+            os.close(handle)
+
+
+def _walk(
+    path: str,
+    way: List[int],
+    trusted: FrozenSet[int],
+    uid: int,
+    follow: bool,
+    at_end: int,
+    folders: bool,
+) -> Place:
+    """``way`` holds the folders that are open, from / on."""
+    left = [part for part in path.split("/") if part not in ("", ".")]
+    links = 0
+    open_to = _check_folder(way[-1], "/", trusted, uid)
+    names: List[str] = []
+    while left:
+        name = left.pop(0)
+        if name == "..":
+            if len(way) > 1:
+                os.close(way.pop())
+                names.pop()
+            open_to = _check_folder(way[-1], "/" + "/".join(names), trusted, uid)
+            continue
+        here = "/" + "/".join(names + [name])
+        try:
+            look = os.stat(name, dir_fd=way[-1], follow_symlinks=False)
+        except FileNotFoundError:
+            _check_entry(None, here, open_to, trusted, uid)
+            return _absent(path, here, way[-1], name, left)
+        _check_entry(look, here, open_to, trusted, uid)
+        if stat.S_ISLNK(look.st_mode):
+            if len(left) < at_end:
+                raise Untrusted(f"{here} is a link, through which no program is run")
+            if left or follow:
+                _check_link(look, way[-1], here)
+                links += 1
+                if links > MOST_LINKS:
+                    raise OSError(errno.ELOOP, f"{path}: too many links")
+                target = os.readlink(name, dir_fd=way[-1])
+                left = [part for part in target.split("/") if part not in ("", ".")] + left
+                if target.startswith("/"):
+                    while len(way) > 1:
+                        os.close(way.pop())
+                    names = []
+                    open_to = _check_folder(way[-1], "/", trusted, uid)
+                continue
+        if not left:
+            return _end_of(path, here, way, name, look)
+        if not stat.S_ISDIR(look.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), here)
+        way.append(_open_folder(way[-1], name, look, here))
+        _check_mount(way[-1], way[-2], here, trusted)
+        if len(left) < at_end:
+            _check_owned(os.fstat(way[-1]), here, uid)
+        names.append(name)
+        open_to = _check_folder(way[-1], here, trusted, uid)
+    if not folders:
+        raise OSError(errno.EISDIR, f"{path} is a folder")
+    return Place(way[-1], ".", os.fstat(way[-1]), (), "/" + "/".join(names))
+
+
+def _check_link(look: os.stat_result, folder: int, here: str) -> None:
+    """Of the links in /proc only those in its root (self, net, mounts) lead to a place in it."""
+    if mount_owner.kernel_type(look.st_dev) == "proc" and os.fstat(folder).st_ino != _PROC_ROOT:
+        raise Untrusted(f"{here} is a link that leads wherever a process wants: not followed")
+
+
+def _check_mount(handle: int, above: int, here: str, trusted: FrozenSet[int]) -> None:
+    """Belongs where an account mounted a file system of its own (FUSE) there."""
+    look = os.fstat(handle)
+    if look.st_dev == os.fstat(above).st_dev:
+        return
+    mount = mount_owner.of_folder(handle, look, here)
+    if mount is not None and mount.uid not in trusted:
+        raise Belongs(mount.uid)
+
+
+def _absent(path: str, here: str, folder: int, name: str, left: List[str]) -> Place:
+    missing = [here]
+    if ".." in left:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    for part in left:
+        missing.append(missing[-1] + "/" + part)
+    return Place(folder, name, None, tuple(missing[:-1]), missing[-1])
+
+
+def _end_of(path: str, here: str, way: List[int], name: str, look: os.stat_result) -> Place:
+    """The folder is opened to be read, for only then it can be synced to the disk."""
+    return Place(way[-1], name, look, (), here)
+
+
+def _open_folder(folder: int, name: str, look: os.stat_result, here: str) -> int:
+    handle = os.open(name, _LOOK | _FOLDER, dir_fd=folder)
+    found = os.fstat(handle)
+    if (found.st_dev, found.st_ino) != (look.st_dev, look.st_ino) and not _is_mounted_now(
+        folder, found
+    ):
+        os.close(handle)
+        raise Untrusted(f"{here} was exchanged while it was looked at")
+    return handle
+
+
+def _is_mounted_now(folder: int, found: os.stat_result) -> bool:
+    """An automounter puts a file system there as soon as somebody goes in."""
+    return stat.S_ISDIR(found.st_mode) and found.st_dev != os.fstat(folder).st_dev
+
+
+def _check_folder(handle: int, path: str, trusted: FrozenSet[int], uid: int) -> bool:
+    """Whether anybody may add entries to it, who may not change those of others (sticky).
+
+    Untrusted where others may change what is in it, Belongs where just one other may.
+    """
+    look = os.fstat(handle)
+    if mount_owner.kernel_type(look.st_dev) is not None:
+        return False
+    others = set(_others(look, handle, trusted))
+    if look.st_uid not in trusted:
+        others.add(look.st_uid)
+    if not others:
+        return False
+    if look.st_mode & stat.S_ISVTX and look.st_uid in trusted:
+        return True
+    if len(others) == 1 and None not in others and uid == _ROOT:
+        raise Belongs(next(one for one in others if one is not None))
+    if uid != _ROOT and others == {look.st_uid}:
+        raise Belongs(look.st_uid)
+    who = names_of(others)
+    text = f"{path} may be changed by {who}, and so may what lies in it: take that right away"
+    group = None if None in others else installing_group()
+    if group is not None and others <= group[1]:
+        raise Shared(text, *group)
+    raise Untrusted(text)
+
+
+def _check_entry(
+    look: Optional[os.stat_result], path: str, open_to_all: bool, trusted: FrozenSet[int], uid: int
+) -> None:
+    """An entry of a sticky folder is its owner's; where there is none, anybody may make one."""
+    if not open_to_all:
+        return
+    if look is None:
+        raise Untrusted(f"{path} does not exist, and anybody may make it")
+    if look.st_uid not in trusted:
+        raise Belongs(look.st_uid)
+    if stat.S_ISREG(look.st_mode) and not look.st_mode & stat.S_IROTH:
+        # A hard link needs no right to the file, and who owns a folder may move what is in it.
+        raise Untrusted(f"{path} lies where anybody may have put it, and not everybody may read it")
+
+
+def others_of(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> Set[Optional[int]]:
+    """Who of those not trusted may write a file or folder, its owner too; None is anybody."""
+    found = set(_others(look, handle, trusted))
+    return found if look.st_uid in trusted else found | {look.st_uid}
+
+
+def _others(look: os.stat_result, handle: int, trusted: FrozenSet[int]) -> FrozenSet[Optional[int]]:
+    """Who else than those trusted and the owner may write; None stands for anybody."""
+    found: Set[Optional[int]] = set()
+    if look.st_mode & stat.S_IWOTH:
+        found.add(None)
+    if look.st_mode & stat.S_IWGRP:
+        # With an access list these bits are its mask: the most that it gives to anybody.
+        listed = _access_list(handle)
+        if listed is None:
+            found.update(members_of(look.st_gid))
+        else:
+            found.update(_writers(listed, look.st_gid))
+    return frozenset(found - trusted - {look.st_uid})
+
+
+def _access_list(handle: int) -> Optional[List[Tuple[int, int, int]]]:
+    """Tag, permissions and number of each entry; None where there is no access list."""
+    if not hasattr(os, "getxattr"):
+        return None
+    try:
+        # A descriptor of O_PATH has no attributes, but its name under /proc leads to them.
+        raw = os.getxattr(f"/proc/self/fd/{handle}", _ACL)
+    except OSError as problem:
+        if problem.errno in _NO_LIST:
+            return None
+        raise
+    return [struct.unpack_from("<HHI", raw, place) for place in range(4, len(raw) - 7, 8)]
+
+
+def _writers(listed: List[Tuple[int, int, int]], gid: int) -> List[int]:
+    masks = [permissions for tag, permissions, _number in listed if tag == _MASK]
+    mask = masks[0] if masks else 7
+    found: List[int] = []
+    for tag, permissions, number in listed:
+        if not permissions & mask & _WRITE:
+            continue
+        if tag == _USER:
+            found.append(number)
+        elif tag == _GROUP:
+            found.extend(members_of(number))
+        elif tag == 0x04:
+            found.extend(members_of(gid))
+    return found
+
+
+_MEMBERS: Dict[int, FrozenSet[int]] = {}
+
+
+def members_of(gid: int) -> FrozenSet[int]:
+    """The accounts of a group, by the host's account lists: listed there, or by their own entry."""
+    if gid not in _MEMBERS:
+        accounts = pwd.getpwall()
+        found = {one.pw_uid for one in accounts if one.pw_gid == gid}
+        try:
+            listed = grp.getgrgid(gid).gr_mem
+        except KeyError:
+            listed = []
+        for name in listed:
+            try:
+                found.add(pwd.getpwnam(name).pw_uid)
+            except KeyError:
+                continue  # a member that has no account cannot log in
+        _MEMBERS[gid] = frozenset(found)
+    return _MEMBERS[gid]

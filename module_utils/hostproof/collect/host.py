@@ -1,0 +1,1325 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one seam to the machine: every look at a host goes through a Host.
+
+``LiveHost`` looks at the machine that it runs on and records what it saw; ``RecordedHost``
+answers from such a record, so that a control judges last month's evidence with this month's
+policy. Both answer the same calls, and both raise Absent, Denied or Unanswered (errors.py):
+no answer is never an empty answer.
+
+A reading (one entry of the evidence) is a JSON object: ``kind``, ``at`` (UTC), and either
+the answer (``text``, ``names``, ``target``, ``stat``, ``argv``/``rc``/``stdout``/``stderr``,
+``names``/``values``, ``uid``, ``processes``, ``under``, ``lines``/``callers``/``unread``,
+``unseen``, ``windows``/``remarks`` and, of a report, ``figures``,
+``seconds``/``first``/``second``/``errors``) or ``error`` (absent, denied, unanswered) with
+``message``.
+
+What needs a window (``sample``, ``measure``, ``wait_for_window``) opens one of its own, or waits
+for the one that all share: then it raises window.Waits, ``open_window`` lets it pass, and who asks
+again gets the answers (audit.read_all).
+"""
+
+import errno
+import fnmatch
+import glob
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
+
+from ..errors import Absent, Denied, HostproofError, ParseError, Unanswered, kind_of
+from ..parsers.number import integer
+from . import child, command, guarded, guarded_read, held, identity, window
+from .answer import Answer, attempt
+from .command import Output
+from .measured import Measured, Window
+from .reader import Reader
+
+#: A longer file is no script that somebody wrote.
+_SCRIPT_LIMIT = 512 * 1024
+#: How far a search follows from a script to the scripts that it calls.
+_CALLS = 3
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
+#: Streams and other links of a process: they lead to nothing that a boot would run.
+_OF_A_PROCESS = re.compile(
+    r"/dev/(?:stdin|stdout|stderr|fd)(?=/|$)|/proc/(?:self|thread-self|\d+)/(?:fd|exe|ns)(?=/|$)"
+)
+_NETWORK = "nfs|cifs|smb|autofs|fuse|ceph|gluster|lustre|gpfs|afs|ocfs"
+_ABSOLUTE_PATH = re.compile(r"(?<![\w.$}/])/[\w.+@/-]*[\w+]")
+
+#: Seconds for one look at a file or folder, and for what looks at every process.
+READ_SECONDS = 10.0
+_LIMITS = {
+    "processes": 30.0,
+    "open_files": 120.0,
+    "held": 120.0,
+    "lines": 120.0,
+    "exe_owner": 3.0,
+    "same_file": 3.0,
+    "reader": 5.0,
+}
+
+#: Bytes of a path, as the kernel has it (limits.h).
+_PATH_MAX = 4096
+
+#: Seconds that a killed command is waited for.
+PARTING = 2.0
+
+_ERRORS = {"absent": Absent, "denied": Denied, "unanswered": Unanswered}
+
+
+class Secret(NamedTuple):
+    """A file that a command reads and that nobody else may: its name and its text.
+
+    ``variables`` are environment variables for the command; "{0}" in a value is the file's folder.
+    """
+
+    name: str
+    text: str
+    variables: Tuple[Tuple[str, str], ...]
+
+
+class Stat(NamedTuple):
+    """The part of stat(2) that controls judge. ``mode`` holds the permission bits only."""
+
+    mode: int
+    uid: int
+    gid: int
+    size: int
+    mtime: float
+
+
+class Process(NamedTuple):
+    """A process as /proc shows it. ``started`` is seconds since boot; ``exe`` is the file that it
+    runs as the kernel names it, ``exe_uid`` who owns that file; None where that is not known.
+
+    ``unit`` is the unit of systemd that it belongs to, "" for none; None in records before 0.3.0.
+    """
+
+    pid: int
+    uid: int
+    gid: int
+    started: float
+    argv0: str
+    exe: Optional[str] = None
+    exe_uid: Optional[int] = None
+    unit: Optional[str] = None
+
+    def runs(self, name: str) -> Optional[bool]:
+        """Whether it is the program HOME/bin/NAME of whoever it runs as. Anybody can choose the
+        name that a process shows, but not what the kernel says of its file.
+
+        None where that is not known: this user may not see it, its file is on a server that does
+        not answer, or the record is older than the question. A relink leaves the program that
+        runs with another name, or with none.
+        """
+        if self.exe is None or self.exe_uid is None:
+            return None
+        fits = re.search("/bin/" + re.escape(name) + r"[0O]?( \(deleted\))?$", self.exe)
+        return fits is not None and self.exe_uid == self.uid
+
+    def home(self, name: str) -> Optional[str]:
+        """The home of HOME/bin/NAME, as the kernel has it."""
+        found = re.match("(/.*)/bin/" + re.escape(name) + r"[0O]?( \(deleted\))?$", self.exe or "")
+        return found.group(1) if found else None
+
+
+class OpenFiles(NamedTuple):
+    """What a process holds open, mapped or stands in, as far as it was asked for.
+
+    ``paths`` are sorted and unique, as the kernel writes them: a file that was removed ends in
+    " (deleted)", a socket is socket:[INODE].
+    """
+
+    pid: int
+    uid: int
+    argv0: str
+    paths: Tuple[str, ...]
+
+
+class Measure(NamedTuple):
+    """What a latency probe does in a window; ``how`` it goes with others is said in window.py.
+
+    ``measure`` takes the seconds that it shall last.
+    """
+
+    name: str
+    how: str
+    measure: Callable[[float], Measured]
+
+
+class FoundLines(NamedTuple):
+    """Lines that a search found: (number, text) by file.
+
+    ``callers`` say of a script that was looked into because it is called from which file of the
+    places that began. ``unread`` are files and folders that may not be read.
+    """
+
+    lines: Dict[str, List[Tuple[int, str]]]
+    callers: Dict[str, str]
+    unread: List[str]
+
+
+class Sample(NamedTuple):
+    """Files and commands read twice, to tell what happened in ``seconds`` between.
+
+    ``first`` and ``second`` hold the text of each source under "file:PATH" or "command:ARGV".
+    A source is in both or in neither; ``errors`` say why it is in neither.
+    """
+
+    seconds: float
+    first: Dict[str, str]
+    second: Dict[str, str]
+    errors: Dict[str, str]
+
+
+def now() -> str:
+    """UTC, as readings have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def _is_output(reading: Dict[str, Any]) -> bool:
+    streams = (reading["stdout"], reading["stderr"])
+    return _is_number(reading["rc"]) and all(isinstance(text, str) for text in streams)
+
+
+def _is_number(value: Any, kinds: Any = int) -> bool:
+    """A number that a system can have: an id, a size, a time."""
+    is_number = isinstance(value, kinds) and not isinstance(value, bool)
+    return is_number and -(2**63) <= value < 2**64
+
+
+def _is_stat(reading: Dict[str, Any]) -> bool:
+    found = Stat(**reading["stat"])
+    # A moment far beyond has no name in any calendar.
+    time_is_one = _is_number(found.mtime, (int, float)) and abs(found.mtime) < 2**37
+    return time_is_one and all(_is_number(one) for one in found[:4])
+
+
+def _is_process(process: Process) -> bool:
+    ids = (process.pid, process.uid, process.gid)
+    return (
+        all(_is_number(one) for one in ids)
+        and _is_number(process.started, (int, float))
+        and isinstance(process.argv0, str)
+        and (process.exe is None or isinstance(process.exe, str))
+        and (process.exe_uid is None or _is_number(process.exe_uid))
+        and (process.unit is None or isinstance(process.unit, str))
+    )
+
+
+def _has_names(process: OpenFiles) -> bool:
+    names = (process.argv0,) + process.paths
+    return all(isinstance(name, str) for name in names) and all(
+        _is_number(one) for one in (process.pid, process.uid)
+    )
+
+
+def _holds_lines(reading: Dict[str, Any]) -> bool:
+    found = [line for lines in reading["lines"].values() for line in lines]
+    names = list(reading["callers"].values()) + reading["unread"]
+    return all(isinstance(name, str) for name in names) and all(
+        isinstance(number, int) and isinstance(text, str) for number, text in found
+    )
+
+
+def _holds_windows(reading: Dict[str, Any]) -> bool:
+    lists = (reading["windows"], reading["remarks"])
+    if not all(isinstance(one, list) for one in lists):
+        return False
+    # ValueError where one is no window.
+    windows = [Window.from_json(one) for one in lists[0]]
+    figures = reading.get("figures", {})
+    return (
+        len(windows) == len(lists[0])
+        and all(isinstance(one, str) for one in lists[1])
+        and isinstance(figures, dict)
+        and all(isinstance(one, str) or _is_number(one, (int, float)) for one in figures.values())
+    )
+
+
+#: Kind of a reading to whether it holds an answer; a KeyError or TypeError means that it does not.
+_SHAPES: Dict[str, Callable[[Dict[str, Any]], Any]] = {
+    "file": lambda reading: isinstance(reading["text"], str),
+    "dir": lambda reading: (
+        isinstance(reading["names"], list)
+        and all(isinstance(name, str) for name in reading["names"])
+    ),
+    "link": lambda reading: isinstance(reading["target"], str),
+    "stat": _is_stat,
+    "command": _is_output,
+    "program": lambda reading: _is_number(reading["uid"]),
+    "argument": lambda reading: isinstance(reading["text"], str),
+    "environment": lambda reading: (
+        isinstance(reading["names"], list)
+        and all(isinstance(text, str) for text in reading["values"].values())
+    ),
+    "udp": lambda reading: isinstance(bytes.fromhex(reading["reply"]), bytes),
+    "processes": lambda reading: all(
+        _is_process(Process(**process)) for process in reading["processes"]
+    ),
+    "open_files": lambda reading: (
+        isinstance(reading["under"], list)
+        and all(_has_names(_open_files(process)) for process in reading["processes"])
+    ),
+    "held": held.is_reading,
+    "lines": _holds_lines,
+    "sample": lambda reading: (
+        _is_number(reading["seconds"], (int, float))
+        and reading["seconds"] > 0
+        and all(
+            isinstance(text, str)
+            for part in ("first", "second", "errors")
+            for text in reading[part].values()
+        )
+    ),
+    "windows": _holds_windows,
+}
+
+
+class Host:
+    """The reads that controls may use. Subclasses answer ``_answer(key, kind, ask)``.
+
+    ``until`` is the moment (time.monotonic) after which nothing more is asked, None for no end.
+    """
+
+    until: Optional[float] = None
+    evidence: Dict[str, Dict[str, Any]]
+
+    def read_text(self, path: str, keep: Optional[Callable[[str], str]] = None) -> str:
+        """The text of a file; bytes that are not UTF-8 survive as surrogates.
+
+        ``keep`` is for a file that holds secrets: it gives the part that evidence may hold, which
+        is then all that is read. A HostproofError of it is Unanswered.
+        """
+
+        def ask() -> Dict[str, Any]:
+            text = self._read("file", path)
+            try:
+                return {"text": text if keep is None else keep(text)}
+            except HostproofError as problem:
+                raise ValueError(str(problem)) from problem
+
+        return str(self._answer("file:" + path, "file", ask)["text"])
+
+    def read_number(self, path: str) -> int:
+        """The whole number that a file under /proc or /sys holds; Unanswered if it holds none."""
+        text = self.read_text(path).strip()
+        if not text.isdecimal():
+            raise Unanswered("file:" + path, f"{path} holds {kind_of(text)}, not a number")
+        try:
+            return integer(text)
+        except ParseError as problem:
+            raise Unanswered("file:" + path, f"{path}: {problem}") from problem
+
+    def list_dir(self, path: str) -> List[str]:
+        """The sorted names in a folder. An empty folder is an answer, an unreadable one is not."""
+        reading = self._answer("dir:" + path, "dir", lambda: {"names": self._read("dir", path)})
+        return list(reading["names"])
+
+    def real_path(self, path: str) -> str:
+        """The path with every link resolved; Absent where it leads nowhere."""
+        return str(
+            self._answer("link:" + path, "link", lambda: {"target": self._read("link", path)})[
+                "target"
+            ]
+        )
+
+    def stat(self, path: str) -> Stat:
+        """Owner, mode, size and time of what the path leads to."""
+        reading = self._answer("stat:" + path, "stat", lambda: {"stat": self._read("stat", path)})
+        return Stat(**reading["stat"])
+
+    def program_owner(self, path: str) -> int:
+        """The one account (uid) that HOME/bin/NAME, its folder and its home belong to.
+
+        Unanswered where that is not one, or where one of the three is a link.
+        """
+        key = "program:" + path
+        reading = self._answer(key, "program", lambda: {"uid": self._read("program", path)})
+        return int(reading["uid"])
+
+    def has(self, key: str) -> bool:
+        """Whether this host can be asked that: a recording holds no more than what was read."""
+        return True
+
+    def run(self, argv: List[str], timeout: float = 20.0) -> Output:
+        """Run a command that only looks: LC_ALL=C, no shell; Absent if it is missing."""
+        reading = self._answer(
+            "command:" + " ".join(argv), "command", lambda: _run_command(argv, timeout)
+        )
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def run_as_reader(
+        self,
+        argv: List[str],
+        paths: List[str],
+        timeout: float = 20.0,
+        named_by: Sequence[str] = (),
+    ) -> Output:
+        """As ``run``, for a command that reads files: as whoever decides what the paths lead to.
+
+        ``named_by`` are the files that the paths were taken from (guarded_read.py).
+        """
+        reading = self._answer(
+            "command:" + " ".join(argv),
+            "command",
+            lambda: self._run_as(argv, paths, timeout, named_by),
+        )
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def ask(self, wanted: command.Command) -> Output:
+        """Run a command that only looks as its owner; its name stands in the evidence key.
+
+        What it answers with is for the caller to judge (command.state_of), its exit code too.
+        """
+        reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted))
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def environment(self, pid: int, names: Iterable[str]) -> Dict[str, str]:
+        """The values of those environment variables that a process was started with.
+
+        No other is kept, for they can hold passwords: ``names`` must not be of one that can.
+        """
+        wanted = sorted(set(names))
+        key = f"environment:{pid}"
+        reading = self._answer(
+            key,
+            "environment",
+            lambda: {"names": wanted, "values": self._read("environment", pid, wanted)},
+        )
+        missing = [name for name in wanted if name not in reading["names"]]
+        if missing:
+            raise Unanswered(key, f"{key} was read without {missing[0]}; record it again")
+        return {name: reading["values"][name] for name in wanted if name in reading["values"]}
+
+    def argument(self, pid: int, number: int) -> str:
+        """One argument of a process, 0 for its first; Absent where it has no such one.
+
+        No other is kept, for they can hold passwords: ask only for one that never can.
+        """
+        return str(
+            self._answer(
+                f"argument:{pid}:{number}",
+                "argument",
+                lambda: {"text": self._read("argument", pid, number)},
+            )["text"]
+        )
+
+    def run_with_secret(
+        self, key: str, argv: List[str], secret: Secret, timeout: float = 20.0
+    ) -> Output:
+        """Run a command that only looks and that needs a secret.
+
+        The secret is in a file that has no name in any folder, so that nothing of it stays behind
+        even if this process is killed; it is not in the argv, the environment or the evidence.
+        ``key`` is the evidence key. Unanswered, and not run, where ``timeout`` leaves no time.
+        """
+        reading = self._answer(key, "command", lambda: self._run_with_secret(argv, secret, timeout))
+        return Output(reading["rc"], reading["stdout"], reading["stderr"])
+
+    def ask_udp(self, key: str, address: str, port: int, message: bytes, timeout: float) -> bytes:
+        """The reply to one datagram.
+
+        Absent where the other machine says that nothing listens on the port, Unanswered where
+        nobody says anything in ``timeout`` seconds.
+        """
+        reading = self._answer(key, "udp", lambda: _ask_udp(address, port, message, timeout))
+        return bytes(bytearray.fromhex(reading["reply"]))
+
+    def pause(self, seconds: float) -> None:
+        """Let time pass between two rounds; a record has passed it already."""
+
+    def wait_for_window(self, name: str, seconds: float) -> None:
+        """Let the window pass between two readings that are no ``sample``; ``name`` says whose."""
+        self._need([window.Task("pause:" + name, "pause")], seconds)
+
+    def processes(self, name: str, pattern: str, kind: identity.Kind) -> List[Process]:
+        """Processes of a kind whose first argument matches the regular expression, by pid.
+
+        ``name`` stands for them in the evidence key, which the pattern would make unreadable.
+        Only the first argument is kept: the others can hold passwords. What only has the name of
+        one is not recorded (identity.py).
+        """
+        reading = self._answer(
+            "processes:" + name,
+            "processes",
+            lambda: {"pattern": pattern, "processes": self._find(pattern, kind)},
+        )
+        found = [Process(**process) for process in reading["processes"]]
+        # One that does not match was not found that way: somebody edited the record.
+        return [process for process in found if re.search(pattern, process.argv0)]
+
+    def open_files(
+        self, name: str, pattern: str, under: Iterable[str], kind: identity.Kind
+    ) -> List[OpenFiles]:
+        """What processes of a kind hold open ``under`` some paths, by pid; those that hold nothing
+        are out.
+
+        Processes are those whose first argument matches ``pattern``, "" for all but the kernel's
+        own threads. An item of ``under`` is a path, which stands for itself and what lies
+        beneath, or ends with ":" and is the beginning of a name ("socket:"). Looked at are fd,
+        cwd, exe, root and the mapped files, by their names alone: a server that is gone does
+        not block it. Denied where one of the processes may not be looked at.
+        """
+        wanted = sorted(set(under))
+        key = "open_files:" + name
+        reading = self._answer(
+            key,
+            "open_files",
+            lambda: {
+                "pattern": pattern,
+                "under": wanted,
+                "processes": self._read("open_files", pattern, wanted, kind),
+            },
+        )
+        missing = [item for item in wanted if item not in reading["under"]]
+        if missing:
+            raise Unanswered(key, f"{key} was read without {missing[0]}; record it again")
+        everything = [_open_files(process) for process in reading["processes"]]
+        return [one for one in (_only(process, wanted) for process in everything) if one.paths]
+
+    def holders(self, name: str, pattern: str, kind: identity.Kind) -> held.Holders:
+        """The flags of what processes hold open, by pid, and who holds rings of AIO (held.py).
+
+        Descriptors are read of those of a kind whose first argument matches, rings of all. No
+        file that somebody holds is opened. Denied where one that matches may not be looked at.
+        """
+        reading = self._answer(
+            "held:" + name, "held", lambda: dict(self._read("held", pattern, kind), pattern=pattern)
+        )
+        return held.of_reading(reading)
+
+    def find_lines(self, name: str, places: Sequence[str], pattern: str) -> FoundLines:
+        """Lines that match ``pattern`` in the files of ``places``, and in scripts that they call.
+
+        ``places`` are paths, with * for any name in a folder. A script is a file that begins with
+        #! and whose path stands in a file of ``places`` or in a script that one calls. Only lines
+        that match are kept, since others can hold passwords; one that goes on (\\) is one line.
+        What lies on a network file system is left out: a server that is gone would block it.
+        """
+        key = "lines:" + name
+        reading = self._answer(
+            key,
+            "lines",
+            lambda: dict(self._read("lines", list(places), pattern), pattern=pattern),
+        )
+        lines = {
+            path: [(number, text) for number, text in found]
+            for path, found in reading["lines"].items()
+        }
+        return FoundLines(lines, dict(reading["callers"]), list(reading["unread"]))
+
+    def sample(
+        self, name: str, files: List[str], commands: List[List[str]], seconds: float
+    ) -> Sample:
+        """Read files and commands, let the window pass, and read them again in the same order.
+
+        ``seconds`` of the answer is the time that really passed, by a clock that nobody sets. A
+        command that does not end with 0 has no answer.
+        """
+        key = "sample:" + name
+        self._need([_Sampling(key, files, commands)], seconds)
+        reading = self._answer(key, "sample", _nothing)
+        first, second, errors = (
+            dict(reading["first"]),
+            dict(reading["second"]),
+            dict(reading["errors"]),
+        )
+        for source in _sources(files, commands):
+            if source in errors or source not in first or source not in second:
+                errors.setdefault(source, f"{source} is not in {key}; record it again")
+                first.pop(source, None)
+                second.pop(source, None)
+        return Sample(float(reading["seconds"]), first, second, errors)
+
+    def windows(self, name: str, measure: Callable[[], Measured]) -> Measured:
+        """What a latency probe gives that needs no time, such as a report: windows and remarks.
+
+        ``measure`` is called on the live machine alone; a HostproofError of it is Unanswered.
+        """
+        reading = self._answer("windows:" + name, "windows", lambda: _measure(measure))
+        windows = [Window.from_json(one) for one in reading["windows"]]
+        return Measured(windows, list(reading["remarks"]), reading.get("figures"))
+
+    def measure(self, measures: List[Measure], seconds: float) -> Dict[str, Answer[Measured]]:
+        """What latency probes measure in a window, by their names.
+
+        They are called on the live machine alone; a HostproofError of one is Unanswered.
+        """
+        self._need([_measurement(one) for one in measures], seconds)
+        return {one.name: attempt(self.windows, one.name, _nothing) for one in measures}
+
+    def measured_by_another(self, name: str) -> Measured:
+        """What another control has a probe measure in the window of this run.
+
+        Unanswered where none does.
+        """
+        self._wait_for("windows:" + name)
+        return self.windows(name, _not_measured)
+
+    def gather(self) -> None:
+        """From now on, what needs a window waits for ``open_window``."""
+
+    def open_window(self) -> None:
+        """Let the window pass for all that wait for it; a record has passed it already."""
+
+    def _need(self, tasks: Sequence[window.Task], seconds: float) -> None:
+        """Let a window pass for those tasks whose readings there are not yet."""
+
+    def _wait_for(self, key: str) -> None:
+        """Let the window pass first, if one is to come that may give the reading."""
+
+    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+        raise NotImplementedError
+
+    def _run_with_secret(self, argv: List[str], secret: Secret, timeout: float) -> Dict[str, Any]:
+        raise NotImplementedError
+
+    def _read(self, task: str, *arguments: Any) -> Any:
+        raise NotImplementedError
+
+    def _run_as(
+        self, argv: List[str], paths: List[str], timeout: float, named_by: Sequence[str]
+    ) -> Dict[str, Any]:
+        raise NotImplementedError
+
+    def _find(self, pattern: str, kind: identity.Kind) -> List[Dict[str, Any]]:
+        raise NotImplementedError
+
+
+class LiveHost(Host):
+    """The machine that this code runs on. It asks once; ``evidence`` keeps the answers."""
+
+    def __init__(self) -> None:
+        self.evidence: Dict[str, Dict[str, Any]] = {}
+        self._secrets: Dict[Secret, _OpenSecret] = {}
+        self._lock = threading.Lock()
+        #: Keys of what the window has passed for and that is no evidence.
+        self._passed: Set[str] = set()
+        #: Keys that somebody waits for, and those that a window has passed for.
+        self._awaited: Set[str] = set()
+        self._waited: Set[str] = set()
+        #: Tasks that wait for the window with its seconds, by key; None where each opens its own.
+        self._waiting: Optional[Dict[str, Tuple[window.Task, float]]] = None
+        self._reader = Reader(_task)
+
+    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+        if key not in self.evidence:
+            if self.until is not None and time.monotonic() >= self.until:
+                raise Unanswered(key, f"{key} was not asked: the time was over")
+            reading = {"kind": kind, "at": now()}
+            try:
+                reading.update(ask())
+            except (OSError, subprocess.SubprocessError, ValueError, child.Untrusted) as problem:
+                reading.update(_as_error(key, problem))
+            self.evidence[key] = reading
+        return _value_or_raise(key, self.evidence[key])
+
+    def pause(self, seconds: float) -> None:
+        with self._more_time(seconds):
+            time.sleep(seconds)
+
+    @contextmanager
+    def _more_time(self, seconds: float) -> Iterator[None]:
+        """What a policy has us wait or measure does not count: give that time, and no more."""
+        old, started = self.until, time.monotonic()
+        if old is not None:
+            self.until = old + seconds
+        try:
+            yield
+        finally:
+            if old is not None:
+                self.until = old + min(seconds, time.monotonic() - started)
+
+    def _read(self, task: str, *arguments: Any) -> Any:
+        answer = _of_kernel(task, arguments[0])
+        if answer is not None:
+            return answer[0]
+        limit = _LIMITS.get(task, READ_SECONDS)
+        if self.until is not None:
+            limit = max(0.001, min(limit, self.until - time.monotonic()))
+        return self._reader.call(task, list(arguments), limit)
+
+    def _run_as(
+        self, argv: List[str], paths: List[str], timeout: float, named_by: Sequence[str]
+    ) -> Dict[str, Any]:
+        reader = guarded_read.Reader(*self._read("reader", paths, list(named_by)))
+        if reader.uid == os.geteuid():
+            return _run_command(argv, timeout)
+        return _run(argv, timeout, dict(os.environ), (), reader)
+
+    def _find(self, pattern: str, kind: identity.Kind) -> List[Dict[str, Any]]:
+        found = []
+        for process in self._read("processes", pattern, kind):
+            # Its file may be on a server that does not answer, or not for us to see.
+            owner = self._about_program("exe_owner", process["pid"], process["started"])
+            if process["exe"] is not None and identity.is_oracles(process["argv0"], kind):
+                same = self._about_program("same_file", process["pid"], process["exe"])
+                if same is False:
+                    continue
+            found.append(dict(process, exe_uid=owner))
+        return found
+
+    def _about_program(self, task: str, *arguments: Any) -> Any:
+        try:
+            return self._read(task, *arguments)
+        except OSError:
+            return None
+
+    def gather(self) -> None:
+        self._waiting = {}
+
+    def open_window(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        self._waited |= self._awaited
+        if waiting:
+            tasks = [task for task, _seconds in waiting.values()]
+            self._pass(tasks, max(seconds for _task, seconds in waiting.values()))
+
+    def _need(self, tasks: Sequence[window.Task], seconds: float) -> None:
+        missing = [
+            one for one in tasks if one.key not in self.evidence and one.key not in self._passed
+        ]
+        if missing and self._waiting is not None:
+            for one in missing:
+                self._waiting.setdefault(one.key, (one, seconds))
+            raise window.Waits()
+        if missing:
+            self._pass(missing, seconds)
+
+    def _wait_for(self, key: str) -> None:
+        is_new = key not in self.evidence and key not in self._waited
+        if is_new and self._waiting is not None:
+            self._awaited.add(key)
+            raise window.Waits()
+
+    def _pass(self, tasks: Sequence[window.Task], seconds: float) -> None:
+        at = now()
+        for task, outcome in window.run(tasks, seconds):
+            if task.kind == "pause":
+                self._passed.add(task.key)
+                continue
+            if isinstance(outcome, Exception):
+                outcome = _as_error(task.key, outcome)
+            self.evidence[task.key] = dict(outcome, kind=task.kind, at=at)
+
+    def _run_with_secret(self, argv: List[str], secret: Secret, timeout: float) -> Dict[str, Any]:
+        if timeout <= 0:
+            raise ValueError("not asked: the time for it was over before")
+        with self._lock:
+            if secret not in self._secrets:
+                self._secrets[secret] = _OpenSecret(secret)
+        one = self._secrets[secret]
+        return _run(argv, timeout, dict(one.environment), (one.file.fileno(),))
+
+
+class RecordedHost(Host):
+    """A host as a record of its evidence shows it (key to reading, as LiveHost.evidence)."""
+
+    def __init__(self, evidence: Dict[str, Dict[str, Any]]) -> None:
+        self.evidence = evidence
+
+    def has(self, key: str) -> bool:
+        return key in self.evidence
+
+    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+        if key not in self.evidence:
+            raise Unanswered(key, f"{key} is not in the recorded evidence; record it again")
+        answer = _value_or_raise(key, self.evidence[key])
+        if not _has_answer(answer, kind):
+            raise Unanswered(key, f"the reading of {key} holds no answer; record it again")
+        return answer
+
+
+def _has_answer(reading: Dict[str, Any], kind: str) -> bool:
+    """Whether a reading that a person may have edited holds what its kind must."""
+    try:
+        return bool(_SHAPES[kind](reading))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False
+
+
+def _value_or_raise(key: str, reading: Dict[str, Any]) -> Dict[str, Any]:
+    error = reading.get("error")
+    if error is not None:
+        kind = _ERRORS.get(error, Unanswered) if isinstance(error, str) else Unanswered
+        raise kind(key, str(reading.get("message", error)))
+    return reading
+
+
+#: ConnectionRefusedError: nothing listens there.
+_ABSENT = (FileNotFoundError, NotADirectoryError, ProcessLookupError, ConnectionRefusedError)
+
+
+def _as_error(key: str, problem: Exception) -> Dict[str, Any]:
+    """How a failed read is kept. ESRCH: the process behind a /proc file ended meanwhile."""
+    if isinstance(problem, _ABSENT):
+        name = "absent"
+    elif isinstance(problem, PermissionError):
+        name = "denied"
+    else:
+        name = "unanswered"
+    detail = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+    return {"error": name, "message": f"{key}: {detail}"}
+
+
+def _task(name: str) -> Callable[..., Any]:
+    """What the reading child does, by name."""
+    tasks: Dict[str, Callable[..., Any]] = {
+        "file": _read_text,
+        "dir": partial(guarded_read.read, step=guarded_read.names),
+        "reader": guarded_read.reader_of,
+        "link": partial(guarded_read.read, step=guarded_read.real_path),
+        "stat": partial(guarded_read.read, step=guarded_read.about),
+        "program": guarded.owner_of_program,
+        "environment": _read_environment,
+        "argument": _read_argument,
+        "processes": lambda pattern, kind: [
+            dict(one._asdict()) for one in _find_processes(pattern, identity.kind_of(kind))
+        ],
+        "exe_owner": _exe_owner,
+        "same_file": identity.is_same_file,
+        "held": lambda pattern, kind: held.look(
+            _process_ids(), pattern, partial(_counts, identity.kind_of(kind))
+        ),
+        "lines": lambda places, pattern: dict(_find_lines(places, pattern)._asdict()),
+        "open_files": lambda pattern, under, kind: [
+            dict(one._asdict()) for one in _find_open_files(pattern, under, identity.kind_of(kind))
+        ],
+    }
+    return tasks[name]
+
+
+def _of_kernel(task: str, path: Any) -> Optional[Tuple[Any]]:
+    """The answer of the kernel itself in a tuple; None where a child is to look."""
+    if not isinstance(path, str):
+        return None
+    if task in ("file", "dir", "stat"):
+        return guarded_read.kernels(path, task)
+    if task == "link" and path.startswith("/sys/") and ".." not in path:
+        # Its text alone: the links of sysfs lead to its own folders.
+        os.stat(path)
+        return (os.path.realpath(path),)
+    return None
+
+
+def _read_text(path: str) -> str:
+    return str(guarded_read.read(path, guarded_read.text))
+
+
+def _read_file(path: str) -> str:
+    """The text of a file whose path nobody else chose: one of /proc, of a process by its number."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
+    try:
+        return guarded_read.content(handle)
+    finally:
+        os.close(handle)
+
+
+def _find_lines(places: Sequence[str], pattern: str) -> FoundLines:
+    """Breadth first: the files of ``places``, then the scripts that they call, and so on."""
+    wanted = re.compile(pattern, re.MULTILINE)
+    found = FoundLines({}, {}, [])
+    waiting: List[Tuple[str, Tuple[str, ...]]]
+    waiting = [(path, ()) for path in _files_of(places, found.unread)]
+    remote = _network_mounts()
+    seen: Set[Tuple[int, int]] = set()
+    for depth in range(_CALLS):
+        called: List[Tuple[str, Tuple[str, ...]]] = []
+        for path, callers in waiting:
+            if (path + "/").startswith(remote):
+                continue
+            text = _text_of(path, callers, seen, found.unread)
+            names = [n for n in _ABSOLUTE_PATH.findall(text) if not _OF_A_PROCESS.match(n)]
+            called.extend((one, (*callers, path)) for one in names)
+            # Most files hold nothing of it: their lines are not worth looking at.
+            if wanted.search(text):
+                matching = [one for one in _joined_lines(text) if wanted.search(one[1])]
+                found.lines[path] = matching
+                if callers:
+                    found.callers[path] = callers[0]
+        waiting = called if depth < _CALLS - 1 else []
+    return found
+
+
+def _network_mounts() -> Tuple[str, ...]:
+    """Where a look could wait for another machine, each with a slash behind."""
+    try:
+        rows = [line.split(" ") for line in _read_file("/proc/self/mounts").splitlines()]
+    except OSError:
+        return ()
+    return tuple(
+        row[1].rstrip("/") + "/"
+        for row in rows
+        if len(row) > 2 and re.match(_NETWORK, row[2]) and row[1] != "/"
+    )
+
+
+def _files_of(places: Sequence[str], unread: List[str]) -> List[str]:
+    """The files of some places by name. glob says nothing of folders that may not be read."""
+    paths: List[str] = []
+    for place in places:
+        folder, _, name = place.rpartition("/")
+        for one in sorted(glob.glob(folder)) if glob.has_magic(folder) else [folder]:
+            try:
+                names = sorted(os.listdir(one)) if glob.has_magic(name) else [name]
+            except PermissionError:
+                unread.append(one)
+                continue
+            except OSError:
+                continue
+            paths.extend(one + "/" + each for each in names if fnmatch.fnmatchcase(each, name))
+    return paths
+
+
+def _text_of(
+    path: str, callers: Tuple[str, ...], seen: Set[Tuple[int, int]], unread: List[str]
+) -> str:
+    """The text of a file; "" for what was seen already, is no text or, if called, no script.
+
+    ``callers`` lead from a file of the places that began to it: who may write one of them chose
+    the path.
+    """
+    try:
+        step = partial(_read_script, bool(callers), seen)
+        text, *number = guarded_read.read(path, step, callers)
+        seen.update([(number[0], number[1])] if number else [])
+    except (ValueError, IsADirectoryError):
+        return ""  # no regular file
+    except (OSError, HostproofError) as problem:
+        # What is not there holds nothing; what cannot be read may hold anything.
+        if getattr(problem, "errno", None) not in _NOT_THERE and not _is_no_file(path):
+            unread.append(path)
+        return ""
+    if "\0" in text:
+        return ""
+    if len(text) > _SCRIPT_LIMIT:
+        unread.append(path)
+        return ""
+    return text
+
+
+def _is_no_file(path: str) -> bool:
+    """Whether a folder that is reached without links has no such name, or no file or link of it.
+
+    A walk that is refused (/tmp is everybody's) does not tell: ``mktemp /tmp/x.XXXXXX`` in a script
+    names a file that is never there.
+    """
+    folder = os.path.dirname(path)
+    if os.path.realpath(folder) != folder:
+        return False
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError as problem:
+        return problem.errno in _NOT_THERE
+    return not stat.S_ISREG(mode) and not stat.S_ISLNK(mode)
+
+
+def _read_script(
+    is_called: bool, seen: Set[Tuple[int, int]], found: guarded_read.Found
+) -> List[Any]:
+    """The text of a file, or a bit more of it than a script has, with its device and inode; ""
+    if it was seen already, or is called and no script."""
+    look = found.look
+    if look is None or (look.st_dev, look.st_ino) in seen:
+        return [""]
+    text = guarded_read.head(_SCRIPT_LIMIT + 2, b"#!" if is_called else b"", found)
+    return [text, look.st_dev, look.st_ino]
+
+
+def _joined_lines(text: str) -> List[Tuple[int, str]]:
+    lines: List[Tuple[int, str]] = []
+    continued = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if continued:
+            lines[-1] = (lines[-1][0], lines[-1][1][:-1] + " " + line.strip())
+        else:
+            lines.append((number, line))
+        continued = line.endswith("\\") and not line.lstrip().startswith("#")
+    return lines
+
+
+def _run_command(argv: List[str], timeout: float) -> Dict[str, Any]:
+    return _run(argv, timeout, dict(os.environ), ())
+
+
+def _run(
+    argv: List[str],
+    timeout: float,
+    environment: Dict[str, str],
+    inherited: Tuple[int, ...],
+    reader: Optional[guarded_read.Reader] = None,
+) -> Dict[str, Any]:
+    environment.update(LC_ALL="C", LANG="C")
+    environment["PATH"] = environment.get("PATH", "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+    until = time.monotonic() + timeout
+    process = subprocess.Popen(
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        close_fds=True,
+        pass_fds=inherited,
+        start_new_session=True,
+        preexec_fn=None if reader is None else partial(child.become, reader.uid, gid=reader.gid),
+        cwd=None if reader is None else "/",
+    )
+    try:
+        stdout, stderr = command.read_streams([process.stdout, process.stderr], argv, timeout)
+        # It may close its streams and live on.
+        process.wait(max(0.001, until - time.monotonic()))
+    except BaseException:
+        _end(process)
+        raise
+    finally:
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+    return {
+        "argv": argv,
+        "rc": process.returncode,
+        "stdout": stdout.decode("utf-8", "surrogateescape"),
+        "stderr": stderr.decode("utf-8", "surrogateescape"),
+    }
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a command that only looks, with what it started. One that the kernel holds (a server
+    that is gone) is left behind."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()
+    try:
+        process.wait(PARTING)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def _ask(wanted: command.Command) -> Dict[str, Any]:
+    return dict(command.run(wanted)._asdict(), argv=list(wanted.argv), user=wanted.user)
+
+
+def _read_argument(pid: int, number: int) -> str:
+    arguments = _read_file(f"/proc/{pid}/cmdline").split("\0")[:-1]
+    if number >= len(arguments):
+        raise FileNotFoundError(errno.ENOENT, "the process has no such argument")
+    return arguments[number]
+
+
+def _read_environment(pid: int, names: List[str]) -> Dict[str, str]:
+    pairs = [item.partition("=") for item in _read_file(f"/proc/{pid}/environ").split("\0")]
+    return {name: value for name, equals, value in pairs if equals and name in names}
+
+
+class _OpenSecret:
+    """A secret's file while commands need it; both go when nobody holds this any more.
+
+    The file has no name: the folder holds a link to it as an open file.
+    """
+
+    def __init__(self, secret: Secret) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as this lives)
+        self.file.write(secret.text.encode("utf-8", "surrogateescape"))
+        self.file.flush()
+        self._folder = tempfile.TemporaryDirectory(prefix="hostproof-")
+        os.symlink(f"/dev/fd/{self.file.fileno()}", os.path.join(self._folder.name, secret.name))
+        # Nothing else of this environment is the command's business.
+        self.environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin")}
+        for name, text in secret.variables:
+            self.environment[name] = text.format(self._folder.name)
+
+
+#: Bytes of a datagram, whatever carries it.
+_DATAGRAM = 65535
+
+
+def _ask_udp(address: str, port: int, message: bytes, timeout: float) -> Dict[str, Any]:
+    family, kind, protocol, _name, place = socket.getaddrinfo(
+        address, port, type=socket.SOCK_DGRAM
+    )[0]
+    with socket.socket(family, kind, protocol) as asking:
+        asking.settimeout(timeout)
+        # Connected: only then the kernel tells that the port is closed.
+        asking.connect(place)
+        asking.send(message)
+        return {"reply": asking.recv(_DATAGRAM).hex()}
+
+
+def _sources(files: List[str], commands: List[List[str]]) -> List[str]:
+    return ["file:" + path for path in files] + ["command:" + " ".join(argv) for argv in commands]
+
+
+class _Sampling(window.Task):
+    """Files and commands that are read when the window opens and when it closes."""
+
+    def __init__(self, key: str, files: List[str], commands: List[List[str]]) -> None:
+        super().__init__(key, "sample")
+        self._sources = (files, commands)
+        self._errors: Dict[str, str] = {}
+        self._began = 0.0
+        self._first: Dict[str, str] = {}
+
+    def begin(self) -> None:
+        self._began = window.now()
+        self._first = _read_sources(self._sources[0], self._sources[1], self._errors)
+
+    def end(self) -> Dict[str, Any]:
+        # What the first reading took is part of the time: each source is read as long apart.
+        passed = window.now() - self._began
+        first = self._first
+        second = _read_sources(self._sources[0], self._sources[1], self._errors)
+        for source in self._errors:
+            first.pop(source, None)
+            second.pop(source, None)
+        return {
+            "seconds": round(passed, 3),
+            "first": first,
+            "second": second,
+            "errors": self._errors,
+        }
+
+
+#: Seconds for one reading of a sample: others wait for it, and a sick driver blocks each command.
+_READING_LIMIT = 60.0
+
+
+def _read_sources(
+    files: List[str], commands: List[List[str]], errors: Dict[str, str]
+) -> Dict[str, str]:
+    """The text of each source; those that give none go to ``errors``."""
+    texts: Dict[str, str] = {}
+    until = window.now() + _READING_LIMIT
+    asks = [partial(_read_sampled, path) for path in files]
+    asks += [partial(_read_output, argv) for argv in commands]
+    for source, ask in zip(_sources(files, commands), asks):
+        if source in errors:
+            continue
+        if window.now() >= until:
+            errors[source] = f"{source}: was not read, those before it took {_READING_LIMIT:g} s"
+            continue
+        try:
+            texts[source] = ask()
+        except (OSError, subprocess.TimeoutExpired, ValueError) as problem:
+            errors[source] = _as_error(source, problem)["message"]
+    return texts
+
+
+def _read_sampled(path: str) -> str:
+    answer = guarded_read.kernels(path, "file")
+    return _read_text(path) if answer is None else str(answer[0])
+
+
+def _read_output(argv: List[str]) -> str:
+    output = _run_command(argv, 20.0)
+    if output["rc"] != 0:
+        raise ValueError("ended with {0}: {1}".format(output["rc"], output["stderr"].strip()))
+    return str(output["stdout"])
+
+
+def _measurement(one: Measure) -> window.Measurement:
+    return window.Measurement(
+        "windows:" + one.name,
+        "windows",
+        one.how,
+        lambda seconds: _measure(partial(one.measure, seconds)),
+    )
+
+
+def _not_measured() -> Any:
+    raise ValueError("no probe measured it in this run")
+
+
+def _nothing() -> Any:
+    """For a reading that a window has given: it is never asked for."""
+    raise ValueError("no window has passed for it")
+
+
+def _measure(measure: Callable[[], Measured]) -> Dict[str, Any]:
+    try:
+        measured = measure()
+    except HostproofError as problem:
+        raise ValueError(str(problem)) from problem
+    told = {
+        "windows": [window.to_json() for window in measured.windows],
+        "remarks": list(measured.remarks),
+    }
+    return told if measured.figures is None else dict(told, figures=measured.figures)
+
+
+def _process_ids() -> List[int]:
+    if not os.path.exists("/proc/self/cmdline"):
+        # AIX and Solaris have a /proc too, of binary files.
+        raise OSError(errno.ENOSYS, "processes are known on Linux only")
+    names = os.listdir("/proc")
+    if "1" not in names:
+        # proc(5), hidepid: what this user may not see must not count as not running.
+        raise PermissionError(errno.EACCES, "/proc hides the processes of other users (hidepid)")
+    return sorted(int(name) for name in names if name.isdigit())
+
+
+def _find_processes(pattern: str, kind: identity.Kind) -> List[Process]:
+    wanted = re.compile(pattern)
+    ticks = float(os.sysconf("SC_CLK_TCK"))
+    looked_at = (_look_at_process(pid, wanted, ticks, kind) for pid in _process_ids())
+    return [process for process in looked_at if process is not None]
+
+
+def _look_at_process(pid: int, wanted: Any, ticks: float, kind: identity.Kind) -> Optional[Process]:
+    folder = f"/proc/{pid}"
+    try:
+        argv0 = _first_argument(folder)
+        if not wanted.search(argv0):
+            return None
+        owner = os.stat(folder)
+        uid = _account_of(folder, owner.st_uid)
+        if not identity.counts(pid, uid, argv0, kind):
+            return None
+        # The name in parentheses may hold spaces and parentheses: count from the last one.
+        fields = _read_file(folder + "/stat").rpartition(")")[2].split()
+        started = int(fields[19]) / ticks
+        return Process(
+            pid, uid, owner.st_gid, started, argv0, _exe_of(folder), unit=identity.unit_of(pid)
+        )
+    except (FileNotFoundError, ProcessLookupError):
+        return None  # ended while we looked
+
+
+def _account_of(folder: str, uid: int) -> int:
+    """A setuid program lends root's name to whoever started it under any other. What no longer may
+    be traced belongs to root in /proc, whoever runs it."""
+    return uid if uid != 0 else _real_uid(_read_file(folder + "/status"))
+
+
+def _counts(kind: identity.Kind, pid: int, argv0: str) -> bool:
+    folder = f"/proc/{pid}"
+    return identity.counts(pid, _account_of(folder, os.stat(folder).st_uid), argv0, kind)
+
+
+def _first_argument(folder: str) -> str:
+    """As much of it as a path can be long: any account can give its processes more to read."""
+    with open(folder + "/cmdline", "rb", buffering=0) as stream:
+        return stream.read(_PATH_MAX).split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
+
+
+def _exe_of(folder: str) -> Optional[str]:
+    """The file that a process runs; to read the link touches no file."""
+    try:
+        return os.readlink(folder + "/exe")
+    except (FileNotFoundError, PermissionError):
+        return None
+
+
+def _exe_owner(pid: int, started: float) -> Optional[int]:
+    """Who owns the file that a process runs, by whatever name; None if it is another one now."""
+    folder = f"/proc/{pid}"
+    owner = os.stat(folder + "/exe").st_uid
+    fields = _read_file(folder + "/stat").rpartition(")")[2].split()
+    return owner if int(fields[19]) / float(os.sysconf("SC_CLK_TCK")) == started else None
+
+
+def _real_uid(status: str) -> int:
+    """Whose process it is by /proc/PID/status: the account that started a setuid program."""
+    found = re.search(r"^Uid:\s+(\d+)", status, re.MULTILINE)
+    if found is None:
+        raise ValueError("/proc/PID/status names no user")
+    return int(found.group(1))
+
+
+#: PF_KTHREAD of include/linux/sched.h, in the ninth field of /proc/PID/stat.
+_KERNEL_THREAD = 0x00200000
+
+
+def _find_open_files(pattern: str, under: List[str], kind: identity.Kind) -> List[OpenFiles]:
+    wanted = re.compile(pattern)
+    looked_at = (_look_at_open_files(pid, wanted, under, kind) for pid in _process_ids())
+    return [process for process in looked_at if process is not None]
+
+
+def _look_at_open_files(
+    pid: int, wanted: Any, under: List[str], kind: identity.Kind
+) -> Optional[OpenFiles]:
+    folder = f"/proc/{pid}"
+    try:
+        argv0 = _first_argument(folder)
+        if not wanted.search(argv0) or (not argv0 and _holds_nothing(folder)):
+            return None
+        if not kind.anybody and not _counts(kind, pid, argv0):
+            return None
+        owner = os.stat(folder)
+        names = [folder + "/fd/" + number for number in os.listdir(folder + "/fd")]
+        names += [folder + "/" + name for name in ("cwd", "exe", "root")]
+        # Of a million of files that an account holds open, what nobody asked for is not kept.
+        held = (target for target in map(_link_target, names) if target not in ("", "/"))
+        paths = set(_asked_for(held, under))
+        paths.update(_asked_for(_mapped_files(folder), under))
+    except (FileNotFoundError, ProcessLookupError):
+        return None  # ended while we looked
+    except PermissionError as problem:
+        raise PermissionError(
+            errno.EACCES, f"this user may not see what process {pid} holds open"
+        ) from problem
+    return OpenFiles(pid, owner.st_uid, argv0, tuple(sorted(paths))) if paths else None
+
+
+def _holds_nothing(folder: str) -> bool:
+    """Whether a process without arguments is a thread of the kernel or has ended (zombie)."""
+    fields = _read_file(folder + "/stat").rpartition(")")[2].split()
+    return fields[0] in "ZX" or bool(int(fields[6]) & _KERNEL_THREAD)
+
+
+def _link_target(path: str) -> str:
+    """Where a link of /proc leads, "" if it was closed while we looked."""
+    try:
+        return os.readlink(path)
+    except FileNotFoundError:
+        return ""
+
+
+def _mapped_files(folder: str) -> Iterator[str]:
+    with open(folder + "/maps", "rb") as stream:
+        for line in stream:
+            fields = line.rstrip(b"\n").split(None, 5)
+            if len(fields) == 6 and fields[5].startswith(b"/"):
+                yield fields[5].decode("utf-8", "surrogateescape")
+
+
+def _only(process: OpenFiles, under: List[str]) -> OpenFiles:
+    return process._replace(paths=tuple(sorted(_asked_for(process.paths, under))))
+
+
+def _asked_for(paths: Iterable[str], under: List[str]) -> Iterator[str]:
+    return (path for path in paths if any(_lies_under(path, item) for item in under))
+
+
+def _lies_under(path: str, item: str) -> bool:
+    if item.endswith(":"):
+        return path.startswith(item)
+    return path == item or path.startswith(item.rstrip("/") + "/")
+
+
+def _open_files(process: Dict[str, Any]) -> OpenFiles:
+    paths = tuple(process["paths"])
+    return OpenFiles(process["pid"], process["uid"], process["argv0"], paths)

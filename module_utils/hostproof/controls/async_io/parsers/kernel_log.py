@@ -1,0 +1,53 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kernel's log, as journalctl -o short-unix or dmesg prints it.
+
+Sources: journalctl(1), -o short-unix; dmesg(1). A line of dmesg has the seconds since boot, which
+the clock of the host turns into a time.
+"""
+
+import re
+from typing import List, NamedTuple
+
+from ....errors import ParseError, kind_of
+from ....parsers.number import integer
+
+_JOURNAL = re.compile(r"^(\d{1,12})\.(\d{6}) \S+ kernel: (.*)$")
+_DMESG = re.compile(r"^(?:<\d+>)?\[ *(\d{1,12})\.(\d{6})\] (.*)$")
+#: What journalctl says instead of nothing, and between two boots.
+_NO_ENTRY = re.compile(r"^-- .* --$")
+
+
+class Entry(NamedTuple):
+    """``at``: seconds since 1970."""
+
+    at: float
+    text: str
+
+
+def of_journal(text: str) -> List[Entry]:
+    """The entries. What has no time in front goes on an entry of several lines."""
+    entries: List[Entry] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        found = _JOURNAL.match(line)
+        if found is not None:
+            entries.append(Entry(_seconds(found.group(1), found.group(2)), found.group(3)))
+        elif line and not entries and not _NO_ENTRY.match(line):
+            raise ParseError("journal", f"{kind_of(line)} is no entry of the kernel", number)
+    # journalctl prints the newest first where --grep and -n are given (its manual, --grep).
+    return sorted(entries, key=lambda one: one.at)
+
+
+def of_dmesg(text: str, booted: float) -> List[Entry]:
+    """The entries; ``booted`` is when the host was started."""
+    found = [_DMESG.match(line) for line in text.split("\n")]
+    entries = [
+        Entry(booted + _seconds(one.group(1), one.group(2)), one.group(3)) for one in found if one
+    ]
+    if not entries and text.strip():
+        raise ParseError("dmesg", "no line has the seconds since boot")
+    return entries
+
+
+def _seconds(whole: str, millionths: str) -> float:
+    return integer(whole) + integer(millionths) / 1e6

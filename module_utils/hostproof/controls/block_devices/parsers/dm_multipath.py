@@ -1,0 +1,99 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Multipath maps as the kernel has them, and how long multipathd lets each of them queue.
+
+Sources: Linux, drivers/md/dm-mpath.c, multipath_status(); dmsetup(8); multipath-tools,
+libmultipath/print.c (%Q, snprint_queueing) and multipath.conf(5), no_path_retry.
+"""
+
+import re
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from ....errors import ParseError, kind_of
+from ....parsers.number import integer
+
+_WHAT = "dmsetup"
+_INTERVAL = re.compile(r"^[ \t]*polling_interval[ \t]+\"?(\d{1,6})\"?[ \t]*$", re.MULTILINE)
+_QUEUEING = re.compile(r"(\S+)\s+(on|off|-|\d{1,9} (?:chk|sec))\s*\Z")
+
+
+class Queueing(NamedTuple):
+    """``kind`` is on (for ever), off, chk (``number`` checks), sec (``number`` seconds are left),
+    or "-": the daemon leaves it to the map's own table."""
+
+    kind: str
+    number: int
+
+
+def tables(text: str) -> Dict[str, bool]:
+    """Of ``dmsetup table --target multipath``: whether each map queues without a path, by name."""
+    found = {}
+    for name, words in _lines(text):
+        count = integer(words[0])
+        found[name] = "queue_if_no_path" in words[1 : 1 + count]
+    return found
+
+
+def states(text: str) -> Dict[str, Dict[str, bool]]:
+    """Of ``dmsetup status --target multipath``: the paths of each map, and whether each works.
+
+    Paths are "8:0".
+    """
+    return {name: _paths(words) for name, words in _lines(text)}
+
+
+def _lines(text: str) -> Iterator[Tuple[str, List[str]]]:
+    """Name of a map, and the words behind "multipath"."""
+    for number, line in enumerate(text.splitlines(), 1):
+        name, colon, rest = line.partition(": ")
+        words = rest.split()
+        if line.strip() in ("", "No devices found"):
+            continue
+        if not colon or len(words) < 4 or words[2] != "multipath":
+            raise ParseError(_WHAT, f"no multipath map: {kind_of(line)}", number)
+        yield name, words[3:]
+
+
+def _paths(words: List[str]) -> Dict[str, bool]:
+    left = iter(words)
+
+    def skip() -> None:
+        for _ in range(integer(next(left))):
+            next(left)
+
+    found: Dict[str, bool] = {}
+    try:
+        skip()  # features: what waits, and how often a group was initialised
+        skip()  # the handler of the hardware
+        groups = integer(next(left))
+        next(left)  # the group that comes next
+        for _ in range(groups):
+            next(left)  # the group's state
+            skip()
+            paths, arguments = integer(next(left)), integer(next(left))
+            for _path in range(paths):
+                device, state = next(left), next(left)
+                next(left)  # how often it failed
+                for _argument in range(arguments):
+                    next(left)
+                found[device] = state == "A"
+    except StopIteration:
+        raise ParseError(_WHAT, "a multipath map ends too early") from None
+    return found
+
+
+def queueing(text: str) -> Dict[str, Queueing]:
+    """Of ``multipathd show maps format "%w %Q"``: what the daemon does, by the map's WWID."""
+    found = {}
+    for line in text.splitlines():
+        told = _QUEUEING.match(line.strip())
+        if told is not None:
+            number, _, unit = told.group(2).rpartition(" ")
+            found[told.group(1)] = Queueing(unit, integer(number or "0"))
+    return found
+
+
+def polling_interval(text: str) -> Optional[int]:
+    """Seconds between two checks of a path, as ``multipathd show config`` has it."""
+    told = _INTERVAL.search(text)
+    return None if told is None else integer(told.group(1))

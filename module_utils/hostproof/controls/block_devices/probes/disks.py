@@ -1,0 +1,141 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Block devices as sysfs shows them: what each stands on, and how the kernel drives it.
+
+Sources: Linux, Documentation/ABI/stable/sysfs-block, Documentation/ABI/testing/sysfs-block-dm,
+Documentation/scsi/scsi_mid_low_api.rst (the names of folders, H:C:T:L).
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ....collect.answer import Answer, attempt, if_known, known, unless_absent
+from ....collect.host import Host
+from ....errors import Absent, ParseError, kind_of
+from ....parsers.number import integer
+from ....parsers.systemd.udev_rules import Lookup
+from ....probes.systemd import udev
+
+CLASS = "/sys/class/block"
+SCHEDULER, REQUESTS, DEPTH = "queue/scheduler", "queue/nr_requests", "device/queue_depth"
+SECTORS, ROTATIONAL, CACHE = "queue/max_sectors_kb", "queue/rotational", "queue/write_cache"
+DISCARD, OPTIMAL = "queue/discard_max_bytes", "queue/optimal_io_size"
+LOGICAL, PHYSICAL = "queue/logical_block_size", "queue/physical_block_size"
+_ATTRIBUTES = (
+    *(SCHEDULER, REQUESTS, DEPTH, SECTORS, ROTATIONAL, CACHE, DISCARD, OPTIMAL, LOGICAL, PHYSICAL),
+    *("size", "device/state"),
+)
+_NAME = re.compile(r"[A-Za-z0-9_.!-]{1,64}\Z")
+#: The last folder of a SCSI device: host, channel, target, unit.
+_ADDRESS = re.compile(r".*/(\d+):(\d+):(\d+):(\d+)\Z")
+_SECTOR = 512
+
+
+class Disk(NamedTuple):
+    """A whole device, or a map of the device mapper. ``slaves`` is what it stands on.
+
+    ``values`` are the files of sysfs below its folder; ``host`` is the SCSI host that it is
+    reached over.
+    """
+
+    name: str
+    dm_name: Optional[str]
+    dm_uuid: str
+    slaves: Tuple[str, ...]
+    values: Dict[str, Answer[str]]
+    host: Optional[str]
+    known: Answer[udev.Known]
+
+    @property
+    def is_multipath(self) -> bool:
+        return self.dm_uuid.startswith("mpath-")
+
+    @property
+    def title(self) -> str:
+        return self.name if self.dm_name is None else f"{self.dm_name} ({self.name})"
+
+    def file(self, attribute: str) -> str:
+        return f"/sys/block/{self.name}/{attribute}"
+
+    def number(self, attribute: str) -> int:
+        return integer(known(self.values[attribute]))
+
+    def lookup(self, *actions: str) -> Lookup:
+        return lookup(self.name, known(self.known), self.values, actions)
+
+
+class Partition(NamedTuple):
+    """``start`` and ``offset`` are bytes: where it begins, and by how much the kernel sees it
+    beside the device's own blocks (-1: not to be mended)."""
+
+    start: int
+    offset: int
+
+
+def lookup(
+    name: str, found: udev.Known, values: Dict[str, Answer[str]], actions: Tuple[str, ...]
+) -> Lookup:
+    texts = {key: if_known(value, None) for key, value in values.items()}
+    return udev.lookup_of(name, found, texts, actions)
+
+
+def names(host: Host) -> List[str]:
+    """Every block device, partitions too, by the kernel's names."""
+    return [one for one in unless_absent(attempt(host.list_dir, CLASS), []) if _NAME.match(one)]
+
+
+def whole(host: Host, name: str) -> str:
+    """The disk that a partition is of; itself where it is none."""
+    folder = host.real_path(f"{CLASS}/{name}")
+    if isinstance(attempt(host.read_text, folder + "/partition"), Absent):
+        return name
+    return folder.split("/")[-2]
+
+
+def read_partition(host: Host, name: str) -> Partition:
+    folder = host.real_path(f"{CLASS}/{name}")
+    start = host.read_number(folder + "/start") * _SECTOR
+    text = host.read_text(folder + "/alignment_offset").strip()
+    if not re.match(r"-?\d{1,20}\Z", text):
+        raise ParseError("alignment_offset", f"{kind_of(text)} is no number")
+    return Partition(start, int(text))
+
+
+def read_below(host: Host, name: str, found: Dict[str, Disk]) -> List[str]:
+    """The disk and all that it stands on, itself first; each is added to ``found``."""
+    left, below = [whole(host, name)], []
+    while left:
+        one = left.pop(0)
+        if one in below:
+            continue
+        if one not in found:
+            found[one] = _read(host, one)
+        below.append(one)
+        left += [whole(host, slave) for slave in found[one].slaves]
+    return below
+
+
+def _read(host: Host, name: str) -> Disk:
+    folder = f"/sys/block/{name}"
+    slaves = unless_absent(attempt(host.list_dir, folder + "/slaves"), [])
+    is_map = name.startswith("dm-")
+    dm_name, uuid = (
+        (host.read_text(f"{folder}/dm/{one}").strip() for one in ("name", "uuid"))
+        if is_map
+        else (None, "")
+    )
+    values = {one: attempt(_text, host, f"{folder}/{one}") for one in _ATTRIBUTES}
+    address = _ADDRESS.match(if_known(attempt(host.real_path, folder + "/device"), ""))
+    return Disk(
+        name,
+        dm_name,
+        uuid,
+        tuple(one for one in slaves if _NAME.match(one)),
+        values,
+        None if address is None else address.group(1),
+        attempt(udev.read_known, host, name),
+    )
+
+
+def _text(host: Host, path: str) -> str:
+    return host.read_text(path).strip()

@@ -1,0 +1,69 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the network interfaces of a host are: MTU, driver, firmware, how a bond spreads packets.
+
+Interfaces that stand for a card, a bond or a VLAN; those that containers and bridges of virtual
+machines come and go with are nobody's interconnect. Source: kernel
+Documentation/ABI/testing/sysfs-class-net.
+"""
+
+import re
+from typing import List, NamedTuple, Optional
+
+from ....collect.answer import Answer, attempt, known
+from ....collect.host import Host
+from ....errors import Unanswered
+from ....probes.net import devices
+from ....probes.net.devices import CLASS
+from ..parsers import ethtool_driver
+
+#: They come and go with containers and virtual machines, while somebody looks.
+_PASSING = re.compile(r"(lo$|veth|docker|podman|cni|br-|virbr|vnet|tap|tun|cali|flannel)")
+
+
+class Interface(NamedTuple):
+    """``mtu`` in bytes; ``driver`` of those with a card alone; ``bonding`` is the mode of a bond,
+    None of all else."""
+
+    name: str
+    mtu: Answer[int]
+    has_card: bool
+    driver: Answer[ethtool_driver.Driver]
+    bonding: Optional[Answer[str]]
+
+
+def read(host: Host) -> List[Interface]:
+    """Every interface by name; Absent where the host has no /sys/class/net."""
+    found = []
+    for name in host.list_dir(CLASS):
+        if _PASSING.match(name):
+            continue
+        entries = attempt(host.list_dir, f"{CLASS}/{name}")
+        if not isinstance(entries, list):
+            # bonding_masters is a file.
+            continue
+        has_card = "device" in entries
+        if has_card or "bonding" in entries or _is_vlan(host, name):
+            one = _interface(host, name, has_card=has_card)
+            if "bonding" in entries:
+                one = one._replace(bonding=attempt(devices.bonding_mode, host, name))
+            found.append(one)
+    return found
+
+
+def _is_vlan(host: Host, name: str) -> bool:
+    return "DEVTYPE=vlan" in str(attempt(host.read_text, f"{CLASS}/{name}/uevent")).split("\n")
+
+
+def _interface(host: Host, name: str, *, has_card: bool) -> Interface:
+    driver = attempt(_driver, host, name) if has_card else Unanswered("", "it has no card")
+    return Interface(name, attempt(host.read_number, f"{CLASS}/{name}/mtu"), has_card, driver, None)
+
+
+def _driver(host: Host, name: str) -> ethtool_driver.Driver:
+    argv = ["ethtool", "-i", name]
+    output = host.run(argv)
+    if output.rc:
+        raise Unanswered("command:" + " ".join(argv), f"ethtool -i {name}: {output.stderr.strip()}")
+    driver: ethtool_driver.Driver = known(ethtool_driver.parse(output.stdout))
+    return driver

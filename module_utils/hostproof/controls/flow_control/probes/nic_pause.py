@@ -1,0 +1,238 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What ethtool tells of an interface's PAUSE, now and between two readings.
+
+Sources: ethtool(8); dcb-pfc(8); lldptool-pfc(8); kernel Documentation/networking/statistics.rst.
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ....collect.answer import Answer, attempt, if_known
+from ....collect.host import Host, Output, Sample
+from ....errors import Absent, HostproofError, ParseError, Unanswered
+from ....parsers.net import ethtool_pause
+from ....parsers.net.ethtool_pause import Direction, PauseSettings
+from ....parsers.number import clipped
+from ..parsers import dcb, ethtool_settings, ethtool_statistics
+from ..parsers.ethtool_settings import Settings
+
+SAMPLE = "pause"
+#: What the kernel counts for any driver, of what is lost for want of room or arrives broken.
+KERNEL_COUNTERS = ("rx_missed_errors", "rx_fifo_errors", "rx_crc_errors", "tx_fifo_errors")
+
+#: Drivers whose rx and tx in ethtool -a are those in force, also where they are negotiated
+#: (hw->fc.current_mode in their get_pauseparam), and which offer both whatever rx and tx are asked
+#: for while they negotiate (hw->fc.requested_mode in their set_pauseparam).
+OFFER_BOTH = frozenset(("e1000", "e1000e", "igb", "igc", "ixgbe"))
+#: Drivers that take no change of autoneg with ethtool -A (i40e_set_pauseparam, ice_set_pauseparam:
+#: EOPNOTSUPP, for it is that of the link).
+NEGOTIATION_OF_LINK = frozenset(("i40e", "ice"))
+#: Drivers that never negotiate PAUSE (EINVAL in mlx4_en_set_pauseparam, mlx5e_set_pauseparam).
+NEVER_NEGOTIATE = frozenset(("mlx4_core", "mlx5_core"))
+
+#: Drivers of virtual interfaces: none of them has PAUSE, for there is no cable. None: no driver.
+VIRTUAL = (None, "virtio_net", "vmxnet3", "hv_netvsc", "vif", "ena", "ibmveth")
+
+
+class Traffic(NamedTuple):
+    """What was counted in ``seconds``. None is a direction that the driver does not count.
+
+    ``drops`` are by the counter's name. ``priority`` says whether PAUSE by priority was ever
+    counted, None where the driver has no such counter. ``anew`` are counters of PAUSE that went
+    back meanwhile, ``drops_anew`` those of drops: of these nothing is known.
+    """
+
+    seconds: float
+    rx_pause: Optional[int]
+    tx_pause: Optional[int]
+    drops: Dict[str, int]
+    priority: Optional[bool]
+    evidence: Tuple[str, ...]
+    anew: Tuple[str, ...] = ()
+    drops_anew: Tuple[str, ...] = ()
+
+
+def argv_pause(name: str) -> List[str]:
+    return ["ethtool", "-a", name]
+
+
+def read_pause(host: Host, name: str, driver: Optional[str]) -> PauseSettings:
+    """Absent where the driver has no PAUSE."""
+    argv = argv_pause(name)
+    key = "command:" + " ".join(argv)
+    if driver in VIRTUAL and isinstance(attempt(host.run, argv), Absent):
+        raise Absent(key, "a virtual interface has no flow control")
+    output = _run(host, argv)
+    if output.rc != 0:
+        said = output.stdout + output.stderr
+        if ethtool_pause.is_unsupported(said):
+            raise Absent(key, "the driver has no flow control (ethtool: Operation not supported)")
+        raise Unanswered(key, "ethtool -a {0}: {1}".format(name, " ".join(said.split())[:200]))
+    return ethtool_pause.parse(output.stdout)
+
+
+def read_settings(host: Host, name: str) -> Settings:
+    argv = ["ethtool", name]
+    output = _run(host, argv)
+    # Some of its questions fail without root or by the driver; what it could tell still stands.
+    if output.rc != 0 and not output.stdout.startswith("Settings for "):
+        raise Unanswered(
+            "command:" + " ".join(argv),
+            "ethtool {0}: {1}".format(name, " ".join(output.stderr.split())[:200]),
+        )
+    return ethtool_settings.parse(output.stdout)
+
+
+def _run(host: Host, argv: List[str]) -> Output:
+    output = attempt(host.run, argv)
+    if isinstance(output, Absent):
+        # That the tool is missing must not look as if the driver had nothing to tell.
+        raise Unanswered(output.key, "ethtool is not installed: dnf or apt-get install ethtool")
+    if isinstance(output, HostproofError):
+        raise output
+    return output
+
+
+def in_force(pause: PauseSettings, settings: Answer[Settings], driver: Optional[str]) -> Direction:
+    """What the interface does now. Raises Unanswered where negotiation decides and nobody tells."""
+    if not pause.autoneg or driver in OFFER_BOTH:
+        return Direction(pause.rx, pause.tx)
+    if pause.negotiated is not None:
+        return pause.negotiated
+    facts = if_known(settings, None)
+    if facts is not None and facts.offered is not None and facts.partner is not None:
+        return ethtool_settings.resolve(facts.offered, facts.partner)
+    raise Unanswered(
+        "command:ethtool -a",
+        "PAUSE is negotiated, and neither the driver nor ethtool tells with what result",
+    )
+
+
+def read_priorities(host: Host, name: str) -> List[int]:
+    """The priorities that pause by themselves. Absent where no tool tells, or the driver cannot."""
+    argv = ["dcb", "pfc", "show", "dev", name, "prio-pfc"]
+    output = attempt(host.run, argv)
+    if not isinstance(output, HostproofError):
+        if output.rc == 0:
+            return sorted(dcb.parse_dcb(output.stdout))
+        said = (output.stdout + output.stderr).strip()
+        if "not supported" in said or "No such file" in said or "not present" in said:
+            raise Absent("command:" + " ".join(argv), "the driver has no DCB")
+        raise Unanswered("command:" + " ".join(argv), f"dcb: {said[:200]}")
+    if not isinstance(output, Absent):
+        raise output
+    argv = ["lldptool", "-t", "-i", name, "-V", "PFC"]
+    output = attempt(host.run, argv)
+    if isinstance(output, Absent):
+        raise Absent(output.key, "neither dcb nor lldptool is installed")
+    if isinstance(output, HostproofError):
+        raise output
+    if output.rc != 0:
+        raise Absent("command:" + " ".join(argv), "lldpad does not run")
+    return sorted(dcb.parse_lldptool(output.stdout))
+
+
+# -- two readings ---------------------------------------------------------------------------------
+
+
+def _commands(name: str) -> List[List[str]]:
+    return [["ethtool", "-S", name], ["ethtool", "--json", "-I", "-a", name]]
+
+
+def _file(name: str, counter: str) -> str:
+    return f"/sys/class/net/{name}/statistics/{counter}"
+
+
+def take_sample(host: Host, names: Sequence[str], seconds: float) -> Sample:
+    """Read the counters of all interfaces twice, at the same two moments."""
+    files = [_file(name, counter) for name in names for counter in KERNEL_COUNTERS]
+    commands = [argv for name in names for argv in _commands(name)]
+    return host.sample(SAMPLE, files, commands, seconds)
+
+
+def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
+    """What one interface counted. Unanswered where nothing of it could be read."""
+    drops = {}
+    anew: List[str] = []
+    drops_anew: List[str] = []
+    for counter in KERNEL_COUNTERS:
+        source = "file:" + _file(name, counter)
+        if source in sample.first:
+            counted = _grown_text(counter, sample.first[source], sample.second[source], drops_anew)
+            if counted is not None:
+                drops[counter] = counted
+    rx_pause: Optional[int] = None
+    tx_pause: Optional[int] = None
+    priority = None
+    own, shared = ["command:" + " ".join(argv) for argv in _commands(name)]
+    if own in sample.first:
+        first = attempt(ethtool_statistics.parse, sample.first[own])
+        second = attempt(ethtool_statistics.parse, sample.second[own])
+        if not isinstance(first, ParseError) and not isinstance(second, ParseError):
+            names = ethtool_statistics.names_of(driver or "", second)
+            rx_pause = _difference(first, second, names.rx_pause, anew)
+            tx_pause = _difference(first, second, names.tx_pause, anew)
+            for counter in names.drops:
+                counted = _difference(first, second, [counter], drops_anew)
+                if counted is not None:
+                    drops[counter] = counted
+            listed = ethtool_statistics.priority_names(second)
+            priority = any(second[one] for one in listed) if listed else None
+    if shared in sample.first:
+        before = attempt(ethtool_pause.parse, sample.first[shared])
+        after = attempt(ethtool_pause.parse, sample.second[shared])
+        if not isinstance(before, ParseError) and not isinstance(after, ParseError):
+            if rx_pause is None:
+                rx_pause = grown(RX_FRAMES, before.rx_frames, after.rx_frames, anew)
+            if tx_pause is None:
+                tx_pause = grown(TX_FRAMES, before.tx_frames, after.tx_frames, anew)
+    if not drops and rx_pause is None and tx_pause is None:
+        raise Unanswered(
+            "sample:" + SAMPLE,
+            "no counter of {0} could be read twice{1}".format(
+                name, ": they began anew meanwhile" if anew or drops_anew else ""
+            ),
+        )
+    evidence = ("sample:" + SAMPLE,)
+    return Traffic(
+        sample.seconds,
+        rx_pause,
+        tx_pause,
+        drops,
+        priority,
+        evidence,
+        tuple(anew),
+        tuple(drops_anew),
+    )
+
+
+#: The counters of ethtool -I -a.
+RX_FRAMES, TX_FRAMES = "rx_pause_frames", "tx_pause_frames"
+
+
+def _grown_text(name: str, first: str, second: str, anew: List[str]) -> Optional[int]:
+    if not (first.strip().isdecimal() and second.strip().isdecimal()):
+        return None
+    return grown(name, clipped(first), clipped(second), anew)
+
+
+def grown(name: str, before: Optional[int], after: Optional[int], anew: List[str]) -> Optional[int]:
+    """What a counter counted between two readings, whatever system it is of.
+
+    None where it was not read twice, or began anew meanwhile: ``anew`` keeps the name of that.
+    """
+    if before is None or after is None:
+        return None
+    if after < before:
+        anew.append(name)
+        return None
+    return after - before
+
+
+def _difference(
+    first: Dict[str, int], second: Dict[str, int], names: Sequence[str], anew: List[str]
+) -> Optional[int]:
+    for name in names:
+        if name in first and name in second:
+            return grown(name, first[name], second[name], anew)
+    return None

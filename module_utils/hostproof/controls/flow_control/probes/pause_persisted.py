@@ -1,0 +1,528 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What sets an interface's PAUSE at boot, and which of it counts.
+
+In the order of a boot, the last that sets something wins: the first .link file that fits (udev,
+when it finds the interface), udev rules that run ethtool, then NetworkManager's profile, the
+network scripts or Debian's ifupdown when they bring it up, and at last scripts and TuneD. Sources:
+systemd.link(5); udev(7); nm-settings(5); initscripts, sysconfig.txt; interfaces(5); TuneD,
+plugin_net.py.
+"""
+
+import re
+from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from ....collect.answer import Answer, attempt, if_known, known, unless_absent
+from ....collect.host import Host
+from ....errors import Absent, HostproofError, ParseError, Unanswered
+from ....parsers import glob_pattern
+from ....parsers.net.ethtool_pause import PauseCommand, commands_in
+from ....parsers.number import clipped, integer
+from ....parsers.systemd import link_file, systemd_unit, tuned, udev_rules
+from ....parsers.systemd.conf_d import directories
+from ....parsers.systemd.link_file import Device
+from ....parsers.systemd.systemd_unit import Unit
+from ....probes.net.network_interfaces import Nic
+from ....probes.systemd import boot, udev
+from ..parsers import ifcfg, ifupdown, nm_keyfile
+
+LINK_FOLDERS = directories("systemd/network")
+_PROFILES = (
+    "/etc/NetworkManager/system-connections",
+    "/run/NetworkManager/system-connections",
+    "/usr/lib/NetworkManager/system-connections",
+)
+_IFCFG = "/etc/sysconfig/network-scripts"
+#: What else may run ethtool when an interface comes up or at the end of a boot.
+_SCRIPT_FOLDERS = (
+    "/etc/NetworkManager/dispatcher.d",
+    "/etc/network/if-up.d",
+    "/etc/network/if-pre-up.d",
+    "/etc/network/interfaces.d",
+    "/etc/systemd/system",
+)
+_SCRIPTS = ("/etc/rc.local", "/etc/rc.d/rc.local", "/etc/network/interfaces", "/sbin/ifup-local")
+_INTERFACES = "/etc/network/interfaces"
+#: What makes ethernet-pause-… of it: a script of Debian's package ethtool.
+_IF_UP = "/etc/network/if-up.d/ethtool"
+_ETHTOOL = r"ethtool.*[[:space:]](-A|--pause)[[:space:]]"
+#: The first systemd whose .link files know flow control (NEWS, version 246).
+FIRST_SYSTEMD = 246
+#: The first NetworkManager that sets PAUSE (NEWS, version 1.32). Its plugin for ifcfg files takes
+#: -A from ETHTOOL_OPTS (nms-ifcfg-rh-reader.c: seen in 1.36 and 1.42).
+FIRST_NETWORKMANAGER = (1, 32)
+
+LINK, RULE, NETWORKMANAGER, IFCFG, IFUPDOWN, SCRIPT, TUNED = ORDER = (
+    ".link file",
+    "udev rule",
+    "NetworkManager",
+    "ifcfg",
+    "ifupdown",
+    "script",
+    "TuneD",
+)
+#: The one place of AIX, and that of Solaris.
+ODM, DLADM = "ODM", "dladm"
+
+
+class Setting(NamedTuple):
+    """One place that sets PAUSE at boot; None is what it leaves. ``kind`` is one of ORDER,
+    ODM or DLADM.
+
+    ``ignored`` says why it has no effect, "" where it has one. ``certain`` is False where only a
+    boot can prove that it runs and is for this interface: a script, a rule that asks what udev
+    alone knows.
+    """
+
+    kind: str
+    place: str
+    autoneg: Optional[bool]
+    rx: Optional[bool]
+    tx: Optional[bool]
+    ignored: str
+    evidence: Tuple[str, ...]
+    certain: bool = True
+
+
+class LinkFile(NamedTuple):
+    """A .link file with its drop-ins. ``fits`` is link_file.YES, NO or UNKNOWN."""
+
+    path: str
+    units: Tuple[Unit, ...]
+    fits: str
+    evidence: Tuple[str, ...]
+
+
+class Persisted(NamedTuple):
+    """``links`` are the .link files that fit the interface or may, the one that counts first.
+
+    ``winner`` is None where none fits. ``settings`` are in the order of a boot, ignored ones too,
+    and those that set nothing of PAUSE are left out.
+    ``profile`` is the name of NetworkManager's profile for it, None where it has none. ``systemd``
+    is the version of udev. ``ethtool`` is its path, where a rule of udev must name it.
+    """
+
+    links: Answer[List[LinkFile]]
+    winner: Answer[Optional[LinkFile]]
+    settings: Answer[List[Setting]]
+    profile: Optional[str]
+    systemd: Answer[int]
+    device: Device
+    texts: Dict[str, Answer[str]]
+    ethtool: Answer[str] = ""
+
+    def at_boot(
+        self, certain: bool = False
+    ) -> Tuple[Optional[bool], Optional[bool], Optional[bool]]:
+        """autoneg, rx and tx as a boot sets them; None where nothing does. Raises the unknown.
+
+        With ``certain`` only what surely runs counts, without it what may run too.
+        """
+        values: List[Optional[bool]] = [None, None, None]
+        for setting in known(self.settings):
+            if not setting.ignored and (setting.certain or not certain):
+                for at, value in enumerate((setting.autoneg, setting.rx, setting.tx)):
+                    values[at] = values[at] if value is None else value
+        return values[0], values[1], values[2]
+
+
+def read_persisted(host: Host, nic: Nic, own: Tuple[str, ...]) -> Persisted:
+    """Look at everything that sets PAUSE of an interface. ``own`` are files that may be written."""
+    properties = if_known(attempt(_read_properties, host, nic.name), {})
+    # What has no hardware was built with no address: udev compares the one that it has.
+    virtual = nic.driver is None and nic.bond is None
+    device = Device(
+        mac=nic.permanent_mac or (nic.mac if virtual else None),
+        path=properties.get("ID_PATH"),
+        driver=properties.get("ID_NET_DRIVER", nic.driver),
+        names=_boot_names(nic.name),
+    )
+    systemd = attempt(_read_version, host)
+    links = attempt(_read_links, host, device)
+    winner = attempt(lambda: _winner(known(links), properties.get("ID_NET_LINK_FILE")))
+    manager = attempt(_read_manager, host)
+    profiles = attempt(lambda: _profiles(host, nic, known(manager)))
+    settings = attempt(
+        lambda: _that_set_something(
+            _link_settings(known(links), known(winner), systemd)
+            + _rule_settings(host, nic, device)
+            + [one for _name, one in known(profiles)]
+            + _ifcfg_settings(host, nic, known(manager))
+            + _ifupdown_settings(host, nic)
+            + _script_settings(host, nic)
+            + _tuned_settings(host, nic)
+        )
+    )
+    names = [name for name, one in if_known(profiles, []) if not one.ignored]
+    return Persisted(
+        links,
+        winner,
+        settings,
+        names[0] if names else None,
+        systemd,
+        device,
+        {path: attempt(host.read_text, path) for path in own},
+        attempt(_find_ethtool, host) if if_known(systemd, FIRST_SYSTEMD) < FIRST_SYSTEMD else "",
+    )
+
+
+def _find_ethtool(host: Host) -> str:
+    for folder in ("/usr/sbin", "/sbin", "/usr/bin", "/usr/local/sbin"):
+        path = folder + "/ethtool"
+        if not isinstance(attempt(host.stat, path), HostproofError):
+            return path
+    raise Unanswered("file:/usr/sbin/ethtool", "ethtool is in no folder where udev could run it")
+
+
+def _that_set_something(settings: List[Setting]) -> List[Setting]:
+    return [one for one in settings if (one.autoneg, one.rx, one.tx) != (None, None, None)]
+
+
+def _boot_names(name: str) -> Tuple[str, ...]:
+    """The kernel's own names come from a counter; the name of now counts where it is one."""
+    return (name,) if re.match(r"^eth\d+$", name) else ("eth0", "eth1", "eth10")
+
+
+def _read_properties(host: Host, name: str) -> Dict[str, str]:
+    """What udev keeps of the interface, since it last looked."""
+    output = host.run(["udevadm", "info", "-q", "property", "-p", "/sys/class/net/" + name])
+    pairs = [line.partition("=") for line in output.stdout.splitlines()]
+    return {key: value for key, equals, value in pairs if equals} if output.rc == 0 else {}
+
+
+def _read_version(host: Host) -> int:
+    output = host.run(["udevadm", "--version"])
+    found = re.match(r"^(\d+)", output.stdout)
+    if output.rc != 0 or found is None:
+        raise Unanswered("command:udevadm --version", "udevadm does not tell its version")
+    return integer(found.group(1))
+
+
+# -- .link files ----------------------------------------------------------------------------------
+
+
+def _read_links(host: Host, device: Device) -> List[LinkFile]:
+    found = []
+    for path in udev.files(host, LINK_FOLDERS, ".link"):
+        name = path.rpartition("/")[2]
+        below = tuple(f"{folder}/{name}.d" for folder in LINK_FOLDERS)
+        paths = [path] + udev.files(host, below, ".conf")
+        units = []
+        for place in paths:
+            text = unless_absent(attempt(host.read_text, place), "")
+            try:
+                units.append(systemd_unit.parse(text, place))
+            except ParseError:
+                continue  # systemd does not load such a file
+        fitting = link_file.fits(units, device)
+        if fitting != link_file.NO:
+            evidence = tuple("file:" + place for place in paths)
+            found.append(LinkFile(path, tuple(units), fitting, evidence))
+    return found
+
+
+def _winner(links: List[LinkFile], last: Optional[str]) -> Optional[LinkFile]:
+    """The first that fits. Where it is not known whether one does, udev's own last choice tells."""
+    for one in links:
+        if one.fits == link_file.YES:
+            return one
+        if last is None:
+            raise Unanswered(
+                "file:" + one.path,
+                f"whether {one.path} is for the interface is not known: it matches on what only "
+                "udev knows",
+            )
+        if one.path == last or one.path.replace("/lib/", "/usr/lib/", 1) == last:
+            return one
+    return None
+
+
+def _link_settings(
+    links: List[LinkFile], winner: Optional[LinkFile], systemd: Answer[int]
+) -> List[Setting]:
+    found = []
+    for one in links:
+        flow = link_file.flow_control(one.units)
+        if not flow:
+            continue
+        ignored = ""
+        if winner is None or one.path != winner.path:
+            ignored = "the first file that fits is {0}".format(winner.path if winner else "none")
+        elif known(systemd) < FIRST_SYSTEMD:
+            ignored = f"systemd {known(systemd)} does not know it (since {FIRST_SYSTEMD})"
+        found.append(
+            Setting(
+                LINK,
+                one.path,
+                flow.get(link_file.AUTONEG),
+                flow.get(link_file.RX),
+                flow.get(link_file.TX),
+                ignored,
+                one.evidence,
+            )
+        )
+    return found
+
+
+# -- udev rules and scripts -----------------------------------------------------------------------
+
+
+def _grep(host: Host, pattern: str, paths: List[str]) -> Tuple[str, Dict[str, str]]:
+    """The lines of files that match, by file; the evidence key. No other line leaves the host."""
+    argv = ["grep", "-s", "-H", "-E", "-e", pattern, "--"] + paths
+    key = "command:" + " ".join(argv)
+    output = host.run(argv)
+    # 2: a file went away or may not be read. grep says nothing of it (-s): ask for all of them.
+    if output.rc == 2:
+        for path in paths:
+            problem = attempt(host.stat, path)
+            if isinstance(problem, HostproofError) and not isinstance(problem, Absent):
+                raise problem
+    elif output.rc not in (0, 1):
+        raise Unanswered(key, f"grep ended with {output.rc}")
+    texts: Dict[str, str] = {}
+    for line in output.stdout.splitlines():
+        for path in sorted(paths, key=len, reverse=True):
+            if line.startswith(path + ":"):
+                texts[path] = texts.get(path, "") + line[len(path) + 1 :] + "\n"
+                break
+    return key, texts
+
+
+def _rule_settings(host: Host, nic: Nic, device: Device) -> List[Setting]:
+    paths = udev.files(host, udev.RULE_FOLDERS, ".rules")
+    if not paths:
+        return []
+    _key, texts = _grep(host, "ethtool", paths)
+    found = []
+    for path in paths:
+        if path not in texts:
+            continue
+        # As a whole, for the lines of a rule may be continued.
+        text = host.read_text(path)
+        jumps = udev_rules.jumps(text)
+        for rule in udev_rules.parse(text):
+            fitting = rule.fits(device, nic.name, nic.driver)
+            if fitting != link_file.NO:
+                setting = _setting(RULE, f"{path}:{rule.line}", rule.command, "", ("file:" + path,))
+                found.append(setting._replace(certain=fitting == link_file.YES and not jumps))
+    return found
+
+
+def _script_settings(host: Host, nic: Nic) -> List[Setting]:
+    paths = [
+        f"{folder}/{name}"
+        for folder in _SCRIPT_FOLDERS
+        for name in unless_absent(attempt(host.list_dir, folder), [])
+        if "." not in name or name.endswith((".sh", ".service"))
+    ]
+    key, texts = _grep(host, _ETHTOOL, paths + list(_SCRIPTS))
+    found = []
+    for path in sorted(texts):
+        code = "\n".join(_COMMENT.sub("", line) for line in texts[path].split("\n"))
+        for command in commands_in(code):
+            if command.device == nic.name or command.device.startswith("$"):
+                ignored = _why_never_run(host, path)
+                setting = _setting(SCRIPT, path, command, ignored, (key,))
+                # Whether it gets to this line, and for which interface, only a run shows.
+                found.append(setting._replace(certain=False))
+    return found
+
+
+_COMMENT = re.compile(r"(^|\s)#.*$")
+#: Files that are read and not run.
+_NO_PROGRAMS = ("/etc/network/interfaces", "/etc/systemd/system/")
+
+
+def _why_never_run(host: Host, path: str) -> str:
+    """Who runs these takes only what is executable (rc-local.service, dispatcher, run-parts)."""
+    stat = if_known(attempt(host.stat, path), None)
+    if stat is None or stat.mode & 0o111 or path.startswith(_NO_PROGRAMS):
+        return ""
+    return "it is not executable"
+
+
+def _setting(
+    kind: str, place: str, command: PauseCommand, ignored: str, evidence: Tuple[str, ...]
+) -> Setting:
+    return Setting(kind, place, command.autoneg, command.rx, command.tx, ignored, evidence)
+
+
+# -- NetworkManager and network scripts -----------------------------------------------------------
+
+
+class _Manager(NamedTuple):
+    """Whether NetworkManager runs, its version, and the uuid of each device's profile of now."""
+
+    runs: bool
+    version: Tuple[int, ...]
+    profiles: Dict[str, str]
+
+
+_ACTIVE = ["nmcli", "-t", "-f", "UUID,DEVICE", "connection", "show", "--active"]
+
+
+def _read_manager(host: Host) -> _Manager:
+    output = attempt(host.run, ["nmcli", "-t", "-f", "RUNNING,VERSION", "general"])
+    if isinstance(output, Absent):
+        return _Manager(False, (), {})
+    running, _, version = known(output).stdout.strip().partition(":")
+    if running != "running":
+        return _Manager(False, (), {})
+    numbers = tuple(clipped(one) for one in re.findall(r"\d+", version)[:2])
+    active = host.run(_ACTIVE)
+    pairs = [line.rpartition(":") for line in active.stdout.splitlines()]
+    return _Manager(True, numbers, {device: uuid for uuid, _, device in pairs if device})
+
+
+def _profiles(host: Host, nic: Nic, manager: _Manager) -> List[Tuple[str, Setting]]:
+    """The profiles that set PAUSE and are for the interface, by name."""
+    paths = [
+        f"{folder}/{name}"
+        for folder in _PROFILES
+        for name in unless_absent(attempt(host.list_dir, folder), [])
+        if not name.startswith(".") and not name.endswith("~")
+    ]
+    if not paths:
+        return []
+    key, texts = _grep(host, nm_keyfile.LINES, paths)
+    found = []
+    for path in sorted(texts):
+        profile = nm_keyfile.parse(texts[path])
+        active = manager.profiles.get(nic.name)
+        if active is not None:
+            fits = profile.uuid == active
+        else:
+            fits = profile.interface == nic.name or (
+                profile.interface is None and profile.mac == nic.permanent_mac
+            )
+        values = (profile.autoneg, profile.rx, profile.tx)
+        if not fits or not (values != (None, None, None) or active is not None):
+            continue
+        ignored = ""
+        if not manager.runs:
+            ignored = "NetworkManager does not run"
+        elif manager.version < FIRST_NETWORKMANAGER and values != (None, None, None):
+            ignored = "NetworkManager {0} does not know it (since 1.32)".format(
+                ".".join(str(one) for one in manager.version)
+            )
+        setting = Setting(NETWORKMANAGER, path, *values, ignored, (key,))
+        # Without autoconnect somebody, or what it is a port of, must ask for it.
+        found.append((profile.name, setting._replace(certain=profile.autoconnect)))
+    return found
+
+
+def _ifcfg_settings(host: Host, nic: Nic, manager: _Manager) -> List[Setting]:
+    names = unless_absent(attempt(host.list_dir, _IFCFG), [])
+    paths = [
+        f"{_IFCFG}/{name}"
+        for name in names
+        if name.startswith("ifcfg-") and not _BACKUP.search(name)
+    ]
+    if not paths:
+        return []
+    key, texts = _grep(host, ifcfg.LINES, paths)
+    found = []
+    for path in sorted(texts):
+        one = ifcfg.parse(texts[path])
+        fits = one.device == nic.name or (one.device is None and one.mac == nic.permanent_mac)
+        if not fits:
+            continue
+        ignored, certain = "", one.onboot
+        if manager.runs and one.nm_controlled:
+            active = manager.profiles.get(nic.name)
+            if manager.version < FIRST_NETWORKMANAGER:
+                ignored = "NetworkManager {0} takes no -A from ETHTOOL_OPTS (since 1.32)".format(
+                    ".".join(str(number) for number in manager.version)
+                )
+            # Whether it has its plugin for these files it shows by what it brought up.
+            certain = certain and active is not None and active == one.uuid
+        for command in one.pause:
+            setting = _setting(IFCFG, path, command, ignored, (key,))
+            found.append(setting._replace(certain=certain))
+    return found
+
+
+#: What the network scripts and NetworkManager leave out (initscripts, network-functions).
+_BACKUP = re.compile(r"(~|\.bak|\.old|\.orig|\.swp|\.rpm(new|orig|save))$")
+
+
+# -- ifupdown -------------------------------------------------------------------------------------
+
+
+def _ifupdown_settings(host: Host, nic: Nic) -> List[Setting]:
+    """ethernet-pause-rx and its like, of the file and of all that it names."""
+    if "interfaces" not in unless_absent(attempt(host.list_dir, "/etc/network"), []):
+        return []
+    waiting: List[str] = [_INTERFACES]
+    seen: Set[str] = set()
+    stanzas: List[Tuple[str, str, ifupdown.Stanza]] = []
+    at_boot: List[str] = []
+    while waiting:
+        path = waiting.pop(0)
+        if path in seen:
+            continue
+        seen.add(path)
+        key, texts = _grep(host, ifupdown.LINES, [path])
+        one = ifupdown.parse(texts.get(path, ""))
+        at_boot += one.at_boot
+        stanzas += [(path, key, stanza) for stanza in one.stanzas if stanza.interface == nic.name]
+        for pattern in one.sources:
+            waiting += _matching(host, pattern, lambda _name: True)
+        for folder in one.folders:
+            whole = folder.rstrip("/") + "/*"
+            waiting += _matching(host, whole, lambda name: bool(re.match(r"^[\w-]+$", name)))
+    ignored = ""
+    if isinstance(attempt(host.stat, _IF_UP), Absent):
+        ignored = f"there is no {_IF_UP}, which makes something of it"
+    elif not any(glob_pattern.fits(nic.name, pattern) for pattern in at_boot):
+        ignored = "no auto and no allow-hotplug names the interface: a boot does not bring it up"
+    return [
+        Setting(IFUPDOWN, path, one.autoneg, one.rx, one.tx, ignored, (key,))
+        for path, key, one in stanzas
+    ]
+
+
+def _matching(host: Host, pattern: str, takes: Callable[[str], bool]) -> List[str]:
+    """The files of a pattern, which may stand in the last part of the path."""
+    folder, _, name = pattern.rpartition("/")
+    if not folder.startswith("/"):
+        folder = ("/etc/network/" + folder).rstrip("/")
+    if re.search(r"[*?\[$~`]", folder):
+        raise Unanswered("file:" + _INTERFACES, f"{pattern} names files by a pattern of folders")
+    names = unless_absent(attempt(host.list_dir, folder), [])
+    return [
+        f"{folder}/{one}"
+        for one in sorted(names)
+        if glob_pattern.fits(one, name) and not one.startswith(".") and takes(one)
+    ]
+
+
+# -- TuneD ----------------------------------------------------------------------------------------
+
+
+def _tuned_settings(host: Host, nic: Nic) -> List[Setting]:
+    """The option pause of sections of the type net, of all profiles together."""
+    found = []
+    for unit in sorted(boot.read_tuned(host).units, key=lambda unit: unit.name):
+        if unit.type != "net" or not unit.enabled or "pause" not in unit.options:
+            continue
+        pause, path = unit.options["pause"]
+        devices = unit.about["devices"].value if "devices" in unit.about else "*"
+        key = "file:" + path
+        conditions = {"devices_udev_regex", "uname_regex", "cpuinfo_regex"}
+        if conditions.intersection(unit.about) or "${" in pause + devices:
+            raise Unanswered(
+                key,
+                f"for which interfaces and how [{unit.name}] of {path} sets pause is not worked "
+                "out here",
+            )
+        if tuned.device_fits(devices, nic.name):
+            words = tuned.parameters(pause)
+            flags = [{"on": True, "off": False}.get(words.get(one, "")) for one in _PARAMETERS]
+            place = f"{path} [{unit.name}]"
+            found.append(Setting(TUNED, place, flags[0], flags[1], flags[2], "", (key,)))
+    return found
+
+
+_PARAMETERS = ("autoneg", "rx", "tx")

@@ -1,0 +1,141 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The datalinks of Solaris that carry storage and the interconnect, and their flow control.
+
+Source: Oracle Solaris man pages, dladm(8): show-link, show-phys, show-linkprop -p flowctrl.
+"""
+
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from ....collect.answer import Answer, attempt, if_known
+from ....collect.host import Host
+from ....errors import Absent, Unanswered
+from ....parsers.net.bonding import Bond
+from ....parsers.nfs.nfs_options import SOLARIS
+from ....probes.net.network_interfaces import Interfaces, Nic, Path
+from ..parsers import dladm
+from .unix_paths import printed, read_routes
+
+_LINKS = ["dladm", "show-link"]
+_PHYSICAL = ["dladm", "show-phys"]
+_ADDRESSES = ["dladm", "show-phys", "-m"]
+_AGGREGATION = "aggr"
+
+
+class Port(NamedTuple):
+    """A physical datalink. ``now`` and ``at_boot`` are its property flowctrl."""
+
+    nic: Nic
+    now: Answer[dladm.Property]
+    at_boot: Answer[dladm.Property]
+
+
+def argv_property(link: str, persistent: bool) -> List[str]:
+    return ["dladm", "show-linkprop"] + ["-P"] * persistent + ["-p", "flowctrl", link]
+
+
+def read_links(
+    host: Host, interconnect: Optional[Sequence[str]], every: bool = False
+) -> Tuple[Interfaces, Dict[str, Port]]:
+    """What network_interfaces.read_interfaces tells of Linux, and each link's flow control."""
+    routes, unknown = read_routes(host, SOLARIS, interconnect)
+    if not routes and not every:
+        return Interfaces({}, {}, [], unknown, ()), {}
+    links = {one.name: one for one in dladm.parse_links(printed(host, _LINKS))}
+    physical = {one.name: one for one in dladm.parse_physical(printed(host, _PHYSICAL))}
+    addresses = if_known(attempt(lambda: dladm.parse_addresses(printed(host, _ADDRESSES))), {})
+    paths = []
+    for route in routes:
+        device = route.interface.partition(":")[0]
+        below = _below(device, links, physical)
+        if not below:
+            unknown.append(
+                Unanswered(
+                    "command:" + " ".join(_LINKS),
+                    f"{route.interface} stands on no physical link that dladm tells of",
+                )
+            )
+            continue
+        paths.append(
+            Path(
+                role=route.role,
+                what=route.what,
+                address=route.address,
+                device=device,
+                gateway=route.gateway,
+                mac=None,
+                mtu=links[device].mtu if device in links else None,
+                learned_mtu=None,
+                nics=below,
+                evidence=route.evidence + ("command:" + " ".join(_LINKS),),
+            )
+        )
+    names = {name for path in paths for name in path.nics}
+    names.update(physical if every else ())
+    bonds: Dict[str, Answer[Bond]] = {}
+    ports = {}
+    for name in sorted(names):
+        over = [one.name for one in links.values() if one.kind == _AGGREGATION and name in one.over]
+        bond = over[0] if over else None
+        if bond is not None:
+            bonds[bond] = Absent("command:dladm show-aggr", "the state of aggregations is not read")
+        ports[name] = _port(host, physical[name], links.get(name), addresses.get(name), bond)
+    nics = {name: port.nic for name, port in ports.items()}
+    return Interfaces(nics, bonds, paths, unknown, ()), ports
+
+
+def _below(
+    device: str, links: Dict[str, dladm.Link], physical: Dict[str, dladm.Physical]
+) -> Tuple[str, ...]:
+    """The physical links at the bottom of a VLAN, a VNIC or an aggregation."""
+    found = []
+    waiting: List[str] = [device]
+    seen: Set[str] = set()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        if name in physical:
+            found.append(name)
+        elif name in links:
+            waiting += links[name].over
+    return tuple(sorted(found))
+
+
+def _port(
+    host: Host,
+    one: dladm.Physical,
+    link: Optional[dladm.Link],
+    mac: Optional[str],
+    bond: Optional[str],
+) -> Port:
+    nic = Nic(
+        name=one.name,
+        driver=one.device.rstrip("0123456789") or None,
+        # An aggregation uses the address of one of its links, and which of them is not read.
+        mac=mac if bond is None else None,
+        permanent_mac=mac if bond is None else None,
+        speed=one.speed,
+        duplex=one.duplex,
+        mtu=link.mtu if link is not None else None,
+        carrier=one.up,
+        bond=bond,
+        team=False,
+        evidence=("command:" + " ".join(_PHYSICAL),),
+    )
+    return Port(
+        nic,
+        attempt(_read_property, host, one.name, False),
+        attempt(_read_property, host, one.name, True),
+    )
+
+
+def _read_property(host: Host, name: str, persistent: bool) -> dladm.Property:
+    found = dladm.parse_flow_control(printed(host, argv_property(name, persistent)))
+    if found.link != name:
+        raise Unanswered(
+            "command:" + " ".join(argv_property(name, persistent)),
+            f"dladm told of {found.link}, not of {name}",
+        )
+    return found

@@ -1,0 +1,156 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Over which IP interfaces of AIX and Solaris storage and the interconnect are reached.
+
+Sources: AIX Commands Reference and Oracle Solaris man pages, route; Oracle Clusterware
+Administration and Deployment Guide, the place of ocr.loc.
+"""
+
+import ipaddress
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ....collect.answer import attempt, known
+from ....collect.host import Host, Output
+from ....errors import Absent, HostproofError, Unanswered, kind_of
+from ....parsers.nfs.nfs_options import AIX, SOLARIS
+from ....probes.net.network_interfaces import INTERCONNECT, STORAGE
+from ....probes.nfs import nfs_mounted, nfs_persisted
+from ..parsers import route_get
+
+#: Where a host of a cluster keeps the place of the cluster's registry.
+_OCR = {AIX: "/etc/oracle/ocr.loc", SOLARIS: "/var/opt/oracle/ocr.loc"}
+
+
+class Route(NamedTuple):
+    """``interface`` is the IP interface. ``address`` is the other end as the kernel was asked for
+    it, "" for the interconnect. ``gateway`` is None where that is on the link."""
+
+    role: str
+    what: str
+    address: str
+    interface: str
+    gateway: Optional[str]
+    evidence: Tuple[str, ...]
+
+
+def read_routes(
+    host: Host, system: str, interconnect: Optional[Sequence[str]]
+) -> Tuple[List[Route], List[HostproofError]]:
+    """The routes, and the reasons why there may be more. ``interconnect`` as the policy has it."""
+    routes: List[Route] = []
+    unknown: List[HostproofError] = []
+    servers: Dict[str, Tuple[List[str], Tuple[str, ...]]] = {}
+    for read in (_mounted, _at_boot):
+        found = attempt(read, host, system)
+        if isinstance(found, HostproofError):
+            unknown.append(found)
+            continue
+        for server, path, evidence in found:
+            paths, _ = servers.setdefault(server, ([], evidence))
+            if path not in paths:
+                paths.append(path)
+    for server in sorted(servers):
+        paths, evidence = servers[server]
+        what = ", ".join("NFS " + path for path in paths)
+        route = attempt(_route_to, host, STORAGE, what, server, evidence)
+        if isinstance(route, HostproofError):
+            unknown.append(route)
+        elif route is not None:
+            routes.append(route)
+    private = attempt(_interconnect, host, system, interconnect)
+    if isinstance(private, HostproofError):
+        unknown.append(private)
+    else:
+        routes += private
+    return routes, unknown
+
+
+def _mounted(host: Host, system: str) -> List[Tuple[str, str, Tuple[str, ...]]]:
+    return [
+        (_server(mount.source), mount.path, mount.evidence)
+        for mount in nfs_mounted.read_mounted(host, system)
+    ]
+
+
+def _at_boot(host: Host, system: str) -> List[Tuple[str, str, Tuple[str, ...]]]:
+    return [
+        (_server(entry.source), entry.path, entry.evidence)
+        for entry in known(nfs_persisted.read_persisted(host, system).entries)
+        if entry.at_boot and _server(entry.source)
+    ]
+
+
+def printed(host: Host, argv: List[str]) -> str:
+    """What a command prints; that it is missing must not look as if there were nothing to tell."""
+    output = _run(host, argv)
+    if output.rc != 0:
+        key = "command:" + " ".join(argv)
+        raise Unanswered(key, f"{argv[0]} ended with {output.rc}: {_words(output)}")
+    return output.stdout
+
+
+def _run(host: Host, argv: List[str]) -> Output:
+    output = attempt(host.run, argv)
+    if isinstance(output, Absent):
+        raise Unanswered("command:" + " ".join(argv), f"there is no command {argv[0]}")
+    ran: Output = known(output)
+    return ran
+
+
+def _words(output: Output) -> str:
+    return " ".join((output.stdout + output.stderr).split())[:200]
+
+
+def _server(source: str) -> str:
+    return source.rpartition(":/")[0].strip("[]")
+
+
+def _route_to(
+    host: Host, role: str, what: str, address: str, evidence: Tuple[str, ...]
+) -> Optional[Route]:
+    """None where the address is this host's own."""
+    argv = ["route", "-n", "get", address]
+    key = "command:" + " ".join(argv)
+    if not re.match(r"^[A-Za-z0-9][A-Za-z0-9_.:-]*$", address):
+        raise Unanswered(key, f"{kind_of(address)} is no name of a server")
+    output = _run(host, argv)
+    if output.rc != 0:
+        raise Unanswered(key, f"no route to {address} is known: {_words(output)}")
+    found = route_get.parse(output.stdout)
+    if found.interface.startswith("lo"):
+        return None
+    named = found.address if _is_address(found.address) else address
+    return Route(role, what, named, found.interface, found.gateway, evidence + (key,))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> List[Route]:
+    if given is None:
+        place = _OCR[system]
+        if isinstance(attempt(host.stat, place), Absent):
+            return []
+        raise Unanswered(
+            "stat:" + place,
+            f"{place} says that Clusterware is configured, and which interfaces it uses is not "
+            f"asked on {system}: name them in flow_control_interconnect",
+        )
+    found = []
+    for item in given:
+        if "/" not in item:
+            found.append(Route(INTERCONNECT, "interconnect", "", item, None, ()))
+            continue
+        network = ipaddress.ip_network(item)
+        first = str(next(iter(network.hosts()), network.network_address))
+        route = _route_to(host, INTERCONNECT, "interconnect " + item, first, ())
+        # Over a gateway: this host is not in the network.
+        if route is not None and route.gateway is None:
+            found.append(route._replace(address=""))
+    return found

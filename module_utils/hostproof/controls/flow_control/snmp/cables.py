@@ -1,0 +1,82 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The ports below an interface of another machine: PAUSE is between the two ends of a cable.
+
+A unit of an interface, a VLAN or an aggregate has no PAUSE of its own. What is below it say
+IEEE8023-LAG-MIB (IEEE 802.1AX) and the interface stack (RFC 2863).
+"""
+
+from typing import List, NamedTuple, Optional
+
+from ....collect.answer import attempt
+from ....errors import HostproofError
+from ....parsers.number import clipped
+from . import ethernet_port
+from .agent_talk import Talk
+from .ethernet_port import Port, number_in
+
+#: ifStackStatus, by the higher and the lower interface.
+_STACK = "1.3.6.1.2.1.31.1.2.1.3"
+#: dot3adAggPortAttachedAggID and dot3adAggPortPartnerOperPort.
+_ATTACHED, _PARTNER = "1.2.840.10006.300.43.1.2.1.1.13", "1.2.840.10006.300.43.1.2.1.1.17"
+#: Layers of an interface: a unit of it, an aggregate, a port.
+_MOST_LAYERS = 3
+#: Ports of one aggregate (IEEE 802.1AX has at most 8 in use, some vendors 32).
+_MOST_MEMBERS = 32
+
+
+class Cable(NamedTuple):
+    """A port that a cable is in.
+
+    ``aggregate`` names what bundles it; ``partner`` is what the other end calls itself in LACP.
+    """
+
+    port: Port
+    aggregate: str
+    partner: Optional[int]
+
+
+def cables(talk: Talk, number: int, layers: int = _MOST_LAYERS) -> List[Cable]:
+    """The ports below an interface: itself, where nothing is below it."""
+    port = attempt(ethernet_port.read_port, talk.host, talk.target, number)
+    if isinstance(port, HostproofError):
+        talk.fail(f"port {number}", str(port))
+        return []
+    talk.evidence.extend(port.evidence)
+    if (port.etherlike and not port.aggregate) or not layers:
+        return [Cable(port, "", None)]
+    lower = _members(talk, number) if port.aggregate else []
+    lower = lower or _stacked(talk, number)
+    found = [one for below in lower for one in cables(talk, below, layers - 1)]
+    if not found:
+        return [Cable(port, "", None)]
+    if not port.aggregate:
+        return found
+    partners = talk.get(
+        f"partners of {number}",
+        [f"{_PARTNER}.{one.port.number}" for one in found],
+    )
+    return [
+        one._replace(
+            aggregate=port.name,
+            partner=number_in(partners.get(f"{_PARTNER}.{one.port.number}")) or None,
+        )
+        for one in found
+    ]
+
+
+def _members(talk: Talk, number: int) -> List[int]:
+    """The ports that are attached to an aggregate."""
+    attached = talk.walk("members", _ATTACHED)
+    rows = (
+        clipped(oid.rpartition(".")[2]) for oid, at in attached.items() if number_in(at) == number
+    )
+    return sorted(row for row in rows if row != number)[:_MOST_MEMBERS]
+
+
+def _stacked(talk: Talk, number: int) -> List[int]:
+    """What lies directly below an interface; 0 stands for nothing."""
+    column = f"{_STACK}.{number}"
+    rows = talk.walk(f"below {number}", column)
+    lower = (oid[len(column) + 1 :] for oid in rows)
+    return sorted(clipped(one) for one in lower if one.isdecimal() and clipped(one))[:_MOST_MEMBERS]

@@ -1,0 +1,362 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The filer's end of the path: which of its ports serves an address, and its PAUSE modes.
+
+ONTAP tells both: NETAPP-MIB, logicalInterfaceTable, netportTable, netportIfGrpTable and netifTable.
+Any other agent is asked with IF-MIB, IP-MIB and EtherLike-MIB; few filers have the last, and then
+the mode is unknown. What somebody read with ethtool on a Linux filer comes from the policy.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ....collect.answer import attempt, if_known
+from ....collect.host import Host
+from ....errors import Absent
+from ....parsers.number import clipped
+from ....snmp import tools as snmp
+from ....snmp.tools import Target, Values
+from . import ethernet_port
+from .agent_talk import Talk
+from .cables import cables
+from .ethernet_port import FULL, HALF, Counters, Pause, Port, number_in, text_in
+from .lldp_neighbours import mac_of
+
+ONTAP, INTERFACES, POLICY = WAYS = ("ONTAP", "IF-MIB", "policy")
+
+
+class FilerPort(NamedTuple):
+    """``filer`` is where it was asked, ``address`` what the host mounts from, ``mac`` as Linux
+    writes it, "" where it is unknown. ``how`` is one of WAYS. ``row`` is where ONTAP counts what
+    the port discards.
+    """
+
+    filer: str
+    address: str
+    mac: str
+    port: Port
+    how: str
+    row: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.filer} {self.port.name}"
+
+
+class Filer(NamedTuple):
+    """The ports behind an address; more than one where the filer bundles them."""
+
+    name: str
+    address: str
+    ports: Tuple[FilerPort, ...]
+    evidence: Tuple[str, ...]
+
+
+def from_policy(
+    address: str, name: str, pause: Optional[Pause], mac: str = "", **known: Any
+) -> FilerPort:
+    """A port as somebody saw it on the filer itself; ``known`` are speed, duplex and mtu."""
+    port = _BLANK._replace(name=name, admin=pause, oper=pause, **known)
+    return FilerPort(address, address, mac.lower(), port, POLICY, "")
+
+
+def read_filer(host: Host, target: Target, address: str, mac: str = "") -> Filer:
+    """The ports that serve ``address``; ``mac`` is what the host sees there, "" behind a router.
+
+    snmp.NoAnswer says why if nobody answers; Absent that the agent does not know the address.
+    """
+    talk = Talk(host, target)
+    talk.open(_OBJECT)
+    # A table that broke off may lack the very port that is looked for, so it shows none.
+    ports = _in_ontap(talk, address, mac.lower()) or _in_interfaces(talk, address, mac.lower())
+    key = talk.evidence[-1]
+    if talk.problems:
+        why = "{0} did not answer everything: {1}"
+        raise snmp.NoAnswer(
+            key, snmp.FAILED, why.format(target.name, next(iter(talk.problems.values())))
+        )
+    if ports:
+        return Filer(target.name, address, tuple(ports), tuple(talk.evidence))
+    raise Absent(key, f"{target.name} does not say which of its ports serves {address}")
+
+
+def read_again(host: Host, target: Target, filer: Filer) -> Filer:
+    """The same filer with a second reading of the counters; one that fails leaves them unknown."""
+    ports = [_again(host, target, one) for one in filer.ports]
+    evidence = filer.evidence + tuple(key for one in ports for key in one.port.evidence)
+    return filer._replace(ports=tuple(ports), evidence=tuple(dict.fromkeys(evidence)))
+
+
+def _again(host: Host, target: Target, one: FilerPort) -> FilerPort:
+    if one.how == INTERFACES:
+        port = attempt(ethernet_port.read_again, host, target, one.port)
+        return one._replace(port=if_known(port, one.port._replace(unread=True)))
+    if one.how == ONTAP and one.row:
+        talk = Talk(host, target)
+        counters = _counters(talk, f"discards of {one.port.name} again", one.row)
+        evidence = one.port.evidence + tuple(talk.evidence)
+        unread = bool(talk.problems)
+        return one._replace(
+            port=one.port._replace(after=counters, evidence=evidence, unread=unread)
+        )
+    return one
+
+
+# -- ONTAP ----------------------------------------------------------------------------------------
+
+_OBJECT = "1.3.6.1.2.1.1.2.0"
+_NETWORK = "1.3.6.1.4.1.789.1.22."
+_NETIF, _NETPORT, _GROUP = _NETWORK + "1.2.1.", _NETWORK + "2.1.", _NETWORK + "3.1."
+_LOGICAL = _NETWORK + "4.1."
+
+_LIF_NODE, _LIF_PORT, _LIF_ADDRESS = _LOGICAL + "6", _LOGICAL + "7", _LOGICAL + "30"
+_LIF_ADDRESS_4 = _LOGICAL + "11"
+_NODE, _NAME, _LINK, _MTU, _DUPLEX = (_NETPORT + column for column in ("1", "2", "4", "5", "9"))
+_SPEED, _MAC, _TYPE = _NETPORT + "12", _NETPORT + "13", _NETPORT + "15"
+_IN_GROUP, _ABOVE = _NETPORT + "17", _NETPORT + "21"
+_ADMIN, _OPER = _NETPORT + "23", _NETPORT + "24"
+_COLUMNS = (
+    (_NODE, _NAME, _LINK, _MTU, _DUPLEX)
+    + (_SPEED, _MAC, _TYPE, _IN_GROUP, _ABOVE)
+    + (_ADMIN, _OPER)
+)
+_GROUP_NODE, _GROUP_NAME, _GROUP_PORTS = _GROUP + "1", _GROUP + "2", _GROUP + "7"
+_NETIF_NAME, _IN_DISCARDS, _OUT_DISCARDS = _NETIF + "2", _NETIF + "28", _NETIF + "34"
+
+_UP = 2
+_PHYSICAL, _IF_GROUP, _VLAN = 0, 1, 2
+_DUPLEXES = {2: HALF, 3: FULL}
+#: netportFlowcontrolAdmin and -Oper: receive is 2 and send 3, the other way round than EtherLike.
+_PAUSE_MODES = {
+    1: Pause(rx=False, tx=False),
+    2: Pause(rx=True, tx=False),
+    3: Pause(rx=False, tx=True),
+    4: Pause(rx=True, tx=True),
+}
+_UNCOUNTED = Counters(None, None, None, None, None, None)
+
+
+def _in_ontap(talk: Talk, address: str, mac: str) -> List[FilerPort]:
+    """The physical ports below the one that has the address or, else, the MAC."""
+    values: Values = {}
+    for column in _COLUMNS:
+        rows = talk.walk("ports " + column.rpartition(".")[2], column)
+        if not rows and column == _NODE:
+            return []
+        values.update(rows)
+    table = _rows(values)
+    at = _row_of_address(talk, address, table) or _row_of_mac(mac, table)
+    return (
+        [] if at is None else [_ontap_port(talk, address, one) for one in _below(talk, at, table)]
+    )
+
+
+class _Row(NamedTuple):
+    """A row of netportTable. ``within`` names the interface group of a member."""
+
+    node: str
+    name: str
+    kind: Optional[int]
+    mac: str
+    within: str
+    above: str
+    up: Optional[bool]
+    mtu: Optional[int]
+    duplex: Optional[str]
+    speed: Optional[int]
+    admin: Optional[Pause]
+    oper: Optional[Pause]
+
+
+def _rows(values: Values) -> List[_Row]:
+    found = []
+    for oid in sorted(values):
+        if not oid.startswith(_NODE + "."):
+            continue
+        row = oid[len(_NODE) :]
+        link = number_in(values.get(_LINK + row))
+        found.append(
+            _Row(
+                node=text_in(values.get(_NODE + row)),
+                name=text_in(values.get(_NAME + row)),
+                kind=number_in(values.get(_TYPE + row)),
+                mac=_mac(values, _MAC + row),
+                within=text_in(values.get(_IN_GROUP + row)),
+                above=text_in(values.get(_ABOVE + row)),
+                up=link == _UP if link else None,
+                mtu=number_in(values.get(_MTU + row)) or None,
+                duplex=_DUPLEXES.get(number_in(values.get(_DUPLEX + row)) or 0),
+                speed=number_in(values.get(_SPEED + row)) or None,
+                admin=_PAUSE_MODES.get(number_in(values.get(_ADMIN + row)) or 0),
+                oper=_PAUSE_MODES.get(number_in(values.get(_OPER + row)) or 0),
+            )
+        )
+    return sorted(found, key=lambda row: (row.node, row.name))
+
+
+def _mac(values: Values, oid: str) -> str:
+    """A MAC address that an agent gives as text or as six bytes."""
+    text = text_in(values.get(oid)).lower().replace("-", ":")
+    return mac_of(values.get(oid)) or (text if text.count(":") == 5 else "")
+
+
+def _row_of_address(talk: Talk, address: str, table: List[_Row]) -> Optional[_Row]:
+    """The port that the logical interface with this address is on now."""
+    shown = {
+        oid[len(_LIF_ADDRESS) :]: text_in(value).partition("/")[0]
+        for oid, value in talk.walk("addresses", _LIF_ADDRESS).items()
+    }
+    if address not in shown.values():
+        for oid, value in talk.walk("addresses of IPv4", _LIF_ADDRESS_4).items():
+            shown[oid[len(_LIF_ADDRESS_4) :]] = text_in(value)
+    rows = [row for row, text in shown.items() if text == address]
+    if len(rows) != 1:
+        return None
+    places = talk.get("place of " + address, [_LIF_NODE + rows[0], _LIF_PORT + rows[0]])
+    node, port = (text_in(places.get(column + rows[0])) for column in (_LIF_NODE, _LIF_PORT))
+    return _named(node, port, table)
+
+
+def _named(node: str, name: str, table: List[_Row]) -> Optional[_Row]:
+    return next((row for row in table if (row.node, row.name) == (node, name)), None)
+
+
+def _row_of_mac(mac: str, table: List[_Row]) -> Optional[_Row]:
+    """The topmost port with this MAC: a group lends its address to its members and VLANs."""
+    rows = [row for row in table if mac and row.mac == mac]
+    groups = [row for row in rows if row.kind == _IF_GROUP]
+    physical = [row for row in rows if row.kind == _PHYSICAL]
+    for some in (groups, physical):
+        if some:
+            return some[0] if len(some) == 1 else None
+    return rows[0] if len(rows) == 1 else None
+
+
+def _below(talk: Talk, row: _Row, table: List[_Row]) -> List[_Row]:
+    """The ports with a cable below one; the port itself where none are known."""
+    if row.kind == _VLAN:
+        parent = _named(row.node, row.above or row.name.rpartition("-")[0], table)
+        if parent is None or parent.kind == _VLAN:
+            return [row]
+        return _below(talk, parent, table)
+    if row.kind != _IF_GROUP:
+        return [row]
+    members = [
+        one
+        for one in table
+        if one.kind == _PHYSICAL and (one.node, one.within) == (row.node, row.name)
+    ]
+    if not members:
+        names = _group_ports(talk).get((row.node, row.name), [])
+        found = (_named(row.node, name, table) for name in names)
+        members = [one for one in found if one is not None]
+    return members or [row]
+
+
+def _group_ports(talk: Talk) -> Dict[Tuple[str, str], List[str]]:
+    """Node and interface group to the names of its ports."""
+    values: Values = {}
+    for column in (_GROUP_NODE, _GROUP_NAME, _GROUP_PORTS):
+        values.update(talk.walk("groups " + column.rpartition(".")[2], column))
+    return {
+        (text_in(values.get(_GROUP_NODE + row)), text_in(values.get(_GROUP_NAME + row))): [
+            name.rpartition(":")[2]
+            for name in text_in(values.get(_GROUP_PORTS + row)).replace(",", " ").split()
+        ]
+        for row in (oid[len(_GROUP_NODE) :] for oid in values if oid.startswith(_GROUP_NODE + "."))
+    }
+
+
+def _ontap_port(talk: Talk, address: str, row: _Row) -> FilerPort:
+    counted = _counted_at(talk, row)
+    counters = _UNCOUNTED
+    name = f"{row.node}:{row.name}"
+    if counted:
+        counters = _counters(talk, "discards of " + name, counted)
+    port = _BLANK._replace(
+        name=name,
+        up=row.up,
+        speed=row.speed,
+        duplex=row.duplex,
+        mtu=row.mtu,
+        admin=row.admin,
+        oper=row.oper,
+        before=counters,
+        evidence=tuple(talk.evidence),
+    )
+    return FilerPort(talk.target.name, address, row.mac, port, ONTAP, counted)
+
+
+def _counted_at(talk: Talk, row: _Row) -> str:
+    """The row of netifTable with the port's counters, "" where none has its name."""
+    wanted = f"{row.node}:{row.name}"
+    names = talk.walk("interfaces", _NETIF_NAME)
+    shown = {
+        oid[len(_NETIF_NAME) :]: text_in(value).replace("MGMT_PORT_ONLY ", "")
+        for oid, value in names.items()
+    }
+    rows = [one for one, text in shown.items() if text == wanted]
+    return rows[0] if len(rows) == 1 else ""
+
+
+def _counters(talk: Talk, question: str, row: str) -> Counters:
+    columns = (_IN_DISCARDS + row, _OUT_DISCARDS + row)
+    values = talk.get(question, [ethernet_port.UPTIME] + list(columns))
+    return _UNCOUNTED._replace(
+        in_discards=number_in(values.get(columns[0])),
+        out_discards=number_in(values.get(columns[1])),
+        uptime=number_in(values.get(ethernet_port.UPTIME)),
+    )
+
+
+#: A port that no IF-MIB tells of, with nothing known yet.
+_BLANK = Port(
+    number=0,
+    name="",
+    description="",
+    alias="",
+    aggregate=False,
+    etherlike=False,
+    up=None,
+    speed=None,
+    duplex=None,
+    mtu=None,
+    admin=None,
+    oper=None,
+    before=_UNCOUNTED,
+    after=None,
+    evidence=(),
+)
+
+
+# -- any other agent ------------------------------------------------------------------------------
+
+#: ipAdEntIfIndex, and ipAddressIfIndex of IPv4 (type 1, four bytes; RFC 4293).
+_ADDRESS_INTERFACE = "1.3.6.1.2.1.4.20.1.2."
+_ADDRESS_INTERFACE_2 = "1.3.6.1.2.1.4.34.1.3.1.4."
+
+
+def _in_interfaces(talk: Talk, address: str, mac: str) -> List[FilerPort]:
+    """The interface with the address or, else, the only one with the MAC, and what is below it."""
+    number = _interface_of_address(talk, address)
+    if number is None and mac:
+        numbers = [
+            clipped(oid.rpartition(".")[2])
+            for oid, value in talk.walk("hardware addresses", ethernet_port.ADDRESS).items()
+            if mac_of(value) == mac
+        ]
+        number = numbers[0] if len(numbers) == 1 else None
+    if number is None:
+        return []
+    return [
+        FilerPort(talk.target.name, address, mac, one.port, INTERFACES, "")
+        for one in cables(talk, number)
+    ]
+
+
+def _interface_of_address(talk: Talk, address: str) -> Optional[int]:
+    parts = address.split(".")
+    if len(parts) != 4 or not all(part.isdecimal() for part in parts):
+        return None
+    oids = [_ADDRESS_INTERFACE + address, _ADDRESS_INTERFACE_2 + address]
+    values = talk.get("interface of " + address, oids)
+    return next((number for number in map(number_in, map(values.get, oids)) if number), None)

@@ -1,0 +1,194 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pool of default-sized huge pages that the next boot makes.
+
+Source: Documentation/admin-guide/mm/hugetlbpage.rst: hugepages= reserves it first, and every
+later write of the sysctl changes it.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Sequence
+
+from ....collect.answer import attempt, known, unless_absent
+from ....collect.host import Host
+from ....errors import HostproofError, Unanswered
+from ....parsers.kernel import kernel_cmdline
+from ....parsers.size import human
+from ....parsers.systemd import tmpfiles_d
+from ....probes.systemd.boot import (
+    Boot,
+    SysctlAtBoot,
+    Write,
+    later_writes,
+    outcome,
+    read_decimal,
+    sysctl_at_boot,
+    unseen,
+)
+
+KEY = "vm.nr_hugepages"
+OVERCOMMIT_KEY = "vm.nr_overcommit_hugepages"
+
+SYSFS = "/sys/kernel/mm/hugepages"
+_SIZE = re.compile(r"^hugepages-([0-9]{1,9})kB$")
+#: Every size that a processor of Linux has: those that this kernel does not show may be made yet.
+_KILOBYTES = (64, 256, 1024, 2048, 4096, 16384, 32768, 65536, 262144, 524288, 1048576, 16777216)
+
+
+class PagesOfSize(NamedTuple):
+    """The pool of one page size now: its pages, those beyond nr_hugepages, and how many may be."""
+
+    pages: int
+    surplus: int
+    overcommit: int
+
+
+class OtherSizes(NamedTuple):
+    """Bytes in pages of other sizes than the default one after the next boot.
+
+    ``pages`` are those of the pools, ``beyond`` those that may be made beyond them. ``unknown`` is
+    the error of places that were not looked at: who takes these for all has to call settled().
+    """
+
+    pages: int
+    beyond: int
+    unknown: Optional[HostproofError]
+
+    def settled(self) -> None:
+        known(self.unknown)
+
+
+class PoolAtBoot(NamedTuple):
+    """The pool after the next boot: ``pages`` 0 with ``place`` None where nothing sets it.
+
+    ``remark`` says what to know about the place, ``refused`` are lines that the kernel would refuse
+    and that come after it. ``unknown`` is the error of places that were not
+    looked at: who takes the pool for good has to call settled() first.
+    """
+
+    pages: int
+    place: Optional[str]
+    losers: List[str]
+    remark: Optional[str] = None
+    unknown: Optional[HostproofError] = None
+    refused: Sequence[str] = ()
+
+    def settled(self) -> None:
+        """Raise what is unknown: from here on the pool is taken to be all there is."""
+        known(self.unknown)
+
+    def text(self) -> str:
+        if self.place is None:
+            words = "nothing sets it"
+        else:
+            words = f"{in_pages(self.pages)} from {self.place}"
+            words += f" ({self.remark})" if self.remark else ""
+        return words + ("; not used: " + ", ".join(self.losers) if self.losers else "")
+
+
+def in_pages(count: int) -> str:
+    return "{0} page{1}".format(count, "" if count == 1 else "s")
+
+
+def pool_at_boot(boot: Boot, page_size: int) -> PoolAtBoot:
+    """What wins at boot, and what loses. ``page_size`` (bytes) is the kernel's default one."""
+    rival = sysctl_at_boot(boot, KEY + "_mempolicy").winner
+    if rival is not None:
+        raise _unreadable(
+            rival.place, f"sets {KEY}_mempolicy, which changes the same pool: keep one"
+        )
+    for by_sysfs in _sysfs_writes(boot, page_size):
+        raise _unreadable(by_sysfs.place, "sets the pool by sysfs: leave it to sysctl.d alone")
+    by_sysctl = sysctl_at_boot(boot, KEY, sysfs_files(page_size))
+    from_kernel = kernel_cmdline.hugepages(known(boot.cmdline), page_size).get(page_size)
+    losers = list(by_sysctl.losers)
+    if by_sysctl.winner is None:
+        place = None if from_kernel is None else "kernel command line hugepages="
+        return PoolAtBoot(
+            from_kernel or 0, place, losers, None, by_sysctl.unknown, by_sysctl.refused
+        )
+    if from_kernel is not None:
+        losers.insert(0, f"kernel command line hugepages={from_kernel}")
+    value, place = by_sysctl.winner
+    return PoolAtBoot(
+        int(value), place, losers, by_sysctl.remark, by_sysctl.unknown, by_sysctl.refused
+    )
+
+
+def sysfs_files(page_size: int, name: str = "nr_hugepages") -> List[str]:
+    """The files past sysctl that set the pool, and the part of it on a node."""
+    name = f"hugepages/hugepages-{page_size // 1024}kB/{name}"
+    return ["/sys/kernel/mm/" + name, "/sys/devices/system/node/node0/" + name]
+
+
+def read_page_sizes(host: Host) -> Dict[int, PagesOfSize]:
+    """The pool of each page size of the kernel, by bytes."""
+    pools = {}
+    for name in unless_absent(attempt(host.list_dir, SYSFS), []):
+        match = _SIZE.match(name)
+        if match is not None:
+            folder = f"{SYSFS}/{name}/"
+            pools[int(match.group(1)) * 1024] = PagesOfSize(
+                host.read_number(folder + "nr_hugepages"),
+                host.read_number(folder + "surplus_hugepages"),
+                unless_absent(attempt(host.read_number, folder + "nr_overcommit_hugepages"), 0),
+            )
+    return pools
+
+
+def other_sizes_at_boot(boot: Boot, page_size: int) -> OtherSizes:
+    """What the next boot puts into pools of other page sizes than the default one."""
+    reserved = kernel_cmdline.hugepages(known(boot.cmdline), page_size)
+    sizes = {kilobytes * 1024 for kilobytes in _KILOBYTES}.union(reserved) - {page_size}
+    pages = beyond = 0
+    for size in sorted(sizes):
+        pages += size * _other_size(boot, size, "nr_hugepages", reserved.get(size))
+        beyond += size * _other_size(boot, size, "nr_overcommit_hugepages", None)
+    return OtherSizes(pages, beyond, unseen(boot))
+
+
+def _other_size(boot: Boot, size: int, name: str, reserved: Optional[int]) -> int:
+    """The number in a file of a page size after the next boot; ``reserved`` is the kernel's own."""
+    writes: List[Write] = []
+    if reserved is not None:
+        writes.append(Write(str(reserved), "kernel command line hugepages="))
+    for line in _sysfs_writes(boot, size, name):
+        writes.append(Write(None if "/node" in line.file else line.value, line.place))
+    writes.extend(later_writes(boot, sysfs_files(size, name)))
+    what = f"{name} of the pages of {human(size)}"
+    winner = outcome(writes, what, read_decimal, {}).winner
+    return 0 if winner is None else int(winner.value)
+
+
+def overcommit_at_boot(boot: Boot, page_size: int) -> SysctlAtBoot:
+    """How many pages beyond the pool the next boot allows."""
+    name = OVERCOMMIT_KEY.rpartition(".")[2]
+    for line in _sysfs_writes(boot, page_size, name):
+        raise _unreadable(line.place, "sets it by sysfs: leave it to sysctl.d alone")
+    return sysctl_at_boot(boot, OVERCOMMIT_KEY, sysfs_files(page_size, name))
+
+
+class _Line(NamedTuple):
+    """A line of tmpfiles.d that writes to ``file``."""
+
+    value: str
+    place: str
+    file: str
+
+
+def _sysfs_writes(boot: Boot, page_size: int, name: str = "nr_hugepages") -> List[_Line]:
+    """Lines of tmpfiles.d that do; whether they act before sysctl.d is not to be told."""
+    entries = [
+        entry._replace(target=re.sub("/node(?:[0-9]+|[*])/", "/node0/", entry.target))
+        for entry in known(boot.tmpfiles)
+        if entry.type[0] in tmpfiles_d.WRITING
+    ]
+    return [
+        _Line(entry.argument, f"{entry.path}:{entry.line}", path)
+        for path in sysfs_files(page_size, name)
+        for entry in tmpfiles_d.writes(entries, path)
+    ]
+
+
+def _unreadable(place: str, problem: str) -> Unanswered:
+    return Unanswered("file:" + place.rsplit(":", 1)[0], f"{place} {problem}")

@@ -1,0 +1,433 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Wait events of AWR and Statspack reports as windows."""
+
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from ....collect.measured import Window
+from ..parsers import awr, awr_global, awr_layouts, report_parameters, statspack
+from ..parsers.event_histogram import EventHistogram
+from ..parsers.wait_events import CONTRADICTORY, NO_WAITS, WaitEvent
+from . import lobs
+from .report import LOG_WRITE, Report, octaves, window
+
+_NOT_IO = (
+    "'log file parallel write' is not an I/O latency here: from 12.2 on a multitenant database "
+    "records it only for writes that were not done when it looked, and times the rest of the wait "
+    "alone; take 'log file sync', V$IOSTAT_FUNCTION for LGWR, or the operating system's await"
+)
+_PERHAPS_NOT_IO = (
+    "'log file parallel write' may not be an I/O latency: from 12.2 on it is none in a multitenant "
+    "database, and the report does not tell whether this is one; say so with release and "
+    "multitenant"
+)
+_PIECE = (
+    "the text is a piece of a report: events may be missing, and the interval is not known unless "
+    "its first page is there"
+)
+
+_LEAST = (
+    "the text does not tell the release: the form of its tables begins with {0}, so the release is "
+    "at least that"
+)
+
+_TOO_SHORT = "the time is too short for the digits printed"
+_ALIKE = (
+    "a table has the name more than once, as its column cuts several off alike or the text is of "
+    "two reports"
+)
+
+_OVERFLOWED = "left out, as the number did not fit its column: "
+
+#: Put to the name of an event that foreground sessions wait for as well.
+_BACKGROUND = " (background)"
+
+#: Characters of the narrowest column of events.
+_NARROWEST = 26
+
+#: Where most of an event's waits must be for the histogram of all sessions to describe them.
+_NEARLY_ALL = 0.9
+
+_SESSIONS = {
+    awr_layouts.TOP: "all",
+    awr_layouts.TOP_FOREGROUND: "foreground",
+    awr_layouts.FOREGROUND: "foreground",
+    awr_layouts.BACKGROUND: "background",
+    awr_layouts.ALL: "all",
+}
+
+
+def from_awr(
+    text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
+) -> Report:
+    """``release`` and ``multitenant`` are for a text that does not tell them itself."""
+    told = awr.parse(text)
+    head = told.head
+    known = head.release or release
+    report = _report("awr", told, known, _first(head.multitenant, multitenant))
+    report.figures["statistics"] = {
+        name: {"total": one.total, "per_second": one.per_second}
+        for name, one in told.statistics.items()
+    }
+    if told.overflowed:
+        report.remarks.append(_OVERFLOWED + _some(told.overflowed))
+    if told.shortened:
+        report.remarks.append("somebody left lines out where a mark like [..] stands")
+    return report
+
+
+def from_statspack(
+    text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
+) -> Report:
+    """As from_awr."""
+    told = statspack.parse(text)
+    head = told.head
+    known = head.release or release
+    return _report("statspack", told, known, _first(head.multitenant, multitenant))
+
+
+def from_awr_global(
+    text: str, release: Optional[str] = None, multitenant: Optional[bool] = None
+) -> Report:
+    """The events of the cluster as a whole; single instances are in the figures."""
+    told = awr_global.parse(text)
+    windows = []
+    remarks = [] if told.whole else [_PIECE]
+    # The snapshots of a cluster are taken together.
+    begin, end = (
+        (told.instances[0].begin, told.instances[0].end) if told.instances else (None, None)
+    )
+    cluster = [one for one in told.events if one.instance == awr_global.ALL_INSTANCES]
+    alike = [one.name for one in cluster]
+    for event in cluster:
+        if event.average is None or alike.count(event.name) > 1:
+            continue
+        spread = None if event.instances is None else event.instances._asdict()
+        windows.append(
+            window(
+                "database",
+                event.name,
+                "database",
+                event.waits or 0,
+                event.average,
+                {
+                    "database": told.database,
+                    "begin": begin,
+                    "end": end,
+                    "sessions": "all instances",
+                    "wait_class": event.wait_class,
+                    "average_from": event.by,
+                    "uncertainty_us": _rounded(event.uncertainty),
+                    "name_may_go_on": event.cut or None,
+                    "averages_of_instances_us": None if spread is None else dict(spread),
+                    "n_from": "not told" if event.waits is None else None,
+                },
+                seconds=told.seconds,
+            )
+        )
+    windows = _log_write_marked(windows, told.release or release, multitenant, remarks)
+    twice = sorted({name for name in alike if alike.count(name) > 1})
+    if twice:
+        remarks.append(_without_window(_ALIKE, twice))
+    if told.overflowed:
+        remarks.append(_OVERFLOWED + _some(told.overflowed))
+    return Report("awr_global", windows, _figures_of_cluster(told, release), remarks)
+
+
+def _figures_of_cluster(told: awr_global.Report, release: Optional[str]) -> Dict[str, Any]:
+    return {
+        "database": told.database,
+        "release": told.release or release,
+        "seconds": told.seconds,
+        "instances": [dict(one._asdict()) for one in told.instances],
+        "rates": told.rates,
+        "events": [
+            {
+                "instance": one.instance,
+                "name": one.name,
+                "waits": one.waits,
+                "seconds": one.seconds,
+                "average_us": one.average,
+                "percent_of_db_time": one.percent,
+            }
+            for one in told.events
+        ],
+    }
+
+
+def _report(kind: str, told: Any, release: Optional[str], multitenant: Optional[bool]) -> Report:
+    head = told.head
+    remarks = [] if told.whole else [_PIECE]
+    base = {
+        "database": head.database,
+        "instance": head.instance,
+        "begin": head.begin,
+        "end": head.end,
+    }
+    windows, unknown = _windows(told.events, told.histograms, base, head.seconds)
+    least, tells = (None, False) if release else _GENERATIONS.get(told.generation, (None, False))
+    windows = _log_write_marked(
+        windows, release or (least if tells else None), multitenant, remarks
+    )
+    if least is not None:
+        remarks.append(_LEAST.format(least))
+    for reason, names in unknown.items():
+        remarks.append(_without_window(reason, names))
+    remarks += _problems(told.events)
+    figures: Dict[str, Any] = {
+        "generation": told.generation,
+        "database": head.database,
+        "instance": head.instance,
+        "host": head.host,
+        # A piece tells no release, and the form of its tables only where they began.
+        "release": release if least is None else "at least " + least,
+        "rac": head.rac,
+        "multitenant": multitenant,
+        "begin": head.begin,
+        "end": head.end,
+        "seconds": head.seconds,
+        "db_seconds": head.db_seconds,
+        "load_per_second": head.load,
+        "whole": told.whole,
+        "parameters": _parameters(told.parameters),
+        "events": [
+            {
+                "sessions": _SESSIONS[one.section],
+                "table": "top" if one.section.startswith(awr_layouts.TOP) else "waits",
+                "name": one.name,
+                "wait_class": one.wait_class,
+                "waits": one.waits,
+                "seconds": one.seconds,
+                "average_us": one.average,
+                "percent_of_db_time": one.percent,
+            }
+            for one in told.events
+        ],
+    }
+    return Report(kind, windows, figures, remarks)
+
+
+def _parameters(
+    told: Optional[Dict[str, report_parameters.Parameter]],
+) -> Optional[Dict[str, Any]]:
+    """Those that say how LOBs are made; None where the report has no table of parameters."""
+    if told is None:
+        return None
+    found: Dict[str, Any] = {lobs.PARAMETERS: 1.0}
+    for name in (lobs.SECUREFILE, lobs.COMPATIBLE):
+        if name in told:
+            found[name] = told[name].text
+    event = report_parameters.reclaim_event(told.get("event"))
+    if event is not None:
+        found[lobs.EVENT] = lobs.NOT_SHOWN if event.level is None else float(event.level)
+    return found
+
+
+def _windows(
+    events: Sequence[WaitEvent],
+    histograms: Sequence[EventHistogram],
+    base: Dict[str, Any],
+    seconds: Optional[float],
+) -> Tuple[List[Window], Dict[str, List[str]]]:
+    """A window for each event that is not idle; why to the names of those that have none."""
+    chosen = _chosen([one for one in events if not one.idle])
+    by_name: Dict[str, List[WaitEvent]] = {}
+    for event in chosen:
+        by_name.setdefault(event.name, []).append(event)
+    distributions = {one.name: one for one in histograms if one.counts}
+    windows = []
+    unknown: Dict[str, List[str]] = {}
+    for event in chosen:
+        if event.waits == 0 or event.name in NO_WAITS:
+            continue
+        same = by_name[event.name]
+        bins = _bins(event, same, distributions.get(event.name))
+        reason = _why_no_window(event, same, bins)
+        if reason is not None:
+            names = unknown.setdefault(reason, [])
+            if event.name not in names:
+                names.append(event.name)
+            continue
+        subject = event.name
+        if len(same) > 1 and event.section == awr_layouts.BACKGROUND:
+            subject += _BACKGROUND
+        conditions = dict(
+            base,
+            sessions=_SESSIONS[event.section],
+            wait_class=event.wait_class,
+            average_from=event.by,
+            uncertainty_us=_rounded(event.uncertainty),
+            name_may_go_on=event.cut or None,
+            bins_of="all sessions" if bins is not None else None,
+            n_from="not told" if event.waits is None else None,
+        )
+        windows.append(
+            window(
+                "database",
+                subject,
+                "database",
+                event.waits or 0,
+                event.average,
+                conditions,
+                seconds=seconds,
+                bins=bins,
+            )
+        )
+    if not events:
+        windows = _of_histograms(histograms, base, seconds)
+    return windows, unknown
+
+
+def _bins(
+    event: WaitEvent, same: List[WaitEvent], distribution: Optional[EventHistogram]
+) -> Optional[Dict[str, Any]]:
+    """The event's histogram, where nearly all of what it counts are waits of this event."""
+    if distribution is None or event.waits is None:
+        return None
+    if event.waits < _NEARLY_ALL * max(_waits_of_all(same), distribution.waits or 0):
+        return None
+    return octaves(distribution.counts, distribution.wide, distribution.open)
+
+
+def _why_no_window(
+    event: WaitEvent, same: List[WaitEvent], bins: Optional[Dict[str, Any]]
+) -> Optional[str]:
+    if [one.section for one in same].count(event.section) > 1:
+        return _ALIKE
+    if event.problem == CONTRADICTORY:
+        return CONTRADICTORY
+    if event.average is None and bins is None:
+        return event.problem or _TOO_SHORT
+    return None
+
+
+def _of_histograms(
+    histograms: Sequence[EventHistogram], base: Dict[str, Any], seconds: Optional[float]
+) -> List[Window]:
+    """Of a piece with nothing but histograms."""
+    found = []
+    for one in histograms:
+        bins = octaves(one.counts, one.wide, one.open)
+        if bins is not None and one.waits:
+            conditions = dict(base, sessions="all", name_may_go_on=one.cut or None)
+            found.append(
+                window(
+                    "database",
+                    one.name,
+                    "database",
+                    one.waits,
+                    None,
+                    conditions,
+                    seconds=seconds,
+                    bins=bins,
+                )
+            )
+    return found
+
+
+def _chosen(events: Sequence[WaitEvent]) -> List[WaitEvent]:
+    """The full tables where there are some, else the table at the head; each wait once.
+
+    The waits of foreground sessions come from their own table or, up to 10g and in a piece, from
+    one that counts all sessions.
+    """
+    by_section: Dict[str, List[WaitEvent]] = {}
+    for one in events:
+        by_section.setdefault(one.section, []).append(one)
+    background = by_section.get(awr_layouts.BACKGROUND, [])
+    of_all = by_section.get(awr_layouts.ALL, []) or by_section.get(awr_layouts.TOP, [])
+    foreground = by_section.get(awr_layouts.FOREGROUND, [])
+    if foreground and not background:
+        # A piece: what only background processes wait for is in the tables of all, if anywhere.
+        known = [one.name for one in foreground]
+        return foreground + [one for one in of_all if not _is_among(one.name, known)]
+    foreground = foreground or by_section.get(awr_layouts.TOP_FOREGROUND, [])
+    if foreground:
+        return foreground + background
+    # Where nobody but background processes waited, both tables have the same waits.
+    told = {(one.name, one.waits) for one in of_all}
+    return of_all + [one for one in background if (one.name, one.waits) not in told]
+
+
+def _is_among(name: str, names: Sequence[str]) -> bool:
+    """Whether it is one of them, which a narrower column may have cut off."""
+    return any(name == one or (len(one) >= _NARROWEST and name.startswith(one)) for one in names)
+
+
+def _waits_of_all(same: Sequence[WaitEvent]) -> int:
+    """Of the rows of one event: what all sessions waited, as far as they tell."""
+    of_all = [one.waits or 0 for one in same if _SESSIONS[one.section] == "all"]
+    return max(of_all) if of_all else sum(one.waits or 0 for one in same)
+
+
+def _problems(events: Sequence[WaitEvent]) -> List[str]:
+    """What is left out of rows that have a window for all that."""
+    names: Dict[str, List[str]] = {}
+    for one in events:
+        if one.problem is None or one.problem == CONTRADICTORY or one.idle:
+            continue
+        known = names.setdefault(one.problem, [])
+        if (one.average is not None or one.name in NO_WAITS) and one.name not in known:
+            known.append(one.name)
+    return [f"{what} and is left out: {_some(who)}" for what, who in names.items() if who]
+
+
+def _without_window(reason: str, names: Sequence[str]) -> str:
+    how_many = "1 event has" if len(names) == 1 else f"{len(names)} events have"
+    return f"{how_many} no window, {reason}: {_some(names)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if names[5:] else "")
+
+
+def _log_write_marked(
+    windows: List[Window], release: Optional[str], multitenant: Optional[bool], remarks: List[str]
+) -> List[Window]:
+    """Windows of log file parallel write say whether they are an I/O latency."""
+    names = (LOG_WRITE, LOG_WRITE + _BACKGROUND)
+    if not any(one.subject in names for one in windows):
+        return windows
+    is_io = log_write_is_io(release, multitenant)
+    if is_io is not True:
+        remarks.append(_NOT_IO if is_io is False else _PERHAPS_NOT_IO)
+    told = {True: "yes", False: "no", None: "unknown"}[is_io]
+    return [
+        one._replace(conditions=dict(one.conditions, io_latency=told))
+        if one.subject in names
+        else one
+        for one in windows
+    ]
+
+
+def log_write_is_io(release: Optional[str], multitenant: Optional[bool]) -> Optional[bool]:
+    """Whether 'log file parallel write' spans the whole write; None where that is not known."""
+    if multitenant is False:
+        return True
+    parts = [int(part) for part in (release or "").split(".") if part.isdigit()]
+    if parts and parts[:2] < [12, 2]:
+        return True
+    return False if parts and multitenant else None
+
+
+#: The first release of each generation, and whether 12.2, which changed what the event of the log
+#: means, is before it or behind it: in the midst of it a lower bound says nothing of that.
+_GENERATIONS = {
+    "9i": ("9.0", True),
+    "10g": ("10.1", True),
+    "10g-19c": ("10.1", False),
+    "11g-19c": ("11.1", False),
+    "11.1-11.2.0.3": ("11.1", True),
+    "11.2.0.4-12.1": ("11.2.0.4", True),
+    "11.1-12.1": ("11.1", True),
+    "12.1": ("12.1", True),
+    "12.2-19c": ("12.2", True),
+}
+
+
+def _first(told: Optional[bool], given: Optional[bool]) -> Optional[bool]:
+    return given if told is None else told
+
+
+def _rounded(value: Optional[float]) -> Optional[float]:
+    return None if value is None else round(value, 3)

@@ -1,0 +1,349 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What block devices did, from the kernel's own counters: no I/O, and no privilege.
+
+The mean time of a request is told for intervals of a few seconds, as Exadata's cells do, and the
+median of those: one slow stream doubles the quotient of a whole hour. It is everybody's mean, and
+contains nothing of the processes that wait. Of a stack of devices one layer alone is told, for
+else each I/O would count once in each.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ....collect.host import Host, Sample
+from ....collect.measured import Window
+from ....errors import Absent, HostproofError, Unanswered
+from ....latency.probe_list import IN_TICKS, TICKS
+from ....parsers.kernel import kernel_release
+from ....parsers.number import integer
+from ..parsers import diskstats
+
+SAMPLE = "diskstats_{0}"
+DISKSTATS = "/proc/diskstats"
+_BLOCK = "/sys/block"
+_OSRELEASE = "/proc/sys/kernel/osrelease"
+
+#: The counters tell whole milliseconds, so that fewer I/Os tell less than 33 microseconds.
+FEWEST = 30
+
+#: The layers of a stack that can be told.
+DEVICES, PATHS = "devices", "paths"
+
+#: Why the time of a device is counted in ticks: {0} is the device, {1} how long a tick is.
+NO_QUEUE = "the kernel counts the time of {0} " + IN_TICKS + " {1}, for want of a request queue"
+OLD_KERNEL = "a Linux before 4.18 counts the time of {0} " + IN_TICKS + " {1}"
+#: How many devices a remark names: hosts have hundreds.
+_NAMED = 20
+#: The first release that may count nanoseconds: 4.18 counted whole ticks, but the change of 4.19
+#: went to its stable releases, and may have gone to vendors' kernels of that number.
+_NANOSECONDS = (4, 18)
+
+_READ = ("read", "reads", "read_ms", "sectors_read")
+_WRITE = ("write", "writes", "write_ms", "sectors_written")
+_SECTOR = 512
+_MEMORY = ("loop", "ram", "zram", "sr", "fd")
+
+
+class NoSuchDevice(HostproofError):
+    """A device that was named is not there, or stands on another that was named."""
+
+
+class Interval(NamedTuple):
+    """What each device did in ``seconds``. Devices that were made anew in between are out."""
+
+    seconds: float
+    devices: Dict[str, diskstats.Difference]
+
+
+# -- which devices --------------------------------------------------------------------------------
+
+
+def choose(host: Host, layer: str) -> List[str]:
+    """The devices that stand for the host's storage: ``devices`` or ``paths``.
+
+    ``devices`` are multipath devices and disks that are not a path of one; ``paths`` are disks
+    alone. Volumes and RAID made of them are neither, nor is what is memory or removable.
+    """
+    below = _stacks(host)
+    disks = [name for name, parts in below.items() if not parts]
+    if layer == PATHS:
+        return disks
+    multipath = [name for name, parts in below.items() if parts and _is_multipath(host, name)]
+    paths = {part for name in multipath for part in below[name]}
+    return sorted(multipath + [name for name in disks if name not in paths])
+
+
+def named(host: Host, names: Sequence[str]) -> List[str]:
+    """The kernel's names of devices that the user named (sdb, /dev/mapper/redo).
+
+    NoSuchDevice where one is none, or where one stands on another.
+    """
+    return list(names_given(host, names))
+
+
+def names_given(host: Host, names: Sequence[str]) -> Dict[str, List[str]]:
+    """``named``, each with the names by which the user called it."""
+    known = diskstats.parse(host.read_text(DISKSTATS))
+    below = _stacks(host)
+    found: Dict[str, List[str]] = {}
+    for name in names:
+        try:
+            real = host.real_path(name if name.startswith("/") else "/dev/" + name)
+        except Absent:
+            real = name
+        kernel_name: Optional[str] = real.split("/")[-1]
+        if kernel_name not in known or real not in (kernel_name, "/dev/" + kernel_name):
+            # A special file of its own: made by hand, or by a device mapper without udev.
+            kernel_name = _by_number(host, real, known)
+        if kernel_name is None:
+            raise NoSuchDevice(
+                "{0} is no block device of this host; {1} has {2}".format(
+                    name, DISKSTATS, ", ".join(sorted(known)[:20])
+                )
+            )
+        found.setdefault(kernel_name, []).append(name)
+    for one in found:
+        stands_on = [other for other in found if other != one and other in _all_below(below, one)]
+        if stands_on:
+            raise NoSuchDevice(
+                f"{one} stands on {stands_on[0]}: name one of them, or each I/O counts twice"
+            )
+    return found
+
+
+def _by_number(host: Host, path: str, known: Dict[str, diskstats.Counters]) -> Optional[str]:
+    """The kernel's name of the device that a special file stands for; None where it is none."""
+    if not path.startswith("/"):
+        return None
+    try:
+        told = host.run(["stat", "-L", "-c", "%t:%T:%F", path])
+    except HostproofError:
+        return None
+    major, _, rest = told.stdout.strip().partition(":")
+    minor, _, kind = rest.partition(":")
+    if told.rc != 0 or kind != "block special file":
+        return None
+    try:
+        number = (integer(major, 16), integer(minor, 16))
+    except ValueError:
+        return None
+    return next((one.name for one in known.values() if (one.major, one.minor) == number), None)
+
+
+def _stacks(host: Host) -> Dict[str, List[str]]:
+    """Each device with the disks and devices right below it."""
+    names = [name for name in host.list_dir(_BLOCK) if not name.startswith(_MEMORY)]
+    stacks: Dict[str, List[str]] = {}
+    for name in names:
+        try:
+            parts = host.list_dir(f"{_BLOCK}/{name}/slaves")
+        except Absent:
+            parts = []
+        stacks[name] = sorted({_disk_of(part, names) for part in parts})
+    return stacks
+
+
+def _disk_of(part: str, names: List[str]) -> str:
+    """The disk that a partition is on; the name itself where it is none."""
+    if part in names:
+        return part
+    disks = [name for name in names if part.startswith(name)]
+    return max(disks, key=len) if disks else part
+
+
+def _all_below(stacks: Dict[str, List[str]], name: str) -> List[str]:
+    """All that a device stands on, however deep; its disk where it is a partition."""
+    found: List[str] = []
+    left = list(stacks[name]) if name in stacks else [_disk_of(name, list(stacks))]
+    while left:
+        part = left.pop()
+        if part not in found and part != name:
+            found.append(part)
+            left += stacks.get(part, [])
+    return found
+
+
+def _is_multipath(host: Host, name: str) -> bool:
+    try:
+        return host.read_text(f"{_BLOCK}/{name}/dm/uuid").startswith("mpath-")
+    except Absent:
+        return False
+
+
+# -- how their time is counted --------------------------------------------------------------------
+
+
+def in_ticks(host: Host, names: Sequence[str]) -> Dict[str, str]:
+    """Devices whose time the kernel counts in ticks, with NO_QUEUE or OLD_KERNEL for why.
+
+    Begin and end of a request are then the numbers of a tick, so that each time, and with requests
+    that keep step with the tick each mean, is up to one tick too long or too short. What the host
+    does not tell is not said. Sources: the kernel's bdev_end_io_acct() (block/blk-core.c), which
+    accounts what has no request queue (device mapper, md, NVMe multipath) in jiffies, and commit
+    b57e99b4b8b0 of Linux 4.19, which made nanoseconds of the jiffies of all others. The old kind of
+    queue, of one list, which ended with 4.20, is taken for none: it has no "mq" either.
+    """
+    try:
+        release = kernel_release.parse(host.read_text(_OSRELEASE))
+        if (release.major, release.minor) < _NANOSECONDS:
+            return dict.fromkeys(names, OLD_KERNEL)
+    except HostproofError:
+        pass
+    return {name: NO_QUEUE for name in names if _has_queue(host, name) is False}
+
+
+def _has_queue(host: Host, name: str) -> Optional[bool]:
+    """Whether a device, or the disk that it is a partition of, has one; None for unknown."""
+    try:
+        disks = host.list_dir(_BLOCK)
+    except HostproofError:
+        return None
+    disk = _disk_of(name, disks)
+    if disk not in disks:
+        return None
+    try:
+        host.list_dir(f"{_BLOCK}/{disk}/mq")
+    except Absent:
+        return False
+    except HostproofError:
+        return None
+    return True
+
+
+def tick_text(tick_us: float) -> str:
+    """Microseconds of a tick for people: "4 ms"."""
+    return f"{tick_us / 1000.0:.3g} ms"
+
+
+def tick_remarks(ticks: Dict[str, str], tick_us: float) -> List[str]:
+    """What to mind of the devices that in_ticks() names: a sentence for each reason."""
+    tick = tick_text(tick_us)
+    told = f": a mean can be up to {tick} too long or too short"
+    remarks = []
+    names = [name for name, why in ticks.items() if why == NO_QUEUE]
+    if names:
+        more = len(names) - _NAMED
+        listed = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        remarks.append(NO_QUEUE.format(listed, tick))
+    if OLD_KERNEL in ticks.values():
+        remarks.append(OLD_KERNEL.format("every device", tick))
+    return [remark + told for remark in remarks]
+
+
+# -- what they did --------------------------------------------------------------------------------
+
+
+def read_intervals(host: Host, count: int, seconds: float, first: int = 0) -> List[Interval]:
+    """Read the counters for ``count`` intervals of ``seconds``; ``first`` numbers the evidence."""
+    intervals = []
+    for number in range(first, first + count):
+        key = SAMPLE.format(number)
+        intervals.append(interval_of(key, host.sample(key, [DISKSTATS], [], seconds)))
+    return intervals
+
+
+def interval_of(key: str, sample: Sample) -> Interval:
+    """What the devices did between the two readings of a sample of that name."""
+    source = "file:" + DISKSTATS
+    if source in sample.errors:
+        raise Unanswered("sample:" + key, sample.errors[source])
+    before, after = [diskstats.parse(one[source]) for one in (sample.first, sample.second)]
+    devices: Dict[str, diskstats.Difference] = {}
+    for name in before:
+        moved = diskstats.difference(before[name], after[name]) if name in after else None
+        if moved is not None:
+            devices[name] = moved
+    return Interval(sample.seconds, devices)
+
+
+def windows(
+    names: Sequence[str],
+    intervals: Sequence[Interval],
+    started: Optional[float],
+    ticks: Optional[Dict[str, float]] = None,
+    given: Optional[Dict[str, List[str]]] = None,
+) -> Tuple[List[Window], List[str]]:
+    """A window for the reads and one for the writes of each device, and what cannot be told.
+
+    ``p50`` is the median of the intervals' means, ``minimum`` and ``maximum`` the least and the
+    largest of them, ``mean`` the quotient of all. They are None with too few I/Os. ``ticks`` has
+    the tick (microseconds) for devices that are counted in ticks: ``counted_in`` of their windows
+    says so, and ``resolution_us`` is that tick. ``given`` is what names_given() found: those
+    of the user's names that are not the kernel's are the condition ``named``.
+    """
+    found: List[Window] = []
+    remarks: List[str] = []
+    for name in names:
+        seen = [(one.seconds, one.devices[name]) for one in intervals if name in one.devices]
+        if not seen:
+            remarks.append(f"{name}: has no counters, or was made anew meanwhile")
+            continue
+        if len(seen) < len(intervals):
+            remarks.append(
+                f"{name}: was made anew meanwhile, so {len(seen)} of {len(intervals)} intervals "
+                "count"
+            )
+        for direction in (_READ, _WRITE):
+            window = _window(name, direction, seen, started)
+            if ticks and name in ticks:
+                window.conditions.update(counted_in=TICKS, resolution_us=ticks[name])
+            others = [one for one in (given or {}).get(name, []) if one != name]
+            if others:
+                window.conditions["named"] = others
+            found.append(window)
+            if window.p50 is None:
+                remarks.append(
+                    f"{name}: too few I/Os to tell ({window.n} {direction[0]}s in "
+                    f"{window.seconds or 0.0:.0f} s, and no interval with "
+                    f"{FEWEST})"
+                )
+    return found, remarks
+
+
+def _window(
+    name: str,
+    direction: Tuple[str, str, str, str],
+    seen: List[Tuple[float, diskstats.Difference]],
+    started: Optional[float],
+) -> Window:
+    layer, count_of, time_of, sectors_of = direction
+    counts = [getattr(moved, count_of) for _, moved in seen]
+    times = [getattr(moved, time_of) for _, moved in seen]
+    means = sorted(1000.0 * time / count for count, time in zip(counts, times) if count >= FEWEST)
+    seconds = sum(length for length, _ in seen)
+    total = sum(counts)
+    sectors = sum(getattr(moved, sectors_of) for _, moved in seen)
+    conditions: Dict[str, Any] = {
+        "mode": "passive",
+        "intervals": len(seen),
+        "intervals_told": len(means),
+        "interval_s": round(seconds / len(seen), 3),
+        "per_second": round(total / seconds, 2),
+        "request_bytes": int(sectors * _SECTOR / total) if total else None,
+        "queue": round(sum(moved.weighted_ms for _, moved in seen) / 1000.0 / seconds, 3),
+        "busy_percent": round(sum(moved.busy_ms for _, moved in seen) / 10.0 / seconds, 1),
+        # How exact the mean of the median interval can be.
+        "resolution_us": round(1000.0 * len(seen) / total, 1) if total else None,
+    }
+    return Window(
+        probe="disk",
+        subject=name,
+        layer=layer,
+        size=None,
+        started=started,
+        seconds=seconds,
+        n=total,
+        minimum=means[0] if means else None,
+        mean=1000.0 * sum(times) / total if means else None,
+        p50=_median(means) if means else None,
+        p90=None,
+        p99=None,
+        maximum=means[-1] if means else None,
+        bins=None,
+        conditions=conditions,
+    )
+
+
+def _median(ordered: List[float]) -> float:
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2.0

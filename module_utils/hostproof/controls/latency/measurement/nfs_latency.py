@@ -1,0 +1,119 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long reads and writes of NFS mounts take, from the kernel's own counters: no request.
+
+``server`` is from when a request was sent to the reply (RTT), ``user`` from when it was made to its
+end (execute), and ``host`` the difference: waiting for a slot or for memory, and what was sent
+again. The kernel counts means alone, in whole milliseconds a request.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ....collect.measured import Window
+from ....probes.nfs.nfs_traffic import MountTraffic, OpRates
+from .disk_counters import FEWEST
+
+
+class Interval(NamedTuple):
+    """What the mounts did in ``seconds``, by path."""
+
+    seconds: float
+    mounts: Dict[str, MountTraffic]
+
+
+def windows(
+    paths: Sequence[str], intervals: Sequence[Interval], started: Optional[float]
+) -> Tuple[List[Window], List[str]]:
+    """Windows of each mount, operation and layer, and what cannot be told.
+
+    The subject is "/u02 READ". ``p50`` is the median of the intervals' means, ``minimum`` and
+    ``maximum`` the least and the largest; they are None where no interval had enough requests.
+    """
+    found: List[Window] = []
+    remarks: List[str] = []
+    for path in paths:
+        seen = [one for one in intervals if path in one.mounts and not one.mounts[path].remounted]
+        if not seen:
+            remarks.append(f"{path}: is not mounted, or was mounted anew meanwhile")
+            continue
+        for operation in ("READ", "WRITE"):
+            rates = [
+                (one.seconds, one.mounts[path].ops[operation])
+                for one in seen
+                if operation in one.mounts[path].ops
+            ]
+            if rates:
+                found += _windows(path, operation, rates, seen[-1].mounts[path], started)
+    return found, remarks
+
+
+def _windows(
+    path: str,
+    operation: str,
+    rates: List[Tuple[float, OpRates]],
+    mount: MountTraffic,
+    started: Optional[float],
+) -> List[Window]:
+    seconds = sum(length for length, _ in rates)
+    total = sum(one.ops for _, one in rates)
+    moved = [(length, one.mib_per_second, one.ops) for length, one in rates]
+    told_bytes = sum((speed or 0.0) * length for length, speed, _ in moved)
+    told_requests = sum(ops for _, speed, ops in moved if speed is not None)
+    conditions: Dict[str, Any] = {
+        "mode": "passive",
+        "operation": operation,
+        "source": mount.source,
+        "version": mount.version,
+        "proto": "/".join(mount.protos) or None,
+        "connections": mount.connections,
+        "intervals": len(rates),
+        "interval_s": round(seconds / len(rates), 3),
+        "per_second": round(total / seconds, 2),
+        "request_bytes": int(told_bytes * 1048576 / told_requests) if told_requests else None,
+        "retransmissions": sum(one.retransmissions for _, one in rates),
+        # How exact the mean of the median interval can be.
+        "resolution_us": round(1000.0 * len(rates) / total, 1) if total else None,
+    }
+    found = []
+    for layer in ("server", "user", "host"):
+        means_told = [(one.ops, _microseconds(one, layer)) for _, one in rates if one.ops >= FEWEST]
+        told = [(ops, mean) for ops, mean in means_told if mean is not None]
+        means = sorted(mean for _, mean in told)
+        weights = sum(ops for ops, _ in told)
+        found.append(
+            Window(
+                probe="nfs",
+                subject=f"{path} {operation}",
+                layer=layer,
+                size=None,
+                started=started,
+                seconds=seconds,
+                n=total,
+                minimum=means[0] if means else None,
+                mean=sum(ops * mean for ops, mean in told) / weights if means else None,
+                p50=_median(means) if means else None,
+                p90=None,
+                p99=None,
+                maximum=means[-1] if means else None,
+                bins=None,
+                conditions=dict(conditions, intervals_told=len(means)),
+            )
+        )
+    return found
+
+
+def _microseconds(rates: OpRates, layer: str) -> Optional[float]:
+    """None where the counters ran over: the kernel does not tell."""
+    server, user = rates.rtt_ms, rates.execute_ms
+    if layer == "server":
+        return None if server is None else 1000.0 * server
+    if user is None:
+        return None
+    if layer == "user":
+        return 1000.0 * user
+    return None if server is None else 1000.0 * max(0.0, user - server)
+
+
+def _median(ordered: List[float]) -> float:
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2.0

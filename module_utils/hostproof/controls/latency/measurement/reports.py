@@ -1,0 +1,110 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which report a text is, and what it tells of latency."""
+
+import re
+from typing import List, Optional, Pattern, Tuple
+
+from ....errors import ParseError
+from . import database_windows, tool_windows
+from .report import Report
+
+_WHAT = "latency report"
+
+#: The table of several instances, whose title alone a piece may begin with.
+_AWR_GLOBAL = re.compile(
+    r"^[ \t]*WORKLOAD REPOSITORY REPORT \(RAC\)|^\f?Top Timed Events\b"
+    r"|^\f?System Statistics - Per Second\b",
+    re.MULTILINE,
+)
+_STATSPACK = re.compile(
+    r"^\f?STATSPACK |^\f?Wait Events \(fg and bg\)|^Event +Waits +Time \(s\) +\(ms\) +Time$"
+    r"|^Event +Waits +Time \(s\) +Ela Time$|^\f?(?:Background )?Wait Events for DB:"
+    r"|^Event +Waits +Timeouts +Time \(s\) +\(ms\) +/txn$",
+    re.MULTILINE,
+)
+_AWR = re.compile(
+    r"^[ \t]*WORKLOAD REPOSITORY |^\f?Top \d+ (?:Timed|Foreground) "
+    r"|^\f?(?:Fore|Back)ground Wait Events|^\f?Wait Events? |^Event +Waits +Time"
+    r"|^Statistic +Total +per Second|<title>AWR",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+#: In this order: what is certain first. Of each, its name, what tells it, and what it is called.
+_SIGNS: Tuple[Tuple[str, Pattern[str]], ...] = (
+    (
+        "iolstats",
+        re.compile(r"^[ \t]*IO length \(bytes\):|iosize-latency distribution", re.MULTILINE),
+    ),
+    ("devio_stats", re.compile(r"^[ \t]*\[IOSTAT\] (?:Dump|Device) ", re.MULTILINE)),
+    ("oratcptest", re.compile(r"^[ \t]*\[Requesting a test\]|Mbytes/s\s+[\d.]+ ms$", re.MULTILINE)),
+    (
+        "orion",
+        re.compile(r"(?:^|:)M(?:axi|ini)mum (?:Large|Small) (?:MBPS|IOPS|Latency)=", re.MULTILINE),
+    ),
+    ("apachebench", re.compile(r"^Time per request:", re.MULTILINE)),
+    ("slob_awr_info", re.compile(r"\A\s*FILE\|SESSIONS\|")),
+    ("slob_db_stats", re.compile(r"\A\s*\d+\|\d+\|\d+\|[\d.]+\|\s*$", re.MULTILINE)),
+    ("slob_grep", re.compile(r"\A\s*[^\s:]*awr[^\s:]*:.")),
+    ("awr_global", _AWR_GLOBAL),
+    ("statspack", _STATSPACK),
+    ("awr", _AWR),
+)
+
+KINDS = tuple(kind for kind, _ in _SIGNS)
+
+_TOOLS = {
+    "iolstats": tool_windows.from_iolstats,
+    "devio_stats": tool_windows.from_devio_stats,
+    "oratcptest": tool_windows.from_oratcptest,
+    "orion": tool_windows.from_orion,
+    "apachebench": tool_windows.from_apachebench,
+    "slob_awr_info": tool_windows.from_slob_info,
+    "slob_db_stats": tool_windows.from_slob_db_stats,
+    "slob_grep": tool_windows.from_slob_grep,
+}
+_DATABASES = {
+    "awr": database_windows.from_awr,
+    "awr_global": database_windows.from_awr_global,
+    "statspack": database_windows.from_statspack,
+}
+
+
+def recognised(text: str) -> List[str]:
+    """Every kind whose signs the text has, the surest first; none for a foreign text."""
+    return [kind for kind, sign in _SIGNS if sign.search(text)]
+
+
+def read(
+    text: str,
+    kind: Optional[str] = None,
+    release: Optional[str] = None,
+    multitenant: Optional[bool] = None,
+) -> Report:
+    """The report as windows. ParseError for a foreign, scrambled or cut off one.
+
+    ``kind`` is one of KINDS, or None to find out. ``release`` ("19.0.0.0.0") and ``multitenant``
+    count where the text does not tell them.
+    """
+    text = text.replace("\r\n", "\n").lstrip("\ufeff")
+    if not text.strip():
+        raise ParseError(_WHAT, "it is empty")
+    if "\0" in text:
+        raise ParseError(_WHAT, "it is no text: write it as plain text in UTF-8")
+    kinds = recognised(text) if kind is None else [kind]
+    if not kinds:
+        raise ParseError(
+            _WHAT,
+            "it is none of AWR (text form), Statspack, SLOB, Orion, oratcptest, ApacheBench, "
+            "iolstats or devio_stats",
+        )
+    chosen = kinds[0]
+    if chosen in _TOOLS:
+        report = _TOOLS[chosen](text)
+    else:
+        report = _DATABASES[chosen](text, release, multitenant)
+    for other in kinds[1:]:
+        if other in ("iolstats", "devio_stats"):
+            # A cell writes its dumps into one trace file.
+            report.remarks.append(f"the text also holds {other}: ask for it with kind")
+    return report

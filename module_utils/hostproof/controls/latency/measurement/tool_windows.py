@@ -1,0 +1,355 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Outputs of oratcptest, Orion, SLOB, ApacheBench and of Exadata's cells as windows."""
+
+from typing import Any, Dict, List, Optional
+
+from ....collect.measured import Window
+from ..parsers import apachebench, devio_stats, iolstats, oratcptest, orion, slob
+from .report import Report, octaves, window
+
+#: Fewer I/Os in an interval do not tell its mean: the counters are whole milliseconds.
+FEWEST = 30
+
+_SHORTENED = "somebody left lines out: what they held is not known"
+
+
+def from_oratcptest(text: str) -> Report:
+    """A window a test; ``n`` follows from how long it ran, as oratcptest does not count."""
+    windows = []
+    remarks = []
+    figures = []
+    for test in oratcptest.parse(text):
+        subject = "oratcptest"
+        if test.server is not None:
+            subject = test.server + ("" if test.port is None else f":{test.port}")
+        figures.append(
+            {
+                "subject": subject,
+                "mode": test.mode,
+                "payload_bytes": test.payload,
+                "connections": test.connections,
+                "throughput_bytes_per_second": test.throughput,
+                "latency_us": test.latency,
+                "intervals": [
+                    {
+                        "at": one.at,
+                        "throughput_bytes_per_second": one.throughput,
+                        "latency_us": one.latency,
+                    }
+                    for one in test.intervals
+                ],
+            }
+        )
+        if test.latency is None or test.mode != "SYNC":
+            remarks.append(
+                f"a test in mode {test.mode} tells no round trip: run it with -mode=sync"
+            )
+            continue
+        if test.disk_write:
+            remarks.append("the server wrote each message to disk: that is in the latency")
+        count = 0
+        if test.duration and test.latency:
+            count = int(test.duration * 1e6 / test.latency) * test.connections
+        windows.append(
+            window(
+                "tcp",
+                subject,
+                "user",
+                count,
+                test.latency,
+                {
+                    "tool": "oratcptest",
+                    "connections": test.connections,
+                    "uncertainty_us": (test.step or 0) / 2,
+                    "n_from": "duration / latency" if count else "not told",
+                    "disk_write": test.disk_write or None,
+                },
+                size=test.payload,
+                seconds=test.duration,
+            )
+        )
+    return Report("oratcptest", windows, {"tests": figures}, remarks)
+
+
+def from_orion(text: str) -> Report:
+    """A window a point of the matrix whose latency is printed."""
+    windows: List[Window] = []
+    remarks = []
+    figures = []
+    for place, run in enumerate(orion.parse(text), 1):
+        name = run.file or ("orion" if place == 1 else f"orion run {place}")
+        figures.append(
+            {
+                "subject": name,
+                "large_mbps": _best(run.large_mbps),
+                "small_iops": _best(run.small_iops),
+                "small_latency_us": _best(run.small_latency),
+            }
+        )
+        if run.missing:
+            remarks.append(
+                "{0} was cut off, it has no line '{1}='".format(name, "=', '".join(run.missing))
+            )
+        found = _of_orion(name, run)
+        windows += found
+        if not found and not run.missing:
+            remarks.append(f"{name} prints rates and no latency")
+    return Report("orion", windows, {"runs": figures}, remarks)
+
+
+def _of_orion(name: str, run: orion.Summary) -> List[Window]:
+    """Those of one run; of a summary alone, the best of its small reads."""
+    windows = [
+        window(
+            "disk",
+            f"{name} {one.direction} {one.small}+{one.large}",
+            "user",
+            sum(one.bins.values()),
+            one.average,
+            {
+                "tool": "orion",
+                "small_in_flight": one.small,
+                "large_in_flight": one.large,
+                "deviation_us": one.deviation,
+                "n_from": None if one.bins else "not told",
+            },
+            size=run.small_size if one.kind == "small" else run.large_size,
+            bins=octaves(one.bins),
+            minimum=one.minimum,
+            maximum=one.maximum,
+        )
+        for one in run.latencies
+    ]
+    best = run.small_latency
+    if best is not None and not windows:
+        told = {
+            "tool": "orion",
+            "small_in_flight": best.small,
+            "large_in_flight": best.large,
+            "n_from": "not told",
+        }
+        subject = f"{name} read {best.small}+{best.large}"
+        windows.append(window("disk", subject, "user", 0, best.value, told, size=run.small_size))
+    return windows
+
+
+def from_iolstats(text: str) -> Report:
+    """A window a cell disk, direction and size: bins alone, as a cell keeps no sums."""
+    windows = []
+    remarks: List[str] = []
+    figures = []
+    for disk in iolstats.parse(text):
+        counts = {
+            str(size): {"reads": both[0], "writes": both[1]} for size, both in disk.counts.items()
+        }
+        figures.append({"cell_disk": disk.name, "ios_by_size": counts})
+        told = [table.direction for table in disk.latencies]
+        for place, direction in enumerate(("read", "write")):
+            number = sum(both[place] for both in disk.counts.values())
+            if number and direction not in told:
+                remarks.append(
+                    f"{disk.name}: the latencies of {number} {direction}s are not in the text"
+                )
+        if disk.shortened:
+            remarks.append(f"{disk.name}: {_SHORTENED}")
+        for table in disk.latencies:
+            for size, bins in sorted(table.bins.items()):
+                windows.append(
+                    window(
+                        "disk",
+                        disk.name,
+                        table.direction,
+                        sum(bins.values()),
+                        None,
+                        {"tool": "iolstats", "since": "start or reset of cellsrv's statistics"},
+                        size=size,
+                        bins=octaves(bins),
+                    )
+                )
+    return Report("iolstats", windows, {"cell_disks": figures}, remarks)
+
+
+def from_devio_stats(text: str) -> Report:
+    """A window a device, as the passive probe of this host's disks gives."""
+    windows = []
+    remarks = []
+    fewer: Dict[str, List[str]] = {}
+    for device in devio_stats.parse(text):
+        counts = [one.reads + one.writes for one in device.intervals]
+        total = sum(counts)
+        means = sorted(
+            one.latency for place, one in enumerate(device.intervals) if counts[place] >= FEWEST
+        )
+        summed = sum(one.latency * counts[place] for place, one in enumerate(device.intervals))
+        sizes = sum(one.size * counts[place] for place, one in enumerate(device.intervals))
+        windows.append(
+            window(
+                "disk",
+                device.name,
+                "device",
+                total,
+                summed / total if means else None,
+                {
+                    "tool": "devio_stats",
+                    "intervals": len(device.intervals),
+                    "intervals_told": len(means),
+                    "interval_s": devio_stats.STEP_SECONDS,
+                    "request_bytes": int(sizes / total) if total else None,
+                    "resolution_us": round(1000.0 * len(counts) / total, 1) if total else None,
+                },
+                seconds=float(len(device.intervals) * devio_stats.STEP_SECONDS),
+                minimum=means[0] if means else None,
+                p50=_median(means),
+                maximum=means[-1] if means else None,
+            )
+        )
+        if not means:
+            remarks.append(f"{device.name}: too few I/Os, no interval has {FEWEST}")
+        if device.shortened:
+            remarks.append(f"{device.name}: {_SHORTENED}")
+        elif len(device.intervals) < device.expected:
+            has = f"{len(device.intervals)} of {device.expected}"
+            fewer.setdefault(has, []).append(device.name)
+    for has, names in fewer.items():
+        remarks.append(
+            "only {0} intervals are there, the dump was cut off or the cell had just begun: "
+            "{1}".format(has, ", ".join(names))
+        )
+    return Report("devio_stats", windows, {}, remarks)
+
+
+def from_slob_grep(text: str) -> Report:
+    """A window a report of which grep found the line of an event."""
+    events, rates = slob.parse_grep(text)
+    windows = [
+        window(
+            "database",
+            one.name,
+            "database",
+            one.waits,
+            None if one.average is None else one.average.value,
+            {
+                "file": one.file,
+                "slob_sessions": one.sessions,
+                "wait_class": one.wait_class,
+                "average_from": None if one.average is None else one.average.by,
+                "uncertainty_us": None
+                if one.average is None
+                else round(one.average.uncertainty, 3),
+                "name_may_go_on": one.cut or None,
+            },
+        )
+        for one in events
+    ]
+    figures = {
+        "rates": [
+            {
+                "file": one.file,
+                "slob_sessions": one.sessions,
+                "name": one.name,
+                "per_second": one.per_second,
+                "per_transaction": one.per_transaction,
+            }
+            for one in rates
+        ]
+    }
+    remarks = [] if windows else ["the lines are of the load profile and tell no latency"]
+    return Report("slob_grep", windows, figures, remarks)
+
+
+def from_slob_info(text: str) -> Report:
+    """A window a report and event; awr_info.sh does not tell how many waits there were."""
+    windows = []
+    figures = []
+    for one in slob.parse_info(text):
+        figures.append(
+            {
+                "file": one.file,
+                "slob_sessions": one.sessions,
+                "figures": one.figures,
+                "top_wait": one.top_wait,
+            }
+        )
+        for event, latency in sorted(one.latencies.items()):
+            conditions = {
+                "file": one.file,
+                "slob_sessions": one.sessions,
+                "n_from": "not told",
+                "uncertainty_us": 0.5,
+            }
+            windows.append(
+                window(
+                    "database",
+                    event,
+                    "database",
+                    0,
+                    latency,
+                    conditions,
+                    seconds=one.figures.get("ELAPSED"),
+                )
+            )
+    remarks = []
+    if any(one.subject == "log file parallel write" for one in windows):
+        remarks.append(
+            "'log file parallel write' is no I/O latency from 12.2 on in a multitenant database, "
+            "and awr_info does not tell which this is"
+        )
+    return Report("slob_awr_info", windows, {"reports": figures}, remarks)
+
+
+def from_slob_db_stats(text: str) -> Report:
+    """How long each schema ran; there is no latency in it."""
+    figures = [
+        {
+            "schema": one.schema,
+            "elapsed_seconds": one.elapsed / 100.0,
+            "cpu_seconds": one.cpu / 100.0,
+            "cpu_percent": one.percent,
+        }
+        for one in slob.parse_db_stats(text)
+    ]
+    return Report(
+        "slob_db_stats",
+        [],
+        {"schemas": figures},
+        ["db_stats.out tells how busy the schemas were, and no latency"],
+    )
+
+
+def from_apachebench(text: str) -> Report:
+    """One window of HTTP requests: percentiles in whole milliseconds."""
+    told = apachebench.parse(text)
+    one = window(
+        "http",
+        "ApacheBench",
+        "user",
+        told.requests or 0,
+        told.mean,
+        {
+            "tool": "ApacheBench",
+            "n_from": None if told.requests else "not told",
+            "uncertainty_us": 500.0,
+        },
+        minimum=told.minimum,
+        maximum=told.maximum,
+        p50=told.served.get(50),
+        p90=told.served.get(90),
+        p99=told.served.get(99),
+    )
+    figures = {
+        "requests_per_second": told.rate,
+        "served_us": {str(share): value for share, value in sorted(told.served.items())},
+    }
+    return Report("apachebench", [one], figures, [])
+
+
+def _best(best: Optional[orion.Best]) -> Optional[Dict[str, Any]]:
+    return None if best is None else dict(best._asdict())
+
+
+def _median(ordered: List[float]) -> Optional[float]:
+    if not ordered:
+        return None
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -1,0 +1,46 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Windows as a module gives them: for machines, and as lines of text for people."""
+
+from typing import Any, Dict, List, Optional, Sequence
+
+from ....collect.measured import Window
+
+_ROW = "{0:<24} {1:<8} {2:>8} {3:>8} {4:>10} {5:>10} {6:>10} {7:>10} {8:>10}"
+_HEAD = ("subject", "layer", "bytes", "n", "min us", "p50 us", "p99 us", "max us", "mean us")
+
+
+def result(windows: Sequence[Window], remarks: Sequence[str], **more: Any) -> Dict[str, Any]:
+    """What a module that measured or read windows returns."""
+    return dict(
+        more,
+        changed=False,
+        windows=[window.to_json() for window in windows],
+        remarks=list(remarks),
+        table=lines(windows),
+    )
+
+
+def lines(windows: Sequence[Window]) -> List[str]:
+    """A heading and a line a window, none without; "-" is what the source does not tell."""
+    if not windows:
+        return []
+    rows = [
+        (
+            one.subject,
+            one.layer,
+            "-" if one.size is None else str(one.size),
+            str(one.n),
+            _number(one.minimum),
+            _number(one.p50),
+            _number(one.p99),
+            _number(one.maximum),
+            _number(one.mean),
+        )
+        for one in windows
+    ]
+    return [_ROW.format(*row).rstrip() for row in [_HEAD] + rows]
+
+
+def _number(microseconds: Optional[float]) -> str:
+    return "-" if microseconds is None else f"{microseconds:.1f}"

@@ -1,0 +1,243 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The summary of Orion, Oracle's I/O calibration tool, or lines of several found with grep.
+
+11.1 prints the latency without a unit: it is milliseconds (a run of the fixtures has 5 requests in
+flight at 19,019 a second, which are 0.26 ms each, and prints 0.26). Later ones print "usecs".
+Sources: tests/fixtures/latency/SOURCES.md.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional
+
+from ....errors import ParseError, kind_of
+from ....parsers.number import decimal, integer
+
+_WHAT = "Orion summary"
+_PREFIX = re.compile(r"^([^\s:]*_summary\.txt):(.*)$")
+_AT = r" @ Small=(\d{1,9}) and Large=(\d{1,9})$"
+_LARGE = re.compile(r"^Maximum Large MBPS=([\d.]+)" + _AT)
+_SMALL = re.compile(r"^Maximum Small IOPS=([\d.]+)" + _AT)
+_LATENCY = re.compile(r"^Minimum Small Latency=([\d.]+)( usecs)?" + _AT)
+_DETAIL = re.compile(
+    r"^(Small|Large) (Read|Write) Latency: avg=([\d.]+) us, min=([\d.]+) us, max=([\d.]+) us, "
+    r"std dev=([\d.]+) us" + _AT
+)
+_BINS = re.compile(r"^(Small|Large) Read / Write Latency Histogram" + _AT)
+_BIN = re.compile(r"^(\d+) - (\d+) +us: +(\d+) \([^)]*\) +(\d+) \([^)]*\)$")
+_SMALL_SIZE = re.compile(r"^Small IO size: (\d{1,6}) KB$")
+_LARGE_SIZE = re.compile(r"^Large IO size: (\d{1,6}) KB$")
+_COMMAND = re.compile(r"(?:^|\s)-run (simple|normal|oltp|dss)(?:\s|$)")
+_RUN_BEGINS = re.compile(r"^(?:ORION VERSION|ORION: ORacle IO Numbers)")
+
+
+#: The figures that a summary ends with, by our names.
+_LINES = {
+    "large_mbps": "Maximum Large MBPS",
+    "small_iops": "Maximum Small IOPS",
+    "small_latency": "Minimum Small Latency",
+}
+#: Which of them a run of this kind has; others may have any.
+_ENDS = {
+    "simple": tuple(_LINES),
+    "normal": tuple(_LINES),
+    "oltp": ("small_iops", "small_latency"),
+    "dss": ("large_mbps",),
+}
+
+
+class Best(NamedTuple):
+    """``value`` with how many small and large requests were kept in flight."""
+
+    value: float
+    small: int
+    large: int
+
+
+class Latency(NamedTuple):
+    """Microseconds, of "read" or "write", of "small" or "large" requests.
+
+    ``bins``: k to the number of requests that took less than 2**k us; empty where there are none.
+    """
+
+    kind: str
+    direction: str
+    average: float
+    minimum: float
+    maximum: float
+    deviation: float
+    small: int
+    large: int
+    bins: Dict[int, int]
+
+
+class Summary(NamedTuple):
+    """One run. ``large_mbps``: megabytes a second; ``small_latency``: microseconds; sizes: bytes.
+
+    ``file`` is the name before each line where grep put one. What was not measured is None.
+    ``missing``: what its head promises and the text does not have; then the run was cut off.
+    """
+
+    file: Optional[str]
+    small_size: Optional[int]
+    large_size: Optional[int]
+    large_mbps: Optional[Best]
+    small_iops: Optional[Best]
+    small_latency: Optional[Best]
+    latencies: List[Latency]
+    line: int
+    missing: List[str]
+
+
+def parse(text: str) -> List[Summary]:
+    """Every run in the text. ParseError where none has a figure, or a figure is scrambled.
+
+    A run that has its head and no figure, as it was cut off, is among them.
+    """
+    runs: List[List[tuple]] = []
+    file: Optional[str] = None
+    for number, line in enumerate(text.split("\n"), 1):
+        match = _PREFIX.match(line.strip())
+        name = match.group(1) if match else None
+        line = match.group(2) if match else line.strip()
+        if not runs or _RUN_BEGINS.match(line) or name != file:
+            if not runs or runs[-1]:
+                runs.append([])
+            file = name if line else file
+        if line:
+            runs[-1].append((number, name, line))
+    found = [_summary(run) for run in runs if run]
+    told = [one for one in found if one is not None]
+    if not any(one.large_mbps or one.small_iops or one.small_latency for one in told):
+        raise ParseError(_WHAT, "it has no line 'Maximum Large MBPS=' or 'Maximum Small IOPS='")
+    return told
+
+
+def _summary(run: List[tuple]) -> Optional[Summary]:
+    sizes: Dict[str, int] = {}
+    best: Dict[str, Best] = {}
+    latencies: List[Latency] = []
+    bins_of: Optional[tuple] = None
+    bins_begun = 0
+    command: Optional[str] = None
+    for number, _, line in run:
+        match = _COMMAND.search(line)
+        if match:
+            command = match.group(1)
+        for size, pattern in (("small", _SMALL_SIZE), ("large", _LARGE_SIZE)):
+            match = pattern.match(line)
+            if match:
+                sizes[size] = integer(match.group(1)) * 1024
+        told = _figure(line, number)
+        if told is not None:
+            best[told[0]] = told[1]
+            continue
+        match = _DETAIL.match(line)
+        if match:
+            new = _detail(match, number)
+            # The same point of the matrix is printed as the best of two figures.
+            latencies = [one for one in latencies if _point(one) != _point(new)]
+            latencies.append(new)
+            continue
+        match = _BINS.match(line)
+        if match:
+            bins_of = (match.group(1).lower(), integer(match.group(2)), integer(match.group(3)))
+            bins_begun = number
+            continue
+        match = _BIN.match(line)
+        if match and bins_of is not None:
+            _count(latencies, bins_of, match, number)
+            if match.group(2) != str(2 * integer(match.group(1))) and integer(match.group(1)):
+                # The bin of all that took longer is the last.
+                bins_begun = 0
+        elif line.startswith(("Maximum ", "Minimum ")) or " Latency: " in line:
+            raise ParseError(_WHAT, f"it is no line of figures: {kind_of(line)}", number)
+    if bins_begun:
+        raise ParseError(_WHAT, "the histogram has no last bin: it is cut off", bins_begun)
+    begun = _RUN_BEGINS.match(run[0][2]) is not None
+    if not best and not begun:
+        return None
+    return Summary(
+        file=run[0][1],
+        small_size=sizes.get("small"),
+        large_size=sizes.get("large"),
+        large_mbps=best.get("large_mbps"),
+        small_iops=best.get("small_iops"),
+        small_latency=best.get("small_latency"),
+        latencies=latencies,
+        line=run[0][0],
+        missing=_missing(command, best, begun),
+    )
+
+
+def _missing(command: Optional[str], best: Dict[str, Best], begun: bool) -> List[str]:
+    """The lines that such a run ends with, and this one has not; all where it has none.
+
+    Below a head the rate of small I/Os is never without their latency.
+    """
+    names = _ENDS.get(command or "", () if best else tuple(_LINES))
+    if begun and "small_iops" in best:
+        names += ("small_latency",) if "small_latency" not in names else ()
+    return [_LINES[name] for name in names if name not in best]
+
+
+def _point(latency: Latency) -> tuple:
+    return latency.kind, latency.direction, latency.small, latency.large
+
+
+def _figure(line: str, number: int) -> Optional[tuple]:
+    for name, pattern in (("large_mbps", _LARGE), ("small_iops", _SMALL)):
+        match = pattern.match(line)
+        if match:
+            value, small, large = match.groups()
+            return name, Best(_decimal(value, number), integer(small), integer(large))
+    match = _LATENCY.match(line)
+    if match:
+        value, unit, small, large = match.groups()
+        scale = 1.0 if unit else 1000.0
+        return "small_latency", Best(
+            _decimal(value, number) * scale, integer(small), integer(large)
+        )
+    return None
+
+
+def _detail(match: object, number: int) -> Latency:
+    groups = match.groups()  # type: ignore[attr-defined]
+    values = [_decimal(one, number) for one in groups[2:6]]
+    if not values[1] <= values[0] <= values[2]:
+        raise ParseError(_WHAT, "the average is not between minimum and maximum", number)
+    return Latency(
+        kind=groups[0].lower(),
+        direction=groups[1].lower(),
+        average=values[0],
+        minimum=values[1],
+        maximum=values[2],
+        deviation=values[3],
+        small=integer(groups[6]),
+        large=integer(groups[7]),
+        bins={},
+    )
+
+
+def _count(latencies: List[Latency], bins_of: tuple, match: object, number: int) -> None:
+    """Adds a line of the histogram, "64 - 128 us: 1112243 ( 91.12%) 0 ( 0.00%)"."""
+    low, high, reads, writes = (integer(one) for one in match.groups())  # type: ignore[attr-defined]
+    exponent = high.bit_length() - 1
+    if high <= low or low & (low - 1):
+        raise ParseError(_WHAT, f"the histogram has the bin {low} - {high}", number)
+    if low and high != 2 * low:
+        # The last bin holds all that took longer.
+        exponent = low.bit_length()
+    elif high != 1 << exponent:
+        raise ParseError(_WHAT, f"the histogram has the bin {low} - {high}", number)
+    for one in latencies:
+        if (one.kind, one.small, one.large) == bins_of:
+            count = reads if one.direction == "read" else writes
+            if count:
+                one.bins[exponent] = one.bins.get(exponent, 0) + count
+
+
+def _decimal(text: str, number: int) -> float:
+    if len(text) > 20 or not re.match(r"^\d+(\.\d+)?$", text):
+        raise ParseError(_WHAT, f"{kind_of(text)} is no number", number)
+    return decimal(text)

@@ -1,0 +1,78 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""resolv.conf: which name servers are asked, for how long, and what is put behind short names.
+
+Source: resolv.conf(5); glibc, resolv/res_init.c and resolv.h: three servers, a keyword in the
+first column, timeout 5 and at most 30, attempts 2 and at most 5; of "search" and "domain" the
+last counts.
+"""
+
+import ipaddress
+import re
+from typing import List, NamedTuple, Tuple
+
+from ....parsers.number import integer
+
+#: MAXNS of resolv.h.
+SERVERS = 3
+_KEYWORDS = ("nameserver", "search", "domain", "options", "sortlist")
+_OPTION = re.compile(r"(timeout|attempts|ndots):([0-9]{1,9})")
+_MOST = {"timeout": 30, "attempts": 5, "ndots": 15}
+
+
+class Resolver(NamedTuple):
+    """``passed_over`` are lines that count for nothing. ``timeout`` is in seconds."""
+
+    servers: Tuple[str, ...]
+    search: Tuple[str, ...]
+    timeout: int
+    attempts: int
+    rotate: bool
+    passed_over: Tuple[int, ...]
+
+    @property
+    def longest(self) -> int:
+        """Seconds that a name may take at most where no server answers."""
+        return self.timeout * self.attempts * max(1, len(self.servers))
+
+
+def parse(text: str) -> Resolver:
+    servers: List[str] = []
+    search: Tuple[str, ...] = ()
+    passed_over: List[int] = []
+    numbers = {"timeout": 5, "attempts": 2}
+    rotate = False
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.split()
+        if not words or line.startswith(("#", ";")) or words[0] not in _KEYWORDS:
+            continue
+        if line[0].isspace():
+            passed_over.append(number)
+        elif words[0] == "nameserver":
+            if len(words) > 1 and len(servers) < SERVERS and _is_address(words[1]):
+                servers.append(words[1])
+            else:
+                passed_over.append(number)
+        elif words[0] in ("search", "domain"):
+            search = tuple(words[1:] if words[0] == "search" else words[1:2])
+        elif words[0] == "options":
+            rotate = rotate or "rotate" in words
+            options = [_OPTION.match(word) for word in words[1:]]
+            numbers.update(
+                (one.group(1), min(integer(one.group(2)), _MOST[one.group(1)]))
+                for one in options
+                if one
+            )
+    # With 0 seconds the resolver takes one.
+    timeout = max(1, numbers["timeout"])
+    return Resolver(
+        tuple(servers), search, timeout, numbers["attempts"], rotate, tuple(passed_over)
+    )
+
+
+def _is_address(word: str) -> bool:
+    try:
+        ipaddress.ip_address(word.partition("%")[0])
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,114 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What names mean to programs of a host: as getent answers, and as each name server does.
+
+getent asks as every program does (/etc/hosts, DNS, whatever nsswitch.conf names). It is given no
+longer than ``SECONDS``, and all names are asked side by side: a server that is silent holds up
+nobody for long. Name servers are asked by datagrams of our own, since a line of /etc/hosts hides
+what they say.
+"""
+
+import re
+from functools import partial
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple
+
+from ....collect.answer import Answer, attempt
+from ....collect.host import Host
+from ....errors import Absent, ParseError, Unanswered, kind_of
+from ....parsers.unix import getent
+from ..parsers import dns_message
+
+#: Seconds that a name may take, and a name server; each server is asked twice.
+SECONDS = 6.0
+PATIENCE = 1.5
+_AT_A_TIME = 24
+#: What can be given to a command, and has the form of a name.
+_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?\Z")
+_NOT_FOUND = 2
+
+
+class Found(NamedTuple):
+    """``addresses`` in the order in which a program tries them; none where nobody knows the name.
+    ``name`` is the canonical one."""
+
+    name: str
+    addresses: Tuple[str, ...]
+
+
+def is_name(text: str) -> bool:
+    return _NAME.match(text) is not None
+
+
+def look_up(host: Host, names: Sequence[str]) -> Dict[str, Answer[Found]]:
+    return _side_by_side(partial(_look_up, host), names)
+
+
+def look_back(host: Host, addresses: Sequence[str]) -> Dict[str, Answer[Tuple[str, ...]]]:
+    """The names of each address, the canonical one first; none where nobody knows it."""
+    return _side_by_side(partial(_look_back, host), addresses)
+
+
+def ask_servers(
+    host: Host, servers: Sequence[str], names: Sequence[str]
+) -> Dict[Tuple[str, str], Answer[dns_message.Reply]]:
+    """What each server says of each name: Absent where no server is there, or it is silent."""
+    return _side_by_side(
+        partial(_ask_server, host), [(server, name) for server in servers for name in names]
+    )
+
+
+def key_of(server: str, name: str) -> str:
+    return f"udp:{server} {name}"
+
+
+def _side_by_side(ask: Callable[[Any], Any], subjects: Sequence[Any]) -> Dict[Any, Any]:
+    if not subjects:
+        return {}
+    # Hosts without Oracle ask nothing, and each import costs an audit time.
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=_AT_A_TIME) as several:
+        return dict(zip(subjects, several.map(partial(attempt, ask), subjects)))
+
+
+def _look_up(host: Host, name: str) -> Found:
+    output = _getent(host, "ahosts", name)
+    return Found(*getent.parse_ahosts(output))
+
+
+def _look_back(host: Host, address: str) -> Tuple[str, ...]:
+    lines = _getent(host, "hosts", address).split("\n")
+    return tuple(name for line in lines for name in line.split()[1:] if is_name(name))
+
+
+def _getent(host: Host, database: str, what: str) -> str:
+    """What it prints, "" where it is not known."""
+    argv = ["getent", database, what]
+    key = "command:" + " ".join(argv)
+    if not is_name(what) and ":" not in what:
+        raise ParseError("name", f"{kind_of(what)} is none, and is not looked up")
+    output = host.run(argv, SECONDS)
+    if output.rc not in (0, _NOT_FOUND):
+        raise Unanswered(key, f"getent ended with {output.rc}: {output.stderr.strip()[:200]}")
+    return output.stdout
+
+
+def _ask_server(host: Host, asked: Tuple[str, str]) -> dns_message.Reply:
+    server, name = asked
+    if not is_name(name):
+        raise ParseError("name", f"{kind_of(name)} is none, and no server is asked for it")
+    try:
+        question = dns_message.query(name)
+    except ValueError as problem:
+        raise ParseError("name", str(problem)) from problem
+    key = key_of(server, name)
+    problems: List[Unanswered] = []
+    for one in (key, key + " again"):
+        try:
+            reply = host.ask_udp(one, server, 53, question, PATIENCE)
+            return dns_message.parse(reply, name)
+        except Unanswered as problem:
+            problems.append(problem)
+    if all("timed out" in str(one) for one in problems):
+        raise Absent(key, f"it says nothing in {PATIENCE:g} seconds, asked twice")
+    raise problems[0]

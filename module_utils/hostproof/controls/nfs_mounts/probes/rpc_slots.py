@@ -1,0 +1,205 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The RPC slot tables of the NFS client: what the kernel uses for new mounts, and what boot sets.
+
+The limits are parameters of the module sunrpc and also sysctls, but those exist only once the
+module is loaded. Sources: Linux, net/sunrpc/xprtsock.c; modprobe.d(5), modules-load.d(5);
+nfs-utils, systemd/50-nfs.conf (modprobe.d) and systemd/60-nfs.rules (udev), which apply sysctl.d
+when the module is loaded.
+"""
+
+import re
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ....collect.answer import Answer, attempt, known, unless_absent
+from ....collect.host import Host
+from ....errors import HostproofError, Unanswered, kind_of
+from ....parsers.kernel import kernel_cmdline, sysctl_number
+from ....parsers.systemd import conf_d, sysctl_d
+from ....probes.systemd import conf_files
+from ....probes.systemd.boot import (
+    PROC_SYS,
+    Boot,
+    SysctlAtBoot,
+    Write,
+    later_writes,
+    outcome,
+    read_boot,
+    read_value,
+    unseen,
+)
+from ..parsers import modprobe_d
+
+ENTRIES = "tcp_slot_table_entries"
+MAXIMUM = "tcp_max_slot_table_entries"
+NAMES = (ENTRIES, MAXIMUM)
+
+_MODULE = "sunrpc"
+_LOADED_AT_BOOT = conf_d.directories("modules-load.d")
+_UDEV_RULES = conf_d.directories("udev/rules.d")
+
+
+class Modprobe(NamedTuple):
+    """What modprobe.d says, in the order of reading."""
+
+    options: List[modprobe_d.Option]
+    installs: List[modprobe_d.Install]
+
+
+class Slots(NamedTuple):
+    """``running`` maps NAMES to the value now; Absent while the module is not loaded.
+
+    ``sysctl_applied_by`` is the place that applies sysctl.d to the module at boot, None if none.
+    """
+
+    running: Dict[str, Answer[int]]
+    modprobe: Answer[Modprobe]
+    boot: Boot
+    sysctl_applied_by: Answer[Optional[str]]
+
+
+def read_slots(host: Host) -> Slots:
+    modprobe = attempt(_read_modprobe, host)
+    return Slots(
+        running={name: attempt(host.read_number, proc_file(name)) for name in NAMES},
+        modprobe=modprobe,
+        boot=read_boot(host),
+        sysctl_applied_by=attempt(lambda: _applied_by(host, known(modprobe))),
+    )
+
+
+def proc_file(name: str) -> str:
+    return f"/proc/sys/{_MODULE}/{name}"
+
+
+def at_boot(slots: Slots, name: str) -> SysctlAtBoot:
+    """The value of one of NAMES after a boot, with the place that wins and those that lose.
+
+    In the order of boot: modprobe.d, ``sunrpc.NAME=`` on the kernel command line, sysctl.d where
+    something applies it once the module is loaded, tuned, rc.local. Raises what is unknown.
+    """
+    key = f"{_MODULE}.{name}"
+    resolution = modprobe_d.resolve(known(slots.modprobe).options, _MODULE, name)
+    options = list(resolution.losers) + ([resolution.winner] if resolution.winner else [])
+    parameters = [Write(option.value or "", f"{option.path}:{option.line}") for option in options]
+    from_kernel = kernel_cmdline.last(known(slots.boot.cmdline), key)
+    if from_kernel is not None:
+        parameters.append(Write(from_kernel, "kernel command line " + key))
+    for one in parameters:
+        if sysctl_number.read_parameter(one.value or "", sysctl_number.SLOTS).value is None:
+            raise Unanswered(
+                "file:" + one.place.rsplit(":", 1)[0]
+                if one.place.startswith("/")
+                else "file:/proc/cmdline",
+                f"{one.place} gives {name} the value {kind_of(one.value or '')}, with which the "
+                f"kernel does not load {_MODULE}: without it nothing is mounted by NFS",
+            )
+    writes: List[Write] = []
+    unused: List[str] = []
+    applied_by = known(slots.sysctl_applied_by)
+    for write in _sysctl(slots.boot, key):
+        if applied_by is None:
+            unused.append(
+                f"{write.place} = {write.value} (nothing applies it once {_MODULE} is loaded)"
+            )
+        else:
+            writes.append(write)
+    target = PROC_SYS + sysctl_d.normalize(key)
+    # Whether the module is there by then is not to be told: before, its keys do not exist.
+    later = later_writes(_without(slots.boot, applied_by), [target])
+    writes.extend(one._replace(certain=False) for one in later)
+
+    def read(text: str) -> Tuple[Optional[str], Optional[str]]:
+        return read_value(sysctl_d.normalize(key), text)
+
+    found = outcome(_as_numbers(parameters) + writes, key, read, {})
+    return found._replace(losers=found.losers + unused, unknown=unseen(slots.boot))
+
+
+def _without(boot: Boot, applied_by: Optional[str]) -> Boot:
+    """The boot without the command that applies sysctl.d, whose turn is known."""
+    if applied_by is None or isinstance(boot.others, HostproofError):
+        return boot
+    path = re.sub(":[0-9]+$", "", applied_by)
+    return boot._replace(others=[one for one in boot.others if one.actor != path])
+
+
+def _as_numbers(parameters: List[Write]) -> List[Write]:
+    """Parameters with the number that the kernel makes of them: it reads + there, unlike sysctl."""
+    limits = sysctl_number.SLOTS
+    return [
+        one._replace(value=str(sysctl_number.read_parameter(one.value or "", limits).value))
+        for one in parameters
+    ]
+
+
+def with_modprobe_file(slots: Slots, path: str, text: str) -> Slots:
+    """The slots as if the file at ``path`` held ``text``: a plan must know if it wins.
+
+    ``path`` lies in the first of modprobe_d.DIRECTORIES, so it masks others of its name.
+    """
+    modprobe = known(slots.modprobe)
+    parsed = modprobe_d.parse(text, path)
+    masked = _file_name(path)
+    options = [one for one in modprobe.options if _file_name(one.path) != masked]
+    installs = [one for one in modprobe.installs if _file_name(one.path) != masked]
+    return slots._replace(
+        modprobe=Modprobe(
+            sorted(options + parsed.options, key=lambda one: _file_name(one.path)),
+            sorted(installs + parsed.installs, key=lambda one: _file_name(one.path)),
+        )
+    )
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _sysctl(boot: Boot, key: str) -> List[Write]:
+    """The lines of sysctl.d and sysctl.conf for a key, the one that wins last.
+
+    procps' sysctl applies them to the module, and unlike systemd it reads sysctl.conf too.
+    """
+    tree = known(boot.sysctl)
+    resolution = sysctl_d.resolve(tree.assignments + tree.unread, key)
+    lines = list(resolution.losers) + ([resolution.winner] if resolution.winner else [])
+    return [Write(line.value or "", f"{line.path}:{line.line}") for line in lines]
+
+
+def _read_modprobe(host: Host) -> Modprobe:
+    found = Modprobe([], [])
+    for path in modprobe_d.effective_files(conf_files.paths(host, modprobe_d.DIRECTORIES)):
+        text = unless_absent(attempt(host.read_text, path), "")
+        parsed = modprobe_d.parse(text, path)
+        found.options.extend(parsed.options)
+        found.installs.extend(parsed.installs)
+    return found
+
+
+def _applied_by(host: Host, modprobe: Modprobe) -> Optional[str]:
+    """The place that applies sysctl.d to the module, or that loads it before sysctl.d is read."""
+    command = modprobe_d.install(modprobe.installs, _MODULE)
+    if command is not None and "sysctl" in command.command:
+        return f"{command.path}:{command.line}"
+    for path in conf_d.effective_files(_LOADED_AT_BOOT, conf_files.paths(host, _LOADED_AT_BOOT)):
+        text = unless_absent(attempt(host.read_text, path), "")
+        for number, line in enumerate(text.splitlines(), 1):
+            if line.strip() == _MODULE:
+                return f"{path}:{number}"
+    return _udev_rule(host)
+
+
+def _udev_rule(host: Host) -> Optional[str]:
+    seen: List[str] = []
+    for folder in _UDEV_RULES:
+        for name in unless_absent(attempt(host.list_dir, folder), []):
+            if name in seen or not re.search(r"(nfs|sunrpc).*\.rules$", name):
+                continue
+            seen.append(name)
+            path = f"{folder}/{name}"
+            text = unless_absent(attempt(host.read_text, path), "").replace("\\\n", " ")
+            for line in text.splitlines():
+                _before, key, rest = line.partition('KERNEL=="sunrpc"')
+                if key and "sysctl" in rest and not line.startswith("#"):
+                    return path
+    return None

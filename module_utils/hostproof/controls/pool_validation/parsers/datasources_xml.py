@@ -1,0 +1,140 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Data sources in the files of WildFly and JBoss EAP: standalone*.xml, domain.xml, *-ds.xml.
+
+Such a file holds passwords and URLs that hold some, so what is kept of it is only what is listed
+here. It may be anybody's: a DOCTYPE or an entity is refused, and there are bounds for all.
+Sources: schema jboss-as-datasources_7_0.xsd; ironjacamar datasources_1_1.xsd. Elements are known
+by their names alone: the namespace differs by release.
+"""
+
+import json
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from ....errors import ParseError
+from . import xml_events
+
+_WHAT = "XML of data sources"
+
+#: Elements of a data source whose text is the attribute of the model.
+TEXTS = {
+    "driver": "driver-name",
+    "check-valid-connection-sql": "check-valid-connection-sql",
+    "validate-on-match": "validate-on-match",
+    "background-validation": "background-validation",
+    "background-validation-millis": "background-validation-millis",
+    "use-fast-fail": "use-fast-fail",
+    "flush-strategy": "flush-strategy",
+    "min-pool-size": "min-pool-size",
+    "max-pool-size": "max-pool-size",
+    "blocking-timeout-millis": "blocking-timeout-wait-millis",
+    "idle-timeout-minutes": "idle-timeout-minutes",
+}
+#: Elements whose attribute class-name is.
+CLASSES = {
+    "valid-connection-checker": "valid-connection-checker-class-name",
+    "stale-connection-checker": "stale-connection-checker-class-name",
+    "exception-sorter": "exception-sorter-class-name",
+}
+#: What the management model calls them, which is what facts hold.
+ATTRIBUTES = tuple(sorted(set(TEXTS.values()) | set(CLASSES.values())))
+
+_SOURCES = ("datasource", "xa-datasource")
+_MOST = 1000
+_LONGEST = 4096
+
+
+class DataSource(NamedTuple):
+    """``attributes`` are those of ATTRIBUTES that are set, as text. ``profile`` is of a domain."""
+
+    name: str
+    jndi: str
+    xa: bool
+    enabled: bool
+    profile: Optional[str]
+    attributes: Dict[str, str]
+
+
+class _Reader:
+    """What expat calls."""
+
+    def __init__(self) -> None:
+        self.found: List[DataSource] = []
+        self.path: List[str] = []
+        self.profile: Optional[str] = None
+        self.source: Optional[DataSource] = None
+        self.text: Optional[List[str]] = None
+
+    def begin(self, name: str, given: Dict[str, str]) -> None:
+        self.path.append(name)
+        if name == "profile" and len(self.path) == 3:
+            self.profile = given.get("name")
+        elif name in _SOURCES and self.source is None and "datasources" in self.path[-2:-1]:
+            self.source = DataSource(
+                given.get("pool-name") or given.get("jndi-name", ""),
+                given.get("jndi-name", ""),
+                name == "xa-datasource",
+                given.get("enabled", "true") != "false",
+                self.profile,
+                {},
+            )
+        elif self.source is not None and name in CLASSES and "class-name" in given:
+            self.source.attributes[CLASSES[name]] = given["class-name"]
+        elif self.source is not None and name in TEXTS:
+            self.text = []
+
+    def data(self, text: str) -> None:
+        if self.text is not None:
+            self.text.append(text)
+            if sum(len(one) for one in self.text) > _LONGEST:
+                raise ParseError(_WHAT, f"a value is longer than {_LONGEST} characters")
+
+    def end(self, name: str) -> None:
+        name = self.path.pop()
+        if self.source is None:
+            if name == "profile":
+                self.profile = None
+        elif name in _SOURCES:
+            self.found.append(self.source)
+            self.source = None
+            if len(self.found) > _MOST:
+                raise ParseError(_WHAT, f"it has more than {_MOST} data sources")
+        elif self.text is not None and name in TEXTS:
+            self.source.attributes[TEXTS[name]] = "".join(self.text).strip()
+            self.text = None
+
+
+def parse(text: str) -> List[DataSource]:
+    """Every data source; ParseError for what is no XML, or is beyond the bounds."""
+    reader = _Reader()
+    xml_events.read(_WHAT, text, reader.begin, reader.end, reader.data)
+    return reader.found
+
+
+def kept(text: str) -> str:
+    """What evidence may hold of such a file: its data sources as JSON, without any secret."""
+    return json.dumps([dict(one._asdict()) for one in parse(text)], sort_keys=True)
+
+
+def from_kept(text: str) -> List[DataSource]:
+    """The data sources of what ``kept`` gave."""
+    try:
+        read = json.loads(text)
+        told = [DataSource(**one) for one in read]
+        fine = isinstance(read, list) and all(_is_fine(one) for one in told)
+    except (RecursionError, TypeError, ValueError):
+        raise ParseError(_WHAT, "its record holds no data sources") from None
+    if not fine:
+        raise ParseError(_WHAT, "its record holds no data sources")
+    return told
+
+
+def _is_fine(one: DataSource) -> bool:
+    texts: Tuple[Any, ...] = (one.name, one.jndi) + tuple(one.attributes.values())
+    return (
+        all(isinstance(text, str) for text in texts)
+        and set(one.attributes) <= set(ATTRIBUTES)
+        and isinstance(one.xa, bool)
+        and isinstance(one.enabled, bool)
+        and (one.profile is None or isinstance(one.profile, str))
+    )

@@ -1,0 +1,132 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools in property files: HikariCP's own, and Spring Boot's application.properties.
+
+Sources: java.util.Properties.load (lines, escapes, separators); HikariCP README; Spring Boot
+reference, Externalized Configuration (relaxed binding, profiles, imports) and Configuring a Custom
+DataSource; org.springframework.core.convert.support.StringToBooleanConverter.
+"""
+
+import re
+from typing import Dict, List, Match, Optional, Tuple
+
+from ....errors import ParseError, kind_of
+from .pools import DBCP2, DEFAULTS, HIKARICP, LONGEST, MOST, TOMCAT_JDBC, UCP, PoolSource
+
+_WHAT = "property file"
+
+_SPRING = "spring.datasource."
+#: Where these stand, in Spring's own form, another file or a profile may have the last word.
+_ELSEWHERE = ("spring.config.activate.", "spring.config.import", "spring.profiles")
+#: What Spring takes for a boolean; with anything else it does not start.
+_BOOLEANS = {
+    **dict.fromkeys(("true", "on", "yes", "1"), "true"),
+    **dict.fromkeys(("false", "off", "no", "0"), "false"),
+}
+
+#: What follows it, without dashes.
+_KINDS = {"hikari": HIKARICP, "tomcat": TOMCAT_JDBC, "dbcp2": DBCP2, "oracleucp": UCP}
+
+_TYPES = {
+    "com.zaxxer.hikari.HikariDataSource": HIKARICP,
+    "org.apache.tomcat.jdbc.pool.DataSource": TOMCAT_JDBC,
+    "org.apache.commons.dbcp2.BasicDataSource": DBCP2,
+    "oracle.ucp.jdbc.PoolDataSource": UCP,
+    "oracle.ucp.jdbc.PoolDataSourceImpl": UCP,
+}
+
+#: A key ends at the first of = : or a blank that no backslash precedes.
+_LINE = re.compile(r"((?:[^\\=:\s]|\\.)*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_SIGNS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+def parse(text: str) -> List[PoolSource]:
+    """Its pool: what HikariCP's file sets, or one for each kind of pool that Spring is told of.
+
+    Which kind Spring takes where nobody says it, its release and the class path decide; that of a
+    JNDI name, the server: both are of a kind that is not known.
+    """
+    pairs = _pairs(text)
+    spring = [(_relaxed(key), value) for key, value in pairs]
+    spring = [(key, value) for key, value in spring if key.startswith("spring.")]
+    if not spring:
+        own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
+        is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
+        return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
+    told = {key[len(_SPRING) :]: value for key, value in spring if key.startswith(_SPRING)}
+    values: Dict[str, Dict[str, str]] = {}
+    for key, value in told.items():
+        kind, name = _attribute(key)
+        if name is not None:
+            values.setdefault(kind, {})[name] = _value(kind, name, value)
+    if told and any(key.startswith(_ELSEWHERE) for key, _value in spring):
+        return [PoolSource(_SPRING[:-1], "Spring with profiles or imports", {})]
+    if "jndiname" in told:
+        return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {})]
+    if "type" in told:
+        kind = _TYPES.get(told["type"], told["type"])
+        return [PoolSource(_SPRING + _shown(kind), kind, values.get(kind, {}))]
+    if not values and told:
+        return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {})]
+    return [PoolSource(_SPRING + kind, kind, one) for kind, one in sorted(values.items())]
+
+
+def _shown(kind: str) -> str:
+    return kind if kind in DEFAULTS else "type"
+
+
+def _attribute(key: str) -> Tuple[str, Optional[str]]:
+    """The kind of what follows spring.datasource., and the name that its pool has for it."""
+    group, _dot, bare = key.partition(".")
+    kind = _KINDS.get(group)
+    if kind is None or not bare:
+        return "", None
+    return kind, {name.lower(): name for name in DEFAULTS[kind]}.get(bare)
+
+
+def _value(kind: str, name: str, text: str) -> str:
+    """As the pool would have it in a file of its own."""
+    if DEFAULTS[kind][name] not in ("true", "false") or "${" in text:
+        return text
+    if text.lower() not in _BOOLEANS:
+        raise ParseError(_WHAT, f"{name} of {kind} is no boolean: {kind_of(text)}")
+    return _BOOLEANS[text.lower()]
+
+
+def _relaxed(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()
+
+
+def _pairs(text: str) -> List[Tuple[str, str]]:
+    found: List[Tuple[str, str]] = []
+    whole = ""
+    for line in re.split(r"\r\n|\n|\r", text):
+        line = line.lstrip(" \t\f")
+        if not whole and line.startswith(("#", "!")):
+            continue
+        whole += line
+        if len(whole) > 16 * LONGEST:
+            raise ParseError(_WHAT, "a line with those that continue it is too long")
+        if (len(whole) - len(whole.rstrip("\\"))) % 2:
+            whole = whole[:-1]
+            continue
+        match = _LINE.match(whole)
+        if whole and match is not None:
+            found.append((_plain(match.group(1)), _plain(match.group(2)).strip()[:LONGEST]))
+        whole = ""
+        if len(found) > 10 * MOST:
+            raise ParseError(_WHAT, f"it has more than {10 * MOST} properties")
+    return found
+
+
+def _plain(text: str) -> str:
+    return _ESCAPE.sub(_sign, text)
+
+
+def _sign(match: Match[str]) -> str:
+    sign = match.group(1)
+    if len(sign) < 5:
+        return _SIGNS.get(sign, sign)
+    # Half of a pair is no character.
+    return re.sub("[\ud800-\udfff]", "?", chr(int(sign[1:], 16)))

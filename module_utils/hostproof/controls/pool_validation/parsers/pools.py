@@ -1,0 +1,104 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools of Java other than IronJacamar, and what a file of any kind says of one.
+
+Sources: the setters of tomcat-jdbc 10.1.34, tomcat-dbcp 10.1.34, HikariCP 5.1.0 and ucp11 23.6,
+which were asked for their defaults too (tests/pools/test_other_pools.py asks them again).
+"""
+
+import json
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from ....errors import ParseError
+
+TOMCAT_JDBC, DBCP2, HIKARICP, UCP = "tomcat_jdbc", "dbcp2", "hikaricp", "ucp"
+
+#: What each has where nobody set it, of all that the rules look at; "" is nothing. Case matters:
+#: what is written otherwise, the pools do not see.
+DEFAULTS: Dict[str, Dict[str, str]] = {
+    TOMCAT_JDBC: {
+        "driverClassName": "",
+        "initialSize": "10",
+        "maxActive": "100",
+        "maxWait": "30000",
+        "minIdle": "",
+        "testOnBorrow": "false",
+        "testOnReturn": "false",
+        "testWhileIdle": "false",
+        "timeBetweenEvictionRunsMillis": "5000",
+        "validationInterval": "3000",
+        "validationQuery": "",
+        "validatorClassName": "",
+    },
+    DBCP2: {
+        "driverClassName": "",
+        "maxIdle": "8",
+        "maxTotal": "8",
+        "maxWaitMillis": "-1",
+        "minIdle": "0",
+        "numTestsPerEvictionRun": "3",
+        "testOnBorrow": "true",
+        "testOnReturn": "false",
+        "testWhileIdle": "false",
+        "timeBetweenEvictionRunsMillis": "-1",
+        "validationQuery": "",
+    },
+    HIKARICP: {
+        "connectionTestQuery": "",
+        "connectionTimeout": "30000",
+        "driverClassName": "",
+        "keepaliveTime": "",
+        "maximumPoolSize": "10",
+        "minimumIdle": "",
+    },
+    UCP: {
+        "connectionFactoryClassName": "",
+        "connectionWaitTimeout": "3",
+        "fastConnectionFailoverEnabled": "false",
+        "maxPoolSize": "2147483647",
+        "minPoolSize": "0",
+        "secondsToTrustIdleConnection": "0",
+        "sqlForValidateConnection": "",
+        "validateConnectionOnBorrow": "false",
+    },
+}
+
+#: Bounds of a file: its pools, and the characters of a value.
+MOST, LONGEST = 1000, 4096
+
+
+class PoolSource(NamedTuple):
+    """A pool as a file has it. ``kind`` is one of DEFAULTS, or the name of what is none of them.
+
+    ``values`` are those that the file sets, as text, of the names that DEFAULTS has.
+    """
+
+    name: str
+    kind: str
+    values: Dict[str, str]
+
+
+def kept(found: List[PoolSource]) -> str:
+    """What evidence may hold of a file that holds passwords."""
+    return json.dumps([dict(one._asdict()) for one in found], sort_keys=True)
+
+
+def from_kept(text: str) -> List[PoolSource]:
+    """The pools of what ``kept`` gave."""
+    found: Optional[List[PoolSource]] = None
+    try:
+        told = json.loads(text)
+        if isinstance(told, list) and len(told) <= MOST:
+            found = [PoolSource(**one) for one in told]
+    except (RecursionError, TypeError, ValueError):
+        pass
+    if found is None or not all(_is_fine(one) for one in found):
+        raise ParseError("pools of a file", "the record holds none")
+    return found
+
+
+def _is_fine(one: Any) -> bool:
+    if not isinstance(one.values, dict):
+        return False
+    texts = [one.name, one.kind, *one.values, *one.values.values()]
+    return all(isinstance(text, str) and len(text) <= LONGEST for text in texts)

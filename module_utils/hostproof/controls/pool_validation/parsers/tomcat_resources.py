@@ -1,0 +1,47 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Data sources in Tomcat's files: server.xml, context.xml, conf/Catalina/HOST/APP.xml.
+
+Sources: Apache Tomcat 10.1, JNDI Resources How-To (a javax.sql.DataSource without a factory is
+made by DBCP 2); for the other factories the how-tos of their pools.
+"""
+
+from typing import Dict, List
+
+from ....errors import ParseError
+from . import xml_events
+from .pools import DBCP2, DEFAULTS, HIKARICP, LONGEST, MOST, TOMCAT_JDBC, UCP, PoolSource
+
+_WHAT = "XML of Tomcat's resources"
+
+_FACTORIES = {
+    "": DBCP2,
+    "org.apache.tomcat.dbcp.dbcp2.BasicDataSourceFactory": DBCP2,
+    "org.apache.commons.dbcp2.BasicDataSourceFactory": DBCP2,
+    "org.apache.tomcat.jdbc.pool.DataSourceFactory": TOMCAT_JDBC,
+    "com.zaxxer.hikari.HikariJNDIFactory": HIKARICP,
+    "oracle.ucp.jdbc.PoolDataSourceImpl": UCP,
+    "oracle.ucp.jdbc.PoolXADataSourceImpl": UCP,
+}
+#: The only type that has a factory where none is named.
+_DATA_SOURCE = "javax.sql.DataSource"
+
+
+def parse(text: str) -> List[PoolSource]:
+    """Every data source, in order; ParseError for what is no XML, or is beyond the bounds."""
+    found: List[PoolSource] = []
+
+    def begin(name: str, given: Dict[str, str]) -> None:
+        kind, factory = given.get("type", ""), given.get("factory", "")
+        if name != "Resource" or "DataSource" not in kind + factory:
+            return
+        if any(len(value) > LONGEST for value in given.values()) or len(found) == MOST:
+            raise ParseError(_WHAT, f"a value is longer than {LONGEST}, or there are over {MOST}")
+        # OracleDataSource and such are made by factories of their own, which may not pool at all.
+        pool = _FACTORIES.get(factory) if factory or kind == _DATA_SOURCE else None
+        known = DEFAULTS.get(pool or "", {})
+        values = {key: value.strip() for key, value in given.items() if key in known}
+        found.append(PoolSource(given.get("name", ""), pool or factory or kind, values))
+
+    xml_events.read(_WHAT, text, begin, lambda _name: None, lambda _text: None)
+    return found

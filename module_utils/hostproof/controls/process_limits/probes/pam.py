@@ -1,0 +1,54 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which ways into a host open their sessions with pam_limits (pam.conf(5), pam_limits(8)).
+
+A service's stack is a file of /etc/pam.d; what it includes counts as if it stood there. With conf=
+the module reads that file and neither limits.conf nor limits.d.
+"""
+
+from typing import Dict, List, Tuple
+
+from ....collect.answer import Answer, attempt, known
+from ....collect.host import Host
+from ....errors import Absent, Unanswered
+
+FOLDER = "/etc/pam.d"
+#: The ways in, as Linux distributions name them; of cron's two a host has one.
+SERVICES = ("login", "sshd", "su", "su-l", "crond", "cron")
+#: How deep files may include one another (libpam has the same).
+_DEEPEST = 16
+
+
+def read_services(host: Host) -> Dict[str, Answer[bool]]:
+    """Of each service that the host has, whether its sessions read limits.d."""
+    found: Dict[str, Answer[bool]] = {}
+    for service in SERVICES:
+        answer = attempt(_has, host, service, ())
+        if not isinstance(answer, Absent):
+            found[service] = answer
+    return found
+
+
+def _has(host: Host, name: str, above: Tuple[str, ...]) -> bool:
+    path = name if name.startswith("/") else f"{FOLDER}/{name}"
+    if len(above) >= _DEEPEST or path in above:
+        raise Unanswered("file:" + path, f"{path} includes itself")
+    included: List[str] = []
+    text = attempt(host.read_text, path)
+    if isinstance(text, Absent) and above:
+        raise Unanswered("file:" + path, f"{path}, which {above[-1]} includes, is not there")
+    for line in str(known(text)).replace("\\\n", " ").split("\n"):
+        words = line.partition("#")[0].split()
+        kind = words[0].lstrip("-") if len(words) > 1 else ""
+        if kind == "session" and _reads_limits(words[1:]):
+            return True
+        if kind == "@include":
+            included.append(words[1])
+        elif kind == "session" and words[1] in ("include", "substack"):
+            included.extend(words[2:3])
+    return any(_has(host, one, (*above, path)) for one in included)
+
+
+def _reads_limits(words: List[str]) -> bool:
+    is_there = any(word.rpartition("/")[2] == "pam_limits.so" for word in words)
+    return is_there and not any(word.startswith("conf=") for word in words)

@@ -1,0 +1,51 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What storage a host's database really stands on, and what follows for Oracle. Only looks.
+
+The servers of the host's NFS mounts are asked over SNMP from the host itself, as the database
+asks them; management addresses of SAN storage come from the policy. Sources: Oracle ZFS Storage
+Appliance Administration Guide, "Configuring for Oracle Database Clients"; Oracle Database
+Installation Guide for Linux, "Enabling HCC on Direct NFS Client".
+"""
+
+from . import (
+    rules_advice,
+    rules_answers,
+    rules_database,
+    rules_layout,
+    rules_load,
+    rules_parts,
+    rules_space,
+)
+from .facts import Facts, read, read_exports
+from .policy import NAME, Policy, policy_from
+from .snmp import snmp_targets
+from .subjects import rules
+
+rules.files(
+    rules_answers,
+    rules_database,
+    rules_advice,
+    rules_space,
+    rules_layout,
+    rules_parts,
+    rules_load,
+)
+CHECKS = rules.checks
+judge = rules.judge
+
+#: What rests on the entry of the policy that says how the database asks.
+NEEDS_ALL = {"credentials." + snmp_targets.DATABASE: (rules_answers.hcc.check.id,)}
+
+__all__ = [
+    "CHECKS",
+    "NAME",
+    "NEEDS_ALL",
+    "Facts",
+    "Policy",
+    "judge",
+    "policy_from",
+    "read",
+    "read_exports",
+    "rules",
+]

@@ -1,0 +1,406 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the machine behind an SNMP agent is: storage, a server, something else, or unknown.
+
+One GET asks what every agent has and what Oracle itself asks. Who that does not show is looked
+at further, and what a product says of itself is asked in one more request (storage_families.py
+says what). Before an agent is unknown, its chassis, its unit and its enterprise number are asked.
+Nothing is decided by an answer that did not come.
+"""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, TypeVar
+
+from ....collect.answer import attempt
+from ....collect.host import Host
+from ....errors import HostError
+from ....parsers.number import clipped
+from ....snmp import snmp_message
+from ....snmp import tools as snmp
+from ....snmp.snmp_output import Value
+from ....snmp.tools import Credentials, Target, Values, printable
+from . import enterprises
+from . import storage_details as details
+from . import storage_match as match
+from . import storage_rules as rules
+from .storage_definitions import ENGINE, OBJECT_ID, Clue, Rule
+from .storage_details import Agent
+from .storage_match import Catalogue
+from .storage_rules import NOT_STORAGE, SERVER, UNKNOWN
+
+T = TypeVar("T")
+
+RECOGNISED, OTHER, NO_ANSWER = OUTCOMES = ("recognised", "other", "no_answer")
+_LONGEST, _LOOKED_AT = 120, 255
+#: Hybrid Columnar Compression, as the database would decide.
+ELIGIBLE, SIMULATOR, NOT_ELIGIBLE = "eligible", "simulator", "not_eligible"
+
+#: What the database asks with unless its oranfstab says otherwise.
+ORACLE_CREDENTIALS = Credentials("1", "public")
+
+_PRODUCT_NAME = "sunAkInfoProduct"
+
+
+class Features(NamedTuple):
+    """What follows for Oracle. ``hcc`` is one of the words above or UNKNOWN; the rest too."""
+
+    hcc: str
+    hcc_why: str
+    direct_nfs: str
+    oisp: str
+
+
+class Storage(NamedTuple):
+    """What is known of one address. ``reason`` is one of snmp.REASONS where nobody answered.
+
+    ``contradictions`` are the other products and makers that the same agent names.
+    """
+
+    address: str
+    outcome: str
+    role: str
+    vendor: Optional[str]
+    product: Optional[str]
+    model: Optional[str]
+    version: Optional[str]
+    serial: Optional[str]
+    sure: Optional[str]
+    why: Tuple[str, ...]
+    reason: Optional[str]
+    features: Features
+    evidence: Tuple[str, ...]
+    contradictions: Tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What it is, for people: "NetApp ONTAP FAS8200 9.3P7"."""
+        words = (self.vendor, self.product, self.model, self.version)
+        return " ".join(word for word in words if word) or self.role.replace("_", " ")
+
+    def as_dict(self) -> Dict[str, object]:
+        record = dict(self._asdict(), why=list(self.why), evidence=list(self.evidence))
+        record["contradictions"] = list(self.contradictions)
+        record["features"] = dict(self.features._asdict())
+        return record
+
+
+def look_at(
+    host: Host,
+    target: Target,
+    oracle: Credentials = ORACLE_CREDENTIALS,
+    catalogue: Optional[Catalogue] = None,
+) -> Storage:
+    """Ask the agent what it is. ``oracle`` is how the database asks."""
+    catalogue = catalogue or match.catalogue_of(())
+    try:
+        values = snmp.get(host, target, snmp.FIRST, match.PROBE)
+    except snmp.NoAnswer as problem:
+        return _silent(host, target, problem, oracle)
+    agent = Agent(host, target, values, set(), [snmp.key_of(target, snmp.FIRST)])
+    found = match.recognise(values, catalogue)
+    looked = None
+    if found is None or found[1].sure == rules.WEAK:
+        looked = _look_further(agent, catalogue)
+        found = match.recognise(values, catalogue)
+        if found is None:
+            return _other(agent, looked)
+    known = details.read_details(agent, found[0])
+    # What it says of itself may show another product of the same vendor.
+    again = match.recognise(values, catalogue)
+    if again is not None and again[0] is not found[0]:
+        found, known = again, details.read_details(agent, again[0])
+    rule, way = found
+    features = _features(host, target, rule, values, oracle, agent.evidence)
+    if looked is None:
+        # Asked last: an agent that this silences has told all else before.
+        looked = agent.following("further", catalogue.further) is not None
+    others = match.contradictions(values, catalogue, rule)
+    if others:
+        why = "the agent contradicts itself: it is {0}, and {1}".format(
+            f"{rule.vendor} {rule.product}", " and ".join(others)
+        )
+        features = features._replace(hcc=UNKNOWN, hcc_why=why, oisp=UNKNOWN)
+        way = way._replace(sure=rules.WEAK)
+    elif not looked and features.hcc == ELIGIBLE:
+        why = "the agent gave no answer when it was asked what else it may be"
+        features = features._replace(hcc=UNKNOWN, hcc_why=why, oisp=UNKNOWN)
+    return Storage(
+        address=target.name,
+        outcome=RECOGNISED if rule.role in rules.STORAGE_ROLES else OTHER,
+        role=rule.role,
+        vendor=rule.vendor,
+        product=rule.product,
+        model=known.model,
+        version=known.version,
+        serial=known.serial,
+        sure=way.sure,
+        why=tuple(_say(clue, values) for clue in way.clues)
+        + tuple("and " + one for one in others)
+        + ("known from: " + rule.source,),
+        reason=None,
+        features=features,
+        evidence=tuple(agent.evidence),
+        contradictions=others,
+    )
+
+
+def _look_further(agent: Agent, catalogue: Catalogue) -> bool:
+    """Ask for all that a clue may hold on to; False where some of it did not come."""
+    looked = agent.following("further", catalogue.further) is not None
+    columns = [rules.OF_CHASSIS[name] for name in rules.SHOW_A_CHASSIS]
+    if any(match.rows_at(column, agent.values) for column in columns):
+        details.read_chassis(agent)
+    if match.rows_at(rules.UNIT_TYPE, agent.values):
+        details.read_unit(agent)
+    return looked
+
+
+def in_parallel(look: Callable[[Any], T], items: Iterable[Any], at_once: int) -> List[T]:
+    """``look`` at each item, ``at_once`` at a time; the answers are in the order of the items."""
+    with ThreadPoolExecutor(max_workers=at_once) as pool:
+        return list(pool.map(look, items))
+
+
+# -- what it is else ------------------------------------------------------------------------------
+
+
+def _other(agent: Agent, looked: bool) -> Storage:
+    """An agent that answers and that no rule knows; ``looked``: also when it was asked further."""
+    values = agent.values
+    maker = _maker(values)
+    role, product, sure = _classify(values, maker)
+    why = tuple(_say_value(oid, values) for oid in _SAID if match.value_at(oid, values) is not None)
+    if role == UNKNOWN or (role not in (SERVER, NOT_STORAGE) and not product):
+        why = (_whose(maker),) + why + _own_subtree(agent, maker)
+    if any(_serves_nfs(oid) for oid in values):
+        product = f"{product}, serves NFS" if product else "NFS server"
+        why += ("TCP port 2049 listens (tcpListenerTable)",)
+    if not looked:
+        sure = rules.WEAK
+        why += ("it did not answer when it was asked further",)
+    said = {name: _said(name, values) for name in rules.OF_CHASSIS}
+    return Storage(
+        address=agent.target.name,
+        outcome=OTHER,
+        role=role,
+        vendor=said["chassis.vendor"] or maker.name or None,
+        product=product,
+        model=said["chassis.model"],
+        version=said["chassis.version"] or said["chassis.firmware"],
+        serial=said["chassis.serial"],
+        sure=sure,
+        why=why or ("it answers, with neither sysDescr nor sysObjectID",),
+        reason=None,
+        features=_features_of_other(role, values),
+        evidence=tuple(agent.evidence),
+    )
+
+
+#: What an agent that no rule knows is asked, for people and for who writes a definition of it.
+_SAID = (rules.OBJECT, rules.DESCRIPTION, *rules.OF_CHASSIS, *rules.OF_UNIT, *rules.SAID_BY_ANY)
+
+
+def _said(name: str, values: Values) -> Optional[str]:
+    value = values.get(name)
+    return None if value is None else details.plain(value)[:_LONGEST] or None
+
+
+def _maker(values: Values) -> enterprises.Maker:
+    """Whose the agent is: by its sysObjectID, or its engine ID where that is an operating system's.
+
+    The number is 0 where neither says it.
+    """
+    oid = match.object_id(values)
+    if _is_vendors_own(oid):
+        first = oid[len(rules.E) :].partition(".")[0]
+        return enterprises.maker_of(clipped(first))
+    number = match.enterprise_of(values) or 0
+    maker = enterprises.maker_of(number)
+    return maker if maker.kind else maker._replace(number=0, name="")
+
+
+def _whose(maker: enterprises.Maker) -> str:
+    if not maker.number:
+        return "an agent that tells no enterprise number, product unknown"
+    named = f"{maker.name} (enterprise {maker.number})" if maker.name else ""
+    return "an agent of {0}, product unknown".format(named or f"enterprise {maker.number}")
+
+
+#: Rows of an unknown agent's own subtree that are kept, and that are told.
+_KEPT, _TOLD = 200, 5
+
+
+def _own_subtree(agent: Agent, maker: enterprises.Maker) -> Tuple[str, ...]:
+    """How the vendor's own subtree begins, so that a definition can be written from the answer.
+
+    What was asked and answered is in the evidence, which a recording keeps.
+    """
+    if not maker.number:
+        return ()
+    root = rules.E + str(maker.number)
+    agent.evidence.append(snmp.key_of(agent.target, "own subtree"))
+    found = snmp.what_came(
+        attempt(snmp.beginning, agent.host, agent.target, "own subtree", root, _KEPT)
+    )
+    if not found:
+        return (f"it answers nothing below {root}",)
+    agent.values.update(found)
+    shown = [_say_value(oid, found) for oid in list(found)[:_TOLD]]
+    return (f"below {root} it has {len(found)} rows or more", *shown)
+
+
+def _features_of_other(role: str, values: Values) -> Features:
+    direct_nfs = "yes: with any server of NFS version 3 or 4" if role == SERVER else UNKNOWN
+    if rules.ORACLE_PRODUCT not in values:
+        return Features(UNKNOWN, "the product's object gave no answer", direct_nfs, UNKNOWN)
+    return Features(NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}", direct_nfs, "no")
+
+
+def _classify(values: Values, maker: enterprises.Maker) -> Tuple[str, Optional[str], Optional[str]]:
+    """(role, product, how sure) of an agent that no rule knows.
+
+    A vendor's number that stands in no rule tells nothing, unless the vendor makes nothing else: it
+    may well be storage.
+    """
+    oid = match.object_id(values)
+    description = values.get(rules.DESCRIPTION)
+    text = "" if description is None else description.text
+    named = match.described(values)
+    for pattern, system in rules.SYSTEM_TEXTS:
+        if re.search(pattern, named[:_LOOKED_AT]) and not _is_vendors_own(oid):
+            return SERVER, system, rules.LIKELY
+    for root, system in rules.OPERATING_SYSTEMS:
+        if _is_below(oid, root):
+            return SERVER, system, rules.LIKELY
+    for root, product in rules.OTHER_PRODUCTS:
+        if _is_below(oid, root):
+            return NOT_STORAGE, printable(text)[:60] or product, rules.LIKELY
+    role = maker.role
+    if role in rules.STORAGE_ROLES:
+        return role, None, rules.WEAK
+    if role == NOT_STORAGE:
+        return role, printable(text)[:60] or maker.kind, rules.LIKELY
+    return UNKNOWN, printable(text)[:60] or None, None
+
+
+def _is_below(oid: str, root: str) -> bool:
+    return oid == root or oid.startswith(root + ".")
+
+
+def _is_vendors_own(oid: str) -> bool:
+    """A sysObjectID of a vendor that is no operating system's: a Linux inside something."""
+    systems = (root for root, _system in rules.OPERATING_SYSTEMS)
+    return _is_below(oid, rules.ENTERPRISES) and not any(_is_below(oid, one) for one in systems)
+
+
+def _serves_nfs(oid: str) -> bool:
+    return oid in [before[: -len("2048")] + "2049" for before in rules.BEFORE_NFS]
+
+
+def _say(clue: Clue, values: Values) -> str:
+    """A clue for people: which OID said what."""
+    if clue.kind == ENGINE:
+        return f"snmpEngineID ({rules.ENGINE_ID}) has enterprise number {clue.pattern}"
+    return _say_value(rules.OBJECT if clue.kind == OBJECT_ID else clue.oid, values)
+
+
+def _say_value(oid: str, values: Values) -> str:
+    name = rules.NAMES.get(oid)
+    value = match.value_at(oid, values)
+    said = "nothing" if value is None else printable(value.text)[:_LONGEST] or "nothing"
+    columns = dict(rules.OF_CHASSIS, **rules.OF_UNIT)
+    place = columns.get(oid, oid).rstrip(".")
+    return "{0} = {1}".format(f"{name} ({place})" if name else place, said)
+
+
+# -- Oracle ---------------------------------------------------------------------------------------
+
+
+def ask_as_oracle(
+    host: Host, target: Target, credentials: Credentials
+) -> Tuple[str, str, Tuple[str, ...]]:
+    """(hcc, why, evidence): the database's own question, one SNMPv1 GET of one object."""
+    asking = target._replace(credentials=credentials._replace(version="1"))
+    evidence = (snmp.key_of(asking, "oracle"),)
+    try:
+        values = snmp.get(host, asking, "oracle", [rules.ORACLE_PRODUCT])
+    except HostError as problem:
+        return UNKNOWN, f"the database's own question has no answer: {problem}", evidence
+    hcc, why = judge_product(values.get(rules.ORACLE_PRODUCT))
+    return hcc, why, evidence
+
+
+def judge_product(value: Optional[Value]) -> Tuple[str, str]:
+    """(hcc, why) from what the agent says of its product: eligible by its complete name alone."""
+    if value is None:
+        return NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}"
+    text = printable(value.text)
+    said = f"{_PRODUCT_NAME} = {text[:_LONGEST]}"
+    if not re.match(rules.ORACLE_PREFIX, text):
+        return NOT_ELIGIBLE, said + ", which is no ZFS Storage Appliance"
+    if re.search(rules.ORACLE_SIMULATOR, text):
+        return SIMULATOR, said + ": the simulator, which the database does not accept"
+    if text not in rules.ORACLE_NAMES:
+        return UNKNOWN, said + ", which is the name of no ZFS Storage Appliance known here"
+    return ELIGIBLE, said
+
+
+def _features(
+    host: Host, target: Target, rule: Rule, values: Values, oracle: Credentials, evidence: List[str]
+) -> Features:
+    direct_nfs = "yes, where it serves NFS version 3 or 4"
+    if rule.role == rules.NAS:
+        direct_nfs = "yes: with any server of NFS version 3 or 4"
+    elif rule.role in (rules.TAPE, rules.SAN_SWITCH):
+        direct_nfs = "no: it is not used over NFS"
+    elif rule.role == rules.NOT_STORAGE:
+        direct_nfs = "no: it is no storage"
+    if values.get(rules.ORACLE_PRODUCT) is None:
+        if rule.product == "Pillar Axiom":
+            why = "Oracle allows it on Pillar Axiom; which object the database asks is not public"
+            return Features(UNKNOWN, why, direct_nfs, UNKNOWN)
+        if rules.ORACLE_PRODUCT not in values:
+            return Features(UNKNOWN, "the product's object gave no answer", direct_nfs, UNKNOWN)
+        return Features(NOT_ELIGIBLE, f"the agent has no {_PRODUCT_NAME}", direct_nfs, "no")
+    hcc, why, asked = ask_as_oracle(host, target, oracle)
+    evidence.extend(asked)
+    oisp = {ELIGIBLE: "yes", NOT_ELIGIBLE: "no"}.get(hcc, UNKNOWN)
+    return Features(hcc, why, direct_nfs, oisp)
+
+
+def _silent(host: Host, target: Target, problem: snmp.NoAnswer, oracle: Credentials) -> Storage:
+    """Nobody answered: say why as far as SNMP tells, and whether the database gets an answer."""
+    silence = snmp.explain(host, target, problem)
+    features = Features(UNKNOWN, "no answer", UNKNOWN, UNKNOWN)
+    evidence = silence.evidence
+    same = target.credentials._replace(version="1") == oracle._replace(version="1")
+    in_vain = problem.hopeless or silence.reason in (
+        snmp.CLOSED,
+        snmp.TOOL,
+        snmp.NAME,
+        snmp.SILENT,
+    )
+    if not in_vain and not (same and target.credentials.version == "1"):
+        hcc, why, asked = ask_as_oracle(host, target, oracle)
+        features = Features(hcc, why, UNKNOWN, UNKNOWN)
+        evidence += asked
+    said: Tuple[str, ...] = (silence.message,)
+    if silence.engine is not None:
+        number = snmp_message.enterprise(silence.engine)
+        said += (f"its SNMPv3 engine ID has enterprise number {number}",)
+    return Storage(
+        address=target.name,
+        outcome=NO_ANSWER,
+        role=UNKNOWN,
+        vendor=None,
+        product=None,
+        model=None,
+        version=None,
+        serial=None,
+        sure=None,
+        why=said,
+        reason=silence.reason,
+        features=features,
+        evidence=evidence,
+    )

@@ -1,0 +1,265 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which family an agent's answers are of, and what has to be asked for to tell."""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+
+from ....parsers.number import clipped
+from ....snmp import snmp_message
+from ....snmp.snmp_output import Value
+from ....snmp.tools import Values
+from . import enterprises
+from . import storage_definitions as definitions
+from . import storage_rules as rules
+from .storage_definitions import Clue, Part, Rule, Way
+from .storage_families import FAMILIES
+
+#: What every agent is asked first.
+PROBE = (rules.DESCRIPTION, rules.OBJECT, rules.ENGINE_ID, rules.ORACLE_PRODUCT)
+
+
+class Catalogue(NamedTuple):
+    """Families in the order in which they are tried.
+
+    ``ways`` are all of theirs with the first clue of each, ``columns`` the columns and subtrees
+    among these clues, and ``further`` what to ask an agent that says too little: just before every
+    object that a clue looks for.
+    """
+
+    ways: Tuple[Tuple[Rule, Way, Clue], ...]
+    columns: Tuple[str, ...]
+    further: Tuple[str, ...]
+    of_user: Tuple[Rule, ...]
+
+
+def catalogue_of(rules_of_user: Sequence[Rule]) -> Catalogue:
+    """The families of the house, and before them a user's own."""
+    if not _HOUSE:
+        _HOUSE.extend(definitions.read_definitions(FAMILIES))
+    ways = tuple((rule, way, way.clues[0]) for rule in (*rules_of_user, *_HOUSE) for way in rule.by)
+    first = {clue.oid for _rule, _way, clue in ways if clue.oid.endswith(".")}
+    further = _further(way for _rule, way, _clue in ways)
+    return Catalogue(ways, tuple(sorted(first)), further, tuple(rules_of_user))
+
+
+#: Read once, and only where an agent is asked at all.
+_HOUSE: List[Rule] = []
+
+
+def health_of(
+    catalogue: Catalogue, vendor: Optional[str], product: Optional[str]
+) -> Tuple[Part, ...]:
+    """What the family of that name tells of its health, () where no object of it is known."""
+    rules_of = (rule for rule, _way, _clue in catalogue.ways if rule.vendor == vendor)
+    return next((rule.health for rule in rules_of if rule.product == product), ())
+
+
+def _further(ways: Iterable[Way]) -> Tuple[str, ...]:
+    columns = [rules.OF_CHASSIS[name] for name in rules.SHOW_A_CHASSIS] + [rules.UNIT_TYPE]
+    asked = [before(column) for column in columns]
+    for way in ways:
+        for clue in way.clues:
+            wanted = clue.kind in (definitions.TEXT, definitions.ANSWERS)
+            if wanted and clue.oid not in PROBE and clue.oid not in rules.PLACES:
+                asked.append(before(clue.oid))
+    asked += map(before, rules.SAID_BY_ANY)
+    return tuple(dict.fromkeys(asked)) + rules.BEFORE_NFS
+
+
+def before(oid: str) -> str:
+    """An OID whose successor is this object or the first row of this column."""
+    if oid.endswith("."):
+        return oid[:-1]
+    above, _, last = oid.rpartition(".")
+    return above if last == "0" else f"{above}.{clipped(last) - 1}"
+
+
+# -- recognition ----------------------------------------------------------------------------------
+
+
+class _Seen(NamedTuple):
+    """What an agent said, with what many rules ask for worked out once.
+
+    ``roots`` are its sysObjectID and everything above it; ``description`` is sysDescr without the
+    name that people gave the host.
+    """
+
+    roots: Set[str]
+    enterprise: str
+    description: str
+    values: Values
+
+
+def recognise(values: Values, catalogue: Catalogue) -> Optional[Tuple[Rule, Way]]:
+    """The first rule that holds for what the agent said, and the surest way in which it holds."""
+    found: Optional[Tuple[Rule, Way]] = None
+    for rule, way in _holding(values, catalogue):
+        if found is not None and found[0] is not rule:
+            break
+        if found is None or rules.SURE.index(way.sure) < rules.SURE.index(found[1].sure):
+            found = rule, way
+    return found
+
+
+def _holding(values: Values, catalogue: Catalogue) -> Iterable[Tuple[Rule, Way]]:
+    """The ways that hold, in their order.
+
+    This runs for every agent of a fleet, so a way whose first clue has nothing to hold on to is
+    passed over by a look into a set. A sysObjectID that is no OID makes nothing more than a guess.
+    """
+    claimed = values.get(rules.OBJECT)
+    arcs = ("" if claimed is None else claimed.text.lstrip(".")).split(".")
+    roots = {".".join(arcs[:count]) for count in range(1, min(len(arcs), _MOST_ARCS) + 1)}
+    is_oid = bool(object_id(values))
+    there = {oid for oid, value in values.items() if value is not None}
+    there.update(column for column in catalogue.columns if value_at(column, values) is not None)
+    seen = _Seen(roots, str(enterprise_of(values)), described(values), values)
+    for rule, way, first in catalogue.ways:
+        if first.kind == definitions.OBJECT_ID:
+            possible = first.oid in roots
+        else:
+            possible = first.kind in _WITHOUT_VALUE or first.oid in there
+        if possible and all(_holds(clue, seen) for clue in way.clues):
+            by_object = any(clue.kind == definitions.OBJECT_ID for clue in way.clues)
+            yield rule, way._replace(sure=rules.WEAK) if by_object and not is_oid else way
+
+
+#: An OID has no more (RFC 2578, section 3.5).
+_MOST_ARCS = 128
+
+
+# -- contradictions -------------------------------------------------------------------------------
+
+
+def contradictions(values: Values, catalogue: Catalogue, rule: Rule) -> Tuple[str, ...]:
+    """What else the agent says that it is, for people; () where all of it fits the rule.
+
+    Another family whose objects it has, and the sysObjectID of another maker. An operating system
+    is no other maker: most filers are a Linux or a FreeBSD inside.
+    """
+    if rule in catalogue.of_user:
+        return ()
+    found: Dict[str, None] = {}
+    for other, way in _holding(values, catalogue):
+        if way.sure != rules.WEAK and not _is_kin(rule, other):
+            found[f"{other.vendor} {other.product}"] = None
+    number = _enterprise_in(object_id(values))
+    makers = {one.vendor for one, _way, _clue in catalogue.ways if number in _known_numbers(one)}
+    makers.add(enterprises.maker_of(number).name)
+    if not found and number and not _may_have(rule, number, object_id(values), makers):
+        maker = " or ".join(sorted(makers - {""}))
+        named = f"{maker} (enterprise {number})" if maker else f"enterprise {number}"
+        found[f"its sysObjectID is of {named}"] = None
+    return tuple(found)
+
+
+def _is_kin(rule: Rule, other: Rule) -> bool:
+    """Whether one agent may well be both: the same maker's objects, or goods that many sell."""
+    if rule is other or rules.ANY_VENDOR in (rule.vendor, other.vendor):
+        return True
+    if rule.role == other.role and rule.role in rules.SOLD_BY_MANY:
+        return True
+    if any({rule.product, other.product} <= group for group in rules.SAME_INSIDE):
+        return True
+    mine, theirs = _known_numbers(rule), _known_numbers(other)
+    if mine and theirs:
+        return bool(mine & theirs)
+    return _short(rule.vendor) == _short(other.vendor)
+
+
+def _may_have(rule: Rule, number: int, oid: str, makers: Set[str]) -> bool:
+    """Whether an agent of that rule may have a sysObjectID below this number of these makers."""
+    if rule.vendor == rules.ANY_VENDOR or rule.role in rules.SOLD_BY_MANY:
+        return True
+    if any(oid == root or oid.startswith(root + ".") for root, _name in rules.OPERATING_SYSTEMS):
+        return True
+    places = (place.oid for part in (rule.model, rule.version, rule.serial) for place in part)
+    objects = [*places, *(part.oid for part in rule.health)]
+    numbers = _known_numbers(rule) | {_enterprise_in(one) for one in objects}
+    return number in numbers or _short(rule.vendor) in map(_short, makers)
+
+
+def _known_numbers(rule: Rule) -> Set[int]:
+    """The enterprise numbers by which a family is known."""
+    clues = [clue for way in rule.by for clue in way.clues]
+    found = {clipped(clue.pattern) for clue in clues if clue.kind == definitions.ENGINE}
+    return (found | {_enterprise_in(clue.oid) for clue in clues}) - {0}
+
+
+def _enterprise_in(oid: str) -> int:
+    """The enterprise number that an OID is below, 0 for none."""
+    first = oid[len(rules.E) :].partition(".")[0] if oid.startswith(rules.E) else ""
+    return clipped(first) if first.isdecimal() else 0
+
+
+def _short(vendor: str) -> str:
+    """A maker by one name, also where its number was given to another name of it."""
+    first = vendor.partition(" ")[0]
+    return rules.OTHER_NAMES.get(first, first)
+
+
+# -- clues ----------------------------------------------------------------------------------------
+
+#: Clues that may hold where there is no value.
+_WITHOUT_VALUE = (definitions.ENGINE, definitions.NOTHING, definitions.OTHER_TEXT)
+
+
+def _holds(clue: Clue, seen: _Seen) -> bool:
+    if clue.kind == definitions.OBJECT_ID:
+        return clue.oid in seen.roots
+    if clue.kind == definitions.ENGINE:
+        return seen.enterprise == clue.pattern
+    value = value_at(clue.oid, seen.values)
+    text = "" if value is None else value.text
+    if clue.kind == definitions.NOTHING:
+        return not text.strip()
+    if clue.kind == definitions.ANSWERS:
+        return value is not None
+    text = seen.description if clue.oid == rules.DESCRIPTION else text
+    found = bool(re.search(clue.pattern, text[: definitions.LOOKED_AT]))
+    return value is not None and found if clue.kind == definitions.TEXT else not found
+
+
+_OWN_NAMES = tuple(re.compile(pattern) for pattern in rules.OWN_NAMES)
+
+
+def described(values: Values) -> str:
+    """sysDescr with "-" where the host's own name stood."""
+    value = values.get(rules.DESCRIPTION)
+    text = "" if value is None else value.text
+    for pattern in _OWN_NAMES:
+        match = pattern.search(text)
+        if match is not None:
+            return text[: match.start(1)] + "-" + text[match.end(1) :]
+    return text
+
+
+def value_at(oid: str, values: Values) -> Optional[Value]:
+    """The value of an object, or the first that has one in a column ("….")."""
+    if not oid.endswith("."):
+        return values.get(oid)
+    return next(iter(rows_at(oid, values).values()), None)
+
+
+def rows_at(column: str, values: Values) -> Dict[str, Value]:
+    """What stands behind the column in each OID, and the value there, as far as it is known."""
+    return {
+        name[len(column) :]: value
+        for name, value in values.items()
+        if value is not None and name.startswith(column)
+    }
+
+
+def object_id(values: Values) -> str:
+    """sysObjectID, "" where the agent has none or it is no OID."""
+    value = values.get(rules.OBJECT)
+    return value.text.lstrip(".") if value is not None and value.kind == "oid" else ""
+
+
+def enterprise_of(values: Values) -> Optional[int]:
+    """The enterprise number in the agent's engine ID."""
+    engine = values.get(rules.ENGINE_ID)
+    if engine is None or not isinstance(engine.data, bytes):
+        return None
+    return snmp_message.enterprise(engine.data)

@@ -1,0 +1,458 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads and judges any number of controls on one host: what audit, verify and record share."""
+
+import base64
+import hashlib
+import json
+import re
+import signal
+import threading
+import time
+import traceback
+from collections import Counter
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from ..collect.host import Host, now
+from ..collect.masking import masked, masked_key, masked_value
+from ..collect.window import Waits
+from ..controls.registry import CONTROLS
+from ..errors import BadEntry, PolicyError
+from .checking import Crashed, Verdict
+from .finding import ERROR, Check, Finding, found, resting
+from .policy import LEFT_OUT
+
+
+class LeftOut(NamedTuple):
+    """What is wrong with an entry of a control's policy."""
+
+    control: str
+    problem: BadEntry
+
+    @property
+    def entry(self) -> str:
+        """ "entries 2 and 5 of storage_type_addresses": people count from 1."""
+        names = [repr(one) if isinstance(one, str) else str(one + 1) for one in self.problem.places]
+        word = "entries" if len(names) > 1 else "entry"
+        return f"{word} {' and '.join(names)} of {self.control}_{self.problem.field}"
+
+    @property
+    def text(self) -> str:
+        problem = str(self.problem).rstrip(".")
+        return f"{problem}; {self.entry} was left out, and what it names was not looked at."
+
+
+def policies_from(
+    controls: Dict[str, Any],
+    secrets: Optional[Dict[str, str]] = None,
+    bad: Optional[List[LeftOut]] = None,
+) -> Dict[str, Any]:
+    """{control: its Policy} from {control: plain values}; PolicyError says what is wrong where.
+
+    ``secrets`` are the values that must not be shown, packed by control (``unpack``). ``bad`` takes
+    the entries that cannot be used, which are left out: for whoever only looks, so that one wrong
+    address does not cost the host. Without it they are a PolicyError like any other.
+    """
+    if not controls:
+        raise PolicyError(
+            "no control is named: name at least one of " + ", ".join(sorted(CONTROLS))
+        )
+    for name, values in controls.items():
+        if name not in CONTROLS:
+            raise PolicyError(
+                "there is no control {0}: there are {1}".format(name, ", ".join(sorted(CONTROLS)))
+            )
+        if not isinstance(values, dict):
+            raise PolicyError(f"the policy of {name} must be a dictionary")
+    return {
+        name: _policy_from(name, dict(values, **unpack(name, (secrets or {}).get(name))), bad)
+        for name, values in controls.items()
+    }
+
+
+#: Entries of one policy that are left out one by one; with more of them it is no policy.
+MOST_BAD_ENTRIES = 100
+
+
+def _policy_from(name: str, values: Dict[str, Any], bad: Optional[List[LeftOut]]) -> Any:
+    left_out = 0
+    while True:
+        try:
+            return CONTROLS[name].policy_from(values)
+        except BadEntry as problem:
+            if bad is None or left_out >= MOST_BAD_ENTRIES:
+                raise
+            left_out += 1
+            bad.append(LeftOut(name, problem))
+            entries: Any = values[problem.field]
+            entries = dict(entries) if isinstance(entries, dict) else list(entries)
+            for place in problem.places:
+                entries[place] = LEFT_OUT
+            values = dict(values, **{problem.field: entries})
+
+
+def unpack(name: str, packed: Optional[str]) -> Dict[str, Any]:
+    """The secret values of a control's policy from base64 of JSON.
+
+    They travel as one long text: Ansible blanks a secret out of whatever a module answers, and a
+    short one, such as the community "ro", would blank letters out of every word.
+    """
+    if not packed:
+        return {}
+    try:
+        values = json.loads(base64.b64decode(packed, validate=True).decode("utf-8"))
+    except ValueError:
+        raise PolicyError(f"the secrets of {name} are not base64 of JSON") from None
+    if not isinstance(values, dict):
+        raise PolicyError(f"the secrets of {name} must be a dictionary")
+    return values
+
+
+#: Seconds for one control, and for all of a host: what a policy has us wait for comes on top.
+CONTROL_SECONDS = 300.0
+HOST_SECONDS = 1800.0
+
+#: Seconds that a read may go on when the time is over, before it is cut off.
+_GRACE = 15.0
+
+#: Evidence of a control that did not come to its end.
+TRACE = "trace:"
+_FRAMES = 6
+_LONGEST = 300
+
+
+class TimeIsUp(BaseException):
+    """The time of a control is over. No ``except Exception`` on the way is to take it."""
+
+
+def judge_host(
+    host: Host,
+    controls: Dict[str, Any],
+    secrets: Optional[Dict[str, str]] = None,
+    seconds: Tuple[float, float] = (CONTROL_SECONDS, HOST_SECONDS),
+) -> List[Finding]:
+    """Every finding of every control.
+
+    A control that fails in a way that nobody foresaw, or takes longer than its time, is an error
+    of its own: the others are judged. ``seconds`` are those of a control and of the host.
+    """
+    bad: List[LeftOut] = []
+    policies = policies_from(controls, secrets, bad)
+    guard = partial(_guarded, _Clock(host, seconds), secrets)
+    findings: List[Finding] = []
+    for name, facts in sorted(read_all(host, policies, guard).items(), key=lambda one: one[0]):
+        if not isinstance(facts, Finding):
+            crashed = partial(_crashed, host, name, secrets)
+            facts = guard(name, partial(_judge, name, facts, policies[name], crashed))
+        findings.extend([facts] if isinstance(facts, Finding) else facts)
+    findings = [_of_all_entries(finding, bad) for finding in findings]
+    findings.extend(_left_out(one) for one in bad)
+    return bounded([_without_secrets(_printable(finding)) for finding in resting(findings)])
+
+
+def _left_out(one: LeftOut) -> Finding:
+    return found(
+        _bad_entry(one.control),
+        ERROR,
+        title=f"The policy's entry can be used: {one.entry}",
+        why=one.text,
+        fix=f"correct {one.entry}, as roles/{one.control}/README.md says, and judge again",
+    )
+
+
+def _bad_entry(name: str) -> Check:
+    return Check(
+        id=name + ".policy_entry",
+        title="Every entry of the policy can be used",
+        severity="high",
+        takes_effect="now",
+        why="What an entry names that cannot be used was not looked at.",
+        reference=f"roles/{name}/README.md",
+    )
+
+
+def _of_all_entries(finding: Finding, bad: List[LeftOut]) -> Finding:
+    """An error in the place of a verdict that rests on every entry of a list that lacks one.
+
+    Which these are the control says: NEEDS_ALL has ids of checks by field, or by "field.key".
+    """
+    for one in bad:
+        needs = getattr(CONTROLS[one.control], "NEEDS_ALL", {})
+        names = [one.problem.field, *(f"{one.problem.field}.{key}" for key in one.problem.places)]
+        if any(finding.check in needs.get(name, ()) for name in names):
+            return finding._replace(
+                status=ERROR,
+                desired=None,
+                why=f"Not known, for it rests on all entries: {one.text}",
+                fix=f"correct {one.entry}, and judge again",
+                values=None,
+                commands=(),
+                because_of=(_bad_entry(one.control).id,),
+            )
+    return finding
+
+
+def read_host(
+    host: Host,
+    controls: Dict[str, Any],
+    secrets: Optional[Dict[str, str]] = None,
+    seconds: Tuple[float, float] = (CONTROL_SECONDS, HOST_SECONDS),
+) -> List[str]:
+    """Read what the controls would judge; the answers are the host's evidence.
+
+    Returned is what an entry of a policy that cannot be used has kept from being read.
+    """
+    bad: List[LeftOut] = []
+    policies = policies_from(controls, secrets, bad)
+    read_all(host, policies, partial(_guarded, _Clock(host, seconds), secrets))
+    return [one.text for one in bad]
+
+
+def _unguarded(_name: str, work: Callable[[], Any]) -> Any:
+    return work()
+
+
+def read_all(
+    host: Host,
+    policies: Dict[str, Any],
+    guard: Callable[[str, Callable[[], Any]], Any] = _unguarded,
+) -> Dict[str, Any]:
+    """{control: its facts}: all that needs rates shares one window.
+
+    A control that comes to where it needs the window is left there. When all have come to theirs
+    or to their end, the window passes once for all, and those that were left read again: what they
+    have read already the host answers from its evidence. ``guard`` does the work of a control, or
+    says what stands for its facts.
+    """
+    facts: Dict[str, Any] = {}
+    left = sorted(policies)
+    while left:
+        waiting: List[str] = []
+        host.gather()
+        for name in left:
+            try:
+                facts[name] = guard(name, partial(CONTROLS[name].read, host, policies[name]))
+            except Waits:
+                waiting.append(name)
+        host.open_window()
+        left = waiting
+    return facts
+
+
+def _judge(name: str, facts: Any, policy: Any, crashed: Crashed) -> List[Finding]:
+    return list(CONTROLS[name].judge(facts, policy, crashed))
+
+
+def _crashed(
+    host: Host, control: str, secrets: Optional[Dict[str, str]], check: str, problem: Exception
+) -> Verdict:
+    """What stands for a check whose rule failed in a way that nobody foresaw."""
+    why = _fault(host, check, control, secrets, problem)
+    fix = "Report it with the trace that is in the evidence; the other checks were judged."
+    return Verdict(ERROR, why, fix, evidence=(TRACE + check,))
+
+
+def _fault(
+    host: Host,
+    what: str,
+    control: str,
+    secrets: Optional[Dict[str, str]],
+    problem: BaseException,
+) -> str:
+    """A fault of ours in words; the last calls go to the evidence."""
+    told = _plain(_hidden(str(problem), control, secrets))[:_LONGEST]
+    words = f"{type(problem).__name__}: {told}"
+    _keep_trace(host, what, _trace_of(problem) + words)
+    return f"{what} could not be judged, for an error in Hostproof: {words}"
+
+
+def _keep_trace(host: Host, what: str, trace: str) -> None:
+    host.evidence[TRACE + what] = {"kind": "trace", "at": now(), "text": _clean(trace)}
+
+
+def _guarded(
+    clock: "_Clock", secrets: Optional[Dict[str, str]], name: str, work: Callable[[], Any]
+) -> Any:
+    """What ``work`` gives, or the finding that it gave nothing."""
+    host = clock.host
+    try:
+        with clock.running(name):
+            return work()
+    except TimeIsUp as problem:
+        why = f"{name} was not judged to its end: {problem}"
+        _keep_trace(host, name, _trace_of(problem))
+    except (KeyboardInterrupt, Waits):
+        raise
+    except BaseException as problem:
+        # SystemExit too: no parser ends the audit of a host.
+        why = _fault(host, name, name, secrets, problem)
+    return found(
+        _unjudged(name),
+        ERROR,
+        why=why,
+        fix="Report it with the trace that is in the evidence; the other controls were judged.",
+        evidence=[TRACE + name],
+    )
+
+
+def _unjudged(name: str) -> Check:
+    return Check(
+        id=name + ".judged",
+        title="The control was judged",
+        severity="high",
+        takes_effect="now",
+        why="What was not judged may be wrong, and nobody knows.",
+        reference="Hostproof, docs/security.md, What is promised",
+    )
+
+
+def _trace_of(problem: BaseException) -> str:
+    """The last calls, without the values that a host or a policy gave."""
+    frames = traceback.extract_tb(problem.__traceback__)[-_FRAMES:]
+    return "".join(
+        "{0}:{1} {2}\n".format("/".join(one.filename.split("/")[-2:]), one.lineno, one.name)
+        for one in frames
+    )
+
+
+def _hidden(text: str, name: str, secrets: Optional[Dict[str, str]]) -> str:
+    """A message without the secrets of the control's policy."""
+    for secret in sorted(_texts(unpack(name, (secrets or {}).get(name))), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
+
+
+def _plain(text: str) -> str:
+    """On one line, of what every terminal takes."""
+    ascii_text = text[: 4 * _LONGEST].encode("ascii", "backslashreplace").decode("ascii")
+    return re.sub("[^ -~]+", " ", ascii_text).strip()
+
+
+def _texts(value: Any) -> List[str]:
+    if isinstance(value, str):
+        return [value] if value else []
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
+
+
+class _Clock:
+    """Ends what takes too long: nothing more is asked of the host when the time is over, and a
+    signal cuts off what goes on (a parser in a loop, a wait that has no end)."""
+
+    def __init__(self, host: Host, seconds: Tuple[float, float]) -> None:
+        self.host = host
+        self._each, self._all = seconds
+        self._left = self._all
+        self._spent: Dict[str, float] = {}
+
+    @contextmanager
+    def running(self, name: str) -> Iterator[None]:
+        if self._left <= 0:
+            raise TimeIsUp(f"the {self._all:g} seconds of this host were over")
+        mine = min(self._each - self._spent.get(name, 0.0), self._left)
+        if mine <= 0:
+            raise TimeIsUp(f"its {self._each:g} seconds were over")
+        self.host.until = time.monotonic() + mine
+        old = self._arm(f"it took longer than {min(self._each, self._all):g} seconds", mine)
+        try:
+            yield
+        finally:
+            self._disarm(old)
+            # What it was told to wait has been added to its end.
+            spent = mine - max(0.0, self.host.until - time.monotonic())
+            self._left -= spent
+            self._spent[name] = self._spent.get(name, 0.0) + spent
+            self.host.until = None
+
+    def _arm(self, message: str, seconds: float) -> Any:
+        """The handler that was there; None where signals are not for us (another thread)."""
+
+        def rung(_signal: int, _frame: Any) -> None:
+            until = self.host.until
+            left = 0.0 if until is None else until + _grace(seconds) - time.monotonic()
+            if left > 0:
+                signal.setitimer(signal.ITIMER_REAL, left)
+            else:
+                raise TimeIsUp(message)
+
+        if threading.current_thread() is not threading.main_thread():
+            return None
+        old = signal.signal(signal.SIGALRM, rung)
+        signal.setitimer(signal.ITIMER_REAL, seconds + _grace(seconds))
+        return old
+
+    @staticmethod
+    def _disarm(old: Any) -> None:
+        if old is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, old)
+
+
+def _grace(seconds: float) -> float:
+    return min(_GRACE, seconds)
+
+
+#: The controller refuses an answer with more findings or a longer text, and with it the host:
+#: an account that makes up that much is to cost its own control.
+MOST_FINDINGS = 19_000
+_LONGEST_TEXT = 20_000
+
+
+def bounded(findings: List[Finding]) -> List[Finding]:
+    """The findings with texts that are cut where they are too long; where there are too many, one
+    error for all of the control that has most."""
+    while len(findings) > MOST_FINDINGS:
+        ((name, count),) = Counter(one.control for one in findings).most_common(1)
+        findings = [one for one in findings if one.control != name]
+        why = f"It has {count} findings, and a host may have {MOST_FINDINGS}: none was kept."
+        findings.append(
+            found(_unjudged(name), ERROR, why=why, fix="Look what there is so much of.")
+        )
+    return [Finding(*map(_cut, _with_whole_commands(finding))) for finding in findings]
+
+
+def _with_whole_commands(finding: Finding) -> Finding:
+    """Nobody is to run a part of a command."""
+    whole = tuple(one for one in finding.commands if len(one) <= _LONGEST_TEXT)
+    return finding._replace(commands=whole)
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+        # What differs anywhere differs still.
+        mark = hashlib.sha256(value.encode("utf-8", "backslashreplace")).hexdigest()
+        return f"{value[: _LONGEST_TEXT // 2]}... ({len(value)} characters, SHA-256 {mark})"
+    if isinstance(value, tuple):
+        return tuple(map(_cut, value))
+    if isinstance(value, dict):
+        return {key: _cut(one) for key, one in value.items()}
+    return value
+
+
+def _printable(finding: Finding) -> Finding:
+    """Bytes of the host that are no UTF-8 cannot go through JSON as they are."""
+    return Finding(*(_clean(value) for value in finding))
+
+
+def _without_secrets(finding: Finding) -> Finding:
+    """The finding as it may leave the host: its texts, commands and values are masked."""
+    keys = tuple(map(masked_key, finding.evidence))
+    return Finding(*map(_masked_field, finding))._replace(evidence=keys)
+
+
+def _masked_field(value: Any) -> Any:
+    """Commands and ids are lines of their own, not the words of one command."""
+    if isinstance(value, tuple):
+        return tuple(masked("", one) for one in value)
+    return masked_value("", value)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, tuple):
+        return tuple(_clean(item) for item in value)
+    return value

@@ -1,0 +1,335 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one loop that judges: every rule of a control over every subject that it is for.
+
+A control makes one ``Rules``; a check is registered by what stands right above its rule::
+
+    rules = Rules("swappiness", applies=is_linux)
+
+    @rules.check(
+        "swappiness.low",
+        "The kernel prefers the page cache over swap",
+        severity="medium",
+        takes_effect="now",
+        why="With a high value the kernel swaps parts of the PGA out.",
+        reference="kernel Documentation/admin-guide/sysctl/vm.rst, swappiness",
+    )
+    def low(facts: Facts, policy: Policy) -> Verdict:
+        value = known(facts.value)
+        return Verdict(PASS if value <= policy.maximum else FAIL, running=str(value))
+
+With ``each=`` a rule takes one subject before facts and policy, and is asked once for each. A rule
+returns a Verdict, or a list of them that say whose they are (``of``). It raises Skip where it does
+not apply; an error of Hostproof's own (an unknown fact, as ``known`` raises it) becomes ``error``.
+"""
+
+from functools import partial
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ..errors import Absent, Denied, HostError, HostproofError
+from .finding import ERROR, SKIP, Check, Finding, found
+
+#: What stands where an evidence key would, and is none.
+_NO_KEY = ("", "policy")
+
+
+class Skip(Exception):
+    """The check does not apply, for this reason: a sentence."""
+
+    def __init__(self, why: str, evidence: Sequence[str] = ()) -> None:
+        self.why = why
+        self.evidence = tuple(evidence)
+        super().__init__(why)
+
+
+class Verdict(NamedTuple):
+    """What a rule says. Whatever it leaves out is the check's own, or the subject's.
+
+    ``of`` is whose it is, and stands before the title: None for the name of the rule's subject, ""
+    for nobody. ``reference`` and ``severity`` replace the check's. The rest is of the finding
+    (finding.py).
+    """
+
+    status: str
+    why: Optional[str] = None
+    fix: Optional[str] = None
+    commands: Sequence[str] = ()
+    desired: Optional[str] = None
+    persisted: Optional[str] = None
+    running: Optional[str] = None
+    in_use: Optional[str] = None
+    evidence: Sequence[str] = ()
+    values: Optional[Dict[str, Any]] = None
+    because_of: Sequence[str] = ()
+    of: Optional[str] = None
+    title: Optional[str] = None
+    reference: Optional[str] = None
+    severity: Optional[str] = None
+
+
+Judged = Union[Verdict, List[Verdict]]
+
+
+def known_or_skip(answer: Any) -> Any:
+    """The value; Skip where the host said that there is none; raise what is unknown."""
+    if isinstance(answer, Absent):
+        raise Skip(f"{str(answer).rstrip('.')}.")
+    if isinstance(answer, HostproofError):
+        raise answer
+    return answer
+
+
+def undetermined(problem: HostproofError, of: Optional[str] = None) -> Verdict:
+    """What is not known is an error, with the evidence key and the hint that helps."""
+    key = problem.key if isinstance(problem, HostError) else ""
+    return Verdict(
+        ERROR,
+        f"Could not be determined: {str(problem).rstrip('.')}.",
+        fix="run again with --become (root may read it)" if isinstance(problem, Denied) else None,
+        evidence=() if key in _NO_KEY else (key,),
+        of=of,
+    )
+
+
+def judged(rule: Callable[..., Verdict], *arguments: Any, of: Optional[str] = None) -> Verdict:
+    """The verdict of a part of a rule: what is skipped or unknown there does not hide the rest."""
+    try:
+        verdict = rule(*arguments)
+    except Skip as reason:
+        return Verdict(SKIP, reason.why, evidence=reason.evidence, of=of)
+    except HostproofError as problem:
+        return undetermined(problem, of)
+    return verdict if of is None else verdict._replace(of=of)
+
+
+def _nameless(_subject: Any) -> str:
+    return ""
+
+
+def _no_evidence(_subject: Any) -> Tuple[str, ...]:
+    return ()
+
+
+def _finished(finding: Finding, _subject: Any) -> Finding:
+    return finding
+
+
+class Subjects(NamedTuple):
+    """What rules judge one by one (``each=``).
+
+    ``find`` gives them from facts and policy, or raises Skip or what is unknown, which is then so
+    for every rule. A HostproofError among them stands for a subject that is not known, and
+    ``unknown`` is what that one is called. ``none`` is why nothing is judged where there is no
+    subject. ``name`` stands before the title, ``evidence`` is for verdicts that have none, and
+    ``finish`` adds what is true of any finding on the subject.
+    """
+
+    find: Callable[[Any, Any], Iterable[Any]]
+    none: Union[str, Callable[[Any, Any], str]] = "There is none here."
+    name: Callable[[Any], str] = _nameless
+    evidence: Callable[[Any], Iterable[str]] = _no_evidence
+    finish: Callable[[Finding, Any], Finding] = _finished
+    unknown: str = ""
+
+
+class Rule(NamedTuple):
+    """A rule with its check; to call it is to call the rule."""
+
+    check: Check
+    function: Callable[..., Judged]
+    each: Optional[Subjects]
+    after: Optional[str]
+
+    def __call__(self, *arguments: Any) -> Judged:
+        return self.function(*arguments)
+
+
+#: Makes the verdict of a check whose rule failed in a way that nobody foresaw.
+Crashed = Callable[[str, Exception], Verdict]
+
+
+class Rules:
+    """The rules of a control, in the order of the report: as they are written in their files.
+
+    ``applies`` takes facts and policy, and raises Skip or what is unknown where no rule can judge.
+    """
+
+    def __init__(self, control: str, applies: Optional[Callable[[Any, Any], None]] = None) -> None:
+        self.control = control
+        self._applies = applies
+        self._rules: List[Rule] = []
+        self._files: List[str] = []
+
+    def check(
+        self,
+        check_id: str,
+        title: str,
+        *,
+        severity: str,
+        takes_effect: str,
+        why: str,
+        reference: str,
+        each: Optional[Subjects] = None,
+        after: Optional[str] = None,
+        because_of: Tuple[str, ...] = (),
+    ) -> Callable[[Callable[..., Judged]], Rule]:
+        """Register the rule below as this check (finding.py says what each text is).
+
+        ``because_of`` are checks, also of other controls, whose findings this one may rest on; on
+        which it does on a host, finding.resting says. ``after`` is the id of the check behind which
+        it stands in the report, where another file has that one.
+        """
+        if not check_id.startswith(self.control + ".") or check_id in [
+            rule.check.id for rule in self._rules
+        ]:
+            raise ValueError(f"{check_id} is no check of {self.control}, or is there already")
+        check = Check(check_id, title, severity, takes_effect, why, reference, because_of)
+
+        def register(function: Callable[..., Judged]) -> Rule:
+            rule = Rule(check, function, each, after)
+            self._rules.append(rule)
+            return rule
+
+        return register
+
+    def files(self, *modules: Any) -> None:
+        """Where the rules stand, in the order of the report; a single file need not be named."""
+        self._files = [module.__name__ for module in modules]
+
+    @property
+    def checks(self) -> Tuple[Check, ...]:
+        """Every check, in the order of the report."""
+        return tuple(rule.check for rule in self._in_order())
+
+    def judge(self, facts: Any, policy: Any, crashed: Optional[Crashed] = None) -> List[Finding]:
+        """At least one finding for each check; without ``crashed`` a fault of ours is raised."""
+        loop = _Loop(facts, policy, crashed)
+        return [
+            finding for rule in self._in_order() for finding in loop.findings(rule, self._applies)
+        ]
+
+    def _in_order(self) -> List[Rule]:
+        written = self._rules
+        if self._files:
+            # In which order Python came to import them does not count.
+            written = [
+                rule for file in self._files for rule in written if rule.function.__module__ == file
+            ]
+        ordered: List[Rule] = []
+
+        def place(anchor: Optional[str]) -> None:
+            for rule in written:
+                if rule.after == anchor:
+                    ordered.append(rule)
+                    place(rule.check.id)
+
+        place(None)
+        if len(ordered) != len(self._rules):
+            lost = sorted(rule.check.id for rule in set(self._rules) - set(ordered))
+            raise ValueError(f"{', '.join(lost)}: of no file that is named, or after no check")
+        return ordered
+
+
+class _Loop:
+    """One run over facts and policy. Subjects are looked for once, however many rules take them."""
+
+    def __init__(self, facts: Any, policy: Any, crashed: Optional[Crashed]) -> None:
+        self._facts = facts
+        self._policy = policy
+        self._crashed = crashed
+        self._answers: Dict[Callable[..., Any], Any] = {}
+
+    def findings(self, rule: Rule, applies: Optional[Callable[[Any, Any], None]]) -> List[Finding]:
+        subjects: Sequence[Any] = [None]
+        try:
+            if applies is not None:
+                self._once(applies)
+            if rule.each is not None:
+                subjects = self._subjects(rule.each)
+        except Exception as problem:
+            return self._bound(rule, partial(_raised, problem), None)
+        return [
+            finding
+            for subject in subjects
+            for finding in self._bound(rule, self._work(rule, subject), subject)
+        ]
+
+    def _subjects(self, each: Subjects) -> Sequence[Any]:
+        subjects = self._once(each.find)
+        if not subjects:
+            none = each.none
+            raise Skip(none if isinstance(none, str) else none(self._facts, self._policy))
+        return subjects
+
+    def _once(self, function: Callable[[Any, Any], Any]) -> Any:
+        """What it gave, or raised, the first time; a list of what it finds."""
+        if function not in self._answers:
+            try:
+                answer = function(self._facts, self._policy)
+                self._answers[function] = None if answer is None else list(answer)
+            except Exception as problem:
+                self._answers[function] = problem
+        answer = self._answers[function]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def _work(self, rule: Rule, subject: Any) -> Callable[[], Judged]:
+        if rule.each is None:
+            return partial(rule.function, self._facts, self._policy)
+        if isinstance(subject, HostproofError):
+            return partial(_raised, subject)
+        return partial(rule.function, subject, self._facts, self._policy)
+
+    def _bound(self, rule: Rule, work: Callable[[], Judged], subject: Any) -> List[Finding]:
+        try:
+            answer = work()
+            verdicts = answer if isinstance(answer, list) else [answer]
+            if not verdicts:
+                raise ValueError("the rule says nothing")
+            return [self._finding(rule, verdict, subject) for verdict in verdicts]
+        except Skip as reason:
+            verdict = Verdict(SKIP, reason.why, evidence=reason.evidence)
+        except HostproofError as problem:
+            verdict = undetermined(problem)
+        except Exception as problem:
+            if self._crashed is None:
+                raise
+            verdict = self._crashed(rule.check.id, problem)
+        return [self._finding(rule, verdict, subject)]
+
+    def _finding(self, rule: Rule, verdict: Verdict, subject: Any) -> Finding:
+        check, each = rule.check, rule.each
+        name = ""
+        evidence: Iterable[str] = ()
+        has_subject = each is not None and subject is not None
+        if each is not None and isinstance(subject, HostproofError):
+            name, has_subject = each.unknown, False
+        elif each is not None and has_subject:
+            name, evidence = each.name(subject), each.evidence(subject)
+        name = name if verdict.of is None else verdict.of
+        title = verdict.title or check.title
+        finding = found(
+            check,
+            verdict.status,
+            why=verdict.why,
+            fix=verdict.fix,
+            evidence=verdict.evidence or evidence,
+            title=f"{name}: {title}" if name else title,
+            commands=verdict.commands,
+            values=verdict.values,
+            because_of=verdict.because_of,
+            desired=verdict.desired,
+            persisted=verdict.persisted,
+            running=verdict.running,
+            in_use=verdict.in_use,
+        )
+        if verdict.reference is not None:
+            finding = finding._replace(reference=verdict.reference)
+        if verdict.severity is not None:
+            finding = finding._replace(severity=verdict.severity)
+        return each.finish(finding, subject) if each is not None and has_subject else finding
+
+
+def _raised(problem: Exception) -> Verdict:
+    raise problem

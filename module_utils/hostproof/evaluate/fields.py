@@ -1,0 +1,313 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fields of a policy, each declared once with its check.
+
+A policy is a NamedTuple whose defaults are its checks, and ``reader`` makes its ``policy_from``::
+
+    class Policy(NamedTuple):
+        maximum: int = whole_number(0, 200)
+        activation: str = one_of("now", "reboot")
+        page_size: int = size().then(power_of_two)
+        headroom: Optional[int] = whole_number(0, 100).none_for("auto")
+        instances: Optional[Tuple[Instance, ...]] = entries(Instance).none_for("auto")
+
+    policy_from = reader("swappiness", Policy)
+
+The entries of a list are NamedTuples of the same kind; the first field is the name of an entry. A
+field that an entry may leave out is ``.optional()``. What concerns several fields is checked by
+``reader(..., together=function)``, which takes the policy and the values as they came. Each of the
+role's ``argument_specs.yml`` is compared with the declaration by a test.
+"""
+
+import re
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
+
+from ..errors import PolicyError
+from .policy import PolicyValues
+from .profiles import PROFILES
+
+P = TypeVar("P")
+
+#: Takes the values and the name of one of them; gives what the policy holds, or raises.
+Reading = Callable[[PolicyValues, str], Any]
+
+_REQUIRED = object()
+
+
+class Field:
+    """How a variable is read. ``kinds`` are the types that the role's specification may give it,
+    and ``choices`` the ones that it must name."""
+
+    def __init__(self, read: Reading, *kinds: str, choices: Tuple[str, ...] = ()) -> None:
+        self.read = read
+        self.kinds = kinds
+        self.choices = choices
+        #: The name of the variable, where it cannot be that of the field ("class").
+        self.name: Optional[str] = None
+        self.missing: Any = _REQUIRED
+
+    @property
+    def is_required(self) -> bool:
+        return self.missing is _REQUIRED
+
+    def then(self, step: Callable[[PolicyValues, str, Any], Any]) -> Any:
+        """The same, with a check or a conversion after it: takes values, name and the value.
+
+        None, as ``none_for`` makes it, stays.
+        """
+
+        def read(given: PolicyValues, name: str) -> Any:
+            value = self.read(given, name)
+            return None if value is None else step(given, name, value)
+
+        return self._like(read)
+
+    def none_for(self, word: str) -> Any:
+        """The same, and None for the word that leaves it to the host ("auto", "unmanaged")."""
+        other = self._like(
+            lambda given, name: None if given[name] == word else self.read(given, name)
+        )
+        if word not in self.choices:
+            other.kinds = ("raw",)
+        return other
+
+    def optional(self, otherwise: Any = None) -> Any:
+        """Of an entry: it may be left out, or be empty."""
+        other = self._like(self.read)
+        other.missing = otherwise
+        return other
+
+    def called(self, name: str) -> Any:
+        """The same, under a name that no field of Python can have."""
+        other = self._like(self.read)
+        other.name = name
+        return other
+
+    def _like(self, read: Reading) -> "Field":
+        other = Field(read, *self.kinds, choices=self.choices)
+        other.name, other.missing = self.name, self.missing
+        return other
+
+
+def checked_by(read: Reading, *kinds: str) -> Any:
+    """A field that only its control has."""
+    return Field(read, *kinds)
+
+
+def whole_number(low: int = 0, high: Optional[int] = None) -> Any:
+    return Field(lambda given, name: given.whole_number(name, low, high), "int")
+
+
+def decimal(low: float = 0, high: Optional[float] = None) -> Any:
+    return Field(lambda given, name: given.decimal(name, low, high), "float")
+
+
+def instance_name() -> Any:
+    """The name of an instance."""
+
+    def read(given: PolicyValues, name: str) -> str:
+        text = str(given[name])
+        if not re.match(r"^[A-Za-z0-9_$#+-]+\Z", text):
+            raise given.error(name, f"{text!r} is no sid")
+        return text
+
+    return Field(read, "str")
+
+
+def absolute_path() -> Any:
+    """A path, without a slash behind."""
+
+    def read(given: PolicyValues, name: str) -> str:
+        path = str(given[name])
+        if not path.startswith("/"):
+            raise given.error(name, f"{given[name]!r} must be an absolute path")
+        return path.rstrip("/")
+
+    return Field(read, "path")
+
+
+def window() -> Any:
+    """The seconds of the window that all controls share: the field is ``window_seconds``."""
+    return Field(lambda given, _name: given.window(), "float")
+
+
+def of_profile() -> Any:
+    """What the host is for, of all controls together: the field is ``profile`` (profiles.py)."""
+    return Field(lambda given, _name: given.profile(), "str", choices=tuple(PROFILES))
+
+
+def one_of(*choices: str) -> Any:
+    return Field(lambda given, name: given.one_of(name, choices), "str", choices=choices)
+
+
+def flag() -> Any:
+    return Field(lambda given, name: given.flag(name), "bool")
+
+
+def drop_in(folder: str) -> Any:
+    return Field(lambda given, name: given.drop_in(name, folder), "path")
+
+
+def names() -> Any:
+    return Field(lambda given, name: given.names(name), "list")
+
+
+def networks() -> Any:
+    """Names of interfaces, or networks as 192.0.2.0/24."""
+    return names().then(_networks)
+
+
+def _networks(given: PolicyValues, name: str, items: Tuple[str, ...]) -> Tuple[str, ...]:
+    # Few policies have one, and each import costs an audit time.
+    import ipaddress
+
+    found = []
+    for item in items:
+        if "/" in item:
+            try:
+                item = str(ipaddress.ip_network(item, strict=False))
+            except ValueError as problem:
+                raise given.error(name, str(problem)) from problem
+        found.append(item)
+    return tuple(found)
+
+
+def size() -> Any:
+    """Bytes, from a number or a text such as "60G"."""
+    return Field(lambda given, name: given.size(name), "str", "raw")
+
+
+# -- lists of entries -----------------------------------------------------------------------------
+
+
+class _EntryValues(PolicyValues):
+    """The values of one entry: an error names the variable, the entry and the field."""
+
+    def __init__(
+        self, above: PolicyValues, variable: str, values: Dict[str, Any], key: str
+    ) -> None:
+        self._above = above
+        self._variable = variable
+        self._values = values
+        self._key = key
+
+    def error(self, name: str, problem: str) -> PolicyError:
+        if name == self._key:
+            return self._above.error(self._variable, problem)
+        return self._above.error(self._variable, f"{self._values[self._key]}: {name} {problem}")
+
+
+class _List(Field):
+    """A list of entries."""
+
+    def __init__(
+        self,
+        entry: Any,
+        together: Optional[Callable[[Any, PolicyValues], Any]],
+        empty: bool,
+        key: Optional[Callable[[Any], Any]],
+        twice: Optional[str],
+        word: Optional[str] = None,
+    ) -> None:
+        self._entry = entry
+        self._together = together
+        self._empty = empty
+        self._key = key or (lambda one: one[0])
+        self._twice = twice or f"lists a {next(iter(self.fields))} twice: {{0}}"
+        self._word = word
+        super().__init__(self._read, "list" if word is None else "raw")
+
+    def none_for(self, word: str) -> Any:
+        return _List(self._entry, self._together, self._empty, self._key, self._twice, word)
+
+    @property
+    def fields(self) -> Dict[str, Tuple[str, Field]]:
+        """By the names of the variables: the name of the field, and how it is read."""
+        return {one.name or name: (name, one) for name, one in fields_of(self._entry).items()}
+
+    def _read(self, given: PolicyValues, name: str) -> Optional[Tuple[Any, ...]]:
+        value = given[name]
+        if self._word is not None and value == self._word:
+            return None
+        instead = "" if self._word is None else f"{self._word} or "
+        takes = f"{instead}a list of {{{', '.join(self.fields)}}}"
+        if not isinstance(value, (list, tuple)) or not (value or self._empty):
+            raise given.error(name, f"must be {takes}")
+        return given.entries(
+            name,
+            lambda item: self._one(given, name, item),
+            key=self._key,
+            twice=self._twice,
+        )
+
+    def _one(self, given: PolicyValues, name: str, item: Any) -> Any:
+        fields = self.fields
+        key = next(iter(fields))
+        needed = [one for one, (_name, field) in fields.items() if field.is_required]
+        if not isinstance(item, dict) or any(item.get(one) in (None, "") for one in needed):
+            raise given.error(name, f"has {item!r}, which needs {_listed(needed)}")
+        unknown = sorted(str(one) for one in set(item) - set(fields))
+        if unknown:
+            raise given.error(name, f"{item[key]} has unknown {', '.join(unknown)}")
+        values = _EntryValues(given, name, item, key)
+        entry = self._entry(
+            **{
+                field_name: field.missing
+                if not field.is_required and item.get(one) in (None, "")
+                else field.read(values, one)
+                for one, (field_name, field) in fields.items()
+            }
+        )
+        return entry if self._together is None else self._together(entry, values)
+
+
+def _listed(words: List[str]) -> str:
+    """ "a sid"; "sid and sga"; "path, source and class"."""
+    if len(words) == 1:
+        return "a " + words[0]
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def entries(
+    entry: Any,
+    *,
+    together: Optional[Callable[[Any, PolicyValues], Any]] = None,
+    empty: bool = True,
+    key: Optional[Callable[[Any], Any]] = None,
+    twice: Optional[str] = None,
+) -> Any:
+    """A list of ``entry``, no two of one name; ``together`` is as ``reader`` has it, for each.
+
+    ``key`` is what tells entries apart where it is not the name alone; ``twice`` says so.
+
+    An entry that cannot be used is a BadEntry, which costs an audit that entry and not the host.
+    """
+    return _List(entry, together, empty, key, twice)
+
+
+# -- the policy -----------------------------------------------------------------------------------
+
+
+def fields_of(policy: Any) -> Dict[str, Field]:
+    """Each field of a policy, or of an entry, and how it is read."""
+    declared = policy._field_defaults
+    return {name: declared[name] for name in policy._fields}
+
+
+def reader(
+    control: str,
+    policy: Type[P],
+    together: Optional[Callable[[P, PolicyValues], P]] = None,
+) -> Callable[[Dict[str, Any]], P]:
+    """The ``policy_from`` of a control: a policy from the role's variables without their prefix.
+
+    PolicyError names the variable.
+    """
+
+    def policy_from(values: Dict[str, Any]) -> P:
+        declared = fields_of(policy)
+        given = PolicyValues(control, values, list(declared))
+        read = policy(**{name: one.read(given, name) for name, one in declared.items()})
+        return read if together is None else together(read, given)
+
+    return policy_from

@@ -1,0 +1,249 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks the values of a policy. Every error names the role's variable and says what it takes."""
+
+import re
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+from ..errors import BadEntry, PolicyError
+from ..parsers.size import parse_size
+from .profiles import PROFILES, Profile
+
+#: The field of every control that needs rates, and the variable that all of them take it from.
+WINDOW_FIELD = "window_seconds"
+WINDOW_VARIABLE = "hostproof_window_seconds"
+#: What the host is for: a field of every control that a profile sets policies of.
+PROFILE_FIELD = "profile"
+PROFILE_VARIABLE = "hostproof_profile"
+#: An audit must stay short, and what takes less than a second is no rate.
+WINDOW_LEAST, WINDOW_MOST = 1, 600
+
+#: Variables that there were, and what took their place.
+OLD_VARIABLES = {
+    "flow_control_sample_seconds": WINDOW_VARIABLE,
+    "latency_seconds": WINDOW_VARIABLE,
+    "listener_rate_limit_sample_seconds": WINDOW_VARIABLE,
+    "nfs_mounts_sample_seconds": WINDOW_VARIABLE,
+    "storage_type_sample_seconds": WINDOW_VARIABLE,
+}
+
+_REASONS = {
+    WINDOW_VARIABLE: "one window of so many seconds serves every control that needs rates, and 0 "
+    "watches nothing"
+}
+
+
+def moved(variable: str) -> Optional[str]:
+    """What to say of a variable that has another name now; None of any other.
+
+    "latency_seconds is now hostproof_window_seconds: ...".
+    """
+    new = OLD_VARIABLES.get(variable)
+    if new is None:
+        return None
+    return f"{variable} is now {new}: {_REASONS[new]}; set that instead"
+
+
+#: Stands where an audit has left out an entry that cannot be used (audit.py).
+LEFT_OUT = object()
+
+#: Digits of a number that something can be; beyond thousands of them Python itself refuses.
+_MOST_DIGITS = 18
+
+#: First numbers of Oracle Database: 8 came in 1997, and 23 is followed by 26.
+_RELEASES = range(7, 41)
+
+#: A file name that every reader of drop-in folders takes.
+_CONF = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*\.conf\Z")
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number from 0 on, or a text of one, and of a size that int() takes."""
+    text = str(value)
+    return not isinstance(value, bool) and text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
+def oracle_release(value: Any) -> Optional[Tuple[int, ...]]:
+    """(11, 2, 0, 4) of "11.2.0.4", (23,) of "23ai"; None of what is no release, such as 99."""
+    match = re.match(r"(\d{1,2}(?:\.\d{1,6}){0,5})(?:c|g|i|ai)?(?:R\d)?\Z", str(value))
+    if isinstance(value, bool) or match is None:
+        return None
+    numbers = tuple(int(number) for number in match.group(1).split("."))
+    return numbers if numbers[0] in _RELEASES else None
+
+
+class PolicyValues:
+    """The values of one control's policy, as they came from its role's variables."""
+
+    def __init__(self, control: str, values: Dict[str, Any], names: Sequence[str]) -> None:
+        """``names`` are all the values that the policy must have, and the only ones it may."""
+        self._control = control
+        self._values = values
+        missing = [name for name in names if name not in values]
+        unknown = sorted(set(values) - set(names))
+        for name in unknown:
+            old = moved(f"{control}_{name}")
+            if old is not None:
+                raise PolicyError(old)
+        if missing or unknown:
+            raise PolicyError(
+                "{0} policy: {1} {2}; take the names from roles/{0}/README.md".format(
+                    control,
+                    "missing" if missing else "unknown",
+                    ", ".join(missing or unknown),
+                )
+            )
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def error(self, name: str, problem: str) -> PolicyError:
+        """ "hugepages_memlock must be ...": an error to raise, however much the value holds."""
+        if len(problem) > 500:
+            problem = f"{problem[:300]} ... {problem[-150:]}"
+        return PolicyError(f"{self._control}_{name} {problem}")
+
+    def whole_number(self, name: str, low: int = 0, high: Any = None) -> int:
+        value = self[name]
+        if not is_whole(value):
+            raise self.error(name, f"must be a whole number, not {value!r}")
+        number = int(value)
+        if number < low or (high is not None and number > high):
+            limits = f"{low} or more" if high is None else f"{low} to {high}"
+            raise self.error(name, f"must be {limits}, not {number}")
+        return number
+
+    def decimal(self, name: str, low: float = 0, high: Any = None) -> float:
+        """A number that may have a fraction, such as 0.5; both limits are allowed."""
+        value = self[name]
+        if isinstance(value, bool) or not re.match(r"[0-9]{1,18}(\.[0-9]{1,18})?\Z", str(value)):
+            raise self.error(name, f"must be a number such as 0.5, not {value!r}")
+        number = float(value)
+        if number < low or (high is not None and number > high):
+            limits = f"{low:g} or more"
+            if high is not None:
+                limits = f"{low:g} to {high:g}"
+            raise self.error(name, f"must be {limits}, not {value}")
+        return number
+
+    def window(self) -> float:
+        """The seconds of the window that all controls share; 0 watches nothing."""
+        value = self[WINDOW_FIELD]
+        takes = f"0 or {WINDOW_LEAST} to {WINDOW_MOST} seconds"
+        if isinstance(value, bool) or not re.match(r"[0-9]{1,18}(\.[0-9]{1,18})?\Z", str(value)):
+            raise PolicyError(f"{WINDOW_VARIABLE} must be {takes}, not {value!r}")
+        seconds = float(value)
+        if seconds and not WINDOW_LEAST <= seconds <= WINDOW_MOST:
+            raise PolicyError(f"{WINDOW_VARIABLE} must be {takes}, not {value}")
+        return seconds
+
+    def profile(self) -> Optional[Profile]:
+        """What the host is for; None where hostproof_profile does not say."""
+        value = self[PROFILE_FIELD]
+        if not isinstance(value, str) or value not in PROFILES:
+            raise PolicyError(
+                "{0} must be one of {1}, not {2!r}".format(
+                    PROFILE_VARIABLE, ", ".join(PROFILES), value
+                )
+            )
+        return PROFILES[value]
+
+    def one_of(self, name: str, choices: Sequence[str]) -> str:
+        if not isinstance(self[name], str) or self[name] not in choices:
+            raise self.error(
+                name, "must be one of {0}, not {1!r}".format(", ".join(choices), self[name])
+            )
+        return str(self[name])
+
+    def flag(self, name: str) -> bool:
+        if not isinstance(self[name], bool):
+            raise self.error(name, f"must be true or false, not {self[name]!r}")
+        return bool(self[name])
+
+    def drop_in(self, name: str, folder: str) -> str:
+        """The path of a file that the readers of a drop-in folder take."""
+        value = str(self[name])
+        above, _, own = value.rpartition("/")
+        if above != folder or not _CONF.match(own):
+            raise self.error(name, f"must be {folder}/NAME.conf, not {value!r}")
+        return value
+
+    def absolute(self, name: str, value: Any) -> str:
+        if not isinstance(value, str) or not value.startswith("/") or not value.isprintable():
+            raise self.error(name, f"must hold absolute paths, not {value!r}")
+        return value
+
+    def names(self, name: str) -> Tuple[str, ...]:
+        """A list of names, which may be empty."""
+        value = self[name]
+        if not isinstance(value, (list, tuple)) or not all(
+            isinstance(one, str) and one and one.isprintable() for one in value
+        ):
+            raise self.error(name, f"must be a list of names, each a text, not {value!r}")
+        return tuple(value)
+
+    def places(self, name: str, takes: str = "a list") -> Iterator[Tuple[int, Any]]:
+        """Number and value of each entry of a list of things to look at, without those that an
+        audit has left out."""
+        value = self[name]
+        if not isinstance(value, (list, tuple)):
+            raise self.error(name, f"must be {takes}, not {value!r}")
+        for place, item in enumerate(value):
+            if item is not LEFT_OUT:
+                yield place, item
+
+    def named(self, name: str, takes: str) -> Iterator[Tuple[str, Any]]:
+        """The same of a dictionary, which may hold secrets."""
+        value = self[name]
+        if not isinstance(value, dict):
+            raise self.error(name, f"must be {takes}")
+        for key, item in value.items():
+            if item is not LEFT_OUT:
+                yield key, item
+
+    @contextmanager
+    def entry(self, name: str, place: Union[int, str]) -> Iterator[None]:
+        """What is wrong with an entry is a BadEntry: it costs nothing but the entry."""
+        try:
+            yield
+        except PolicyError as problem:
+            raise BadEntry(str(problem), name, [place]) from problem
+        except ValueError as problem:
+            raise BadEntry(str(self.error(name, str(problem))), name, [place]) from problem
+
+    def entries(
+        self,
+        name: str,
+        read: Callable[[Any], Any],
+        key: Optional[Callable[[Any], Any]] = None,
+        twice: str = "lists {0} twice",
+        takes: str = "a list",
+    ) -> Tuple[Any, ...]:
+        """What ``read`` makes of each entry of a list; no two may have the same ``key``."""
+        found: List[Any] = []
+        seen: Dict[Any, Tuple[Any, Any]] = {}
+        for place, item in self.places(name, takes):
+            with self.entry(name, place):
+                one = read(item)
+            if key is not None:
+                earlier, other = seen.setdefault(key(one), (place, one))
+                if earlier != place:
+                    # Which of two that differ is meant nobody knows; of two that do not, one stays.
+                    which = [place] if one == other else [earlier, place]
+                    raise BadEntry(str(self.error(name, twice.format(key(one)))), name, which)
+            found.append(one)
+        return tuple(found)
+
+    def size(self, name: str) -> int:
+        """Bytes, from a number or a text such as "60G"."""
+        return self.size_of(name, self[name])
+
+    def size_of(self, name: str, value: Any) -> int:
+        try:
+            size = int(parse_size(value))
+        except ValueError as problem:
+            raise self.error(name, f"is no size: {problem}") from problem
+        if size <= 0:
+            raise self.error(name, "must be more than nothing")
+        return size

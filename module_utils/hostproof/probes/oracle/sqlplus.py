@@ -1,0 +1,256 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Commands that ask or change a local instance through ``sqlplus / as sysdba`` as its owner.
+
+Only what the operating system vouches for is used: no password, no listener. The statements go in
+by standard input, never by argv. An instance audits each such login (audit_file_dest). Source:
+SQL*Plus User's Guide and Reference, Starting SQL*Plus, SET, WHENEVER; Oracle Database SQL
+Language Reference, ALTER SYSTEM.
+"""
+
+import re
+from typing import Dict, Iterable, List, NamedTuple, Optional, Pattern, Tuple
+
+from ...apply.change import CommandChange
+from ...collect.command import Command
+from ...errors import kind_of
+from ...parsers.oracle.pfile import ALL
+from ...parsers.oracle.sqlplus_rows import BEGIN, END
+
+PROGRAM = "bin/sqlplus"
+
+#: A parameter's entries in the spfile: SID or *, and the value; None where there is none.
+Entries = List[Tuple[str, Optional[str]]]
+
+#: In a state: the parameter has no such entry.
+UNSET = "unset"
+
+SCOPES = ("spfile", "memory", "both")
+
+#: sqlplus has no other way to print a row as it is: no headings, no wrapping, no substitution.
+_SETTINGS = """\
+set echo off feedback off heading off verify off pagesize 0 linesize 32767 trimout on
+set tab off wrap on define off escape off serveroutput off termout on
+whenever oserror exit failure rollback
+whenever sqlerror exit failure rollback
+"""
+
+_ROW = "'|{0}|'{1} || '|'"
+_FIELD = " || nvl(replace(replace(replace({0}, '\\', '\\s'), '|', '\\p'), chr(10), '\\n'), '\\0')"
+
+#: Truth values compare in whatever case they were written.
+_VALUE = "case when upper(value) in ('TRUE', 'FALSE') then upper(value) else value end"
+_TRUTH = ("TRUE", "FALSE")
+
+_PARAMETER = re.compile(r"^[a-z_][a-z0-9_$#]*\Z")
+_SID = re.compile(r"^(\*|[A-Za-z0-9_$#+-]+)\Z")
+
+
+class Target(NamedTuple):
+    """A local instance and the account that owns it."""
+
+    sid: str
+    home: str
+    user: str
+
+
+def command(
+    target: Target, purpose: str, script: str, expected: str = "", timeout: float = 60.0
+) -> Command:
+    """Run SQL*Plus commands; any error ends it with a code that is not 0.
+
+    -L asks for no other login, -R 3 keeps start-up scripts of the account from running others.
+    """
+    return Command(
+        name=f"sqlplus {target.sid}: {purpose}",
+        argv=(f"{target.home}/{PROGRAM}", "-S", "-L", "-R", "3", "/ as sysdba"),
+        user=target.user,
+        environment={
+            "ORACLE_HOME": target.home,
+            "ORACLE_SID": target.sid,
+            "LD_LIBRARY_PATH": target.home + "/lib",
+            "NLS_LANG": "AMERICAN_AMERICA.AL32UTF8",
+        },
+        stdin=_SETTINGS + script + "exit success\n",
+        expected=expected,
+        timeout=timeout,
+    )
+
+
+def query(target: Target, names: Iterable[str], timeout: float) -> Command:
+    """Ask for the release, the parameters in force, and every entry of the spfile.
+
+    Rows (parsers/oracle/sqlplus_rows.py): ``instance`` name, release, status; ``full`` the release
+    with its update; ``running`` name, value; ``stored`` SID, name, value; ``trace`` the folder of
+    the alert log.
+    """
+    listed = ", ".join(f"'{_checked(_PARAMETER, name)}'" for name in sorted(set(names)))
+    selects = [
+        _select("instance", ("instance_name", "version", "status"), "v$instance"),
+        # Before 18c v$instance has no version_full: the name is then that of the outer query.
+        _select(
+            "full",
+            ("(select version_full from v$instance)",),
+            "(select cast(null as varchar2(17)) version_full from dual)",
+        ),
+        _select(
+            "running",
+            ("name", "value"),
+            f"v$parameter where name in ({listed}) order by name",
+        ),
+        _select(
+            "stored",
+            ("sid", "name", "value"),
+            f"v$spparameter where isspecified = 'TRUE' and name in ({listed}) order by name, sid, "
+            "ordinal",
+        ),
+        _select("trace", ("value",), "v$diag_info where name = 'Diag Trace'"),
+    ]
+    script = "prompt {0}\n{1}prompt {2}\n".format(BEGIN, "".join(selects), END)
+    return command(target, "release and parameters", script, timeout=timeout)
+
+
+def _select(kind: str, columns: Tuple[str, ...], rest: str) -> str:
+    fields = " || '|'".join(_FIELD.format(column) for column in columns)
+    return f"select {_ROW.format(kind, fields)}\n  from {rest};\n"
+
+
+class Setting(NamedTuple):
+    """One statement on a parameter: ``value`` None takes the entry out."""
+
+    sid: str
+    value: Optional[str]
+
+
+def state(entries: Entries) -> str:
+    """The text that ``look`` finds where the parameter has these (SID, value) entries."""
+    shown = []
+    for sid, value in entries:
+        text = UNSET if value is None else value
+        shown.append(f"{sid}={text.upper() if text.upper() in _TRUTH else text}")
+    return " ".join(shown)
+
+
+def look(
+    target: Target, name: str, sids: Iterable[str], memory: bool = False, timeout: float = 60.0
+) -> Command:
+    """Tell a parameter's entries for the SIDs in the spfile, and what runs if ``memory``."""
+    fields = [
+        "'{0}=' || nvl(max(case when sid = '{0}' then {2} end), '{1}')".format(
+            _checked(_SID, sid), UNSET, _VALUE
+        )
+        for sid in sids
+    ]
+    source = f"v$spparameter where isspecified = 'TRUE' and name = '{_checked(_PARAMETER, name)}'"
+    statements = []
+    if fields:
+        statements.append("select {0} from {1}".format(" || ' ' || ".join(fields), source))
+    if memory:
+        running = "select 'running=' || nvl(max({2}), '{0}') from v$parameter where name = '{1}'"
+        statements.append(running.format(UNSET, name, _VALUE))
+    joined = " || ' ' || ".join(f"({one})" for one in statements)
+    script = f"select 'hostproof-state ' || {joined}\n  from dual;\n"
+    return command(target, "look at " + name, script, r"^hostproof-state (.*\S)\s*$", timeout)
+
+
+def alter(
+    target: Target,
+    name: str,
+    settings: Iterable[Setting],
+    scope: str = "spfile",
+    timeout: float = 60.0,
+) -> Command:
+    """Set a parameter, or take entries out. An entry that is gone already is no error
+    (ORA-32010): a change that was cut off half way must be undone too."""
+    if scope not in SCOPES:
+        raise ValueError("scope is {0}, not {1!r}".format(", ".join(SCOPES), scope))
+    lines = []
+    for setting in settings:
+        where = f"scope={scope} sid='{_checked(_SID, setting.sid)}'"
+        if setting.value is None:
+            reset = f"alter system reset {_checked(_PARAMETER, name)} {where}"
+            lines.append(
+                "begin execute immediate '{0}';\nexception when others then "
+                "if sqlcode != -32010 then raise; end if;\nend;\n/".format(reset.replace("'", "''"))
+            )
+        else:
+            lines.append(
+                f"alter system set {_checked(_PARAMETER, name)}={quoted(setting.value)} {where};"
+            )
+    script = "".join(line + "\n" for line in lines)
+    return command(target, "set " + name, script, timeout=timeout)
+
+
+def stored_change(
+    target: Target, name: str, before: Entries, after: Entries, timeout: float = 60.0
+) -> CommandChange:
+    """Bring the entries of a parameter in the spfile from one list of (SID, value) to another.
+
+    Both lists name the same SIDs in the same order. No instance is restarted.
+    """
+    old, new = dict(before), dict(after)
+    changed = [sid for sid, _value in before if old[sid] != new[sid]]
+    return CommandChange(
+        name=f"{name} of {target.sid} in its spfile",
+        before=state(before),
+        after=state(after),
+        look=look(target, name, [sid for sid, _value in before], timeout=timeout),
+        make=(alter(target, name, [Setting(sid, new[sid]) for sid in changed], timeout=timeout),),
+        undo=(alter(target, name, [Setting(sid, old[sid]) for sid in changed], timeout=timeout),),
+    )
+
+
+def setting_change(
+    target: Target,
+    name: str,
+    sid: str,
+    scope: str,
+    now: Dict[str, Optional[str]],
+    value: Optional[str],
+    timeout: float = 60.0,
+) -> CommandChange:
+    """Set one entry of a parameter (``value`` None takes it out) in the places of ``scope``.
+
+    ``now`` is what is there: "spfile" the entry, "memory" the value in force.
+    """
+    in_spfile, in_memory = scope != "memory", scope != "spfile"
+    before: Entries = [(sid, now["spfile"])] if in_spfile else []
+    after: Entries = [(sid, value)] if in_spfile else []
+    undo = []
+    if in_memory:
+        before.append(("running", now["memory"]))
+        after.append(("running", value))
+        undo.append(alter(target, name, [Setting(sid, now["memory"])], "memory", timeout))
+    if in_spfile:
+        undo.append(alter(target, name, [Setting(sid, now["spfile"])], "spfile", timeout))
+    return CommandChange(
+        name=f"{name} of {target.sid} ({scope})",
+        before=state(before),
+        # A size is shown in bytes, however it was written.
+        after=None if re.match(r"^\d+[KMGTP]\Z", value or "", re.IGNORECASE) else state(after),
+        look=look(target, name, [sid] if in_spfile else [], in_memory, timeout),
+        make=(alter(target, name, [Setting(sid, value)], scope, timeout),),
+        undo=tuple(undo),
+    )
+
+
+def quoted(value: str) -> str:
+    """A value as ALTER SYSTEM takes it; ValueError for what would end the statement."""
+    if re.match(r"^[A-Za-z0-9_]+\Z", value):
+        return value
+    if re.search(r"[\0-\x1f]", value):
+        raise ValueError("a value of a parameter has no line ends or control characters")
+    return "'" + value.replace("'", "''") + "'"
+
+
+def entries_of(stored: Iterable[Tuple[str, str, str]], name: str, sid: str) -> Entries:
+    """A parameter's entries for all (*) and for one SID, out of (SID, name, value)."""
+    found = {owner: value for owner, one, value in stored if one == name}
+    return [(ALL, found.get(ALL)), (sid, found.get(sid))]
+
+
+def _checked(pattern: Pattern[str], text: str) -> str:
+    """What goes into a statement as it is."""
+    if not pattern.match(text):
+        raise ValueError(f"{kind_of(text)} is no name that goes into a statement")
+    return text
