@@ -252,10 +252,9 @@ def _build(
 def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str]) -> list[str]:
     """What a module needs for these controls: how to change a host only if it does."""
     roots = [f"{MODULES}.{module}"]
-    asked = [f"{PACKAGE}.controls.{name}" for name in controls]
-    if f"{PACKAGE}.apply" in travelling.closure(sources, roots):
-        # A control of one file holds its plan.
-        asked += [f"{name}.plan" for name in asked]
+    asked = [f"{PACKAGE}.controls.{name}.control" for name in controls]
+    if f"{PACKAGE}.apply.transaction" in travelling.closure(sources, roots):
+        asked += [f"{PACKAGE}.controls.{name}.plan" for name in controls]
     return travelling.closure(sources, roots + asked)
 
 

@@ -29,7 +29,7 @@ MODULES = "library"
 
 #: In the registry of controls: there for Ansible's own packing, which takes whatever is imported.
 #: Which controls a payload holds is for the request to say.
-NOT_FOLLOWED = "_packed"
+NOT_FOLLOWED = "_imports_for_ansible"
 
 
 #: What ansible-doc reads of a module.

@@ -1,10 +1,12 @@
-"""The registry imports a control when it is asked for, and Ansible packs every one."""
+"""The registry imports a control when it is asked for, and Ansible packs every control."""
 
+import ast
+import inspect
 import subprocess
 import sys
 from pathlib import Path
 
-from ansible.module_utils.hostproof.controls import registry as controls
+from ansible.module_utils.hostproof.controls import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,14 +30,23 @@ def test_one_control_imports_no_other():
     assert done.stdout.split() == ["hugepages"]
 
 
-def test_every_name_is_packed_and_is_its_controls_own():
-    packed = controls._packed()
-    assert list(packed) == list(controls.NAMES) == sorted(packed)
-    assert all(getattr(one, "plan", one) is controls.planner(name) for name, one in packed.items())
-    assert all(name == controls.CONTROLS[name].NAME for name in controls.NAMES)
+def test_every_control_is_named_once_and_packed_by_ansible():
+    function = ast.parse(inspect.getsource(registry._imports_for_ansible)).body[0]
+    packed = {
+        node.module: [alias.name for alias in node.names]
+        for node in function.body
+        if isinstance(node, ast.ImportFrom)
+    }
+    assert packed == {name: ["control", "plan"] for name in registry.NAMES}
+    assert sorted(packed) == list(registry.NAMES)
+
+
+def test_every_control_has_its_own_name_and_a_plan():
+    for name in registry.NAMES:
+        assert registry.CONTROLS[name].NAME == name
+        assert callable(registry.planner(name))
 
 
 def test_what_is_no_control():
-    assert "nosuch" not in controls.CONTROLS
-    assert controls.CONTROLS.get("nosuch") is None
-    assert controls.CONTROLS.get("_packed") is None
+    assert "nosuch" not in registry.CONTROLS
+    assert registry.CONTROLS.get("nosuch") is None
