@@ -116,7 +116,7 @@ parameter_file:
   type: str
 """
 
-from ansible.module_utils.hostproof.apply import difference
+from ansible.module_utils.hostproof.apply import difference, parameter_change
 from ansible.module_utils.hostproof.apply import transaction as apply
 from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.apply.journal import Journal
@@ -209,7 +209,7 @@ def change_of(target, asked, params):
     scopes = ("spfile", "memory") if params["scope"] == "both" else (params["scope"],)
     if all(same(now[scope], value) for scope in scopes):
         return None
-    return sqlplus.setting_change(
+    return parameter_change.setting_change(
         target, name, sid, params["scope"], now, value, float(params["timeout"])
     )
 

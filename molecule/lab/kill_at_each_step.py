@@ -1,7 +1,7 @@
 """Kills Hostproof at every step of its writing, and proves that revert brings everything back.
 
 Runs on a machine of the tests as root, beside the package ``hostproof`` and ``policy.json`` (the
-control's policy). A step is one system call of hostproof.apply.writer that changes something, or one
+control's policy). A step is one system call of apply/writer.py that changes something, or one
 command that it runs for that (mount, umount, systemctl): the process gets SIGKILL right before it.
 Standard library only, syntax of Python 3.6. With "kernel" only the steps count that the kernel
 grants (a value is written, a command runs), and those right after: every step of files is killed at

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The source files that may travel to a host: which module needs which, and how little of each.
 
-A module is known by the name that it has on the host (``ansible.module_utils.hostproof.evaluate.audit``,
-``library.verify_controls``).
+A module is known by the name that it has on the host
+(``ansible.module_utils.hostproof.evaluate.audit``, ``library.verify_controls``).
 """
 
 from __future__ import annotations

@@ -13,31 +13,36 @@ ROOT = Path(__file__).resolve().parents[2]
 TRAVELS = ROOT / "module_utils/hostproof"
 STAYS = ROOT / "plugin_utils/hostproof_controller"
 FILES = sorted(TRAVELS.rglob("*.py"))
-#: What judges or changes; whoever looks at a host knows nothing of it.
-JUDGING = {"controls", "checking", "audit", "fields", "registry", "apply", "journal", "change"}
-
-#: Floor or file to what it may import of what travels; None for whatever is not in NEVER.
-ONLY = {
-    "parsers": {"errors", "parsers"},
-    "finding": {"errors"},
+#: Room to the rooms that it may import; within a room everything may import everything.
+#: Rooms of a control are "controls.parsers", "controls.probes" and so on.
+MAY = {
     "errors": set(),
-    "answer": {"errors"},
-    "histogram": {"errors"},
-    "measured": {"errors", "histogram"},
-    "change": {"command", "errors"},
-    "shell": {"errors"},
+    "parsers": {"errors"},
+    "collect": {"errors", "parsers"},
+    "probes": {"errors", "parsers", "collect"},
+    "snmp": {"errors", "parsers", "collect"},
+    "latency": {"errors", "parsers", "collect"},
+    "apply": {"errors", "parsers", "collect", "probes", "evaluate"},
+    "evaluate": {"errors", "parsers", "collect", "controls"},
+    "controls.parsers": {"errors", "parsers"},
+    "controls.probes": {"errors", "parsers", "collect", "probes", "controls.parsers"},
+    "controls.snmp": {
+        *("errors", "parsers", "collect", "probes", "snmp", "evaluate"),
+        "controls.parsers",
+    },
+    "controls.measurement": {
+        *("errors", "parsers", "collect", "probes", "latency"),
+        *("controls.parsers", "controls.probes"),
+    },
+    "controls": {
+        *("errors", "parsers", "collect", "probes", "snmp", "latency", "evaluate", "apply"),
+        *("controls.parsers", "controls.probes", "controls.snmp", "controls.measurement"),
+    },
 }
-NEVER = {
-    "probes": {*JUDGING, "finding", "policy", "latency", "snmp"},
-    "snmp": {*JUDGING, "finding", "latency"},
-    "latency": {*JUDGING, "snmp"},
-    "host": {*JUDGING, "finding", "policy", "probes", "snmp", "latency"},
-    "reader": {*JUDGING, "finding", "policy", "probes", "snmp", "latency", "host"},
-    "apply": {"controls", "checking", "audit"},
-    "controls": {"audit", "apply", "journal", "writer"},
-}
-#: Packages of which only some modules are used from outside: their __init__ says which.
-DOORS = ("latency", "snmp")
+#: The one file of evaluate/ that knows the controls: it runs them.
+KNOWS_CONTROLS = "evaluate/audit.py"
+#: Only what changes a host carries these; ``change`` is the form of a plan.
+CHANGING = {"transaction", "journal", "writer"}
 
 
 def imports(path: Path, above: Path, package: str) -> Iterator[str]:
@@ -69,63 +74,125 @@ def inside(path: Path) -> set[str]:
     return {one.partition(".")[2] for one in found if one.startswith("hostproof.")}
 
 
-def floor(name: str) -> str:
-    return name.partition(".")[0]
+def room_of_module(name: str) -> str:
+    """The room of "controls.latency.parsers.awr": "controls.parsers"."""
+    parts = name.split(".")
+    if parts[0] != "controls":
+        return parts[0]
+    inner = parts[2] if len(parts) > 2 else ""
+    return f"controls.{inner}" if f"controls.{inner}" in MAY else "controls"
 
 
-def floor_of(path: Path) -> str:
-    return path.relative_to(TRAVELS).parts[0].removesuffix(".py")
+def module_of(path: Path) -> str:
+    parts = path.relative_to(TRAVELS).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(TRAVELS)))
 class TestWhatTravels:
     def test_arrows_point_one_way(self, path):
-        mine = floor_of(path)
-        floors = {floor(one) for one in inside(path)} - {mine}
-        if mine in ONLY:
-            assert floors <= ONLY[mine]
-        assert not floors & NEVER.get(mine, set())
+        room = room_of_module(module_of(path))
+        rooms = {room_of_module(name) for name in inside(path)} - {room, ""}
+        allowed = MAY.get(room, set())
+        if room == "evaluate" and str(path.relative_to(TRAVELS)) != KNOWS_CONTROLS:
+            allowed = allowed - {"controls"}
+        assert rooms <= allowed
 
     def test_it_never_imports_what_stays(self, path):
         assert not [
-            one
-            for one in imports(path, TRAVELS, "hostproof")
-            if one.startswith(("hostproof_controller", "ansible"))
+            name
+            for name in imports(path, TRAVELS, "hostproof")
+            if name.startswith(("hostproof_controller", "ansible"))
         ]
 
 
-CONTROLS = [path for path in FILES if floor_of(path) == "controls" and path.stem != "__init__"]
+CONTROLS = [
+    path
+    for path in FILES
+    if module_of(path).startswith("controls.") and module_of(path) != "controls.registry"
+]
 
 
 @pytest.mark.parametrize("path", CONTROLS, ids=lambda path: str(path.relative_to(TRAVELS)))
-def test_no_control_knows_another(path):
-    mine = path.relative_to(TRAVELS / "controls").with_suffix("").parts[0]
-    others = {one.split(".")[1] for one in inside(path) if one.startswith("controls.")}
-    assert others <= {mine}
+class TestControl:
+    def test_no_control_knows_another(self, path):
+        own = path.relative_to(TRAVELS / "controls").parts[0]
+        others = {name.split(".")[1] for name in inside(path) if name.startswith("controls.")}
+        assert others <= {own}
+
+    def test_no_control_writes(self, path):
+        names = {name.split(".")[1] for name in inside(path) if name.startswith("apply.")}
+        assert not names & CHANGING
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_only_what_a_door_names_is_used_from_outside(door):
-    names = next(
-        ast.literal_eval(node.value)
-        for node in ast.parse((TRAVELS / door / "__init__.py").read_text()).body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DOOR"
-    )
-    users = [(path, TRAVELS, "hostproof") for path in FILES if floor_of(path) != door]
-    users += [(path, STAYS, "hostproof_controller") for path in STAYS.rglob("*.py")]
-    users += [
-        (path, path.parent, "")
-        for folder in ("library", "action_plugins")
-        for path in (ROOT / folder).glob("*.py")
+#: Library modules and parts of the controller that belong to one control.
+OWNED = {
+    "listener_rate_limit": ("library/listener_probe.py",),
+    "storage_type": ("library/storage_type.py",),
+    "latency": (
+        *(f"library/latency_{name}.py" for name in ("disk", "tcp", "responder", "report")),
+        *(f"library/latency_{name}.py" for name in ("gate", "baseline")),
+        *(f"library/{name}.py" for name in ("compare_latency", "measure_latency")),
+        *(f"library/{name}.py" for name in ("pool_latency", "sga_cost", "packet_path")),
+    ),
+}
+#: Folders of the controller that belong to the control latency.
+OF_LATENCY = ("latency", "gate")
+SHARED_ROOMS = ("parsers", "probes", "snmp", "latency")
+
+
+def users_of_modules() -> dict[str, set[str]]:
+    """Module that travels to who uses it, directly or not: controls, and others by their path."""
+    graph = {module_of(path): inside(path) for path in FILES}
+    graph["controls.registry"] = set()
+    owner_of = {path: control for control, paths in OWNED.items() for path in paths}
+    users: dict[str, set[str]] = {name: set() for name in graph}
+
+    def use(names: set[str], user: str) -> None:
+        seen: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            name = waiting.pop()
+            if name not in seen and name in graph:
+                seen.add(name)
+                users[name].add(user)
+                waiting += graph[name]
+
+    for path in CONTROLS:
+        use({module_of(path)}, path.relative_to(TRAVELS / "controls").parts[0])
+    outside = [
+        *((path, path.parent, "") for path in (ROOT / "library").glob("*.py")),
+        *((path, path.parent, "") for path in (ROOT / "action_plugins").glob("*.py")),
+        *((path, STAYS, "hostproof_controller") for path in STAYS.rglob("*.py")),
     ]
-    used = {
-        one.split(".")[2]
-        for path, above, package in users
-        for one in imports(path, above, package)
-        if one.startswith(f"hostproof.{door}.")
+    for path, above, package in outside:
+        found = {
+            name.partition(".")[2]
+            for name in imports(path, above, package)
+            if name.startswith("hostproof.")
+        }
+        shown = f"library/{path.name}" if path.parent.name != "hostproof_controller" else str(path)
+        user = owner_of.get(shown, str(path))
+        if path.is_relative_to(STAYS) and path.relative_to(STAYS).parts[0] in OF_LATENCY:
+            user = "latency"
+        if path.is_relative_to(STAYS) and path.name.startswith("latency_"):
+            user = "latency"
+        use({name for name in found if not name.startswith("controls.")}, user)
+    return users
+
+
+def test_what_one_control_alone_uses_lies_in_its_folder():
+    controls = {path.name for path in (TRAVELS / "controls").iterdir() if path.is_dir()}
+    misplaced = {
+        name: user
+        for name, users in users_of_modules().items()
+        if name.startswith(tuple(f"{room}." for room in SHARED_ROOMS))
+        and not (TRAVELS / name.replace(".", "/")).is_dir()
+        and len(users) == 1
+        for user in users
+        if user in controls
     }
-    assert sorted(used) == sorted(names)
-    assert {path.stem for path in (TRAVELS / door).glob("*.py")} > set(names)
+    assert misplaced == {}
 
 
 def imported_by(package: Path) -> dict[str, set[str]]:

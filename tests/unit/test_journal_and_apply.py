@@ -27,7 +27,7 @@ class Crash(BaseException):
 
 
 class CrashingOs:
-    """Stands in for the module os in hostproof.apply.writer; crashes right before or after a step."""
+    """Stands in for the module os in apply/writer.py; crashes right before or after a step."""
 
     STEPS = (
         "chmod",

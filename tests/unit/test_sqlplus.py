@@ -4,6 +4,7 @@ the SQL of the product, which the stand-in lets SQLite run."""
 import subprocess
 
 import pytest
+from ansible.module_utils.hostproof.apply import parameter_change
 from ansible.module_utils.hostproof.apply import transaction as apply
 from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.apply.journal import Journal
@@ -111,7 +112,9 @@ def test_what_is_no_release_is_refused():
 def change(orcl, value, name="pre_page_sga"):
     stored = [(one.sid, one.name, one.value) for one in ask(orcl).stored]
     before = sqlplus.entries_of(stored, name, orcl.sid)
-    return sqlplus.stored_change(orcl.target, name, before, [("*", value), (orcl.sid, None)], 20.0)
+    return parameter_change.stored_change(
+        orcl.target, name, before, [("*", value), (orcl.sid, None)], 20.0
+    )
 
 
 def carry_out(made, journal):
@@ -186,7 +189,7 @@ def test_an_instance_that_refuses_leaves_everything_as_it_was(orcl, journal):
 def test_a_value_in_force_is_set_and_put_back(orcl, journal, scope, value, after):
     orcl.running(processes="200")
     now = {"spfile": None, "memory": "200"}
-    made = sqlplus.setting_change(orcl.target, "processes", "*", scope, now, value)
+    made = parameter_change.setting_change(orcl.target, "processes", "*", scope, now, value)
     carry_out(made, journal)
     assert [orcl.read()["running"]["processes"], orcl.read()["stored"]] == after
     revert(journal)
@@ -195,7 +198,7 @@ def test_a_value_in_force_is_set_and_put_back(orcl, journal, scope, value, after
 
 def test_a_static_parameter_is_not_set_in_force(orcl, journal):
     now = {"spfile": None, "memory": "TRUE"}
-    made = sqlplus.setting_change(orcl.target, "pre_page_sga", "*", "both", now, "FALSE")
+    made = parameter_change.setting_change(orcl.target, "pre_page_sga", "*", "both", now, "FALSE")
     with pytest.raises(HostproofError, match="ORA-02095"):
         carry_out(made, journal)
     assert orcl.read()["stored"] == []

@@ -10,7 +10,6 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, FrozenSet, Iterator, Tuple
 
-
 #: The controls, in the order of the report.
 NAMES: Tuple[str, ...] = (
     "async_io",
@@ -37,24 +36,24 @@ NAMES: Tuple[str, ...] = (
 def _imports_for_ansible() -> None:
     """Never called. Ansible packs what a module imports, in functions too, so each control is
     named here once more; a payload of our own holds only the controls that are asked for."""
-    from .async_io import control, plan  # noqa: F401
-    from .block_devices import control, plan  # noqa: F401
-    from .cluster_nodes import control, plan  # noqa: F401
-    from .flow_control import control, plan  # noqa: F401
-    from .hugepages import control, plan  # noqa: F401
-    from .interconnect import control, plan  # noqa: F401
-    from .io_pacing import control, plan  # noqa: F401
-    from .kernel_parameters import control, plan  # noqa: F401
-    from .latency import control, plan  # noqa: F401
-    from .listener_rate_limit import control, plan  # noqa: F401
-    from .memory_pressure import control, plan  # noqa: F401
-    from .names import control, plan  # noqa: F401
-    from .nfs_mounts import control, plan  # noqa: F401
-    from .pool_validation import control, plan  # noqa: F401
-    from .pre_page_sga import control, plan  # noqa: F401
-    from .process_limits import control, plan  # noqa: F401
-    from .storage_type import control, plan  # noqa: F401
-    from .time_sync import control, plan  # noqa: F401
+    from .async_io import control, plan
+    from .block_devices import control, plan
+    from .cluster_nodes import control, plan
+    from .flow_control import control, plan
+    from .hugepages import control, plan
+    from .interconnect import control, plan
+    from .io_pacing import control, plan
+    from .kernel_parameters import control, plan
+    from .latency import control, plan
+    from .listener_rate_limit import control, plan
+    from .memory_pressure import control, plan
+    from .names import control, plan
+    from .nfs_mounts import control, plan
+    from .pool_validation import control, plan
+    from .pre_page_sga import control, plan
+    from .process_limits import control, plan
+    from .storage_type import control, plan
+    from .time_sync import control, plan
 
 
 class _Registry(Mapping):
@@ -79,7 +78,7 @@ CONTROLS = _Registry()
 
 
 def planner(name: str) -> Any:
-    """The function ``plan`` of a control. It is imported here, so that an audit does not carry it."""
+    """The function ``plan`` of a control, imported here: an audit does not carry it."""
     if name not in NAMES:
         raise KeyError(name)
     return importlib.import_module(f"{__package__}.{name}.plan").plan

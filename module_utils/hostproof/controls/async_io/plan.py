@@ -7,13 +7,14 @@ from typing import List
 
 from ...apply import sysctl_file
 from ...apply.change import Change, Plan, Refusal, header
+from ...apply.parameter_change import stored_change
 from ...collect.answer import attempt, known, unless_absent
 from ...collect.shell import line
 from ...errors import HostproofError
 from ...parsers.oracle import pfile
 from ...parsers.size import human
 from ...probes.oracle.next_start import next_place, running_sga
-from ...probes.oracle.sqlplus import entries_of, stored_change
+from ...probes.oracle.sqlplus import entries_of
 from .facts import Facts, Linux, Subject
 from .policy import NAME, Policy
 from .probes import aio

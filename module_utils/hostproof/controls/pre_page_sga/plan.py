@@ -5,11 +5,12 @@
 from typing import List, Optional
 
 from ...apply.change import Change, Plan, Refusal
+from ...apply.parameter_change import stored_change
 from ...collect.answer import attempt, known
 from ...collect.shell import line
 from ...errors import HostproofError
 from ...parsers.oracle import pfile
-from ...probes.oracle.sqlplus import entries_of, stored_change
+from ...probes.oracle.sqlplus import entries_of
 from .facts import Facts, Subject
 from .policy import AUTO, NAME, UNMANAGED, Policy
 from .values import (
