@@ -1,5 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
+# mypy: disable-error-code="no-redef"
 """The registry of controls.
 
 A new control adds its name to ``NAMES`` and one import to ``_imports_for_ansible``. A control is
