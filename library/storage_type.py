@@ -152,7 +152,7 @@ import time
 
 from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
-from ansible.module_utils.hostproof.controls.storage_type import control as storage_type
+from ansible.module_utils.hostproof.controls.storage_type import facts as storage_facts
 from ansible.module_utils.hostproof.controls.storage_type.snmp import (
     snmp_targets,
     storage_agent,
@@ -225,7 +225,7 @@ def targets_from(host, params, credentials):
     )
     if params["nfs_servers"] or (params["nfs_servers"] is None and not asked):
         listed = {one.address for one in asked}
-        servers = sorted(set(storage_type.read_exports(host)) - listed)
+        servers = sorted(set(storage_facts.read_exports(host)) - listed)
         asked = tuple(map(snmp_targets.Address, servers)) + asked
     how = [params[name] for name in ("port", "timeout", "retries")]
     targets = [snmp_targets.target_of(one, credentials, *how) for one in asked]

@@ -254,7 +254,8 @@ def what_travels(sources: dict[str, Source], module: str, controls: Iterable[str
     roots = [f"{MODULES}.{module}"]
     asked = [f"{PACKAGE}.controls.{name}.control" for name in controls]
     if f"{PACKAGE}.apply.transaction" in travelling.closure(sources, roots):
-        asked += [f"{PACKAGE}.controls.{name}.plan" for name in controls]
+        plans = (f"{PACKAGE}.controls.{name}.plan" for name in controls)
+        asked += [plan for plan in plans if plan in sources]
     return travelling.closure(sources, roots + asked)
 
 

@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/unit"), str(ROOT / "plugi
 importlib.import_module("conftest")  # puts the code where Ansible puts it
 
 from ansible.module_utils.hostproof.collect.host import LiveHost  # noqa: E402
-from ansible.module_utils.hostproof.controls.async_io import control as async_io  # noqa: E402
+from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io  # noqa: E402
 from default_policies import (  # type: ignore[import-not-found] # noqa: E402
     default_policy,
 )

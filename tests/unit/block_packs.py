@@ -5,7 +5,7 @@ from typing import Any
 
 import packs
 from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, Plan
-from ansible.module_utils.hostproof.controls.block_devices import control as block_devices
+from ansible.module_utils.hostproof.controls.block_devices.control import CONTROL as block_devices
 from ansible.module_utils.hostproof.controls.registry import planner
 from default_policies import default_policy
 

@@ -4,7 +4,9 @@ from typing import Any
 
 import packs
 from ansible.module_utils.hostproof.apply.change import FileChange, Plan
-from ansible.module_utils.hostproof.controls.kernel_parameters import control as kernel_parameters
+from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
+    CONTROL as kernel_parameters,
+)
 from ansible.module_utils.hostproof.controls.kernel_parameters.policy import Policy
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.parsers.systemd import sysctl_d

@@ -4,7 +4,7 @@ from typing import Any
 
 import packs
 from ansible.module_utils.hostproof.apply.change import Plan
-from ansible.module_utils.hostproof.controls.process_limits import control as process_limits
+from ansible.module_utils.hostproof.controls.process_limits.control import CONTROL as process_limits
 from ansible.module_utils.hostproof.controls.process_limits.facts import (
     CLEANER,
     REMOVE_IPC,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ansible.module_utils.hostproof.controls.flow_control import control as flow_control
+from ansible.module_utils.hostproof.controls.flow_control.control import CONTROL as flow_control
 from ansible.module_utils.hostproof.controls.flow_control.facts import Facts
 from ansible.module_utils.hostproof.controls.flow_control.nics import NicFacts
 from ansible.module_utils.hostproof.controls.flow_control.policy import (

@@ -26,7 +26,7 @@ def checks():
     return {
         check.id: check.because_of
         for control in controls.CONTROLS.values()
-        for check in control.CHECKS
+        for check in control.checks
     }
 
 

@@ -1,7 +1,5 @@
 """The one loop that judges, and what it makes of whatever a rule does."""
 
-from types import SimpleNamespace
-
 import pytest
 from ansible.module_utils.hostproof.collect.answer import known
 from ansible.module_utils.hostproof.collect.host import RecordedHost
@@ -22,6 +20,7 @@ from ansible.module_utils.hostproof.evaluate.checking import (
     judged,
     known_or_skip,
 )
+from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 
 #: What stands above a rule besides its id and title.
@@ -33,12 +32,25 @@ REST = {
 }
 
 
+def control_of(*groups, applies=None):
+    """The control "c" with these files of rules."""
+    return Control(
+        "c",
+        policy=dict,
+        policy_from=dict,
+        facts=dict,
+        read=lambda *_: None,
+        rules=groups,
+        applies=applies,
+    )
+
+
 def rules_of(*functions, applies=None, **options):
     """A control whose checks are c.0, c.1, ..."""
-    rules = Rules("c", applies)
+    rules = Rules("c")
     for number, function in enumerate(functions):
         rules.check(f"c.{number}", f"Title {number}", **REST, **options)(function)
-    return rules
+    return control_of(rules, applies=applies)
 
 
 def one(function, facts=None, policy=None, crashed=None, **options):
@@ -143,10 +155,7 @@ class TestCrash:
     def audited(self, monkeypatch):
         """Findings and evidence of a control with these rules."""
 
-        def audited(rules, secrets=None):
-            control = SimpleNamespace(
-                policy_from=dict, read=lambda *_: None, judge=rules.judge, rules=rules
-            )
+        def audited(control, secrets=None):
             monkeypatch.setattr(audit, "CONTROLS", {"c": control})
             host = RecordedHost({})
             return audit.judge_host(host, {"c": {}}, secrets), host.evidence
@@ -293,44 +302,28 @@ class TestRules:
     def add(self, rules, name, **options):
         return rules.check(name, "Title", **REST, **options)(lambda *_: Verdict(PASS))
 
-    def test_checks_are_in_the_order_of_the_report(self):
-        rules = Rules("c")
-        for name, after in (("a", None), ("b", None), ("x", "c.a"), ("y", "c.a"), ("z", "c.x")):
-            self.add(rules, f"c.{name}", after=after)
-        order = ["c.a", "c.x", "c.z", "c.y", "c.b"]
-        assert [check.id for check in rules.checks] == order
-        assert [found.check for found in rules.judge(0, 0)] == order
+    def test_checks_are_in_the_order_of_the_files_and_of_their_rules(self):
+        late, early = Rules("c"), Rules("c")
+        for name, group in (("a", late), ("b", early), ("c", late), ("d", early)):
+            self.add(group, f"c.{name}")
+        control = control_of(early, late)
+        order = ["c.b", "c.d", "c.a", "c.c"]
+        assert [check.id for check in control.checks] == order
+        assert [finding.check for finding in control.judge(0, 0)] == order
 
-    def test_a_rule_after_nothing_is_not_lost(self):
-        rules = Rules("c")
-        self.add(rules, "c.a", after="c.nosuch")
-        with pytest.raises(ValueError, match=r"c\.a: of no file that is named, or after no check"):
-            _ = rules.checks
+    def test_a_check_of_another_control_is_refused(self):
+        for name in ("d.a", "a"):
+            with pytest.raises(ValueError, match="is not a check of c"):
+                self.add(Rules("c"), name)
+        with pytest.raises(ValueError, match="check of another control"):
+            control_of(Rules("d"))
 
-    def test_files_are_in_the_order_in_which_they_are_named(self):
-        def of(file):
-            def rule(*_):
-                return Verdict(PASS)
-
-            rule.__module__ = file
-            return rule
-
-        rules = Rules("c")
-        for name, file in (("a", "late"), ("b", "early"), ("c", "late"), ("d", "early")):
-            rules.check(f"c.{name}", "Title", **REST)(of(file))
-        assert [check.id for check in rules.checks] == ["c.a", "c.b", "c.c", "c.d"]
-        rules.files(SimpleNamespace(__name__="early"), SimpleNamespace(__name__="late"))
-        assert [check.id for check in rules.checks] == ["c.b", "c.d", "c.a", "c.c"]
-        rules.files(SimpleNamespace(__name__="early"))
-        with pytest.raises(ValueError, match=r"c\.a, c\.c: of no file"):
-            _ = rules.checks
-
-    @pytest.mark.parametrize("name", ["d.a", "c.there", "a"])
-    def test_what_is_no_check_of_the_control(self, name):
-        rules = Rules("c")
-        self.add(rules, "c.there")
-        with pytest.raises(ValueError, match="is no check of c"):
-            self.add(rules, name)
+    def test_a_check_that_is_there_twice_is_refused(self):
+        first, second = Rules("c"), Rules("c")
+        self.add(first, "c.there")
+        self.add(second, "c.there")
+        with pytest.raises(ValueError, match="c has a check twice"):
+            control_of(first, second)
 
     def test_a_rule_can_be_called_and_knows_its_check(self):
         rule = self.add(Rules("c"), "c.a")

@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     sid: str = one_of("a")
 
 
-FIRST, SECOND = CONTROLS["hugepages"].CHECKS[:2]
+FIRST, SECOND, THIRD = CONTROLS["hugepages"].checks[:3]
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_what_somebody_changed_by_hand_is_written_again():
 def test_a_check_without_a_section_gets_one_behind_the_check_before_it():
     text = HUGEPAGES.read_text()
     begin = text.index(f"### {SECOND.id}\n")
-    third = text.index(f"### {CONTROLS['hugepages'].CHECKS[2].id}\n")
+    third = text.index(f"### {THIRD.id}\n")
     written = control_pages.page_of("hugepages", text[:begin] + text[third:])
-    section = written[written.index(f"### {SECOND.id}\n") : written.index("### hugepages.pool_p")]
+    section = written[written.index(f"### {SECOND.id}\n") : written.index(f"### {THIRD.id}\n")]
     assert section == f"### {SECOND.id}\n\n{control_pages.sentence_of(SECOND)}\n\n"
     assert written.index(f"### {FIRST.id}\n") < written.index(section)
 

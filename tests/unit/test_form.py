@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 import yaml
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
-from ansible.module_utils.hostproof.evaluate.checking import Rules
+from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.fields import fields_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTROLS_FOLDER = ROOT / "module_utils/hostproof/controls"
 
-DECLARED = [(name, field) for name in CONTROLS for field in fields_of(CONTROLS[name].Policy)]
+DECLARED = [(name, field) for name in CONTROLS for field in fields_of(CONTROLS[name].policy)]
 
 #: Fields that several controls share, so that no role has a default for them.
 SHARED = {"window_seconds": 10, "profile": "none"}
 
 
 def test_every_control_has_rules():
-    assert all(isinstance(one.rules, Rules) for one in CONTROLS.values())
+    assert all(isinstance(control, Control) and control.rules for control in CONTROLS.values())
 
 
 def load(path: Path) -> Any:
@@ -42,15 +42,15 @@ def options(control: str) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(("control", "name"), DECLARED)
 class TestVariable:
     def test_its_type_is_the_one_of_the_specification(self, control, name):
-        field = fields_of(CONTROLS[control].Policy)[name]
+        field = fields_of(CONTROLS[control].policy)[name]
         assert options(control)[name]["type"] in field.kinds
 
     def test_its_choices_are_those_of_the_specification(self, control, name):
-        field = fields_of(CONTROLS[control].Policy)[name]
+        field = fields_of(CONTROLS[control].policy)[name]
         assert field.choices == tuple(options(control)[name].get("choices", ()))
 
     def test_fields_of_its_entries_are_in_the_description(self, control, name):
-        field = fields_of(CONTROLS[control].Policy)[name]
+        field = fields_of(CONTROLS[control].policy)[name]
         text = str(options(control)[name]["description"])
         missing = [one for one in getattr(field, "fields", {}) if f"C({one})" not in text]
         assert not missing
@@ -63,7 +63,7 @@ class TestControl:
             name.removeprefix(f"{control}_"): value
             for name, value in load(ROOT / "roles" / control / "defaults/main.yml").items()
         }
-        fields = fields_of(CONTROLS[control].Policy)
+        fields = fields_of(CONTROLS[control].policy)
         given = {name: defaults[name] if name in defaults else SHARED[name] for name in fields}
         assert CONTROLS[control].policy_from(given)
 
@@ -71,7 +71,7 @@ class TestControl:
         files = [CONTROLS_FOLDER / f"{control}.py", *(CONTROLS_FOLDER / control).glob("*.py")]
         text = "".join(path.read_text() for path in files if path.exists())
         told = re.findall(rf'@rules\.check\(\n\s+"({control}\.\w+)",\n', text)
-        assert sorted(told) == sorted(check.id for check in CONTROLS[control].CHECKS)
+        assert sorted(told) == sorted(check.id for check in CONTROLS[control].checks)
 
     def test_a_rule_has_the_name_of_its_check(self, control):
         files = [CONTROLS_FOLDER / f"{control}.py", *(CONTROLS_FOLDER / control).glob("*.py")]

@@ -11,7 +11,7 @@ from ansible.module_utils.hostproof.controls.registry import CONTROLS, check_ids
 from hostproof_controller.cli import checks, command, explain, releases, terminal
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERY = [check for control in CONTROLS.values() for check in control.CHECKS]
+EVERY = [check for control in CONTROLS.values() for check in control.checks]
 
 
 def printed(capsys, *typed: str) -> str:
@@ -34,7 +34,7 @@ class TestChecks:
             )
         )
         assert rows[0] == list(checks.HEADS)
-        assert [row[0] for row in rows[1:]] == [one.id for one in CONTROLS["io_pacing"].CHECKS]
+        assert [row[0] for row in rows[1:]] == [one.id for one in CONTROLS["io_pacing"].checks]
 
     def test_where_no_terminal_is_a_check_is_a_line(self, capsys, monkeypatch):
         monkeypatch.delenv("COLUMNS", raising=False)

@@ -32,7 +32,10 @@ MEASURABLE = 0.004
 PIECES = ("\n", " ", " \n", "a", "1", '"')
 
 #: Tried once where a word begins; at most 4,000 characters a place.
-BOUNDED = {"parsers.systemd.boot_commands._NUMBERED", "parsers.systemd.unit_properties._ARGV"}
+BOUNDED = {
+    "parsers.systemd.boot_commands._NUMBERED",
+    "controls.time_sync.parsers.unit_properties._ARGV",
+}
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[Any], bool]]:

@@ -55,4 +55,4 @@ def test_figures_are_of_folders_and_of_each_check():
 
 def test_the_checkout_has_the_checks_that_its_controls_have():
     found = lines.figures(lines.files_of(None))
-    assert found["checks"] == sum(len(one.CHECKS) for one in controls.CONTROLS.values())
+    assert found["checks"] == sum(len(one.checks) for one in controls.CONTROLS.values())

@@ -87,7 +87,7 @@ def test_a_bad_entry_of_a_list_is_an_error_of_its_own(control, field, good, bad,
     assert says in told.why
     assert f"entry 2 of {control}_{field} was left out" in told.why
     # Whatever does not rest on all entries is as it is without the bad one.
-    needs = getattr(CONTROLS[control], "NEEDS_ALL", {}).get(field, ())
+    needs = CONTROLS[control].needs_all.get(field, ())
     expected = judged(policies(**{control: {field: [good]}}))
     assert [one for one in findings if one != told and one.check not in needs] == [
         one for one in expected if one.check not in needs

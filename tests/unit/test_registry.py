@@ -43,7 +43,7 @@ def test_every_control_is_named_once_and_packed_by_ansible():
 
 def test_every_control_has_its_own_name_and_a_plan():
     for name in registry.NAMES:
-        assert name == registry.CONTROLS[name].NAME
+        assert name == registry.CONTROLS[name].name
         assert callable(registry.planner(name))
 
 

@@ -86,7 +86,7 @@ class TestRole:
         assert set(specs(role)) == {path.stem for path in tasks(role) if load(path)}
 
     def test_policy_is_made_of_the_variables_of_the_same_name(self, role):
-        assert set(policies.controls()[role].fields) == set(CONTROLS[role].Policy._fields)
+        assert set(policies.controls()[role].fields) == set(CONTROLS[role].policy._fields)
 
     def test_playbooks_name_entry_points_as_the_specification_does(self, role):
         """`tasks_from: verify.yml` would skip the validation that `tasks_from: verify` gets."""

@@ -32,7 +32,7 @@ from hostproof_controller import policies
 Read = Callable[[Any, Any], Any]
 
 CONTROLS_WITH_RATES = sorted(
-    name for name, control in CONTROLS.items() if "window_seconds" in control.Policy._fields
+    name for name, control in CONTROLS.items() if "window_seconds" in control.policy._fields
 )
 
 
@@ -475,7 +475,7 @@ def test_no_window_of_so_many_seconds(value):
 def test_an_old_variable_says_its_new_name(variable):
     assert str(moved(variable)).startswith(f"{variable} is now hostproof_window_seconds: ")
     (control,) = [name for name in CONTROLS if variable.startswith(name + "_")]
-    fields = dict.fromkeys(CONTROLS[control].Policy._fields, 0)
+    fields = dict.fromkeys(CONTROLS[control].policy._fields, 0)
     with pytest.raises(PolicyError, match=f"^{variable} is now hostproof_window_seconds: "):
         CONTROLS[control].policy_from(fields | {variable.removeprefix(control + "_"): 5})
 

@@ -9,7 +9,9 @@ imported when it is asked for, because importing all of them takes nearly a seco
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, FrozenSet, Iterator, Tuple
+from typing import Any, Callable, FrozenSet, Iterator, Tuple
+
+from ..apply.change import Plan
 
 #: The controls, in the order of the report.
 NAMES: Tuple[str, ...] = (
@@ -39,31 +41,31 @@ def _imports_for_ansible() -> None:
     named here once more; a payload of our own holds only the controls that are asked for."""
     from .async_io import control, plan
     from .block_devices import control, plan
-    from .cluster_nodes import control, plan
+    from .cluster_nodes import control
     from .flow_control import control, plan
     from .hugepages import control, plan
-    from .interconnect import control, plan
+    from .interconnect import control
     from .io_pacing import control, plan
     from .kernel_parameters import control, plan
-    from .latency import control, plan
+    from .latency import control
     from .listener_rate_limit import control, plan
-    from .memory_pressure import control, plan
-    from .names import control, plan
+    from .memory_pressure import control
+    from .names import control
     from .nfs_mounts import control, plan
     from .pool_validation import control, plan
     from .pre_page_sga import control, plan
     from .process_limits import control, plan
-    from .storage_type import control, plan
+    from .storage_type import control
     from .time_sync import control, plan
 
 
 class _Registry(Mapping):
-    """Names of controls to their modules."""
+    """Names of controls to their ``Control``."""
 
     def __getitem__(self, name: str) -> Any:
         if name not in NAMES:
             raise KeyError(name)
-        return importlib.import_module(f"{__package__}.{name}.control")
+        return importlib.import_module(f"{__package__}.{name}.control").CONTROL
 
     def __iter__(self) -> Iterator[str]:
         return iter(NAMES)
@@ -78,13 +80,19 @@ class _Registry(Mapping):
 CONTROLS = _Registry()
 
 
-def planner(name: str) -> Any:
+def planner(name: str) -> Callable[[Any, Any], Plan]:
     """The function ``plan`` of a control, imported here: an audit does not carry it."""
-    if name not in NAMES:
-        raise KeyError(name)
-    return importlib.import_module(f"{__package__}.{name}.plan").plan
+    module = CONTROLS[name].plan
+    if module is None:
+        return _plan_nothing
+    return importlib.import_module(f"{__package__}.{name}.{module}").plan
+
+
+def _plan_nothing(_facts: Any, _policy: Any) -> Plan:
+    """The plan of a control that only audits."""
+    return Plan(changes=[], refusals=[], pending=[], at_boot=[])
 
 
 def check_ids() -> FrozenSet[str]:
     """Every check that can appear in a finding of a control: what a waiver may name."""
-    return frozenset(check.id for control in CONTROLS.values() for check in control.CHECKS)
+    return frozenset(check.id for control in CONTROLS.values() for check in control.checks)

@@ -176,10 +176,10 @@ def _bad_entry(name: str) -> Check:
 def _of_all_entries(finding: Finding, bad: List[LeftOut]) -> Finding:
     """An error in the place of a verdict that rests on every entry of a list that lacks one.
 
-    Which these are the control says: NEEDS_ALL has ids of checks by field, or by "field.key".
+    Which these are the control says: ``needs_all`` has ids of checks by field, or by "field.key".
     """
     for one in bad:
-        needs = getattr(CONTROLS[one.control], "NEEDS_ALL", {})
+        needs = CONTROLS[one.control].needs_all
         names = [one.problem.field, *(f"{one.problem.field}.{key}" for key in one.problem.places)]
         if any(finding.check in needs.get(name, ()) for name in names):
             return finding._replace(

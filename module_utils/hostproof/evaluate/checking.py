@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The one loop that judges: every rule of a control over every subject that it is for.
 
-A control makes one ``Rules``; a check is registered by what stands right above its rule::
+Each file of rules makes one ``Rules``. A check is registered by the decorator above its rule::
 
-    rules = Rules("swappiness", applies=is_linux)
+    rules = Rules("swappiness")
 
     @rules.check(
         "swappiness.low",
@@ -138,7 +138,6 @@ class Rule(NamedTuple):
     check: Check
     function: Callable[..., Judged]
     each: Optional[Subjects]
-    after: Optional[str]
 
     def __call__(self, *arguments: Any) -> Judged:
         return self.function(*arguments)
@@ -149,16 +148,11 @@ Crashed = Callable[[str, Exception], Verdict]
 
 
 class Rules:
-    """The rules of a control, in the order of the report: as they are written in their files.
+    """The rules of one file, in the order in which they are written."""
 
-    ``applies`` takes facts and policy, and raises Skip or what is unknown where no rule can judge.
-    """
-
-    def __init__(self, control: str, applies: Optional[Callable[[Any, Any], None]] = None) -> None:
+    def __init__(self, control: str) -> None:
         self.control = control
-        self._applies = applies
-        self._rules: List[Rule] = []
-        self._files: List[str] = []
+        self.rules: List[Rule] = []
 
     def check(
         self,
@@ -170,64 +164,38 @@ class Rules:
         why: str,
         reference: str,
         each: Optional[Subjects] = None,
-        after: Optional[str] = None,
         because_of: Tuple[str, ...] = (),
     ) -> Callable[[Callable[..., Judged]], Rule]:
         """Register the rule below as this check (finding.py says what each text is).
 
-        ``because_of`` are checks, also of other controls, whose findings this one may rest on; on
-        which it does on a host, finding.resting says. ``after`` is the id of the check behind which
-        it stands in the report, where another file has that one.
+        ``because_of`` are checks, also of other controls, whose findings can cause this one.
+        finding.resting says which of them do on a host.
         """
-        if not check_id.startswith(self.control + ".") or check_id in [
-            rule.check.id for rule in self._rules
-        ]:
-            raise ValueError(f"{check_id} is no check of {self.control}, or is there already")
+        if not check_id.startswith(self.control + "."):
+            raise ValueError(f"{check_id} is not a check of {self.control}")
         check = Check(check_id, title, severity, takes_effect, why, reference, because_of)
 
         def register(function: Callable[..., Judged]) -> Rule:
-            rule = Rule(check, function, each, after)
-            self._rules.append(rule)
+            rule = Rule(check, function, each)
+            self.rules.append(rule)
             return rule
 
         return register
 
-    def files(self, *modules: Any) -> None:
-        """Where the rules stand, in the order of the report; a single file need not be named."""
-        self._files = [module.__name__ for module in modules]
 
-    @property
-    def checks(self) -> Tuple[Check, ...]:
-        """Every check, in the order of the report."""
-        return tuple(rule.check for rule in self._in_order())
+def judge_rules(
+    rules: Iterable[Rule],
+    applies: Optional[Callable[[Any, Any], None]],
+    facts: Any,
+    policy: Any,
+    crashed: Optional[Crashed] = None,
+) -> List[Finding]:
+    """At least one finding for each rule; without ``crashed`` an unexpected exception is raised.
 
-    def judge(self, facts: Any, policy: Any, crashed: Optional[Crashed] = None) -> List[Finding]:
-        """At least one finding for each check; without ``crashed`` a fault of ours is raised."""
-        loop = _Loop(facts, policy, crashed)
-        return [
-            finding for rule in self._in_order() for finding in loop.findings(rule, self._applies)
-        ]
-
-    def _in_order(self) -> List[Rule]:
-        written = self._rules
-        if self._files:
-            # In which order Python came to import them does not count.
-            written = [
-                rule for file in self._files for rule in written if rule.function.__module__ == file
-            ]
-        ordered: List[Rule] = []
-
-        def place(anchor: Optional[str]) -> None:
-            for rule in written:
-                if rule.after == anchor:
-                    ordered.append(rule)
-                    place(rule.check.id)
-
-        place(None)
-        if len(ordered) != len(self._rules):
-            lost = sorted(rule.check.id for rule in set(self._rules) - set(ordered))
-            raise ValueError(f"{', '.join(lost)}: of no file that is named, or after no check")
-        return ordered
+    ``applies`` takes facts and policy. It raises Skip, or what is unknown, where no rule can judge.
+    """
+    loop = _Loop(facts, policy, crashed)
+    return [finding for rule in rules for finding in loop.findings(rule, applies)]
 
 
 class _Loop:

@@ -48,7 +48,7 @@ class Explained(NamedTuple):
 def all_checks() -> Iterator[Check]:
     """Every check of a control, in the order of its page."""
     for name in NAMES:
-        yield from CONTROLS[name].CHECKS
+        yield from CONTROLS[name].checks
 
 
 @options.command("explain")

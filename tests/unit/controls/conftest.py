@@ -7,7 +7,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.collect.host import Host
-from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
+from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding

@@ -9,7 +9,7 @@ import time
 import io_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.async_io import control as async_io
+from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io
 from io_packs import (
     BARE,
     BUFFERED,
@@ -26,7 +26,7 @@ from io_packs import (
 )
 from packs import FIXTURES
 
-CHECKS = [check.id.split(".")[1] for check in async_io.CHECKS]
+CHECKS = [check.id.split(".")[1] for check in async_io.checks]
 OF_AIX = ("aix_aio", "aix_cio", "aix_hdisks")
 
 

@@ -3,7 +3,7 @@
 import io_packs
 import pytest
 from aix_packs import PLAIN_MOUNTS, aix
-from ansible.module_utils.hostproof.controls.async_io import control as async_io
+from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io
 
 LSDEV = "lsdev -C -c disk -F name"
 DISK = "lsattr -E -l {0} -a algorithm -a queue_depth -a reserve_policy"

@@ -3,7 +3,7 @@
 import io_packs
 import pytest
 from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, ValueChange
-from ansible.module_utils.hostproof.controls.async_io import control as async_io
+from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io
 from ansible.module_utils.hostproof.controls.registry import planner
 from io_packs import BUFFERED, HEADER, SYSCTL_FILE, asm, story
 from packs import MIB

@@ -7,13 +7,13 @@ import aix_packs
 import pytest
 from aix_packs import AixMachine
 from ansible.module_utils.hostproof.collect.host import RecordedHost
-from ansible.module_utils.hostproof.controls.flow_control import control as flow_control
+from ansible.module_utils.hostproof.controls.flow_control.control import CONTROL as flow_control
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
 from nic_packs import policy
 from packs import FIXTURES
 
-CHECKS = {one.id.split(".")[1] for one in flow_control.CHECKS}
+CHECKS = {one.id.split(".")[1] for one in flow_control.checks}
 NO_PAUSE = [{"role": "storage", "rx": "off", "tx": "off"}]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import nic_packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
-from ansible.module_utils.hostproof.controls.flow_control import control as flow_control
+from ansible.module_utils.hostproof.controls.flow_control.control import CONTROL as flow_control
 from ansible.module_utils.hostproof.controls.flow_control.probes import large_frames
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
@@ -36,7 +36,7 @@ def judge(validate_finding) -> Judge:
         for finding in audit.judge_host(host, {"flow_control": policy(**changes)}):
             validate_finding(finding.as_dict())
             found.setdefault(finding.check.removeprefix("flow_control."), []).append(finding)
-        assert set(found) == {one.id.split(".")[1] for one in flow_control.CHECKS}
+        assert set(found) == {one.id.split(".")[1] for one in flow_control.checks}
         return found
 
     return judge_host

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, Plan
-from ansible.module_utils.hostproof.controls.flow_control import control as flow_control
 from ansible.module_utils.hostproof.controls.flow_control import link_waits
+from ansible.module_utils.hostproof.controls.flow_control.control import CONTROL as flow_control
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import Unanswered
 from nic_packs import Host, bonded_host, fixture, lacp, pause_text, policy, storage_host

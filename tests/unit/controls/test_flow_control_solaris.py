@@ -6,12 +6,12 @@ from typing import Any
 import packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import Output, RecordedHost
-from ansible.module_utils.hostproof.controls.flow_control import control as flow_control
+from ansible.module_utils.hostproof.controls.flow_control.control import CONTROL as flow_control
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
 from nic_packs import policy
 
-CHECKS = {one.id.split(".")[1] for one in flow_control.CHECKS}
+CHECKS = {one.id.split(".")[1] for one in flow_control.checks}
 NO_SENDING = [{"role": "storage", "rx": "on", "tx": "off"}]
 HEAD = "LINK     PROPERTY        PERM VALUE        EFFECTIVE    DEFAULT   POSSIBLE\n"
 MOUNTS = (

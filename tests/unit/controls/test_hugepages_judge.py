@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import Output, RecordedHost
-from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
+from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from ansible.module_utils.hostproof.evaluate.finding import worst
 from packs import GIB, KIB, MIB, Machine, Shm
 
@@ -1112,7 +1112,7 @@ def test_every_check_is_told_passing_and_not_passing():
     told: dict[str, set[str]] = {}
     for story in STORIES:
         told.setdefault(story.check, set()).add(story.status)
-    assert set(told) == {check.id.removeprefix("hugepages.") for check in hugepages.CHECKS}
+    assert set(told) == {check.id.removeprefix("hugepages.") for check in hugepages.checks}
     assert not [check for check, statuses in told.items() if "pass" not in statuses]
     assert not [check for check, statuses in told.items() if len(statuses) < 2]
 
@@ -1121,7 +1121,7 @@ class TestHosts:
     def test_not_linux(self, judge):
         findings = judge(Machine())
         assert {one.status for found in findings.values() for one in found} == {"skip"}
-        assert len(findings) == len(hugepages.CHECKS)
+        assert len(findings) == len(hugepages.checks)
 
     def test_linux_that_may_not_be_read_is_not_taken_for_another_system(self, judge):
         findings = judge(packs.database_host().deny("/proc/meminfo"))

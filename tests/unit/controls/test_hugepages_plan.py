@@ -6,7 +6,7 @@ import packs
 import pytest
 from ansible.module_utils.hostproof.apply import difference
 from ansible.module_utils.hostproof.apply.change import FileChange, Plan, ValueChange
-from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
+from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from ansible.module_utils.hostproof.controls.hugepages.policy import InstancePolicy
 from ansible.module_utils.hostproof.errors import HostproofError, PolicyError
 from packs import GIB, HEADER, MIB, Machine, Shm

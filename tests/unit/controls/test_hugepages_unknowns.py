@@ -7,7 +7,7 @@ from typing import Any
 import packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
-from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
+from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, PASS, Finding
 from packs import GIB, MIB, Machine, Shm
@@ -112,7 +112,7 @@ def test_no_check_gets_better_by_knowing_less(host, spoil):
     _machine, policy = HOSTS[host]
     judged = functools.partial(judge, **policy)
     assert set(judged(RecordedHost({}))) == {
-        check.id.removeprefix("hugepages.") for check in hugepages.CHECKS
+        check.id.removeprefix("hugepages.") for check in hugepages.checks
     }
     assert not better_for_less(judged, recording(host), spoil, LENIENT)
 
@@ -135,7 +135,7 @@ def test_finding_that_cites_a_silent_reading_is_no_pass(host, spoil):
 
 def test_no_evidence_is_no_answer():
     statuses = summary(judge(RecordedHost({})))
-    assert statuses == {check.id.removeprefix("hugepages."): ERROR for check in hugepages.CHECKS}
+    assert statuses == {check.id.removeprefix("hugepages."): ERROR for check in hugepages.checks}
 
 
 #: A line of /proc/meminfo to what stands there instead; None takes it away.

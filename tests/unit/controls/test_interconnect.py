@@ -17,7 +17,7 @@ BACKUP = "fault-tolerance (active-backup)"
 
 def judged(machine, **changes):
     found = audit.judge_host(machine, {"interconnect": policy(**changes)})
-    assert {one.check for one in found} == {one.id for one in CONTROLS["interconnect"].CHECKS}
+    assert {one.check for one in found} == {one.id for one in CONTROLS["interconnect"].checks}
     return found
 
 

@@ -9,7 +9,7 @@ import packs
 import pytest
 from aix_packs import aix
 from ansible.module_utils.hostproof.collect.host import Host, RecordedHost
-from ansible.module_utils.hostproof.controls.io_pacing import control as io_pacing
+from ansible.module_utils.hostproof.controls.io_pacing.control import CONTROL as io_pacing
 from ansible.module_utils.hostproof.controls.io_pacing.policy import PROFILES, Pair, rule_problem
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
@@ -27,13 +27,13 @@ def judge(validate_finding) -> Judge:
         findings = audit.judge_host(host, policies)
         for finding in findings:
             validate_finding(finding.as_dict())
-        assert [one.check for one in findings] == [one.id for one in io_pacing.CHECKS]
+        assert [one.check for one in findings] == [one.id for one in io_pacing.checks]
         return {one.check.removeprefix("io_pacing."): one for one in findings}
 
     return judge_host
 
 
-def policy(**changes: Any) -> io_pacing.Policy:
+def policy(**changes: Any) -> io_pacing.policy:
     return io_pacing.policy_from(aix_packs.io_pacing_policy(**changes))
 
 

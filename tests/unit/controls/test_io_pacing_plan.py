@@ -9,7 +9,7 @@ from ansible.module_utils.hostproof.apply import difference
 from ansible.module_utils.hostproof.apply.change import CommandChange, Plan
 from ansible.module_utils.hostproof.collect.command import state_of
 from ansible.module_utils.hostproof.collect.host import Output
-from ansible.module_utils.hostproof.controls.io_pacing import control as io_pacing
+from ansible.module_utils.hostproof.controls.io_pacing.control import CONTROL as io_pacing
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.probes.unix import sys_parm

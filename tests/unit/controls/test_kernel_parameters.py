@@ -7,7 +7,9 @@ import kernel_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.controls.kernel_parameters import comparing, formulas, wanted
-from ansible.module_utils.hostproof.controls.kernel_parameters import control as kernel_parameters
+from ansible.module_utils.hostproof.controls.kernel_parameters.control import (
+    CONTROL as kernel_parameters,
+)
 from ansible.module_utils.hostproof.controls.kernel_parameters.table import ROWS, Row
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from ansible.module_utils.hostproof.evaluate import audit
@@ -94,7 +96,7 @@ class TestRow:
 
     def test_it_says_who_asks_for_it(self, row):
         assert re.search("Oracle|MOS|TuneD", row.source)
-        severities = {check.id: check.severity for check in kernel_parameters.CHECKS}
+        severities = {check.id: check.severity for check in kernel_parameters.checks}
         order = ["critical", "high", "medium", "low"]
         told = severities[f"kernel_parameters.{row.family}"]
         assert order.index(told) <= order.index(row.severity)
@@ -138,7 +140,7 @@ class TestTable:
 
     def test_every_family_has_a_check(self):
         families = {row.family for row in ROWS} | {"reverse_path", "of_the_policy", "one_owner"}
-        ids = {check.id.partition(".")[2] for check in kernel_parameters.CHECKS}
+        ids = {check.id.partition(".")[2] for check in kernel_parameters.checks}
         assert ids == families
 
 

@@ -7,7 +7,7 @@ import latency_packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import Host, LiveHost, RecordedHost
 from ansible.module_utils.hostproof.collect.measured import window_from_samples
-from ansible.module_utils.hostproof.controls.latency import control as latency
+from ansible.module_utils.hostproof.controls.latency.control import CONTROL as latency
 from ansible.module_utils.hostproof.controls.latency.measurement import disk_counters
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
@@ -67,7 +67,7 @@ def only(findings: list[Finding]) -> Finding:
 
 def test_every_check_is_judged_in_the_order_of_the_report(judge):
     found = judge(real_host())
-    assert list(found) == [check.id.removeprefix("latency.") for check in latency.CHECKS]
+    assert list(found) == [check.id.removeprefix("latency.") for check in latency.checks]
 
 
 def test_a_real_machine(judge):

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from ansible.module_utils.hostproof.controls.latency import control as latency
+from ansible.module_utils.hostproof.controls.latency.control import CONTROL as latency
 from ansible.module_utils.hostproof.controls.latency.policy import Budget, Rate
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.latency import probe_list

@@ -30,7 +30,7 @@ from listener_packs import (
 )
 
 Judge = Callable[..., dict[str, list[Finding]]]
-CHECKS = [check.id.removeprefix("listener_rate_limit.") for check in listener_rate_limit.CHECKS]
+CHECKS = [check.id.removeprefix("listener_rate_limit.") for check in listener_rate_limit.checks]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ansible.module_utils.hostproof.apply.change import Plan
 from ansible.module_utils.hostproof.apply.journal import Journal
 from ansible.module_utils.hostproof.apply.writer import Writer
 from ansible.module_utils.hostproof.collect.host import LiveHost
-from ansible.module_utils.hostproof.controls.listener_rate_limit import control as control
+from ansible.module_utils.hostproof.controls.listener_rate_limit.control import CONTROL as control
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.probes.oracle import tns_ping
 from listener_home import OracleHome, wait_for_new_second
@@ -29,7 +29,7 @@ class Setup:
         self.journal = Journal(Writer(), str(root / "hostproof"))
         (root / "hostproof").mkdir()
 
-    def policy(self, **wish: Any) -> control.Policy:
+    def policy(self, **wish: Any) -> control.policy:
         wanted = {"name": "LISTENER", "home": str(self.home.folder), "rate": RATE, **wish}
         values = listener_packs.listener_policy(wanted=[wanted], window_seconds=0, restart_ok=True)
         return control.policy_from(values)
@@ -39,11 +39,11 @@ class Setup:
         return planner("listener_rate_limit")(control.read(LiveHost(), policy), policy)
 
     def apply(self, plan: Plan) -> None:
-        apply.refuse(plan, control.NAME)
-        apply.apply_plan(plan, control.NAME, self.journal, Writer())
+        apply.refuse(plan, control.name)
+        apply.apply_plan(plan, control.name, self.journal, Writer())
 
     def revert(self) -> None:
-        transactions = self.journal.transactions(control.NAME)
+        transactions = self.journal.transactions(control.name)
         apply.refuse_lost_edits(transactions, False)
         apply.revert(transactions, self.journal, Writer())
 

@@ -3,7 +3,9 @@
 import memory_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.memory_pressure import control as memory_pressure
+from ansible.module_utils.hostproof.controls.memory_pressure.control import (
+    CONTROL as memory_pressure,
+)
 from ansible.module_utils.hostproof.controls.memory_pressure.parsers import proc_swaps, vmstat
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import ParseError, PolicyError

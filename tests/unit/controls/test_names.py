@@ -4,7 +4,8 @@ import listener_packs
 import names_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.names import control as names
+from ansible.module_utils.hostproof.controls.names.control import CONTROL as names
+from ansible.module_utils.hostproof.controls.names.policy import SUBJECTS
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import PolicyError
 from default_policies import changed_policy
@@ -40,7 +41,7 @@ class TestWhereItCounts:
         found = judge(node().remove("/proc/sys/kernel/hostname"))
         assert {one.status for one in found.values()} == {"skip"}
 
-    @pytest.mark.parametrize("name", names.policy.SUBJECTS)
+    @pytest.mark.parametrize("name", SUBJECTS)
     def test_unmanaged_is_not_judged(self, judge, name):
         one = judge(node(), unmanaged=[name])[name]
         assert (one.status, "names_unmanaged" in one.why) == ("skip", True)

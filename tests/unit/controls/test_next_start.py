@@ -17,7 +17,7 @@ import pytest
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.hugepages.facts import POOL_FILE
-from ansible.module_utils.hostproof.controls.pre_page_sga import control as pre_page_sga
+from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.probes.oracle import next_start
 from packs import GIB, HOME, MIB, Machine, Shm

@@ -4,7 +4,7 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.controls.nfs_mounts.facts import JudgedMount
 from ansible.module_utils.hostproof.controls.nfs_mounts.wanted import (
     guessed_mounts,

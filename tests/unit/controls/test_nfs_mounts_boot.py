@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options

@@ -9,7 +9,7 @@ operations would hide what another operation sent twice.
 from typing import NamedTuple
 
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from nfs_packs import MOUNTSTATS, SAMPLE, listed, nfs_policy, ready_host
 

@@ -6,8 +6,8 @@ import nfs_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import Output
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
 from ansible.module_utils.hostproof.controls.nfs_mounts import rules_oranfstab
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.probes.nfs import direct_nfs
 from nfs_packs import NfsMachine

@@ -5,7 +5,7 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from hostproof_controller.report.verdict import actual_layer

@@ -11,7 +11,7 @@ import nfs_packs
 import packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import Host
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
 from nfs_packs import NO_CACHE, OPTIONS, Did, NfsMachine, listed, nfs_host, ready_host, shown
 from packs import Machine
@@ -1421,7 +1421,7 @@ def test_every_check_is_told_passing_and_not_passing():
     statuses: dict[str, set[str]] = {}
     for story in STORIES:
         statuses.setdefault(story.check, set()).add(story.status)
-    known = {check.id.removeprefix("nfs_mounts.") for check in nfs_mounts.CHECKS}
+    known = {check.id.removeprefix("nfs_mounts.") for check in nfs_mounts.checks}
     assert set(statuses) == known - ELSEWHERE
     assert [check for check, seen in statuses.items() if "pass" not in seen] == []
     assert [check for check, seen in statuses.items() if len(seen) < 2] == []
@@ -1531,7 +1531,7 @@ class TestOtherSystems:
     def test_system_that_nobody_knows(self, judge):
         findings = judge(Machine().command("uname -s", "FreeBSD\n"))
         assert {one.status for found in findings.values() for one in found} == {"skip"}
-        assert len(findings) == len(nfs_mounts.CHECKS)
+        assert len(findings) == len(nfs_mounts.checks)
 
 
 class TestHosts:
@@ -1547,7 +1547,7 @@ class TestHosts:
     def test_order_of_the_report(self, judge):
         policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**listed()))
         found = nfs_mounts.judge(nfs_mounts.read(ready_host(), policy), policy)
-        order = [check.id for check in nfs_mounts.CHECKS]
+        order = [check.id for check in nfs_mounts.checks]
         assert [one.check for one in found] == sorted((one.check for one in found), key=order.index)
 
     def test_one_mount_does_not_hide_the_verdict_on_another(self, judge):

@@ -6,7 +6,7 @@ import nfs_packs
 import pytest
 from ansible.module_utils.hostproof.apply import change, difference
 from ansible.module_utils.hostproof.apply.change import FileChange, MountChange, Plan, ValueChange
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.nfs import fstab, nfs_options

@@ -4,12 +4,12 @@ from typing import Any
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.errors import PolicyError
 from nfs_packs import DATAFILES
 
 
-def policy(**changes: Any) -> nfs_mounts.Policy:
+def policy(**changes: Any) -> nfs_mounts.policy:
     return nfs_mounts.policy_from(nfs_packs.nfs_policy(**changes))
 
 

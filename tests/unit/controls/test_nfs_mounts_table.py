@@ -4,8 +4,8 @@ import itertools
 
 import nfs_packs
 import pytest
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
 from ansible.module_utils.hostproof.controls.nfs_mounts import options_table
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.controls.nfs_mounts.options_table import NOT, Requirement
 from ansible.module_utils.hostproof.controls.nfs_mounts.policy import CLASSES, USES, WantedMount
 from ansible.module_utils.hostproof.parsers.nfs import nfs_options

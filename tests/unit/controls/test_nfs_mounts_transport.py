@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.errors import Unanswered
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ansible.module_utils.hostproof.probes.nfs import nfs_mounted, nfs_traffic

@@ -8,7 +8,7 @@ from typing import Any
 import nfs_packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import RecordedHost
-from ansible.module_utils.hostproof.controls.nfs_mounts import control as nfs_mounts
+from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, PASS, SKIP, Finding
 from nfs_packs import NO_CACHE, OPTIONS, Did, NfsMachine, Op, listed, nfs_host, ready_host, shown
@@ -128,7 +128,7 @@ def test_no_check_gets_better_by_knowing_less(host, spoil):
     _machine, policy = HOSTS[host]
     judged = functools.partial(judge, **policy)
     assert set(judged(RecordedHost({}))) == {
-        check.id.removeprefix("nfs_mounts.") for check in nfs_mounts.CHECKS
+        check.id.removeprefix("nfs_mounts.") for check in nfs_mounts.checks
     }
     assert not better_for_less(judged, recording(host), spoil, LENIENT)
 
@@ -153,7 +153,7 @@ def test_finding_that_cites_a_silent_reading_is_no_pass(host, spoil):
 def test_no_evidence_is_no_answer():
     statuses = summary(judge(RecordedHost({}), **listed()))
     assert set(statuses.values()) == {ERROR}
-    assert len(statuses) == len(nfs_mounts.CHECKS)
+    assert len(statuses) == len(nfs_mounts.checks)
 
 
 def test_recorded_host_is_judged_as_the_live_one():

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from ansible.module_utils.hostproof.collect.host import Host, LiveHost, RecordedHost
 from ansible.module_utils.hostproof.collect.measured import Window
-from ansible.module_utils.hostproof.controls.pool_validation import control as pool_validation
+from ansible.module_utils.hostproof.controls.pool_validation.control import (
+    CONTROL as pool_validation,
+)
 from ansible.module_utils.hostproof.controls.pool_validation.parsers import datasources_xml
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit

@@ -5,7 +5,9 @@ import json
 import pytest
 from ansible.module_utils.hostproof.apply.change import CommandChange
 from ansible.module_utils.hostproof.collect.command import Output, state_of
-from ansible.module_utils.hostproof.controls.pool_validation import control as pool_validation
+from ansible.module_utils.hostproof.controls.pool_validation.control import (
+    CONTROL as pool_validation,
+)
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import PolicyError, Unanswered
 from default_policies import default_policy

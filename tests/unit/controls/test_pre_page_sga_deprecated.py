@@ -7,7 +7,7 @@ same note, 21c has none.
 import oracle_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.pre_page_sga import control as pre_page_sga
+from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import Unanswered
 from oracle_packs import down, story

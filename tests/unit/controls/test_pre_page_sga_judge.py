@@ -6,11 +6,11 @@ Each test changes one thing of a host on which everything passes.
 import oracle_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.pre_page_sga import control as pre_page_sga
+from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
 from oracle_packs import PFILE, SPFILE, add_alert_log, answer, defaults, down, story
 
 ONLY = ("*", "use_large_pages", "ONLY")
-CHECKS = [check.id.split(".")[1] for check in pre_page_sga.CHECKS]
+CHECKS = [check.id.split(".")[1] for check in pre_page_sga.checks]
 
 
 @pytest.fixture

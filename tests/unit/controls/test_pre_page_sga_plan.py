@@ -3,7 +3,7 @@
 import oracle_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.pre_page_sga import control as pre_page_sga
+from ansible.module_utils.hostproof.controls.pre_page_sga.control import CONTROL as pre_page_sga
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError, Unanswered
 from oracle_packs import PFILE, SPFILE, answer, defaults, down, story

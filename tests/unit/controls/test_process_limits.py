@@ -3,7 +3,7 @@
 import limit_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.process_limits import control as process_limits
+from ansible.module_utils.hostproof.controls.process_limits.control import CONTROL as process_limits
 from ansible.module_utils.hostproof.errors import PolicyError
 from default_policies import default_policy
 from limit_packs import (

@@ -5,8 +5,8 @@ import random
 import limit_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.hugepages import control as hugepages
 from ansible.module_utils.hostproof.controls.hugepages import plan as hugepages_plan
+from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from limit_packs import DROP_IN, HEADER, PACKAGE, after, host, judged, package, plan_of, with_oracle
 
 #: What a login of oracle lacks where nothing is set; 58 GiB of 64 may be locked

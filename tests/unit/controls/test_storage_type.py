@@ -9,7 +9,7 @@ import pytest
 from ansible.module_utils.hostproof.collect.answer import attempt
 from ansible.module_utils.hostproof.collect.host import Host, LiveHost, RecordedHost, Secret
 from ansible.module_utils.hostproof.controls.registry import planner
-from ansible.module_utils.hostproof.controls.storage_type import control as storage_type
+from ansible.module_utils.hostproof.controls.storage_type.control import CONTROL as storage_type
 from ansible.module_utils.hostproof.controls.storage_type.snmp import (
     database_snmp,
     snmp_targets,
@@ -42,7 +42,7 @@ def judge(validate_finding) -> Judge:
         for finding in audit.judge_host(host, {"storage_type": policy(**changes)}):
             validate_finding(finding.as_dict())
             found.setdefault(finding.check.removeprefix("storage_type."), []).append(finding)
-        assert set(found) == {one.id.split(".")[1] for one in storage_type.CHECKS}
+        assert set(found) == {one.id.split(".")[1] for one in storage_type.checks}
         return found
 
     return judge_host

@@ -9,8 +9,8 @@ from ansible.module_utils.hostproof.apply.change import FileChange, Plan
 from ansible.module_utils.hostproof.collect.answer import attempt
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.controls.registry import planner
-from ansible.module_utils.hostproof.controls.time_sync import control as time_sync
 from ansible.module_utils.hostproof.controls.time_sync import facts
+from ansible.module_utils.hostproof.controls.time_sync.control import CONTROL as time_sync
 from ansible.module_utils.hostproof.controls.time_sync.facts import (
     CURRENT,
     NTPQ,

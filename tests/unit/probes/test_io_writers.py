@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.collect.host import LiveHost
-from ansible.module_utils.hostproof.controls.async_io import control as async_io
+from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io
 from ansible.module_utils.hostproof.controls.async_io.parsers import io_messages
 from ansible.module_utils.hostproof.controls.async_io.probes import io_logs
 from ansible.module_utils.hostproof.errors import Absent

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from ansible.module_utils.hostproof.controls.storage_type import control as storage_type
+from ansible.module_utils.hostproof.controls.storage_type.control import CONTROL as storage_type
 from ansible.module_utils.hostproof.controls.storage_type.snmp import (
     enterprises,
     storage_agent,

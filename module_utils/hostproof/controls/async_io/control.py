@@ -2,13 +2,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """async_io: whether the database writes asynchronously and past the page cache, and can."""
 
+from ...evaluate.control import Control
 from . import rules_aix, rules_files, rules_limit, rules_messages, rules_parameters
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
 
-rules.files(rules_parameters, rules_files, rules_limit, rules_messages, rules_aix)
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    rules=(
+        rules_parameters.rules,
+        rules_files.rules,
+        rules_limit.rules,
+        rules_messages.rules,
+        rules_aix.rules,
+    ),
+    plan="plan",
+)

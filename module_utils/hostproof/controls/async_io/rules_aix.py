@@ -7,15 +7,17 @@ from typing import Dict, List, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import HostproofError, Unanswered, kind_of
-from ...evaluate.checking import Skip, Verdict, judged
+from ...evaluate.checking import Rules, Skip, Verdict, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import aix_mount_options, mount_command
 from ...parsers.number import clipped
 from ...probes.unix import aix_said
 from .facts import AIO_DEVICE, AIO_NAMES, DISK_NAMES, MOUNT, Aix, Facts, Subject
-from .policy import Policy
-from .subjects import AIX, AIX_GUIDE, REFERENCE, rules
+from .policy import NAME, Policy
+from .subjects import AIX, AIX_GUIDE, REFERENCE
 from .values import OPTIONS, persisted
+
+rules = Rules(NAME)
 
 #: What Oracle asks of AIX (installation guides 12.2 and 19c).
 MAXREQS = 65536

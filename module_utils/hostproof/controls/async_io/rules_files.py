@@ -4,14 +4,14 @@
 
 from typing import Dict, List
 
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.size import human
 from ...probes.oracle.io_writers import CONTROL, DATA, KEYS, REDO, TEMPORARY, OpenFile
 from .facts import MEMINFO, Facts, Linux, Subject
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import aio
-from .subjects import INSTANCES, LINUX_GUIDE, rules
+from .subjects import INSTANCES, LINUX_GUIDE
 from .values import (
     DIRECT_NFS,
     DRIVER,
@@ -27,6 +27,8 @@ from .values import (
     places,
     writers,
 )
+
+rules = Rules(NAME)
 
 #: What lies in a file system and is written by DBWR and LGWR, in the order of the report.
 _KINDS = (DATA, TEMPORARY, REDO, CONTROL)

@@ -6,15 +6,17 @@ from typing import Dict, List, Tuple
 
 from ...collect.answer import known
 from ...errors import Denied, HostproofError
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot as boot_probe
 from .facts import RELEASE_FILE, Facts, Linux
 from .plan import by_apply, wanted_events
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import aio
-from .subjects import KERNEL, LINUX, MOS, rules
+from .subjects import KERNEL, LINUX, MOS
+
+rules = Rules(NAME)
 
 _EVENTS = ("file:" + aio.LIMIT_FILE, "file:" + aio.USED_FILE)
 _BOOT = ("dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "lines:boot")

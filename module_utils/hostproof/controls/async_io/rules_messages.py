@@ -8,7 +8,7 @@ from typing import Dict, List, Optional, Tuple
 from ...collect.answer import attempt, if_known, known
 from ...collect.shell import line
 from ...errors import HostproofError, Unanswered
-from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import mountinfo
 from .facts import SILENCE, Facts, Linux, Subject
@@ -16,10 +16,12 @@ from .parsers import io_messages
 from .parsers.io_messages import Message
 from .parsers.nfs_silence import Silence
 from .plan import by_apply
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import kernel_messages
-from .subjects import INSTANCES, LINUX, MOS, rules
+from .subjects import INSTANCES, LINUX, MOS
 from .values import linux_of, mount_of
+
+rules = Rules(NAME)
 
 #: Seconds around a silence in which a message of the database belongs to it.
 _SAME_MINUTE = 60.0

@@ -7,13 +7,15 @@ from typing import Optional
 from ...collect.answer import attempt, known
 from ...collect.shell import line
 from ...errors import HostproofError
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts, Subject, evidence_of
 from .plan import by_apply
-from .policy import Policy
-from .subjects import INSTANCES, LINUX_GUIDE, REFERENCE, rules
+from .policy import NAME, Policy
+from .subjects import INSTANCES, LINUX_GUIDE, REFERENCE
 from .values import ASYNC, OPTIONS, SLAVES, is_governed, linux_of, mode, persisted, places, running
+
+rules = Rules(NAME)
 
 _RESTART = "restart the instance: the parameter is static"
 

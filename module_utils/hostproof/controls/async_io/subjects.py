@@ -5,10 +5,10 @@
 from typing import List
 
 from ...collect.answer import known
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from . import facts as look
 from .facts import Facts, Subject, evidence_of
-from .policy import NAME, Policy
+from .policy import Policy
 
 REFERENCE = "Oracle Database Reference"
 LINUX_GUIDE = (
@@ -18,8 +18,6 @@ LINUX_GUIDE = (
 KERNEL = "kernel Documentation/admin-guide/sysctl/fs.rst, aio-nr & aio-max-nr"
 MOS = "My Oracle Support 579108.1"
 AIX_GUIDE = "Oracle Database Installation Guide for AIX, Configuring Asynchronous I/O"
-
-rules = Rules(NAME)
 
 
 NO_INSTANCE = "No instance runs here, and neither async_io_instances nor oratab lists one."

@@ -2,16 +2,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """block_devices: the disks below databases and ASM, their paths, queues and owners."""
 
+from ...evaluate.control import Control
 from . import rules_multipath, rules_nodes, rules_queues
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .wanted import skip_elsewhere
 
-rules.files(rules_nodes, rules_queues, rules_multipath)
-CHECKS = rules.checks
-judge = rules.judge
+RULES = (rules_nodes.rules, rules_queues.rules, rules_multipath.rules)
 
 #: The first entry that names a device counts: one that is left out would leave it to another.
-NEEDS_ALL = {"devices": tuple(check.id for check in CHECKS)}
+NEEDS_ALL = {"devices": tuple(rule.check.id for group in RULES for rule in group.rules)}
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=skip_elsewhere,
+    rules=RULES,
+    plan="plan",
+    needs_all=NEEDS_ALL,
+)

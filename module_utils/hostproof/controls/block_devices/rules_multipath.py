@@ -6,15 +6,17 @@ from typing import Optional, Tuple
 
 from ...collect.answer import Answer, if_known, known
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import CONFIG, DAEMON, QUEUEING, STATUS, TABLE, Facts
 from .parsers.dm_multipath import Queueing
-from .policy import EXTERNAL, Policy
+from .policy import EXTERNAL, NAME, Policy
 from .probes import disks
 from .probes.disks import Disk
-from .subjects import MAPS, rules
+from .subjects import MAPS
 from .wanted import targets
+
+rules = Rules(NAME)
 
 #: Seconds that Clusterware waits for a voting disk (css disktimeout).
 _DISKTIMEOUT = 200

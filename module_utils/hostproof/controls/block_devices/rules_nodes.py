@@ -5,15 +5,17 @@
 from typing import List, Tuple
 
 from ...collect.answer import known
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
 from .facts import Facts, Used
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import disks
 from .steps import remedy, step_of_node
-from .subjects import NODES, PARTITIONS, rules
+from .subjects import NODES, PARTITIONS
 from .wanted import GROUP, MODE, OWNER, lasting, owner_of
+
+rules = Rules(NAME)
 
 #: What every array and every SSD lays its blocks out by.
 _MEBIBYTE = 1 << 20

@@ -5,14 +5,16 @@
 from typing import List, Sequence, Tuple
 
 from ...collect.answer import if_known, known
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import disks
 from .steps import remedy, step_of_target
-from .subjects import QUEUES, rules
+from .subjects import QUEUES
 from .wanted import ACCEPTED, Target, Wanted, settings, value_at_boot, value_of
+
+rules = Rules(NAME)
 
 _SYSFS = "Linux, Documentation/ABI/stable/sysfs-block"
 

@@ -4,15 +4,13 @@
 
 from typing import Any, List, Tuple
 
-from ...evaluate.checking import Rules, Subjects
+from ...evaluate.checking import Subjects
 from .facts import ASM_KEY, STATUS, TABLE, Facts, Used
-from .policy import NAME, Policy
+from .policy import Policy
 from .probes.disks import Disk
-from .wanted import Target, is_owned, skip_elsewhere, targets, with_problem
+from .wanted import Target, is_owned, targets, with_problem
 
 _NOTHING = "Neither ASM nor an instance uses a disk here that the policy does not leave alone."
-
-rules = Rules(NAME, applies=skip_elsewhere)
 
 
 def _none(facts: Facts, policy: Policy) -> str:

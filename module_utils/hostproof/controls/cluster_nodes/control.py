@@ -5,13 +5,18 @@
 A host cannot say what its peers are: the comparison is made on the controller, from the findings.
 """
 
+from ...evaluate.control import Control
 from . import rules_traits
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import applies
 
-rules.files(rules_traits)
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=applies,
+    rules=(rules_traits.rules,),
+)

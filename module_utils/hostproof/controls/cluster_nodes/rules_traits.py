@@ -8,11 +8,12 @@ from typing import Any, Dict, List
 
 from ...collect.answer import known
 from ...errors import HostproofError
-from ...evaluate.checking import Verdict, undetermined
+from ...evaluate.checking import Rules, Verdict, undetermined
 from ...evaluate.finding import SKIP
 from .facts import CPUINFO, MEMINFO, OS_RELEASE, RELEASE, Cluster, Facts, Traits
-from .policy import Policy
-from .subjects import rules
+from .policy import NAME, Policy
+
+rules = Rules(NAME)
 
 LATER = "Nodes are compared when the run has ended: see the cluster."
 WHY = "A node that differs from its peers behaves differently when work moves to it."

@@ -3,14 +3,11 @@
 """Where the checks apply: on a node of a cluster."""
 
 from ...collect.answer import known
-from ...evaluate.checking import Rules, Skip
+from ...evaluate.checking import Skip
 from .facts import Facts
-from .policy import NAME, Policy
+from .policy import Policy
 
 
-def _in_cluster(facts: Facts, _policy: Policy) -> None:
+def applies(facts: Facts, _policy: Policy) -> None:
     if known(facts.cluster) is None:
         raise Skip("This host is in no cluster: none is named, and Clusterware has none.")
-
-
-rules = Rules(NAME, applies=_in_cluster)

@@ -2,19 +2,25 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Flow control (IEEE 802.3x PAUSE) from the host's interface over the switch to the filer."""
 
+from ...evaluate.control import Control
 from . import rules_cable, rules_counted, rules_links, rules_path, rules_settings
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import applies
 
-rules.files(
-    rules_settings,
-    rules_cable,
-    rules_path,
-    rules_counted,
-    rules_links,
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=applies,
+    rules=(
+        rules_settings.rules,
+        rules_cable.rules,
+        rules_path.rules,
+        rules_counted.rules,
+        rules_links.rules,
+    ),
+    plan="plan",
 )
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]

@@ -7,16 +7,18 @@ from typing import List, Optional
 from ...collect.answer import known
 from ...collect.shell import line
 from ...errors import Absent, Unanswered
-from ...evaluate.checking import Skip, Verdict, undetermined
+from ...evaluate.checking import Rules, Skip, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs.nfs_options import LINUX
 from .facts import Facts
 from .links import not_one_cable
 from .nics import NicFacts, capital, evidence_of, has_link
-from .policy import Policy
+from .policy import NAME, Policy
 from .ports import need_ports, ports_of
 from .snmp.switch_port import SwitchPort
-from .subjects import CASE, IEEE_802_3, NICS, rules
+from .subjects import CASE, IEEE_802_3, NICS
+
+rules = Rules(NAME)
 
 
 @rules.check(

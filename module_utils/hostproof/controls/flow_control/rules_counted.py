@@ -6,14 +6,16 @@ from typing import Optional, Tuple
 
 from ...collect import shell
 from ...errors import Absent, Unanswered
-from ...evaluate.checking import Skip, Verdict, known_or_skip, undetermined
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip, undetermined
 from ...evaluate.finding import PASS, WARN
 from ...parsers.nfs.nfs_options import LINUX
 from .facts import Facts
 from .nics import NicFacts, capital, skip_if_left_alone
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes.nic_pause import Traffic
-from .subjects import CASE, IEEE_802_3, NICS, rules
+from .subjects import CASE, IEEE_802_3, NICS
+
+rules = Rules(NAME)
 
 
 @rules.check(

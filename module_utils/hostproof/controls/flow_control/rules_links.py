@@ -6,18 +6,20 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import Absent, HostproofError
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, PASS, SKIP, WARN
 from . import links
 from .facts import Facts
 from .links import NO_SWITCH, Path, Side
 from .nics import NicFacts, evidence_of, priority_in_use
-from .policy import ON, STORAGE, Policy
+from .policy import NAME, ON, STORAGE, Policy
 from .ports import Far, behind, far_end
 from .snmp.ethernet_port import UNSEEN, Delta, Pause
 from .snmp.filer_port import FilerPort
 from .snmp.switch_port import Switch, SwitchPort
-from .subjects import CASE, FILERS, NICS, NTAP, NamedFiler, need_nics, rules
+from .subjects import CASE, FILERS, NICS, NTAP, NamedFiler, need_nics
+
+rules = Rules(NAME)
 
 # -- the switch's port ----------------------------------------------------------------------------
 

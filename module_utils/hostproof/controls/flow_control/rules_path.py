@@ -7,18 +7,20 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 from ...collect.answer import if_known, known, unless_absent
 from ...collect.shell import line
 from ...errors import HostproofError
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.bonding import Bond
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.net.network_interfaces import Path
 from .facts import Facts
 from .nics import NicFacts, capital, direction_text, evidence_of
-from .policy import STANDARD_MTU, Policy
+from .policy import NAME, STANDARD_MTU, Policy
 from .ports import behind, ports_of, why_unknown
 from .snmp.filer_port import Filer, FilerPort
 from .snmp.switch_port import Switch, SwitchPort
-from .subjects import BONDS, CASE, NTAP, PATHS, STORAGE_PATHS, NamedPath, rules
+from .subjects import BONDS, CASE, NTAP, PATHS, STORAGE_PATHS, NamedPath
+
+rules = Rules(NAME)
 
 # -- bonds ----------------------------------------------------------------------------------------
 

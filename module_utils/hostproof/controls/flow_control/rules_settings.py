@@ -6,7 +6,7 @@ from typing import Optional, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import Absent
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import PASS, WARN
 from ...parsers.net.ethtool_pause import Direction, PauseSettings
 from ...parsers.nfs.nfs_options import LINUX
@@ -22,12 +22,14 @@ from .nics import (
     on_off,
     skip_if_left_alone,
 )
-from .policy import OFF, ON, Policy
+from .policy import NAME, OFF, ON, Policy
 from .probes.nic_pause import NEGOTIATION_OF_LINK, OFFER_BOTH
 from .probes.pause_persisted import Setting
 from .remedy import bad, commands_of, fix_of
-from .subjects import IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK, rules
+from .subjects import IEEE_802_3, NICS, NICS_AND_UNKNOWN, NTAP, SYSTEMD_LINK
 from .wanted import Wanted, given_by_boot, wanted_of
+
+rules = Rules(NAME)
 
 ETHTOOL = "ethtool(8), --pause; kernel include/uapi/linux/ethtool.h, struct ethtool_pauseparam"
 

@@ -7,11 +7,11 @@ from typing import Any, Callable, List, NamedTuple, Optional, Sequence
 
 from ...collect.answer import Answer, known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from ...probes.net.network_interfaces import Path
 from .facts import Facts
 from .nics import NicFacts, capital
-from .policy import INTERCONNECT, NAME, STORAGE, Policy
+from .policy import INTERCONNECT, STORAGE, Policy
 from .snmp.filer_port import Filer
 
 IEEE_802_3 = "IEEE 802.3, annex 31B (PAUSE) and table 28B-3 (its negotiation)"
@@ -25,13 +25,12 @@ _NOTHING = (
 )
 
 
-def _applies(facts: Facts, _policy: Policy) -> None:
+def applies(facts: Facts, _policy: Policy) -> None:
     if isinstance(facts.interfaces, Absent):
         raise Skip(f"{capital(str(facts.interfaces))}.")
     known(facts.interfaces)
 
 
-rules = Rules(NAME, applies=_applies)
 _name = attrgetter("name")
 
 

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hugepages: the pool covers every SGA, survives the boot, and the instances really use it."""
 
+from ...evaluate.control import Control
 from . import rules_kernel, rules_permission, rules_pool, rules_sga
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import applies
 
-rules.files(rules_pool, rules_kernel, rules_permission, rules_sga)
-CHECKS = rules.checks
-judge = rules.judge
+RULES = (rules_pool.rules, rules_kernel.rules, rules_permission.rules, rules_sga.rules)
 
 #: What rests on the host, whichever instances the policy lists.
 _OF_THE_HOST = (
@@ -21,7 +20,19 @@ _OF_THE_HOST = (
 )
 #: All else rests on all of the listed instances: their sum, or whether there are any.
 NEEDS_ALL = {
-    "instances": tuple(one.id for one in CHECKS if one not in [rule.check for rule in _OF_THE_HOST])
+    "instances": tuple(
+        rule.check.id for group in RULES for rule in group.rules if rule not in _OF_THE_HOST
+    )
 }
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=applies,
+    rules=RULES,
+    plan="plan",
+    needs_all=NEEDS_ALL,
+)

@@ -7,18 +7,20 @@ from typing import Dict, Optional, Tuple
 from ...collect.answer import attempt, if_known, known
 from ...collect.shell import line
 from ...errors import Absent
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...probes.systemd.boot import setting_text
 from .facts import OVERCOMMIT_FILE, Facts
 from .plan import by_apply
-from .policy import UNMANAGED, Policy
+from .policy import NAME, UNMANAGED, Policy
 from .probes import huge_page_pool as pool_probe
 from .probes import transparent_hugepages as thp_probe
 from .probes.huge_page_pool import in_pages
-from .subjects import BOOT, KERNEL, MEMINFO, rules
+from .subjects import BOOT, KERNEL, MEMINFO
 from .values import has_database, wanted_transparent
+
+rules = Rules(NAME)
 
 
 @rules.check(
@@ -128,7 +130,6 @@ def no_overcommit(facts: Facts, _policy: Policy) -> Verdict:
     why="khugepaged's allocations stall processes and can evict a RAC node.",
     reference="Oracle Grid Infrastructure Installation Guide 19c for Linux, Setting Transparent "
     "HugePages to madvise (F19136); 21c and 23ai, the same",
-    after="hugepages.no_amm",
 )
 def transparent_hugepages(facts: Facts, policy: Policy) -> Verdict:
     if policy.transparent == UNMANAGED:

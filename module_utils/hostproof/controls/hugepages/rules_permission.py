@@ -7,7 +7,7 @@ from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...errors import Absent, Unanswered
-from ...evaluate.checking import Judged, Skip, Subjects, Verdict
+from ...evaluate.checking import Judged, Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...parsers.unix import limits_conf
@@ -19,9 +19,11 @@ from ...probes.unix.limits import Account
 from .facts import SHM_GROUP_FILE, Facts
 from .need import Need, need, next_starts
 from .plan import by_apply
-from .policy import Policy
-from .subjects import BOOT, INSTALLATION, NO_INSTANCE, rules
+from .policy import NAME, Policy
+from .subjects import BOOT, INSTALLATION, NO_INSTANCE
 from .values import NO_DATABASE, SHM_GROUP, groups_of, has_database, limit_text, wanted_memlock
+
+rules = Rules(NAME)
 
 #: Since this kernel a memlock limit no longer opens SHM_HUGETLB (fs/hugetlbfs/inode.c).
 GROUP_REQUIRED_SINCE = (5, 16)

@@ -8,7 +8,7 @@ from typing import List, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import HostproofError
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import meminfo
 from ...parsers.size import human
@@ -17,11 +17,13 @@ from .capacity import Taken, most_pages, pages_set, pool_at_boot, taken_at_boot,
 from .facts import Facts
 from .need import Need, least_need, need, pages_of, pages_that_run
 from .plan import Remedy, by_apply
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import huge_page_pool as pool_probe
 from .probes.huge_page_pool import PoolAtBoot, in_pages
-from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON, rules
+from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON
 from .values import NO_DATABASE
+
+rules = Rules(NAME)
 
 
 @rules.check(

@@ -5,14 +5,16 @@
 from typing import Optional
 
 from ...collect.answer import if_known, known
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...probes.oracle import instances as instances_probe
 from ...probes.oracle.instances import Instance
 from .facts import Facts
-from .policy import Policy
-from .subjects import INSTANCES, MEMINFO, rules
+from .policy import NAME, Policy
+from .subjects import INSTANCES, MEMINFO
+
+rules = Rules(NAME)
 
 #: Page tables above this share of memory are worth acting on.
 PAGE_TABLES_SHARE = 0.01
@@ -27,7 +29,6 @@ PAGE_TABLES_SHARE = 0.01
     "memory.",
     reference="proc(5), /proc/PID/numa_maps; Oracle Database Reference, USE_LARGE_PAGES",
     each=INSTANCES,
-    after="hugepages.pool_covers_sga",
     because_of=(
         "hugepages.pool_covers_sga",
         "hugepages.shm_group",

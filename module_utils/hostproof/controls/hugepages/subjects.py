@@ -6,11 +6,11 @@ from typing import List
 
 from ...collect.answer import known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from ...probes.oracle import instances as instances_probe
 from ...probes.oracle.instances import Instance
 from .facts import Facts
-from .policy import NAME, Policy
+from .policy import Policy
 
 INSTALLATION = "Oracle Database Installation Guide for Linux"
 KERNEL = "kernel Documentation/admin-guide/mm/hugetlbpage.rst"
@@ -22,12 +22,9 @@ BOOT = ("dir:/etc/sysctl.d", "file:/proc/cmdline", "file:/etc/sysctl.conf", "lin
 NO_INSTANCE = "No instance runs here."
 
 
-def _is_linux(facts: Facts, _policy: Policy) -> None:
+def applies(facts: Facts, _policy: Policy) -> None:
     if isinstance(facts.meminfo, Absent):
         raise Skip("Not a Linux host: it has no /proc/meminfo.")
-
-
-rules = Rules(NAME, applies=_is_linux)
 
 
 def _instances(facts: Facts, _policy: Policy) -> List[Instance]:

@@ -2,13 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """interconnect: whether the private network of a cluster carries what its nodes send each other."""
 
+from ...evaluate.control import Control
 from . import rules_devices, rules_losses, rules_way
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import applies
 
-rules.files(rules_devices, rules_way, rules_losses)
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=applies,
+    rules=(
+        rules_devices.rules,
+        rules_way.rules,
+        rules_losses.rules,
+    ),
+)

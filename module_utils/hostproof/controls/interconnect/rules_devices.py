@@ -3,12 +3,14 @@
 """The devices: how long a frame they take, how their bonds fail over, and the loopback device."""
 
 from ...collect.answer import known
-from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.net import devices
 from .facts import LOOPBACK, Bond, Device, Facts
-from .policy import Policy
-from .subjects import BONDS, BOOK, DEVICES, rules
+from .policy import NAME, Policy
+from .subjects import BONDS, BOOK, DEVICES
+
+rules = Rules(NAME)
 
 
 @rules.check(

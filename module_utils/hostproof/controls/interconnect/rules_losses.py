@@ -6,11 +6,13 @@ from typing import Sequence
 
 from ...collect.answer import known
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict, judged
+from ...evaluate.checking import Rules, Skip, Verdict, judged
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from .facts import FILTER_FILE, NETSTAT, SAMPLE, SNMP, Facts, Losses
-from .policy import Policy
-from .subjects import BOOK, rules
+from .policy import NAME, Policy
+from .subjects import BOOK
+
+rules = Rules(NAME)
 
 _STRICT = 1
 _MIB = "RFC 4293 and RFC 4113 (what the counters count)"

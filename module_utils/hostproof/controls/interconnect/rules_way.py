@@ -4,12 +4,14 @@
 
 from ...collect.answer import known
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.net.whole_packets import KEY, Way
 from .facts import Facts, Route
-from .policy import Peer, Policy
-from .subjects import BOOK, PEERS, rules
+from .policy import NAME, Peer, Policy
+from .subjects import BOOK, PEERS
+
+rules = Rules(NAME)
 
 
 @rules.check(

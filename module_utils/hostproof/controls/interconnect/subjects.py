@@ -7,9 +7,9 @@ from typing import List
 
 from ...collect.answer import known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from .facts import Bond, Device, Facts
-from .policy import NAME, Peer, Policy
+from .policy import Peer, Policy
 
 BOOK = "Oracle Grid Infrastructure Installation Guide for Linux, "
 
@@ -19,7 +19,7 @@ _NONE = (
 )
 
 
-def _applies(facts: Facts, _policy: Policy) -> None:
+def applies(facts: Facts, _policy: Policy) -> None:
     if isinstance(facts.devices, Absent) and facts.devices.key.startswith("dir:"):
         raise Skip("Not a Linux host: it has no /sys/class/net.")
     if not known(facts.devices):
@@ -44,7 +44,6 @@ def _peers(facts: Facts, policy: Policy) -> List[Peer]:
     return list(policy.peers)
 
 
-rules = Rules(NAME, applies=_applies)
 _name = attrgetter("name")
 DEVICES = Subjects(_devices, name=_name, evidence=attrgetter("evidence"))
 BONDS = Subjects(_bonds, none="No device of the interconnect stands on a bond.", name=_name)

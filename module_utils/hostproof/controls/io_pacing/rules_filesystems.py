@@ -8,13 +8,15 @@ from typing import List, Tuple
 from ...collect import shell
 from ...collect.answer import known
 from ...errors import Unanswered
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.unix import aix_said
 from .facts import FILESYSTEMS, MOUNT, Aix, Facts, Mounts, Override
-from .policy import Policy
+from .policy import NAME, Policy
 from .remedy import MOUNTS_KEYS
-from .subjects import AIX, PACING, rules
+from .subjects import AIX, PACING
+
+rules = Rules(NAME)
 
 
 @rules.check(

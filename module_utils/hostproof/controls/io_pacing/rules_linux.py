@@ -6,13 +6,15 @@ from typing import Dict, List, Optional
 
 from ...collect import shell
 from ...collect.answer import known
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import PASS, WARN
 from ...parsers.size import human
 from ...probes.systemd.boot import sysctl_at_boot
 from .facts import DIRTY, VM, Facts, Linux
-from .policy import Policy
-from .subjects import LINUX, rules
+from .policy import NAME, Policy
+from .subjects import LINUX
+
+rules = Rules(NAME)
 
 #: mm/page-writeback.c: what the kernel starts with.
 DEFAULTS = {

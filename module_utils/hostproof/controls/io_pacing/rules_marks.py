@@ -6,13 +6,15 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import HostproofError, Unanswered
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEVICE, NAMES, OSLEVEL, Aix, Facts, odm_pair
 from .heartbeat import need_all
-from .policy import Policy, order_problem, step_problem
+from .policy import NAME, Policy, order_problem, step_problem
 from .remedy import LSATTR_KEY, RUNNING_KEY, commands_of, fix_of
-from .subjects import AIX, TUNABLES, rules
+from .subjects import AIX, TUNABLES
+
+rules = Rules(NAME)
 
 RANGE_KEYS = [f"command:lsattr -R -l {DEVICE} -a {name}" for name in NAMES]
 OSLEVEL_KEY = "command:" + " ".join(OSLEVEL)

@@ -7,7 +7,7 @@ from typing import Iterable, List, Tuple
 
 from ...collect.answer import known
 from ...errors import HostproofError
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from .facts import FILESYSTEMS, Aix, Facts, Override
 from .heartbeat import (
@@ -26,7 +26,7 @@ from .heartbeat import (
     powerha_text,
     powerha_version,
 )
-from .policy import PROFILES, Policy
+from .policy import NAME, PROFILES, Policy
 from .remedy import (
     APPLY,
     COST,
@@ -38,7 +38,9 @@ from .remedy import (
     fix_of,
     layers_of,
 )
-from .subjects import AIX, ARTICLE, PACING, rules
+from .subjects import AIX, ARTICLE, PACING
+
+rules = Rules(NAME)
 
 #: The marks of an old HACMP whose cost was measured.
 MEASURED = PROFILES["legacy_hacmp"].pair

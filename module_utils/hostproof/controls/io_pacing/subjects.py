@@ -5,16 +5,14 @@
 from typing import List
 
 from ...collect.answer import known
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from . import facts as look
 from .facts import Facts
-from .policy import NAME, Policy
+from .policy import Policy
 
 PACING = "AIX Performance Management, Disk I/O pacing"
 TUNABLES = "AIX Performance Management, Synchronous I/O tunable parameters"
 ARTICLE = "J. Wartak, AIX disk I/O pacing vs PowerHA, 2011"
-
-rules = Rules(NAME)
 
 
 def _aix(facts: Facts, _policy: Policy) -> List[look.Aix]:

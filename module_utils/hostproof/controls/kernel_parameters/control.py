@@ -2,16 +2,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """kernel_parameters: what Oracle's documents ask of the kernel, now and after the next boot."""
 
+from ...evaluate.control import Control
 from . import rules_owner, rules_parameters
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
-
-rules.files(rules_parameters, rules_owner)
-CHECKS = rules.checks
-judge = rules.judge
+from .wanted import skip_without_oracle
 
 #: A value that is left out could be what another place is judged by.
 NEEDS_ALL = {"values": ("kernel_parameters.one_owner",)}
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=skip_without_oracle,
+    rules=(
+        rules_parameters.rules,
+        rules_owner.rules,
+    ),
+    plan="plan",
+    needs_all=NEEDS_ALL,
+)

@@ -5,13 +5,14 @@
 from typing import List
 
 from ...collect.answer import known
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import PASS, WARN
 from .comparing import numbers
 from .facts import Facts
-from .policy import Policy
-from .subjects import rules
+from .policy import NAME, Policy
 from .wanted import Parameter, at_boot_of, parameters
+
+rules = Rules(NAME)
 
 
 @rules.check(

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every parameter that Oracle's documents or the policy ask for, by what it is about."""
 
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from .facts import Facts
 from .layers import judge_parameter
-from .policy import Policy
-from .subjects import NETWORK, PROC, family, rules
+from .policy import NAME, Policy
+from .subjects import NETWORK, PROC, family
 from .wanted import OF_POLICY, REVERSE_PATH, Parameter
+
+rules = Rules(NAME)
 
 
 @rules.check(

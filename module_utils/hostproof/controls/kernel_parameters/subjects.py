@@ -5,15 +5,13 @@
 from functools import partial
 from typing import List, Tuple
 
-from ...evaluate.checking import Rules, Subjects
+from ...evaluate.checking import Subjects
 from .facts import Facts
-from .policy import NAME, Policy
-from .wanted import Parameter, parameters, skip_without_oracle
+from .policy import Policy
+from .wanted import Parameter, parameters
 
 PROC = "proc_sys_kernel(5), proc_sys_fs(5), proc_sys_vm(5)"
 NETWORK = "kernel Documentation/networking/ip-sysctl.rst"
-
-rules = Rules(NAME, applies=skip_without_oracle)
 
 
 def _of(name: str, facts: Facts, policy: Policy) -> List[Parameter]:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """latency: how long disks, NFS mounts, the network and a database's waits take, against limits."""
 
+from ...evaluate.control import Control
 from . import (
     rules_budget,
     rules_change,
@@ -15,20 +16,22 @@ from . import (
 )
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
 
-rules.files(
-    rules_counted,
-    rules_files,
-    rules_network,
-    rules_pools,
-    rules_reports,
-    rules_lobs,
-    rules_work,
-    rules_budget,
-    rules_change,
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    rules=(
+        rules_counted.rules,
+        rules_files.rules,
+        rules_network.rules,
+        rules_pools.rules,
+        rules_reports.rules,
+        rules_lobs.rules,
+        rules_work.rules,
+        rules_budget.rules,
+        rules_change.rules,
+    ),
 )
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]

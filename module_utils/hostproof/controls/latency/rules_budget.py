@@ -6,13 +6,15 @@ from typing import Tuple
 
 from ...collect.answer import known
 from ...errors import Unanswered
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import PASS, WARN
 from ...latency import budget
 from . import figures
 from .facts import Facts
-from .policy import Budget, Policy
-from .subjects import WITH_BUDGET, WORDS, Probed, no_answer, rules
+from .policy import NAME, Budget, Policy
+from .subjects import WITH_BUDGET, WORDS, Probed, no_answer
+
+rules = Rules(NAME)
 
 #: What validation in the background costs. IronJacamar (WildFly, EAP): its
 #: validator looks each half of background-validation-millis at what it did not see for all of it.

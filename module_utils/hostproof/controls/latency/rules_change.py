@@ -5,10 +5,11 @@
 An audit has nothing to compare: ``compare`` and the gate make findings of these checks.
 """
 
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from .facts import Facts
-from .policy import Policy
-from .subjects import rules
+from .policy import NAME, Policy
+
+rules = Rules(NAME)
 
 _NO_BEFORE = "There is no before to compare with: ./hostproof baseline, then ./hostproof compare."
 

@@ -7,7 +7,7 @@ from typing import Dict, List, Sequence, Tuple
 from ...collect.answer import Answer, known
 from ...collect.measured import Measured, Window
 from ...errors import HostproofError, Unanswered
-from ...evaluate.checking import Skip, Verdict, undetermined
+from ...evaluate.checking import Rules, Skip, Verdict, undetermined
 from ...evaluate.finding import PASS, SKIP, Check
 from ...latency.probe_list import DISK, IN_TICKS, NFS, NO_DISK, NO_NFS, TOO_FEW
 from ...probes.kernel.block_storage import Storage
@@ -24,9 +24,11 @@ from .grading import (
     verdict_of,
 )
 from .measurement.disk_counters import FEWEST
-from .policy import Policy
-from .subjects import IOSTATS, need_linux, need_window, rules
+from .policy import NAME, Policy
+from .subjects import IOSTATS, need_linux, need_window
 from .thresholds import Subject
+
+rules = Rules(NAME)
 
 _KEY = EVIDENCE + PASSIVE_NAME
 _NOTHING = (
@@ -94,7 +96,6 @@ def disk(facts: Facts, policy: Policy) -> List[Verdict]:
     takes_effect="now",
     why="A database on NFS waits for the server as it would for a disk.",
     reference="kernel net/sunrpc/stats.c; nfsiostat(8), avg RTT and avg exe",
-    after="latency.host_gap",
     because_of=("nfs_mounts.latency",),
 )
 def nfs(facts: Facts, policy: Policy) -> List[Verdict]:

@@ -6,14 +6,16 @@ from typing import List
 
 from ...collect.measured import Window
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...latency.probe_list import DISK_READ, IN_TICKS
 from ...parsers.size import human
 from .facts import Facts
 from .grading import Graded, around, grade_window, values_of, verdict_of
-from .policy import Policy
-from .subjects import FILES, IOSTATS, File, rules
+from .policy import NAME, Policy
+from .subjects import FILES, IOSTATS, File
 from .thresholds import Subject
+
+rules = Rules(NAME)
 
 
 @rules.check(

@@ -10,14 +10,16 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...evaluate.policy import oracle_release
 from .facts import Facts
 from .measurement import lobs
 from .measurement.lobs import Figures
-from .policy import Policy
-from .subjects import REPORTS, Probed, rules
+from .policy import NAME, Policy
+from .subjects import REPORTS, Probed
+
+rules = Rules(NAME)
 
 _SOURCE = (
     "J. Wartak, Part 5: Oracle SecureFile LOB is better than BasicFile, isn't it?, 2014; My Oracle "

@@ -6,14 +6,16 @@ from typing import Any, Dict, List, Optional, Sequence
 
 from ...collect.answer import known
 from ...collect.measured import Window
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, WARN
 from ...latency.probe_list import ELSEWHERE, ENDED_AFTER, NOT_COUNTED, REQUEST_RESPONSE, TCP
 from .facts import Facts
 from .grading import Graded, around, grade_window, status_of, values_of, verdict_of
-from .policy import Policy
-from .subjects import TARGETS, WORDS, Probed, no_answer, rules
+from .policy import NAME, Policy
+from .subjects import TARGETS, WORDS, Probed, no_answer
 from .thresholds import Subject
+
+rules = Rules(NAME)
 
 #: The network without this host comes first; ``user`` stands for it where nothing better is told.
 _NETWORK = ("net", "kernel")

@@ -5,14 +5,16 @@
 from typing import List
 
 from ...collect.answer import known
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...latency.probe_list import POOL
 from .facts import Facts
 from .figures import milliseconds
 from .grading import Graded, around, grade_window, values_of, verdict_of
-from .policy import Policy
-from .subjects import POOLS, Probed, no_answer, rules
+from .policy import NAME, Policy
+from .subjects import POOLS, Probed, no_answer
 from .thresholds import Subject
+
+rules = Rules(NAME)
 
 
 @rules.check(

@@ -7,16 +7,18 @@ from typing import List, Optional, Tuple
 from ...collect.answer import known
 from ...collect.measured import Measured, Window
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, PASS, SKIP, WARN
 from ...latency.probe_list import REPORT
 from . import figures
 from .facts import Facts
 from .grading import Graded, grade_window, verdict_of
 from .measurement.report import LOG_WRITE
-from .policy import Policy
-from .subjects import REPORTS, Probed, rules
+from .policy import NAME, Policy
+from .subjects import REPORTS, Probed
 from .thresholds import Subject
+
+rules = Rules(NAME)
 
 #: How windows mark the waits of background processes, where both wait for an event.
 _BACKGROUND = " (background)"

@@ -6,14 +6,16 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Subjects, Verdict
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from .facts import Facts
 from .measurement import work
 from .measurement.work import Run
 from .parsers import slob_conf
-from .policy import Policy
-from .subjects import REPORTS, Probed, rules
+from .policy import NAME, Policy
+from .subjects import REPORTS, Probed
+
+rules = Rules(NAME)
 
 _SLOB = (
     "K. Closson, SLOB: The Silly Little Oracle Benchmark, README; slob.conf and misc/awr_info.sh"

@@ -7,12 +7,12 @@ from typing import List, NamedTuple, Tuple
 from ...collect.answer import Answer, known
 from ...collect.measured import Measured
 from ...errors import Unanswered
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from ...latency.probe_list import DISK_READ, POOL, REPORT, TCP, Probe
 from ...parsers.nfs.nfs_options import LINUX
 from ...probes.kernel.block_storage import Storage
 from .facts import EVIDENCE, Facts
-from .policy import NAME, Policy
+from .policy import Policy
 
 IOSTATS = "kernel Documentation/admin-guide/iostats.rst"
 
@@ -24,8 +24,6 @@ WORDS = {
     "server": "listener",
     "host": "host",
 }
-
-rules = Rules(NAME)
 
 
 class Probed(NamedTuple):

@@ -8,15 +8,17 @@ from typing import List, Optional
 from ...collect import shell
 from ...collect.answer import if_known, known
 from ...errors import Absent, ParseError
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import listeners as probe
 from ...probes.oracle.listeners import Listener
 from .edit import is_stale
 from .endpoints import twice_in_an_address
 from .facts import Facts, grid_reasons
-from .policy import Policy
-from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, rules, running
+from .policy import NAME, Policy
+from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, running
+
+rules = Rules(NAME)
 
 
 @rules.check(
@@ -155,7 +157,6 @@ def _is_ours(name: str, listener: Listener) -> bool:
     "written after.",
     reference=NETAG + ", Listener Control utility, RELOAD and START",
     each=LISTENERS,
-    after="listener_rate_limit.one_rate",
     because_of=("listener_rate_limit.file_read",),
 )
 def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:

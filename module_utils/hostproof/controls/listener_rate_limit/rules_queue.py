@@ -5,13 +5,15 @@
 from typing import List, Optional
 
 from ...collect.answer import known, unless_absent
-from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.listening_sockets import Listening
 from .endpoints import Endpoint, endpoints, may_be_limited
 from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts
-from .policy import Policy, WantedListener
-from .subjects import LISTENERS, NETRF, Subject, file_keys, rules, running
+from .policy import NAME, Policy, WantedListener
+from .subjects import LISTENERS, NETRF, Subject, file_keys, running
+
+rules = Rules(NAME)
 
 #: The default of QUEUESIZE on Linux (Net Services Administrator's Guide 23, 9.4.2).
 DEFAULT_QUEUE = 128

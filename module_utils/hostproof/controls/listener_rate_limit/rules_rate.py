@@ -5,14 +5,16 @@
 from typing import List, Optional
 
 from ...collect.answer import known
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...probes.oracle.listeners import Listener
 from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
 from .facts import Facts, grid_reasons
-from .policy import Policy, WantedListener
+from .policy import NAME, Policy, WantedListener
 from .remedy import INSTEAD, drain_problems, least_rate, version_problem, why_refused
-from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, rules, running
+from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, running
+
+rules = Rules(NAME)
 
 
 @rules.check(

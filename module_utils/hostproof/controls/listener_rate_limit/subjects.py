@@ -5,17 +5,15 @@
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import if_known, known
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from ...probes.oracle import listeners as probe
 from ...probes.oracle.listeners import Listener
 from .facts import Facts, fits
-from .policy import NAME, Policy, Pool, WantedListener
+from .policy import Policy, Pool, WantedListener
 
 NETRF = "Oracle Database Net Services Reference, listener.ora"
 NETAG = "Oracle Database Net Services Administrator's Guide"
 PAPER = "Oracle white paper, Oracle Net Listener Connection Rate Limiter"
-
-rules = Rules(NAME)
 
 
 class Subject(NamedTuple):

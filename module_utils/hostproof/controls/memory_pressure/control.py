@@ -2,13 +2,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """memory_pressure: swap, /dev/shm for automatic memory management, memory of NUMA nodes."""
 
+from ...evaluate.control import Control
 from . import rules_memory, rules_swap
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import applies
 
-rules.files(rules_swap, rules_memory)
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=applies,
+    rules=(
+        rules_swap.rules,
+        rules_memory.rules,
+    ),
+)

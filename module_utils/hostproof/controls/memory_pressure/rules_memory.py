@@ -7,7 +7,7 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import known
 from ...errors import ParseError, kind_of
-from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import kernel_cmdline
 from ...parsers.number import clipped
@@ -15,8 +15,10 @@ from ...parsers.size import human
 from ...probes.oracle import next_start
 from ...probes.oracle.next_start import Database
 from .facts import FSTAB, MOUNTS, Facts
-from .policy import Policy
-from .subjects import rules, skip_unmanaged
+from .policy import NAME, Policy
+from .subjects import skip_unmanaged
+
+rules = Rules(NAME)
 
 _SHM = "/dev/shm"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

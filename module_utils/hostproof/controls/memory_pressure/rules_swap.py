@@ -5,14 +5,16 @@
 from typing import List, Tuple
 
 from ...collect.answer import known
-from ...evaluate.checking import Verdict
+from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import fstab
 from ...parsers.size import human
 from .facts import FSTAB, SWAPS, VMSTAT, Facts, ordinary
 from .parsers import proc_swaps
-from .policy import Policy
-from .subjects import rules, skip_unmanaged
+from .policy import NAME, Policy
+from .subjects import skip_unmanaged
+
+rules = Rules(NAME)
 
 _GIB = 1 << 30
 #: Percent by which areas are smaller than they were made: their first page, and rounding.

@@ -4,12 +4,12 @@
 
 from ...collect.answer import known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip
+from ...evaluate.checking import Skip
 from .facts import Facts
-from .policy import NAME, Policy
+from .policy import Policy
 
 
-def _skip_without_oracle(facts: Facts, policy: Policy) -> None:
+def applies(facts: Facts, policy: Policy) -> None:
     if isinstance(facts.meminfo, Absent):
         raise Skip("Not a Linux host: it has no /proc/meminfo.")
     known(facts.meminfo)
@@ -18,9 +18,6 @@ def _skip_without_oracle(facts: Facts, policy: Policy) -> None:
             "No Oracle software is on this host, and neither hostproof_profile nor "
             "memory_pressure_swap announces any."
         )
-
-
-rules = Rules(NAME, applies=_skip_without_oracle)
 
 
 def skip_unmanaged(name: str, policy: Policy) -> None:

@@ -2,13 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """names: whether a host and its cluster are found by name, where they are, and by whom."""
 
+from ...evaluate.control import Control
 from . import rules_cluster, rules_files, rules_own
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import applies
 
-rules.files(rules_own, rules_files, rules_cluster)
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=applies,
+    rules=(
+        rules_own.rules,
+        rules_files.rules,
+        rules_cluster.rules,
+    ),
+)

@@ -9,12 +9,12 @@ from typing import Any, Dict, List
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
-from ...evaluate.checking import Subjects, Verdict, undetermined
+from ...evaluate.checking import Rules, Subjects, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import HOSTS, Facts, of_server
 from .parsers.dns_message import NO_SUCH_NAME
 from .parsers.resolv_conf import Resolver
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes.name_service import Found, key_of
 from .subjects import (
     GUIDE,
@@ -23,10 +23,11 @@ from .subjects import (
     listed,
     persisted,
     places,
-    rules,
     skip_unmanaged,
     strays,
 )
+
+rules = Rules(NAME)
 
 _NONE = (
     "No name of a cluster is known: no Clusterware was configured here that names any, and "

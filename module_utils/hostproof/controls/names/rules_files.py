@@ -6,14 +6,16 @@ from typing import List, Optional
 
 from ...collect.answer import known
 from ...errors import Absent, Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import NSSWITCH, RESOLV_CONF, Facts
 from .parsers.nsswitch import Source
 from .parsers.resolv_conf import SERVERS, Resolver
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes.name_service import key_of
-from .subjects import GUIDE, asks_dns, listed, rules, skip_unmanaged
+from .subjects import GUIDE, asks_dns, listed, skip_unmanaged
+
+rules = Rules(NAME)
 
 #: Sources that answer for .local alone, and say nothing of other names.
 _MINIMAL = ("mdns4_minimal", "mdns6_minimal", "mdns_minimal")

@@ -6,14 +6,16 @@ import re
 from typing import List
 
 from ...collect.answer import known
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.ip_addr import Address
 from ...probes.net import devices
 from .facts import HOSTNAME, HOSTS, SOCKETS, STATIC, Endpoint, Facts
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes.name_service import Found
-from .subjects import GUIDE, in_hosts, listed, places, rules, short, skip_unmanaged, strays
+from .subjects import GUIDE, in_hosts, listed, places, short, skip_unmanaged, strays
+
+rules = Rules(NAME)
 
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\Z")
 _NAMES = GUIDE + "IP Name and Address Requirements"

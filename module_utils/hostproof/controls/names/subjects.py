@@ -7,15 +7,15 @@ from typing import Iterable, List, Sequence
 
 from ...collect.answer import if_known, known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip
+from ...evaluate.checking import Skip
 from .facts import HOSTS, Facts
 from .parsers.hosts_file import Entry
-from .policy import NAME, Policy
+from .policy import Policy
 
 GUIDE = "Oracle Grid Infrastructure Installation Guide, "
 
 
-def _applies(facts: Facts, _policy: Policy) -> None:
+def applies(facts: Facts, _policy: Policy) -> None:
     if isinstance(facts.wanted, Absent) and facts.wanted.key.startswith("file:"):
         raise Skip("Not a Linux host: it has no /proc/sys/kernel/hostname.")
     if not known(facts.wanted):
@@ -23,9 +23,6 @@ def _applies(facts: Facts, _policy: Policy) -> None:
             "No Oracle software is on this host, and neither hostproof_profile nor names_scan nor "
             "names_cluster announces any."
         )
-
-
-rules = Rules(NAME, applies=_applies)
 
 
 def skip_unmanaged(name: str, policy: Policy) -> None:

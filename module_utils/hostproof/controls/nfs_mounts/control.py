@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """nfs_mounts: the options asked for, granted and in use, Direct NFS, and the health of the wire."""
 
+from ...evaluate.control import Control
 from . import (
     rules_connections,
     rules_direct_nfs,
@@ -16,21 +17,26 @@ from . import (
 )
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import mounts
 
-rules.files(
-    rules_mounted,
-    rules_locks,
-    rules_options,
-    rules_persisted,
-    rules_sizes,
-    rules_connections,
-    rules_wire,
-    rules_programs,
-    rules_direct_nfs,
-    rules_oranfstab,
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=mounts,
+    rules=(
+        rules_mounted.rules,
+        rules_locks.rules,
+        rules_options.rules,
+        rules_persisted.rules,
+        rules_sizes.rules,
+        rules_connections.rules,
+        rules_wire.rules,
+        rules_programs.rules,
+        rules_direct_nfs.rules,
+        rules_oranfstab.rules,
+    ),
+    plan="plan",
 )
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]

@@ -7,19 +7,21 @@ from typing import List, Optional, Tuple
 from ...collect.answer import if_known, known, unless_absent
 from ...collect.shell import line
 from ...errors import Absent
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs.nfs_options import LINUX
 from ...parsers.number import clipped
 from ...probes.nfs.nfs_traffic import EVIDENCE
 from .facts import Facts
 from .layers import Layers, persisted_words
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import rpc_slots
 from .probes.rpc_slots import ENTRIES, MAXIMUM, NAMES
 from .remedy import APPLY
-from .subjects import MOUNTS_OF_ANY_CLASS, NETAPP, NFS_5, rules
+from .subjects import MOUNTS_OF_ANY_CLASS, NETAPP, NFS_5
 from .wanted import judged_mounts, why_none
+
+rules = Rules(NAME)
 
 
 @rules.check(

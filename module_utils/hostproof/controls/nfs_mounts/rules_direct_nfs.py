@@ -6,7 +6,7 @@ from typing import Dict, List, Optional, Set, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
-from ...evaluate.checking import Judged, Skip, Verdict, judged
+from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...probes.nfs import direct_nfs
 from ...probes.nfs.direct_nfs import HomeDirectNfs
@@ -22,9 +22,11 @@ from .homes import (
     no_home,
     skip_unless_judged,
 )
-from .policy import Policy
+from .policy import NAME, Policy
 from .remedy import Fix
-from .subjects import INSTALLATION, rules
+from .subjects import INSTALLATION
+
+rules = Rules(NAME)
 
 ASK_THE_DATABASE = "select * from v$dnfs_servers; select * from v$dnfs_channels;"
 
@@ -149,7 +151,6 @@ def _show_states(states: _States) -> Optional[str]:
     takes_effect="instance_restart",
     why="Direct NFS falls back to the kernel's NFS without a word.",
     reference="Oracle Database Reference, V$DNFS_SERVERS and V$DNFS_CHANNELS",
-    after="nfs_mounts.oranfstab_order",
     because_of=(
         "nfs_mounts.direct_nfs_library",
         "nfs_mounts.oranfstab",

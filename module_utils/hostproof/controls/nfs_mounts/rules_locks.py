@@ -5,7 +5,7 @@
 from typing import Optional
 
 from ...collect.answer import known, unless_absent
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import AIX, LINUX
@@ -22,9 +22,11 @@ from .agreement import (
 from .facts import Facts
 from .layers import Layers, required
 from .options_table import EXACTLY, NOT, Requirement
-from .policy import Policy, WantedMount
+from .policy import NAME, Policy, WantedMount
 from .remedy import Fix, correct, verdict_on
-from .subjects import MOUNTS, MOUNTS_AND_UNLISTED, NETAPP, NFS_5, rules
+from .subjects import MOUNTS, MOUNTS_AND_UNLISTED, NETAPP, NFS_5
+
+rules = Rules(NAME)
 
 #: Files whose locks keep a database from being opened twice.
 _LOCKED_CLASSES = ("datafiles", "redo", "crs_voting")
@@ -145,7 +147,6 @@ def _judge_locks(layers: Layers, wanted: WantedMount, status: str, fix: Fix) -> 
     why="Files of one host need no lock manager and no close-to-open check.",
     reference="M. Dawson, Performance Tuning: A Case Study, Sys Admin 2002; " + NFS_5,
     each=MOUNTS,
-    after="nfs_mounts.direct_nfs_in_use",
 )
 def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     """Never more than advice: only who runs the site knows that no other host opens the files."""
@@ -189,7 +190,6 @@ def local_locks_advice(layers: Layers, _facts: Facts, _policy: Policy) -> Verdic
     "ends the instance; NFSv3 waits.",
     reference=NETAPP + ", NFSv4 leases and grace periods",
     each=MOUNTS,
-    after="nfs_mounts.caching",
 )
 def v4_lease(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     settings = layers.running

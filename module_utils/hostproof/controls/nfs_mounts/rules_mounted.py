@@ -8,17 +8,19 @@ from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.host import OpenFiles
 from ...collect.shell import line
 from ...errors import Absent, HostproofError
-from ...evaluate.checking import Subjects, Verdict
+from ...evaluate.checking import Rules, Subjects, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN, Finding
 from ...probes.nfs.nfs_mounted import Mounted
 from ...probes.nfs.nfs_persisted import Entry
 from .facts import Facts, is_beneath
 from .homes import channels
 from .layers import NOT_MOUNTED, Layers, persisted_source, source_parts, spelling_of
-from .policy import Policy
+from .policy import NAME, Policy
 from .remedy import Fix, again, correct, mount_lines, mount_of_entry
-from .subjects import MOUNTS, NETAPP, judged_layers, rules, say_guess, unlisted
+from .subjects import MOUNTS, NETAPP, judged_layers, say_guess, unlisted
 from .wanted import missing_mounts, mount_of
+
+rules = Rules(NAME)
 
 
 class _Instead(NamedTuple):

@@ -7,7 +7,7 @@ the other options.
 """
 
 from ...collect.answer import if_known, known, unless_absent
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import fstab, nfs_options
 from ...parsers.nfs.nfs_options import LINUX
@@ -26,10 +26,12 @@ from .agreement import (
 from .facts import Facts, is_beneath
 from .layers import Layers, because, persisted_words, required, running_words, words_of
 from .options_table import CACHING, NOT, Requirement
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import persisted_options
 from .remedy import correct, verdict_on
-from .subjects import MOUNTS, NETAPP, NFS_5, rules
+from .subjects import MOUNTS, NETAPP, NFS_5
+
+rules = Rules(NAME)
 
 
 @rules.check(
@@ -101,7 +103,6 @@ def _is_shown(requirement: Requirement, layers: Layers) -> bool:
     why="The first mount of an export decides for all later ones: what they ask for is ignored.",
     reference=NFS_5 + ", sharecache",
     each=MOUNTS,
-    after="nfs_mounts.transfer_size_lowered",
 )
 def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     """Whether this mount got the options of another one instead of its own."""
@@ -179,7 +180,6 @@ def _is_bound(mount: Mounted, layers: Layers, facts: Facts) -> bool:
     "backups, homes and diagnostics get slow.",
     reference="MOS 359515.1: not for RMAN and Data Pump; " + NETAPP + ", ADR",
     each=MOUNTS,
-    after="nfs_mounts.shared_superblock",
     because_of=("nfs_mounts.mounted_as_persisted", "nfs_mounts.shared_superblock"),
 )
 def caching(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:

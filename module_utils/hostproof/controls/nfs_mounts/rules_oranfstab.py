@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Judged, Skip, Verdict, judged, undetermined
+from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged, undetermined
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs import oranfstab as parser
@@ -16,9 +16,11 @@ from ...probes.nfs.direct_nfs import GLOBAL_FILE, HomeDirectNfs
 from ...probes.nfs.nfs_mounted import Mounted
 from .facts import Facts
 from .homes import FORBIDDEN, database_homes, first_file, no_home, skip_unless_judged
-from .policy import Policy
-from .subjects import INSTALLATION, NETAPP, rules
+from .policy import NAME, Policy
+from .subjects import INSTALLATION, NETAPP
 from .wanted import judged_mounts
+
+rules = Rules(NAME)
 
 #: A file with more mistakes than this is no oranfstab; the rest is only counted.
 MOST_SHOWN = 20

@@ -7,7 +7,7 @@ from typing import Dict, Iterable, List, NamedTuple, Optional
 from ...collect.answer import if_known, known
 from ...collect.shell import line
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
@@ -26,10 +26,12 @@ from .facts import Facts
 from .layers import Layers, because, in_words, persisted_words, required, source_parts, words_of
 from .options_table import AT_LEAST, Requirement
 from .parsers import mount_refusals
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import persisted_options
 from .remedy import Fix, correct, remount
-from .subjects import MOUNTS, NETAPP, NFS_5, rules
+from .subjects import MOUNTS, NETAPP, NFS_5
+
+rules = Rules(NAME)
 
 
 @rules.check(

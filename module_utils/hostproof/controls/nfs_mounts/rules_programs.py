@@ -15,7 +15,7 @@ from typing import List, NamedTuple, Optional, Tuple
 from ...collect.answer import attempt, if_known, known
 from ...collect.shell import line
 from ...errors import Absent
-from ...evaluate.checking import Skip, Subjects, Verdict
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.nfs import mountinfo, nfs_options
 from ...probes.nfs import nfs_mounted
@@ -23,9 +23,11 @@ from ...probes.nfs.nfs_persisted import Entry
 from .facts import Facts, is_beneath
 from .layers import in_words
 from .options_table import PROGRAMS
-from .policy import Policy
-from .subjects import INSTALLATION, rules
+from .policy import NAME, Policy
+from .subjects import INSTALLATION
 from .wanted import judged_mounts, oracle_homes
+
+rules = Rules(NAME)
 
 _NFS = ("nfs", "nfs4")
 _SEEN_IN = "file:" + nfs_mounted.MOUNTINFO

@@ -6,7 +6,7 @@ from typing import Dict, List, NamedTuple, Optional
 
 from ...collect.answer import if_known, known
 from ...errors import Unanswered
-from ...evaluate.checking import Subjects, Verdict
+from ...evaluate.checking import Rules, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs.nfs_options import LINUX
@@ -16,10 +16,12 @@ from .agreement import SIZES, contradictions, differences
 from .facts import Facts
 from .layers import Layers, required, running_words, seen_in
 from .options_table import EXACTLY, Requirement
-from .policy import Policy
+from .policy import NAME, Policy
 from .remedy import Fix, again, correct, verdict_on
 from .servers import DANGER, Servers, granted_by_server, lowered, mounts_alike, size_of
-from .subjects import MOUNTS, NETAPP, NFS_5, judged_layers, rules, say_guess
+from .subjects import MOUNTS, NETAPP, NFS_5, judged_layers, say_guess
+
+rules = Rules(NAME)
 
 SMALLEST = nfs_options.LEAST_TRANSFER
 #: The kernel rounds what it asks for down to whole pages.

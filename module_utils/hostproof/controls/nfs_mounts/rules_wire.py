@@ -11,16 +11,18 @@ from typing import List, NamedTuple, Optional, Tuple
 from ...collect.answer import Answer, attempt, if_known, known
 from ...collect.shell import line
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Skip, Subjects, Verdict, known_or_skip, undetermined
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict, known_or_skip, undetermined
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...probes.nfs.nfs_traffic import EVIDENCE, MountTraffic, OpRates
 from . import diagnosis
 from .diagnosis import FEWEST_EVENTS, Cause, Wire, percent, server_name, share
 from .facts import Facts
-from .policy import Policy
+from .policy import NAME, Policy
 from .remedy import Fix
-from .subjects import MOUNTS, rules
+from .subjects import MOUNTS
 from .wanted import judged_mounts
+
+rules = Rules(NAME)
 
 NAMES = ("READ", "WRITE")
 #: A queue this many times as long as the answer takes is not waiting for the server.

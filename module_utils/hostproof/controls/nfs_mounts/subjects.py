@@ -6,11 +6,11 @@ from typing import Any, Callable, List, Union
 
 from ...collect.answer import attempt
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from ...evaluate.finding import FAIL, WARN, Finding
 from .facts import Facts, JudgedMount
 from .layers import SYSTEMS, Layers, layers_of
-from .policy import NAME, Policy
+from .policy import Policy
 from .wanted import guessed_mounts, judged_mounts, why_none
 
 NFS_5 = "nfs(5)"
@@ -18,7 +18,7 @@ NETAPP = "NetApp, Oracle Database on ONTAP"
 INSTALLATION = "Oracle Database Installation Guide for Linux"
 
 
-def _mounts(facts: Facts, policy: Policy) -> Any:
+def mounts(facts: Facts, policy: Policy) -> Any:
     return judged_layers(facts, policy)
 
 
@@ -67,12 +67,8 @@ def say_guess(finding: Finding, layers: Layers) -> Finding:
     )
 
 
-rules = Rules(NAME, applies=_mounts)
-
-MOUNTS = Subjects(
-    _mounts, none=lambda facts, _policy: why_none(facts), name=_path, finish=say_guess
-)
+MOUNTS = Subjects(mounts, none=lambda facts, _policy: why_none(facts), name=_path, finish=say_guess)
 #: Also those that the policy does not list.
 MOUNTS_AND_UNLISTED = MOUNTS._replace(find=_with_unlisted)
 #: Where the verdict does not rest on what lies on a mount.
-MOUNTS_OF_ANY_CLASS = Subjects(_mounts, none=MOUNTS.none, name=_path)
+MOUNTS_OF_ANY_CLASS = Subjects(mounts, none=MOUNTS.none, name=_path)

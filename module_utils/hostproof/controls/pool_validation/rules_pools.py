@@ -10,13 +10,15 @@ exception sorter that knows the error, 1 with one and flush-strategy EntirePool.
 
 from typing import Optional
 
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import Facts, measured_by, round_trip
-from .policy import Policy
+from .policy import NAME, Policy
 from .sides import BOTH_SIDES, both_sides
-from .subjects import POOLS, AnyPool, rules
+from .subjects import POOLS, AnyPool
 from .ways import BACKGROUND, FOREGROUND, NOTHING, Mode, cut_by_firewall
+
+rules = Rules(NAME)
 
 _SOURCE = (
     "IronJacamar, BaseWrapperManagedConnectionFactory and JBJCA-1153; JBoss EAP Configuration "

@@ -5,12 +5,14 @@
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import known
-from ...evaluate.checking import Skip, Verdict, judged
+from ...evaluate.checking import Rules, Skip, Verdict, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import DEPLOYED, FAILED, WAITING, App, Deployment, Facts, Node, Pool, Running
 from .parsers.datasources_xml import DataSource
-from .policy import DOMAIN, Policy
-from .subjects import SERVERS, evidence_of, rules
+from .policy import DOMAIN, NAME, Policy
+from .subjects import SERVERS, evidence_of
+
+rules = Rules(NAME)
 
 _GUIDE = "WildFly Admin Guide, Management API reference; JBoss EAP Configuration Guide, Datasources"
 

@@ -4,11 +4,13 @@
 can tell: the controller adds up these ``values``, and its findings on the database are of the same
 checks (plugin_utils/hostproof_controller/cluster/pools.py)."""
 
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import SKIP
 from .facts import Facts
-from .policy import Policy
-from .subjects import POOLS, AnyPool, rules
+from .policy import NAME, Policy
+from .subjects import POOLS, AnyPool
+
+rules = Rules(NAME)
 
 LATER = "Pools are added up when the run has ended: see the database."
 

@@ -6,16 +6,14 @@ from typing import List, Tuple, Union
 
 from ...collect.answer import known
 from ...errors import HostproofError, Unanswered
-from ...evaluate.checking import Rules, Subjects
+from ...evaluate.checking import Subjects
 from .facts import DEPLOYED, WAITING, App, Facts, Node, Pool, asked, is_old
 from .file_pools import FilePool
 from .ironjacamar import Known
-from .policy import NAME, Policy
+from .policy import Policy
 
 _NONE = "pool_validation_servers names no application server."
 _NO_POOLS = "pool_validation_servers names no application server, pool_validation_files no file."
-
-rules = Rules(NAME)
 
 
 #: What the rules on pools take.

@@ -6,14 +6,14 @@ from typing import List, Optional, Sequence, Tuple
 
 from ...collect.answer import attempt, known
 from ...errors import HostproofError, Unanswered, kind_of
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...parsers.oracle import pfile
 from ...parsers.size import human
 from .facts import Facts, Subject
 from .plan import by_apply
-from .policy import AUTO, UNMANAGED, Policy
-from .subjects import INSTANCES, REFERENCE, rules
+from .policy import AUTO, NAME, UNMANAGED, Policy
+from .subjects import INSTANCES, REFERENCE
 from .values import (
     AUTO_ONLY_SINCE,
     FALSE,
@@ -33,6 +33,8 @@ from .values import (
     walks_at_each_login,
     wholly_huge,
 )
+
+rules = Rules(NAME)
 
 #: Status, and the sentence that says why; None leaves the check's own.
 Grade = Tuple[str, Optional[str]]

@@ -6,7 +6,7 @@ from typing import List, Optional, Tuple
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, SKIP, WARN
 from ...parsers.number import clipped
 from ...parsers.oracle import pfile
@@ -15,8 +15,8 @@ from ...parsers.size import human
 from ...probes.oracle.alert_logs import NoStart
 from ...probes.oracle.next_start import SIZES, grows_to, is_rounded, next_sga, running_sga
 from .facts import Facts, Subject
-from .policy import Policy
-from .subjects import INSTANCES, REFERENCE, rules
+from .policy import NAME, Policy
+from .subjects import INSTANCES, REFERENCE
 from .values import (
     FALSE,
     SMALL_PAGE,
@@ -31,6 +31,8 @@ from .values import (
     shown,
     wholly_huge,
 )
+
+rules = Rules(NAME)
 
 _DOWN = "It does not run."
 _STATIC = ("pre_page_sga", "use_large_pages", "lock_sga")
@@ -49,7 +51,6 @@ _DERIVED = ("memory_max_target", "sga_max_size")
     why="A short grant is only a few lines of the alert log; the instance runs on, slower.",
     reference="MOS 2049901.1 and 1392497.1: the large pages in the alert log",
     each=INSTANCES,
-    after="pre_page_sga.use_large_pages",
     because_of=("hugepages.pool_covers_sga", "hugepages.shm_group", "hugepages.memlock_in_force"),
 )
 def granted_at_start(subject: Subject, facts: Facts, policy: Policy) -> Verdict:

@@ -6,13 +6,11 @@ from typing import List
 
 from ...collect.answer import known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from .facts import Facts, Subject, evidence_of
-from .policy import NAME, Policy
+from .policy import Policy
 
 REFERENCE = "Oracle Database Reference"
-
-rules = Rules(NAME)
 
 
 def _instances(facts: Facts, _policy: Policy) -> List[Subject]:

@@ -2,18 +2,32 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """process_limits: what a login, a unit and each running process of Oracle may open and lock."""
 
+from ...evaluate.control import Control
 from . import rules_host, rules_login, rules_processes, rules_units
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import skip_without_oracle
 
-rules.files(rules_login, rules_units, rules_processes, rules_host)
-CHECKS = rules.checks
-judge = rules.judge
+RULES = (rules_login.rules, rules_units.rules, rules_processes.rules, rules_host.rules)
 
 #: An entry that is left out would be judged by the books' numbers instead.
 NEEDS_ALL = {
-    "values": tuple(one.id for one in CHECKS if one.id.endswith(("login", "units", "in_force")))
+    "values": tuple(
+        rule.check.id
+        for group in RULES
+        for rule in group.rules
+        if rule.check.id.endswith(("login", "units", "in_force"))
+    )
 }
 
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=skip_without_oracle,
+    rules=RULES,
+    plan="plan",
+    needs_all=NEEDS_ALL,
+)

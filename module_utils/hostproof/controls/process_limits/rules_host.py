@@ -6,13 +6,15 @@ from typing import List, Optional
 
 from ...collect.answer import if_known, known, unless_absent
 from ...errors import Absent
-from ...evaluate.checking import Judged, Skip, Verdict, judged
+from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers import glob_pattern
 from ...parsers.systemd import systemd_unit, tmpfiles_d
 from .facts import CLEANER, LOGIND, REMOVE_IPC, Facts
-from .policy import Policy
-from .subjects import accounts_of, rules
+from .policy import NAME, Policy
+from .subjects import accounts_of
+
+rules = Rules(NAME)
 
 #: The highest uid that most builds of systemd take for an account of the system.
 _SYSTEM = 999

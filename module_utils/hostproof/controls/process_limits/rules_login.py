@@ -5,16 +5,18 @@
 from typing import List, NamedTuple, Optional
 
 from ...collect.answer import Answer, known
-from ...evaluate.checking import Judged, Skip, Subjects, Verdict, judged
+from ...evaluate.checking import Judged, Rules, Skip, Subjects, Verdict, judged
 from ...evaluate.finding import PASS, WARN
 from ...parsers.unix import limits_conf
 from ...probes.unix import limits as limits_probe
 from ...probes.unix.limits import Account
 from .amounts import Demand, demands, grade_login, of_login, text_of
 from .facts import Facts
-from .policy import Policy
+from .policy import NAME, Policy
 from .steps import remedy
-from .subjects import LOGIN, accounts_of, rules
+from .subjects import LOGIN, accounts_of
+
+rules = Rules(NAME)
 
 PAM = "limits.conf(5); pam_limits(8)"
 

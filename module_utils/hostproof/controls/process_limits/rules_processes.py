@@ -6,16 +6,18 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, known
 from ...errors import Unanswered
-from ...evaluate.checking import Subjects, Verdict
+from ...evaluate.checking import Rules, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_cgroup
 from ...parsers.size import human
 from .amounts import demand_of, demands, grade, of_process, worst
 from .facts import Facts, Running
-from .policy import Policy
+from .policy import NAME, Policy
 from .probes import cgroups
-from .subjects import NO_PROCESS, PROCESSES, rules
+from .subjects import NO_PROCESS, PROCESSES
 from .table import ROWS
+
+rules = Rules(NAME)
 
 #: Percent of the tasks or the memory of a group that may be used before it is wrong.
 _FULL = 90

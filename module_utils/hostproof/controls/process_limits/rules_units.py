@@ -6,14 +6,15 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known
 from ...errors import HostproofError
-from ...evaluate.checking import Subjects, Verdict
+from ...evaluate.checking import Rules, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
 from .facts import STARTERS, Facts, UnitFacts
-from .policy import Policy
-from .subjects import rules
+from .policy import NAME, Policy
 from .table import ROWS
+
+rules = Rules(NAME)
 
 #: Of these Clusterware sets the limits of what it starts by itself (s_crsconfig_HOST_env.txt).
 _OF_CLUSTERWARE = STARTERS[:2]

@@ -6,11 +6,11 @@ from typing import List, Tuple
 
 from ...collect.answer import if_known, known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from ...probes.oracle import processes
 from ...probes.unix.limits import Account
 from .facts import Facts, Running
-from .policy import NAME, Policy
+from .policy import Policy
 
 NO_ORACLE = (
     "No account oracle or grid is on this host, nothing of Oracle runs, and neither "
@@ -27,9 +27,6 @@ def skip_without_oracle(facts: Facts, _policy: Policy) -> None:
     is_known = bool(facts.announced or if_known(facts.running, []) or if_known(facts.accounts, {}))
     if not is_known and not known(facts.running) and not known(facts.accounts):
         raise Skip(NO_ORACLE)
-
-
-rules = Rules(NAME, applies=skip_without_oracle)
 
 
 def accounts_of(facts: Facts, _policy: Policy) -> List[Account]:

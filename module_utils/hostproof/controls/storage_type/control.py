@@ -8,6 +8,7 @@ Appliance Administration Guide, "Configuring for Oracle Database Clients"; Oracl
 Installation Guide for Linux, "Enabling HCC on Direct NFS Client".
 """
 
+from ...evaluate.control import Control
 from . import (
     rules_advice,
     rules_answers,
@@ -17,35 +18,27 @@ from . import (
     rules_parts,
     rules_space,
 )
-from .facts import Facts, read, read_exports
+from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .snmp import snmp_targets
-from .subjects import rules
-
-rules.files(
-    rules_answers,
-    rules_database,
-    rules_advice,
-    rules_space,
-    rules_layout,
-    rules_parts,
-    rules_load,
-)
-CHECKS = rules.checks
-judge = rules.judge
 
 #: What rests on the entry of the policy that says how the database asks.
 NEEDS_ALL = {"credentials." + snmp_targets.DATABASE: (rules_answers.hcc.check.id,)}
 
-__all__ = [
-    "CHECKS",
-    "NAME",
-    "NEEDS_ALL",
-    "Facts",
-    "Policy",
-    "judge",
-    "policy_from",
-    "read",
-    "read_exports",
-    "rules",
-]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    rules=(
+        rules_answers.rules,
+        rules_database.rules,
+        rules_advice.rules,
+        rules_space.rules,
+        rules_layout.rules,
+        rules_parts.rules,
+        rules_load.rules,
+    ),
+    needs_all=NEEDS_ALL,
+)

@@ -6,12 +6,14 @@ from typing import List
 
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
-from ...evaluate.checking import Skip, Verdict, undetermined
+from ...evaluate.checking import Rules, Skip, Verdict, undetermined
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.nfs import nfs_mounted, storage_advice
 from .facts import Facts, Server
-from .policy import Policy
-from .subjects import SERVERS, health_of, need_answer, rules
+from .policy import NAME, Policy
+from .subjects import SERVERS, health_of, need_answer
+
+rules = Rules(NAME)
 
 
 @rules.check(

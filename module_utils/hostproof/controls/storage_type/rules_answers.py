@@ -4,14 +4,16 @@
 
 from ...collect import shell
 from ...errors import HostproofError
-from ...evaluate.checking import Verdict, undetermined
+from ...evaluate.checking import Rules, Verdict, undetermined
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
 from ...snmp import tools as snmp
 from .facts import Facts, Server
-from .policy import Policy
+from .policy import NAME, Policy
 from .snmp import storage_rules
 from .snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
-from .subjects import ADMIN, AGENTS, SERVERS, need_answer, rules
+from .subjects import ADMIN, AGENTS, SERVERS, need_answer
+
+rules = Rules(NAME)
 
 _FIXES = {
     snmp.CLOSED: "enable the SNMP service of the storage for this host",

@@ -7,14 +7,16 @@ from typing import List
 from ...collect import shell
 from ...collect.answer import known
 from ...errors import Absent, HostproofError
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...snmp.tools import printable
 from .facts import Facts, Server
-from .policy import Policy
+from .policy import NAME, Policy
 from .snmp import database_snmp, snmp_targets, storage_rules
 from .snmp.storage_agent import ELIGIBLE, NO_ANSWER, SIMULATOR
-from .subjects import LADBI, rules
+from .subjects import LADBI
+
+rules = Rules(NAME)
 
 
 def _that_the_database_asks(facts: Facts, policy: Policy) -> List[Server]:

@@ -6,14 +6,15 @@ from typing import List, Tuple
 
 from ...collect.answer import Answer, known
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Subjects, Verdict
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts
 from .parsers.ontap_ems import Layout
-from .policy import EmsLog, Policy
+from .policy import NAME, EmsLog, Policy
 from .rules_space import media_by_policy, media_of
 from .snmp import snmp_targets, storage_rules
-from .subjects import rules
+
+rules = Rules(NAME)
 
 #: From here on a filer reallocates where it does so (the threshold of the messages that have one);
 #: 3 is what it said of a LUN that lay well.

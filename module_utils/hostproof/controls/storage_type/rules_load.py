@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the storage loses and how busy it is."""
 
-from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import PASS, WARN
 from .facts import Facts, Server
-from .policy import Policy
+from .policy import NAME, Policy
 from .snmp import storage_health
-from .subjects import SERVERS, health_of, rules
+from .subjects import SERVERS, health_of
+
+rules = Rules(NAME)
 
 
 @rules.check(

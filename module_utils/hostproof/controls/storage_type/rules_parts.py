@@ -5,15 +5,17 @@
 from typing import Dict, List, Tuple
 
 from ...errors import Absent, HostproofError, Unanswered
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import clipped
 from .facts import Facts, Server
-from .policy import Policy
+from .policy import NAME, Policy
 from .snmp import storage_definitions as definitions
 from .snmp.storage_agent import RECOGNISED
 from .snmp.storage_definitions import Part
-from .subjects import SERVERS, health_of, rules
+from .subjects import SERVERS, health_of
+
+rules = Rules(NAME)
 
 REFERENCE = "docs/controls/storage_type.md, What tells its health"
 _BECAUSE = ("storage_type.agent_answers",)

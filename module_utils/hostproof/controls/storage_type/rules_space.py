@@ -6,14 +6,16 @@ import re
 from typing import List, NamedTuple, Optional, Tuple
 
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from .facts import Facts, Server
-from .policy import Policy
+from .policy import NAME, Policy
 from .snmp import snmp_targets, storage_health, storage_rules
 from .snmp.storage_health import Volume
-from .subjects import SERVERS, health_of, rules
+from .subjects import SERVERS, health_of
+
+rules = Rules(NAME)
 
 CAPACITY = (
     "NetApp, Oracle Database on ONTAP: capacity limits; WAFL performance VS sequential reads, part "

@@ -6,18 +6,16 @@ from typing import List
 
 from ...collect.answer import known
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Skip, Subjects
+from ...evaluate.checking import Skip, Subjects
 from ...snmp import tools as snmp
 from .facts import Facts, Server
-from .policy import NAME, Policy
+from .policy import Policy
 from .snmp import database_snmp
 from .snmp.storage_agent import NO_ANSWER
 from .snmp.storage_health import Health
 
 ADMIN = "Oracle ZFS Storage Appliance Administration Guide, Configuring for Oracle Database Clients"
 LADBI = "Oracle Database Installation Guide for Linux, Enabling HCC on Direct NFS Client"
-
-rules = Rules(NAME)
 
 
 def _servers(facts: Facts, _policy: Policy) -> List[Server]:

@@ -2,13 +2,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """time_sync: one daemon keeps the clock, does not step it, and knows what time it is."""
 
+from ...evaluate.control import Control
 from . import rules_clock, rules_daemon
 from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
-from .subjects import rules
+from .subjects import applies
 
-rules.files(rules_daemon, rules_clock)
-CHECKS = rules.checks
-judge = rules.judge
-
-__all__ = ["CHECKS", "NAME", "Facts", "Policy", "judge", "policy_from", "read", "rules"]
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=applies,
+    rules=(
+        rules_daemon.rules,
+        rules_clock.rules,
+    ),
+    plan="plan",
+)

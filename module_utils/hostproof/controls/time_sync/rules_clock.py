@@ -4,11 +4,13 @@
 
 from ...collect.answer import known
 from ...errors import Unanswered
-from ...evaluate.checking import Skip, Verdict, known_or_skip
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import AVAILABLE, CURRENT, NTPQ, SOURCES, TIMEDATECTL, TRACKING, Facts, Sync
-from .policy import CHRONYD, NTPD, PTP, TIMESYNCD, Policy
-from .subjects import BOOK, rules
+from .policy import CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
+from .subjects import BOOK
+
+rules = Rules(NAME)
 
 _ASKED = {
     CHRONYD: ["command:" + " ".join(SOURCES), "command:" + " ".join(TRACKING)],

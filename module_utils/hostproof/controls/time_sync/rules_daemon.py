@@ -6,11 +6,13 @@ import re
 from typing import Dict, List, Optional, Tuple
 
 from ...collect.answer import if_known, known
-from ...evaluate.checking import Skip, Verdict
+from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import SHOW, Daemon, Facts
-from .policy import ANY, CHRONYD, NTPD, PTP, TIMESYNCD, Policy
-from .subjects import BOOK, is_node, is_too_long, rules, steps
+from .policy import ANY, CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
+from .subjects import BOOK, is_node, is_too_long, steps
+
+rules = Rules(NAME)
 
 _UNITS = "command:" + " ".join(SHOW)
 #: Options of ntpd without a value, one of which is x (ntpd(8)); several can stand together.

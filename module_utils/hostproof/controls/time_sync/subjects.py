@@ -6,10 +6,10 @@ from typing import List, Optional
 
 from ...collect.answer import known
 from ...errors import Absent
-from ...evaluate.checking import Rules, Skip
+from ...evaluate.checking import Skip
 from .facts import Chrony, Facts
 from .parsers import chrony_conf
-from .policy import NAME, Policy
+from .policy import Policy
 
 #: The section that each release has.
 BOOK = (
@@ -39,6 +39,3 @@ def steps(chrony: Chrony) -> List[chrony_conf.MakeStep]:
 def is_too_long(step: Optional[chrony_conf.MakeStep], updates: int) -> bool:
     """Whether chronyd steps for longer than it may; without a makestep it never does."""
     return step is not None and (step.updates < 0 or step.updates > updates)
-
-
-rules = Rules(NAME, applies=applies)

@@ -4,15 +4,16 @@
 
 from typing import List, NamedTuple, Optional
 
-from ..answer import Answer, attempt, known, unless_absent
-from ..change import Change, FileChange, Plan, Refusal, ValueChange
-from ..checking import Rules, Skip, Verdict
-from ..errors import Absent
-from ..fields import drop_in, reader, whole_number
-from ..finding import FAIL, PASS
-from ..host import Host
-from ..parsers.systemd import sysctl_d
-from ..probes.systemd import boot
+from ...apply.change import Change, FileChange, Plan, Refusal, ValueChange
+from ...collect.answer import Answer, attempt, known, unless_absent
+from ...collect.host import Host
+from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.control import Control
+from ...evaluate.fields import drop_in, reader, whole_number
+from ...evaluate.finding import FAIL, PASS
+from ...parsers.systemd import sysctl_d
+from ...probes.systemd import boot
 
 NAME = "swappiness"
 KEY = "vm.swappiness"
@@ -42,12 +43,12 @@ def read(host: Host, policy: Policy) -> Facts:
     )
 
 
-def _is_linux(facts: Facts, _policy: Policy) -> None:
+def applies(facts: Facts, _policy: Policy) -> None:
     if isinstance(facts.running, Absent):
         raise Skip("Not a Linux host.")
 
 
-rules = Rules(NAME, applies=_is_linux)
+rules = Rules(NAME)
 WHY = "With a high value the kernel swaps parts of the PGA out."
 BOOK = "kernel Documentation/admin-guide/sysctl/vm.rst, swappiness"
 
@@ -106,10 +107,6 @@ def _is_low(coming: Optional[boot.Setting], policy: Policy) -> bool:
     return coming is not None and int(coming.value) <= policy.maximum
 
 
-CHECKS = rules.checks
-judge = rules.judge
-
-
 def plan(facts: Facts, policy: Policy) -> Plan:
     """First the drop-in, which persists, then the value that counts now."""
     now = known(facts.running)
@@ -124,3 +121,15 @@ def plan(facts: Facts, policy: Policy) -> Plan:
     if now > policy.maximum:
         changes.append(ValueChange(RUNNING, str(policy.maximum), str(now)))
     return Plan(changes, refusals, pending=[], at_boot=[])
+
+
+CONTROL = Control(
+    NAME,
+    policy=Policy,
+    policy_from=policy_from,
+    facts=Facts,
+    read=read,
+    applies=applies,
+    rules=[rules],
+    plan="control",
+)

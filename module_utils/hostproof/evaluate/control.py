@@ -1,0 +1,55 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A control: one family of host settings, registered by one object."""
+
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from .checking import Crashed, Rule, Rules, judge_rules
+from .finding import Check, Finding
+
+
+class Control:
+    """``policy`` and ``facts`` are classes.
+
+    policy_from  makes a policy of plain values, or raises PolicyError
+    read         reads the facts of a host for a policy
+    rules        the rules of each file, in the order of the report
+    applies      raises Skip, or what is unknown, where no rule can judge
+    plan         the module of the control that has the function ``plan``. It is imported where a
+                 plan is made, so an audit does not carry it. None: the control changes nothing.
+    needs_all    {field of the policy: ids of the checks that need every entry of it}. A key
+                 "field.key" names one entry. An entry that cannot be used makes them an error.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        policy: Any,
+        policy_from: Callable[[Dict[str, Any]], Any],
+        facts: Any,
+        read: Callable[[Any, Any], Any],
+        rules: Sequence[Rules],
+        applies: Optional[Callable[[Any, Any], Any]] = None,
+        plan: Optional[str] = None,
+        needs_all: Optional[Mapping[str, Tuple[str, ...]]] = None,
+    ) -> None:
+        self.name = name
+        self.policy, self.policy_from = policy, policy_from
+        self.facts, self.read = facts, read
+        self.rules: List[Rule] = [rule for group in rules for rule in group.rules]
+        self.plan = plan
+        self.needs_all: Mapping[str, Tuple[str, ...]] = needs_all or {}
+        self._applies = applies
+        ids = [check.id for check in self.checks]
+        if len(set(ids)) != len(ids) or any(group.control != name for group in rules):
+            raise ValueError(f"{name} has a check twice, or a check of another control")
+
+    @property
+    def checks(self) -> Tuple[Check, ...]:
+        """Every check, in the order of the report."""
+        return tuple(rule.check for rule in self.rules)
+
+    def judge(self, facts: Any, policy: Any, crashed: Optional[Crashed] = None) -> List[Finding]:
+        """At least one finding for each check (checking.judge_rules)."""
+        return judge_rules(self.rules, self._applies, facts, policy, crashed)
