@@ -55,9 +55,9 @@ class _Noting(RecordedHost):
         self.asked.add(key)
         return super().has(key)
 
-    def _answer(self, key: str, kind: str, ask: Any) -> dict[str, Any]:
+    def _answer(self, key: str, kind: str, ask: Any, record: Any = None) -> dict[str, Any]:
         self.asked.add(key)
-        return super()._answer(key, kind, ask)
+        return super()._answer(key, kind, ask, record)
 
 
 def all_packs(*more: Path) -> list[Pack]:

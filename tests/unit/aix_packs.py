@@ -54,9 +54,9 @@ class AixMachine(packs.Machine):
         self.asked.append(list(argv))
         return super().run(argv, timeout)
 
-    def ask(self, wanted: Command) -> Output:
+    def ask(self, wanted: Command, record: Any = None) -> Output:
         self.asked.append(list(wanted.argv))
-        return super().ask(wanted)
+        return super().ask(wanted, record)
 
     def failing(self, line: str, stderr: str, rc: int = 1) -> "AixMachine":
         self.commands[line] = Output(rc, "", stderr)

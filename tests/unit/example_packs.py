@@ -186,9 +186,9 @@ class _Noting(RecordedHost):
         super().__init__(readings)
         self.asked: set[str] = set()
 
-    def _answer(self, key: str, kind: str, ask: Any) -> dict[str, Any]:
+    def _answer(self, key: str, kind: str, ask: Any, record: Any = None) -> dict[str, Any]:
         self.asked.add(key)
-        return super()._answer(key, kind, ask)
+        return super()._answer(key, kind, ask, record)
 
 
 def watched(host: str, machine: NfsMachine) -> NfsMachine:

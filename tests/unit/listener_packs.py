@@ -142,9 +142,9 @@ class ListenerMachine(Machine):
         )
         return self
 
-    def ask(self, wanted: Command) -> Output:
+    def ask(self, wanted: Command, record: Any = None) -> Output:
         self.asked_as[wanted.name] = wanted.user
-        return super().ask(wanted)
+        return super().ask(wanted, record)
 
     def _look(self, kind: str, subject: str) -> dict[str, Any]:
         refused = self.refused.get(f"{kind}:{subject}")

@@ -264,14 +264,14 @@ class Machine(RecordedHost):
         self.patterns[name], self.under[name] = pattern, sorted(set(under))
         return super().open_files(name, pattern, self.under[name], kind)
 
-    def _answer(self, key: str, kind: str, ask: Any) -> dict[str, Any]:
+    def _answer(self, key: str, kind: str, ask: Any, record: Any = None) -> dict[str, Any]:
         if key not in self.evidence:
             subject = key.split(":", 1)[1]
             answer = self._look(kind, subject)
             if "error" in answer:
                 answer["message"] = f"{key}: {answer['error']} in this test"
             self.evidence[key] = {"kind": kind, "at": RECORDED_AT, **answer}
-        return super()._answer(key, kind, ask)
+        return super()._answer(key, kind, ask, record)
 
     def _look(self, kind: str, subject: str) -> dict[str, Any]:
         if f"{kind}:{subject}" in self.refused:

@@ -164,10 +164,10 @@ class Filers(Machine):
         self.evidence[key] = reading
         return super().ask_udp(key, address, port, message, timeout)
 
-    def _answer(self, key: str, kind: str, ask: Any) -> dict[str, Any]:
+    def _answer(self, key: str, kind: str, ask: Any, record: Any = None) -> dict[str, Any]:
         if key.startswith(("snmp:", "udp:")):
-            return super(Machine, self)._answer(key, kind, ask)
-        return super()._answer(key, kind, ask)
+            return super(Machine, self)._answer(key, kind, ask, record)
+        return super()._answer(key, kind, ask, record)
 
     def _tool(self, argv: list[str]) -> dict[str, Any]:
         reading: dict[str, Any] = {"kind": "command", "at": RECORDED_AT}

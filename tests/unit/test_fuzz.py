@@ -29,6 +29,8 @@ def test_every_parser_of_a_text_is_a_target():
         "__init__",
         "awr_layouts",
         "event_histogram",
+        # What the parsers of files share; tests/unit/test_kept_lines.py.
+        "kept_lines",
         "report_form",
         "report_parameters",
         "wait_events",

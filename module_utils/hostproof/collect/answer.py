@@ -17,10 +17,10 @@ T = TypeVar("T")
 Answer = Union[T, HostproofError]
 
 
-def attempt(read: Callable[..., Any], *arguments: Any) -> Any:
+def attempt(read: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """The value that ``read`` gives, or the HostproofError that it raised."""
     try:
-        return read(*arguments)
+        return read(*arguments, **options)
     except HostproofError as problem:
         return problem
 

@@ -88,6 +88,10 @@ PARTING = 2.0
 _ERRORS = {"absent": Absent, "denied": Denied, "unanswered": Unanswered}
 
 
+#: What evidence holds of a text that can hold more than a control needs (parsers/kept_lines.py).
+Record = Callable[[str], str]
+
+
 class Secret(NamedTuple):
     """A file that a command reads and that nobody else may: its name and its text.
 
@@ -306,11 +310,17 @@ class Host:
     until: Optional[float] = None
     evidence: Dict[str, Dict[str, Any]]
 
-    def read_text(self, path: str, keep: Optional[Callable[[str], str]] = None) -> str:
+    def read_text(
+        self,
+        path: str,
+        keep: Optional[Callable[[str], str]] = None,
+        record: Optional[Record] = None,
+    ) -> str:
         """The text of a file; bytes that are not UTF-8 survive as surrogates.
 
         ``keep`` is for a file that holds secrets: it gives the part that evidence may hold, which
-        is then all that is read. A HostproofError of it is Unanswered.
+        is then all that is read. A HostproofError of it is Unanswered. ``record`` gives the part
+        that evidence holds while the caller gets the whole text, for example to edit it.
         """
 
         def ask() -> Dict[str, Any]:
@@ -320,7 +330,7 @@ class Host:
             except HostproofError as problem:
                 raise ValueError(str(problem)) from problem
 
-        return str(self._answer("file:" + path, "file", ask)["text"])
+        return str(self._answer("file:" + path, "file", ask, record)["text"])
 
     def read_number(self, path: str) -> int:
         """The whole number that a file under /proc or /sys holds; Unanswered if it holds none."""
@@ -363,10 +373,15 @@ class Host:
         """Whether this host can be asked that: a recording holds no more than what was read."""
         return True
 
-    def run(self, argv: List[str], timeout: float = 20.0) -> Output:
-        """Run a command that only looks: LC_ALL=C, no shell; Absent if it is missing."""
+    def run(
+        self, argv: List[str], timeout: float = 20.0, record: Optional[Record] = None
+    ) -> Output:
+        """Run a command that only looks: LC_ALL=C, no shell; Absent if it is missing.
+
+        ``record`` is for its output, as in ``read_text``.
+        """
         reading = self._answer(
-            "command:" + " ".join(argv), "command", lambda: _run_command(argv, timeout)
+            "command:" + " ".join(argv), "command", lambda: _run_command(argv, timeout), record
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
@@ -376,6 +391,7 @@ class Host:
         paths: List[str],
         timeout: float = 20.0,
         named_by: Sequence[str] = (),
+        record: Optional[Record] = None,
     ) -> Output:
         """As ``run``, for a command that reads files: as whoever decides what the paths lead to.
 
@@ -385,15 +401,16 @@ class Host:
             "command:" + " ".join(argv),
             "command",
             lambda: self._run_as(argv, paths, timeout, named_by),
+            record,
         )
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
-    def ask(self, wanted: command.Command) -> Output:
+    def ask(self, wanted: command.Command, record: Optional[Record] = None) -> Output:
         """Run a command that only looks as its owner; its name stands in the evidence key.
 
         What it answers with is for the caller to judge (command.state_of), its exit code too.
         """
-        reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted))
+        reading = self._answer("command:" + wanted.name, "command", lambda: _ask(wanted), record)
         return Output(reading["rc"], reading["stdout"], reading["stderr"])
 
     def environment(self, pid: int, names: Iterable[str]) -> Dict[str, str]:
@@ -590,7 +607,13 @@ class Host:
     def _wait_for(self, key: str) -> None:
         """Let the window pass first, if one is to come that may give the reading."""
 
-    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+    def _answer(
+        self,
+        key: str,
+        kind: str,
+        ask: Callable[[], Dict[str, Any]],
+        record: Optional[Record] = None,
+    ) -> Dict[str, Any]:
         raise NotImplementedError
 
     def _run_with_secret(self, argv: List[str], secret: Secret, timeout: float) -> Dict[str, Any]:
@@ -613,6 +636,8 @@ class LiveHost(Host):
 
     def __init__(self) -> None:
         self.evidence: Dict[str, Dict[str, Any]] = {}
+        #: Readings of which the evidence holds a part only, with what made that part.
+        self._whole: Dict[str, Tuple[Dict[str, Any], Record]] = {}
         self._secrets: Dict[Secret, _OpenSecret] = {}
         self._lock = threading.Lock()
         #: Keys of what the window has passed for and that is no evidence.
@@ -624,7 +649,19 @@ class LiveHost(Host):
         self._waiting: Optional[Dict[str, Tuple[window.Task, float]]] = None
         self._reader = Reader(_task)
 
-    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+    def _answer(
+        self,
+        key: str,
+        kind: str,
+        ask: Callable[[], Dict[str, Any]],
+        record: Optional[Record] = None,
+    ) -> Dict[str, Any]:
+        if key in self._whole:
+            reading, recorded = self._whole[key]
+            if recorded != record:
+                # Another control needs other lines of it.
+                self.evidence[key] = self._whole.pop(key)[0]
+            return reading
         if key not in self.evidence:
             if self.until is not None and time.monotonic() >= self.until:
                 raise Unanswered(key, f"{key} was not asked: the time was over")
@@ -634,6 +671,10 @@ class LiveHost(Host):
             except (OSError, subprocess.SubprocessError, ValueError, child.Untrusted) as problem:
                 reading.update(_as_error(key, problem))
             self.evidence[key] = reading
+            if record is not None and "error" not in reading:
+                self._whole[key] = (reading, record)
+                self.evidence[key] = _part_of(reading, record)
+                return reading
         return _value_or_raise(key, self.evidence[key])
 
     def pause(self, seconds: float) -> None:
@@ -743,13 +784,25 @@ class RecordedHost(Host):
     def has(self, key: str) -> bool:
         return key in self.evidence
 
-    def _answer(self, key: str, kind: str, ask: Callable[[], Dict[str, Any]]) -> Dict[str, Any]:
+    def _answer(
+        self,
+        key: str,
+        kind: str,
+        ask: Callable[[], Dict[str, Any]],
+        record: Optional[Record] = None,
+    ) -> Dict[str, Any]:
         if key not in self.evidence:
             raise Unanswered(key, f"{key} is not in the recorded evidence; record it again")
         answer = _value_or_raise(key, self.evidence[key])
         if not _has_answer(answer, kind):
             raise Unanswered(key, f"the reading of {key} holds no answer; record it again")
         return answer
+
+
+def _part_of(reading: Dict[str, Any], record: Record) -> Dict[str, Any]:
+    """The reading with the part of its text, or of the output of its command, that is recorded."""
+    field = "text" if "text" in reading else "stdout"
+    return dict(reading, **{field: record(reading[field])})
 
 
 def _has_answer(reading: Dict[str, Any], kind: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known
-from ...collect.host import Host, Stat
+from ...collect.host import Host, Record, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import glob_pattern
 from ...parsers.unix import getent
@@ -306,14 +306,18 @@ def _account(host: Host, table: str, name: str) -> int:
 # -- multipath ------------------------------------------------------------------------------------
 
 
-def _said(host: Host, argv: List[str]) -> str:
-    output = host.run(argv)
+def _said(host: Host, argv: List[str], record: Optional[Record] = None) -> str:
+    output = host.run(argv, record=record)
     if output.rc != 0:
         key = "command:" + " ".join(argv)
         text = " ".join((output.stderr or output.stdout).split())[:200]
         kind = Denied if "ermission denied" in text else Unanswered
         raise kind(key, f"{argv[0]} ended with {output.rc}: {text}")
     return output.stdout
+
+
+def _read_config(host: Host) -> str:
+    return _said(host, CONFIG, dm_multipath.kept_config)
 
 
 def _read_daemon(host: Host) -> Daemon:
@@ -328,5 +332,5 @@ def _read_daemon(host: Host) -> Daemon:
         enabled,
         active,
         attempt(lambda: dm_multipath.queueing(_said(host, QUEUEING))),
-        attempt(lambda: dm_multipath.polling_interval(_said(host, CONFIG))),
+        attempt(lambda: dm_multipath.polling_interval(_read_config(host))),
     )

@@ -102,7 +102,8 @@ def _installed(host: Host) -> Optional[Tuple[crsconfig_params.Config, str]]:
     if home is None:
         return None
     path = home + crsconfig_params.FILE
-    config = crsconfig_params.parse(nfs_files.read_text(host, path))
+    text = nfs_files.read_text(host, path, record=crsconfig_params.kept)
+    config = crsconfig_params.parse(text)
     # Oracle Restart has the file, and no nodes in it.
     return (config, "command:cat " + path) if config.cluster and config.nodes else None
 

@@ -77,7 +77,7 @@ def read(host: Host, policy: Policy) -> Facts:
 
 
 def _read_fstab(host: Host) -> List[fstab.Entry]:
-    text: str = unless_absent(attempt(host.read_text, FSTAB), "")
+    text: str = unless_absent(attempt(host.read_text, FSTAB, record=fstab.kept), "")
     return fstab.parse(text)
 
 

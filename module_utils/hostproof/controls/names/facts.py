@@ -142,7 +142,9 @@ def _read_cluster(host: Host, policy: Policy) -> Cluster:
     home = clusterware.read_home(host)
     config = crsconfig_params.parse("")
     if home is not None:
-        config = crsconfig_params.parse(nfs_files.read_text(host, home + crsconfig_params.FILE))
+        config = crsconfig_params.parse(
+            nfs_files.read_text(host, home + crsconfig_params.FILE, record=crsconfig_params.kept)
+        )
     scan = (config.scan,) if config.scan else ()
     members = config.nodes + config.vips if config.cluster else ()
     if len(members) > MOST:

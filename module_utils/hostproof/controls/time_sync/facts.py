@@ -260,8 +260,10 @@ def _read_units(host: Host) -> List[Unit]:
 
 
 def _read_argv(host: Host, shown: Dict[str, str], files: Tuple[str, ...]) -> Tuple[str, ...]:
-    texts = [unless_absent(attempt(host.read_text, path), "") for path in files]
-    return unit_properties.expanded(unit_properties.argv(shown), texts)
+    argv = unit_properties.argv(shown)
+    wanted = unit_properties.variables(argv)
+    texts = [unless_absent(attempt(host.read_text, path, record=wanted), "") for path in files]
+    return unit_properties.expanded(argv, texts)
 
 
 def _read_boot_time(host: Host) -> float:
@@ -281,7 +283,7 @@ def _read_chrony(host: Host, keepers: Dict[str, Daemon]) -> Chrony:
     written = [0.0]
 
     def read_text(path: str) -> str:
-        texts[path] = host.read_text(path)
+        texts[path] = host.read_text(path, record=chrony_conf.kept)
         written.append(host.stat(path).mtime)
         return texts[path]
 

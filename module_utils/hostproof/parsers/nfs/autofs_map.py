@@ -10,6 +10,8 @@ import re
 from collections import deque
 from typing import Callable, Iterator, List, NamedTuple, Tuple
 
+from .. import kept_lines
+
 DIRECT = "/-"
 
 #: Words for the automounter itself that stand between the mount options.
@@ -17,6 +19,9 @@ _FOR_THE_AUTOMOUNTER = re.compile(
     r"(no)?(browse|bind|symlink|strict|ghost)$|use-weight-only$|no-use-weight-only$|"
     r"(no-)?random-multimount-selection$|verbose$|debug$|\d+$|timeout=|negative-timeout=|mode="
 )
+_FSTYPE = re.compile(r"(?:^|[-,\s\"])fstype=([\w.]+)")
+#: A word that needs no quotes.
+_PLAIN = re.compile(r"[^\\\" \t#]+\Z")
 _PREFIX = re.compile(r"([a-z]+)(?:,[a-z]+)?:")
 
 
@@ -114,6 +119,37 @@ def parse_map(text: str) -> Map:
         else:
             parsed.mounts.extend(mounts)
     return parsed
+
+
+def kept(text: str) -> str:
+    """The part of a map that evidence keeps (kept_lines.py): entries without comments."""
+    return kept_lines.numbered({number: _kept_line(line) for number, line in _lines(text)})
+
+
+def _kept_line(line: str) -> str:
+    if len(line) > _LONGEST:
+        return "?"
+    found = _FSTYPE.search(line)
+    words = _words(line)
+    if found is not None:
+        words = [_kept_options(found.group(1), word) for word in words]
+    told = " ".join(map(_quoted, words))
+    return told if len(told) <= _LONGEST else line
+
+
+def _kept_options(fstype: str, word: str) -> str:
+    """A word of options without what may be an account; any other word as it is."""
+    options = word.lstrip("-")
+    left = kept_lines.options(fstype, options)
+    if not _is_option(word) or left == options:
+        return word
+    return "-" + ",".join([one for one in ("fstype=" + fstype, left) if one])
+
+
+def _quoted(word: str) -> str:
+    if _PLAIN.match(word):
+        return word
+    return '"{0}"'.format(re.sub(r'[\\"]', r"\\\g<0>", word))
 
 
 def _mounts(words: List[str], number: int) -> Iterator[MapMount]:

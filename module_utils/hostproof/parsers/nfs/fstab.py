@@ -10,6 +10,7 @@ import re
 from typing import Iterator, List, NamedTuple, Tuple
 
 from ...errors import ParseError
+from .. import kept_lines
 from ..number import integer
 
 _WHAT = "fstab"
@@ -47,6 +48,27 @@ class _Line(NamedTuple):
 def parse(text: str) -> List[Entry]:
     """Every entry, in the order of the file. bad_lines() names the lines that are none."""
     return [_entry(line) for line in _lines(text) if len(line.fields) > _FSTYPE]
+
+
+def kept(text: str) -> str:
+    """The part of the file that evidence keeps (kept_lines.py): entries without comments."""
+    return kept_lines.numbered({line.number: _kept_line(line) for line in _lines(text)})
+
+
+def _kept_line(line: _Line) -> str:
+    fields = [field for _, field in line.fields]
+    if len(fields) <= _FSTYPE:
+        return "?"
+    if len(fields) > _OPTIONS:
+        fields[_OPTIONS] = kept_lines.options(fields[_FSTYPE], fields[_OPTIONS]) or "defaults"
+    for number in range(_OPTIONS + 1, len(fields)):
+        if fields[number].startswith("#"):
+            fields[number:] = ["#"]
+            break
+        if not re.match(r"\d+$", fields[number]):
+            fields[number] = "?"
+    told = " ".join(fields)
+    return told + "\r" if told.endswith("\r") else told
 
 
 def bad_lines(text: str) -> List[int]:

@@ -8,7 +8,12 @@ documented, so that a file without them says nothing.
 
 from typing import Dict, NamedTuple, Optional, Tuple
 
+from .. import kept_lines
+
 FILE = "/crs/install/crsconfig_params"
+
+
+_KEPT = ("CLUSTER_NAME", "NODE_NAME_LIST", "CRS_NODEVIPS", "SCAN_NAME")
 
 
 class Config(NamedTuple):
@@ -18,6 +23,11 @@ class Config(NamedTuple):
     nodes: Tuple[str, ...]
     vips: Tuple[str, ...] = ()
     scan: Optional[str] = None
+
+
+def kept(text: str) -> str:
+    """The part of the file that evidence keeps (kept_lines.py)."""
+    return kept_lines.only(text, lambda line: line.partition("=")[0].strip() in _KEPT)
 
 
 def parse(text: str) -> Config:

@@ -20,7 +20,7 @@ assignments, and Oracle's gateway guides write them without quotes:
 import re
 from bisect import bisect_left
 from collections import OrderedDict
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Match, NamedTuple, Optional, Tuple
 
 from ...errors import ParseError, kind_of, name_or_kind
 
@@ -35,6 +35,16 @@ IFILE = "IFILE"
 #: Environment variables of a program that the listener starts.
 ENVS = "ENVS"
 IFILE_DEPTH = 3
+
+#: What the agent of Grid Infrastructure writes behind its lines.
+AGENT = re.compile(r"#[^\n#]*\bline added by Agent\b", re.IGNORECASE)
+#: Parameters of a listener that a control needs; the name of the listener follows.
+_KEPT = re.compile(
+    r"(?:CONNECTION_RATE|INBOUND_CONNECT_TIMEOUT|DIAG_ADR_ENABLED|ADR_BASE|LOG_DIRECTORY|LOG_FILE)_"
+    r"|IFILE\Z",
+    re.IGNORECASE,
+)
+_ESCAPE_OR_COMMENT = re.compile(r"\\[()=\\\"'#]|\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*")
 
 #: What may stand between two tokens: blanks, line ends and comments.
 _SKIPPED = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -139,6 +149,37 @@ def parse(text: str, what: str = WHAT, strict: bool = True) -> NetFile:
     begins there goes on with the one before as long as a parenthesis is open.
     """
     return _Parser(text, what, strict).parse()
+
+
+def kept(text: str) -> str:
+    """The part of a listener.ora that evidence keeps (kept_lines.py): addresses, and parameters
+    that a control needs. Of the others only the name is kept. A file that cannot be parsed is
+    kept as it is."""
+    try:
+        net = parse(text)
+    except ParseError:
+        return text
+    lines = _ESCAPE_OR_COMMENT.sub(_without_comment, text).split("\n")
+    for one in net.parameters:
+        if _KEPT.match(one.name) or one.inside("ADDRESS"):
+            continue
+        first, last = net.line_of(one.start) - 1, net.line_of(one.end) - 1
+        for number in range(first, last + 1):
+            lines[number] = "".join(AGENT.findall(lines[number])[:1])
+        names = ", ".join((one.name, *one.aliases)) + " ="
+        if first == last:
+            lines[first] = f"{names} *** {lines[first]}".rstrip()
+        else:
+            lines[first] = f"{names} {lines[first]}".rstrip()
+            lines[last] = f" *** {lines[last]}".rstrip()
+    return "\n".join(lines)
+
+
+def _without_comment(found: Match[str]) -> str:
+    text = found.group()
+    if not text.startswith("#"):
+        return text
+    return "# line added by Agent" if AGENT.search(text) else ""
 
 
 class _Parser:

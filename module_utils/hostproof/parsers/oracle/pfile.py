@@ -44,6 +44,23 @@ def parse(text: str) -> List[Entry]:
     return entries
 
 
+def kept(text: str) -> str:
+    """The part of the file that evidence keeps (kept_lines.py): all but the text of comments."""
+    lines = []
+    quote = ""
+    for line in text.split("\n"):
+        for place, letter in enumerate(line):
+            if quote:
+                quote = "" if letter == quote else quote
+            elif letter in "'\"":
+                quote = letter
+            elif letter == "#":
+                line = line[: place + 1]
+                break
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def effective(entries: List[Entry], name: str, sid: str) -> Optional[Entry]:
     """The entry that an instance takes; None where the file leaves the default."""
     for owner in (sid, ALL):

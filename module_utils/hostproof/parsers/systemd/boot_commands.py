@@ -89,6 +89,9 @@ _BRANCH = re.compile(
     r"(?:^|[;&|\s])(?:if|for|while|until|case|select|function|trap|return|exec|break|continue|set"
     r"|source|\.)(?:\s|$)|\(\)|<<|&&|\|\||[{(]\s*$|^\s*[{(]"
 )
+#: They stand for lines that evidence does not keep. After the second kind it is not certain that
+#: a line is reached.
+_LEFT_OUT, _BRANCH_LEFT_OUT = ":  # left out", "if :  # left out"
 _WRAPPERS = frozenset(
     [
         "sudo",
@@ -174,6 +177,28 @@ def reached(lines: List[str], number: int) -> Optional[bool]:
         if stops or _BRANCH.search(text) or text.endswith("\\"):
             return None
     return True if is_plain(lines[number - 1]) else None
+
+
+def kept(text: str) -> str:
+    """The part of a script that evidence keeps (kept_lines.py): what can set something, and what
+    decides whether that is reached."""
+    told = [_kept_line(number, line) for number, line in enumerate(joined(text))]
+    while told and not told[-1]:
+        told.pop()
+    return "\n".join(told)
+
+
+def _kept_line(number: int, line: str) -> str:
+    text = line.strip()
+    if number == 0 and text.startswith("#!"):
+        return line
+    if not text or text.startswith("#"):
+        return ""
+    if re.search(INTERESTING, line):
+        return line
+    if re.match(r"exit\b", text):
+        return "exit"
+    return _BRANCH_LEFT_OUT if _BRANCH.search(text) or text.endswith("\\") else _LEFT_OUT
 
 
 def of_unit(line: str) -> Optional[str]:

@@ -7,11 +7,14 @@ config_parse() in src/shared/conf-parser.c.
 """
 
 import re
-from typing import List, NamedTuple, Optional, Sequence
+from typing import Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError
+from .. import kept_lines
 
 _WHAT = "systemd unit"
+#: What a control needs of a unit that mounts.
+_KEPT = ("What", "Where", "Type", "Options", "SloppyOptions", "SourcePath")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_.")
 
 
@@ -39,6 +42,42 @@ def parse(text: str, path: str) -> Unit:
     """
     unit = Unit([], [])
     section = ""
+    for first, whole in _whole_lines(text):
+        if whole.startswith("["):
+            if not whole.endswith("]"):
+                raise ParseError(_WHAT, "the section header does not end", first)
+            section = whole[1:-1]
+        elif not _assign(unit, section, whole, path, first):
+            unit.bad_lines.append(first)
+    return unit
+
+
+def kept_mount(text: str) -> str:
+    """The part of a unit that mounts, or of its drop-in, that evidence keeps (kept_lines.py)."""
+    lines = {}
+    fstypes = [
+        whole.partition("=")[2].strip()
+        for _first, whole in _whole_lines(text)
+        if whole.partition("=")[0].strip() == "Type"
+    ]
+    for first, whole in _whole_lines(text):
+        key, equals, value = whole.partition("=")
+        if whole.startswith("["):
+            lines[first] = whole if whole.endswith("]") else "["
+        elif not equals or not key.strip():
+            lines[first] = "?"
+        elif key.strip() in _KEPT:
+            if key.strip() == "Options":
+                for fstype in fstypes:
+                    value = kept_lines.options(fstype, value)
+            whole = f"{key}={value}"
+            # Only a backslash that is the last character joins the next line.
+            lines[first] = whole + " " if whole.endswith("\\") else whole
+    return kept_lines.numbered(lines)
+
+
+def _whole_lines(text: str) -> Iterator[Tuple[int, str]]:
+    """Number of the first line and text of each line that holds something, without comments."""
     waiting, first = "", 0
     for number, line in enumerate(text.split("\n"), 1):
         line = line.rstrip("\r")
@@ -50,23 +89,19 @@ def parse(text: str, path: str) -> Unit:
             waiting += line[:-1] + " "
             continue
         whole, waiting = (waiting + line).strip(), ""
-        if whole.startswith("["):
-            if not whole.endswith("]"):
-                raise ParseError(_WHAT, "the section header does not end", first)
-            section = whole[1:-1]
-        elif whole:
-            _assign(unit, section, whole, path, first)
+        if whole:
+            yield first, whole
     if waiting.strip():
-        _assign(unit, section, waiting.strip(), path, first)
-    return unit
+        yield first, waiting.strip()
 
 
-def _assign(unit: Unit, section: str, line: str, path: str, number: int) -> None:
+def _assign(unit: Unit, section: str, line: str, path: str, number: int) -> bool:
+    """Add a setting; False if the line is none."""
     key, equals, value = line.partition("=")
     if not section or not equals or not key.strip():
-        unit.bad_lines.append(number)
-        return
+        return False
     unit.assignments.append(Assignment(section, key.strip(), value.strip(), path, number))
+    return True
 
 
 def last(units: Sequence[Unit], section: str, key: str) -> Optional[Assignment]:

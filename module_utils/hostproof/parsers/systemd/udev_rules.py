@@ -9,7 +9,7 @@ import re
 from typing import Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import ParseError, kind_of
-from .. import glob_pattern
+from .. import glob_pattern, kept_lines
 from ..net.ethtool_pause import PauseCommand, commands_in
 from .link_file import NO, UNKNOWN, YES, Device
 
@@ -20,6 +20,13 @@ _TOKEN = re.compile(
 #: What stands for the interface in a command.
 _OWN_NAME = re.compile(r"\$(?:name|kernel|env\{INTERFACE\})|%k|%E\{INTERFACE\}")
 
+
+#: Programs that a rule starts, but for those that a control looks for.
+_OTHER_PROGRAMS = re.compile(
+    r'(\bRUN(?:\{\w+\})?\s*(?:\+=|:=|=)\s*)"(?:(?!ethtool|sysctl|GOTO)[^"\\]|\\.)*"'
+)
+
+_NOTHING = re.compile(r"(?!)()")
 
 #: A condition or an assignment: key, operator, value.
 Token = Tuple[str, str, str]
@@ -86,6 +93,24 @@ def _fits_one(condition: Tuple[str, str, str], values: Dict[str, Sequence[Option
     if len(set(answers)) > 1:
         return UNKNOWN
     return YES if answers[0] else NO
+
+
+def kept(text: str) -> str:
+    """The part of a rules file that evidence keeps (kept_lines.py): rules without comments and
+    without the programs that no control looks for."""
+    lines = {}
+    continued = False
+    try:
+        rules(text)
+        pattern = _OTHER_PROGRAMS
+    except ParseError:
+        # The error has the length of what is no rule.
+        pattern = _NOTHING
+    for number, line in enumerate(text.split("\n"), 1):
+        if continued or not line.lstrip().startswith("#"):
+            lines[number] = pattern.sub(r'\1""', line)
+            continued = line.endswith("\\")
+    return kept_lines.numbered(lines)
 
 
 def jumps(text: str) -> bool:

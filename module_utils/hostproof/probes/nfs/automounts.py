@@ -11,10 +11,12 @@ from typing import Any, List, NamedTuple, Optional, Set, Tuple
 from ...collect.answer import attempt, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
+from ...parsers import kept_lines
 from ...parsers.nfs import autofs_map
 
 #: Where autofs keeps its own settings, and their names, which differ between the files.
 _SETTINGS = ("/etc/autofs.conf", "/etc/sysconfig/autofs", "/etc/default/autofs")
+_KEPT_SETTINGS = re.compile(r"[ \t]*(?:master_map_name|append_options)[ \t]*=", re.IGNORECASE)
 _SSSD_CONF = "/etc/sssd/sssd.conf"
 _SSSD_FOLDER = "/etc/sssd/conf.d"
 
@@ -69,7 +71,11 @@ class _Reader:
         self._host = host
         self._seen: Set[Tuple[str, str]] = set()
         self._sources = _nss_sources(host)
-        texts = [unless_absent(attempt(host.read_text, p), "") for p in _SETTINGS if linux]
+        texts = [
+            unless_absent(attempt(host.read_text, p, record=_kept_settings), "")
+            for p in _SETTINGS
+            if linux
+        ]
         default = "auto.master" if linux else "auto_master"
         self._master = _setting(texts, "master_map_name") or default
         self._appends = _setting(texts, "append_options") not in ("no", "false", "0")
@@ -168,10 +174,15 @@ class _Reader:
         return texts
 
     def _read_file(self, path: str) -> str:
-        text = self._host.read_text(path)
+        text = self._host.read_text(path, record=autofs_map.kept)
         if self._host.stat(path).mode & 0o111:
             raise Unanswered("stat:" + path, f"the autofs map {path} is a program")
         return text
+
+
+def _kept_settings(text: str) -> str:
+    """The part of such a file that evidence keeps (kept_lines.py)."""
+    return kept_lines.only(text, lambda line: _KEPT_SETTINGS.match(line) is not None)
 
 
 def _setting(texts: List[str], name: str) -> str:

@@ -100,7 +100,7 @@ def _read_unit(host: Host, names: Dict[str, List[str]], name: str) -> Optional[M
     units: List[systemd_unit.Unit] = []
     masked, problem = False, ""
     for path in files:
-        text = attempt(host.read_text, path)
+        text = attempt(host.read_text, path, record=systemd_unit.kept_mount)
         if isinstance(text, Absent):
             continue  # a link that leads nowhere: systemd skips it
         masked = masked or (path == place and not known(text))

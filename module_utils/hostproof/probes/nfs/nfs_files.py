@@ -10,7 +10,7 @@ import re
 from typing import List, NamedTuple, Optional, Sequence
 
 from ...collect.command import OUTPUT_LIMIT, Command
-from ...collect.host import Host, Output
+from ...collect.host import Host, Output, Record
 from ...errors import Absent, Denied, Unanswered
 from ...parsers.number import integer
 
@@ -33,10 +33,14 @@ class File(NamedTuple):
 
 
 def read_text(
-    host: Host, path: str, user: Optional[str] = None, named_by: Sequence[str] = ()
+    host: Host,
+    path: str,
+    user: Optional[str] = None,
+    named_by: Sequence[str] = (),
+    record: Optional[Record] = None,
 ) -> str:
     """As Host.read_text; ``named_by`` are the files that the path was taken from."""
-    return run(host, ["cat", path], user, named_by)
+    return run(host, ["cat", path], user, named_by, record)
 
 
 def read_text_without(host: Host, key: str, path: str, named_by: Sequence[str] = ()) -> str:
@@ -80,7 +84,11 @@ def same_content(host: Host, one: str, other: str, named_by: Sequence[str] = ())
 
 
 def run(
-    host: Host, argv: List[str], user: Optional[str] = None, named_by: Sequence[str] = ()
+    host: Host,
+    argv: List[str],
+    user: Optional[str] = None,
+    named_by: Sequence[str] = (),
+    record: Optional[Record] = None,
 ) -> str:
     """What a command prints about files; Absent, Denied or Unanswered where it fails.
 
@@ -89,9 +97,9 @@ def run(
     """
     if user is None:
         paths = [argv[-1]] if argv[-1].startswith("/") else []
-        return _stdout(argv, host.run_as_reader(argv, paths, TIMEOUT, named_by))
+        return _stdout(argv, host.run_as_reader(argv, paths, TIMEOUT, named_by, record))
     wanted = Command(" ".join(argv), tuple(argv), user=user, timeout=TIMEOUT, limits=LIMITS)
-    return _stdout(argv, host.ask(wanted))
+    return _stdout(argv, host.ask(wanted, record))
 
 
 def _stdout(argv: List[str], output: Output) -> str:

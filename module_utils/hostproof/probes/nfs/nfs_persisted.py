@@ -83,7 +83,7 @@ def read_persisted(host: Host, system: Answer[str]) -> Persisted:
         return Persisted(problem, FSTAB, problem, problem, problem, [], problem, problem, problem)
     linux = system == nfs_options.LINUX
     table = _TABLES[system]
-    text = attempt(host.read_text, table)
+    text = attempt(host.read_text, table, record=fstab.kept if table == FSTAB else None)
     listed = attempt(lambda: _read_table(unless_absent(text, ""), system, table))
     auto = attempt(read_automounts, host, linux)
     unread = list(auto.unread) if isinstance(auto, AutoMounts) else []
@@ -447,7 +447,7 @@ def _differing(host: Host, listed: List[_Listed], units: Optional[mount_units.Un
             continue
         seen.append(line.path)
         path = f"{unit_files.GENERATED}/{systemd_unit.unit_name(line.path)}"
-        text = attempt(host.read_text, path)
+        text = attempt(host.read_text, path, record=systemd_unit.kept_mount)
         if isinstance(text, Absent) or not _is_made_of(known(text), path, line):
             found.append(line.path)
     return found

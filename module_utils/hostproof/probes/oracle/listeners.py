@@ -59,7 +59,6 @@ _PROGRAM = "/bin/" + _TNSLSNR
 _BOOT_ARGV = ["grep", "^btime ", "/proc/stat"]
 _NO_HOME = "the home of the listener cannot be told"
 _NODE_ARGV = ["uname", "-n"]
-_AGENT = re.compile(r"#[^\n#]*\bline added by Agent\b", re.IGNORECASE)
 _BANNER = re.compile(r"LSNRCTL for [^:\n]{1,200}: Version (\d+(?:\.\d+)+)")
 
 
@@ -135,7 +134,8 @@ def find_definitions(
     found = []
     for folder in folders:
         path = f"{folder}/{FILE}"
-        text = unless_absent(attempt(nfs_files.read_text, host, path, user), None)
+        answer = attempt(nfs_files.read_text, host, path, user, record=oracle_net.kept)
+        text = unless_absent(answer, None)
         if text is not None and _names(text, name):
             found.append(path)
     return found
@@ -150,7 +150,7 @@ def agent_lines(net: oracle_net.NetFile, listener: str) -> List[int]:
     lines = net.text.split("\n")
     ours = [one for one in net.parameters if _is_about(one.name.upper(), listener)]
     numbers = {net.line_of(place) for one in ours for place in (one.start, one.end)}
-    return sorted(number for number in numbers if _AGENT.search(lines[number - 1]))
+    return sorted(number for number in numbers if oracle_net.AGENT.search(lines[number - 1]))
 
 
 def _is_about(parameter: str, listener: str) -> bool:
@@ -294,7 +294,7 @@ def _find_file(host: Host, home: str, environment: Dict[str, str], user: str) ->
 
 
 def _read_file(host: Host, path: str, user: str) -> NetFile:
-    text = attempt(nfs_files.read_text, host, path, user)
+    text = attempt(nfs_files.read_text, host, path, user, record=oracle_net.kept)
     return NetFile(
         path=path,
         text=text,

@@ -177,7 +177,10 @@ def read_parameter_file(host: Host, home: str, sid: str, user: str) -> Parameter
     present: List[Tuple[str, str]] = []
     for name in names:
         path = f"{folder}/{name}"
-        text = attempt(nfs_files.read_text, host, path, user)
+        is_text = name.startswith("init")
+        text = attempt(
+            nfs_files.read_text, host, path, user, record=pfile.kept if is_text else None
+        )
         if not isinstance(text, Absent):
             present.append((path, known(text)))
     if not present:
@@ -221,6 +224,6 @@ def _parse(host: Host, path: str, text: str, user: str, depth: int) -> List[pfil
         if entry.name != "ifile":
             entries.append(entry)
         else:
-            inner = nfs_files.read_text(host, entry.value, user)
+            inner = nfs_files.read_text(host, entry.value, user, record=pfile.kept)
             entries.extend(_parse(host, entry.value, inner, user, depth + 1))
     return entries

@@ -691,7 +691,9 @@ def _read_tuned_scripts(
                 if option in options:
                     script = options[option].replace("${i:PROFILE_DIR}", folder)
                     script = os.path.normpath(os.path.join(folder, script))
-                    text = unless_absent(attempt(host.read_text, script), "")
+                    text = unless_absent(
+                        attempt(host.read_text, script, record=boot_commands.kept), ""
+                    )
                     commands.extend(boot_scripts.of_script(script, text, "TuneD"))
     return commands
 

@@ -103,7 +103,7 @@ def read_rc_local(host: Host) -> List[Command]:
         if real in real_paths:
             continue
         real_paths.add(real)
-        lines = boot_commands.joined(host.read_text(path))
+        lines = boot_commands.joined(host.read_text(path, record=boot_commands.kept))
         for number, line in enumerate(lines, 1):
             effects = _effects(line)
             is_reached = boot_commands.reached(lines, number) if effects else None
@@ -134,11 +134,17 @@ def read_others(host: Host) -> List[Command]:
         if runs is False:
             continue
         simple = runs is True and path == origin and path.endswith(".service")
-        simple = simple and not _UNSURE.search(host.read_text(path))
+        simple = simple and not _UNSURE.search(host.read_text(path, record=_kept_unit))
         for number, line, effects, sure in read:
             place = f"{path}:{number}"
             commands.append(Command(line.strip(), place, origin, simple and sure, effects))
     return commands
+
+
+def _kept_unit(text: str) -> str:
+    """The part of a unit that evidence keeps (kept_lines.py): whether it may not run."""
+    found = [_UNSURE.match(line) for line in text.split("\n")]
+    return "\n".join([one.group() if one else "" for one in found])
 
 
 def of_script(path: str, text: str, actor: str) -> List[Command]:

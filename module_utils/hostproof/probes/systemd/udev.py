@@ -53,7 +53,7 @@ def read_rules(host: Host, name: str, pattern: str) -> List[Tuple[str, str]]:
         raise Unanswered("lines:" + name, f"{search.unread[0]} could not be read")
     holding = [path for path in paths if path in search.lines]
     # As a whole, for a rule may be continued, or be left out by another (GOTO).
-    return [(path, host.read_text(path)) for path in holding]
+    return [(path, host.read_text(path, record=udev_rules.kept)) for path in holding]
 
 
 def read_known(host: Host, name: str) -> Known:

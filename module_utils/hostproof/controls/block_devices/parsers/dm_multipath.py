@@ -10,6 +10,7 @@ import re
 from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ....errors import ParseError, kind_of
+from ....parsers import kept_lines
 from ....parsers.number import integer
 
 _WHAT = "dmsetup"
@@ -91,6 +92,11 @@ def queueing(text: str) -> Dict[str, Queueing]:
             number, _, unit = told.group(2).rpartition(" ")
             found[told.group(1)] = Queueing(unit, integer(number or "0"))
     return found
+
+
+def kept_config(text: str) -> str:
+    """The part of the configuration that evidence keeps (kept_lines.py)."""
+    return kept_lines.only(text, lambda line: _INTERVAL.match(line) is not None)
 
 
 def polling_interval(text: str) -> Optional[int]:

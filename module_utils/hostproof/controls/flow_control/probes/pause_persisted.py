@@ -299,7 +299,7 @@ def _rule_settings(host: Host, nic: Nic, device: Device) -> List[Setting]:
         if path not in texts:
             continue
         # As a whole, for the lines of a rule may be continued.
-        text = host.read_text(path)
+        text = host.read_text(path, record=udev_rules.kept)
         jumps = udev_rules.jumps(text)
         for rule in udev_rules.parse(text):
             fitting = rule.fits(device, nic.name, nic.driver)

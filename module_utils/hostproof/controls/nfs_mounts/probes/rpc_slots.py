@@ -15,7 +15,7 @@ from ....collect.answer import Answer, attempt, known, unless_absent
 from ....collect.host import Host
 from ....errors import HostproofError, Unanswered, kind_of
 from ....parsers.kernel import kernel_cmdline, sysctl_number
-from ....parsers.systemd import conf_d, sysctl_d
+from ....parsers.systemd import conf_d, sysctl_d, udev_rules
 from ....probes.systemd import conf_files
 from ....probes.systemd.boot import (
     PROC_SYS,
@@ -197,7 +197,8 @@ def _udev_rule(host: Host) -> Optional[str]:
                 continue
             seen.append(name)
             path = f"{folder}/{name}"
-            text = unless_absent(attempt(host.read_text, path), "").replace("\\\n", " ")
+            text = unless_absent(attempt(host.read_text, path, record=udev_rules.kept), "")
+            text = text.replace("\\\n", " ")
             for line in text.splitlines():
                 _before, key, rest = line.partition('KERNEL=="sunrpc"')
                 if key and "sysctl" in rest and not line.startswith("#"):

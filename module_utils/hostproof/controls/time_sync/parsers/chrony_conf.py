@@ -11,7 +11,7 @@ import re
 from typing import Callable, Dict, Iterator, List, NamedTuple, Tuple
 
 from ....errors import ParseError, kind_of
-from ....parsers import glob_pattern
+from ....parsers import glob_pattern, kept_lines
 
 #: What chronyd itself follows, and more files than anybody has.
 _LEVELS = 10
@@ -19,6 +19,8 @@ _FILES = 200
 _COMMENT = ("#", "!", ";", "%")
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{0,9})?\Z")
 _COUNT = re.compile(r"-?[0-9]{1,9}\Z")
+#: The directives that a control needs, and those that lead to other files.
+_KEPT = ("include", "confdir", "makestep")
 
 
 class Directive(NamedTuple):
@@ -50,6 +52,11 @@ def parse(text: str, path: str) -> List[Directive]:
         if words and not words[0].startswith(_COMMENT):
             found.append(Directive(words[0].lower(), tuple(words[1:]), path, number))
     return found
+
+
+def kept(text: str) -> str:
+    """The part of a file that evidence keeps (kept_lines.py)."""
+    return kept_lines.only(text, lambda line: (line.lower().split() or [""])[0] in _KEPT)
 
 
 def follow(

@@ -7,7 +7,9 @@ EnvironmentFiles (which systemd before 247 calls EnvironmentFile).
 """
 
 import re
-from typing import Dict, List, Tuple
+from typing import Dict, List, NamedTuple, Tuple
+
+from ....parsers import kept_lines
 
 _ARGV = re.compile(r"argv\[\]=([^;]{0,4000}) ;")
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z0-9_]{1,64})\}|([A-Za-z0-9_]{1,64}))\Z")
@@ -41,6 +43,22 @@ def argv(unit: Dict[str, str]) -> Tuple[str, ...]:
     return tuple(match.group(1).split()) if match else ()
 
 
+class Variables(NamedTuple):
+    """Gives the part of an environment file that evidence keeps: these variables
+    (kept_lines.py)."""
+
+    names: Tuple[str, ...]
+
+    def __call__(self, text: str) -> str:
+        return kept_lines.only(text, lambda line: _pair(line)[0] in self.names)
+
+
+def variables(words: Tuple[str, ...]) -> Variables:
+    """The variables that a command takes from its environment files."""
+    found = [_VARIABLE.match(word) for word in words]
+    return Variables(tuple(sorted({one.group(1) or one.group(2) for one in found if one})))
+
+
 def expanded(words: Tuple[str, ...], files: List[str]) -> Tuple[str, ...]:
     """With variables from the texts of environment files, of which the last one counts.
 
@@ -48,12 +66,17 @@ def expanded(words: Tuple[str, ...], files: List[str]) -> Tuple[str, ...]:
     """
     values: Dict[str, str] = {}
     for text in files:
-        for line in text.split("\n"):
-            name, equals, value = line.strip().partition("=")
-            if equals and not name.startswith(("#", ";")):
-                values[name.strip()] = value.strip().strip("\"'")
+        values.update(_pair(line) for line in text.split("\n"))
     found: List[str] = []
     for word in words:
         match = _VARIABLE.match(word)
         found += values.get(match.group(1) or match.group(2), "").split() if match else [word]
     return tuple(found)
+
+
+def _pair(line: str) -> Tuple[str, str]:
+    """Name and value of a variable; two empty texts for any other line."""
+    name, equals, value = line.strip().partition("=")
+    if not equals or name.startswith(("#", ";")):
+        return "", ""
+    return name.strip(), value.strip().strip("\"'")
