@@ -28,18 +28,12 @@ from ansible.module_utils.hostproof.collect import bounded
 
 from . import kept
 from . import sources as travelling
-from .known_texts import Texts
 from .layout import LIBRARY, ROOT
-from .private_names import told_names
-from .short_names import keywords_of
 from .sources import MODULES, PACKAGE, Source
 
 #: Smaller by a fifth, but a Python can be built without it: then the second one is sent.
 COMPRESSIONS = ("lzma", "zlib")
 NO_COMPRESSION = 76
-
-#: What makes of the sources what travels.
-_PACKING = ("sources", "short_names", "private_names", "known_texts", "bootstrap")
 
 #: Where a module's answer begins.
 _OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
@@ -280,40 +274,15 @@ def all_sources() -> dict[str, Source]:
     """Everything that may travel, prepared. Costs seconds where nothing is kept of this version."""
     prepared = json.loads(kept.content_of(_folder() / "sources.json", _prepare_all))
     return {
-        name: Source(path, text, tuple(imports), checks)
-        for name, (path, text, imports, checks) in prepared.items()
+        name: Source(path, text, tuple(imports)) for name, (path, text, imports) in prepared.items()
     }
 
 
 def _prepare_all() -> bytes:
-    texts = [content.decode() for _, content in _read().values()]
-    keywords = set().union(*map(keywords_of, texts))
-    told = set().union(*map(told_names, texts))
     prepared = {
-        name: travelling.prepare(name, path, content, keywords, told)
-        for name, (path, content) in _read().items()
+        name: travelling.prepare(name, path, content) for name, (path, content) in _read().items()
     }
     return json.dumps(prepared).encode()
-
-
-@functools.cache
-def check_texts() -> Texts:
-    """The texts of all checks that the sources which travel leave here."""
-    path = _folder() / "checks.json"
-    content = kept.whole(path)
-    if content is None:
-        # Before the lock that keeping takes: these are kept too.
-        sources = all_sources()
-        content = kept.content_of(path, lambda: _gathered(sources))
-    found: Texts = json.loads(content)
-    return found
-
-
-def _gathered(sources: dict[str, Source]) -> bytes:
-    found: Texts = {}
-    for source in sources.values():
-        found.update(source.checks)
-    return json.dumps(found).encode()
 
 
 @functools.cache
@@ -325,13 +294,8 @@ def _read() -> dict[str, tuple[Path, bytes]]:
 def version() -> str:
     """A name for the state of all that travels, and of what packs it."""
     state = hashlib.sha256(sys.version.encode())
-    here = Path(__file__).parent
-    own = [
-        Path(__file__),
-        *(here / f"{name}.py" for name in _PACKING),
-    ]
-    for path in own:
-        state.update(path.read_bytes())
+    for name in ("payload", "sources", "bootstrap"):
+        state.update((Path(__file__).parent / f"{name}.py").read_bytes())
     for name, (path, content) in _read().items():
         state.update(f"{name}\0{path}\0{len(content)}\0".encode())
         state.update(content)
@@ -346,7 +310,6 @@ def prime(module: str = "", controls: Iterable[str] = ()) -> None:
     """Prepare what all workers share, before they are forked; a payload if it is there already."""
     if not (_folder() / "sources.json").exists():
         all_sources()
-    check_texts()
     chosen = tuple(sorted(controls))
     if (_folder() / f"{_name(module, chosen)}.{COMPRESSIONS[0]}").exists():
         _payload(module, chosen, COMPRESSIONS[0])

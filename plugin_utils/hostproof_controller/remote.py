@@ -24,7 +24,7 @@ from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as CORE
 from ansible.utils.unsafe_proxy import wrap_var
 
-from . import answers, known_texts, overrun, payload, policies, runs
+from . import answers, overrun, payload, policies, runs
 from .layout import COLLECTION, LIBRARY
 from .report import text
 
@@ -205,11 +205,9 @@ class PayloadAction(ActionBase):
             if output["rc"] != payload.NO_COMPRESSION or mark in output["stdout"]:
                 break
         try:
-            answer = payload.answer_in(output["stdout"], mark)
+            return payload.answer_in(output["stdout"], mark)
         except payload.NoAnswer as problem:
             raise Failed(f"{problem}: {what_was_said(output)}") from None
-        known_texts.restore(answer.get("findings"), payload.check_texts())
-        return answer
 
     def _send(
         self, interpreter: str, params: dict[str, Any], controls: list[str], compression: str

@@ -10,15 +10,10 @@ from __future__ import annotations
 
 import ast
 import io
-import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
-
-from . import known_texts
-from .private_names import shorten_private
-from .short_names import shorten
 
 PACKAGE = "ansible.module_utils.hostproof"
 #: What ``ansible.module_utils.`` is called in the modules of the collection.
@@ -36,24 +31,19 @@ NOT_FOLLOWED = "_imports_for_ansible"
 _TEXTS = ("DOCUMENTATION", "EXAMPLES", "RETURN")
 
 
-#: Two characters that would be one word.
-_WORDS = re.compile(r"\w\w")
-
 #: From where to where of a text, each (row from 1, column of bytes), and what takes its place.
 _Change = tuple[tuple[int, int], tuple[int, int], str]
 
 
 class Source(NamedTuple):
-    """A module: its text without what only people and linters read, and its imports.
+    """A module: its stripped text and its imports.
 
-    ``imports`` are candidates: a name imported from a package may be a module or not. ``checks``
-    are the texts that stay here.
+    ``imports`` are candidates: a name imported from a package may be a module or not.
     """
 
     path: str
     text: str
     imports: tuple[str, ...]
-    checks: known_texts.Texts
 
 
 def read_sources(root: Path, library: Path) -> dict[str, tuple[Path, bytes]]:
@@ -77,16 +67,11 @@ def _as_checkout(path: Path) -> bytes:
     return path.read_bytes().replace(OF_COLLECTION.encode(), b"ansible.module_utils.")
 
 
-def prepare(name: str, path: Path, content: bytes, keywords: set[str], told: set[str]) -> Source:
-    """``keywords`` are the names of arguments in the calls of all that travels, ``told`` those by
-    which one source reaches into another."""
+def prepare(name: str, path: Path, content: bytes) -> Source:
+    """The source as it travels. ``path`` is relative to the root of the checkout."""
     text = content.decode("utf-8")
-    is_package = path.name == "__init__.py"
-    tree = ast.parse(text)
-    imports = tuple(sorted(set(_imports(tree, name, is_package))))
-    marks = [(*_place(value), repr(known_texts.MARK)) for _, _, value in known_texts.places(tree)]
-    short = shorten_private(shorten(tighten(strip(text, tree, marks)), keywords), told)
-    return Source(str(path), short, imports, known_texts.texts_of(tree))
+    imports = _imports(ast.parse(text), name, path.name == "__init__.py")
+    return Source(str(path), strip(text), tuple(sorted(set(imports))))
 
 
 def closure(sources: dict[str, Source], roots: Iterable[str]) -> list[str]:
@@ -129,17 +114,16 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
         yield from _walk(child)
 
 
-def strip(text: str, tree: ast.Module | None = None, also: Iterable[_Change] = ()) -> str:
+def strip(text: str) -> str:
     """The same program on the same lines, without comments, docstrings, documentation texts and
-    annotations. A field of a class keeps one, for a NamedTuple is made of it, and a short one.
-    ``also`` is what else is to change.
+    annotations. A field of a class keeps a short one, because a NamedTuple is made of it.
 
     Line numbers of a traceback still lead to the source.
     """
     # Not splitlines(), which splits at more than Python does.
     lines = io.StringIO(text, newline="\n").readlines()
-    tree = tree or ast.parse(text)
-    spans = [*_documentation(tree), *_annotations(tree, lines), *also]
+    tree = ast.parse(text)
+    spans = [*_documentation(tree), *_annotations(tree, lines)]
     for (first, begin), (last, end), instead in sorted(spans, reverse=True):
         # Columns of ast are bytes.
         head = lines[first - 1].encode()[:begin].decode()
@@ -199,34 +183,8 @@ def _locals(node: ast.AST) -> Iterator[ast.AnnAssign]:
             yield from _locals(child)
 
 
-def tighten(text: str) -> str:
-    """The same without the spaces between what would stand apart without them."""
-    lines = text.split("\n")
-    gaps = []
-    last = None
-    depth = 0
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        row, column = token.start
-        if last and last.end[0] == row and last.end[1] < column and not depth:
-            line = lines[row - 1]
-            beside = line[last.end[1] - 1] + line[column]
-            if not _WORDS.fullmatch(beside) and last.type not in (tokenize.INDENT, tokenize.DEDENT):
-                gaps.append((row - 1, last.end[1], column))
-        # From Python 3.12 on what an f-string holds are tokens too.
-        name = tokenize.tok_name[token.type]
-        depth += (name == "FSTRING_START") - (name == "FSTRING_END")
-        last = token
-    for row, begin, end in reversed(gaps):
-        lines[row] = lines[row][:begin] + lines[row][end:]
-    return "\n".join(lines)
-
-
 def _span(node: ast.stmt, instead: str) -> _Change:
-    return (*_place(node), instead)
-
-
-def _place(node: ast.expr | ast.stmt) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (node.lineno, node.col_offset), _end(node)
+    return (node.lineno, node.col_offset), _end(node), instead
 
 
 def _end(node: ast.expr | ast.stmt) -> tuple[int, int]:
@@ -250,28 +208,13 @@ def _without_typing(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """No comments, and of the space before a line what Python needs: a column for each level."""
+    """No comments, and no spaces at the end of a line outside a text of several lines."""
     lines = text.split("\n")
-    level, begins = 0, True
-    columns: dict[int, int] = {}
-    inside: set[int] = set()
+    in_text: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         (row, column), (last, _) = token.start, token.end
         if token.type == tokenize.COMMENT:
             lines[row - 1] = lines[row - 1][:column]
-        elif token.type == tokenize.INDENT:
-            level += 1
-        elif token.type == tokenize.DEDENT:
-            level -= 1
-        elif token.type == tokenize.NEWLINE:
-            begins = True
-        elif token.type != tokenize.NL:
-            # A line that goes on in brackets may begin anywhere; one within a text is the text.
-            columns.setdefault(row, level if begins else 0)
-            begins = False
-            inside.update(range(row + 1, last + 1))
-    kept = [line.rstrip() for line in lines]
-    for row, column in columns.items():
-        if row not in inside:
-            kept[row - 1] = " " * column + kept[row - 1].lstrip()
-    return "\n".join(line if row in inside else kept[row - 1] for row, line in enumerate(lines, 1))
+        # From Python 3.12 on an f-string is several tokens: its texts are those of more lines.
+        in_text.update(range(row, last))
+    return "\n".join(line if row in in_text else line.rstrip() for row, line in enumerate(lines, 1))

@@ -120,6 +120,8 @@ def test_stripped_is_the_same_program_on_the_same_lines(path):
         "class A:\n    b: int\n    c: str = 'x'\n",
         "def f(a: (\n    int\n)):\n    b: (int) = 1\n    return a, b\n",
         "y = 'a\\\n# within'\n",
+        'x = f"""  \n{1}  \n  # within {2}  \n"""  # one\n',
+        "if a:  # one\n\tx = (1,  # two\n\n  # three\n 2)\n",
     ],
 )
 def test_strange_sources_stay_what_they_are(text):
@@ -141,7 +143,7 @@ def test_names_of_typing_travel_where_more_than_annotations_use_them():
         "from typing import (\n    Any,\n    Dict,\n)\nA = Dict[str, int]\ndef f(a: Any):\n    0\n"
     )
     stripped = sources.strip(text)
-    assert stripped == "from typing import Dict\n\n\n\nA = Dict[str, int]\ndef f(a):\n 0\n"
+    assert stripped == "from typing import Dict\n\n\n\nA = Dict[str, int]\ndef f(a):\n    0\n"
     stripped = sources.strip("from typing import Any, List\nx = 1\n")  # noqa: B005
     assert stripped == "\nx = 1\n"
 

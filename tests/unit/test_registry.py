@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from ansible.module_utils.hostproof.controls import registry
+from hostproof_controller.cli.explain import all_checks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,3 +51,10 @@ def test_every_control_has_its_own_name_and_a_plan():
 def test_what_is_no_control():
     assert "nosuch" not in registry.CONTROLS
     assert registry.CONTROLS.get("nosuch") is None
+
+
+def test_no_title_of_a_check_reads_as_a_subject_and_a_title():
+    """The report splits "eth0: The title" at the first colon."""
+    titles = [one.title for one in all_checks()]
+    assert len(titles) > 100
+    assert not [title for title in titles if ": " in title]
