@@ -7,17 +7,18 @@ its value would stand. ``attempt`` keeps it, ``known`` brings it up again at the
 judgement needs the value; what needs an unknown is then itself unknown.
 """
 
-from typing import Any, Callable, TypeVar, Union
+from typing import Any, Callable, Optional, TypeVar, Union
 
 from ..errors import Absent, HostproofError
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 #: A value, or the error that stands in its place.
 Answer = Union[T, HostproofError]
 
 
-def attempt(read: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+def attempt(read: Callable[..., T], *arguments: Any, **options: Any) -> Answer[T]:
     """The value that ``read`` gives, or the HostproofError that it raised."""
     try:
         return read(*arguments, **options)
@@ -25,18 +26,26 @@ def attempt(read: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         return problem
 
 
-def known(answer: Any) -> Any:
+def known(answer: Answer[T]) -> T:
     """The value, or raise the error that stands in its place."""
     if isinstance(answer, HostproofError):
         raise answer
     return answer
 
 
-def unless_absent(answer: Any, otherwise: Any) -> Any:
+def existing(answer: Answer[Optional[T]]) -> T:
+    """The value that the caller has found to exist; raise the error that stands in its place."""
+    value = known(answer)
+    if value is None:
+        raise ValueError("a value that must exist does not")
+    return value
+
+
+def unless_absent(answer: Answer[T], otherwise: U) -> Union[T, U]:
     """The value; ``otherwise`` where the host said that there is none; raise what is unknown."""
     return otherwise if isinstance(answer, Absent) else known(answer)
 
 
-def if_known(answer: Any, otherwise: Any) -> Any:
+def if_known(answer: Answer[T], otherwise: U) -> Union[T, U]:
     """The value, or ``otherwise``: only where the unknown is judged elsewhere."""
     return otherwise if isinstance(answer, HostproofError) else answer

@@ -6,8 +6,8 @@ from typing import Any
 import listener_packs
 import pytest
 from ansible.module_utils.hostproof.collect.host import Host, RecordedHost
-from ansible.module_utils.hostproof.controls.listener_rate_limit import (
-    control as listener_rate_limit,
+from ansible.module_utils.hostproof.controls.listener_rate_limit.control import (
+    CONTROL as listener_rate_limit,
 )
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate import audit
@@ -529,7 +529,7 @@ class TestDelayed:
 
 
 class TestPolicy:
-    def policy(self, **changes: Any) -> listener_rate_limit.Policy:
+    def policy(self, **changes: Any) -> listener_rate_limit.policy:
         return listener_rate_limit.policy_from(listener_packs.listener_policy(**changes))
 
     def test_defaults(self):

@@ -5,8 +5,8 @@ from typing import Any
 import listener_packs
 import pytest
 from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, Plan
-from ansible.module_utils.hostproof.controls.listener_rate_limit import (
-    control as listener_rate_limit,
+from ansible.module_utils.hostproof.controls.listener_rate_limit.control import (
+    CONTROL as listener_rate_limit,
 )
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import HostproofError

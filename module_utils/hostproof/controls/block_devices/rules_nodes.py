@@ -4,7 +4,7 @@
 
 from typing import List, Tuple
 
-from ...collect.answer import known
+from ...collect.answer import existing, known
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.number import integer
@@ -105,7 +105,7 @@ def _number(key: str, text: str, facts: Facts) -> int:
     each=PARTITIONS,
 )
 def alignment(used: Used, facts: Facts, _policy: Policy) -> Verdict:
-    part = known(used.partition)
+    part = existing(used.partition)
     disk = facts.disks[used.below[0]]
     physical, optimal = disk.number(disks.PHYSICAL), disk.number(disks.OPTIMAL)
     is_off = part.offset != 0 or part.start % max(physical, 1) != 0

@@ -6,11 +6,11 @@ on the cluster are of the same checks (plugin_utils/hostproof_controller/cluster
 
 from typing import Any, Dict, List
 
-from ...collect.answer import known
+from ...collect.answer import existing
 from ...errors import HostproofError
 from ...evaluate.checking import Rules, Verdict, undetermined
 from ...evaluate.finding import SKIP
-from .facts import CPUINFO, MEMINFO, OS_RELEASE, RELEASE, Cluster, Facts, Traits
+from .facts import CPUINFO, MEMINFO, OS_RELEASE, RELEASE, Facts, Traits
 from .policy import NAME, Policy
 
 rules = Rules(NAME)
@@ -29,7 +29,7 @@ BOOK = "Oracle Grid Infrastructure Installation Guide, requirements for all node
     reference=BOOK,
 )
 def complete(facts: Facts, _policy: Policy) -> Verdict:
-    cluster: Cluster = known(facts.cluster)
+    cluster = existing(facts.cluster)
     nodes = ", ".join(cluster.nodes)
     return Verdict(
         SKIP,

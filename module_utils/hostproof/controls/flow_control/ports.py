@@ -26,9 +26,10 @@ def ports_of(one: NicFacts, facts: Facts) -> List[SwitchPort]:
         macs = [one.nic.mac]
     number = None if bond is None else _lacp_port(bond, one.name)
     for switch in facts.switches.values():
-        answer = if_known(switch, None)
-        for mac in macs if answer is not None else ():
-            ports = _of_member(answer.ports.get(mac or "", ()), number)
+        if isinstance(switch, HostproofError):
+            continue
+        for mac in macs:
+            ports = _of_member(switch.ports.get(mac or "", ()), number)
             its_own = bond is None or bond.active or mac == one.nic.permanent_mac
             if len(ports) == 1 and (its_own or ports[0].partner):
                 return ports

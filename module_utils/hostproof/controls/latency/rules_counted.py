@@ -4,7 +4,7 @@
 
 from typing import Dict, List, Sequence, Tuple
 
-from ...collect.answer import Answer, known
+from ...collect.answer import Answer, existing
 from ...collect.measured import Measured, Window
 from ...errors import HostproofError, Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, undetermined
@@ -149,8 +149,7 @@ def _watched(kind: str, facts: Facts, policy: Policy) -> Measured:
         raise Skip(f"latency_probes does not name {kind}.")
     need_linux(facts)
     need_window(policy)
-    measured: Measured = known(facts.passive)
-    return measured
+    return existing(facts.passive)
 
 
 def _by_subject(measured: Measured, probe: str) -> Dict[str, List[Window]]:

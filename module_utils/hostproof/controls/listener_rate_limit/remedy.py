@@ -77,7 +77,7 @@ def why_refused(
     ports = {one.port for one in endpoints(listener)}
     if not ports or set(wanted.ports or ()) - ports:
         return "write the addresses that are to be limited into the file, then apply the policy"
-    if not wanted.rate:
+    if not wanted.rate or release is None:
         return None
     status, why = version_problem(release, clusterware.cluster)
     if status != PASS and not policy.allow_leaking_version:

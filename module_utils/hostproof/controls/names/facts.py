@@ -104,7 +104,7 @@ def read(host: Host, policy: Policy) -> Facts:
         hosts=attempt(lambda: hosts_file.parse(host.read_text(HOSTS))),
         order=attempt(_read_order, host),
         resolver=resolver,
-        writer=attempt(_writer, host, if_known(text, "")),
+        writer=if_known(attempt(_writer, host, if_known(text, "")), ""),
         addresses=attempt(devices.read_addresses, host),
         cluster=cluster,
         endpoints=endpoints,

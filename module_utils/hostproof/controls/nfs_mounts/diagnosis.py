@@ -220,7 +220,7 @@ def why_slow(wire: Wire, mount: MountTraffic, rtt_ms: float, policy: Policy) -> 
             "of {0} nobody measures the round trip".format(", ".join(mount.protos).upper())
         )
     path = tcp_path(wire, mount, policy)
-    connection = if_known(wire.traffic.connections, {}).get(mount.server)
+    connection = if_known(wire.traffic.connections, {}).get(mount.server or "")
     if path.culprit:
         return _in_spite_of_losses(path, connection, mount, rtt_ms, policy) or path
     if connection is None or connection.rtt_ms is None:

@@ -121,7 +121,7 @@ def _read_links(
         for path in paths
         if _is_hidden(path, autofs, mounts) is None
     }
-    return {path: real for path, real in found.items() if if_known(real, path) != path}
+    return {path: real for path, real in found.items() if isinstance(real, str) and real != path}
 
 
 def _read_beneath(

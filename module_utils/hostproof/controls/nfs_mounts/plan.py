@@ -11,7 +11,7 @@ from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...apply import mounting
 from ...apply.change import Change, FileChange, MountChange, MountState, Plan, Refusal
-from ...collect.answer import if_known, known, unless_absent
+from ...collect.answer import existing, if_known, known, unless_absent
 from ...collect.host import OpenFiles
 from ...collect.shell import line
 from ...errors import Absent, HostproofError
@@ -117,7 +117,7 @@ def _target(layers: Layers, facts: Facts) -> Target:
             layers.path, wanted.source, "nfs", options, "fstab", FSTAB, True, "", False, ()
         )
     else:
-        written = _with_version(known(layers.written), layers)
+        written = _with_version(existing(layers.written), layers)
         corrections = options_table.corrections(layers.requirements, written, LINUX)
         source = entry.source if _is_source(entry.source, layers) else wanted.source
         options = nfs_options.edit(entry.options, corrections)

@@ -5,7 +5,7 @@
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ...apply.change import FOUND_BY_MOUNT
-from ...collect.answer import attempt, if_known, known
+from ...collect.answer import attempt, existing, if_known
 from ...collect.shell import line, written
 from ...errors import HostproofError
 from ...evaluate.checking import Verdict
@@ -147,7 +147,9 @@ def _persist(layers: Layers) -> Fix:
                 (written(row, nfs_persisted.FSTAB, append=True),),
             )
         return Fix(f"let the system mount {source} at {path} at boot with {options}")
-    changes = options_table.corrections(layers.requirements, known(layers.written), layers.system)
+    changes = options_table.corrections(
+        layers.requirements, existing(layers.written), layers.system
+    )
     options = nfs_options.edit(entry.options, changes)
     if layers.system != nfs_options.LINUX:
         # Only Linux has words for what is so anyway.

@@ -146,7 +146,8 @@ def _judge_source(layers: Layers, mount: Mounted) -> Verdict:
 
 def _correct_source(layers: Layers) -> Fix:
     """A mount brings back what the place that persists it names."""
-    entry = (if_known(layers.entries, []) or [None])[0]
+    entries = if_known(layers.entries, [])
+    entry = entries[0] if entries else None
     if entry is None or source_parts(entry.source) == source_parts(layers.wanted.source):
         return correct(layers)
     return Fix(f"write {layers.wanted.source} in {entry.place}, then {again(layers).text}")
@@ -219,7 +220,7 @@ def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
     names = facts.beneath.get(path, [])
     beneath = sorted(if_known(names, []))
     if if_known(databases, []):
-        held = _held(databases)
+        held = _held(known(databases))
         return _Instead(
             held,
             f"Not mounted, and a database writes into the file system beneath: {held}.",
@@ -230,7 +231,7 @@ def _what_is_there(layers: Layers, facts: Facts) -> _Instead:
             ("open_files:database",),
         )
     if if_known(others, []):
-        held = _held(others)
+        held = _held(known(others))
         return _Instead(
             held,
             f"Not mounted, and the empty mount point is in use: {held}.",

@@ -128,13 +128,14 @@ def shared_superblock(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     if any(requirement.name == "sharecache" for requirement in layers.requirements):
         # Where Direct NFS needs it, it is the cure.
         nosharecache = " and nosharecache"
+    written = known(layers.written)
     return Verdict(
         status,
         why=why,
         fix=f"give {layers.path} and {paths} the same options{nosharecache}; then unmount all of "
         "them and mount them again",
         desired="its own options",
-        persisted=persisted_words(layers, sorted(known(layers.written) or {})),
+        persisted=persisted_words(layers, sorted(written or {})),
         running=mounted.options,
         in_use="superblock {0}, shared with {1}".format(mounted.superblock, paths or "none"),
         evidence=layers.evidence(),

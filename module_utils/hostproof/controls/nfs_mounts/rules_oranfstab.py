@@ -69,8 +69,10 @@ def _judge_tab(path: str, tab: parser.Parsed, facts: Facts) -> List[Verdict]:
     ]
     for look in (_against_mounts, _against_names, _against_networks):
         answer = attempt(look, tab, facts)
-        unknown = isinstance(answer, HostproofError)
-        faults += [_Fault(0, ERROR, str(answer))] if unknown else answer
+        if isinstance(answer, HostproofError):
+            faults.append(_Fault(0, ERROR, str(answer)))
+        else:
+            faults += answer
     faults.sort()
     verdicts = [_of_fault(path, fault) for fault in faults[:MOST_SHOWN]]
     if len(faults) > MOST_SHOWN:

@@ -291,7 +291,8 @@ def mounted_as_persisted(layers: Layers, _facts: Facts, _policy: Policy) -> Verd
     entry = layers.entry
     if persisted is None or entry is None:
         raise Skip("Nothing mounts it at boot.", layers.evidence())
-    names = differences(known(layers.written) or {}, persisted, running, layers.system)
+    written = known(layers.written)
+    names = differences(written or {}, persisted, running, layers.system)
     parts = []
     if names:
         parts.append(

@@ -231,7 +231,7 @@ def _silence(wire: Wire, mount: MountTraffic) -> str:
     server = server_name(mount)
     if mount.sends >= FEWEST_EVENTS:
         return f"{mount.sends} requests went out to {server}"
-    connection = if_known(wire.traffic.connections, {}).get(mount.server)
+    connection = if_known(wire.traffic.connections, {}).get(mount.server or "")
     if connection is not None and connection.connecting:
         return f"TCP tries to connect to {server}"
     if connection is not None and connection.segments_retransmitted:
@@ -469,7 +469,7 @@ def _sent(wire: Wire, mount: MountTraffic) -> str:
     if mount.protos == ("udp",):
         return words
     words += f", {mount.reconnects} new connections"
-    connection = if_known(wire.traffic.connections, {}).get(mount.server)
+    connection = if_known(wire.traffic.connections, {}).get(mount.server or "")
     if connection is None:
         return words
     return words + ", {0} of {1} segments sent again, round trip {2} ms".format(

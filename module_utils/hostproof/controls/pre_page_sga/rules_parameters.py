@@ -119,9 +119,9 @@ def _judge_deprecated(
 
 def _pages_layer(subject: Subject, facts: Facts) -> Optional[str]:
     """The SGA by its pages, where the grade does not rest on it: shown if known."""
-    if subject.running is None:
-        return None
     pages = attempt(pages_now, subject, facts)
+    if pages is None:
+        return None
     if isinstance(pages, HostproofError) or isinstance(facts.pool, HostproofError):
         return "unknown"
     return pages_text(pages, facts.pool.page_size)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From where the time comes, how far off the clock is, what it ticks by, and Clusterware's view."""
 
-from ...collect.answer import known
+from ...collect.answer import existing, known
 from ...errors import Unanswered
 from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
 from ...evaluate.finding import FAIL, PASS, WARN
@@ -29,8 +29,7 @@ def _sync(facts: Facts) -> Sync:
         raise Skip("Not one daemon keeps the clock: see time_sync.one_daemon.")
     if PTP in keepers:
         raise Skip("PTP daemons are not asked for their sources.")
-    sync: Sync = known(facts.sync)
-    return sync
+    return existing(facts.sync)
 
 
 @rules.check(

@@ -9,7 +9,7 @@ Documentation/ABI/testing/sysfs-class-net; Oracle Clusterware Administration, oi
 
 import ipaddress
 import re
-from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from ...collect import identity
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
@@ -111,7 +111,11 @@ def read_interfaces(
     names = host.list_dir(devices.CLASS)
     unknown: List[HostproofError] = []
     aims: List[_Aim] = []
-    for read in (_nfs_aims, _nfs_boot_aims, _iscsi_aims, _nvme_aims):
+    readers: Sequence[Callable[[Host], Sequence[Answer[_Aim]]]] = (
+        *(_nfs_aims, _nfs_boot_aims),
+        *(_iscsi_aims, _nvme_aims),
+    )
+    for read in readers:
         found = attempt(read, host)
         if isinstance(found, HostproofError):
             unknown.append(found)

@@ -9,7 +9,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ....collect.answer import Answer, attempt, if_known
 from ....collect.host import Host, Output, Sample
-from ....errors import Absent, HostproofError, ParseError, Unanswered
+from ....errors import Absent, HostproofError, Unanswered
 from ....parsers.net import ethtool_pause
 from ....parsers.net.ethtool_pause import Direction, PauseSettings
 from ....parsers.number import clipped
@@ -168,7 +168,7 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
     if own in sample.first:
         first = attempt(ethtool_statistics.parse, sample.first[own])
         second = attempt(ethtool_statistics.parse, sample.second[own])
-        if not isinstance(first, ParseError) and not isinstance(second, ParseError):
+        if not isinstance(first, HostproofError) and not isinstance(second, HostproofError):
             names = ethtool_statistics.names_of(driver or "", second)
             rx_pause = _difference(first, second, names.rx_pause, anew)
             tx_pause = _difference(first, second, names.tx_pause, anew)
@@ -181,7 +181,7 @@ def traffic_of(sample: Sample, name: str, driver: Optional[str]) -> Traffic:
     if shared in sample.first:
         before = attempt(ethtool_pause.parse, sample.first[shared])
         after = attempt(ethtool_pause.parse, sample.second[shared])
-        if not isinstance(before, ParseError) and not isinstance(after, ParseError):
+        if not isinstance(before, HostproofError) and not isinstance(after, HostproofError):
             if rx_pause is None:
                 rx_pause = grown(RX_FRAMES, before.rx_frames, after.rx_frames, anew)
             if tx_pause is None:
