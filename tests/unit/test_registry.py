@@ -15,7 +15,7 @@ LOADED = """
 import sys
 from hostproof.controls.registry import CONTROLS
 from hostproof.evaluate import audit
-assert CONTROLS["hugepages"].NAME == "hugepages"
+assert CONTROLS["hugepages"].name == "hugepages"
 print(*sorted(name for name in CONTROLS if "hostproof.controls." + name in sys.modules))
 """
 
@@ -38,14 +38,24 @@ def test_every_control_is_named_once_and_packed_by_ansible():
         for node in function.body
         if isinstance(node, ast.ImportFrom)
     }
-    assert packed == {name: ["control", "plan"] for name in registry.NAMES}
+    assert packed == {
+        name: ["control", "plan"] if control.plan else ["control"]
+        for name, control in registry.CONTROLS.items()
+    }
     assert sorted(packed) == list(registry.NAMES)
 
 
-def test_every_control_has_its_own_name_and_a_plan():
+def test_every_control_has_its_own_name_and_its_plan_is_importable():
     for name in registry.NAMES:
         assert name == registry.CONTROLS[name].name
         assert callable(registry.planner(name))
+
+
+def test_the_plan_of_a_control_that_only_audits_changes_nothing():
+    audits = [name for name, control in registry.CONTROLS.items() if control.plan is None]
+    assert audits
+    for name in audits:
+        assert not any(registry.planner(name)(None, None))
 
 
 def test_what_is_no_control():

@@ -7,6 +7,7 @@ What is longer is no number of any kernel or database. Newer Pythons refuse to c
 """
 
 import json
+import re
 from typing import Any
 
 from ..errors import ParseError, kind_of
@@ -40,6 +41,13 @@ def decimal(text: str) -> float:
     if number - number != 0:
         raise NumberError(_WHAT, f"{kind_of(text)} is not finite")
     return number
+
+
+def decimal_of_line(what: str, text: str, line: int) -> float:
+    """A number of at most 20 characters without sign and exponent, from a line of ``what``."""
+    if len(text) > 20 or not re.match(r"\d+(\.\d+)?\Z", text):
+        raise ParseError(what, f"{kind_of(text)} is no number", line)
+    return decimal(text)
 
 
 def clipped(digits: str, base: int = 10) -> int:

@@ -164,7 +164,7 @@ def _read_endpoints(host: Host) -> List[Endpoint]:
         for parameter in one.parameters(one.name):
             for address in parameter.inside("ADDRESS"):
                 name, port = address.text("HOST") or "", address.text("PORT") or ""
-                if name and name_service.is_name(name) and not _is_address(name):
+                if name and name_service.is_name(name) and not _is_dotted_number(name):
                     evidence = [key for file in one.files() for key in file.evidence()]
                     found.append(Endpoint(one.name, name, port, tuple(evidence)))
     if len(found) > MOST:
@@ -172,7 +172,7 @@ def _read_endpoints(host: Host) -> List[Endpoint]:
     return found
 
 
-def _is_address(name: str) -> bool:
+def _is_dotted_number(name: str) -> bool:
     return name.replace(".", "").isdecimal()
 
 

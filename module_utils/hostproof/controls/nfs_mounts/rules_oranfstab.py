@@ -9,6 +9,7 @@ from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
 from ...evaluate.checking import Judged, Rules, Skip, Verdict, judged, undetermined
 from ...evaluate.finding import ERROR, FAIL, PASS, SKIP, WARN
+from ...parsers.net.address import is_address
 from ...parsers.nfs import nfs_options
 from ...parsers.nfs import oranfstab as parser
 from ...probes.nfs import direct_nfs
@@ -232,7 +233,7 @@ def _against_names(tab: parser.Parsed, facts: Facts) -> List[_Fault]:
         for kind, named in [("path", n) for n in server.paths] + [
             ("local", n) for n in server.locals
         ]:
-            if direct_nfs.is_address(named.value):
+            if is_address(named.value):
                 continue
             found_there = facts.direct_nfs.addresses[named.value]
             subject = f"{kind} {named.value}"
@@ -282,7 +283,7 @@ def _one_network(server: parser.Server, named: parser.Named, network: str) -> st
 
 
 def _one_address(name: str, facts: Facts) -> Optional[str]:
-    if direct_nfs.is_address(name):
+    if is_address(name):
         return name
     addresses = if_known(facts.direct_nfs.addresses[name], ())
     return addresses[0] if len(addresses) == 1 else None

@@ -16,6 +16,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.net import bonding, ethtool_permanent, ip_addr, ip_neigh, ip_route, proc_net_tcp
+from ...parsers.net.address import is_address
 from ...parsers.number import clipped
 from ..nfs import nfs_mounted, nfs_persisted
 from . import devices
@@ -190,7 +191,7 @@ def _nfs_boot_aims(host: Host) -> List[_Aim]:
 
 def resolve(host: Host, server: str) -> List[str]:
     """The addresses of a name; an address is its own."""
-    if is_address(server):
+    if is_address(server.partition("%")[0]):
         return [server]
     output = host.run(["getent", "ahosts", server])
     addresses = [line.split()[0] for line in output.stdout.splitlines() if line.strip()]
@@ -205,21 +206,13 @@ def plain(address: str) -> str:
     return str(ipaddress.ip_address(bare)) if is_address(bare) else address
 
 
-def is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text.partition("%")[0])
-    except ValueError:
-        return False
-    return True
-
-
 def _iscsi_aims(host: Host) -> List[Answer[_Aim]]:
     """The targets; a session whose interface is not known does not hide the others."""
     found: List[Answer[_Aim]] = []
     for name in unless_absent(attempt(host.list_dir, _ISCSI), []):
         place = f"{_ISCSI}/{name}/address"
         address = unless_absent(attempt(host.read_text, place), "").strip()
-        if is_address(address):
+        if is_address(address.partition("%")[0]):
             over = attempt(_bound_to, host, name)
             if isinstance(over, HostproofError):
                 found.append(over)
@@ -255,7 +248,7 @@ def _nvme_aims(host: Host) -> List[_Aim]:
         if kind in ("tcp", "rdma"):
             place = folder + "address"
             address = re.search(r"traddr=([^,\s]+)", host.read_text(place))
-            if address and is_address(address.group(1)):
+            if address and is_address(address.group(1).partition("%")[0]):
                 found.append(_Aim(STORAGE, "NVMe target", address.group(1), ("file:" + place,)))
     return found
 

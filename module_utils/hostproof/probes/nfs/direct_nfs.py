@@ -19,6 +19,7 @@ from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, OpenFiles
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.net import ip_addr, proc_net_tcp
+from ...parsers.net.address import is_address
 from ...parsers.nfs import oranfstab
 from ...parsers.number import clipped
 from ...parsers.oracle import orabasetab
@@ -166,15 +167,6 @@ def mount_points(direct: DirectNfs) -> Set[str]:
 def tab_key(path: str) -> str:
     """The evidence key of an oranfstab."""
     return "command:" + " ".join(nfs_files.argv_without(_SECRET, path))
-
-
-def is_address(text: str) -> bool:
-    """Whether a path or local of oranfstab is an address, not a name."""
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def network_of(address: str, own: List[ip_addr.Address]) -> Optional[ip_addr.Network]:

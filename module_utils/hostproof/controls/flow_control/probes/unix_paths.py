@@ -13,6 +13,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ....collect.answer import attempt, known
 from ....collect.host import Host, Output
 from ....errors import Absent, HostproofError, Unanswered, kind_of
+from ....parsers.net.address import is_address
 from ....parsers.nfs.nfs_options import AIX, SOLARIS
 from ....probes.net.network_interfaces import INTERCONNECT, STORAGE
 from ....probes.nfs import nfs_mounted, nfs_persisted
@@ -120,16 +121,8 @@ def _route_to(
     found = route_get.parse(output.stdout)
     if found.interface.startswith("lo"):
         return None
-    named = found.address if _is_address(found.address) else address
+    named = found.address if is_address(found.address) else address
     return Route(role, what, named, found.interface, found.gateway, evidence + (key,))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _interconnect(host: Host, system: str, given: Optional[Sequence[str]]) -> List[Route]:

@@ -17,6 +17,7 @@ from ....latency.probe_list import IN_TICKS, TICKS
 from ....parsers.kernel import kernel_release
 from ....parsers.number import integer
 from ..parsers import diskstats
+from .median import median
 
 SAMPLE = "diskstats_{0}"
 DISKSTATS = "/proc/diskstats"
@@ -335,15 +336,10 @@ def _window(
         n=total,
         minimum=means[0] if means else None,
         mean=1000.0 * sum(times) / total if means else None,
-        p50=_median(means) if means else None,
+        p50=median(means) if means else None,
         p90=None,
         p99=None,
         maximum=means[-1] if means else None,
         bins=None,
         conditions=conditions,
     )
-
-
-def _median(ordered: List[float]) -> float:
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2.0

@@ -12,6 +12,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ....collect.measured import Window
 from ....probes.nfs.nfs_traffic import MountTraffic, OpRates
 from .disk_counters import FEWEST
+from .median import median
 
 
 class Interval(NamedTuple):
@@ -91,7 +92,7 @@ def _windows(
                 n=total,
                 minimum=means[0] if means else None,
                 mean=sum(ops * mean for ops, mean in told) / weights if means else None,
-                p50=_median(means) if means else None,
+                p50=median(means) if means else None,
                 p90=None,
                 p99=None,
                 maximum=means[-1] if means else None,
@@ -112,8 +113,3 @@ def _microseconds(rates: OpRates, layer: str) -> Optional[float]:
     if layer == "user":
         return 1000.0 * user
     return None if server is None else 1000.0 * max(0.0, user - server)
-
-
-def _median(ordered: List[float]) -> float:
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2.0

@@ -6,6 +6,7 @@ from typing import Any, Dict, List, Optional
 
 from ....collect.measured import Window
 from ..parsers import apachebench, devio_stats, iolstats, oratcptest, orion, slob
+from .median import median
 from .report import Report, octaves, window
 
 #: Fewer I/Os in an interval do not tell its mean: the counters are whole milliseconds.
@@ -200,7 +201,7 @@ def from_devio_stats(text: str) -> Report:
                 },
                 seconds=float(len(device.intervals) * devio_stats.STEP_SECONDS),
                 minimum=means[0] if means else None,
-                p50=_median(means),
+                p50=median(means) if means else None,
                 maximum=means[-1] if means else None,
             )
         )
@@ -346,10 +347,3 @@ def from_apachebench(text: str) -> Report:
 
 def _best(best: Optional[orion.Best]) -> Optional[Dict[str, Any]]:
     return None if best is None else dict(best._asdict())
-
-
-def _median(ordered: List[float]) -> Optional[float]:
-    if not ordered:
-        return None
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

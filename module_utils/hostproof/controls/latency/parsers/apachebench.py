@@ -5,8 +5,8 @@
 import re
 from typing import Dict, NamedTuple, Optional
 
-from ....errors import ParseError, kind_of
-from ....parsers.number import decimal
+from ....errors import ParseError
+from ....parsers.number import decimal_of_line
 
 _WHAT = "ApacheBench output"
 _RATE = re.compile(r"^Requests per second:\s+([\d.]+) \[#/sec\] \(mean\)$")
@@ -43,7 +43,7 @@ def parse(text: str) -> Requests:
             match = pattern.match(line)
             if match is None:
                 continue
-            values = [_decimal(one, number) for one in match.groups()]
+            values = [decimal_of_line(_WHAT, one, number) for one in match.groups()]
             if pattern is _RATE:
                 rate = values[0]
             elif pattern is _MEAN:
@@ -57,9 +57,3 @@ def parse(text: str) -> Requests:
     if rate is None or mean is None or ends is None or 100 not in served:
         raise ParseError(_WHAT, "it has no mean, no line 'Total:' or no percentages: it is cut off")
     return Requests(count, rate, mean, ends[0], ends[1], served)
-
-
-def _decimal(text: str, number: int) -> float:
-    if len(text) > 20 or not re.match(r"^\d+(\.\d+)?$", text):
-        raise ParseError(_WHAT, f"{kind_of(text)} is no number", number)
-    return decimal(text)

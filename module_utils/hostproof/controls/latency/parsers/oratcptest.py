@@ -10,7 +10,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional
 
 from ....errors import ParseError, kind_of
-from ....parsers.number import decimal, integer
+from ....parsers.number import decimal_of_line, integer
 
 _WHAT = "oratcptest output"
 _BEGIN = "[Requesting a test]"
@@ -86,7 +86,7 @@ def _test(lines: List[str], start: int, end: int, before: int) -> Test:
             intervals.append(
                 Interval(
                     interval.group(1),
-                    _decimal(interval.group(2), number + 1) * 1024 * 1024,
+                    decimal_of_line(_WHAT, interval.group(2), number + 1) * 1024 * 1024,
                     _latency(interval.group(3), number + 1),
                 )
             )
@@ -121,7 +121,7 @@ def _test(lines: List[str], start: int, end: int, before: int) -> Test:
         duration=integer(time.group(1)) * _SECONDS[time.group(2)] if time else None,
         disk_write=settings.get("Disk write", "NO") != "NO",
         intervals=intervals,
-        throughput=_decimal(throughput.group(1), end) * 1024 * 1024,
+        throughput=decimal_of_line(_WHAT, throughput.group(1), end) * 1024 * 1024,
         latency=_latency(printed, end),
         step=None if printed is None else 1000.0 * 10 ** -len(printed.partition(".")[2]),
         line=start + 1,
@@ -139,10 +139,4 @@ def _command(lines: List[str], start: int, before: int) -> tuple:
 
 
 def _latency(text: Optional[str], line: int) -> Optional[float]:
-    return None if text is None else _decimal(text, line) * 1000.0
-
-
-def _decimal(text: str, line: int) -> float:
-    if len(text) > 20 or not re.match(r"^\d+(\.\d+)?$", text):
-        raise ParseError(_WHAT, f"{kind_of(text)} is no number", line)
-    return decimal(text)
+    return None if text is None else decimal_of_line(_WHAT, text, line) * 1000.0

@@ -11,7 +11,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional
 
 from ....errors import ParseError, kind_of
-from ....parsers.number import decimal, integer
+from ....parsers.number import decimal_of_line, integer
 
 _WHAT = "Orion summary"
 _PREFIX = re.compile(r"^([^\s:]*_summary\.txt):(.*)$")
@@ -190,20 +190,20 @@ def _figure(line: str, number: int) -> Optional[tuple]:
         match = pattern.match(line)
         if match:
             value, small, large = match.groups()
-            return name, Best(_decimal(value, number), integer(small), integer(large))
+            return name, Best(decimal_of_line(_WHAT, value, number), integer(small), integer(large))
     match = _LATENCY.match(line)
     if match:
         value, unit, small, large = match.groups()
         scale = 1.0 if unit else 1000.0
         return "small_latency", Best(
-            _decimal(value, number) * scale, integer(small), integer(large)
+            decimal_of_line(_WHAT, value, number) * scale, integer(small), integer(large)
         )
     return None
 
 
 def _detail(match: object, number: int) -> Latency:
     groups = match.groups()  # type: ignore[attr-defined]
-    values = [_decimal(one, number) for one in groups[2:6]]
+    values = [decimal_of_line(_WHAT, one, number) for one in groups[2:6]]
     if not values[1] <= values[0] <= values[2]:
         raise ParseError(_WHAT, "the average is not between minimum and maximum", number)
     return Latency(
@@ -235,9 +235,3 @@ def _count(latencies: List[Latency], bins_of: tuple, match: object, number: int)
             count = reads if one.direction == "read" else writes
             if count:
                 one.bins[exponent] = one.bins.get(exponent, 0) + count
-
-
-def _decimal(text: str, number: int) -> float:
-    if len(text) > 20 or not re.match(r"^\d+(\.\d+)?$", text):
-        raise ParseError(_WHAT, f"{kind_of(text)} is no number", number)
-    return decimal(text)

@@ -7,10 +7,10 @@ first column, timeout 5 and at most 30, attempts 2 and at most 5; of "search" an
 last counts.
 """
 
-import ipaddress
 import re
 from typing import List, NamedTuple, Tuple
 
+from ....parsers.net.address import is_address
 from ....parsers.number import integer
 
 #: MAXNS of resolv.h.
@@ -49,7 +49,7 @@ def parse(text: str) -> Resolver:
         if line[0].isspace():
             passed_over.append(number)
         elif words[0] == "nameserver":
-            if len(words) > 1 and len(servers) < SERVERS and _is_address(words[1]):
+            if len(words) > 1 and len(servers) < SERVERS and is_address(words[1].partition("%")[0]):
                 servers.append(words[1])
             else:
                 passed_over.append(number)
@@ -68,11 +68,3 @@ def parse(text: str) -> Resolver:
     return Resolver(
         tuple(servers), search, timeout, numbers["attempts"], rotate, tuple(passed_over)
     )
-
-
-def _is_address(word: str) -> bool:
-    try:
-        ipaddress.ip_address(word.partition("%")[0])
-    except ValueError:
-        return False
-    return True

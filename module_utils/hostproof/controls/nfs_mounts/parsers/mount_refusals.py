@@ -14,12 +14,12 @@ nfs_fs_context_parse_param(), before 5.6 fs/nfs/super.c, nfs_mount_option_tokens
 kernel and nfs-utils answer to each kind of word stands in tests/fixtures/mount_nfs_options.
 """
 
-import ipaddress
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from ....errors import kind_of, name_or_kind
 from ....parsers.kernel.kernel_release import Release
+from ....parsers.net.address import is_address
 from ....parsers.nfs import nfs_options
 from ....parsers.number import clipped
 
@@ -256,15 +256,7 @@ def _flavors(value: str, release: Optional[Release]) -> str:
 
 
 def _address(value: str, release: Optional[Release]) -> str:
-    return "" if _is_address(value.partition("%")[0]) else "it must be an address"
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+    return "" if is_address(value.partition("%")[0]) else "it must be an address"
 
 
 def _any(value: str, release: Optional[Release]) -> str:
