@@ -14,12 +14,13 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 import_module("hostproof_controller")  # It says where the rest is.
 
-from hostproof_controller import answers, policies, remote, runs
+from hostproof_controller import policies, runs
+from hostproof_controller.remote import host_action, response_validation
 
-remote.prepare()
+host_action.prepare()
 
 
-class ActionModule(remote.PayloadAction):
+class ActionModule(host_action.PayloadAction):
     def complete(self, params: dict[str, Any]) -> list[str]:
         name = params["control"]
         if params["policy"] is None:
@@ -47,7 +48,7 @@ class ActionModule(remote.PayloadAction):
     def _refused(self, control: str, message: str) -> None:
         if self._task.check_mode:
             return
-        finding = answers.not_applied(control, message)
+        finding = response_validation.not_applied(control, message)
         inventories = runs.inventories(self._variables.get("ansible_inventory_sources"))
-        findings = answers.completed([finding], self._host, inventories)
+        findings = response_validation.completed([finding], self._host, inventories)
         runs.write_result(self._host, self.hosts, "judged", None, findings)

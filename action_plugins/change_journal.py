@@ -13,10 +13,10 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 import_module("hostproof_controller")  # It says where the rest is.
 
-from hostproof_controller import remote
+from hostproof_controller.remote import host_action
 
-remote.prepare()
+host_action.prepare()
 
 
-class ActionModule(remote.PayloadAction):
+class ActionModule(host_action.PayloadAction):
     pass

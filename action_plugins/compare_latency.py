@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Compares latency before and after a change.
 
-library/compare_latency.py says what it takes and what it answers.
+library/compare_latency.py says what it takes and what it response_validation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 import_module("hostproof_controller")  # It says where the rest is.
 
-from hostproof_controller.actions import ControllerAction
+from hostproof_controller.controller_action import ControllerAction
 from hostproof_controller.gate import gate_steps, gating
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Keeps what was measured on a host.
 
-library/latency_baseline.py says what it takes and what it answers.
+library/latency_baseline.py says what it takes and what it response_validation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import_module("hostproof_controller")  # It says where the rest is.
 
 from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.errors import HostproofError
-from hostproof_controller.actions import ControllerAction, Failed
+from hostproof_controller.controller_action import ControllerAction, Failed
 from hostproof_controller.latency import baseline, comparing
 
 MEASURED = ("probes", "rounds", "seconds", "pause", "windows")

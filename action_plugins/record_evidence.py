@@ -18,16 +18,17 @@ import_module("hostproof_controller")  # It says where the rest is.
 
 from ansible.module_utils.hostproof.collect import evidence
 from ansible.module_utils.hostproof.errors import HostproofError
-from hostproof_controller import remote, runs
+from hostproof_controller import runs
 from hostproof_controller.host_names import is_host_name
+from hostproof_controller.remote import host_action
 
-remote.prepare()
+host_action.prepare()
 
 #: What is printed of a host's remarks: as many as audit.py makes of a control, and a sentence each.
 MOST_REMARKS, MOST_TEXT = 100, 1000
 
 
-class ActionModule(remote.JudgingAction):
+class ActionModule(host_action.JudgingAction):
     def take(
         self, params: dict[str, Any], controls: list[str], answer: dict[str, Any]
     ) -> dict[str, Any]:
@@ -36,7 +37,7 @@ class ActionModule(remote.JudgingAction):
         try:
             readings = evidence.decode(answer.get("evidence", ""))
         except HostproofError as problem:
-            raise remote.Failed(f"the pack of this host is lost: {problem}") from None
+            raise host_action.Failed(f"the pack of this host is lost: {problem}") from None
         pack = {
             "schema": evidence.PACK_SCHEMA,
             "host": self._host,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the report of a run from its findings.
 
-library/render_report.py says what it takes and what it answers.
+library/render_report.py says what it takes and what it response_validation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import_module("hostproof_controller")  # It says where the rest is.
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.parsing.convert_bool import boolean
 from hostproof_controller import runs
-from hostproof_controller.actions import ControllerAction, Failed
+from hostproof_controller.controller_action import ControllerAction, Failed
 from hostproof_controller.report.render import render_folder
 from hostproof_controller.report.waiver_file import load_waivers
 

@@ -13,8 +13,8 @@ if STAYS not in sys.path:
     sys.path.append(STAYS)
 import_module("hostproof_controller")  # It says where the rest is.
 
-from hostproof_controller import remote
+from hostproof_controller.remote import host_action
 
 
-class ActionModule(remote.ModuleAction):
+class ActionModule(host_action.ModuleAction):
     pass

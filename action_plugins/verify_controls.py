@@ -15,16 +15,17 @@ if STAYS not in sys.path:
 import_module("hostproof_controller")  # It says where the rest is.
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from hostproof_controller import answers, policies, remote, runs
+from hostproof_controller import policies, runs
+from hostproof_controller.remote import host_action, response_validation
 
-remote.prepare("verify_controls")
-remote.validator("verify_controls")
+host_action.prepare("verify_controls")
+host_action.validator("verify_controls")
 
 #: As in the module: what fails the task, by O(fail_on).
 FAILING = {"never": (), "fail": ("fail", "error"), "warn": ("fail", "error", "warn")}
 
 
-class ActionModule(remote.JudgingAction):
+class ActionModule(host_action.JudgingAction):
     def arguments(self) -> dict[str, Any]:
         """With what stands in variables, where the task asks for that.
 
@@ -53,8 +54,8 @@ class ActionModule(remote.JudgingAction):
             self.lost("failed", message)
             return {"failed": True, "msg": message, "reported": True}
         inventories = runs.inventories(self._variables.get("ansible_inventory_sources"))
-        findings = answers.with_all_controls(findings, controls)
-        findings = answers.completed(findings, self._host, inventories)
+        findings = response_validation.with_all_controls(findings, controls)
+        findings = response_validation.completed(findings, self._host, inventories)
         evidence = answer.get("evidence")
         runs.write_result(
             self._host, self.hosts, "judged", None, findings, evidence, self.recorded_at(params)

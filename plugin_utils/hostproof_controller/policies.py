@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from . import kept
+from . import cache
 from .layout import ROLES
 
 #: Variables of a role that decide what its tasks do, not what a host should be.
@@ -136,7 +136,7 @@ def _roles() -> dict[str, list[Any]]:
         return json.dumps(found).encode()
 
     found: dict[str, list[Any]] = json.loads(
-        kept.content_of(kept.folder_of("roles", state) / "roles.json", read)
+        cache.get_or_create(cache.folder_of("roles", state) / "roles.json", read)
     )
     return found
 

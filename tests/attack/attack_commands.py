@@ -16,7 +16,7 @@ importlib.import_module("conftest")  # puts the code where Ansible puts it
 import family  # noqa: E402
 from ansible.module_utils.hostproof.controls.registry import NAMES  # noqa: E402
 from hostile_python import FINDING  # noqa: E402
-from hostproof_controller import answers  # noqa: E402
+from hostproof_controller.remote import response_validation  # noqa: E402
 from test_commands import HOSTILE, PRINTED, TWISTS  # noqa: E402
 
 SHARE = 20
@@ -80,7 +80,7 @@ def strike(rng: Random, line: str) -> str:
     """Whether the line arrives, as the command of a finding."""
     before = ["umount /u01"] if rng.random() < 0.3 else []
     answer = {"findings": [{**FINDING, "commands": [*before, line]}]}
-    (found,) = answers.checked("verify_controls", answer)["findings"]
+    (found,) = response_validation.checked("verify_controls", answer)["findings"]
     if not found["commands"]:
         return family.REFUSED if "commands" in found["why"] else family.WON
     return family.CONTAINED if is_one_command(line) else family.WON
@@ -90,7 +90,7 @@ def strike_prose(line: str) -> str:
     """Whether a call of ./hostproof with options arrives as advice."""
     advice = f"as root: ./hostproof {line}"
     answer = {"findings": [{**FINDING, "fix": advice}]}
-    (found,) = answers.checked("verify_controls", answer)["findings"]
+    (found,) = response_validation.checked("verify_controls", answer)["findings"]
     if found["fix"] is None:
         return family.REFUSED
     shown = found["fix"].partition("./hostproof ")[2]

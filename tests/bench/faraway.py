@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hostproof_controller import payload, policies
+from hostproof_controller import policies
+from hostproof_controller.remote import payload
 
 SOURCE = Path(__file__).with_name("faraway.c")
 SECONDS = 0.15

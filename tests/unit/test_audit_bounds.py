@@ -12,7 +12,7 @@ import pytest
 from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import PASS, Check, found
-from hostproof_controller import answers
+from hostproof_controller.remote import response_validation
 
 GOOD = Check("good.check", "Title", "low", "now", "Why.", "Reference")
 
@@ -85,19 +85,19 @@ class TestWhatOneControlSaysTooMuchOf:
             for end in "ab"
         ]
         texts = [one["one"].running for one in told]
-        assert all(len(text) < answers.MOST_TEXT // 2 for text in texts)
+        assert all(len(text) < response_validation.MOST_TEXT // 2 for text in texts)
         assert texts[0] != texts[1]
         assert "200001 characters" in texts[0]
 
     def test_values_are_cut_too(self):
         values = {"a": "x" * 200_000, "b": 2**63, "c": None}
         (one,) = audit.bounded([found(GOOD, PASS, values=values)])
-        assert len(one.values["a"]) < answers.MOST_TEXT // 2
+        assert len(one.values["a"]) < response_validation.MOST_TEXT // 2
         assert (one.values["b"], one.values["c"]) == (2**63, None)
 
     def test_lists_are_cut_too(self):
         (one,) = audit.bounded([found(GOOD, PASS, evidence=["x" * 200_000])])
-        assert len(one.evidence[0]) < answers.MOST_TEXT // 2
+        assert len(one.evidence[0]) < response_validation.MOST_TEXT // 2
 
     def test_no_part_of_a_command_is_given(self):
         commands = ["true", "rm -r /tmp/" + "x" * 200_000]
@@ -105,7 +105,9 @@ class TestWhatOneControlSaysTooMuchOf:
         assert one.commands == ("true",)
 
     def test_too_many_findings_are_the_error_of_their_control(self):
-        many = [found(GOOD._replace(id="many.check"), PASS)] * (answers.MOST_FINDINGS + 1)
+        many = [found(GOOD._replace(id="many.check"), PASS)] * (
+            response_validation.MOST_FINDINGS + 1
+        )
         few = [found(GOOD, PASS)] * 3
         told = audit.bounded(few + many)
         assert told[:3] == few

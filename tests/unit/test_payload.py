@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 from ansible.module_utils.hostproof.controls.registry import planner
-from hostproof_controller import kept, payload, policies, sources
+from hostproof_controller import cache, policies
+from hostproof_controller.remote import payload, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted([*ROOT.glob("module_utils/hostproof/**/*.py"), *ROOT.glob("library/*.py")])
-BOOTSTRAP = ROOT / "plugin_utils/hostproof_controller/bootstrap.py"
+BOOTSTRAP = ROOT / "plugin_utils/hostproof_controller/remote/bootstrap.py"
 MODULES = sorted(
     path.stem for path in ROOT.glob("action_plugins/*.py") if "ModuleAction" not in path.read_text()
 )
@@ -271,7 +272,7 @@ def test_every_python_answers_the_same_beside_what_this_one_compiled(python, com
 def test_what_is_compiled_is_run_in_place_of_what_is_sent(tmp_path):
     code = compile("def main(): raise ValueError('compiled')", "library/verify_controls.py", "exec")
     content = marshal.dumps({"library/verify_controls.py": marshal.dumps(code)})
-    kept.keep(tmp_path / "x", content)
+    cache.write(tmp_path / "x", content)
     named = (str(tmp_path / "x"), MAGIC_NUMBER.hex(), hashlib.sha256(content).hexdigest())
     assert answered(sys.executable, named)["crashed"] == "ValueError: compiled"
     # Bytecode of another Python is not even looked at.
@@ -384,8 +385,9 @@ def test_a_worker_that_looks_for_garbage_writes_to_nothing_that_was_there_before
     """Else each would get a copy of the inventory."""
     code = (
         "import gc, sys; sys.path.insert(0, 'plugin_utils')\n"
-        "from hostproof_controller import remote\n"
-        "before = len(gc.get_objects()); remote.prepare(); print(gc.get_freeze_count() >= before)"
+        "from hostproof_controller.remote import host_action\n"
+        "before = len(gc.get_objects()); host_action.prepare()\n"
+        "print(gc.get_freeze_count() >= before)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert done.stdout == "True\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import hostile_python
 import pytest
 import yaml
-from hostproof_controller import answers
+from hostproof_controller.remote import response_validation
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path.stem for path in ROOT.glob("library/*.py"))
@@ -39,7 +39,7 @@ def test_what_passes_is_what_the_module_documents(module):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
     documented = yaml.safe_load(ast.literal_eval(texts["RETURN"]))
-    assert set(answers.KEYS[module]) - {"changed", "diff"} == set(documented)
+    assert set(response_validation.KEYS[module]) - {"changed", "diff"} == set(documented)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from hostproof_controller.cli import slicing
 from hostproof_controller.cli.errors import Refused
 from hostproof_controller.cli.slicing import Slicing
 from hostproof_controller.slices.gathering import gather
-from hostproof_controller.slices.jobs import Asked, Job
+from hostproof_controller.slices.jobs import AuditRequest, Job
 from hostproof_controller.slices.nodes import Node, read_nodes
 from hostproof_controller.slices.splitting import split
 
@@ -473,7 +473,7 @@ class TestGather:
         )
         runner.chmod(0o755)
         job = Job(1, 1, ["db1", "db2"], None)
-        job.run(folder, Asked(["db1,db2,"], [], [], folder, dict(os.environ)), [])
+        job.run(folder, AuditRequest(["db1,db2,"], [], [], folder, dict(os.environ)), [])
         report = folder / "report"
         report.mkdir()
         gather(report, "2026-11-23T04:00:00Z", [job])

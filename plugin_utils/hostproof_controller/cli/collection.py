@@ -20,7 +20,7 @@ import click
 import yaml
 from ansible.module_utils.hostproof import VERSION
 
-from ..sources import OF_COLLECTION
+from ..remote.sources import OF_COLLECTION
 from . import options
 from .environment import ROOT, child_environment, environment_folder
 from .errors import Refused

@@ -20,7 +20,7 @@ import click
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, NAMES
 from ansible.module_utils.hostproof.evaluate.finding import Check
 
-from ..answers import not_applied, with_all_controls
+from ..remote.response_validation import not_applied, with_all_controls
 from ..report import store, waivers
 from . import options, terminal
 from .errors import Refused

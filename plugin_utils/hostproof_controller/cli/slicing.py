@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..host_names import RULE, is_host_name
 from ..slices.gathering import gather
-from ..slices.jobs import Asked, Job
+from ..slices.jobs import AuditRequest, Job
 from ..slices.nodes import Node, read_nodes
 from ..slices.splitting import split
 from .ansible_options import AnsibleOptions
@@ -96,7 +96,7 @@ class Slicing:
         """
         programs = _programs()
         path = os.pathsep.join([str(programs), environment.get("PATH", os.defpath)])
-        asked = Asked(
+        asked = AuditRequest(
             self._inventories,
             [Path(one[1:]).absolute() for one in ansible.all("extra_vars") if one.startswith("@")],
             [*ansible.words_for_any_directory(_OF_THE_JOB), *self._own_forks],
@@ -113,7 +113,9 @@ class Slicing:
                 complain(f"{job.name} lost {lost} of its {len(job.hosts)} hosts")
 
 
-def _run_lane(jobs: Sequence[Job], folder: Path, asked: Asked, interrupted: Sequence[int]) -> None:
+def _run_lane(
+    jobs: Sequence[Job], folder: Path, asked: AuditRequest, interrupted: Sequence[int]
+) -> None:
     """One after the other, on one node."""
     for job in jobs:
         if not interrupted:

@@ -25,7 +25,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 
 from . import fleet, verdict
 from .comparing import Figure, FleetVerdict, HostVerdict, SeriesVerdict, another_path
-from .losses import Loss
+from .missing_series import Loss
 from .verdict import BETTER, INCONCLUSIVE, NO_DIFFERENT, WORSE
 
 CHANGE, FLEET_CHANGE = change.check, fleet_change.check

@@ -14,9 +14,9 @@ from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.latency.probe_list import TCP, check_probes
 
 from . import fleet, verdict
-from .asked import COARSE, asked_of, because, names_of, serves, without_answer
 from .baseline import Baseline
-from .losses import Loss, losses
+from .missing_series import Loss, losses
+from .probe_request import COARSE, asked_of, because, names_of, serves, without_answer
 from .series import (
     FEWER,
     FEWEST_WINDOWS,

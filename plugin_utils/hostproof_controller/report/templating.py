@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .. import kept
+from .. import cache
 from .text import printable
 
 _HERE = Path(__file__).parent
@@ -38,19 +38,19 @@ def _environment() -> Any:
     import jinja2
     from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
 
-    folder = kept.folder_of("templates", f"{jinja2.__version__}-{sys.implementation.cache_tag}")
+    folder = cache.folder_of("templates", f"{jinja2.__version__}-{sys.implementation.cache_tag}")
 
     class Compiled(BytecodeCache):
         """Compiling them takes as long as a report of ten hosts."""
 
         def load_bytecode(self, bucket: Any) -> None:
-            content = kept.whole(folder / bucket.key)
+            content = cache.read_verified(folder / bucket.key)
             if content is not None:
                 bucket.bytecode_from_string(content)
 
         def dump_bytecode(self, bucket: Any) -> None:
             with suppress(OSError):
-                kept.keep(folder / bucket.key, bucket.bytecode_to_string())
+                cache.write(folder / bucket.key, bucket.bytecode_to_string())
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),

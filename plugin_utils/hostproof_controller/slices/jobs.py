@@ -21,7 +21,7 @@ from typing import NamedTuple
 from ..layout import ROOT
 from ..report.text import one_line, printable, shorten
 from ..runs import INVENTORIES
-from . import ending
+from . import termination
 from .nodes import Node
 
 #: What a playbook needs of the checkout.
@@ -43,7 +43,7 @@ _KEPT = 64 * 1024
 _LONGEST_REASON = 300
 
 
-class Asked(NamedTuple):
+class AuditRequest(NamedTuple):
     """What every slice of an audit is asked alike.
 
     ``inventories`` are those of the command line, ``files`` of variables (-e @FILE), ``options``
@@ -57,7 +57,7 @@ class Asked(NamedTuple):
     environment: Mapping[str, str]
 
 
-class _Ended(NamedTuple):
+class _Termination(NamedTuple):
     """What became of a program that did not end well; ``code`` None: it did not start."""
 
     what: str
@@ -78,9 +78,9 @@ class Job:
         self.was_interrupted = False
         self.began = False
         self._folder = Path()
-        self._ended: list[_Ended] = []
+        self._ended: list[_Termination] = []
 
-    def run(self, above: Path, asked: Asked, interrupted: Sequence[int]) -> None:
+    def run(self, above: Path, asked: AuditRequest, interrupted: Sequence[int]) -> None:
         """Run it to its end, whatever that is; why_lost() tells what it was. ``interrupted`` is no
         longer empty when it is to end early."""
         self.began = True
@@ -91,9 +91,9 @@ class Job:
         except OSError as problem:
             what = problem.filename or "what it needs"
             said = f"{what} could not be used: {problem.strerror or problem}"
-            self._ended.append(_Ended(said, None))
+            self._ended.append(_Termination(said, None))
 
-    def _prepare(self, asked: Asked) -> None:
+    def _prepare(self, asked: AuditRequest) -> None:
         own = self._folder / "project" / _OWN
         own.mkdir(parents=True, mode=0o700)
         for name in _PROJECT:
@@ -133,7 +133,7 @@ class Job:
                 self._put(path.parent / name, folder / name, links=False)
         return f"{below}/{path.name}"
 
-    def _commands(self, asked: Asked) -> dict[str, list[str]]:
+    def _commands(self, asked: AuditRequest) -> dict[str, list[str]]:
         """What is run, each with the output of the one before."""
         runner, folder = str(asked.programs / "ansible-runner"), str(self._folder)
         job = ["-p", "playbooks/audit.yml", "--ident", _IDENT, "-q", "--omit-event-data"]
@@ -172,11 +172,11 @@ class Job:
                 before = process.stdout
                 running.append((name, process))
             for name, process in running:
-                code = ending.wait(process, interrupted)
+                code = termination.wait(process, interrupted)
                 if code:
                     how = f"ended with {code}" if code > 0 else f"was ended by signal {-code}"
                     said_last = ": ".join([f"{name} {how}", *self._last_line(name)])
-                    self._ended.append(_Ended(said_last, code))
+                    self._ended.append(_Termination(said_last, code))
 
     def _said_by(self, name: str) -> Path:
         return self._folder / f"said-by-{name.replace(' ', '-').replace('/', '-')}"
@@ -214,7 +214,7 @@ class Job:
         return printable(said).encode("ascii", "backslashreplace").decode("ascii") + "\n"
 
 
-def _variables(asked: Asked) -> dict[str, str]:
+def _variables(asked: AuditRequest) -> dict[str, str]:
     """The environment of a job, beside what the place has where it runs."""
     return {
         # ansible-runner would take any key for a host's where nothing is said.

@@ -367,10 +367,10 @@ def test_an_interrupt_exits_with_130(elsewhere, monkeypatch):
 
 
 def test_templates_are_compiled_once_and_what_was_kept_is_not_believed(monkeypatch, tmp_path):
-    from hostproof_controller import kept
+    from hostproof_controller import cache
     from hostproof_controller.report import templating
 
-    monkeypatch.setattr(kept, "folder_of", lambda *_: tmp_path)
+    monkeypatch.setattr(cache, "folder_of", lambda *_: tmp_path)
 
     def footer():
         return templating._environment.__wrapped__().get_template("parts.html.j2").module.footer()
@@ -383,5 +383,5 @@ def test_templates_are_compiled_once_and_what_was_kept_is_not_believed(monkeypat
     assert footer() == first
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == contents
     # Nothing can be kept here.
-    monkeypatch.setattr(kept, "folder_of", lambda *_: tmp_path / "gone")
+    monkeypatch.setattr(cache, "folder_of", lambda *_: tmp_path / "gone")
     assert footer() == first

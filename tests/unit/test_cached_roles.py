@@ -1,12 +1,12 @@
 """What the next run is told of the roles is what their YAML says."""
 
 import yaml
-from hostproof_controller import kept, policies
+from hostproof_controller import cache, policies
 from hostproof_controller.layout import ROLES
 
 
 def test_what_is_kept_is_what_the_files_say(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept, "folder_of", lambda kind, version: tmp_path)
+    monkeypatch.setattr(cache, "folder_of", lambda kind, version: tmp_path)
     made = policies._roles()
     assert (tmp_path / "roles.json").exists()
     again = policies._roles()

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hostproof_controller import overrun
+from hostproof_controller.remote import output_limits
 
 #: A child of the shell, and a child of that one in a session of its own; each says who it is.
 TREE = """
@@ -50,7 +50,7 @@ def test_a_task_s_own_time_is_over_once():
     before = signal.signal(signal.SIGALRM, ring)
     signal.alarm(1)
     try:
-        with pytest.raises(Late), overrun.bounded(Connection("sleep 600"), 30.0):
+        with pytest.raises(Late), output_limits.limit_output(Connection("sleep 600"), 30.0):
             time.sleep(20)
         time.sleep(0.5)
     finally:
@@ -63,7 +63,7 @@ def test_a_task_s_own_time_is_over_once():
 def test_what_the_host_itself_reads_is_not_what_it_prints():
     """The kernel adds to a process what its children read, as soon as it has waited for them."""
     connection = Connection("head -c 200000000 /dev/zero >/dev/null")
-    with overrun.bounded(connection, 60.0):
+    with output_limits.limit_output(connection, 60.0):
         connection.exec_command()
         time.sleep(1)
 
@@ -71,8 +71,8 @@ def test_what_the_host_itself_reads_is_not_what_it_prints():
 @pytest.mark.skipif(sys.platform != "linux", reason="what is read is counted in /proc")
 def test_what_is_read_of_it_is_counted():
     connection = Connection("head -c 200000000 /dev/zero; sleep 60")
-    too_much = pytest.raises(overrun.TooMuch, match="printed more than 64 MiB")
-    with too_much, overrun.bounded(connection, 60.0):
+    too_much = pytest.raises(output_limits.LimitExceeded, match="printed more than 64 MiB")
+    with too_much, output_limits.limit_output(connection, 60.0):
         connection.exec_command()
 
 
@@ -96,7 +96,7 @@ def ended(pids: list[int]) -> bool:
 def test_nothing_that_a_silent_host_started_stays(tmp_path):
     pids = tmp_path / "pids"
     connection = Connection(TREE.format(pids=pids, python=sys.executable))
-    with pytest.raises(overrun.TooMuch), overrun.bounded(connection, 3.0):
+    with pytest.raises(output_limits.LimitExceeded), output_limits.limit_output(connection, 3.0):
         connection.exec_command()
     found = sorted({int(line) for line in pids.read_text().split()})
     assert len(found) == 2
@@ -119,6 +119,6 @@ def test_what_others_started_stays(other):
     pid = other.pid
     del other
     connection = Connection("sleep 600")
-    with pytest.raises(overrun.TooMuch), overrun.bounded(connection, 1.0):
+    with pytest.raises(output_limits.LimitExceeded), output_limits.limit_output(connection, 1.0):
         connection.exec_command()
     assert runs(pid)

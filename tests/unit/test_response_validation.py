@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from hostproof_controller import answers
+from hostproof_controller.remote import response_validation
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def completed(line: str, *inventories: str) -> str:
-    (finding,) = answers.completed([{"commands": [line]}], "db01", inventories)
+    (finding,) = response_validation.completed([{"commands": [line]}], "db01", inventories)
     (found,) = finding["commands"]
     return found
 

@@ -8,14 +8,15 @@ import threading
 from pathlib import Path
 
 import pytest
-from hostproof_controller import kept, payload
+from hostproof_controller import cache
+from hostproof_controller.remote import payload
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def forget() -> None:
     """What this process knows."""
-    for one in (kept.folder_of, payload.all_sources, payload._payload):
+    for one in (cache.folder_of, payload.all_sources, payload._payload):
         one.cache_clear()
 
 
@@ -23,7 +24,7 @@ def fresh(monkeypatch, root: Path, home: Path | None) -> None:
     """Caches of this process as at its start, and folders of the test's own."""
     forget()
     parents = [one for one in (root, home) if one is not None]
-    monkeypatch.setattr(kept, "_parents", lambda: iter(parents))
+    monkeypatch.setattr(cache, "_parents", lambda: iter(parents))
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ class TestKept:
         try:
             fresh(monkeypatch, tmp_path / "cache", None)
             folder = payload._folder()
-            kept.content_of(payload._folder() / "x", lambda: b"made")
+            cache.get_or_create(payload._folder() / "x", lambda: b"made")
         finally:
             os.umask(old)
         assert folder.parent.parent == tmp_path / "cache"
@@ -61,7 +62,7 @@ class TestKept:
         bad.chmod(0o777)
         fresh(monkeypatch, theirs, tmp_path / "home")
         assert payload._folder().parent.parent == tmp_path / "home"
-        assert kept.content_of(payload._folder() / "x", lambda: b"made") == b"made"
+        assert cache.get_or_create(payload._folder() / "x", lambda: b"made") == b"made"
 
     def test_a_link_is_no_folder(self, monkeypatch, tmp_path):
         (tmp_path / "real").mkdir(mode=0o700)
@@ -72,7 +73,7 @@ class TestKept:
     @pytest.mark.parametrize("harm", ["empty", "cut", "changed", "theirs", "link"])
     def test_a_file_that_is_not_whole_or_not_ours_is_made_again(self, monkeypatch, tmp_path, harm):
         fresh(monkeypatch, tmp_path / "cache", None)
-        assert kept.content_of(payload._folder() / "x", lambda: b"made once") == b"made once"
+        assert cache.get_or_create(payload._folder() / "x", lambda: b"made once") == b"made once"
         path = payload._folder() / "x"
         content = path.read_bytes()
         if harm == "empty":
@@ -87,8 +88,8 @@ class TestKept:
             shutil.copy(path, tmp_path / "elsewhere")
             path.unlink()
             path.symlink_to(tmp_path / "elsewhere")
-        assert kept.content_of(payload._folder() / "x", lambda: b"made again") == b"made again"
-        assert kept.content_of(payload._folder() / "x", lambda: b"not made") == b"made again"
+        assert cache.get_or_create(payload._folder() / "x", lambda: b"made again") == b"made again"
+        assert cache.get_or_create(payload._folder() / "x", lambda: b"not made") == b"made again"
 
     def test_where_nothing_can_be_kept_a_run_has_a_folder_of_its_own(self, monkeypatch, tmp_path):
         (tmp_path / "file").write_text("")
@@ -96,17 +97,17 @@ class TestKept:
         folder = payload._folder()
         try:
             assert folder.stat().st_mode & 0o777 == 0o700
-            assert kept.content_of(payload._folder() / "x", lambda: b"made") == b"made"
+            assert cache.get_or_create(payload._folder() / "x", lambda: b"made") == b"made"
         finally:
-            kept._remove(folder, os.getpid())
+            cache._remove(folder, os.getpid())
         assert not folder.exists()
 
     def test_an_account_without_a_home(self, monkeypatch):
         def no_home() -> Path:
             raise RuntimeError("Could not determine home directory.")
 
-        monkeypatch.setattr(kept.Path, "home", no_home)
-        assert list(kept._parents()) == [ROOT / ".cache"]
+        monkeypatch.setattr(cache.Path, "home", no_home)
+        assert list(cache._parents()) == [ROOT / ".cache"]
 
     def test_many_at_once_make_it_once(self, monkeypatch, tmp_path):
         fresh(monkeypatch, tmp_path / "cache", None)
@@ -120,7 +121,7 @@ class TestKept:
 
         threads = [
             threading.Thread(
-                target=lambda: found.append(kept.content_of(payload._folder() / "x", make))
+                target=lambda: found.append(cache.get_or_create(payload._folder() / "x", make))
             )
             for _ in range(8)
         ]
@@ -142,8 +143,9 @@ class TestKept:
     def test_two_runs_at_once_build_the_same(self, tmp_path):
         code = (
             "import sys; from pathlib import Path\n"
-            "from hostproof_controller import kept, payload\n"
-            f"kept._parents = lambda: iter([Path({str(tmp_path / 'cache')!r})])\n"
+            "from hostproof_controller import cache\n"
+            "from hostproof_controller.remote import payload\n"
+            f"cache._parents = lambda: iter([Path({str(tmp_path / 'cache')!r})])\n"
             "import hashlib\n"
             "print(hashlib.sha256(payload.payload_for('change_journal', [])).hexdigest())\n"
         )

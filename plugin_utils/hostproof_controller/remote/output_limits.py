@@ -39,33 +39,33 @@ _TICK = 0.2
 _UNIT = 1 if sys.platform == "darwin" else 1024
 
 
-class TooMuch(Exception):
+class LimitExceeded(Exception):
     """A host printed too much, or took too long; the message says it in a sentence."""
 
 
-class _Cut(BaseException):
+class _LimitReached(BaseException):
     """No ``except Exception`` on the way is to take it: Ansible's ssh would try once more."""
 
 
 @contextlib.contextmanager
-def bounded(connection: Any, seconds: float) -> Iterator[None]:
-    """TooMuch where what goes through the connection takes more than memory or time allow."""
+def limit_output(connection: Any, seconds: float) -> Iterator[None]:
+    """LimitExceeded where what goes through the connection takes more than memory or time allow."""
     plain = connection.exec_command
 
     def counted(*arguments: Any, **named: Any) -> Any:
         answer = plain(*arguments, **named)
         if sum(len(stream) for stream in answer[1:]) > MOST_OUTPUT:
-            raise TooMuch(_PRINTED)
+            raise LimitExceeded(_PRINTED)
         return answer
 
     connection.exec_command = counted
     try:
         with _looking(seconds):
             yield
-    except _Cut as problem:
+    except _LimitReached as problem:
         # Whoever was waited for stands where the wait was cut off.
         _end_all(problem.__traceback__)
-        raise TooMuch(str(problem)) from None
+        raise LimitExceeded(str(problem)) from None
     finally:
         connection.exec_command = plain
 
@@ -75,7 +75,8 @@ _PRINTED = f"the host printed more than {MOST_OUTPUT >> 20} MiB; nothing of it w
 
 @contextlib.contextmanager
 def _looking(seconds: float) -> Iterator[None]:
-    """_Cut within, as soon as a look finds too much. A timer of Ansible's rings in its own time."""
+    """Raises _LimitReached within, as soon as a check finds too much. A timer of Ansible's rings
+    in its own time."""
     if threading.current_thread() is not threading.main_thread():
         # Signals are not for us: a plugin that runs workers as threads has its own limits.
         yield
@@ -93,9 +94,9 @@ def _looking(seconds: float) -> Iterator[None]:
             rung = True
             handler(number, frame)
         if _memory() > most or _read() > most_read:
-            raise _Cut(_PRINTED)
+            raise _LimitReached(_PRINTED)
         if passed > seconds:
-            raise _Cut(
+            raise _LimitReached(
                 f"the host gave no answer within {seconds:g} s; hostproof_answer_seconds is the "
                 "variable for more"
             )

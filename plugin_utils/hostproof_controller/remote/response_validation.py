@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
+from ..host_names import pattern_of
+from ..layout import ROOT
+from ..report.text import printable
 from . import host_findings
 from .host_findings import MOST_NUMBER, MOST_TEXT
-from .host_names import pattern_of
-from .report.text import printable
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: How many findings a host may give, and how deep an answer.
 MOST_FINDINGS = 20_000

@@ -13,7 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.unsafe_proxy import wrap_var
 
 from . import runs
-from .remote import argument_spec
+from .remote.host_action import argument_spec
 
 
 class Failed(HostproofError):

@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that are made once and kept for later runs, where nobody but us can write.
+"""The cache: files that are made once and used by later runs. Only our own account can write it.
 
-What is kept is run as code, here and as root on hosts: no other account may have a say in it.
+The content is run as code, here and as root on hosts, so owner, mode and checksum are verified.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from typing import BinaryIO
 from .layout import IS_COLLECTION, ROOT
 
 
-def content_of(path: Path, make: Callable[[], bytes]) -> bytes:
-    """The content of a file, made and kept where it is not there yet."""
-    content = whole(path)
+def get_or_create(path: Path, make: Callable[[], bytes]) -> bytes:
+    """The content of a cached file; ``make`` creates it if it is not there yet."""
+    content = read_verified(path)
     if content is not None:
         return content
-    with _alone(path.parent):
+    with _lock(path.parent):
         # Whoever had the lock before may have made it.
-        content = whole(path)
+        content = read_verified(path)
         if content is None:
             content = make()
             with contextlib.suppress(OSError):
-                keep(path, content)
+                write(path, content)
     return content
 
 
-def whole(path: Path) -> bytes | None:
-    """What was kept, if it is all there and ours: a full disk or a crash may have cut it."""
+def read_verified(path: Path) -> bytes | None:
+    """The content, if it is complete and ours: a full disk or a crash may have cut it."""
     with _opened(path) as stream:
         if stream is None:
             return None
@@ -48,14 +48,14 @@ def whole(path: Path) -> bytes | None:
 
 
 def digest(path: Path) -> bytes | None:
-    """The SHA-256 of what was kept; whether it is all there, whoever reads all of it looks."""
+    """The SHA-256 that a cached file begins with. Whoever reads the file verifies it."""
     with _opened(path) as stream:
         return None if stream is None else stream.read(32)
 
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO | None]:
-    """A file that was kept; None where there is none, or somebody else may write it."""
+    """A cached file; None if there is none, or if another account may write it."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -65,8 +65,8 @@ def _opened(path: Path) -> Iterator[BinaryIO | None]:
         yield stream if _is_ours(os.fstat(handle), stat.S_ISREG) else None
 
 
-def keep(path: Path, content: bytes) -> None:
-    """OSError where that cannot be."""
+def write(path: Path, content: bytes) -> None:
+    """Write a cached file, as a whole or not at all. Raises OSError."""
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -79,8 +79,8 @@ def keep(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Of all workers and runs one makes a file; without a lock each does, which is only slower."""
+def _lock(folder: Path) -> Iterator[None]:
+    """One of all workers and runs makes a file. Without a lock each does, which is only slower."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -90,7 +90,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 @functools.cache
 def folder_of(kind: str, version: str) -> Path:
-    """Where files of this kind and version are kept; of this run alone if need be."""
+    """The folder of the cached files of this kind and version; one of this run alone if need be."""
     for parent in _parents():
         with contextlib.suppress(OSError):
             folder = parent / kind / version
@@ -121,15 +121,15 @@ def _is_ours(found: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
     return is_kind(found.st_mode) and found.st_uid == os.geteuid() and not writable
 
 
-#: Versions that are kept: a checkout that is worked on has a new one with every edit.
-_KEPT_VERSIONS = 5
+#: Versions that stay: a checkout under development has a new one with every edit.
+_VERSIONS = 5
 
 
 def _forget_others(folder: Path) -> None:
-    """Remove what was kept of old versions; a run that still uses one makes it again."""
+    """Remove the files of old versions. A run that still uses one makes it again."""
     others = [one for one in folder.parent.iterdir() if one != folder]
     others.sort(key=lambda one: one.lstat().st_mtime, reverse=True)
-    for one in others[_KEPT_VERSIONS - 1 :]:
+    for one in others[_VERSIONS - 1 :]:
         shutil.rmtree(one, ignore_errors=True)
 
 

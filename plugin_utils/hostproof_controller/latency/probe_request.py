@@ -28,7 +28,7 @@ from .series import Series
 COARSE = "in many windows all was over within one unit of what the kernel counts"
 
 
-class Asked(NamedTuple):
+class RequestedProbe(NamedTuple):
     """``name`` is the user's for it: a probe, or a disk or mount of a probe that only looks."""
 
     name: str
@@ -36,14 +36,14 @@ class Asked(NamedTuple):
     item: str | None
 
 
-def asked_of(baseline: Baseline) -> list[Asked]:
+def asked_of(baseline: Baseline) -> list[RequestedProbe]:
     """Everything that was asked for by name."""
     found = []
     for probe in check_probes(baseline.probes):
         if probe.kind in ACTIVE:
-            found.append(Asked(probe.name, probe, None))
+            found.append(RequestedProbe(probe.name, probe, None))
         items = probe.options.get("devices") or probe.options.get("mounts") or []
-        found += [Asked(f"{probe.kind} {item}", probe, item) for item in items]
+        found += [RequestedProbe(f"{probe.kind} {item}", probe, item) for item in items]
     return found
 
 
@@ -57,7 +57,7 @@ def names_of(windows: Iterable[Window]) -> dict[str, set[str]]:
     return found
 
 
-def serves(series: Series, one: Asked, names: dict[str, set[str]]) -> bool:
+def serves(series: Series, one: RequestedProbe, names: dict[str, set[str]]) -> bool:
     """Whether a series is of what was asked for. ``names`` as names_of() gives them."""
     options = one.probe.options
     if one.probe.kind == TCP:

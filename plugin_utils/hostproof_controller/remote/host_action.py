@@ -24,9 +24,10 @@ from ansible.plugins.action import ActionBase
 from ansible.release import __version__ as CORE
 from ansible.utils.unsafe_proxy import wrap_var
 
-from . import answers, overrun, payload, policies, runs
-from .layout import COLLECTION, LIBRARY
-from .report import text
+from .. import policies, runs
+from ..layout import COLLECTION, LIBRARY
+from ..report import text
+from . import output_limits, payload, response_validation
 
 #: From here on only what is marked as a template is one; before, all that is not marked as unsafe.
 TRUST_IS_EXPLICIT = tuple(int(part) for part in CORE.split(".")[:2]) >= (2, 19)
@@ -54,7 +55,13 @@ def prepare(module: str = "") -> None:
 
 
 #: What one sentence tells.
-_SAID = (Failed, policies.BadPolicy, answers.Invalid, payload.NoAnswer, overrun.TooMuch)
+_SAID = (
+    Failed,
+    policies.BadPolicy,
+    response_validation.Invalid,
+    payload.NoAnswer,
+    output_limits.LimitExceeded,
+)
 
 
 class PayloadAction(ActionBase):
@@ -73,7 +80,7 @@ class PayloadAction(ActionBase):
             del tmp
             params = self.validated()
             controls = self.complete(params)
-            with overrun.bounded(self._connection, self._patience(params)):
+            with output_limits.limit_output(self._connection, self._patience(params)):
                 answer = self._ask(params, controls)
             result = self.take(params, controls, self._checked(answer))
         except AnsibleConnectionFailure as problem:
@@ -131,15 +138,15 @@ class PayloadAction(ActionBase):
         name = "hostproof_answer_seconds"
         value = policies.plain(
             name,
-            self._variables.get(name, overrun.SECONDS),
+            self._variables.get(name, output_limits.SECONDS),
             lambda found: self._template(found, self._variables),
         )
         try:
             seconds = float(value)
         except (TypeError, ValueError):
             seconds = 0.0
-        if isinstance(value, bool) or not 1 <= seconds <= overrun.MOST_SECONDS:
-            raise Failed(f"{name} must be from 1 to {overrun.MOST_SECONDS}, not {value!r}")
+        if isinstance(value, bool) or not 1 <= seconds <= output_limits.MOST_SECONDS:
+            raise Failed(f"{name} must be from 1 to {output_limits.MOST_SECONDS}, not {value!r}")
         return seconds + self.lasting(params)
 
     @property
@@ -162,7 +169,7 @@ class PayloadAction(ActionBase):
         crash = answer.get("crashed")
         if isinstance(crash, str):
             raise Failed(f"a fault of Hostproof's: {one_line(crash)}; {where_in(answer)}")
-        return answers.checked(self.module, answer)
+        return response_validation.checked(self.module, answer)
 
     def _ask(self, params: dict[str, Any], controls: list[str]) -> dict[str, Any]:
         interpreter = self._interpreter()
@@ -194,7 +201,7 @@ class PayloadAction(ActionBase):
             answer = payload.answer_of_module(str(res.get("stdout", "")))
         except payload.NoAnswer as problem:
             raise Failed(f"{problem}: {what_was_said(res)}") from None
-        known = json.dumps(answers.checked(self.module, answer))
+        known = json.dumps(response_validation.checked(self.module, answer))
         return super()._parse_returned_data({**res, "stdout": known, "stderr": ""}, *profile)
 
     def _by_payload(

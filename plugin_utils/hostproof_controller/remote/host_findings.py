@@ -24,9 +24,9 @@ from ansible.module_utils.hostproof.evaluate.finding import (
     WAIVED,
 )
 
-from . import commands
-from .report.findings import are_sound, is_check_of
-from .report.text import printable
+from .. import commands
+from ..report.findings import are_sound, is_check_of
+from ..report.text import printable
 
 #: The most characters of a text, and the largest number that any host measures.
 MOST_TEXT = 100_000

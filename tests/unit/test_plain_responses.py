@@ -5,7 +5,7 @@ import json
 import zlib
 
 import pytest
-from hostproof_controller import answers, payload
+from hostproof_controller.remote import payload, response_validation
 
 
 def unpacked(value, *, ascii_only=True):
@@ -55,15 +55,18 @@ HOSTILE = {"evidence": "x", "msg": "\x1b]0;owned\x07"}
 
 
 def test_what_is_not_plain_is_made_printable():
-    assert answers.checked("verify_controls", unpacked(HOSTILE))["msg"] == "\\x1b]0;owned\\x07"
+    assert (
+        response_validation.checked("verify_controls", unpacked(HOSTILE))["msg"]
+        == "\\x1b]0;owned\\x07"
+    )
 
 
 def test_numbers_of_a_plain_answer_are_bounded_too():
-    finding = answers.error_of("hugepages", "hugepages.judged", "T", "W")
+    finding = response_validation.error_of("hugepages", "hugepages.judged", "T", "W")
     for values in ({"pool": 1 << 70}, {"pool": 1e300}):
         answer = unpacked({"findings": [{**finding, "values": values}]})
         assert answer.plain
-        (found,) = answers.checked("verify_controls", answer)["findings"]
+        (found,) = response_validation.checked("verify_controls", answer)["findings"]
         assert found["values"] is None
 
 
@@ -74,9 +77,9 @@ def test_depth_of_a_plain_answer_is_bounded_too():
     for name, module in (("windows", "measure_latency"), ("diff", "apply_control")):
         answer = unpacked({name: [{"before": deep}]})
         assert answer.plain
-        with pytest.raises(answers.Invalid):
-            answers.checked(module, answer)
-    finding = answers.error_of("hugepages", "hugepages.judged", "T", "W")
+        with pytest.raises(response_validation.Invalid):
+            response_validation.checked(module, answer)
+    finding = response_validation.error_of("hugepages", "hugepages.judged", "T", "W")
     answer = unpacked({"findings": [{**finding, "evidence": deep}]})
-    (found,) = answers.checked("verify_controls", answer)["findings"]
+    (found,) = response_validation.checked("verify_controls", answer)["findings"]
     assert found["evidence"] == []

@@ -26,9 +26,9 @@ from typing import Any
 
 from ansible.module_utils.hostproof.collect import bounded
 
-from . import kept
+from .. import cache
+from ..layout import LIBRARY, ROOT
 from . import sources as travelling
-from .layout import LIBRARY, ROOT
 from .sources import MODULES, PACKAGE, Source
 
 #: Smaller by a fifth, but a Python can be built without it: then the second one is sent.
@@ -196,7 +196,7 @@ def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] |
     if found is None:
         sources = all_sources()
         path = _folder() / f"{_name(module, chosen)}.{_MAGIC}"
-        kept.content_of(path, lambda: _compile(sources, module, chosen))
+        cache.get_or_create(path, lambda: _compile(sources, module, chosen))
         _compiled.cache_clear()
         found = _compiled(module, chosen)
     return found
@@ -206,7 +206,7 @@ def compiled_for(module: str, controls: Iterable[str]) -> tuple[str, str, str] |
 def _compiled(module: str, chosen: tuple[str, ...]) -> tuple[str, str, str] | None:
     """What is kept compiled already."""
     path = _folder() / f"{_name(module, chosen)}.{_MAGIC}"
-    digest = kept.digest(path)
+    digest = cache.digest(path)
     return None if digest is None else (str(path), _MAGIC, digest.hex())
 
 
@@ -224,13 +224,15 @@ def _name(module: str, controls: tuple[str, ...]) -> str:
 @functools.cache
 def _payload(module: str, controls: tuple[str, ...], compression: str) -> bytes:
     name = f"{_name(module, controls)}.{compression}"
-    content = kept.whole(_folder() / name)
+    content = cache.read_verified(_folder() / name)
     if content is not None:
         # Each worker comes here, and reading all sources costs more than all else that it does.
         return content
     # Before the lock that keeping takes: this is kept too.
     sources = all_sources()
-    return kept.content_of(_folder() / name, lambda: _build(sources, module, controls, compression))
+    return cache.get_or_create(
+        _folder() / name, lambda: _build(sources, module, controls, compression)
+    )
 
 
 def _build(
@@ -272,7 +274,7 @@ def _compress(text: bytes, compression: str) -> bytes:
 @functools.cache
 def all_sources() -> dict[str, Source]:
     """Everything that may travel, prepared. Costs seconds where nothing is kept of this version."""
-    prepared = json.loads(kept.content_of(_folder() / "sources.json", _prepare_all))
+    prepared = json.loads(cache.get_or_create(_folder() / "sources.json", _prepare_all))
     return {
         name: Source(path, text, tuple(imports)) for name, (path, text, imports) in prepared.items()
     }
@@ -303,7 +305,7 @@ def version() -> str:
 
 
 def _folder() -> Path:
-    return kept.folder_of("payload", version())
+    return cache.folder_of("payload", version())
 
 
 def prime(module: str = "", controls: Iterable[str] = ()) -> None:
