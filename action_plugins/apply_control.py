@@ -27,7 +27,7 @@ class ActionModule(host_action.PayloadAction):
             found = self.policies_of([name])
             params["policy"], params["secrets"] = found.shown[name], found.secret
         else:
-            policies.refuse_unknown(self._variables)
+            policies.refuse_unknown(self.variables)
         return [name]
 
     def take(
@@ -38,17 +38,17 @@ class ActionModule(host_action.PayloadAction):
         return answer
 
     def lost(self, outcome: str, message: str) -> None:
-        control = self._task.args.get("control")
+        control = self.task_arguments.get("control")
         # Only what is a control can have a finding.
         if outcome == "unreachable" or control not in list(policies.controls()):
-            runs.write_result(self._host, self.hosts, outcome, message, [])
+            runs.write_result(self.host, self.hosts, outcome, message, [])
         else:
             self._refused(control, message)
 
     def _refused(self, control: str, message: str) -> None:
-        if self._task.check_mode:
+        if self.check_mode:
             return
         finding = response_validation.not_applied(control, message)
-        inventories = runs.inventories(self._variables.get("ansible_inventory_sources"))
-        findings = response_validation.completed([finding], self._host, inventories)
-        runs.write_result(self._host, self.hosts, "judged", None, findings)
+        inventories = runs.inventories(self.variables.get("ansible_inventory_sources"))
+        findings = response_validation.completed([finding], self.host, inventories)
+        runs.write_result(self.host, self.hosts, "judged", None, findings)

@@ -24,7 +24,7 @@ class ActionModule(host_action.PayloadAction):
     def take(
         self, params: dict[str, Any], controls: list[str], answer: dict[str, Any]
     ) -> dict[str, Any]:
-        runs.note_lost(self._host, None)
+        runs.note_lost(self.host, None)
         return answer
 
     def lasting(self, params: dict[str, Any]) -> float:
@@ -33,4 +33,4 @@ class ActionModule(host_action.PayloadAction):
 
     def lost(self, outcome: str, message: str) -> None:
         # What a comparison says of a host that does not answer is that it does not.
-        runs.note_lost(self._host, message if outcome == "unreachable" else None)
+        runs.note_lost(self.host, message if outcome == "unreachable" else None)

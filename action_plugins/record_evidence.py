@@ -40,19 +40,19 @@ class ActionModule(host_action.JudgingAction):
             raise host_action.Failed(f"the pack of this host is lost: {problem}") from None
         pack = {
             "schema": evidence.PACK_SCHEMA,
-            "host": self._host,
+            "host": self.host,
             "recorded_at": runs.now(),
             "hostproof": str(answer.get("hostproof", "unknown"))[:40],
             "readings": readings,
         }
-        path = runs.record_folder() / f"{safe_name(self._host)}.json"
+        path = runs.record_folder() / f"{safe_name(self.host)}.json"
         runs.write_file(path, json.dumps(pack, indent=1, sort_keys=True) + "\n")
         remarks = [one[:MOST_TEXT] for one in answer.get("remarks", [])[:MOST_REMARKS]]
         result = {"changed": False, "readings": len(readings), "path": str(path)}
         return {
             **result,
             "remarks": remarks,
-            "warnings": [f"{self._host}: {one}" for one in remarks],
+            "warnings": [f"{self.host}: {one}" for one in remarks],
         }
 
 

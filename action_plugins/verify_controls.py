@@ -37,12 +37,12 @@ class ActionModule(host_action.JudgingAction):
             folder = self._plain_variable("hostproof_evidence_folder")
             given.setdefault("evidence", "cited" if evidence is None else evidence)
             if folder is not None:
-                given.setdefault("evidence_pack", f"{folder}/{self._host}.json")
+                given.setdefault("evidence_pack", f"{folder}/{self.host}.json")
         return given
 
     def _plain_variable(self, name: str) -> Any:
-        value = self._variables.get(name)
-        return policies.plain(name, value, lambda found: self._template(found, self._variables))
+        value = self.variables.get(name)
+        return policies.plain(name, value, self.template)
 
     def take(
         self, params: dict[str, Any], controls: list[str], answer: dict[str, Any]
@@ -53,12 +53,12 @@ class ActionModule(host_action.JudgingAction):
             message = answer.get("msg") or "the host answered no findings"
             self.lost("failed", message)
             return {"failed": True, "msg": message, "reported": True}
-        inventories = runs.inventories(self._variables.get("ansible_inventory_sources"))
+        inventories = runs.inventories(self.variables.get("ansible_inventory_sources"))
         findings = response_validation.with_all_controls(findings, controls)
-        findings = response_validation.completed(findings, self._host, inventories)
+        findings = response_validation.completed(findings, self.host, inventories)
         evidence = answer.get("evidence")
         runs.write_result(
-            self._host, self.hosts, "judged", None, findings, evidence, self.recorded_at(params)
+            self.host, self.hosts, "judged", None, findings, evidence, self.recorded_at(params)
         )
         counts: dict[str, int] = {}
         for finding in findings:

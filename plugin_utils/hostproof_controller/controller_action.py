@@ -1,19 +1,18 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs on the controller as a task: in the worker's own process, with nothing packed or sent.
+"""Tasks that run on the controller, in the worker's own process: nothing is packed or sent.
 
-The module of the same name in library/ holds the documentation and says which arguments there are.
+The module of the same name in library/ holds the documentation and the arguments.
 """
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ansible.module_utils.hostproof.errors import HostproofError
-from ansible.plugins.action import ActionBase
-from ansible.utils.unsafe_proxy import wrap_var
 
 from . import runs
 from .remote.host_action import argument_spec
+from .remote.transport import Task, as_data
 
 
 class Failed(HostproofError):
@@ -27,30 +26,25 @@ class Failed(HostproofError):
 runs.name_folders()
 
 
-class ControllerAction(ActionBase):
-    """One task. ``said`` begins what goes wrong; ``required_if`` is as for a module."""
+class ControllerAction(Task):
+    """One task. ``said`` begins the message of an error; ``required_if`` is as for a module."""
 
     said: ClassVar[str]
     required_if: ClassVar[Sequence[tuple[str, str, Sequence[str]]]] = ()
-    _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
+    requires_connection = False
 
-    def run(
-        self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """The answer of the task. Texts from hosts are in it, and none is ever a template."""
-        super().run(tmp, task_vars)
-        self._variables = task_vars or {}
-        self.hosts = len(self._variables.get("ansible_play_hosts_all") or ())
+    def perform(self) -> dict[str, Any]:
+        self.hosts = len(self.variables.get("ansible_play_hosts_all") or ())
         try:
-            answer = self.answer(self.arguments(), check_mode=self._task.check_mode)
+            given = self.arguments_of(argument_spec(self.task_name), self.required_if)
+            answer = self.answer(given, check_mode=self.check_mode)
             runs.write_judged(answer.get("judged", []), self.hosts)
         except Failed as problem:
             answer = {**problem.answer, "failed": True, "msg": str(problem)}
         except (HostproofError, OSError, ValueError) as problem:
             answer = {"failed": True, "msg": f"{self.said}: {problem}"}
-        return wrap_var({"changed": False, **answer})
+        # An argument of the task may be marked as a template, and come back in the answer.
+        return dict(as_data({"changed": False, **answer}))
 
     def answer(self, given: dict[str, Any], *, check_mode: bool) -> dict[str, Any]:
         """What the task answers to these arguments; its keys are fixed, whatever a host said."""
@@ -62,15 +56,6 @@ class ControllerAction(ActionBase):
         Facts are what a host answered, and where Ansible makes variables of them (which is its
         default) they come before those of the inventory.
         """
-        if variable not in (self._variables.get("ansible_facts") or {}):
+        if variable not in (self.variables.get("ansible_facts") or {}):
             return value
-        given = self._task.get_variable_manager().extra_vars
-        return self._templar.template(given[variable]) if variable in given else None
-
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of the task, checked and completed as for a module."""
-        _, given = self.validate_argument_spec(
-            argument_spec=argument_spec(str(self._task.action).rpartition(".")[2]),
-            required_if=list(self.required_if),
-        )
-        return given
+        return self.extra_variable(variable)

@@ -208,9 +208,7 @@ def imported_by(package: Path) -> dict[str, set[str]]:
     return graph
 
 
-@pytest.mark.parametrize(
-    "package", [TRAVELS, STAYS / "cli", STAYS / "report"], ids=lambda path: path.name
-)
+@pytest.mark.parametrize("package", [TRAVELS, STAYS], ids=lambda path: path.name)
 def test_there_is_no_ring_of_imports(package):
     """What is imported within a function is imported late on purpose, and counts as well."""
     left = imported_by(package)
@@ -229,6 +227,7 @@ CALLED_BY_NAME = [
     *("ActionModule", "CallbackModule", "FilterModule", "v2_*"),
     *("find_spec", "create_module", "exec_module", "visit_*", "_handle_error"),
     *("load_bytecode", "dump_bytecode"),
+    *("_parse_returned_data", "__init_subclass__"),
     "_imports_for_ansible",
     # click
     *("format_commands", "format_options", "format_epilog", "shell_complete"),

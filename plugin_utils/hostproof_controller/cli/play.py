@@ -201,13 +201,13 @@ class Play:
     def _name_folders(self) -> None:
         """The folders of this run; one that cannot be written is said before anything runs."""
         if self.command in WITH_REPORT:
-            self._name("HOSTPROOF_REPORT", "reports")
+            self._name_folder("HOSTPROOF_REPORT", "reports")
         if self.command == "record":
-            self._name("HOSTPROOF_RECORD", "evidence", make=False)
+            self._name_folder("HOSTPROOF_RECORD", "evidence", make=False)
         if self.command in ("baseline", "compare") or (self.command, self.gate) == ("apply", True):
-            self._name("HOSTPROOF_BASELINE", "baselines")
+            self._name_folder("HOSTPROOF_BASELINE", "baselines")
 
-    def _name(self, variable: str, default: str, *, make: bool = True) -> None:
+    def _name_folder(self, variable: str, default: str, *, make: bool = True) -> None:
         parent = Path(self.environment.get(f"{variable}S") or ROOT / default)
         if make:
             with _private(), contextlib.suppress(OSError):

@@ -1,9 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ends what a host does to a connection: printing without end, or never coming to one.
+"""Ends a command of a host that prints without end, or that never ends.
 
-Ansible's connections keep all that a host prints, for as long as it prints. So a timer looks again
-and again at what the worker has become meanwhile; what is too much is cut off where it is.
+Ansible's connections store all that a host prints, for as long as it prints. So a timer checks
+the memory of the worker several times a second, and interrupts it where the limit is reached.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
-import time
 import traceback
-from collections.abc import Callable, Iterator
-from types import FrameType, TracebackType
+from collections.abc import Iterator
+from types import TracebackType
 from typing import Any
+
+from .transport import shared_alarm, watched_output
 
 #: Bytes of both streams that a host may print. The largest answer is 48 MiB.
 MOST_OUTPUT = 64 << 20
@@ -47,52 +47,19 @@ class _LimitReached(BaseException):
     """No ``except Exception`` on the way is to take it: Ansible's ssh would try once more."""
 
 
-@contextlib.contextmanager
-def limit_output(connection: Any, seconds: float) -> Iterator[None]:
-    """LimitExceeded where what goes through the connection takes more than memory or time allow."""
-    plain = connection.exec_command
-
-    def counted(*arguments: Any, **named: Any) -> Any:
-        answer = plain(*arguments, **named)
-        if sum(len(stream) for stream in answer[1:]) > MOST_OUTPUT:
-            raise LimitExceeded(_PRINTED)
-        return answer
-
-    connection.exec_command = counted
-    try:
-        with _looking(seconds):
-            yield
-    except _LimitReached as problem:
-        # Whoever was waited for stands where the wait was cut off.
-        _end_all(problem.__traceback__)
-        raise LimitExceeded(str(problem)) from None
-    finally:
-        connection.exec_command = plain
-
-
 _PRINTED = f"the host printed more than {MOST_OUTPUT >> 20} MiB; nothing of it was taken"
 
 
 @contextlib.contextmanager
-def _looking(seconds: float) -> Iterator[None]:
-    """Raises _LimitReached within, as soon as a check finds too much. A timer of Ansible's rings
-    in its own time."""
-    if threading.current_thread() is not threading.main_thread():
-        # Signals are not for us: a plugin that runs workers as threads has its own limits.
-        yield
-        return
+def limit_output(connection: Any, seconds: float) -> Iterator[None]:
+    """LimitExceeded where what goes through the connection takes more than memory or time allow."""
     most, most_read = _memory() + MOST_GROWTH, _read() + MOST_OUTPUT
-    began = time.monotonic()
-    theirs = signal.getitimer(signal.ITIMER_REAL)[0]
-    handler: Callable[[int, FrameType | None], Any] | Any = signal.SIG_DFL
-    rung = False
 
-    def look(number: int, frame: FrameType | None) -> None:
-        nonlocal rung
-        passed = time.monotonic() - began
-        if theirs and passed >= theirs and callable(handler) and not rung:
-            rung = True
-            handler(number, frame)
+    def check_size(size: int) -> None:
+        if size > MOST_OUTPUT:
+            raise LimitExceeded(_PRINTED)
+
+    def check(passed: float) -> None:
         if _memory() > most or _read() > most_read:
             raise _LimitReached(_PRINTED)
         if passed > seconds:
@@ -101,17 +68,13 @@ def _looking(seconds: float) -> Iterator[None]:
                 "variable for more"
             )
 
-    handler = signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, min(_TICK, theirs or _TICK), _TICK)
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-        # It rings once: a second time would be in the midst of what is done about the first.
-        if theirs and not rung:
-            left = theirs - (time.monotonic() - began)
-            signal.setitimer(signal.ITIMER_REAL, max(0.001, left))
+        with watched_output(connection, check_size), shared_alarm(check, _TICK):
+            yield
+    except _LimitReached as problem:
+        # The program that was waited for stands in the frame where the wait was interrupted.
+        _end_all(problem.__traceback__)
+        raise LimitExceeded(str(problem)) from None
 
 
 def _memory() -> int:
