@@ -1,6 +1,10 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""aix_attributes: the module of that name, sent as any, with a bounded answer."""
+"""The action plugin of each module that Ansible sends, with a bounded and validated answer.
+
+Modules without an action of their own share this file: their names are links to it. The task says
+which module it is.
+"""
 
 from __future__ import annotations
 

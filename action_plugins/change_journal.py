@@ -1,6 +1,9 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""change_journal: the module of that name, sent as one payload."""
+"""The action plugin of each module that is sent as one payload and has no action of its own.
+
+Their names are links to this file. The task says which module it is.
+"""
 
 from __future__ import annotations
 

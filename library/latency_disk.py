@@ -150,11 +150,13 @@ import os
 
 from ansible.module_utils.hostproof.collect import options
 from ansible.module_utils.hostproof.collect.host import LiveHost
-from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.collect.options import decimal, whole
-from ansible.module_utils.hostproof.controls.latency.measurement import series, window_table
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    module_main,
+    series,
+    window_table,
+)
 from ansible.module_utils.hostproof.controls.latency.probes import direct_file
-from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.size import parse_size
 
 #: A probe must stay a probe.
@@ -181,27 +183,21 @@ LARGEST_READ = 16 << 20
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec=ARGUMENT_SPEC,
-        required_if=[("mode", "active", ("path",))],
-        supports_check_mode=True,
-    )
-    given = dict(module.params)
+    required_if = [("mode", "active", ("path",))]
+    module_main.run("latency_disk", ARGUMENT_SPEC, measure, required_if=required_if)
 
-    try:
-        given["most_bytes"] = check(given)
-        given["seconds"] = given["seconds"] or MOST_SECONDS
-        if module.check_mode:
-            measured = series.Measured([], [], [])
-        elif given["mode"] == "passive":
-            measured = series.of_counters(LiveHost(), given)
-        else:
-            measured = series.of_reads(given)
-    except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg=f"latency_disk: {problem}")
-    more = {"msg": said(given)} if module.check_mode else {}
-    more["first_pass"] = [window.to_json() for window in measured.first_pass]
-    module.exit_json(**window_table.result(measured.windows, measured.remarks, **more))
+
+def measure(given, check_mode):
+    given["most_bytes"] = check(given)
+    given["seconds"] = given["seconds"] or MOST_SECONDS
+    if check_mode:
+        return window_table.result([], [], msg=said(given), first_pass=[])
+    if given["mode"] == "passive":
+        measured = series.of_counters(LiveHost(), given)
+    else:
+        measured = series.of_reads(given)
+    first_pass = [window.to_json() for window in measured.first_pass]
+    return window_table.result(measured.windows, measured.remarks, first_pass=first_pass)
 
 
 def said(given):

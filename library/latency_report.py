@@ -113,8 +113,11 @@ table:
   elements: str
 """
 
-from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
-from ansible.module_utils.hostproof.controls.latency.measurement import reports, window_table
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    module_main,
+    reports,
+    window_table,
+)
 from ansible.module_utils.hostproof.controls.latency.probes import report_file
 from ansible.module_utils.hostproof.errors import HostproofError
 
@@ -129,18 +132,18 @@ ARGUMENT_SPEC = {
 
 
 def main():
-    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
-    given = module.params
+    module_main.run("latency_report", ARGUMENT_SPEC, read)
+
+
+def read(given, _check_mode):
     try:
         text = report_file.read(given["path"], given["most_bytes"])
         report = reports.read(text, given["kind"], given["release"], given["multitenant"])
     except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg="latency_report: {0}: {1}".format(given["path"], said(problem)))
+        raise ValueError("{0}: {1}".format(given["path"], said(problem))) from None
     windows, missing = chosen(report.windows, given["events"])
     remarks = report.remarks + missing
-    module.exit_json(
-        **window_table.result(windows, remarks, kind=report.kind, figures=report.figures)
-    )
+    return window_table.result(windows, remarks, kind=report.kind, figures=report.figures)
 
 
 def chosen(windows, events):

@@ -100,12 +100,11 @@ ended:
 import ipaddress
 
 from ansible.module_utils.hostproof.collect import options
-from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.collect.options import whole
+from ansible.module_utils.hostproof.controls.latency.measurement import module_main
 from ansible.module_utils.hostproof.controls.latency.measurement import (
     responder as latency_responder,
 )
-from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.parsers.size import parse_size
 
 OPTIONS = {
@@ -122,18 +121,14 @@ MOST_BYTES = 4 << 30
 
 
 def main():
-    module = AnsibleModule(
-        argument_spec=ARGUMENT_SPEC,
-        required_if=[("state", "present", ("address", "clients"))],
-        supports_check_mode=True,
-    )
-    try:
-        options.check(OPTIONS, module.params)
-        act = present if module.params["state"] == "present" else absent
-        result = act(module.params, module.check_mode)
-    except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg=f"latency_responder: {problem}")
-    module.exit_json(**result)
+    required_if = [("state", "present", ("address", "clients"))]
+    module_main.run("latency_responder", ARGUMENT_SPEC, serve, required_if=required_if)
+
+
+def serve(given, check_mode):
+    options.check(OPTIONS, given)
+    act = present if given["state"] == "present" else absent
+    return act(given, check_mode)
 
 
 def settings_of(given):

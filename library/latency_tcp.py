@@ -139,14 +139,13 @@ table:
 """
 
 from ansible.module_utils.hostproof.collect import options
-from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.collect.options import decimal, whole
 from ansible.module_utils.hostproof.controls.latency.measurement import (
+    module_main,
     series,
     traffic,
     window_table,
 )
-from ansible.module_utils.hostproof.errors import HostproofError
 from ansible.module_utils.hostproof.latency import hello as latency_hello
 
 #: A probe must stay a probe.
@@ -176,22 +175,21 @@ DEFAULTS = {
 
 
 def main():
-    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
-    given = dict(module.params)
+    module_main.run("latency_tcp", ARGUMENT_SPEC, measure)
+
+
+def measure(given, check_mode):
     if given["mode"] == "request_response" and given["interval"] is None:
         each = traffic.requests_a_sample(given["request_size"], given["reply_size"])
         given["interval"] = DEFAULTS["request_response"]["interval"] / each
     for name, value in DEFAULTS[given["mode"]].items():
         given[name] = value if given[name] is None else given[name]
-    try:
-        check(given)
-        if module.check_mode:
-            would = "would measure {windows} windows of {samples} samples to {host} port {port}"
-            module.exit_json(**window_table.result([], [], msg=would.format(**given)))
-        measured = series.of_round_trips(given)
-    except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg=f"latency_tcp: {problem}")
-    module.exit_json(**window_table.result(measured.windows, measured.remarks))
+    check(given)
+    if check_mode:
+        would = "would measure {windows} windows of {samples} samples to {host} port {port}"
+        return window_table.result([], [], msg=would.format(**given))
+    measured = series.of_round_trips(given)
+    return window_table.result(measured.windows, measured.remarks)
 
 
 def check(given):

@@ -98,13 +98,12 @@ table:
 """
 
 from ansible.module_utils.hostproof.collect.host import LiveHost
-from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
 from ansible.module_utils.hostproof.controls.latency.measurement import (
     measuring,
+    module_main,
     traffic,
     window_table,
 )
-from ansible.module_utils.hostproof.errors import HostproofError
 
 ARGUMENT_SPEC = {
     "probes": {
@@ -119,29 +118,19 @@ ARGUMENT_SPEC = {
 
 
 def main():
-    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
-    given = module.params
+    module_main.run("measure_latency", ARGUMENT_SPEC, measure)
+
+
+def measure(given, check_mode):
     rounds = (given["windows"], given["seconds"], given["pause"])
-    measured = None
-    try:
-        probes = measuring.check_probes(given["probes"])
-        measuring.check_rounds(*rounds)
-        traffic.check_probes(probes, given["windows"], given["seconds"])
-        if not probes:
-            raise ValueError("probes names none: name at least one, such as {probe: disk}")
-        if module.check_mode:
-            module.exit_json(**window_table.result([], [], msg=said(probes, rounds)))
-        measured = measuring.measure(LiveHost(), probes, *rounds)
-    except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg=f"measure_latency: {problem}", remarks=[])
-    if not measured.windows:
-        module.fail_json(
-            msg="measure_latency: nothing could be measured: {0}".format(
-                "; ".join(measured.remarks)
-            ),
-            remarks=measured.remarks,
-        )
-    module.exit_json(**window_table.result(measured.windows, measured.remarks))
+    probes = measuring.check_probes(given["probes"])
+    measuring.check_rounds(*rounds)
+    traffic.check_probes(probes, given["windows"], given["seconds"])
+    if not probes:
+        raise ValueError("probes names none: name at least one, such as {probe: disk}")
+    if check_mode:
+        return window_table.result([], [], msg=said(probes, rounds))
+    return module_main.windows_of(measuring.measure(LiveHost(), probes, *rounds))
 
 
 def said(probes, rounds):

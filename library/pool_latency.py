@@ -95,9 +95,11 @@ table:
 """
 
 from ansible.module_utils.hostproof.collect.host import LiveHost
-from ansible.module_utils.hostproof.collect.host_module import AnsibleModule
-from ansible.module_utils.hostproof.controls.latency.measurement import measuring, window_table
-from ansible.module_utils.hostproof.errors import HostproofError
+from ansible.module_utils.hostproof.controls.latency.measurement import (
+    measuring,
+    module_main,
+    window_table,
+)
 
 POOL = {
     "home": {"type": "path", "required": True},
@@ -117,23 +119,16 @@ ARGUMENT_SPEC = dict(
 
 
 def main():
-    module = AnsibleModule(argument_spec=ARGUMENT_SPEC, supports_check_mode=True)
-    given = module.params
+    module_main.run("pool_latency", ARGUMENT_SPEC, measure)
+
+
+def measure(given, check_mode):
     rounds = (given["windows"], given["seconds"], given["pause"])
-    try:
-        probes = measuring.check_probes([dict({key: given[key] for key in POOL}, probe="pool")])
-        measuring.check_rounds(*rounds)
-        if module.check_mode:
-            module.exit_json(**window_table.result([], [], msg=said(given)))
-        measured = measuring.measure(LiveHost(), probes, *rounds)
-    except (HostproofError, OSError, ValueError) as problem:
-        module.fail_json(msg=f"pool_latency: {problem}", remarks=[])
-    if not measured.windows:
-        told = "; ".join(measured.remarks)
-        module.fail_json(
-            msg=f"pool_latency: nothing could be measured: {told}", remarks=measured.remarks
-        )
-    module.exit_json(**window_table.result(measured.windows, measured.remarks))
+    probes = measuring.check_probes([dict({key: given[key] for key in POOL}, probe="pool")])
+    measuring.check_rounds(*rounds)
+    if check_mode:
+        return window_table.result([], [], msg=said(given))
+    return module_main.windows_of(measuring.measure(LiveHost(), probes, *rounds))
 
 
 def said(given):
