@@ -461,9 +461,28 @@ def test_options_without_a_unit_are_unknown(unit, argv, why):
     assert why in str(keepers_of(machine).arguments)
 
 
-def test_options_of_a_process_without_a_unit_count_but_for_its_file():
-    machine = clock_packs.daemon(clock_packs.bare(), "/usr/sbin/chronyd -F 1", unit="")
+def without_unit(argv: str, uid: int) -> packs.Machine:
+    return clock_packs.daemon(clock_packs.bare(), argv, unit="", uid=uid)
+
+
+def test_options_of_a_process_of_root_without_a_unit_count():
+    machine = without_unit("/usr/sbin/chronyd -F 1", uid=0)
     assert keepers_of(machine).arguments == ("-F", "1")
+
+
+@pytest.mark.parametrize("options", ["", "-x", "-F 1", "-f /x"])
+def test_options_of_a_process_of_another_account_without_a_unit_are_unknown(options):
+    """The account of the daemon can start its program with any argument."""
+    machine = without_unit(f"/usr/sbin/chronyd {options}".strip(), uid=110)
+    assert "was started by no unit" in str(keepers_of(machine).arguments)
+
+
+def test_a_daemon_whose_options_are_unknown_is_an_error(judge):
+    machine = clock_packs.in_time(clock_packs.bare(), argv="/usr/sbin/chronyd -x")
+    machine.running[0]["unit"] = ""
+    found = judge(machine, **RAC)
+    assert found["never_steps"].status == "error"
+    assert "was started by no unit" in found["never_steps"].why
 
 
 def test_a_daemon_of_another_unit_has_the_options_of_that_unit():
@@ -479,5 +498,5 @@ def test_a_daemon_of_another_unit_has_the_options_of_that_unit():
 
 @pytest.mark.parametrize("options", ["-f /x", "-f/x", "-df /x", "-4f/x"])
 def test_a_file_that_a_process_without_a_unit_names_is_not_known(options):
-    machine = clock_packs.daemon(clock_packs.bare(), f"/usr/sbin/chronyd {options}", unit="")
+    machine = without_unit(f"/usr/sbin/chronyd {options}", uid=0)
     assert "was started by no unit" in str(keepers_of(machine).arguments)

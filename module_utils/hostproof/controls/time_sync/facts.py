@@ -185,12 +185,19 @@ def _arguments_of(
 ) -> Tuple[str, ...]:
     """The options of a daemon: those of the unit that started it, which only root can write.
 
-    Without a unit (a container, a start by hand) the process shows its own, and a file that it
-    names is not read: its account may have chosen the name. None of these programs takes a secret.
+    Without a unit (a container, a start by hand) they are not known, unless the process runs as
+    root: then root chose the arguments that it shows. A file that these name is not read all the
+    same. None of these programs takes a secret.
     """
-    if process.unit is None:
+    if process.unit is None:  # a record of an older version
         return _read_arguments(host, process.pid)
     if not process.unit:
+        if process.uid != 0:
+            raise Unanswered(
+                "processes:keepers",
+                f"{name} (pid {process.pid}) was started by no unit, so that its options are not "
+                "known: start it with systemctl",
+            )
         arguments = _read_arguments(host, process.pid)
         if any(re.match(r"-\w*f", option) for option in arguments):
             raise Unanswered(
