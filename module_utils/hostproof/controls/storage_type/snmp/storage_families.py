@@ -657,7 +657,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "model": ["e.14752.1.3.1.2.0"],
         "version": ["e.14752.1.3.1.4.0"],
         "serial": ["e.14752.1.3.1.3.0"],
-        "source": "proware-SNMP-MIB (siModel, siSerial, siFirmVer) as LibreNMS reads it",
+        "source": "proware-SNMP-MIB of LibreNMS (siModel 14752.1.3.1.2, siSerial, siFirmVer)",
     },
     {
         "vendor": "LenovoEMC",
@@ -962,8 +962,26 @@ FAMILIES: List[Dict[str, Any]] = [
         "product": "My Cloud",
         "role": "nas",
         "known_by": [{"object_id": "e.5127"}],
-        "version": [{"at": "e.5127.1.1.1.", "pattern": r"^(\d+\.\d+\.\d+)\b", "rows": "any"}],
-        "source": "MYCLOUD MIBs; enterprise number 5127 (IANA)",
+        "model": [
+            {
+                "at": "sysObjectID",
+                "pattern": r"5127\.1\.1\.1\.(\d+)$",
+                "names": {"1": "EX4", "2": "EX2", "6": "EX4100", "8": "EX2 Ultra"},
+            },
+        ],
+        "version": [
+            # SoftwareVersion; the version of the agent stands before it (1.1.0).
+            {"at": "e.5127.1.1.1.1.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
+            {"at": "e.5127.1.1.1.2.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
+            {"at": "e.5127.1.1.1.6.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
+            {"at": "e.5127.1.1.1.8.1.2.0", "pattern": r"^(\d+\.\d+\.\d+)\b"},
+            # Of other models: the version of the agent has no build in parentheses.
+            {"at": "e.5127.1.1.1.", "pattern": r"^(\d+\.\d+\.\d+) \(", "rows": "any"},
+        ],
+        "source": (
+            "WDMYCLOUDEX4-MIB, MYCLOUDEX2ULTRA-MIB; centreon-plugins wd::nas (EX2); "
+            "Zabbix template of the EX4100; enterprise number 5127 (IANA)"
+        ),
     },
     {
         "vendor": "Brocade",
