@@ -18,6 +18,9 @@ from .needs import ROOT, say
 #: The lab needs a virtual machine, so "molecule test --all" does not find its file.
 LAB_GLOB = "molecule/*/lab.yml"
 LOGS = ROOT / ".cache" / "logs"
+#: What all scenarios share. Molecule finds this file by itself only in a Git checkout. Elsewhere it
+#: uses its own defaults, whose verify step runs no test.
+SHARED_CONFIG = ROOT / ".config/molecule/config.yml"
 
 #: What of molecule's and pytest's output is worth a line.
 ACTION = re.compile(r"\[(?P<scenario>\w+) > (?P<name>\w+)\] (?P<what>Executing|Executed)")
@@ -51,7 +54,7 @@ def test(name: str, lock: int, *, keep: bool = False) -> int:
     own_folder = ROOT / ".cache" / "machines" / f"{name}-molecule"
     # What molecule noted about a machine of an earlier run is not true any more.
     shutil.rmtree(own_folder, ignore_errors=True)
-    command = [program("molecule"), "test", "-s", name]
+    command = [*molecule(), "test", "-s", name]
     command += ["--destroy=never"] if keep else []
     environment = {
         **os.environ,
@@ -76,7 +79,7 @@ def test_all(lock: int) -> int:
     log = LOGS / "molecule.log"
     LOGS.mkdir(parents=True, exist_ok=True)
     with log.open("w") as stream:
-        command = [program("molecule"), "test", "--all"]
+        command = [*molecule(), "test", "--all"]
         code, _ = carry_out(command, environment, lock, stream)
     text = log.read_text()
     if code:
@@ -104,6 +107,11 @@ def test_by_itself(name: str, steps: dict[str, list[str]], lock: int) -> int:
     return tell(name, commands, {**kept, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")}, lock)
 
 
+def molecule() -> list[str]:
+    """The start of a Molecule command that also works in a copy of the sources without .git."""
+    return [program("molecule"), "--base-config", str(SHARED_CONFIG)]
+
+
 def program(name: str) -> str:
     """Of the virtualenv that runs this."""
     return str(Path(sys.executable).with_name(name))
@@ -112,7 +120,7 @@ def program(name: str) -> str:
 def tell(name: str, commands: dict[str, list[str]], environment: dict[str, str], lock: int) -> int:
     """Run the commands of a scenario until one fails, with lines about their steps; 0 or 1.
 
-    A command with a name is a step itself.
+    A command with a name is a step itself. A scenario in which no test ran has failed.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{name}-molecule.log"
@@ -125,6 +133,9 @@ def tell(name: str, commands: dict[str, list[str]], environment: dict[str, str],
                 break
             if step:
                 say(f"  done   {time.monotonic() - began:5.1f} s  {step}")
+    if not code and not summary:
+        say(f"  {name} ended without an error, but no test ran")
+        code = 1
     if code:
         # Indented: a summary among them is not to be counted beside the one below.
         tail = log.read_text().splitlines()[-TAIL_LINES:]
