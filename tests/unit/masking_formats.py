@@ -634,6 +634,8 @@ TEXTS = {
     "GoldenGate": [
         "USERID ogg, PASSWORD §",
         "USERID ogg@db, PASSWORD §, ENCRYPTKEY DEFAULT",
+        "USERID ogg@db, &\nPASSWORD §, ENCRYPTKEY DEFAULT",
+        "USERID ogg@db, &\n  PASSWORD § AES128 ENCRYPTKEY k",
         "USERID ogg, PASSWORD § AES128, ENCRYPTKEY k",
         "USERID ogg, PASSWORD § BLOWFISH ENCRYPTKEY DEFAULT",
         "userid ogg password §",

@@ -568,6 +568,12 @@ VALUES = (
         r"|connect|add[ \t]+(?:user|credential))\b[^\n]{0,256}?\b\w{0,8}password[ \t]+(?!"
         r"(?:for|is|of|file)\b)",
     ),
+    # A line of GoldenGate that goes on with "&".
+    _rule(
+        "encryptkey aes blowfish alias",
+        r"^[ \t]*\w{0,8}password[ \t]+(?=[^\s,]{1,256}[ \t]*,?[ \t]*"
+        r"(?:ENCRYPTKEY|AES\d+|BLOWFISH|ALIAS)\b)",
+    ),
     _rule("accept", r"\baccept[ \t]+\w{0,32}(?:pw|pass)\w{0,32}[ \t][^\n]{0,64}?\bdefault[ \t]+"),
     _rule(
         "values",
