@@ -7,6 +7,7 @@ of the real reading (rows, columns, characters).
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from re import _constants as kinds
 from re import _parser as parser
 from typing import Any
@@ -27,6 +28,7 @@ from ansible.module_utils.hostproof.controls.storage_type.snmp.storage_families 
 from ansible.module_utils.hostproof.snmp.tools import Credentials, Target
 from snmp_agents import Agent, Filers
 
+ROOT = Path(__file__).resolve().parents[3]
 ADDRESS = "10.0.0.5"
 ROW = "7"
 RULES = storage_definitions.read_definitions(FAMILIES)
@@ -214,3 +216,16 @@ def test_my_cloud_reads_the_software_version_behind_the_agent_version():
     }
     rows |= {f"{own}10.1.{number}.1": ("4", FREE) for number in range(1, 40)}
     assert (seen(rows).model, seen(rows).version) == ("EX2 Ultra", "5.08.115")
+
+
+#: Families of no maker, and what is told from storage: the list of products does not have them.
+LISTED = [one for one in RULES if one.vendor != storage_rules.ANY_VENDOR]
+LISTED = [one for one in LISTED if one.role in storage_rules.STORAGE_ROLES]
+
+
+@pytest.mark.parametrize("rule", LISTED, ids=named)
+def test_the_document_lists_the_family(rule: Rule):
+    text = (ROOT / "docs/controls/storage_type.md").read_text()
+    listed = text.partition("### Products\n")[2].partition("\n\nModel, version")[0]
+    names = [rule.vendor, rule.vendor.partition(" ")[0], *re.split(r"[ /]", rule.product)]
+    assert any(re.search(rf"\b{re.escape(name)}\b", listed) for name in names)
