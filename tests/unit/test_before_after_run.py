@@ -19,6 +19,8 @@ import wrapper
 import yaml
 from latency_server import greet
 
+pytestmark = pytest.mark.two_cores
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -11,6 +11,7 @@ import pytest
 from gate_runs import Fleet, Played
 
 
+@pytest.mark.two_cores
 class TestWhatEndsABatch:
     def held(self, played: Played) -> None:
         assert played.states()[0] in ("held", "changing"), played.output
@@ -100,6 +101,7 @@ class TestStoppedBeforeTheChange:
         assert "its change journal could not be read" in played.reasons()
 
 
+@pytest.mark.two_cores
 def test_an_interrupted_gate_is_never_kept_and_leaves_the_journal_usable(tmp_path):
     one = Fleet(tmp_path, 2)
     one.set("db01", new_delay="5")

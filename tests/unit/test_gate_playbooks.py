@@ -161,6 +161,7 @@ def reverted_run(tmp_path_factory) -> tuple[Fleet, Played]:
     return one, one.play("run", "gate", *options)
 
 
+@pytest.mark.two_cores
 class TestPutBack:
     def test_the_whole_batch_is_put_back_as_it_was_before_the_gate(self, reverted_run):
         one, played = reverted_run

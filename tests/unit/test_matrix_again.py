@@ -71,6 +71,26 @@ def test_after_a_run_that_was_stopped_every_row_is_repeated(matrix, monkeypatch)
     assert sorted(ran) == [("3.6", False), ("3.7", False)]
 
 
+@pytest.mark.parametrize(
+    "controller, left_out",
+    [
+        ("OLDEST", "not (one_core or of_python)"),
+        ("NEWEST", "not (one_core or two_cores)"),
+    ],
+)
+def test_long_stories_run_with_the_oldest_core_and_not_with_the_newest(
+    matrix, monkeypatch, controller, left_out
+):
+    commands = []
+    monkeypatch.setattr(matrix, "execute", lambda _, argv: (commands.append(argv), (0, ""))[1])
+    monkeypatch.setattr(matrix, "virtualenv", lambda _: Path("/nowhere"))
+    monkeypatch.setattr(matrix.touching, "files", list)
+    monkeypatch.setattr(matrix.touching, "files_of_python", list)
+    one = getattr(matrix, controller)
+    matrix.unit_tests(matrix.Row(one, one.python, "unit", matrix.unit_tests))
+    assert commands[0][commands[0].index("-m", 3) + 1] == left_out
+
+
 @pytest.mark.parametrize("status, remembers", [(1, True), (2, False), (3, False)])
 def test_tests_of_a_row_that_did_not_all_run_are_repeated_as_a_whole(
     matrix, monkeypatch, status, remembers
