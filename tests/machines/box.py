@@ -30,7 +30,7 @@ class Box(Machine):
         return [container.inventory_file(self.scenario), *super().inventories]
 
     def play(self, playbook: str, *options: str, **variables: Any) -> Run:
-        return super().play(playbook, "--tags", self.scenario, *options, **variables)
+        return super().play(playbook, "--tags", self.control, *options, **variables)
 
     def start(self, sid: str, sga: str) -> None:
         """Start a stand-in of an instance. Its pages are small: the pool belongs to the host."""

@@ -47,6 +47,9 @@ MORE_OPTIONS = "container-options"
 LIMITS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
 OVERRIDES = ("", LIMITS, LIMITS + '[engine]\nruntime = "runc"\n')
 
+#: A story without a scenario of its own, to the scenario that its container is prepared as.
+STARTS_FROM = {"latency_gate": "process_limits"}
+
 #: Of tests/fixtures.
 RECORDED = ("alert_log", "block_devices", "pool_validation")
 #: What a scenario's prepare.sh finds in its working folder, beside the scenario's own ("scenario").
@@ -181,7 +184,7 @@ def inventory_file(name: str) -> Path:
 
 
 def scenario_folder(scenario: str) -> Path:
-    return ROOT / "molecule" / scenario
+    return ROOT / "molecule" / STARTS_FROM.get(scenario, scenario)
 
 
 class Running(NamedTuple):

@@ -21,6 +21,9 @@ from hostproof_controller.cli.options import JUDGED
 from hostproof_controller.report import verdict
 from hostproof_controller.report.waivers import parse_waivers
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 ROOT = Path(__file__).resolve().parents[2]
 #: Not looked into (docs/examples/evidence holds packs only).
 GENERATED = {".git", ".cache", ".ansible", ".pytest_cache", "reports", "evidence"}

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 ROOT = Path(__file__).resolve().parents[2]
 PACK = ROOT / "docs/examples/evidence/db01.example.com.json"
 

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 from hostproof_controller.cli import forks
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 GIB = 1024**3
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -31,6 +31,7 @@ def test_every_parser_of_a_text_is_a_target():
         "event_histogram",
         # What the parsers of files share; tests/unit/test_kept_lines.py.
         "kept_lines",
+        "address",
         "report_form",
         "report_parameters",
         "wait_events",

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from gate_runs import Fleet, Played
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 
 @pytest.mark.two_cores
 class TestWhatEndsABatch:

@@ -15,6 +15,9 @@ from hostproof_controller.host_names import is_host_name, pattern_of
 from hostproof_controller.report.store import merge, read_entries
 from test_diffing import finding, line, report
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 ROOT = Path(__file__).resolve().parents[2]
 PACK = ROOT / "docs/examples/evidence/db01.example.com.json"
 

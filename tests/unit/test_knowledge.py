@@ -10,6 +10,9 @@ import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS, check_ids
 from hostproof_controller.cli import checks, command, explain, releases, terminal
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = [check for control in CONTROLS.values() for check in control.checks]
 

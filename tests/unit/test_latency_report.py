@@ -13,6 +13,9 @@ from ansible.module_utils.hostproof.collect.measured import Window
 from ansible.module_utils.hostproof.controls.latency.measurement import reports
 from ansible.modules import latency_report
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests/fixtures/latency"
 AWR = str(FIXTURES / "awr-19c-made-up.txt")

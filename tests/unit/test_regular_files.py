@@ -16,6 +16,9 @@ from hostproof_controller.report.store import read_entries
 from hostproof_controller.report.waiver_file import load_waivers
 from hostproof_controller.slices.nodes import read_nodes
 
+#: The rules under test are ours; other files show how each ansible-core runs them.
+pytestmark = pytest.mark.one_core
+
 ROOT = Path(__file__).resolve().parents[2]
 #: ./hostproof without its virtualenv.
 _MAIN = (

@@ -1,43 +1,36 @@
-"""The lab's machine with a way of known length (tests/delays/way.py), and the gate run on it."""
+"""A container with a way of known length (tests/standins/slow_way.py), and the gate run on it."""
 
 import json
 import re
 import statistics
 import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import wrapper
+import pytest
 import yaml
-from lab_machine import LabMachine
-from machines import vm
-from machines.machine import TOOLS, Finding
-from machines.needs import ROOT
 
-#: Where Hostproof's drop-in of HugePages appears.
-DROP_IN = "/etc/sysctl.d/99-zz-hostproof-hugepages.conf"
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests"))
 
-#: What somebody left on the host: as long as that file is there, all that the host sends to the
-#: far side leaves it later. The units live in /run: what is under /etc is compared.
-UNITS = {
-    "old-tuning.path": f"[Path]\nPathExists={DROP_IN}\n",
-    "old-tuning.service": """\
-[Service]
-ExecStart=/bin/sh -c 'tc qdisc replace dev lat0 root netem delay {milliseconds}ms; \
-while [ -e {drop_in} ]; do sleep 1; done'
-ExecStopPost=/usr/sbin/tc qdisc del dev lat0 root
-""",
-}
+import wrapper  # noqa: E402
+from machines import container  # noqa: E402
+from machines.box import Box  # noqa: E402
+from machines.machine import TOOLS, Finding  # noqa: E402
 
-SECOND = "lab-vm-2"
+#: What apply writes. The prepared container has a file of this name without limits.
+DROP_IN = "/etc/security/limits.d/zz-hostproof-process_limits.conf"
+SECOND = "second"
 
-
-#: How long the way takes, and how much the hidden change adds; milliseconds. A ratio is judged with
-#: a margin of 5 %, and the hidden change is three times that. The way is so long because other
-#: processes may have the machine's processors: medians of windows were seen to grow by 6 ms then.
-USUAL, HIDDEN = 240, 40
+#: How late replies are, and how much later after the change; milliseconds. A ratio is judged with
+#: a margin of 5 %. A busy machine adds some milliseconds to each.
+USUAL, HIDDEN = 100, 60
 #: Of a window. The requests of one begin twice as far apart as the way is long, and a little more.
-SAMPLES, SECONDS = 4, 2.4
+SAMPLES, SECONDS = 4, 1.0
+#: The responder's port, and that of the way to it.
+RESPONDER, WAY = 7501, 7500
 
 
 class Gated(NamedTuple):
@@ -64,59 +57,47 @@ class Gated(NamedTuple):
         return told[-1]
 
     def p50(self, side: str) -> float:
-        """The median over the windows of lab-vm's user p50 in batch 1; microseconds."""
-        text = (self.folder / "batch-1" / side / "lab-vm.json").read_text()
+        """The median over the windows of the container's user p50 in batch 1; microseconds."""
+        text = (self.folder / "batch-1" / side / "box.json").read_text()
         figures = [one["p50"] for one in json.loads(text)["windows"] if one["layer"] == "user"]
         return statistics.median(figures)
 
 
-class GateLab(LabMachine):
-    control = "hugepages"
+class GateBox(Box):
+    """The container of the gate. The control is process_limits, which writes one file."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__()
+        super().__init__("latency_gate")
+        self.control = "process_limits"
         self.folder = folder
         self.environment = wrapper.environment(folder)
-        self.send(ROOT / "tests/delays/way.py", ROOT / "module_utils/hostproof")
+        self.send(ROOT / "tests/standins/slow_way.py", ROOT / "module_utils/hostproof")
 
     def make_way(self) -> None:
-        self.tool("start")
-        self.tool("delay", f"{USUAL}ms")
-
-    def tool(self, *arguments: str) -> str:
-        """Run way.py on the machine."""
-        return self.run(f"python3 {TOOLS}/way.py {' '.join(arguments)}", timeout=300)
-
-    # -- the hidden change ------------------------------------------------------------------------
-
-    def hide(self) -> None:
-        """Let the way become slower as soon as Hostproof's drop-in is there."""
-        write = "".join(
-            f"cat > /run/systemd/system/{name} <<'EOF'\n"
-            f"{text.format(milliseconds=HIDDEN, drop_in=DROP_IN)}EOF\n"
-            for name, text in UNITS.items()
+        settings = ["127.0.0.1", RESPONDER, ["127.0.0.1/32"], 3600, 8, 1 << 30]
+        start = (
+            "from hostproof.controls.latency.measurement import responder; "
+            f"responder.start(responder.Settings(*{settings!r}))"
         )
-        self.run(f"{write}systemctl daemon-reload; systemctl start old-tuning.path")
+        self.run(f"cd {TOOLS} && python3 - <<'EOF'\n{start}\nEOF")
+        self._start_way(HIDDEN)
 
-    def clean(self) -> None:
-        paths = " ".join(f"/run/systemd/system/{name}" for name in UNITS)
-        self.run(
-            f"systemctl stop old-tuning.path old-tuning.service; rm -f {paths}; "
-            "systemctl daemon-reload"
-        )
+    def make_way_constant(self) -> None:
+        """From now on the change makes nothing slower."""
+        self.run("pkill -f [s]low_way.py")
+        self._start_way(0)
+
+    def _start_way(self, more: int) -> None:
+        words = f"{WAY} {RESPONDER} {USUAL} {more} {DROP_IN} nofile"
+        self.run(f"setsid -f {TOOLS}/slow_way.py {words} >/tmp/slow_way.log 2>&1; sleep 1")
 
     def is_delayed(self) -> bool:
-        return "netem" in self.run("tc qdisc show dev lat0")
-
-    def wait_until_delayed(self, wanted: bool) -> None:
-        """The units see the file within a second or two."""
-        seen = f"[ $(tc qdisc show dev lat0 | grep -c netem) = {wanted:d} ]"
-        self.run(f"for i in $(seq 60); do {seen} && exit; sleep 0.5; done; exit 1")
+        return "nofile" in self.run(f"cat {DROP_IN}")
 
     # -- the gate ---------------------------------------------------------------------------------
 
     def gate(self, name: str, second: dict[str, Any], **variables: object) -> Gated:
-        """``./hostproof apply --gate`` with lab-vm first and then the same machine once more.
+        """``./hostproof apply --gate`` with box first, and then the same container once more.
 
         ``second`` are variables of its second name.
         """
@@ -124,8 +105,8 @@ class GateLab(LabMachine):
             "latency_probes": [
                 {
                     "probe": "tcp",
-                    "host": "10.9.9.2",
-                    "port": 7500,
+                    "host": "127.0.0.1",
+                    "port": WAY,
                     "mode": "request_response",
                     "samples": SAMPLES,
                 }
@@ -134,14 +115,14 @@ class GateLab(LabMachine):
             "latency_gate_windows": 5,
             "latency_gate_seconds": SECONDS,
             "latency_gate_pause": 0,
-            "latency_gate_settle": 5,
+            "latency_gate_settle": 1,
             # Five windows bound an interval loosely.
             "latency_gate_tolerance": 10,
             **variables,
         }
         names = self.write_second(second)
         ran = self.hostproof(
-            *("apply", "--gate", "-i", str(ROOT / "inventories/lab"), "-i", str(names)),
+            *("apply", "--gate", *self._inventories(), "-i", str(names)),
             *("--tags", self.control, "-e", json.dumps(options)),
             name=name,
         )
@@ -158,23 +139,17 @@ class GateLab(LabMachine):
 
     def revert_gate(self, gated: Gated) -> subprocess.CompletedProcess[str]:
         """``./hostproof revert --gate`` of what it held."""
-        inventories = ("-i", str(ROOT / "inventories/lab"), "-i", str(self.folder / "second.yml"))
+        inventories = (*self._inventories(), "-i", str(self.folder / "second.yml"))
         return self.hostproof("revert", "--gate", str(gated.folder), *inventories, name="revert")
 
+    def _inventories(self) -> list[str]:
+        return [word for path in self.inventories for word in ("-i", str(path))]
+
     def write_second(self, variables: dict[str, Any]) -> Path:
-        """An inventory with a second name of the machine, in the lab's group."""
-        state = json.loads(vm.STATE.read_text())
-        host = {
-            "ansible_host": state["address"],
-            "ansible_port": state["port"],
-            "ansible_user": state["user"],
-            "ansible_ssh_private_key_file": state["key"],
-            "ansible_ssh_common_args": state["ssh_arguments"],
-            "ansible_ssh_timeout": 60,
-            **variables,
-        }
+        """An inventory with a second name of the container, in the same group."""
+        host = {**container.variables(container.state(self.scenario)), **variables}
         path = self.folder / "second.yml"
-        path.write_text(yaml.safe_dump({"lab": {"hosts": {SECOND: host}}}))
+        path.write_text(yaml.safe_dump({"container": {"hosts": {SECOND: host}}}))
         return path
 
     def hostproof(self, *arguments: str, name: str) -> subprocess.CompletedProcess[str]:
@@ -196,3 +171,10 @@ class GateLab(LabMachine):
         )
         print(ran.stdout)
         return ran
+
+
+@pytest.fixture(scope="session")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GateBox]:
+    machine = GateBox(tmp_path_factory.mktemp("latency"))
+    machine.make_way()
+    yield machine
