@@ -6,10 +6,11 @@ A reading stands once, below the findings, and each finding that rests on it lin
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, LAYERS, PASS, SKIP, subject_of
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from .anchors import finding_anchors, host_anchor
 from .causes import Group, by_page, by_urgency, groups_of
@@ -18,7 +19,7 @@ from .host_state import HostState
 from .latency_figure import Figure, content, figures_of, heading
 from .store import recorded_apart
 from .templating import moment, parts
-from .text import fix_of, one_line
+from .text import fix_of, one_line, printable
 from .verdict import (
     STATUS_CLASSES,
     STATUS_GLYPHS,
@@ -155,20 +156,69 @@ def _table(rows: Iterable[str]) -> Any:
 
 
 def _finding(finding: dict[str, Any], shown: _Shown, rests: Any = "") -> str:
-    status = finding["status"]
     figure = shown.figures.get(id(finding))
-    row = {
-        "finding": finding,
-        "kind": STATUS_CLASSES[status],
-        "glyph": STATUS_GLYPHS[status],
-        "anchor": shown.anchors.get(id(finding)),
-        "fix": fix_of(finding),
-        "bare": status == SKIP and not any(finding[layer] for layer in LAYERS),
-        "figure": "" if figure is None else _latency(figure, status in (PASS, SKIP), shown),
-        "rests": rests,
-        "evidence": _reading_links(finding["evidence"], shown),
-    }
-    return str(parts().finding(row))
+    anchor = shown.anchors.get(id(finding))
+    links = _reading_links(finding["evidence"], shown)
+    waiver = finding.get("waiver") or {}
+    said = _Said(
+        *(finding[name] for name in _Said._fields[:_OF_FINDING]),
+        *(waiver.get(name) for name in _Said._fields[_OF_FINDING:]),
+    )
+    status = said.status
+    return "".join(
+        (
+            f"<tbody class={STATUS_CLASSES[status]}",
+            f' id="{escape(anchor)}">' if anchor else ">",
+            _words(said, fix_of(finding), figure is not None),
+            "" if figure is None else _latency(figure, status in (PASS, SKIP), shown),
+            rests,
+            _citations(links) if links else "",
+        )
+    )
+
+
+class _Said(NamedTuple):
+    """What a finding says, and its waiver: the same on many hosts."""
+
+    status: str
+    title: str
+    check: str
+    severity: str
+    why: str | None
+    desired: str | None
+    persisted: str | None
+    running: str | None
+    in_use: str | None
+    takes_effect: str | None
+    reference: str
+    expires: str | None
+    owner: str | None
+    reason: str | None
+
+
+#: The first so many fields are the finding's own.
+_OF_FINDING = 11
+
+
+@lru_cache(maxsize=4096)
+def _words(said: _Said, advice: str | None, has_figure: bool) -> str:
+    """The markup of it. Hosts of a fleet say the same, and to render it takes most of a page."""
+    bare = said.status == SKIP and not any(getattr(said, layer) for layer in LAYERS)
+    glyph = STATUS_GLYPHS[said.status]
+    return str(parts().finding(said, glyph, advice, bare, has_figure))
+
+
+def _citations(links: list[tuple[str, str | None]]) -> str:
+    keys = (
+        f'<a href="#{escape(anchor)}">{_shown_key(key)}</a>' if anchor else _shown_key(key)
+        for key, anchor in links
+    )
+    return f"<p class=ev>{', '.join(keys)}"
+
+
+@lru_cache(maxsize=4096)
+def _shown_key(key: str) -> str:
+    return str(escape(printable(key)))
 
 
 def _reading_links(keys: list[str], shown: _Shown) -> list[tuple[str, str | None]]:
