@@ -134,10 +134,9 @@ function startFilters(filter, hosts) {
     document.body.classList.toggle('all', form.elements.all.checked);
     const findings = filter(wanted);
     const shown = rows.length ? layOut() : hosts();
-    const of = rows.length || 1;
     showColumns(wanted.control);
-    form.querySelector('output').textContent =
-      findings + ' findings on ' + shown + ' of ' + of + ' hosts shown';
+    const where = rows.length ? ' on ' + shown + ' of ' + rows.length + ' hosts' : '';
+    form.querySelector('output').textContent = findings + ' findings' + where + ' shown';
     toAddress(wanted);
   };
   let waiting;
