@@ -115,3 +115,31 @@ ORDINARY = [
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_lines_stay(text):
     assert masked("/etc/rc.local", text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "slice/getty@tty1.service",
+        "system-getty.slice/getty@tty1.service",
+        "0::/system.slice/system-getty.slice/getty@tty1.service",
+        "system/foo@bar.service.d/override.conf",
+        "multi-user.target.wants/chrony@a.service",
+        "filer1:/vol/x@snap",
+        "//srv/share@x",
+        "/a/b@c",
+        "a/b@c/override.conf",
+        "https://h.example.com/p@x",
+        "/pci@0,0/pci8086,1@3",
+        "disk/scsi@0,0",
+        "host/db01.example.com@EXAMPLE.COM",
+        "nfs/db01.example.com@EXAMPLE.COM",
+        "actions/checkout@v4.1.2",
+        "lodash/fp@4.17.21",
+        "registry/image@sha256:abcd",
+        "sshd: root@pts/0",
+    ],
+)
+def test_what_looks_like_a_logon_stays(text):
+    """A path, a unit, an NFS source, an address, a principal and a version hold no password."""
+    assert masked("lines", text) == text

@@ -120,6 +120,22 @@ _USER = (
     r"""|[\w$#&][\w$#.&@-]{0,127})\\?["']?(?:\[[^\]\n/]{1,64}\])?/(?!/)"""
 )
 _LOGON = r"""(?:\\?"[^"\n]*"?|'[^'\n]*'?|(?:\\.|[^\s\0@;"'\\])+)"""
+#: USER/PASSWORD@CONNECT as a word of its own, without a command in front. Principals of Kerberos,
+#: pools of ZFS, units of systemd, versions, digests of images and names of files look alike.
+_BARE_USER = (
+    r"(?!(?:host|nfs|HTTP|ldap|cifs|krbtgt|kadmin|kafka|[rb]pool|zroot)/)(?:\\?\"[^\"\n/]{1,128}\\?\""
+    r"|\$\{[^}\n/]{1,64}\}|[A-Za-z_$&][\w$#.&-]{0,127})(?:\[[^\]\n/]{1,64}\])?"
+)
+_NO_CONNECT = (
+    r"""(?!v?\d+(?:\.\d+){0,2}(?:[-+][\w.-]{1,64})?(?![\w.:/-])|sha\d{1,3}:|[^\s"']{0,128}"""
+    r"""\.(?:service|socket|timer|target|slice|scope|mount|automount|swap|device|path|log|conf|cfg"""
+    r"""|txt|trc|sh|sql|gz|xml|json|png)(?![\w-]))"""
+)
+_BARE_LOGON = (
+    r"""(?:\\?"[^"\n]{1,128}"|[^\s\0/@]{1,128})"""
+    rf"""(?=@{_NO_CONNECT}(?:(?://)?[\w$\[{{][\w.$:/{{}}\[\]-]{{0,256}}|\(\w)"""
+    r"""(?:(?<=\(\w)|(?![^\s\0"'`;|&)\]}<>,])))"""
+)
 #: What an element of XML holds.
 _CONTENT = rf"{PLAIN}(?:(?:<!\[CDATA\[[^\]]*(?:\]\]>)?|<!--[^>]{{0,256}}>|[^<\s])[^<]*)+"
 _TAG = r"[\w.:-]{0,64}"
@@ -329,6 +345,7 @@ VALUES = (
     _rule("conn", rf"\bconnect[ \t(]+[\"']{_USER}", _LOGON),
     _rule("echo", rf"\becho[ \t]+{_USER}", r"[^\s|]{1,128}(?=[^|\n]{0,128}\|[^|\n]{0,64}sqlplus)"),
     _rule("@", rf"(?:=|\b(?:to|from)\b)[ \t]*{_USER}", r"""[^\s/@"'\\]{1,128}(?=@)"""),
+    _rule("@", rf"""(?<![^\s\0"'`(\[{{>=;|&]){_BARE_USER}/(?!/)""", _BARE_LOGON),
     # Other programs whose arguments or input hold one.
     _rule("auth.password", r"\bauth\.password[ \t]+-v[ \t]+"),
     _rule(
