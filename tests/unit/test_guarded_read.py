@@ -137,6 +137,11 @@ def test_what_the_kernel_serves_is_told_by_its_device():
     assert guarded_read.kernels("/proc/1/status", "file") is None
     assert guarded_read.kernels("/etc/passwd", "file") is None
     assert guarded_read.kernels("/proc/../etc/passwd", "file") is None
+    # The folder of a process, however it is spelled.
+    for task in ("file", "stat", "dir"):
+        for spelled in ("/proc//{}", "/proc/./{}", "/proc/.//{}", "/proc/fs//..//{}"):
+            for process in ("self/environ", "1/status", "thread-self/fd", "self/task"):
+                assert guarded_read.kernels(spelled.format(process), task) is None
     # Another file system below /sys, as one that is mounted over a file would be.
     if os.stat("/sys/fs/cgroup").st_dev != os.stat("/sys").st_dev:
         assert guarded_read.kernels("/sys/fs/cgroup", "dir") is None
@@ -289,6 +294,38 @@ def test_a_fuse_mount_belongs_to_who_mounted_it(base, tmp_path):
     finally:
         libc.umount2(str(place).encode(), 2)
         os.close(server)
+
+
+@pytest.mark.parametrize("at_end", ["file", "folder"])
+def test_a_mount_at_the_end_of_the_path_belongs_to_who_mounted_it(base, monkeypatch, at_end):
+    """In a sticky folder it claims to be root's. A tmpfs stands for FUSE, which needs a server."""
+    shared = folder(base / "shared", mode=0o1777)
+    place = folder(shared / "mine") if at_end == "folder" else file(shared / "mine")
+    other = folder(base / "other")
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(b"x", str(other).encode(), b"tmpfs", 0, b"mode=755"):
+        pytest.skip(f"no mounts here: {os.strerror(ctypes.get_errno())}")
+    try:
+        made = folder(other / "made") if at_end == "folder" else file(other / "made")
+        bind = 4096
+        assert libc.mount(str(made).encode(), str(place).encode(), None, bind, None) == 0
+        try:
+            device = made.stat().st_dev
+            told = mount_owner.of_folder
+
+            def of_folder(handle, look, path):
+                if look.st_dev == device:
+                    return mount_owner.Mount("fuse", NOBODY.pw_uid)
+                return told(handle, look, path)
+
+            assert guarded.actor(str(place)) == 0
+            monkeypatch.setattr(mount_owner, "of_folder", of_folder)
+            assert guarded.actor(str(place)) == NOBODY.pw_uid
+            assert guarded_read.reader_of([str(base / "absent")], [str(place)]).uid == NOBODY.pw_uid
+        finally:
+            libc.umount2(str(place).encode(), 2)
+    finally:
+        libc.umount2(str(other).encode(), 2)
 
 
 def test_who_is_not_root_reads_with_own_rights(base, monkeypatch):

@@ -430,6 +430,7 @@ def _walk(
                     open_to = _check_folder(way[-1], "/", trusted, uid)
                 continue
         if not left:
+            _check_mounted_end(look, way[-1], name, here, trusted)
             return _end_of(path, here, way, name, look)
         if not stat.S_ISDIR(look.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), here)
@@ -458,6 +459,19 @@ def _check_mount(handle: int, above: int, here: str, trusted: FrozenSet[int]) ->
     mount = mount_owner.of_folder(handle, look, here)
     if mount is not None and mount.uid not in trusted:
         raise Belongs(mount.uid)
+
+
+def _check_mounted_end(
+    look: os.stat_result, folder: int, name: str, here: str, trusted: FrozenSet[int]
+) -> None:
+    """As _check_mount for what the path ends at: FUSE can be mounted over a file, too."""
+    if look.st_dev == os.fstat(folder).st_dev or not hasattr(os, "O_PATH"):
+        return
+    handle = os.open(name, _LOOK | _NO_LINK, dir_fd=folder)
+    try:
+        _check_mount(handle, folder, here, trusted)
+    finally:
+        os.close(handle)
 
 
 def _absent(path: str, here: str, folder: int, name: str, left: List[str]) -> Place:

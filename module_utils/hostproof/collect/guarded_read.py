@@ -331,7 +331,8 @@ def kernels(path: str, task: str) -> Optional[Tuple[Any]]:
     Such a file answers at once, so that no child has to wait for it.
     """
     match = _KERNELS.match(path)
-    if match is None or ".." in path:
+    # With "." or nothing as a part, _KERNELS does not see the folder of a process behind it.
+    if match is None or any(part in ("", ".", "..") for part in path.split("/")[1:]):
         return None
     top = _top(match.group(1))
     if top is None:
