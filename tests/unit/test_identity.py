@@ -157,6 +157,10 @@ def test_an_instance_is_of_an_account_of_oracle(base, monkeypatch):
         ("0::/user.slice/user-1.slice/user@1.service/app.slice/a.service", "0::/init.scope", ""),
         ("0::/system.slice/a.service/payload", "0::/init.scope", ""),
         ("0::/user.slice/user-1.slice/session-1.scope", "0::/init.scope", ""),
+        # The account of a manager makes folders below it, and puts its processes there.
+        ("0::/user.slice/user-1.slice/user@1.service/x.slice", "0::/init.scope", ""),
+        ("0::/user.slice/user-1.slice/user@1.service", "0::/init.scope", ""),
+        ("0::/system.slice/a.service/x.slice", "0::/init.scope", ""),
         ("0::/", "0::/", ""),
         ("0::/../../elsewhere/a.service", "0::/", ""),
         ("", "", ""),

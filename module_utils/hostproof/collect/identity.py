@@ -110,7 +110,8 @@ def is_same_file(pid: int, exe: str) -> Optional[bool]:
 def unit_of(pid: int) -> str:
     """The unit of systemd that a process belongs to, "" for none: systemd alone may put it there.
 
-    A unit within the folder of another (of a user's or a container's manager) is none.
+    A unit within the folder of another (of a user's or a container's manager) is none, and neither
+    is the manager of a user (user@UID.service): that account arranges the folders in it.
     """
     parts = _cgroup_of(pid)
     above = _cgroup_of(1)
@@ -118,8 +119,10 @@ def unit_of(pid: int) -> str:
         above = above[:-1]
     if parts[: len(above)] != above:
         return ""
-    left = [one for one in parts[len(above) :] if not one.endswith(".slice")]
-    return left[0] if len(left) == 1 and left[0].endswith(".service") else ""
+    slices, unit = parts[len(above) : -1], parts[-1] if len(parts) > len(above) else ""
+    if not unit.endswith(".service") or unit.startswith("user@"):
+        return ""
+    return unit if all(one.endswith(".slice") for one in slices) else ""
 
 
 def _cgroup_of(pid: int) -> List[str]:
