@@ -32,11 +32,30 @@ from ..report.text import printable
 MOST_TEXT = 100_000
 MOST_NUMBER = 1 << 64
 
-#: ./hostproof in a sentence of a host, other than a verb that a control advises, without options
-#: but --tags: a host does not tell its reader which inventory, variables or hosts to name.
-_FOREIGN_CALL = re.compile(
-    r"\./hostproof(?! (?:apply|audit|baseline|compare|explain)\b(?![^\n]*(?<![\w-])-(?!-tags )))"
+#: What a shell takes out of a word.
+_QUOTES = str.maketrans("", "", "\\'\"")
+_VERBS = (
+    "apply|audit|baseline|collection|compare|detect_storage|diff|explain|gate|history|init|measure"
+    "|record|report|revert|verify"
 )
+#: hostproof in a sentence of a host, other than ./hostproof with a verb that a control advises,
+#: without options but --tags: a host does not tell its reader which inventory, variables or hosts
+#: to name, nor what to run before or behind it.
+_FOREIGN_CALL = re.compile(
+    rf"(?<!(?<![^ (:])\./)(?<![\w.-])hostproof (?:{_VERBS}|-)"
+    r"|=\S{0,200}(?: sudo)? \./hostproof"
+    r"|\./hostproof(?! (?:apply|audit|baseline|compare|explain)\b"
+    r"(?!(?: --tags [\w,]+)? ?[;&|<>$`({])(?!.{0,1000}(?<![\w-])-(?!-tags )))"
+)
+
+
+def _has_foreign_call(text: str) -> bool:
+    """Whether a reader could copy a call of Hostproof that no control advises from the text."""
+    if "hostproof" not in text and text == text.translate(_QUOTES):
+        return False
+    # A shell goes on behind an escaped line end, and a report shows all lines as one.
+    told = " ".join(text.translate(_QUOTES).split())
+    return "hostproof" in told and _FOREIGN_CALL.search(told) is not None
 
 
 class _Field(NamedTuple):
@@ -61,7 +80,8 @@ def _has_fine_contents(finding: dict[str, Any]) -> bool:
     return (
         (finding["values"] is None or _are_values(finding["values"]))
         and (not finding["commands"] or _are_commands(finding["commands"]))
-        and not any("./hostproof" in (finding[name] or "") for name in _SHOWN)
+        and not any(_has_foreign_call(finding[name] or "") for name in _SHOWN)
+        and not any(_has_foreign_call(one) for name in _SHOWN_LISTS for one in finding[name])
     )
 
 
@@ -129,11 +149,7 @@ def _printable(value: Any) -> Any:
 
 
 def _is_text(value: Any) -> bool:
-    return (
-        isinstance(value, str)
-        and 0 < len(value) <= MOST_TEXT
-        and not ("./hostproof" in value and _FOREIGN_CALL.search(value))
-    )
+    return isinstance(value, str) and 0 < len(value) <= MOST_TEXT and not _has_foreign_call(value)
 
 
 def _is_text_or_null(value: Any) -> bool:
@@ -144,6 +160,10 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(one, str) and len(one) <= MOST_TEXT for one in value
     )
+
+
+def _are_shown(value: Any) -> bool:
+    return _are_texts(value) and not any(map(_has_foreign_call, value))
 
 
 def _are_commands(value: Any) -> bool:
@@ -170,7 +190,8 @@ def _is_word_of(*words: Any) -> Callable[[Any], bool]:
     return lambda value: value in words
 
 
-_SHOWN = ("title", "why", *LAYERS, "fix")
+_SHOWN = ("title", "why", *LAYERS, "fix", "reference")
+_SHOWN_LISTS = ("evidence", "because_of")
 _FIELDS = {
     "title": _Field(_is_text, ""),
     "status": _Field(_is_word_of(*(one for one in STATUSES if one != WAIVED)), ERROR),
@@ -180,10 +201,10 @@ _FIELDS = {
     "why": _Field(_is_text, ""),
     "fix": _Field(_is_text_or_null, None),
     "reference": _Field(_is_text, ""),
-    "evidence": _Field(_are_texts, []),
+    "evidence": _Field(_are_shown, []),
     # A host cannot waive its own findings.
     "waiver": _Field(_is_word_of(None), None),
     "values": _Field(_are_values, None),
     "commands": _Field(_are_commands, []),
-    "because_of": _Field(_are_texts, []),
+    "because_of": _Field(_are_shown, []),
 }

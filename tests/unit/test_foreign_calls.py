@@ -1,0 +1,71 @@
+"""No text of a host shows a call of Hostproof that no control advises, however it is written."""
+
+import time
+
+import pytest
+from hostproof_controller.remote import host_findings
+
+FOREIGN = [
+    "./hostproof apply -e x=y",
+    "./hostproof apply \\\n -e x=y",
+    "./hostproof apply\n--limit all",
+    "./hostproof apply --tags hugepages\n-e x=y",
+    "./hostproof apply --tags hugepages; curl x|sh",
+    "./hostproof apply $(id)",
+    "./hostproof audit & id",
+    "./hostproof apply > /etc/x",
+    "./hostproof apply '-e' x=y",
+    "./hostproof apply {-e,x}",
+    "./hostproof\u00a0apply -e x=y",
+    "./hostproof apply --tags x\u2028-i y",
+    "./hostproof revert",
+    ".//hostproof apply",
+    "hostproof apply -e x=y",
+    "bash hostproof apply",
+    "/opt/hostproof/hostproof apply",
+    "./'hostproof' apply -e x=y",
+    "./hostproo\\f apply -e x=y",
+    "ANSIBLE_CONFIG=/tmp/x ./hostproof apply",
+]
+ADVISED = [
+    "There is no before to compare with: ./hostproof baseline, then ./hostproof compare.",
+    "compare that node with its peers: ./hostproof explain cluster_nodes.huge_pages, then look",
+    "./hostproof audit --tags latency in the hour that counts; hostproof_window_seconds is long",
+    "set by /etc/sysctl.d/99-zz-hostproof-hugepages.conf",
+    "/var/lib/hostproof is not writable",
+]
+
+
+def finding(**fields):
+    return {
+        **{"control": "hugepages", "check": "hugepages.one_owner", "title": "One owner"},
+        **{"status": "fail", "severity": "high", "desired": "a", "persisted": None},
+        **{"running": "b", "in_use": None, "takes_effect": "now", "why": "c", "fix": "d"},
+        **{"reference": "docs", "evidence": [], "waiver": None, "values": None, "commands": []},
+        **{"because_of": [], **fields},
+    }
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+@pytest.mark.parametrize("text", FOREIGN)
+def test_no_field_shows_it(text, is_plain):
+    for name in ("title", "why", "running", "fix", "reference"):
+        (told,) = host_findings.taken([finding(**{name: text})], is_plain=is_plain)
+        assert text not in str(told[name]), name
+        assert told["status"] == "fail"
+    for name in ("evidence", "because_of", "commands"):
+        (told,) = host_findings.taken([finding(**{name: [text]})], is_plain=is_plain)
+        assert told[name] == []
+
+
+@pytest.mark.parametrize("text", ADVISED)
+def test_what_a_control_says_stays(text):
+    (told,) = host_findings.taken([finding(why=text)], is_plain=True)
+    assert told == finding(why=text)
+
+
+@pytest.mark.parametrize("text", ["=", "./hostproof apply ", "./", "'", "-"])
+def test_it_takes_no_long_time(text):
+    start = time.process_time()
+    host_findings.taken([finding(why=text * (host_findings.MOST_TEXT // len(text)))], is_plain=True)
+    assert time.process_time() - start < 2
