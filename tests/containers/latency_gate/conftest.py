@@ -25,10 +25,10 @@ DROP_IN = "/etc/security/limits.d/zz-hostproof-process_limits.conf"
 SECOND = "second"
 
 #: How late replies are, and how much later after the change; milliseconds. A ratio is judged with
-#: a margin of 5 %. A busy machine adds some milliseconds to each.
-USUAL, HIDDEN = 100, 60
+#: a margin of 5 %. A busy machine adds some milliseconds to each, so the way is long.
+USUAL, HIDDEN = 200, 120
 #: Of a window. The requests of one begin twice as far apart as the way is long, and a little more.
-SAMPLES, SECONDS = 4, 1.0
+SAMPLES, SECONDS = 4, 2.0
 #: The responder's port, and that of the way to it.
 RESPONDER, WAY = 7501, 7500
 
@@ -57,9 +57,9 @@ class Gated(NamedTuple):
         return told[-1]
 
     def p50(self, side: str) -> float:
-        """The median over the windows of the container's user p50 in batch 1; microseconds."""
+        """The median over the windows of the container's kernel p50 in batch 1; microseconds."""
         text = (self.folder / "batch-1" / side / "box.json").read_text()
-        figures = [one["p50"] for one in json.loads(text)["windows"] if one["layer"] == "user"]
+        figures = [one["p50"] for one in json.loads(text)["windows"] if one["layer"] == "kernel"]
         return statistics.median(figures)
 
 

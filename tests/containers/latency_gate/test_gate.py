@@ -6,6 +6,8 @@ way to a proxy (STAND-IN, tests/standins/slow_way.py), which gets slower when th
 there. tests/run_delays measures ways of the kernel.
 """
 
+import re
+
 import pytest
 from conftest import DROP_IN, HIDDEN, SECOND, USUAL, WAY, GateBox, Gated
 
@@ -29,7 +31,8 @@ def test_a_change_with_a_hidden_delay_is_held_at_the_first_batch(box, held):
     assert box.is_delayed()
     finding = held.gate("box")
     assert finding["status"] == "fail"
-    assert f"tcp 127.0.0.1:{WAY} user 12 B p50: worse" in finding["why"]
+    # The layers of kernel and user grew by the same; noise may leave one of them undecided.
+    assert re.search(rf"tcp 127\.0\.0\.1:{WAY} (kernel|user) 12 B p50: worse", finding["why"])
     assert held.p50("before") > USUAL * 1000
     # What was hidden is what was found; a busy machine adds some milliseconds.
     grown = (held.p50("after") - held.p50("before")) / 1000
@@ -68,8 +71,8 @@ def test_with_the_action_revert_it_is_undone_and_verified(box, untouched):
     assert finding["running"].startswith("reverted, and its change journal shows nothing of it")
     assert "latency measured again: " in finding["running"]
     # It was slow in between, and is as fast again as it was.
-    assert undone.p50("after") > 1.05 * undone.p50("before")
-    assert undone.p50("reverted") < 1.05 * undone.p50("before")
+    assert undone.p50("after") > 1.3 * undone.p50("before")
+    assert undone.p50("reverted") < 1.2 * undone.p50("before")
     assert not (undone.folder / "batch-2").exists()
 
 
