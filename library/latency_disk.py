@@ -148,11 +148,10 @@ table:
 
 import os
 
-from ansible.module_utils.hostproof.collect import options
+from ansible.module_utils.hostproof.collect import host_module, options
 from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.collect.options import decimal, whole
 from ansible.module_utils.hostproof.controls.latency.measurement import (
-    module_main,
     series,
     window_table,
 )
@@ -184,7 +183,7 @@ LARGEST_READ = 16 << 20
 
 def main():
     required_if = [("mode", "active", ("path",))]
-    module_main.run("latency_disk", ARGUMENT_SPEC, measure, required_if=required_if)
+    host_module.run("latency_disk", ARGUMENT_SPEC, measure, required_if=required_if)
 
 
 def measure(given, check_mode):

@@ -113,8 +113,8 @@ table:
   elements: str
 """
 
+from ansible.module_utils.hostproof.collect import host_module
 from ansible.module_utils.hostproof.controls.latency.measurement import (
-    module_main,
     reports,
     window_table,
 )
@@ -132,7 +132,7 @@ ARGUMENT_SPEC = {
 
 
 def main():
-    module_main.run("latency_report", ARGUMENT_SPEC, read)
+    host_module.run("latency_report", ARGUMENT_SPEC, read)
 
 
 def read(given, _check_mode):

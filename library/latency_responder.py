@@ -99,9 +99,8 @@ ended:
 
 import ipaddress
 
-from ansible.module_utils.hostproof.collect import options
+from ansible.module_utils.hostproof.collect import host_module, options
 from ansible.module_utils.hostproof.collect.options import whole
-from ansible.module_utils.hostproof.controls.latency.measurement import module_main
 from ansible.module_utils.hostproof.controls.latency.measurement import (
     responder as latency_responder,
 )
@@ -122,7 +121,7 @@ MOST_BYTES = 4 << 30
 
 def main():
     required_if = [("state", "present", ("address", "clients"))]
-    module_main.run("latency_responder", ARGUMENT_SPEC, serve, required_if=required_if)
+    host_module.run("latency_responder", ARGUMENT_SPEC, serve, required_if=required_if)
 
 
 def serve(given, check_mode):

@@ -138,10 +138,9 @@ table:
   elements: str
 """
 
-from ansible.module_utils.hostproof.collect import options
+from ansible.module_utils.hostproof.collect import host_module, options
 from ansible.module_utils.hostproof.collect.options import decimal, whole
 from ansible.module_utils.hostproof.controls.latency.measurement import (
-    module_main,
     series,
     traffic,
     window_table,
@@ -175,7 +174,7 @@ DEFAULTS = {
 
 
 def main():
-    module_main.run("latency_tcp", ARGUMENT_SPEC, measure)
+    host_module.run("latency_tcp", ARGUMENT_SPEC, measure)
 
 
 def measure(given, check_mode):

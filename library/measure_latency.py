@@ -97,10 +97,10 @@ table:
   elements: str
 """
 
+from ansible.module_utils.hostproof.collect import host_module
 from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.controls.latency.measurement import (
     measuring,
-    module_main,
     traffic,
     window_table,
 )
@@ -118,7 +118,7 @@ ARGUMENT_SPEC = {
 
 
 def main():
-    module_main.run("measure_latency", ARGUMENT_SPEC, measure)
+    host_module.run("measure_latency", ARGUMENT_SPEC, measure)
 
 
 def measure(given, check_mode):
@@ -130,7 +130,7 @@ def measure(given, check_mode):
         raise ValueError("probes names none: name at least one, such as {probe: disk}")
     if check_mode:
         return window_table.result([], [], msg=said(probes, rounds))
-    return module_main.windows_of(measuring.measure(LiveHost(), probes, *rounds))
+    return window_table.windows_of(measuring.measure(LiveHost(), probes, *rounds))
 
 
 def said(probes, rounds):

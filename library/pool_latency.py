@@ -94,10 +94,10 @@ table:
   elements: str
 """
 
+from ansible.module_utils.hostproof.collect import host_module
 from ansible.module_utils.hostproof.collect.host import LiveHost
 from ansible.module_utils.hostproof.controls.latency.measurement import (
     measuring,
-    module_main,
     window_table,
 )
 
@@ -119,7 +119,7 @@ ARGUMENT_SPEC = dict(
 
 
 def main():
-    module_main.run("pool_latency", ARGUMENT_SPEC, measure)
+    host_module.run("pool_latency", ARGUMENT_SPEC, measure)
 
 
 def measure(given, check_mode):
@@ -128,7 +128,7 @@ def measure(given, check_mode):
     measuring.check_rounds(*rounds)
     if check_mode:
         return window_table.result([], [], msg=said(given))
-    return module_main.windows_of(measuring.measure(LiveHost(), probes, *rounds))
+    return window_table.windows_of(measuring.measure(LiveHost(), probes, *rounds))
 
 
 def said(given):

@@ -142,6 +142,11 @@ class TestControl:
             if name.startswith("apply.") and name.split(".")[1] in CHANGING
         ] == []
 
+    def test_no_file_that_travels_is_an_ansible_module(self):
+        """Only library/ uses the base of the modules: parsers and controls know no Ansible."""
+        base = "collect." + BASE_OF_MODULES[: -len(".py")]
+        assert [module_of(path) for path in FILES if base in inside(path)] == []
+
 
 #: Library modules and parts of the controller that belong to one control.
 OWNED = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible.module_utils.hostproof.controls.latency.measurement import module_main
+from ansible.module_utils.hostproof.collect import host_module
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path.stem for path in ROOT.glob("library/*.py"))
@@ -49,8 +49,8 @@ def accepted(monkeypatch):
             asked.update(arguments)
             raise _Asked
 
-        # The latency modules build theirs in module_main.
-        builder = module if hasattr(module, "AnsibleModule") else module_main
+        # The latency modules build theirs in host_module.
+        builder = module if hasattr(module, "AnsibleModule") else host_module
         monkeypatch.setattr(builder, "AnsibleModule", remember)
         with pytest.raises(_Asked):
             module.main()

@@ -4,10 +4,26 @@
 
 from typing import Any, Dict, List, Optional, Sequence
 
-from ....collect.measured import Window
+from ....collect.measured import Measured, Window
+from ....errors import HostproofError
 
 _ROW = "{0:<24} {1:<8} {2:>8} {3:>8} {4:>10} {5:>10} {6:>10} {7:>10} {8:>10}"
 _HEAD = ("subject", "layer", "bytes", "n", "min us", "p50 us", "p99 us", "max us", "mean us")
+
+
+class NothingMeasured(HostproofError):
+    """Every measurement failed; ``remarks`` are the reasons."""
+
+    def __init__(self, remarks: List[str]) -> None:
+        super().__init__("nothing could be measured: {0}".format("; ".join(remarks)))
+        self.remarks = remarks
+
+
+def windows_of(measured: Measured) -> Dict[str, Any]:
+    """The result of a module: its windows. Raises NothingMeasured if there is none."""
+    if not measured.windows:
+        raise NothingMeasured(measured.remarks)
+    return result(measured.windows, measured.remarks)
 
 
 def result(windows: Sequence[Window], remarks: Sequence[str], **more: Any) -> Dict[str, Any]:
