@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The action plugin of each module that Ansible sends, with a bounded and validated answer.
 
-Modules without an action of their own share this file: their names are links to it. The task says
-which module it is.
+Modules that need no other action share this file: their names are links to it. The task names the
+module.
 """
 
 from __future__ import annotations

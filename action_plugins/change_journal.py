@@ -1,8 +1,8 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The action plugin of each module that is sent as one payload and has no action of its own.
+"""The action plugin of each module that is sent as one payload and needs no other action.
 
-Their names are links to this file. The task says which module it is.
+Their names are links to this file. The task names the module.
 """
 
 from __future__ import annotations

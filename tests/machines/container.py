@@ -47,7 +47,7 @@ MORE_OPTIONS = "container-options"
 LIMITS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
 OVERRIDES = ("", LIMITS, LIMITS + '[engine]\nruntime = "runc"\n')
 
-#: A story without a scenario of its own, to the scenario that its container is prepared as.
+#: Story without a scenario, to the scenario that prepares its container.
 STARTS_FROM = {"latency_gate": "process_limits"}
 
 #: Of tests/fixtures.

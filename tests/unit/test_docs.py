@@ -236,7 +236,7 @@ class TestAddingAControl:
 
     @pytest.fixture
     def module(self) -> ModuleType:
-        """The control of the page, as it would lie in controls/."""
+        """The control of the page, as a file of controls/."""
         module = ModuleType("ansible.module_utils.hostproof.controls.swappiness.control")
         module.__package__ = "ansible.module_utils.hostproof.controls.swappiness"
         exec(compile(self.CONTROL.read_text(), str(self.CONTROL), "exec"), module.__dict__)

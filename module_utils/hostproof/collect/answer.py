@@ -34,7 +34,7 @@ def known(answer: Answer[T]) -> T:
 
 
 def existing(answer: Answer[Optional[T]]) -> T:
-    """The value that the caller has found to exist; raise the error that stands in its place."""
+    """The value of a fact that the caller knows to exist, or raise its error."""
     value = known(answer)
     if value is None:
         raise ValueError("a value that must exist does not")

@@ -120,7 +120,7 @@ _USER = (
     r"""|[\w$#&][\w$#.&@-]{0,127})\\?["']?(?:\[[^\]\n/]{1,64}\])?/(?!/)"""
 )
 _LOGON = r"""(?:\\?"[^"\n]*"?|'[^'\n]*'?|(?:\\.|[^\s\0@;"'\\])+)"""
-#: USER/PASSWORD@CONNECT as a word of its own, without a command in front. Principals of Kerberos,
+#: USER/PASSWORD@CONNECT as a separate word, without a command before it. Principals of Kerberos,
 #: pools of ZFS, units of systemd, versions, digests of images and names of files look alike.
 _BARE_USER = (
     r"(?!(?:host|nfs|HTTP|ldap|cifs|krbtgt|kadmin|kafka|[rb]pool|zroot)/)(?:\\?\"[^\"\n/]{1,128}\\?\""

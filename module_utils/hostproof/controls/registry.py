@@ -38,7 +38,7 @@ NAMES: Tuple[str, ...] = (
 
 def _imports_for_ansible() -> None:
     """Never called. Ansible packs what a module imports, in functions too, so each control is
-    named here once more; a payload of our own holds only the controls that are asked for."""
+    named here once more; our payload holds only the requested controls."""
     from .async_io import control, plan
     from .block_devices import control, plan
     from .cluster_nodes import control

@@ -18,7 +18,7 @@ _WITH_ACCOUNTS = re.compile(
 
 
 def only(text: str, wanted: Callable[[str], bool]) -> str:
-    """The lines that are wanted."""
+    """The lines to record."""
     return "\n".join([line if wanted(line) else "" for line in text.split("\n")])
 
 

@@ -46,7 +46,7 @@ def decimal(text: str) -> float:
 def decimal_of_line(what: str, text: str, line: int) -> float:
     """A number of at most 20 characters without sign and exponent, from a line of ``what``."""
     if len(text) > 20 or not re.match(r"\d+(\.\d+)?\Z", text):
-        raise ParseError(what, f"{kind_of(text)} is no number", line)
+        raise ParseError(what, f"{kind_of(text)} is not a number", line)
     return decimal(text)
 
 

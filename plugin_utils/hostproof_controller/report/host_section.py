@@ -178,7 +178,7 @@ def _finding(finding: dict[str, Any], shown: _Shown, rests: Any = "") -> str:
 
 
 class _Said(NamedTuple):
-    """What a finding says, and its waiver: the same on many hosts."""
+    """The texts of a finding and of its waiver. They are the same on many hosts."""
 
     status: str
     title: str
@@ -196,13 +196,13 @@ class _Said(NamedTuple):
     reason: str | None
 
 
-#: The first so many fields are the finding's own.
+#: Number of the fields that come from the finding.
 _OF_FINDING = 11
 
 
 @lru_cache(maxsize=4096)
 def _words(said: _Said, advice: str | None, has_figure: bool) -> str:
-    """The markup of it. Hosts of a fleet say the same, and to render it takes most of a page."""
+    """The markup of these texts. Hosts share them, and rendering them takes most of the time."""
     bare = said.status == SKIP and not any(getattr(said, layer) for layer in LAYERS)
     glyph = STATUS_GLYPHS[said.status]
     return str(parts().finding(said, glyph, advice, bare, has_figure))

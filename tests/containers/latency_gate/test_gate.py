@@ -34,7 +34,7 @@ def test_a_change_with_a_hidden_delay_is_held_at_the_first_batch(box, held):
     # The layers of kernel and user grew by the same; noise may leave one of them undecided.
     assert re.search(rf"tcp 127\.0\.0\.1:{WAY} (kernel|user) 12 B p50: worse", finding["why"])
     assert held.p50("before") > USUAL * 1000
-    # What was hidden is what was found; a busy machine adds some milliseconds.
+    # The measured delay is the hidden one; a busy machine adds some milliseconds.
     grown = (held.p50("after") - held.p50("before")) / 1000
     assert 0.5 * HIDDEN < grown < 2 * HIDDEN
     assert f"./hostproof revert --gate {held.folder}" in held.output
@@ -87,6 +87,6 @@ def test_a_harmless_change_is_kept_batch_by_batch(box, held, untouched):
     assert kept.gate("box")["running"] == "kept"
     # The same container again: there was nothing left to do.
     assert kept.gate(SECOND)["running"] == "kept; nothing was changed on this host"
-    # What was kept is put back like any other change.
+    # A kept change is reverted like any other change.
     assert box.play("revert").changed == 1
     assert box.files() == untouched

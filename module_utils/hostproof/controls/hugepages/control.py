@@ -10,7 +10,7 @@ from .subjects import applies
 
 RULES = (rules_pool.rules, rules_kernel.rules, rules_permission.rules, rules_sga.rules)
 
-#: What rests on the host, whichever instances the policy lists.
+#: Checks of the host, independent of the instances in the policy.
 _OF_THE_HOST = (
     rules_pool.one_owner,
     rules_kernel.page_size,
@@ -18,7 +18,7 @@ _OF_THE_HOST = (
     rules_kernel.no_overcommit,
     rules_sga.sga_in_huge_pages,
 )
-#: All else rests on all of the listed instances: their sum, or whether there are any.
+#: All other checks need every listed instance: their sum, or whether there is one.
 NEEDS_ALL = {
     "instances": tuple(
         rule.check.id for group in RULES for rule in group.rules if rule not in _OF_THE_HOST

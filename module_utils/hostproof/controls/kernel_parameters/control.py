@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kernel_parameters: what Oracle's documents ask of the kernel, now and after the next boot."""
+"""kernel_parameters: the kernel parameters that Oracle requires, now and after the next boot."""
 
 from ...evaluate.control import Control
 from . import rules_owner, rules_parameters

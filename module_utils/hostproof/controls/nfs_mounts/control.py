@@ -1,6 +1,6 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfs_mounts: the options asked for, granted and in use, Direct NFS, and the health of the wire."""
+"""nfs_mounts: requested, granted and used options, Direct NFS, and the health of the network."""
 
 from ...evaluate.control import Control
 from . import (

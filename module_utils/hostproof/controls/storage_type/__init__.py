@@ -1,3 +1,3 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What storage a host's database really stands on, and what follows for Oracle. Only looks."""
+"""storage_type: the storage under the databases of a host, over SNMP. Audit only."""

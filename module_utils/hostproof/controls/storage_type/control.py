@@ -22,7 +22,7 @@ from .facts import Facts, read
 from .policy import NAME, Policy, policy_from
 from .snmp import snmp_targets
 
-#: What rests on the entry of the policy that says how the database asks.
+#: The check that needs the entry of the policy for the SNMP queries of the database.
 NEEDS_ALL = {"credentials." + snmp_targets.DATABASE: (rules_answers.hcc.check.id,)}
 
 CONTROL = Control(
