@@ -192,7 +192,7 @@ class TestSize:
     @pytest.mark.parametrize("control", policies.controls())
     def test_of_one_control(self, control):
         assert len(payload.payload_for("verify_controls", [control])) <= 160 * KIB
-        assert len(payload.payload_for("apply_control", [control])) <= 180 * KIB
+        assert len(payload.payload_for("apply_control", [control])) <= 160 * KIB
 
 
 VERSIONS = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
