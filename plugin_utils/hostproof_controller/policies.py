@@ -115,7 +115,7 @@ def controls() -> dict[str, Control]:
 
 
 def _roles() -> dict[str, list[Any]]:
-    """The options of each role's main entry point, and its defaults.
+    """The options of each role's verify entry point, and its defaults.
 
     Kept as JSON for the next run: to read YAML takes ten times as long.
     """
@@ -130,7 +130,7 @@ def _roles() -> dict[str, list[Any]]:
 
     def read() -> bytes:
         found = {
-            name: [_yaml(specs)["argument_specs"]["main"].get("options") or {}, _yaml(defaults)]
+            name: [_yaml(specs)["argument_specs"]["verify"].get("options") or {}, _yaml(defaults)]
             for name, (specs, defaults) in files.items()
         }
         return json.dumps(found).encode()

@@ -33,6 +33,7 @@ PROGRAMS = (
     "tests/control_pages",
     "tests/lines",
     "tests/replay_compare",
+    "tests/role_files",
     "tests/run",
     "tests/run_browser",
     "tests/run_containers",

@@ -1,7 +1,5 @@
 """The machinery of tests/bench/run, small: no verdict of this test rests on a time."""
 
-import importlib.machinery
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -10,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from programs import imported_program
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = ROOT / "tests/bench/run"
@@ -19,11 +18,7 @@ RUN = ROOT / "tests/bench/run"
 def bench() -> ModuleType:
     """The program as a module; what it puts on the path is taken off again."""
     before = list(sys.path)
-    loader = importlib.machinery.SourceFileLoader("hostproof_bench_run", str(RUN))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
+    module = imported_program("bench/run")
     sys.path[:] = before
     return module
 

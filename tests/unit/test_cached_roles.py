@@ -15,7 +15,7 @@ def test_what_is_kept_is_what_the_files_say(tmp_path, monkeypatch):
     for name, (options, defaults) in again.items():
         role = ROLES / name
         specs = yaml.safe_load((role / "meta/argument_specs.yml").read_text())
-        assert options == (specs["argument_specs"]["main"].get("options") or {})
+        assert options == (specs["argument_specs"]["verify"].get("options") or {})
         assert defaults == (yaml.safe_load((role / "defaults/main.yml").read_text()) or {})
 
 
@@ -23,7 +23,7 @@ def test_a_role_that_was_edited_is_read_anew(tmp_path, monkeypatch):
     role = tmp_path / "roles/one"
     (role / "meta").mkdir(parents=True)
     (role / "defaults").mkdir()
-    role.joinpath("meta/argument_specs.yml").write_text("argument_specs: {main: {}}")
+    role.joinpath("meta/argument_specs.yml").write_text("argument_specs: {verify: {}}")
     defaults = role / "defaults/main.yml"
     defaults.write_text("one_a: 1")
     monkeypatch.setattr(policies, "ROLES", tmp_path / "roles")

@@ -1,7 +1,5 @@
 """The pages of the controls are as their code says; what writes them writes a new check too."""
 
-import importlib.machinery
-import importlib.util
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,14 +7,11 @@ import pytest
 from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.evaluate.fields import entries, one_of, size, whole_number
 from ansible.module_utils.hostproof.evaluate.finding import Check
+from programs import imported_program
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "tests/control_pages"
-LOADER = importlib.machinery.SourceFileLoader("control_pages", str(PROGRAM))
-control_pages = importlib.util.module_from_spec(
-    importlib.util.spec_from_loader("control_pages", LOADER)
-)
-LOADER.exec_module(control_pages)
+control_pages = imported_program("control_pages")
 
 HUGEPAGES = ROOT / "docs/controls/hugepages.md"
 

@@ -20,9 +20,12 @@ from hostproof_controller import policies
 from hostproof_controller.cli.options import JUDGED
 from hostproof_controller.report import verdict
 from hostproof_controller.report.waivers import parse_waivers
+from programs import imported_program
 
 #: The rules under test are ours; other files show how each ansible-core runs them.
 pytestmark = pytest.mark.one_core
+
+role_files = imported_program("role_files")
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Not looked into (docs/examples/evidence holds packs only).
@@ -134,13 +137,13 @@ class TestControlPage:
             set(re.findall(rf"\b(?:{control}_\w+|hostproof_(?:window_seconds|profile)\b)", page))
             - NO_VARIABLES
         )
-        assert named == set(options(control, "main"))
+        assert named == set(options(control, "verify"))
 
 
 @pytest.mark.parametrize("role", CONTROLS)
 class TestRoleReadme:
     def test_examples_set_variables_that_exist(self, role):
-        known = set(options(role, "main"))
+        known = set(options(role, "verify"))
         blocks = fences(ROOT / "roles" / role / "README.md", "yaml")
         plays = [play for text in blocks for play in yaml.safe_load(text)]
         assert plays
@@ -220,7 +223,7 @@ class TestExamples:
     def test_policy_in_the_readme_is_accepted(self):
         (text,) = fences(README, "yaml")
         told = yaml.safe_load(text)
-        known = [name for control in CONTROLS for name in options(control, "main")]
+        known = [name for control in CONTROLS for name in options(control, "verify")]
         assert set(told) <= set(known)
         for control in CONTROLS:
             assert policy_of(control, told)
@@ -292,21 +295,14 @@ class TestAddingAControl:
         (refusal,) = module.plan(example.read(host, policy), policy).refusals
         assert refusal.reason.startswith("/etc/sysctl.d/zzz.conf")
 
-    def test_its_role_says_the_same_of_each_variable(self, example):
-        specs = yaml.safe_load((self.ROLE / "meta/argument_specs.yml").read_text())
-        options = specs["argument_specs"]["main"]["options"]
-        defaults = yaml.safe_load((self.ROLE / "defaults/main.yml").read_text())
-        assert {name: option["default"] for name, option in options.items()} == defaults
-        for name, field in fields_of(example.policy).items():
-            assert options[f"swappiness_{name}"]["type"] in field.kinds
-        tasks = {path.stem for path in (self.ROLE / "tasks").glob("*.yml")}
-        assert tasks == set(specs["argument_specs"]) == {"main", "verify", "revert"}
+    def test_the_files_of_its_role_are_written_by_the_program(self, example):
+        for path, text in role_files.files_of(example, self.CONTROL, self.ROLE):
+            assert path.read_text() == text
 
     def test_its_example_is_short(self):
-        paths = [path for path in self.EXAMPLE.rglob("*.*") if path.stat().st_size]
-        lines = [line for path in paths for line in path.read_text().splitlines() if line.strip()]
-        assert len(paths) == 6
-        assert len(lines) <= 160
+        """The files of the role are written by a program."""
+        lines = [line for line in self.CONTROL.read_text().splitlines() if line.strip()]
+        assert len(lines) <= 120
 
     def test_files_that_it_names_are_there_for_the_model(self):
         named = re.findall(

@@ -1,15 +1,12 @@
 """The count of lines: what is code, and what only explains it."""
 
-import importlib.machinery
-import importlib.util
 from pathlib import Path
 
 from ansible.module_utils.hostproof.controls import registry as controls
+from programs import imported_program
 
 ROOT = Path(__file__).resolve().parents[2]
-LOADER = importlib.machinery.SourceFileLoader("lines", str(ROOT / "tests/lines"))
-lines = importlib.util.module_from_spec(importlib.util.spec_from_loader("lines", LOADER))
-LOADER.exec_module(lines)
+lines = imported_program("lines")
 
 MODULE = '''# A comment
 """Two lines

@@ -1,11 +1,10 @@
 """What `tests/matrix/run --last-failed` repeats: never less than what did not pass."""
 
-import importlib.machinery
-import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
+from programs import imported_program
 
 MATRIX = Path(__file__).resolve().parents[1] / "matrix"
 
@@ -13,13 +12,7 @@ MATRIX = Path(__file__).resolve().parents[1] / "matrix"
 @pytest.fixture(scope="module")
 def program():
     sys.path.append(str(MATRIX))
-    loader = importlib.machinery.SourceFileLoader("hostproof_tests_matrix_run", str(MATRIX / "run"))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    module = importlib.util.module_from_spec(spec)
-    # NamedTuple looks its own module up.
-    sys.modules[loader.name] = module
-    loader.exec_module(module)
-    return module
+    return imported_program("matrix/run")
 
 
 @pytest.fixture

@@ -1,16 +1,12 @@
 """The comparison of two states of the code: what differs is told, what is the same is not."""
 
-import importlib.machinery
-import importlib.util
 import json
 from pathlib import Path
 
+from programs import imported_program
+
 PROGRAM = Path(__file__).resolve().parents[1] / "replay_compare"
-LOADER = importlib.machinery.SourceFileLoader("replay_compare", str(PROGRAM))
-replay_compare = importlib.util.module_from_spec(
-    importlib.util.spec_from_loader("replay_compare", LOADER)
-)
-LOADER.exec_module(replay_compare)
+replay_compare = imported_program("replay_compare")
 
 ONE = {"status": "pass", "desired": "1", "persisted": None, "running": "1", "in_use": None}
 

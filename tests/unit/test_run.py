@@ -1,7 +1,5 @@
 """A run of the test runner: its exit status, its output, and that an unclear result is no pass."""
 
-import importlib.machinery
-import importlib.util
 import io
 import os
 import re
@@ -12,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from programs import imported_program
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS))
@@ -26,12 +25,7 @@ from runner.stages import Stage  # noqa: E402
 @pytest.fixture(scope="module")
 def program() -> ModuleType:
     """The module of tests/run."""
-    loader = importlib.machinery.SourceFileLoader("hostproof_tests_run", str(TESTS / "run"))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
+    return imported_program("run")
 
 
 @pytest.fixture

@@ -38,10 +38,21 @@ class Field:
     """How a variable is read. ``kinds`` are the types that the role's specification may give it,
     and ``choices`` the ones that it must name."""
 
-    def __init__(self, read: Reading, *kinds: str, choices: Tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        read: Reading,
+        *kinds: str,
+        choices: Tuple[str, ...] = (),
+        elements: str = "dict",
+        is_shared: bool = False,
+    ) -> None:
         self.read = read
         self.kinds = kinds
         self.choices = choices
+        #: What a list holds.
+        self.elements = elements
+        #: Several controls take it from one variable, hostproof_NAME.
+        self.is_shared = is_shared
         #: The name of the variable, where it cannot be that of the field ("class").
         self.name: Optional[str] = None
         self.missing: Any = _REQUIRED
@@ -84,14 +95,20 @@ class Field:
         return other
 
     def _like(self, read: Reading) -> "Field":
-        other = Field(read, *self.kinds, choices=self.choices)
+        other = Field(
+            read,
+            *self.kinds,
+            choices=self.choices,
+            elements=self.elements,
+            is_shared=self.is_shared,
+        )
         other.name, other.missing = self.name, self.missing
         return other
 
 
-def checked_by(read: Reading, *kinds: str) -> Any:
+def checked_by(read: Reading, *kinds: str, elements: str = "dict") -> Any:
     """A field that only its control has."""
-    return Field(read, *kinds)
+    return Field(read, *kinds, elements=elements)
 
 
 def whole_number(low: int = 0, high: Optional[int] = None) -> Any:
@@ -128,12 +145,14 @@ def absolute_path() -> Any:
 
 def window() -> Any:
     """The seconds of the window that all controls share: the field is ``window_seconds``."""
-    return Field(lambda given, _name: given.window(), "float")
+    return Field(lambda given, _name: given.window(), "float", is_shared=True)
 
 
 def of_profile() -> Any:
     """What the host is for, of all controls together: the field is ``profile`` (profiles.py)."""
-    return Field(lambda given, _name: given.profile(), "str", choices=tuple(PROFILES))
+    return Field(
+        lambda given, _name: given.profile(), "str", choices=tuple(PROFILES), is_shared=True
+    )
 
 
 def one_of(*choices: str) -> Any:
@@ -149,7 +168,7 @@ def drop_in(folder: str) -> Any:
 
 
 def names() -> Any:
-    return Field(lambda given, name: given.names(name), "list")
+    return Field(lambda given, name: given.names(name), "list", elements="str")
 
 
 def networks() -> Any:

@@ -139,6 +139,10 @@ def _documentation(tree: ast.Module) -> Iterator[_Change]:
             continue
         if ast.get_docstring(node, clean=False) is not None:
             yield _span(node.body[0], "pass" if len(node.body) == 1 else "0")
+        if isinstance(node, ast.ClassDef):
+            for statement in node.body[1:]:
+                if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                    yield _span(statement, "0")
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) in _TEXTS:
             yield _span(statement, "0")

@@ -46,27 +46,98 @@ class WantedInstance(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/async_io/meta/argument_specs.yml).
+    """The role's variables.
 
     ``instances`` is None for "auto": those that run and those of oratab. ``aio_max_nr`` is
     events. ``filesystemio_options`` is None where it is not managed.
     """
 
     instances: Optional[Tuple[WantedInstance, ...]] = entries(WantedInstance).none_for(AUTO)
+    """The instances to judge, each with C(sid), and C(home) or C(alert_log) where the host does not
+    tell them.
+
+    C(auto) takes those that run and those that oratab lists.
+
+    Default: auto
+    """
     ask_instances: bool = flag()
+    """Ask running instances for their parameters through C(sqlplus / as sysdba), as their owner.
+
+    Without it what the processes do is judged against C(async_io_filesystemio_options), and the
+    parameters are C(error).
+
+    Default: true
+    """
     sqlplus_seconds: int = whole_number(1, 600)
+    """How long one answer of sqlplus may take, from 1 to 600 seconds.
+
+    Default: 20
+    """
     filesystemio_options: Optional[str] = one_of(
         "setall", "asynch", "directio", "none", UNMANAGED
     ).none_for(UNMANAGED)
+    """What the instances must run with whose files lie in a file system. In ASM and with Direct NFS
+    it has no effect, and is not judged.
+
+    C(setall) is asynchronous and past the page cache, C(asynch) only the first, C(directio) only
+    the second, C(none) neither. C(unmanaged) does not judge the parameter.
+
+    Default: setall
+    """
     set_parameters: bool = flag()
+    """Let apply set C(filesystemio_options) in the spfile of instances that run with another. It is
+    in force from their next start on.
+
+    Default: false
+    """
     aio_max_nr: int = checked_by(_aio_max_nr, "raw")
+    """The least value of C(fs.aio-max-nr), the events that all contexts of the host may ask for.
+
+    C(documented) is 1048576 of the installation guides, C(mos) is 3145728 of My Oracle Support
+    579108.1; or a number.
+
+    Default: documented
+    """
     growth: float = decimal(1, 100)
+    """How many times the events that are in use now must fit, from 1 to 100. What this comes to
+    counts where it is more than C(async_io_aio_max_nr).
+
+    Default: 2.0
+    """
     used_limit: int = whole_number(1, 100)
+    """How many per cent of C(fs.aio-max-nr) may be in use, from 1 to 100; more fails.
+
+    Default: 80
+    """
     sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
+    """The file that keeps C(fs.aio-max-nr) over a boot. It is written as a whole.
+
+    Default: /etc/sysctl.d/99-zz-hostproof-async-io.conf
+    """
     message_days: int = whole_number(1, 365)
+    """How many days back messages of the database and of the kernel count, from 1 to 365.
+
+    Default: 7
+    """
     cache_limit: int = whole_number(0, 10000)
+    """How large the page cache may be beside the SGA, in per cent of it, before apply refuses to
+    set a value that goes past it.
+
+    Default: 50
+    """
     allow_cache_loss: bool = flag()
+    """Set a value that goes past the page cache also where that is larger than
+    C(async_io_cache_limit). After the next start the database reads from the storage what it
+    read from the cache.
+
+    Default: false
+    """
     hdisk_queue_depth: int = whole_number(0, 4096)
+    """On AIX, the least C(queue_depth) of each hdisk; less is a warning. 12 is what NetApp's Host
+    Attachment Kit sets; ask the vendor of the storage.
+
+    Default: 12
+    """
 
 
 policy_from = reader(NAME, Policy)

@@ -84,16 +84,53 @@ class Device(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/block_devices/meta/argument_specs.yml).
+    """The role's variables.
 
     ``devices`` is None for "auto": what ASM and instances use, without values of our own.
     """
 
     devices: Optional[Tuple[Device, ...]] = entries(Device).none_for(AUTO)
+    """The disks, each entry with C(name), a name or a pattern of names below C(/dev),
+    C(/dev/mapper) or C(/dev/disk/by-id), such as C(asm-data*), C(wwn-0x600507*) or C(/dev/sdb).
+    The first that fits counts.
+
+    C(owner), C(group) and C(mode), such as C(grid), C(asmadmin) and C("0660"), are of its node.
+
+    C(redundancy) is that of the disk group, C(normal), C(high) or C(external). How long a multipath
+    map may wait without a path depends on it.
+
+    C(scheduler) is a list of schedulers that will do, the best first. C(nr_requests),
+    C(queue_depth), C(max_sectors_kb) and C(rotational) are set exactly. Of a multipath map they are
+    for its paths, too.
+
+    C(auto) judges what ASM and instances hold open and what their files lie on, and changes
+    nothing.
+
+    Default: auto
+    """
     unmanaged: Tuple[str, ...] = names().then(_patterns)
+    """Names or patterns of disks that are left alone, since somebody else owns them. They are not
+    judged.
+
+    Default: []
+    """
     paths: int = whole_number(1, 64)
+    """How many working paths a multipath map must have.
+
+    Default: 2
+    """
     activation: str = one_of("now", "reboot")
+    """C(now) sets the running values and owners as well, but for the size of requests of a
+    multipath map's paths, which the map takes only when it is made. C(reboot) writes the rules
+    alone.
+
+    Default: now
+    """
     rules_file: str = checked_by(_rules_file, "path")
+    """The file of rules that is written. Its name decides what it wins over.
+
+    Default: /etc/udev/rules.d/99-zz-hostproof-block_devices.rules
+    """
 
 
 policy_from = reader(NAME, Policy)

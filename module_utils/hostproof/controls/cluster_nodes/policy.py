@@ -21,7 +21,19 @@ class Policy(NamedTuple):
     """``name`` is None where Clusterware is to say it, and "none" where the host is in none."""
 
     name: Optional[str] = checked_by(_name, "str")
+    """The cluster that this host is a node of, by a name of yours. C(auto) takes the name that Grid
+    Infrastructure was configured with; C(none) says that the host is in no cluster.
+
+    Default: auto
+    """
     expected: Optional[Tuple[str, ...]] = names().none_for("auto")
+    """The nodes that the cluster has, each by its name in the inventory or its own, such as all
+    hosts of a group. One of them without a result is an error of the cluster. C(auto) takes
+    those that Grid Infrastructure was configured with; where it says none, only the nodes that
+    answered are known.
+
+    Default: auto
+    """
 
 
 policy_from = reader(NAME, Policy)

@@ -330,27 +330,109 @@ def _name_of_credentials(
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/flow_control/meta/argument_specs.yml).
+    """The role's variables.
 
     ``wanted`` is None for auto: DEFAULT_RULES are judged, and nothing is changed.
     ``interconnect`` is None for auto: what Clusterware says.
     """
 
     credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
+    """Name to how to ask; C(default) is for every agent that names none. Each has C(version) (C(1),
+    C(2c), C(3)), C(community), or C(user), C(level), C(auth_protocol), C(auth_passphrase),
+    C(priv_protocol), C(priv_passphrase), C(context).
+
+    Default: {default: {version: 2c, community: public}}
+    Secret: true
+    """
     wanted: Optional[Tuple[Rule, ...]] = checked_by(_rules, "list").none_for(AUTO)
+    """What each interface should do, a list of rules of which the first that fits counts. A rule
+    has one or more of C(role) (C(storage), C(interconnect), C(public)), C(name), C(driver) and
+    C(bond) (patterns such as C(ens1f*)), and C(rx), C(tx) (each C("on"), C("off"), C(keep) or
+    C(match_peer)) and C(autoneg) (C("on"), C("off"), C(keep) or C(auto)). C(rx) obeys PAUSE
+    frames and C(tx) sends them, as ethtool means it.
+
+    C(auto) judges that interfaces to storage and interconnect send no PAUSE (C(tx) off), and
+    changes nothing.
+
+    Default: auto
+    """
     interconnect: Optional[Tuple[str, ...]] = networks().none_for(AUTO)
+    """The interfaces of the interconnect, names or networks such as C(192.0.2.0/24). C(auto) takes
+    what Clusterware says, where it is.
+
+    Default: auto
+    """
     switches: Tuple[SwitchAgent, ...] = checked_by(_switches, "list")
+    """Switches to ask over SNMP, each with C(address) and optionally C(port) and C(credentials) (a
+    name).
+
+    Default: []
+    """
     filers: Tuple[FilerAgent, ...] = checked_by(_filers, "list")
+    """Filers, each with C(address) (what the host mounts from) and either how to ask its agent
+    (C(agent), the address of that if it is another; C(port); C(credentials)), or C(ports), what
+    somebody read on the filer itself, such as with ethtool. Each of these has C(name) and, where
+    known, C(rx), C(tx), C(speed) in Mb/s, C(duplex), C(mtu) and C(mac).
+
+    Default: []
+    """
     port: int = whole_number(1, 65535)
+    """The UDP port of every agent that names none.
+
+    Default: 161
+    """
     timeout: float = decimal(0.1, 60)
+    """Seconds to wait for each try.
+
+    Default: 2
+    """
     retries: int = whole_number(0, 10)
+    """Tries after the first.
+
+    Default: 1
+    """
     agent_seconds: float = decimal(1, 3600)
+    """Seconds that all questions to one agent may take together; what is not answered by then is
+    C(error).
+
+    Default: 60
+    """
     agents_seconds: float = decimal(1, 3600)
+    """Seconds after which no agent is waited for any longer; what is not answered by then is
+    C(error).
+
+    Default: 120
+    """
     window_seconds: float = window()
+    """PAUSE frames, drops and discards on host, switch and filer are read twice, so many seconds
+    apart. One window of 1 to 600 seconds serves every control that needs rates; C(0) reads once
+    and judges none of them.
+
+    Default: 10
+    """
     pause_frames_limit: int = whole_number()
+    """PAUSE frames that an interface may send or get between the two readings.
+
+    Default: 0
+    """
     drops_limit: int = whole_number()
+    """Frames that an interface, or a port of a switch, may drop between the two readings.
+
+    Default: 0
+    """
     link_wait_seconds: int = whole_number(5, 300)
+    """How long apply waits for a link and, in a bond, for LACP after it changed an interface,
+    before it puts everything back.
+
+    Default: 30
+    """
     link_bounce_ok: bool = flag()
+    """Accept that the link of the running play, the last member that carries a bond, or an
+    interconnect without a bond goes down for some seconds while it is changed. Many drivers take
+    the link down for each change.
+
+    Default: false
+    """
 
     @property
     def names_interfaces(self) -> bool:

@@ -76,7 +76,7 @@ def _memlock(given: PolicyValues, name: str) -> Optional[str]:
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/hugepages/meta/argument_specs.yml).
+    """The role's variables.
 
     ``instances`` is None for "auto", whatever runs now; ``memlock`` is None where it is not
     managed, or "auto", "unlimited" or a number of kB as limits.conf takes it.
@@ -85,24 +85,114 @@ class Policy(NamedTuple):
     instances: Optional[Tuple[InstancePolicy, ...]] = entries(InstancePolicy, empty=False).none_for(
         AUTO
     )
+    """The instances that the host must be ready for, each with C(sid), C(sga) (a size such as
+    C(60G)) and optionally C(version) (such as C(19)).
+
+    C(auto) takes the instances that run now, and those of oratab that are down and have a parameter
+    file; it then never shrinks a pool, since an instance may be elsewhere.
+
+    Default: auto
+    """
     ask_instances: bool = flag()
+    """Whether what the next start takes is read, from running instances with C(sqlplus / as sysdba)
+    as the account that owns them, and from the parameter files of listed ones and of oratab that
+    are down.
+
+    Where it is C(false), each database that runs has to be listed in O(hugepages_instances), and
+    counts with what it has and what is listed.
+
+    Default: true
+    """
     extra_pages_per_instance: int = whole_number()
+    """Pages beyond its SGA for each listed instance (its number of segments is not known yet).
+
+    Default: 4
+    """
     spare_pages: int = whole_number()
+    """Pages to keep beyond what the instances need.
+
+    Default: 0
+    """
     page_size: int = size().then(_power_of_two)
+    """The huge page that the database uses; the host's default size must be the same.
+
+    Default: 2M
+    """
     ram_share_limit: int = whole_number(1, 100)
+    """The largest share of memory, in percent, that the pool may take.
+
+    Default: 70
+    """
     surplus_limit: int = whole_number()
+    """How many percent larger than needed the pool may be before that is a finding.
+
+    Default: 10
+    """
     users: Tuple[str, ...] = names()
+    """The accounts that own instances and must be allowed to lock memory.
+
+    Default: [oracle]
+    """
     group: Optional[str] = checked_by(_group, "str")
+    """The group of all these accounts, for C(vm.hugetlb_shm_group); empty leaves that setting
+    alone.
+
+    Default: oinstall
+    """
     memlock: Optional[str] = checked_by(_memlock, "str")
+    """C(auto) (90 percent of memory, as Oracle asks), C(unlimited), a number of kB, or
+    C(unmanaged).
+
+    Default: auto
+    """
     transparent: str = one_of(AUTO, "never", "madvise", UNMANAGED)
+    """Transparent huge pages. C(auto) is C(madvise) on UEK7 and later with database 19 and later,
+    else C(never).
+
+    Default: auto
+    """
     activation: str = one_of("now", "reboot")
+    """Whether to change the running kernel now, or only what the next boot sets.
+
+    Default: now
+    """
     sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
+    """The drop-in in C(/etc/sysctl.d) that sets the pool; its name must sort behind all others that
+    do.
+
+    Default: /etc/sysctl.d/99-zz-hostproof-hugepages.conf
+    """
     limits_file: str = drop_in(limits_conf.LIMITS_D)
+    """The drop-in in C(/etc/security/limits.d) that sets memlock.
+
+    Default: /etc/security/limits.d/99-zz-hostproof-hugepages.conf
+    """
     tmpfiles_file: str = drop_in(tmpfiles_d.DIRECTORIES[0])
+    """The drop-in in C(/etc/tmpfiles.d) that sets transparent huge pages at boot.
+
+    Default: /etc/tmpfiles.d/hostproof-hugepages.conf
+    """
     allow_ram_share_over_limit: bool = flag()
+    """Accept a pool that leaves less memory to everything else than O(hugepages_ram_share_limit)
+    asks.
+
+    Default: false
+    """
     allow_low_memory: bool = flag()
+    """Accept growing the pool beyond the memory that is available now (swapping, OOM killer).
+
+    Default: false
+    """
     allow_compaction: bool = flag()
+    """Accept that the kernel compacts memory for the pool, which stalls a busy host.
+
+    Default: false
+    """
     allow_shrink_below_use: bool = flag()
+    """Accept a pool smaller than what is in use; the pages go when their instances stop.
+
+    Default: false
+    """
 
 
 def _with_users(policy: Policy, given: PolicyValues) -> Policy:

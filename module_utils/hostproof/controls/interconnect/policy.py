@@ -59,20 +59,73 @@ class Peer(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/interconnect/meta/argument_specs.yml).
+    """The role's variables.
 
     ``interfaces`` None asks Clusterware; ``mtu`` None leaves it to the host; ``loopback_mtu``
     None does not judge it. ``losses_limit`` is per second.
     """
 
     profile: Optional[Profile] = of_profile()
+    """What the host is for, for all controls that take a policy from it. Each variable of a control
+    counts more.
+
+    C(none) announces nothing, and what Oracle's documents ask for the releases on the host is
+    judged.
+
+    With any other the host is to be ready before any software is there, and advice that is no
+    demand of Oracle's (swapping, balancing of memory nodes, dirty pages) is judged as well.
+
+    C(oracle_19c_single) is one database of 19c, C(rac_nfs) a node of a cluster with Direct NFS,
+    C(rac_asm) one with ASM. A cluster's release is that of the host, or 19c where there is none
+    yet.
+
+    Default: none
+    """
     interfaces: Optional[Tuple[str, ...]] = networks().none_for(AUTO)
+    """The devices of the interconnect, by name or by network such as C(192.168.10.0/24). C(auto)
+    asks Clusterware (C(oifcfg getif)) where it runs.
+
+    Default: auto
+    """
     mtu: Optional[int] = whole_number(_LEAST, _MOST).none_for(AUTO)
+    """The MTU that each of them must have, in bytes, such as C(9000). C(auto) wants the same of all
+    devices of this host, and proves the one that they have.
+
+    Default: auto
+    """
     peers: Tuple[Peer, ...] = entries(Peer)
+    """Other nodes that packets of the whole MTU are sent to, each with C(address), an IP address of
+    its interconnect, and C(mtu) where it is another than C(interconnect_mtu).
+
+    One list serves all nodes, since an address of the host itself is skipped. Nothing is sent to
+    anybody else, and without a list nothing is sent.
+
+    Default: []
+    """
     bonding_modes: Tuple[str, ...] = names().then(_modes)
+    """The modes that a bond of the interconnect may have, as the kernel names them.
+
+    Default: [active-backup, 802.3ad]
+    """
     loopback_mtu: Optional[int] = whole_number(_LEAST, 65536).none_for(UNMANAGED)
+    """The most that the loopback device should have on a node of a cluster, in bytes. C(unmanaged)
+    does not judge it.
+
+    Default: 16436
+    """
     losses_limit: float = decimal(0)
+    """Packets per second that may be lost of what is counted in the window, each kind by itself,
+    before a loss is a failure. Fewer are a warning.
+
+    Default: 1
+    """
     window_seconds: float = window()
+    """How long the kernel's counters of lost packets are watched where an interconnect is known.
+    One window of 1 to 600 seconds serves every control that needs rates; C(0) does not watch
+    them.
+
+    Default: 10
+    """
 
 
 policy_from = reader(NAME, Policy)

@@ -136,7 +136,7 @@ def _by_the_rule(override: AllowedMarks, given: PolicyValues) -> AllowedMarks:
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/io_pacing/meta/argument_specs.yml).
+    """The role's variables.
 
     ``maxpout`` and ``minpout`` are what the profile comes to. ``powerha_version`` is None for
     "auto" and () where there is none. ``cpu_headroom`` is per cent of the CPU that nobody uses,
@@ -144,13 +144,76 @@ class Policy(NamedTuple):
     """
 
     profile: str = checked_by(_profile, "raw")
+    """The pair of marks that the host must have, in pages of pending writes to one file.
+
+    C(default) is 8193/4096, AIX's own since 6.1. Only a flood of writes to one file is held back,
+    so large writes run at the speed of the storage.
+
+    C(intermediate) is 513/256. A writer is held back after 2 MiB pending in a file, so other
+    programs keep their turn and large writes lose some speed.
+
+    C(legacy_hacmp) is 33/24, what HACMP up to 5.4 asked for. Its heartbeat gets its turn under any
+    load, and large writes run at about half their speed.
+
+    C(off) is 0/0. One writer can keep every other program of the host waiting for the disks.
+
+    C(custom) takes C(io_pacing_maxpout) and C(io_pacing_minpout). Where both are given, C(default)
+    means that, too, and any other profile is refused.
+
+    Default: default
+    """
     maxpout: int = whole_number().none_for(AUTO)
+    """How many pages of writes to one file may be pending before a thread that writes to it sleeps.
+    A multiple of 4 plus 1, or 0 together with C(io_pacing_minpout); one of the two alone is
+    refused.
+
+    C(auto) is that of the profile.
+
+    Default: auto
+    """
     minpout: int = whole_number().none_for(AUTO)
+    """How many pages must be left before the thread goes on. A multiple of 4, at least 4 below
+    C(io_pacing_maxpout), or 0 together with it.
+
+    C(auto) is that of the profile.
+
+    Default: auto
+    """
     powerha_version: Optional[Version] = checked_by(_powerha, "raw").none_for(AUTO)
+    """The release of PowerHA (HACMP) on the host, such as C(7.2.3); C(none) where there is none.
+
+    The host is asked first, and this is for where it does not tell. Where it tells otherwise, the
+    checks that need the release are C(error), and apply refuses to raise the marks.
+
+    C(auto) leaves it to the host; where it does not tell, the checks that need it are C(error).
+
+    Default: auto
+    """
     cpu_headroom: Optional[int] = whole_number(0, 100).none_for(AUTO)
+    """How many per cent of the CPU nobody uses when the host is busiest, from 0 to 100.
+
+    C(auto) takes the average since boot, which hides peaks.
+
+    Default: auto
+    """
     filesystems: Tuple[AllowedMarks, ...] = entries(AllowedMarks, together=_by_the_rule)
+    """File systems that may have marks of their own, each with C(path), C(maxpout) and C(minpout).
+    Any other that has is a finding, and so is one of these with another pair.
+
+    Default: []
+    """
     deadman_risk_ok: bool = flag()
+    """Raise the marks (or turn pacing off) under a PowerHA before 7.1, or where its release is not
+    known. Under load its heartbeat may come late then, and the deadman switch halts the node.
+
+    Default: false
+    """
     dirty_limit: Optional[int] = size().none_for(UNMANAGED)
+    """On Linux, how much may be dirty in the page cache before writers are held back, such as
+    C(8G); more is a warning. C(unmanaged) does not judge it.
+
+    Default: 8G
+    """
 
     @property
     def wanted(self) -> Pair:

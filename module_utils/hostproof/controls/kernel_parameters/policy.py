@@ -89,22 +89,81 @@ def _interfaces(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/kernel_parameters/meta/argument_specs.yml).
+    """The role's variables.
 
     ``releases``, ``sga`` (bytes of all SGAs together) and ``interconnect`` are None for "auto".
     ``unmanaged`` are paths below /proc/sys.
     """
 
     profile: Optional[Profile] = of_profile()
+    """What the host is for, for all controls that take a policy from it. Each variable of a control
+    counts more.
+
+    C(none) announces nothing, and what Oracle's documents ask for the releases on the host is
+    judged.
+
+    With any other the host is to be ready before any software is there, and advice that is no
+    demand of Oracle's (swapping, balancing of memory nodes, dirty pages) is judged as well.
+
+    C(oracle_19c_single) is one database of 19c, C(rac_nfs) a node of a cluster with Direct NFS,
+    C(rac_asm) one with ASM. A cluster's release is that of the host, or 19c where there is none
+    yet.
+
+    Default: none
+    """
     releases: Optional[Tuple[Version, ...]] = checked_by(_releases, "raw").none_for(AUTO)
+    """The releases of the database whose demands count, such as C([19, 23]).
+
+    C(auto) asks the sqlplus of each home that oratab, the inventory and running instances name.
+
+    Default: auto
+    """
     sga: Optional[int] = size().none_for(AUTO)
+    """The size of all SGAs together that the host must be ready for, such as C(96G). Shared memory
+    is reckoned by it where it is more than Oracle's share of memory.
+
+    C(auto) takes the shared memory that accounts other than root have now.
+
+    Default: auto
+    """
     values: Tuple[Wanted, ...] = entries(
         Wanted, together=_two_for_within, key=lambda one: sysctl_d.normalize(one.name)
     )
+    """Values of this host's own, each with C(name) and C(value), such as C(fs.aio-max-nr) and
+    C(3145728), and C(compare), which is C(at_least), C(at_most), C(exactly) or C(within) (the
+    lowest and the highest).
+
+    Without C(compare) a parameter of the table keeps its own comparison, and any other is set
+    exactly.
+
+    Parameters that another control sets (huge pages, RPC slots) are refused.
+
+    Default: []
+    """
     unmanaged: Tuple[str, ...] = names().then(_keys)
+    """Parameters that are left alone, such as C(vm.swappiness), since somebody else owns them. They
+    are neither judged nor written, and what an earlier apply wrote of them stays.
+
+    Default: []
+    """
     interconnect: Optional[Tuple[str, ...]] = names().then(_interfaces).none_for(AUTO)
+    """The interfaces of the cluster's interconnect, whose reverse path filter must not be strict.
+
+    C(auto) asks Clusterware (C(oifcfg getif)) where it runs.
+
+    Default: auto
+    """
     activation: str = one_of("now", "reboot")
+    """C(now) sets the running kernel as well, but for C(vm.min_free_kbytes), which would make a
+    busy host reclaim memory at once. C(reboot) writes the drop-in alone.
+
+    Default: now
+    """
     sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
+    """The drop-in that is written. Its name decides what it wins over.
+
+    Default: /etc/sysctl.d/99-zz-hostproof-kernel_parameters.conf
+    """
 
 
 policy_from = reader(NAME, Policy)

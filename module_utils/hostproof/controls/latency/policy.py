@@ -173,7 +173,7 @@ _YES_OR_NO: Any = Field(_multitenant, "str", choices=tuple(_MULTITENANT))
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/latency/meta/argument_specs.yml).
+    """The role's variables.
 
     ``window_seconds`` 0 measures nothing. ``more_thresholds`` are part of ``thresholds`` too, at
     its end. ``budget`` is None where there is none. ``release`` and ``multitenant`` are what
@@ -183,16 +183,79 @@ class Policy(NamedTuple):
     """
 
     probes: Tuple[Probe, ...] = checked_by(_probes, "list")
+    """What to measure, each a dictionary with C(probe) and the options of that probe. C(disk) and
+    C(nfs) read the kernel's counters and send nothing; unless you set it, these two.
+    C(disk_read) reads C(path) past the page cache, C(tcp) measures round trips to C(host) and
+    C(port), C(pool) checkouts of C(data_source) of the WildFly or JBoss EAP in C(home) as
+    C(user), C(report) reads an AWR or other report at C(path).
+
+    Default: [{probe: disk}, {probe: nfs}]
+    """
     window_seconds: float = window()
+    """How long an audit watches; probes that make I/O or traffic take turns within it, and each
+    needs one second or more. One window of 1 to 600 seconds serves every control that needs
+    rates; C(0) measures nothing.
+
+    Default: 10
+    """
     thresholds: Tuple[Threshold, ...] = checked_by(_thresholds, "list")
+    """How long things may take, each a dictionary with C(probe), C(figure) (C(p50), C(p90), C(p99),
+    C(mean)), C(warn_ms) and optionally C(fail_ms), C(storage) (C(hdd), C(ssd), C(nvme),
+    C(virtual), C(nfs), C(any)), C(layer), C(size), C(event) and C(source). What you set takes
+    the place of the whole table.
+
+    Default: thresholds.yml
+    """
     more_thresholds: Tuple[Threshold, ...] = checked_by(_thresholds, "list")
+    """Limits of your own beside the table; of two that are as specific, yours counts.
+
+    Default: []
+    """
     budget: Optional[Budget] = checked_by(_budget, "dict")
+    """A transaction, as C(round_trips) and C(think_time_ms), and optionally C(per_second), what one
+    session must reach. Needs a C(tcp) probe.
+
+    Instead of C(think_time_ms), C(measured_per_second) is what one session was measured to do, and
+    C(measured_round_trip_ms) the round trip it had then; without it, the one that is measured now.
+
+    C(validation_round_trips) (1) and C(validation_ms) (0) are how often a connection pool waits
+    that validates at each request, and how long its statement takes in the database.
+
+    Default: {}
+    """
     release: Optional[str] = checked_by(_release, "str")
+    """The release of the database, such as C(19), where a report does not tell it; C(auto) leaves
+    that unknown.
+
+    Default: auto
+    """
     multitenant: Optional[bool] = _YES_OR_NO
+    """Whether the database is multitenant; C(auto) takes it from the report.
+
+    Default: auto
+    """
     lob_warn_percent: float = decimal(0.1, 100)
+    """From which percentage of the database's time on waits for LOBs and their space warn, in the
+    reports that C(latency_probes) names.
+
+    Default: 5
+    """
     lob_fail_percent: float = decimal(0.1, 100)
+    """From which on they fail; Oracle Enterprise Manager warned of C(enq: HW - contention) at 20.
+
+    Default: 20
+    """
     logical_reads_per_core: float = decimal(0, 1e9)
+    """Logical reads a second that each core must reach at least, in the reports whose probe names
+    C(cores); C(0) is no limit.
+
+    Default: 0
+    """
     instance_percent: float = decimal(0.1, 99)
+    """How much less than the others an instance of a cluster's report may do, in percent.
+
+    Default: 5
+    """
 
 
 def _together(policy: Policy, given: PolicyValues) -> Policy:

@@ -90,7 +90,7 @@ def _cheap(given: PolicyValues, name: str, size_of_tail: int) -> int:
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/listener_rate_limit/meta/argument_specs.yml).
+    """The role's variables.
 
     ``wanted`` is None for "auto": what runs is judged by itself, and nothing is changed.
     """
@@ -98,14 +98,67 @@ class Policy(NamedTuple):
     wanted: Optional[Tuple[WantedListener, ...]] = entries(
         WantedListener, key=lambda one: (one.name, one.home), twice=_TWICE, empty=False
     ).none_for("auto")
-    oracle_homes: Tuple[str, ...] = checked_by(_homes, "list")
+    """The listeners that the host must have, each with C(name); optionally C(home) (tells listeners
+    of one name apart), C(rate) (connections a second, C(0) for no limit), C(scope) (C(endpoint)
+    writes the number at each address, C(listener) one C(CONNECTION_RATE_) for all), C(ports)
+    (the ones that are limited; without it all TCP and TCPS endpoints), C(queuesize), and
+    C(pools), the clients that come all at once, each with C(name), C(connections) and
+    C(timeout_seconds).
+
+    C(auto) judges the listeners that run by what their own file says, and apply changes nothing.
+
+    Default: auto
+    """
+    oracle_homes: Tuple[str, ...] = checked_by(_homes, "list", elements="path")
+    """Oracle homes beyond those that C(oratab) and the inventory name, to look in for a listener
+    that does not run.
+
+    Default: []
+    """
     window_seconds: float = window()
+    """How long the kernel's counters of dropped connections are watched on a host where a listener
+    runs. One window of 1 to 600 seconds serves every control that needs rates; C(0) does not
+    watch them.
+
+    Default: 10
+    """
     log_tail: int = size().then(_cheap)
+    """How much of the end of each listener's log is read for connections that the limit delayed, up
+    to C(8M).
+
+    Default: 1M
+    """
     delayed_warn_percent: float = decimal(0, 100)
+    """How many connections of the log the limit may have delayed, in percent; more is a warning.
+
+    Default: 5
+    """
     reload_ok: bool = flag()
+    """Whether apply may have a listener read its file again (C(lsnrctl reload)) where it may not
+    restart it. Endpoints and their rate still wait for the next start, and services that
+    registered themselves are unknown until they do so again, up to a minute.
+
+    Default: false
+    """
     restart_ok: bool = flag()
+    """Whether apply may stop and start a listener. Sessions stay; new logins are refused until it
+    is back, and for services that register themselves up to a minute longer. One that systemd
+    keeps is left to systemd.
+
+    Default: false
+    """
     allow_drain_beyond_timeout: bool = flag()
+    """Accept a rate at which clients of a pool give up before it is their turn (they come again,
+    and the queue never ends).
+
+    Default: false
+    """
     allow_leaking_version: bool = flag()
+    """Accept a limit on a release whose listener leaks memory when it limits (before 11.2.0.4), or
+    in a cluster of 11gR2.
+
+    Default: false
+    """
 
 
 def _one_of_a_name(policy: Policy, given: PolicyValues) -> Policy:

@@ -22,16 +22,44 @@ def _subjects(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[s
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/memory_pressure/meta/argument_specs.yml).
+    """The role's variables.
 
     ``swap`` is bytes, None for "auto": by memory.
     """
 
     profile: Optional[Profile] = of_profile()
+    """What the host is for, for all controls that take a policy from it. Each variable of a control
+    counts more.
+
+    With any but C(none) the host is judged before any software is there. What is asked for is the
+    same.
+
+    Default: none
+    """
     swap: Optional[int] = size().none_for(AUTO)
+    """How much swap the host is to have, such as C(8G). C(auto) is what Oracle's installation
+    guides ask by memory without huge pages.
+
+    Default: auto
+    """
     ask_instances: bool = flag()
+    """Ask each running database, as its owner with sqlplus, whether it has C(memory_target).
+    Without it C(/dev/shm) is not judged.
+
+    Default: true
+    """
     unmanaged: Tuple[str, ...] = names().then(_subjects)
+    """Checks that this host leaves out, of C(swap_size), C(swap_used), C(shared_memory) and
+    C(numa).
+
+    Default: []
+    """
     window_seconds: float = window()
+    """Seconds to watch what needs rates, here how many pages come from swap and go there. All
+    controls share one window; C(0) watches nothing.
+
+    Default: 10
+    """
 
 
 policy_from = reader(NAME, Policy)

@@ -44,17 +44,49 @@ def _subjects(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[s
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/names/meta/argument_specs.yml).
+    """The role's variables.
 
     ``scan`` and ``cluster`` None ask the configuration of Clusterware. ``longest_wait`` is seconds.
     """
 
     profile: Optional[Profile] = of_profile()
+    """What the host is for, for all controls that take a policy from it. Each variable of a control
+    counts more.
+
+    With any but C(none) the host is judged before any software is there. What is asked for is the
+    same.
+
+    Default: none
+    """
     scan: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
+    """The names of the SCAN, with their domain, as a list. C(auto) is what C(crsconfig_params) of
+    Clusterware has; an empty list judges none.
+
+    Default: auto
+    """
     scan_addresses: int = whole_number(1, 16)
+    """How many addresses DNS is to have for a SCAN.
+
+    Default: 3
+    """
     cluster: Optional[Tuple[str, ...]] = names().then(_names).none_for(AUTO)
+    """Names that each node is to find, as a list, such as those of nodes, VIPs and the
+    interconnect. C(auto) are the nodes and VIPs that C(crsconfig_params) of Clusterware has.
+
+    Default: auto
+    """
     longest_wait: float = decimal(1, 600)
+    """Seconds that a name may take at most where no name server answers, by what C(resolv.conf)
+    says.
+
+    Default: 15
+    """
     unmanaged: Tuple[str, ...] = names().then(_subjects)
+    """Checks that this host leaves out, of C(own_name), C(own_address), C(reverse), C(listener),
+    C(order), C(resolver), C(servers), C(scan) and C(cluster).
+
+    Default: []
+    """
 
 
 policy_from = reader(NAME, Policy)

@@ -111,38 +111,165 @@ def _paths(given: PolicyValues, name: str) -> Tuple[str, ...]:
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/nfs_mounts/meta/argument_specs.yml).
+    """The role's variables.
 
     ``wanted`` is None for "auto": the mounts that hold Oracle files now. Sizes are bytes, times
     milliseconds or seconds as the name says, ratios percent.
     """
 
     wanted: Optional[Tuple[WantedMount, ...]] = entries(WantedMount).none_for(AUTO)
+    """The mounts that the host must have, each with C(path), C(source) (C(SERVER:/EXPORT)) and
+    C(class) (C(datafiles), C(redo), C(oracle_home), C(crs_voting), C(adr) or C(backup));
+    optionally C(use) and C(version) as the two variables below, and C(options) that replace
+    those of the table (such as C(nconnect=4)).
+
+    C(auto) judges the mounts that hold Oracle files now, by what lies on them, and apply changes no
+    mount.
+
+    Default: auto
+    """
     use: Optional[str] = _USE
+    """Who uses the files. One host (C(single)), several at once (C(rac)), or one at a time
+    (C(failover)).
+
+    C(auto) is C(rac) where Clusterware runs, else C(single).
+
+    Default: auto
+    """
     version: Optional[str] = _VERSION
+    """The NFS version that mounts must have; C(any) judges none.
+
+    Default: any
+    """
     transfer_size: int = size().then(_whole_kib)
+    """What C(rsize) and C(wsize) must be at least, up to C(1M). More is fine; less than C(32K)
+    Oracle refuses.
+
+    Default: 256K
+    """
     single_actimeo_zero: bool = flag()
+    """Whether datafiles and redo of a single instance need C(actimeo=0) too, as copies of MOS
+    359515.1 say.
+
+    Default: false
+    """
     adr_actimeo_zero: bool = flag()
+    """Whether diagnostics (ADR) under RAC need C(actimeo=0), which NetApp advises against.
+
+    Default: false
+    """
     slot_table_entries: int = whole_number(0, 65536)
+    """The RPC slots of a TCP connection, at start and at most; C(0) leaves them alone.
+
+    Default: 128
+    """
     direct_nfs: str = one_of(AUTO, "required", "forbidden", "unmanaged")
-    oracle_homes: Tuple[str, ...] = checked_by(_paths, "list")
+    """Whether the databases use Direct NFS. C(auto) judges it where a home has it linked in or an
+    C(oranfstab) is there.
+
+    Default: auto
+    """
+    oracle_homes: Tuple[str, ...] = checked_by(_paths, "list", elements="path")
+    """Oracle homes beyond those that C(oratab) and the inventory name.
+
+    Default: []
+    """
     window_seconds: float = window()
+    """How long traffic is watched on a host that has NFS mounts. One window of 1 to 600 seconds
+    serves every control that needs rates; C(0) does not judge it.
+
+    Default: 10
+    """
     sample_minimum_ops: int = whole_number(1)
+    """How many reads and writes of a mount in that time its latency is judged from; with fewer,
+    unless they took half of that time, there is no verdict.
+
+    Default: 50
+    """
     retransmission_warn_percent: float = decimal(0, 100)
+    """Requests that the client sent again, in percent of all, from which on that is a warning.
+
+    Default: 0.5
+    """
     retransmission_fail_percent: float = decimal(0, 100)
+    """The same, from which on it is a failure.
+
+    Default: 2
+    """
     tcp_retransmission_warn_percent: float = decimal(0, 100)
+    """TCP segments to the server that were sent again, in percent of all, from which on that is a
+    warning.
+
+    Default: 0.1
+    """
     tcp_retransmission_fail_percent: float = decimal(0, 100)
+    """The same, from which on it is a failure.
+
+    Default: 1
+    """
     rtt_warn_ms: float = decimal()
+    """The average time from request to answer of reads or writes, in milliseconds, from which on
+    that is a warning.
+
+    Default: 20
+    """
     rtt_fail_ms: float = decimal()
+    """The same, from which on it is a failure.
+
+    Default: 30
+    """
     queue_warn_ms: float = decimal()
+    """The average time that reads or writes wait in the client, in milliseconds, from which on that
+    is a warning if it is also at least twice the time to the answer.
+
+    Default: 5
+    """
     remount_ok: bool = flag()
+    """Whether apply may unmount and mount the mounts of O(nfs_mounts_wanted) whose options differ.
+    It never forces that; a mount in use is refused, naming the processes.
+
+    Default: false
+    """
     modprobe_file: str = drop_in(modprobe_d.DIRECTORIES[0])
+    """The drop-in in C(/etc/modprobe.d) that sets the RPC slots when the module is loaded.
+
+    Default: /etc/modprobe.d/zz-hostproof-nfs_mounts.conf
+    """
     sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
+    """The drop-in in C(/etc/sysctl.d) that sets the RPC slots; its name must sort behind all others
+    that do.
+
+    Default: /etc/sysctl.d/99-zz-hostproof-nfs_mounts.conf
+    """
     allow_version_change: bool = flag()
+    """Accept a mount of another NFS version than before (NFSv4 has leases and needs the same idmapd
+    domain).
+
+    Default: false
+    """
     allow_source_change: bool = flag()
+    """Accept a mount of another server or export than before (other files appear under the same
+    path).
+
+    Default: false
+    """
     allow_local_locks_on_shared_files: bool = flag()
+    """Accept locks that only this host sees (C(nolock), C(local_lock)) on files that several hosts
+    use.
+
+    Default: false
+    """
     allow_lowered_transfer_size: bool = flag()
+    """Accept the C(rsize) and C(wsize) that the server grants, also less than asked or than a mount
+    has now.
+
+    Default: false
+    """
     allow_hidden_files: bool = flag()
+    """Accept a mount on a folder that holds files, which the mount will hide.
+
+    Default: false
+    """
 
 
 def _together(policy: Policy, given: PolicyValues) -> Policy:

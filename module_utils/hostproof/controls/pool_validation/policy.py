@@ -125,27 +125,94 @@ class Database(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/pool_validation/meta/argument_specs.yml).
+    """The role's variables.
 
     ``round_trip_probe`` is the name of one of latency's probes. It, ``round_trip_ms`` and
     ``firewall_idle_minutes`` are None where they are not known.
     """
 
     servers: Tuple[Server, ...] = entries(Server)
+    """The application servers (WildFly, JBoss EAP) of the host, each a dictionary with C(name),
+    C(home) (where it is installed) and C(user) (the account that runs it), and optionally
+    C(mode) (C(standalone), or C(domain) for a domain's controller; C(standalone)), C(base) (its
+    base directory, if not the one of that name in C(home)), C(java) (C(/usr/bin/java)) and
+    C(controller) (address and port of its management; C(127.0.0.1:9990)).
+
+    Default: []
+    """
     files: Tuple[PoolFile, ...] = entries(PoolFile)
+    """Files of the host that tell of pools, each a dictionary with C(name) and C(file). C(*.xml) is
+    of Tomcat (C(server.xml), C(context.xml)), whose resources may be made by Tomcat's JDBC pool,
+    DBCP 2, HikariCP or UCP; C(*.properties) is HikariCP's own, or C(application.properties) of
+    Spring Boot.
+
+    Default: []
+    """
     round_trip_probe: Optional[str] = checked_by(_probe, "str").none_for("none")
+    """Which probe of C(latency_probes) measures the round trip from this host to the database, by
+    the name that its findings have, such as C(tcp db1.example.com:1521 handshake); C(none) for
+    none. It is measured in the window of the same run.
+
+    Default: none
+    """
     round_trip_ms: Optional[float] = decimal(0.001, 60000).none_for("unknown")
+    """Milliseconds of a round trip from this host to the database where nothing measures it;
+    C(unknown) if nobody knows.
+
+    Default: unknown
+    """
     round_trip_warn_ms: float = decimal(0, 60000)
+    """Validation in the foreground warns where the round trip is longer than this.
+
+    Default: 1
+    """
     firewall_idle_minutes: Optional[int] = whole_number(1, 100000).none_for("unknown")
+    """After how many idle minutes a firewall on the way cuts a connection; C(unknown) if nobody
+    knows, or there is none.
+
+    Default: unknown
+    """
     answer_seconds: float = decimal(1, 600)
+    """How long a server may take to answer; then it is C(error).
+
+    Default: 30
+    """
     wanted: Tuple[Wanted, ...] = entries(
         Wanted,
         key=lambda one: (one.server, one.pool),
         twice="names a pool of a server twice: {0}",
     )
+    """How apply makes pools of standalone servers validate, each a dictionary with C(pool) (the
+    name of the data source), C(server) (of O(pool_validation_servers)) and C(validation)
+    (C(foreground) or C(background)), and optionally C(millis) (the interval in the background,
+    10000), C(checker) and C(sorter) (names of classes) and C(flush) (the flush strategy). What
+    is left out stays as it is.
+
+    Default: []
+    """
     databases: Tuple[Database, ...] = entries(Database)
+    """The databases that pools of several hosts share, each a dictionary with C(name), C(hosts)
+    (the hosts of its listeners, with an instance each) and C(clients) (the application hosts),
+    both by their names in the inventory, and optionally C(pools) (the pools of a host that
+    connect to it, each as C(server pool); those of the first entry that has them count, an entry
+    without C(pools) has all), C(processes) (the parameter of each instance) and C(reserve) (how
+    many of them no pool gets, for background processes, jobs, parallel execution and
+    administrators; 100). Application hosts of one database are to be given the same.
+
+    Default: []
+    """
     reload_ok: bool = flag()
+    """Whether apply and its revert may reload a server, which ends its sessions. Otherwise the
+    change is stored and waits for the next reload.
+
+    Default: false
+    """
     stale_ok: bool = flag()
+    """Whether apply may move validation to the background, which hands out connections that died in
+    a failover.
+
+    Default: false
+    """
 
 
 def _of_servers(policy: Policy, given: PolicyValues) -> Policy:

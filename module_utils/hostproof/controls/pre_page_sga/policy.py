@@ -56,20 +56,73 @@ def _value(*choices: str) -> Any:
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/pre_page_sga/meta/argument_specs.yml).
+    """The role's variables.
 
     ``instances`` is None for "auto": those that run and those of oratab. ``wanted``,
     ``use_large_pages`` and ``lock_sga`` are a value of the parameter, "auto" or "unmanaged".
     """
 
     instances: Optional[Tuple[WantedInstance, ...]] = entries(WantedInstance).none_for(AUTO)
+    """The databases to judge beside those that run, each with C(sid); optionally C(home),
+    C(version) (such as C(19) or C(11.2.0.4)) and C(alert_log), where the host itself does not
+    tell them.
+
+    C(auto) takes those of C(oratab) that have a parameter file.
+
+    Default: auto
+    """
     wanted: str = _value(AUTO, "TRUE", "FALSE", UNMANAGED)
+    """What C(pre_page_sga) must be. C(auto), C(true), C(false) or C(unmanaged), in any case.
+
+    C(auto) judges by release and by the pages that the SGA really lies in. Up to 11.2 it keeps what
+    is set where the whole SGA is in huge pages, and wants C(FALSE) elsewhere; from 12.1 on it warns
+    of C(FALSE), and apply leaves it; from 19.22 on and in 23ai it warns of any entry.
+
+    Default: auto
+    """
     use_large_pages: str = _value(AUTO, "ONLY", "TRUE", "AUTO_ONLY", UNMANAGED)
+    """What C(use_large_pages) must be. C(auto), C(only), C(true), C(auto_only) or C(unmanaged), in
+    any case.
+
+    C(auto) accepts C(ONLY), and C(TRUE) while the whole SGA is in huge pages.
+
+    Default: auto
+    """
     lock_sga: str = _value(AUTO, "TRUE", "FALSE", UNMANAGED)
+    """What C(lock_sga) must be. C(auto), C(true), C(false) or C(unmanaged), in any case.
+
+    C(auto) accepts both, and judges whether it fits the pages of the SGA, C(memory_target) and
+    memlock.
+
+    Default: auto
+    """
     memory_target: str = one_of("zero", UNMANAGED)
+    """C(zero) wants no Automatic Memory Management, with which an SGA never lies in huge pages;
+    C(unmanaged) does not judge it.
+
+    Default: zero
+    """
     ask_instances: bool = flag()
+    """Whether running instances are asked, with C(sqlplus / as sysdba) as the account that owns
+    them. It reads four views, and each time leaves an entry in the audit trail of the instance.
+
+    Without it no program of a database home is run, what an instance runs with is not known, and
+    the checks that need it are C(error).
+
+    Default: true
+    """
     sqlplus_seconds: int = whole_number(1, 600)
+    """How long an answer of C(sqlplus) may take, from 1 to 600 seconds.
+
+    Default: 20
+    """
     allow_small_pages_at_next_start: bool = flag()
+    """Accept C(pre_page_sga=TRUE) up to release 11.2 where the SGA lies in huge pages now, but
+    C(use_large_pages) is not C(ONLY) (after a start with a short pool every login takes
+    seconds).
+
+    Default: false
+    """
 
 
 policy_from = reader(NAME, Policy)

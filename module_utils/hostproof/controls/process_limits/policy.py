@@ -56,16 +56,49 @@ def _items(given: PolicyValues, name: str, value: Tuple[str, ...]) -> Tuple[str,
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/process_limits/meta/argument_specs.yml).
+    """The role's variables.
 
     ``accounts`` is None for "auto".
     """
 
     profile: Optional[Profile] = of_profile()
+    """What the host is for, for all controls that take a policy from it. Each variable of a control
+    counts more.
+
+    With C(none) the accounts C(oracle) and C(grid) are judged where they exist, and whoever runs an
+    instance or a listener. With C(oracle_19c_single) the account C(oracle) has to exist, with the
+    others C(grid) too.
+
+    Default: none
+    """
     accounts: Optional[Tuple[str, ...]] = names().then(_accounts).none_for(AUTO)
+    """The accounts that run Oracle's software, or will, such as C([oracle, grid]). They have to
+    exist.
+
+    C(auto) takes them from C(hostproof_profile). Owners of processes that run count in any case.
+
+    Default: auto
+    """
     values: Tuple[Wanted, ...] = entries(Wanted, together=_no_crossing)
+    """Limits of this host's own instead of the books', each with C(name), which is C(nofile),
+    C(nproc), C(stack) or C(memlock), and C(soft) and C(hard), the least of each in the units of
+    limits.conf (C(stack) and C(memlock) in kB), or C(unlimited).
+
+    Default: []
+    """
     unmanaged: Tuple[str, ...] = names().then(_items)
+    """Limits that are left alone, such as C(memlock), since somebody else owns them. They are
+    neither judged nor written, and what an earlier apply wrote of them stays.
+
+    Default: []
+    """
     limits_file: str = drop_in(LIMITS_D)
+    """The file that is written. Of lines for one account those of the file count that is read last,
+    in the order of the bytes of names; the default comes after Oracle's preinstallation
+    packages.
+
+    Default: /etc/security/limits.d/zz-hostproof-process_limits.conf
+    """
 
 
 policy_from = reader(NAME, Policy)

@@ -92,28 +92,125 @@ class EmsLog(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """The role's variables (roles/storage_type/meta/argument_specs.yml)."""
+    """The role's variables."""
 
     nfs_servers: bool = flag()
-    addresses: Tuple[Address, ...] = checked_by(_addresses, "list")
-    definitions: Tuple[Rule, ...] = checked_by(_definitions, "list")
+    """Whether to ask the servers of the NFS mounts that the host has.
+
+    Default: true
+    """
+    addresses: Tuple[Address, ...] = checked_by(_addresses, "list", elements="raw")
+    """Management addresses of other storage (iSCSI, Fibre Channel), each a name or an address, or a
+    dictionary with C(address) and optionally C(port) and C(credentials) (a name). An entry with
+    the address of an NFS server says how to ask that one.
+
+    Default: []
+    """
+    definitions: Tuple[Rule, ...] = checked_by(_definitions, "list", elements="raw")
+    """Families of storage of your own, which come before those that are known here, each a
+    dictionary as docs/controls/storage_type.md and docs/storage_definitions.schema.json describe
+    it. A file of them is read on the controller, with C(-e @FILE) or a lookup.
+
+    Default: []
+    """
     port: int = whole_number(1, 65535)
+    """The UDP port of every address that names none.
+
+    Default: 161
+    """
     timeout: float = decimal(0.1, 60)
+    """Seconds to wait for each try.
+
+    Default: 2
+    """
     retries: int = whole_number(0, 10)
+    """Tries after the first.
+
+    Default: 1
+    """
     agent_seconds: float = decimal(1, 3600)
+    """Seconds that all questions to one agent may take together; what is not answered by then is
+    C(error).
+
+    Default: 60
+    """
     agents_seconds: float = decimal(1, 3600)
+    """Seconds after which no agent is waited for any longer; what is not answered by then is
+    C(error).
+
+    Default: 120
+    """
     ems_logs: Tuple[EmsLog, ...] = entries(EmsLog)
+    """Files of this host with messages of a filer's EMS (its syslog), each a dictionary with
+    C(file) and C(address), the filer's as in C(storage_type_addresses). What it measured with
+    C(reallocate measure) is judged, of disks alone.
+
+    Default: []
+    """
     require_hcc: bool = flag()
+    """Whether storage that is not eligible for Hybrid Columnar Compression is a failure.
+
+    Default: false
+    """
     space_warn: int = whole_number(0, 100)
+    """From this fill on, in percent, an aggregate or pool is a warning; C(0) is 90 for flash and 85
+    for disks or unknown media.
+
+    Default: 0
+    """
     space_critical: int = whole_number(0, 100)
+    """From this fill on, in percent, an aggregate or pool is a failure; C(0) is 98 for flash or
+    unknown media and 90 for disks.
+
+    Default: 0
+    """
     media: Dict[str, str] = checked_by(_media, "dict")
+    """Address to C(ssd) or C(hdd), of storage whose model does not tell which it has.
+
+    Default: {}
+    """
     window_seconds: float = window()
+    """Seconds between the two readings of discarded packets. One window of 1 to 600 seconds serves
+    every control that needs rates; C(0) reads once and judges none.
+
+    Default: 10
+    """
     discards_limit: int = whole_number()
+    """Packets that an interface may discard between the two readings.
+
+    Default: 0
+    """
     cpu_limit: int = whole_number(1, 100)
+    """From this share of busy time on, in percent, the storage's processors are a warning.
+
+    Default: 80
+    """
     failed_disks_limit: int = whole_number()
+    """Failed disks that the storage may have, where its agent counts them (NETAPP-MIB
+    diskFailedCount). Any of them takes redundancy away, so none is the default.
+
+    Default: 0
+    """
     rebuilding_limit: int = whole_number()
+    """Disks that may be rebuilt at a time before it is a warning, where the agent counts them
+    (NETAPP-MIB diskReconstructingCount).
+
+    Default: 0
+    """
     trace_folder: str = checked_by(_folder, "path")
+    """The folder below which the database writers' trace files are.
+
+    Default: /u01/app/oracle/diag/rdbms
+    """
     credentials: Dict[str, Credentials] = checked_by(_credentials, "dict")
+    """Name to how to ask. C(default) is for every address that names none, C(database) for the
+    database's own question (SNMPv1, community C(public) unless its oranfstab says otherwise).
+    Each has C(version) (C(1), C(2c), C(3)), C(community), or C(user), C(level),
+    C(auth_protocol), C(auth_passphrase), C(priv_protocol), C(priv_passphrase), C(context).
+
+    Default: {default: {version: 2c, community: public}}
+    Secret: true
+    """
 
     def target(self, address: Address) -> Target:
         return snmp_targets.target_of(

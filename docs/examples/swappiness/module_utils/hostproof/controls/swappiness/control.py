@@ -23,7 +23,15 @@ APPLY = "./hostproof apply --tags swappiness"
 
 class Policy(NamedTuple):
     maximum: int = whole_number(0, 200)
+    """The largest C(vm.swappiness) that the host may have, from 0 to 200.
+
+    Default: 10
+    """
     sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
+    """The drop-in in C(/etc/sysctl.d) that sets it.
+
+    Default: /etc/sysctl.d/99-zz-hostproof-swappiness.conf
+    """
 
 
 policy_from = reader(NAME, Policy)
