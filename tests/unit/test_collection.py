@@ -164,7 +164,8 @@ def test_every_call_has_its_whole_name(tmp_path):
     for path in [*(tmp_path / "playbooks").rglob("*.yml"), *(tmp_path / "roles").rglob("tasks/*")]:
         look(yaml.safe_load(path.read_text()))
     names = {name.rpartition(".")[2] for name in called}
-    assert {"verify_controls", "apply_control", "render_report"} <= names and roles <= names
+    assert {"verify_controls", "apply_control", "render_report"} <= names
+    assert {name for name in roles if (ROOT / "roles" / name / "tasks/main.yml").exists()} <= names
     assert [name for name in called if not name.startswith("hostproof.hostproof.")] == []
 
 
