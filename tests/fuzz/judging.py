@@ -136,7 +136,7 @@ def tried(pack: Pack, controls: list[str], changed: Readings, removed: list[str]
         with cut_off():
             found = audit.judge_host(host, policies)
         json.dumps([one.as_dict() for one in found], allow_nan=False)
-        crashed = [one for one in found if one.check.endswith(".judged")]
+        crashed = [one for one in found if one.check.endswith(".audited")]
         why = "; ".join(f"{one.why} {host.evidence[one.evidence[0]]['text']}" for one in crashed)
     except HostproofError:
         pass

@@ -58,7 +58,7 @@ from ansible.module_utils.hostproof.controls.latency.parsers import (
     tcp_info,
 )
 from ansible.module_utils.hostproof.controls.memory_pressure.parsers import proc_swaps, vmstat
-from ansible.module_utils.hostproof.controls.names.parsers import (
+from ansible.module_utils.hostproof.controls.name_resolution.parsers import (
     dns_message,
     hosts_file,
     nsswitch,

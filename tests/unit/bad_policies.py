@@ -402,9 +402,15 @@ CASES = {
         "memory_pressure", {"memory_pressure_unmanaged": ["swap"]}, ("must be one of swap_size",)
     ),
     # Names.
-    "names_option": Bad("names", {"names_scan": ["-h"]}, ("'-h' must be a name of a host",)),
-    "names_left": Bad("names", {"names_unmanaged": ["dns"]}, ("must be one of own_name",)),
-    "names_many": Bad("names", {"names_cluster": ["rac"] * 65}, ("at most 64 are looked up",)),
+    "names_option": Bad(
+        "name_resolution", {"name_resolution_scan": ["-h"]}, ("'-h' must be a name of a host",)
+    ),
+    "names_left": Bad(
+        "name_resolution", {"name_resolution_unmanaged": ["dns"]}, ("must be one of hostname",)
+    ),
+    "names_many": Bad(
+        "name_resolution", {"name_resolution_cluster": ["rac"] * 65}, ("at most 64 are looked up",)
+    ),
     # Disks.
     "disk_mode": Bad(
         "block_devices",

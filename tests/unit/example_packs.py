@@ -22,7 +22,7 @@ import latency_packs
 import limit_packs
 import listener_packs
 import memory_packs
-import names_packs
+import name_packs
 import nfs_packs
 import nic_packs
 import oracle_packs
@@ -157,7 +157,7 @@ def policies() -> dict[str, Any]:
         "latency": latency_packs.latency_policy(),
         "listener_rate_limit": listener_packs.listener_policy(),
         "memory_pressure": default_policy("memory_pressure"),
-        "names": default_policy("names"),
+        "name_resolution": default_policy("name_resolution"),
         "nfs_mounts": nfs_packs.nfs_policy(),
         "pool_validation": default_policy("pool_validation"),
         "pre_page_sga": oracle_packs.policy(),
@@ -321,9 +321,9 @@ def named(host: str) -> packs.Machine:
     machine = packs.linux().file("/proc/sys/kernel/hostname", f"{host}\n")
     machine.file("/etc/hostname", f"{host}\n")
     machine.file("/etc/hosts", f"127.0.0.1 localhost\n192.0.2.10 {host} {host.split('.')[0]}\n")
-    machine.file("/etc/resolv.conf", names_packs.RESOLV)
-    names_packs.named(machine, host, "192.0.2.10")
-    return names_packs.back(machine, "192.0.2.10", host)
+    machine.file("/etc/resolv.conf", name_packs.RESOLV)
+    name_packs.named(machine, host, "192.0.2.10")
+    return name_packs.back(machine, "192.0.2.10", host)
 
 
 def complete(host: str) -> str:
@@ -359,9 +359,9 @@ def complete(host: str) -> str:
     found = _read(cards(host), found, {"flow_control": nic_packs.policy()})
     order = "passwd: files\nhosts: files dns\n"
     found["file:/etc/nsswitch.conf"] = {"kind": "file", "at": "", "text": order}
-    for server in names_packs.SERVERS:
-        found[f"udp:{server} {host}"] = names_packs.datagram_of(host, ["192.0.2.10"])
-    found = _read(named(host), found, {"names": default_policy("names")})
+    for server in name_packs.SERVERS:
+        found[f"udp:{server} {host}"] = name_packs.datagram_of(host, ["192.0.2.10"])
+    found = _read(named(host), found, {"name_resolution": default_policy("name_resolution")})
     found = _read(watched(host, nfs), found, {"latency": latency_packs.latency_policy()})
     at = int(datetime.fromisoformat(pack["recorded_at"]).timestamp())
     writing = example_oracle.writing(host, readings, at)

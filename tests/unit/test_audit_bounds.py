@@ -67,7 +67,7 @@ def test_a_crash_is_the_error_of_its_control(monkeypatch, read):
         "good": "pass",
         "worse": "pass",
     }
-    assert findings["bad"].check == "bad.judged"
+    assert findings["bad"].check == "bad.audited"
     (key,) = findings["bad"].evidence
     trace = host.evidence[key]["text"]
     assert "test_audit_bounds.py" in trace
@@ -112,7 +112,7 @@ class TestWhatOneControlSaysTooMuchOf:
         told = audit.bounded(few + many)
         assert told[:3] == few
         (one,) = told[3:]
-        assert (one.check, one.status) == ("many.judged", "error")
+        assert (one.check, one.status) == ("many.audited", "error")
         assert f"{len(many)} findings" in one.why
 
 

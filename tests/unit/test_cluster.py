@@ -4,7 +4,7 @@ import datetime
 import json
 
 import cluster_packs
-import names_packs
+import name_packs
 import pytest
 from ansible.module_utils.hostproof.controls.registry import check_ids
 from ansible.module_utils.hostproof.evaluate import audit
@@ -148,14 +148,14 @@ def with_finding(told, compared_by, **changes):
     ("check", "compared_by", "name", "values", "slow"),
     [
         (
-            "latency.work_done",
+            "latency.logical_reads",
             "hardware",
             "logical_reads_a_core",
             (230e3, 231e3, 212e3, 229e3),
             "db3 is",
         ),
         (
-            "latency.work_done",
+            "latency.logical_reads",
             "hardware",
             "logical_reads_a_core",
             (230e3, 231e3, 222e3, 229e3),
@@ -351,14 +351,17 @@ def test_nodes_that_are_told_other_addresses_of_a_name(tmp_path):
 
     def told(host, vip):
         machine = cluster_packs.node(host)
-        own = f"192.0.2.{names_packs.MEMBERS[host]}"
-        names_packs.node(machine).file("/proc/sys/kernel/hostname", f"{host}\n")
+        own = f"192.0.2.{name_packs.MEMBERS[host]}"
+        name_packs.node(machine).file("/proc/sys/kernel/hostname", f"{host}\n")
         machine.file("/etc/hostname", f"{host}\n").command("uname -n", f"{host}.example.com\n")
         machine.file("/etc/hosts", f"127.0.0.1 localhost\n{own} {host}.example.com {host}\n")
-        machine.command("ip -o addr show", names_packs.ADDRESSES.replace("192.0.2.10", own))
-        names_packs.back(machine, own, f"{host}.example.com", host)
-        names_packs.named(machine, "rac2-vip", vip)
-        policies = {"cluster_nodes": policy(name="rac1"), "names": default_policy("names")}
+        machine.command("ip -o addr show", name_packs.ADDRESSES.replace("192.0.2.10", own))
+        name_packs.back(machine, own, f"{host}.example.com", host)
+        name_packs.named(machine, "rac2-vip", vip)
+        policies = {
+            "cluster_nodes": policy(name="rac1"),
+            "name_resolution": default_policy("name_resolution"),
+        }
         return make_line(host, [one.as_dict() for one in audit.judge_host(machine, policies)])
 
     _, found = rendered(tmp_path, [told("rac1", "192.0.2.12"), told("rac2", "192.0.2.12")])

@@ -40,7 +40,7 @@ def test_the_aix_pack_shows_both_controls_that_judge_one():
     statuses = {(one.check, one.status) for one in found}
     assert ("io_pacing.running", "fail") in statuses
     assert ("io_pacing.legacy_values", "fail") in statuses
-    assert ("flow_control.wanted", "warn") in statuses
+    assert ("flow_control.configured", "warn") in statuses
     assert ("flow_control.persisted", "warn") in statuses
 
 
@@ -58,7 +58,7 @@ QUANTITY = re.compile(
 )
 
 #: Wrong by a word; the pages are told beside it.
-BY_A_WORD = {"pre_page_sga.setting", "pre_page_sga.use_large_pages"}
+BY_A_WORD = {"pre_page_sga.value", "pre_page_sga.use_large_pages"}
 
 
 def test_what_is_wrong_by_a_number_tells_it_as_a_number():

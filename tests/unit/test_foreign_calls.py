@@ -38,7 +38,7 @@ ADVISED = [
 
 def finding(**fields):
     return {
-        **{"control": "hugepages", "check": "hugepages.one_owner", "title": "One owner"},
+        **{"control": "hugepages", "check": "hugepages.single_source", "title": "One owner"},
         **{"status": "fail", "severity": "high", "desired": "a", "persisted": None},
         **{"running": "b", "in_use": None, "takes_effect": "now", "why": "c", "fix": "d"},
         **{"reference": "docs", "evidence": [], "waiver": None, "values": None, "commands": []},

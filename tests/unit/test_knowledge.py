@@ -84,7 +84,7 @@ class TestExplain:
             assert (ROOT / target).exists(), target
 
     def test_tells_variables_with_default_and_meaning(self, capsys):
-        text = printed(capsys, "explain", "pre_page_sga.setting")
+        text = printed(capsys, "explain", "pre_page_sga.value")
         assert re.search(r"- `pre_page_sga_wanted` \(default `\"auto\"`\): \w+", text)
         assert "Since 0.2.0. More: docs/controls/pre_page_sga.md" in text
 
@@ -106,7 +106,7 @@ class TestExplain:
         assert record["because_of"] == [] and record["rests_on_it"]
 
     def test_as_json(self, capsys):
-        record = json.loads(printed(capsys, "explain", "pre_page_sga.setting", "--format", "json"))
+        record = json.loads(printed(capsys, "explain", "pre_page_sga.value", "--format", "json"))
         assert record["severity"] == "critical"
         assert "pre_page_sga_wanted" in {one["name"] for one in record["variables"]}
 
@@ -114,11 +114,11 @@ class TestExplain:
         "name",
         [
             "host.reachable",
-            "host.judged",
+            "host.audited",
             "run.finished",
             "run.results_readable",
             "waiver.expired",
-            "latency.judged",
+            "latency.audited",
             "hugepages.applied",
         ],
     )
@@ -136,7 +136,7 @@ class TestExplain:
             ("pool_cover", "did you mean hugepages.pool_covers_sga?"),
             ("zzzz", "./hostproof checks lists them"),
             ("hugepages", "is a control; ./hostproof checks --control hugepages lists"),
-            ("zzz.judged", "there is no check"),
+            ("zzz.audited", "there is no check"),
             ("\x1b[2J", "there is no check"),
         ],
     )

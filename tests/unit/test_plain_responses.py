@@ -62,7 +62,7 @@ def test_what_is_not_plain_is_made_printable():
 
 
 def test_numbers_of_a_plain_answer_are_bounded_too():
-    finding = response_validation.error_of("hugepages", "hugepages.judged", "T", "W")
+    finding = response_validation.error_of("hugepages", "hugepages.audited", "T", "W")
     for values in ({"pool": 1 << 70}, {"pool": 1e300}):
         answer = unpacked({"findings": [{**finding, "values": values}]})
         assert answer.plain
@@ -79,7 +79,7 @@ def test_depth_of_a_plain_answer_is_bounded_too():
         assert answer.plain
         with pytest.raises(response_validation.Invalid):
             response_validation.checked(module, answer)
-    finding = response_validation.error_of("hugepages", "hugepages.judged", "T", "W")
+    finding = response_validation.error_of("hugepages", "hugepages.audited", "T", "W")
     answer = unpacked({"findings": [{**finding, "evidence": deep}]})
     (found,) = response_validation.checked("verify_controls", answer)["findings"]
     assert found["evidence"] == []

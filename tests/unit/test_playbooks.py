@@ -90,7 +90,7 @@ def test_what_was_applied_as_root_is_verified_as_root(tmp_path, become, escalate
     said = done.stdout + done.stderr
     assert ("become" in said and "nosuch" in said) == escalates
     (report,) = tmp_path.glob("*/report.json")
-    assert ("host.judged" in report.read_text()) == escalates
+    assert ("host.audited" in report.read_text()) == escalates
 
 
 def test_a_value_that_is_none_is_one_sentence_and_no_verdict(tmp_path):

@@ -153,7 +153,7 @@ def test_what_asks_with_bad_credentials_is_not_asked():
     ]
     # The servers of this host's mounts would be asked with them too.
     findings = judged(policies(storage_type=changes))
-    assert [one for one in findings if one.check == "storage_type.judged"] == []
+    assert [one for one in findings if one.check == "storage_type.audited"] == []
 
 
 def test_the_databases_own_credentials_decide_what_the_database_sees():

@@ -307,7 +307,7 @@ class TestAudits:
         assert found.judged["(cluster rac1)"] == plain.judged["(cluster rac1)"]
         lines = {line["host"]: line for line in found.lines}
         for host in SECOND:
-            assert [finding[0] for finding in found.judged[host]] == ["host.judged"]
+            assert [finding[0] for finding in found.judged[host]] == ["host.audited"]
             assert lines[host]["outcome"] == "failed"
             why = lines[host]["message"]
             assert why.startswith("Lost with slice 2 of 2 on doomed: ssh doomed ended with 137"), (

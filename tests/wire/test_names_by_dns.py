@@ -62,7 +62,7 @@ def serve(listening, zone):
         ]
         listening.sendto(asked[:2] + head + asked[12:end] + b"".join(rows), client)
 
-for address, zone in story["servers"].items():
+for address, zone in story["name_servers"].items():
     listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     listening.bind((address, 53))
     threading.Thread(target=serve, args=(listening, zone), daemon=True).start()
@@ -71,7 +71,7 @@ sys.path.insert(0, sys.argv[1])
 from hostproof.evaluate import audit
 from hostproof.collect.host import LiveHost, RecordedHost
 host = LiveHost()
-asked = {"names": story["policy"]}
+asked = {"name_resolution": story["policy"]}
 found = audit.judge_host(host, asked)
 again = audit.judge_host(RecordedHost(host.evidence), asked)
 assert [one.as_dict() for one in again] == [one.as_dict() for one in found]
@@ -161,11 +161,11 @@ def test_served_by_etc_hosts(judge):
 
 def test_a_silent_server_is_told_and_the_rest_is_known(judge):
     found = judge(zones=({}, "silent"))
-    assert (found["servers"]["status"], found["scan"]["status"]) == ("fail", "fail")
+    assert (found["name_servers"]["status"], found["scan"]["status"]) == ("fail", "fail")
     said = "192.0.2.54: it says nothing in 1.5 seconds, asked twice."
-    assert found["servers"]["why"] == said
-    assert found["own_address"]["status"] == "pass"
-    assert found["cluster"]["status"] == "pass"
+    assert found["name_servers"]["why"] == said
+    assert found["hostname_address"]["status"] == "pass"
+    assert found["cluster_names"]["status"] == "pass"
 
 
 def test_all_servers_are_silent(judge):
@@ -174,43 +174,43 @@ def test_all_servers_are_silent(judge):
     slow = RESOLV.replace("timeout:1 attempts:2", "timeout:30 attempts:5")
     found = judge(zones=("silent", "silent"), resolv=slow)
     assert found["scan"]["status"] == "error"
-    assert found["servers"]["status"] == "fail"
-    assert found["resolver"]["status"] == "warn"
-    assert "300 seconds" in found["resolver"]["why"]
-    assert found["own_address"]["status"] == "pass"  # /etc/hosts knows it
+    assert found["name_servers"]["status"] == "fail"
+    assert found["resolv_conf"]["status"] == "warn"
+    assert "300 seconds" in found["resolv_conf"]["why"]
+    assert found["hostname_address"]["status"] == "pass"  # /etc/hosts knows it
 
 
 def test_what_is_no_answer_is_no_answer(judge):
     found = judge(zones=("garbage", "garbage"))
-    assert (found["servers"]["status"], found["scan"]["status"]) == ("error", "error")
+    assert (found["name_servers"]["status"], found["scan"]["status"]) == ("error", "error")
 
 
 def test_the_own_name_as_debian_installs_it(judge):
     found = judge(hosts="127.0.0.1 localhost\n127.0.1.1 rac1.example.com rac1\n")
-    assert found["own_address"]["status"] == "fail"
-    assert found["own_address"]["why"] == "rac1 leads to 127.0.1.1 (/etc/hosts:2)."
+    assert found["hostname_address"]["status"] == "fail"
+    assert found["hostname_address"]["why"] == "rac1 leads to 127.0.1.1 (/etc/hosts:2)."
     assert (found["node"]["status"], found["vip"]["status"]) == ("fail", "pass")
 
 
 def test_another_address_than_the_interfaces_have(judge):
-    found = judge(hosts="127.0.0.1 localhost\n192.0.2.99 rac1\n")["own_address"]
+    found = judge(hosts="127.0.0.1 localhost\n192.0.2.99 rac1\n")["hostname_address"]
     assert (found["status"], "no interface has 192.0.2.99" in found["why"]) == ("fail", True)
 
 
 def test_the_address_is_somebody_elses(judge):
     lines = "192.0.2.10 db7.example.com\n192.0.2.10 rac1\n"
-    found = judge(hosts="127.0.0.1 localhost\n" + lines)["reverse"]
+    found = judge(hosts="127.0.0.1 localhost\n" + lines)["reverse_lookup"]
     assert (found["status"], found["why"]) == ("fail", "192.0.2.10 is db7.example.com.")
 
 
 def test_dns_is_not_asked(judge):
     found = judge(order="hosts: files\n")
-    assert (found["order"]["status"], found["scan"]["status"]) == ("fail", "fail")
+    assert (found["search_order"]["status"], found["scan"]["status"]) == ("fail", "fail")
 
 
 def test_without_the_line_it_is_told_that_glibc_decides(judge):
     found = judge(order="passwd: files\n", hosts=f"{HOSTS}192.0.2.99 {VIP}\n")
-    assert found["order"]["status"] == "warn"
+    assert found["search_order"]["status"] == "warn"
     first, _, version = os.confstr("CS_GNU_LIBC_VERSION").partition(" ")
     if first == "glibc":
         files_first = tuple(map(int, version.split("."))) >= (2, 35)

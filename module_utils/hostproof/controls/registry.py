@@ -26,7 +26,7 @@ NAMES: Tuple[str, ...] = (
     "latency",
     "listener_rate_limit",
     "memory_pressure",
-    "names",
+    "name_resolution",
     "nfs_mounts",
     "pool_validation",
     "pre_page_sga",
@@ -50,7 +50,7 @@ def _imports_for_ansible() -> None:
     from .latency import control
     from .listener_rate_limit import control, plan
     from .memory_pressure import control
-    from .names import control
+    from .name_resolution import control
     from .nfs_mounts import control, plan
     from .pool_validation import control, plan
     from .pre_page_sga import control, plan

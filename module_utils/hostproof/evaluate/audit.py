@@ -299,7 +299,7 @@ def _guarded(
 
 def _unjudged(name: str) -> Check:
     return Check(
-        id=name + ".judged",
+        id=name + ".audited",
         title="The control was judged",
         severity="high",
         takes_effect="now",

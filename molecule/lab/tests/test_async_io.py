@@ -67,11 +67,11 @@ def test_the_seventeenth_context_is_foretold(machine):
     used = machine.number(USED)
     with machine.own_python():
         verified = machine.verify(**POLICY)
-    foretold = verified.finding("async_io.aio_room")["values"]["contexts_left"]
+    foretold = verified.finding("async_io.aio_usage")["values"]["contexts_left"]
     assert foretold == (65536 - used) // 4096
     machine.start("p000", f"--context 4096 {'--context 4096 ' * (foretold - 1)}")
     assert machine.number(USED) == used + foretold * 4096
-    found = machine.verify(**POLICY).finding("async_io.aio_room")
+    found = machine.verify(**POLICY).finding("async_io.aio_usage")
     assert (found["status"], found["values"]["contexts_left"]) == ("fail", 0)
     assert f"instance LABA {foretold} contexts" in found["in_use"]
     refused = machine.run(
@@ -87,7 +87,7 @@ def test_apply_makes_room_and_revert_takes_it_back(machine):
     assert machine.number(LIMIT) == 1048576
     assert machine.apply(**POLICY).changed == 0
     verified = machine.verify(**POLICY).statuses()
-    assert verified["async_io.aio_max_nr"] == verified["async_io.aio_room"] == "pass"
+    assert verified["async_io.aio_max_nr"] == verified["async_io.aio_usage"] == "pass"
     assert machine.revert().rc == 0
     assert machine.number(LIMIT) == 65536
     assert machine.files() == before
@@ -111,7 +111,7 @@ def test_a_silent_filer_is_one_finding(machine, nfs):
         "pkill -f '^ora_(dbw0|lgwr)_LABA '; sleep 1"
     )
     machine.run(f"rm -r {MOUNT}/async; umount {MOUNT} && rmdir {MOUNT}")
-    (silent,) = [one for one in verified.findings if one["check"] == "async_io.nfs_silence"]
+    (silent,) = [one for one in verified.findings if one["check"] == "async_io.nfs_not_responding"]
     assert silent["status"] == "fail"
     assert f"({MOUNT}) was silent from 20" in silent["why"]
     assert "dbw0 of LABA (pid" in silent["why"]

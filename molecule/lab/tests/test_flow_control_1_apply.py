@@ -38,12 +38,12 @@ def test_without_a_policy_nothing_changes_and_tx_of_a_storage_card_is_told(flow,
     assert applied.changed == 0
     assert "flow_control_wanted is auto: nothing is changed" in applied.output
     statuses = applied.statuses()
-    assert statuses[f"{flow.card(1)} flow_control.wanted"] in ("warn", "fail")
-    assert statuses["dbnet0 flow_control.wanted"] == "pass"
+    assert statuses[f"{flow.card(1)} flow_control.configured"] in ("warn", "fail")
+    assert statuses["dbnet0 flow_control.configured"] == "pass"
     assert statuses["dbnet0 flow_control.persisted"] == "warn"
     assert statuses["dbnet0 flow_control.link_file_inverted"] == "warn"
     assert statuses[f"{flow.card(5)} flow_control.supported"] == "skip"
-    assert statuses[f"{flow.card(5)} flow_control.wanted"] == "skip"
+    assert statuses[f"{flow.card(5)} flow_control.configured"] == "skip"
     assert flow.state() == flow_untouched
 
 

@@ -89,7 +89,7 @@ def test_half_duplex(flow, agents):
     )
     assert found["status"] == "fail"
     assert "half duplex, so PAUSE is not in use, whatever is set" in found["why"]
-    assert judged.statuses()[f"{card} flow_control.half_duplex"] == "fail"
+    assert judged.statuses()[f"{card} flow_control.full_duplex"] == "fail"
 
 
 def test_a_slow_host_that_a_fast_filer_overruns(flow, agents):

@@ -250,8 +250,8 @@ def test_beside_tuned_all_is_well_after_a_boot(machine, tuned):
     assert machine.run("sysctl -n vm.dirty_ratio").strip() == "30"
     judged = machine.judge()
     # All is set, and that TuneD asks for something else stays to be told.
-    assert not_well(judged) == {"kernel_parameters.one_owner": "warn"}
-    told = judged.finding("kernel_parameters.one_owner")["persisted"]
+    assert not_well(judged) == {"kernel_parameters.consistent_sources": "warn"}
+    told = judged.finding("kernel_parameters.consistent_sources")["persisted"]
     won = f"vm.swappiness = 10 from {SYSCTLS}:[0-9]+"
     assert re.fullmatch(rf"{won} wins over tuned profile {TUNED_FILE} = 30", told), told
 

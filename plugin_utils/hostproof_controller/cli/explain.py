@@ -22,6 +22,7 @@ from ansible.module_utils.hostproof.evaluate.finding import Check
 
 from ..remote.response_validation import not_applied, with_all_controls
 from ..report import store, waivers
+from ..report.renamed import current
 from . import options, terminal
 from .errors import Refused
 from .names import CheckId
@@ -85,7 +86,7 @@ def command(check: str, output_format: str) -> int:
 def explained(name: str) -> Explained:
     """What is known of a check; Refused for one that does not exist."""
     known = {one.id: one for one in (*all_checks(), *_OTHERS)}
-    found = known.get(name)
+    found = known.get(name) or known.get(current(name))
     if found is None:
         # The second part alone is what a reader remembers.
         same = [one for one in known if one.partition(".")[2] == name]
@@ -99,7 +100,7 @@ def explained(name: str) -> Explained:
         raise Refused(
             f"there is no check {quoted(name)}{hint or '; ./hostproof checks lists them'}"
         )
-    if found.control not in NAMES or found.id.endswith((".judged", ".applied")):
+    if found.control not in NAMES or found.id.endswith((".audited", ".applied")):
         return Explained(found, _of_itself(found), found.reference, [])
     page = f"docs/controls/{found.control}.md"
     text = section((ROOT / page).read_text(encoding="utf-8"), found.id)
@@ -121,7 +122,7 @@ def _not_on_page(check: Check, text: str) -> Iterator[str]:
 def _of_answers(name: str) -> Check | None:
     """What stands in a report for a control that gave no finding, or made no change."""
     control, _, what = name.partition(".")
-    if control not in NAMES or what not in ("judged", "applied"):
+    if control not in NAMES or what not in ("audited", "applied"):
         return None
     told = with_all_controls([], [control])[0]
     if what == "applied":

@@ -29,7 +29,7 @@ RELEASED = {
     )
     + (
         "host.reachable",
-        "host.judged",
+        "host.audited",
         "run.hosts_matched",
         "run.finished",
         "waiver.expired",

@@ -18,11 +18,11 @@ _SOFTWARE = "cluster_nodes.software"
 #: What checks of other controls see of a node, and the check that compares it.
 _MEASURED = {
     "time_sync.offset": "cluster_nodes.clock",
-    "latency.work_done": "cluster_nodes.hardware",
+    "latency.logical_reads": "cluster_nodes.hardware",
     "latency.disk_read": "cluster_nodes.hardware",
     "latency.tcp": "cluster_nodes.network",
-    "names.scan": "cluster_nodes.network",
-    "names.cluster": "cluster_nodes.network",
+    "name_resolution.scan": "cluster_nodes.network",
+    "name_resolution.cluster_names": "cluster_nodes.network",
 }
 
 #: A host says the name of its cluster: no more of it than a name has.

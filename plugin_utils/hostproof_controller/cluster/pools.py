@@ -3,7 +3,7 @@
 """The pools of all application hosts against the database that they share, from findings alone.
 
 Pools say of which database they are and how large (pool_validation.sessions), listeners how many
-logons a second they let in (listener_rate_limit.rate_bound). Who is not known may have any number
+logons a second they let in (listener_rate_limit.rate_enabled). Who is not known may have any number
 of connections: then a sum is what there is at least, which can be too much, but never enough.
 """
 
@@ -26,7 +26,7 @@ from ansible.module_utils.hostproof.evaluate.finding import (
 
 from .nodes import SESSIONS, State, is_same, plain
 
-_RATE = "listener_rate_limit.rate_bound"
+_RATE = "listener_rate_limit.rate_enabled"
 
 
 class Terms(NamedTuple):

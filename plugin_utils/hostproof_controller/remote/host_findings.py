@@ -116,7 +116,7 @@ def _unknown(control: Any) -> dict[str, Any]:
     name = control if isinstance(control, str) and control in NAMES else "host"
     return {
         "control": name,
-        "check": f"{name}.judged",
+        "check": f"{name}.audited",
         "title": "Every finding names its check",
         "status": ERROR,
         "severity": "critical",

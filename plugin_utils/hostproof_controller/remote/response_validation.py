@@ -156,7 +156,7 @@ def with_all_controls(
 def _not_judged(control: str) -> dict[str, Any]:
     return error_of(
         control,
-        f"{control}.judged",
+        f"{control}.audited",
         "The control was judged",
         "The host's answer holds no finding of this control, so nothing is known about it.",
     )

@@ -30,6 +30,7 @@ from ..commands import is_own
 from ..host_names import RULE, is_host_name, pattern_of
 from .findings import SINCE_2, key_problem, problem_of_finding
 from .host_state import HostState, Part
+from .renamed import is_old, with_current_ids
 from .text import LISTS_HOSTS, shorten
 from .verdict import Tally, host_verdict
 from .waivers import WAIVERS_HOST
@@ -87,7 +88,7 @@ _REACHABLE = Check(
     "docs/limits.md, hosts that do not answer",
 )
 _JUDGED = Check(
-    "host.judged",
+    "host.audited",
     "The host could be judged",
     "critical",
     "",
@@ -651,10 +652,12 @@ def _as_schema_2(line: dict[str, Any]) -> dict[str, Any]:
     """The host result as it is written today; in schema 1 evidence was read when it was judged."""
     if line["schema"] == SCHEMA:
         findings = line["findings"]
+        if any(map(is_old, findings)):
+            findings = [*map(with_current_ids, findings)]
         if any(map(_calls_otherwise, findings)):
             findings = [*map(_without_calls, findings)]
         return dict(line, findings=findings)
-    findings = [dict(SINCE_2, **finding) for finding in line["findings"]]
+    findings = [with_current_ids(dict(SINCE_2, **finding)) for finding in line["findings"]]
     return dict(line, schema=SCHEMA, recorded_at=line["at"], findings=findings)
 
 

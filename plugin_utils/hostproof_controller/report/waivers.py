@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from ansible.module_utils.hostproof.errors import PolicyError
 from ansible.module_utils.hostproof.evaluate.finding import ERROR, FAIL, WAIVED, WARN, Check, found
 
+from .renamed import current
+
 #: Where a finding about a waiver stands that concerns no host in particular.
 WAIVERS_HOST = "(waivers)"
 
@@ -205,7 +207,9 @@ def _parse_entry(where: str, entry: Any) -> Waiver:
             raise PolicyError(f"{where}: {key} is missing")
     texts = [_parse_text(where, key, entry[key]) for key in ("check", "owner", "reason")]
     hosts = _parse_hosts(where, entry["hosts"])
-    return Waiver(texts[0], hosts, texts[1], texts[2], _parse_date(where, entry["expires"]))
+    return Waiver(
+        current(texts[0]), hosts, texts[1], texts[2], _parse_date(where, entry["expires"])
+    )
 
 
 def _parse_text(where: str, key: str, value: Any) -> str:

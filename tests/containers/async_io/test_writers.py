@@ -44,7 +44,7 @@ def test_verify_shows_what_the_processes_do(box, untouched):
     assert statuses[of("durable_files")] == "pass"
     assert statuses[of("disk_asynch_io")] == statuses[of("io_slaves")] == "pass"
     assert statuses[of("limit_messages")] == statuses[of("io_stalled")] == "pass"
-    assert statuses["async_io.aio_room"] == "pass"
+    assert statuses["async_io.aio_usage"] == "pass"
 
 
 def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):

@@ -90,7 +90,7 @@ def test_verify_names_the_file_and_line_that_win(box):
     box.run("echo 'vm.nr_hugepages = 7' > /etc/sysctl.d/97-older.conf")
     verified = box.verify()
     assert verified.statuses()["oracle hugepages.memlock_persisted"] == "pass"
-    owner = verified.finding("hugepages.one_owner")
+    owner = verified.finding("hugepages.single_source")
     assert owner["status"] == "warn"
     assert owner["persisted"].startswith(f"{POOL} pages from {SYSCTL}:3")
     assert "/etc/sysctl.d/97-older.conf:1" in owner["persisted"]

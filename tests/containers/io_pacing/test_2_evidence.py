@@ -81,8 +81,8 @@ def test_the_pack_judged_here_gives_the_findings_of_the_host(pack, live, monkeyp
     told = {one["check"]: one["status"] for one in offline}
     assert told["io_pacing.legacy_values"] == "fail"
     # ent0 carries an NFS mount, and its flow control is off: now (entstat) and at boot (lsattr).
-    assert told["flow_control.wanted"] == told["flow_control.persisted"] == "pass"
-    (wanted,) = [one for one in offline if one["check"] == "flow_control.wanted"]
+    assert told["flow_control.configured"] == told["flow_control.persisted"] == "pass"
+    (wanted,) = [one for one in offline if one["check"] == "flow_control.configured"]
     assert wanted["title"].startswith("ent0: ")
     assert wanted["running"] == "rx off, tx off"
 
@@ -98,7 +98,7 @@ def test_a_pack_of_other_marks_is_judged_otherwise(pack, monkeypatch, tmp_path):
     found = {one["check"]: one for one in judged(changed, monkeypatch).findings}
     assert found["io_pacing.legacy_values"]["status"] != "fail"
     assert found["io_pacing.persisted"]["persisted"] == "maxpout=513 minpout=24"
-    assert found["flow_control.wanted"]["status"] == "warn"
+    assert found["flow_control.configured"]["status"] == "warn"
     assert found["flow_control.persisted"]["status"] == "pass"
 
 

@@ -29,7 +29,7 @@ def test_verify_says_which_file_wins(box):
     statuses = verified.statuses()
     assert statuses["vm.swappiness kernel_parameters.memory"] == "warn"
     assert statuses["fs.aio-max-nr kernel_parameters.asynchronous_io"] == "fail"
-    assert statuses["kernel_parameters.one_owner"] == "warn"
+    assert statuses["kernel_parameters.consistent_sources"] == "warn"
 
 
 def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched):

@@ -66,7 +66,7 @@ def test_check_mode_shows_the_plan_and_changes_nothing(box, untouched, slots):
 def test_a_unit_stands_before_fstab_and_is_not_edited(box, untouched, slots):
     unit = "[Mount]\nWhat=filer1:/vol/oradata\nWhere=/u02/oradata\nType=nfs\nOptions=soft\n"
     box.run(f"cat > {UNIT} <<'END'\n{unit}END")
-    owner = box.verify(**slots).finding("/u02/oradata nfs_mounts.one_owner")
+    owner = box.verify(**slots).finding("/u02/oradata nfs_mounts.single_source")
     assert owner["status"] == "warn"
     assert UNIT in owner["why"]
     assert f"{FSTAB}:3" in owner["why"]
@@ -81,7 +81,7 @@ def test_an_autofs_map_counts_only_where_fstab_says_nothing(box, untouched, slot
     box.run(f"echo '/- {MAP}' > /etc/auto.master")
     box.run(f"echo '/u02/oradata -soft filer1:/vol/oradata' > {MAP}")
     box.run("touch /run/autofs-is-enabled")
-    owner = box.verify(**slots).finding("/u02/oradata nfs_mounts.one_owner")
+    owner = box.verify(**slots).finding("/u02/oradata nfs_mounts.single_source")
     assert owner["status"] == "warn"
     assert owner["persisted"].startswith(f"{FSTAB}:3")
     assert f"{MAP}:1" in owner["persisted"]
@@ -139,7 +139,7 @@ def test_verify_finds_what_is_persisted_right(box, slots):
     statuses = box.verify(**slots).statuses()
     assert statuses["/u02/oradata nfs_mounts.options_persisted"] == "pass"
     assert statuses["/u02/oradata nfs_mounts.safe_transport"] == "pass"
-    assert statuses["/u02/oradata nfs_mounts.locks_between_clients"] == "pass"
+    assert statuses["/u02/oradata nfs_mounts.server_locks"] == "pass"
     assert statuses["/backup nfs_mounts.caching"] == "pass"
     assert slots or statuses["nfs_mounts.slot_tables_persisted"] == "pass"
 

@@ -74,7 +74,7 @@ class TestReady:
         assert found["direct_files"].in_use == (
             "2 data, 1 redo and 1 control files open; none through the page cache"
         )
-        assert found["aio_room"].in_use == ("8192: instance ORCL 2 contexts of 8316 events at most")
+        assert found["aio_usage"].in_use == ("8192: instance ORCL 2 contexts of 8316 events at most")
 
     def test_a_host_without_an_instance_has_nothing_red(self, judge):
         found = judge(packs.linux().file("/proc/self/mountinfo", io_packs.MOUNTINFO))
@@ -86,8 +86,8 @@ class TestReady:
         for check in ("contexts", "direct_files", "durable_files", "filesystemio_options"):
             assert found[check].status == "error"
             assert "--become" in found[check].fix
-        assert found["aio_room"].status == "pass"
-        assert "by whom is not known" in found["aio_room"].in_use
+        assert found["aio_usage"].status == "pass"
+        assert "by whom is not known" in found["aio_usage"].in_use
 
     def test_a_stopped_instance_is_judged_by_its_file(self, judge):
         machine = (
@@ -276,14 +276,14 @@ class TestLimit:
     @pytest.mark.parametrize(("used", "left"), [(0, 16), (15 * 4096, 1), (65536, 0), (61441, 0)])
     def test_how_many_more_fit(self, judge, used, left):
         """Measured on a real kernel too: molecule/lab/tests/test_async_io.py."""
-        found = judge(story(used=used, limit=65536))["aio_room"]
+        found = judge(story(used=used, limit=65536))["aio_usage"]
         assert found.values["contexts_left"] == left
         assert found.status == ("fail" if used > 0.8 * 65536 else "pass")
 
     def test_old_kernels_charge_more(self, judge):
         machine = story(used=70000, limit=65536)
         machine.file("/proc/sys/kernel/osrelease", "3.10.0-1160.el7.x86_64\n")
-        found = judge(machine)["aio_room"]
+        found = judge(machine)["aio_usage"]
         assert found.status == "warn"
         assert "twice its limit" in found.why
 
@@ -292,7 +292,7 @@ class TestLimit:
         machine.holders_of_rings[-1]["files"] = None
         machine.writer("/usr/sbin/mysqld", {}, (900, 12288), pid=78)
         machine.holders_of_rings[-1]["files"] = None
-        assert judge(machine)["aio_room"].in_use == (
+        assert judge(machine)["aio_usage"].in_use == (
             "8192: instance ORCL 2 contexts of 8316 events at most, mysqld 1 contexts of 190 "
             "events at most"
         )
@@ -301,10 +301,10 @@ class TestLimit:
 class TestMessages:
     def test_the_limit_was_reached(self, judge):
         log = (FIXTURES / "io_messages/11.2-ora-27090-exadata.txt").read_text()
-        found = judge(say(story(), log), message_days=365)["limit_messages"]
+        found = judge(say(story(), log), message_days=365)["aio_refused"]
         assert found.status == "pass"  # 2012 is long ago
         recent = ora(27090, NOW - 600) + ora(27090, NOW - 300)
-        found = judge(say(story(), recent))["limit_messages"]
+        found = judge(say(story(), recent))["aio_refused"]
         assert found.status == "fail"
         assert found.why.startswith(
             "ORA-27090 2 times from 2026-11-21 03:05:00 UTC to 2026-11-21 03:10:00 UTC "
@@ -314,7 +314,7 @@ class TestMessages:
 
     def test_what_has_no_time_counts(self, judge):
         log = (FIXTURES / "io_messages/10.2.0.5-maxaio.txt").read_text()
-        found = judge(say(story(), traces=log))["limit_messages"]
+        found = judge(say(story(), traces=log))["aio_refused"]
         assert found.status == "fail"
         assert "MAXAIO 4 times at a time that is not told" in found.why
 
@@ -333,8 +333,8 @@ class TestMessages:
             kernel=silence(began, began + 198),
         )
         found = judge(machine)
-        stalled, silent = found["io_stalled"], found["nfs_silence"]
-        assert (stalled.status, stalled.because_of) == ("fail", ("async_io.nfs_silence",))
+        stalled, silent = found["io_stalled"], found["nfs_not_responding"]
+        assert (stalled.status, stalled.because_of) == ("fail", ("async_io.nfs_not_responding",))
         assert "while the NFS server 10.9.0.2 (/u02) was silent" in stalled.why
         assert silent.status == "fail"
         assert silent.why == (
@@ -347,27 +347,27 @@ class TestMessages:
 
     def test_a_server_that_is_still_silent(self, judge):
         machine = say(story(mounts=ON_NFS), kernel=silence(NOW - 60))
-        found = judge(machine)["nfs_silence"]
+        found = judge(machine)["nfs_not_responding"]
         assert found.status == "fail"
         assert "has not answered since, 60 s" in found.why
 
     def test_a_server_of_no_database(self, judge):
         machine = say(story(mounts=ON_NFS), kernel=silence(NOW - 60, NOW - 50, server="10.1.1.1"))
-        found = judge(machine)["nfs_silence"]
+        found = judge(machine)["nfs_not_responding"]
         assert (found.status, found.title.partition(":")[0]) == ("warn", "10.1.1.1")
         assert "mounted at no path now" in found.in_use
 
     def test_an_old_silence_does_not_count(self, judge):
         old = NOW - 8 * 86400
         machine = say(story(mounts=ON_NFS), kernel=silence(old, old + 60))
-        assert judge(machine)["nfs_silence"].status == "pass"
+        assert judge(machine)["nfs_not_responding"].status == "pass"
 
     def test_an_nfs_host_whose_log_may_not_be_read(self, judge):
         machine = story(mounts=ON_NFS)
         machine.commands[io_packs.JOURNAL] = packs.Output(
             1, "", "Hint: You are currently not seeing messages from other users and the system.\n"
         )
-        found = judge(machine)["nfs_silence"]
+        found = judge(machine)["nfs_not_responding"]
         assert found.status == "error"
         assert "--become" in found.fix
 
@@ -377,7 +377,7 @@ class TestMessages:
         lines = "[ 100.000000] nfs: server 10.9.0.2 not responding, still trying\n"
         machine.command("dmesg", lines + "[ 130.500000] nfs: server 10.9.0.2 OK\n")
         machine.file("/proc/uptime", "1000.00 1.00\n")
-        found = judge(machine)["nfs_silence"]
+        found = judge(machine)["nfs_not_responding"]
         assert "from 2026-11-21 03:00:00 UTC to 2026-11-21 03:00:30 UTC" in found.why
 
     def test_input_and_output_failed(self, judge):

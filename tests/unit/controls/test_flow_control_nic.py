@@ -153,7 +153,7 @@ def test_oifcfg_is_never_run_as_root(judge):
 def test_a_rule_may_name_an_interface_that_no_path_needs(judge):
     rule = [{"name": "ens9", "rx": False, "tx": False, "autoneg": False}]
     found = judge(Host().nic("ens4").nic("ens9"), wanted=rule)
-    assert [one.title.split(":")[0] for one in found["wanted"]] == ["ens9"]
+    assert [one.title.split(":")[0] for one in found["configured"]] == ["ens9"]
     assert statuses(found, "wanted") == ["fail"]
 
 
@@ -179,7 +179,7 @@ def test_without_ethtool_a_real_interface_is_unknown_and_a_virtual_one_is_not(ju
 def test_by_default_tx_on_storage_is_a_warning_and_rx_is_not(judge):
     found = judge(storage_host(pause=(False, True, True)))
     assert statuses(found, "wanted") == ["warn"]
-    assert "stalls" in found["wanted"][0].why
+    assert "stalls" in found["configured"][0].why
     assert statuses(judge(storage_host(pause=(False, True, False))), "wanted") == ["pass"]
     assert statuses(judge(storage_host(pause=(False, False, False))), "wanted") == ["pass"]
 
@@ -866,7 +866,7 @@ def test_priority_flow_control_is_left_alone(judge):
     found = judge(host, wanted=OFF)
     for check in ("priority_flow_control", "wanted", "negotiated", "persisted"):
         assert statuses(found, check) == ["skip"], check
-    assert "hands off" in found["wanted"][0].why
+    assert "hands off" in found["configured"][0].why
     host = storage_host()
     host.command("dcb pfc show dev ens4 prio-pfc", fixture("dcb-pfc.txt").replace(":on", ":off"))
     assert statuses(judge(host), "priority_flow_control") == ["pass"]
@@ -895,7 +895,7 @@ def test_another_system_is_skipped(judge):
     host.command("uname -s", "HP-UX\n")
     found = judge(host)
     assert {one.status for findings in found.values() for one in findings} == {"skip"}
-    assert "HP-UX" in found["wanted"][0].why
+    assert "HP-UX" in found["configured"][0].why
 
 
 @pytest.mark.parametrize(

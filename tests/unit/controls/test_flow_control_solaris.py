@@ -113,8 +113,8 @@ def test_no_value_is_no_flow_control(judge):
 def test_below_a_vlan_on_an_aggregation(judge):
     machine = Solaris("storage7").flow("net1", "no", "no").flow("net2", "bi", "bi")
     found = judge(machine)
-    assert [one.title.split(":")[0] for one in found["wanted"]] == ["net1", "net2"]
-    assert [one.status for one in found["wanted"]] == ["pass", "warn"]
+    assert [one.title.split(":")[0] for one in found["configured"]] == ["net1", "net2"]
+    assert [one.status for one in found["configured"]] == ["pass", "warn"]
     assert only(found, "bond_members_alike").status == "fail"
 
 

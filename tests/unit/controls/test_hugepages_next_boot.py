@@ -905,7 +905,7 @@ def test_no_fix_proposes_what_something_else_would_undo(judge, name):
 
 def test_a_line_shows_every_place_that_loses(judge):
     machine = packs.database_host().file("/etc/sysctl.d/10-a b.conf", f"{KEY} = 5\n")
-    [finding] = judge(machine)["one_owner"]
+    [finding] = judge(machine)["single_source"]
     assert finding.commands == ("grep -n nr_hugepages '/etc/sysctl.d/10-a b.conf'",)
 
 

@@ -269,7 +269,7 @@ class TestPersistedAndRunning:
     def test_off(self, judge):
         found = judge(aix().marks(0, 0), profile="off")
         assert found["persisted"].status == found["running"].status == "pass"
-        assert found["legal"].status == found["legacy_values"].status == "pass"
+        assert found["valid_pair"].status == found["legacy_values"].status == "pass"
 
 
 class TestLegal:
@@ -288,35 +288,35 @@ class TestLegal:
         ],
     )
     def test_pair(self, judge, pair, status, said):
-        finding = judge(aix().marks(*pair))["legal"]
+        finding = judge(aix().marks(*pair))["valid_pair"]
         assert finding.status == status
         assert status == "pass" or said in finding.why
 
     @pytest.mark.parametrize("name", ["maxpout", "minpout"])
     def test_range_that_nobody_tells(self, judge, name):
         machine = aix().failing(f"lsattr -R -l sys0 -a {name}", "0514-530 Cannot display")
-        finding = judge(machine)["legal"]
+        finding = judge(machine)["valid_pair"]
         assert finding.status == "error"
         assert "0514-530" in finding.why
         machine = aix().failing(f"lsattr -R -l sys0 -a {name}", "0514-530").kernel(24, 32)
-        assert judge(machine)["legal"].status == "fail"
+        assert judge(machine)["valid_pair"].status == "fail"
 
     def test_level(self, judge):
-        finding = judge(aix())["legal"]
+        finding = judge(aix())["valid_pair"]
         assert (finding.status, finding.in_use) == ("pass", "AIX 7.2 TL 5 SP 3")
         machine = aix()
         machine.command("oslevel -s", "5300-12-04-1119\n")
-        old = judge(machine)["legal"]
+        old = judge(machine)["valid_pair"]
         assert old.status == "warn"
         assert "AIX 5.3 TL 12 SP 4 is older than AIX 6.1" in old.why
         assert "Upgrade AIX" in str(old.fix)
         machine = aix()
         machine.command("oslevel -s", "7300-01-02-2320\n")
-        assert judge(machine)["legal"].status == "pass"
-        assert judge(aix().failing("oslevel -s", "no"))["legal"].status == "error"
+        assert judge(machine)["valid_pair"].status == "pass"
+        assert judge(aix().failing("oslevel -s", "no"))["valid_pair"].status == "error"
 
     def test_in_the_kernel_alone(self, judge):
-        finding = judge(aix().kernel(24, 32))["legal"]
+        finding = judge(aix().kernel(24, 32))["valid_pair"]
         assert finding.status == "fail"
         assert finding.why.startswith("In the kernel: ")
 
@@ -687,24 +687,24 @@ class TestInformation:
         machine = aix()
         rows = row("/u02", "rw,cio,log=INLINE") + row("/u03", "rw,dio") + row("/u04", "rw,cio2")
         machine.command("mount", aix_packs.PLAIN_MOUNTS + rows)
-        finding = judge(machine)["not_governed"]
+        finding = judge(machine)["unpaced_mounts"]
         assert finding.status == "pass"
         assert "/u02 (cio); /u03 (dio)" in finding.title
         assert "/u04" not in str(finding.in_use)
         assert "filesystemio_options" in str(finding.in_use)
 
     def test_tunables(self, judge):
-        finding = judge(aix())["neighbours"]
+        finding = judge(aix())["related_tunables"]
         assert finding.status == "pass"
         assert "j2_nPagesPerWriteBehindCluster=32" in str(finding.running)
 
     def test_tunables_that_nobody_tells(self, judge):
-        refused = judge(aix().failing("ioo -a", "ioo: not root"))["neighbours"]
+        refused = judge(aix().failing("ioo -a", "ioo: not root"))["related_tunables"]
         assert refused.status == "error"
         assert "run it as root" in refused.why
         machine = aix()
         machine.command("ioo -a", "maxpgahead = 8\n")
-        assert judge(machine)["neighbours"].status == "error"
+        assert judge(machine)["related_tunables"].status == "error"
 
 
 # -- Linux ----------------------------------------------------------------------------------------

@@ -385,20 +385,20 @@ class TestOwners:
     def test_places_that_disagree(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 3145728\n")
         machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 1048576\n")
-        found = judge(machine)["kernel_parameters.one_owner"]
+        found = judge(machine)["kernel_parameters.consistent_sources"]
         assert found.status == "warn"
         assert "/etc/sysctl.d/50.conf:1 = 3145728" in found.persisted
 
     def test_places_that_agree(self, judge):
         machine = with_home(stock()).file("/etc/sysctl.d/50.conf", "fs.aio-max-nr = 1048576\n")
         machine.file("/etc/sysctl.conf", "fs.aio-max-nr = 1048576\n")
-        assert judge(machine)["kernel_parameters.one_owner"].status == "pass"
+        assert judge(machine)["kernel_parameters.consistent_sources"].status == "pass"
 
     def test_tuned_and_saptune_are_named(self, judge):
         machine = with_home(stock()).file("/etc/tuned/active_profile", "oracle\n")
         machine.file("/etc/tuned/oracle/tuned.conf", "[sysctl]\nfs.aio-max-nr=1048576\n")
         machine.file("/var/lib/saptune/parameter/fs.aio-max-nr", "{}")
-        found = judge(machine)["kernel_parameters.one_owner"]
+        found = judge(machine)["kernel_parameters.consistent_sources"]
         assert found.status == "warn"
         assert found.running == "tuned profile oracle, saptune (/var/lib/saptune/parameter)"
 
@@ -417,7 +417,7 @@ class TestPolicy:
         machine = stock().file("/proc/sys/vm/max_map_count", "65530\n")
         own = [{"name": "vm.max_map_count", "value": "262144", "compare": "at_least"}]
         found = judge(machine, values=own)["vm.max_map_count"]
-        assert (found.check, found.status) == ("kernel_parameters.of_the_policy", "fail")
+        assert (found.check, found.status) == ("kernel_parameters.additional", "fail")
         assert kernel_packs.drop_in(kernel_packs.plan_of(machine, values=own)) == {
             "vm.max_map_count": "262144"
         }

@@ -80,8 +80,8 @@ def test_a_real_machine(judge):
     assert reads.status == "pass"
     assert "8.0 KiB p50 0.197 ms" in reads.in_use and "1.0 MiB p50 2.26 ms" in reads.in_use
     # Others read from its disk meanwhile.
-    assert only(found["host_gap"]).status == "skip"
-    assert "were not ours" in only(found["host_gap"]).why
+    assert only(found["host_overhead"]).status == "skip"
+    assert "were not ours" in only(found["host_overhead"]).why
     assert [one.status for one in found["tcp"]] == ["pass", "pass"]
     # It was busy, and that is no fault of the network.
     late = found["scheduling_delay"][0]
@@ -429,14 +429,14 @@ class TestReads:
     def test_nobody_asked(self, judge):
         found = judge(watched(*disk("sda", *FAST)))
         assert only(found["disk_read"]).status == "skip"
-        assert only(found["host_gap"]).status == "skip"
+        assert only(found["host_overhead"]).status == "skip"
 
 
 class TestHostGap:
     @pytest.mark.parametrize(("gap", "status"), [(0.0, "pass"), (0.5, "pass"), (0.51, "warn")])
     def test_what_the_host_adds(self, judge, gap, status):
         windows = [samples("user", *[0.4] * 1000), mean_only("device", 0.3), mean_only("host", gap)]
-        one = only(judge(read_host(*windows), probes=[READ])["host_gap"])
+        one = only(judge(read_host(*windows), probes=[READ])["host_overhead"])
         assert one.status == status
 
     def test_it_never_fails_on_a_mean_without_bounds(self, judge):
@@ -449,12 +449,12 @@ class TestHostGap:
         }
         host = read_host(samples("user", *[9.0] * 1000), mean_only("host", 8.0))
         found = judge(host, probes=[READ], more_thresholds=[limit])
-        assert only(found["host_gap"]).status == "warn"
+        assert only(found["host_overhead"]).status == "warn"
 
     def test_others_at_the_device_are_said(self, judge):
         remark = f"disk_read: {FILE}: 90 of the device's 1090 reads were not ours"
         host = read_host(samples("user", *[0.4] * 1000), remarks=[remark])
-        one = only(judge(host, probes=[READ])["host_gap"])
+        one = only(judge(host, probes=[READ])["host_overhead"])
         assert one.status == "skip" and "were not ours" in one.why
 
 

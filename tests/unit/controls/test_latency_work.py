@@ -68,7 +68,7 @@ def fixture(name: str) -> Path:
 
 class TestACore:
     def test_the_seed_s_230_000(self, judge):
-        found = judge(fixture("awr-10.2-slob.txt"), cores=8)["work_done"]
+        found = judge(fixture("awr-10.2-slob.txt"), cores=8)["logical_reads"]
         # Told, and held against nothing.
         assert found.status == "skip"
         assert found.in_use == "1,845,684 logical reads a second, 230,710 a core"
@@ -81,45 +81,45 @@ class TestACore:
     @pytest.mark.parametrize(("least", "status"), [(230000, "pass"), (231000, "fail")])
     def test_a_limit(self, judge, least, status):
         limit = {"logical_reads_per_core": least}
-        found = judge(fixture("awr-10.2-slob.txt"), cores=8, policy=limit)["work_done"]
+        found = judge(fixture("awr-10.2-slob.txt"), cores=8, policy=limit)["logical_reads"]
         assert found.status == status
         assert found.desired == f"{least:,} logical reads a second and core, or more"
 
     def test_a_limit_without_cores_is_not_judged(self, judge):
         limit = {"logical_reads_per_core": 100}
-        found = judge(fixture("awr-10.2-slob.txt"), policy=limit)["work_done"]
+        found = judge(fixture("awr-10.2-slob.txt"), policy=limit)["logical_reads"]
         assert found.status == "error"
         assert "give cores to the probe" in found.why
 
     def test_a_run_that_reads_disks_tells_nothing_of_processors(self, judge):
         limit = {"logical_reads_per_core": 100}
-        found = judge(fixture("slob-awr_info-made-up.txt"), cores=4, policy=limit)["work_done"]
+        found = judge(fixture("slob-awr_info-made-up.txt"), cores=4, policy=limit)["logical_reads"]
         assert found.status == "error"
         assert "a buffer cache that holds all" in found.why
 
     def test_requests_to_the_disks(self, judge):
-        found = judge(fixture("slob-awr_info-made-up.txt"), cores=4)["work_done"]
+        found = judge(fixture("slob-awr_info-made-up.txt"), cores=4)["logical_reads"]
         assert found.in_use == (
             "8 sessions: 20,114 read requests a second, 5,028 a core; "
             "16 sessions: 37,206 read requests a second, 9,302 a core"
         )
 
     def test_lines_of_grep_statspack_and_a_report_of_waits(self, judge):
-        grep = judge(fixture("slob-grep-physical-reads.txt"))["work_done"]
+        grep = judge(fixture("slob-grep-physical-reads.txt"))["logical_reads"]
         assert grep.in_use.startswith("32 sessions: 197,068 read requests a second; 64 sessions")
-        statspack = judge(fixture("statspack-made-up.txt"))["work_done"]
+        statspack = judge(fixture("statspack-made-up.txt"))["logical_reads"]
         assert statspack.in_use == "41,003 logical reads a second"
-        assert judge(fixture("awr-11.2.0.3-top-enq-hw.txt"))["work_done"].status == "skip"
+        assert judge(fixture("awr-11.2.0.3-top-enq-hw.txt"))["logical_reads"].status == "skip"
 
     def test_many_runs_are_told_shortly(self, judge):
-        found = judge(info(*range(1000, 1020)))["work_done"]
+        found = judge(info(*range(1000, 1020)))["logical_reads"]
         assert found.in_use.endswith("; and 14 more")
 
 
 class TestAChange:
     def test_what_huge_pages_are_worth_is_seen_with_eight_runs(self, judge):
         after, before = info(*runs(8_105_724, 0.02)), info(*runs(8_700_000, 0.02, seed=2))
-        found = judge(after, before=before)["work_change"]
+        found = judge(after, before=before)["throughput_change"]
         assert found.status == "fail"
         percent = found.values["64 sessions change"]
         assert -12 < percent < -3
@@ -127,11 +127,11 @@ class TestAChange:
 
     def test_the_same_and_more_pass(self, judge):
         before = info(*runs(8_000_000, 0.02, seed=2))
-        assert judge(info(*runs(8_000_000, 0.02)), before=before)["work_change"].status == "pass"
-        assert judge(info(*runs(9_000_000, 0.02)), before=before)["work_change"].status == "pass"
+        assert judge(info(*runs(8_000_000, 0.02)), before=before)["throughput_change"].status == "pass"
+        assert judge(info(*runs(9_000_000, 0.02)), before=before)["throughput_change"].status == "pass"
 
     def test_the_same_run_again_and_again(self, judge):
-        found = judge(info(*[100] * 5), before=info(*[100] * 5))["work_change"]
+        found = judge(info(*[100] * 5), before=info(*[100] * 5))["throughput_change"]
         assert (found.status, found.in_use) == ("pass", "64 sessions: +0.0 % (+0.0 to +0.0 %)")
 
     @pytest.mark.parametrize(
@@ -145,29 +145,29 @@ class TestAChange:
         ],
     )
     def test_too_few_runs_are_no_pass(self, judge, after, before, says):
-        found = judge(after, before=before)["work_change"]
+        found = judge(after, before=before)["throughput_change"]
         assert found.status == "error"
         assert says in found.why
 
     def test_one_number_of_sessions_of_two_is_no_pass(self, judge):
         both = info(*[9] * 5) + info(9, sessions=8).partition("\n")[2]
-        found = judge(both, before=both)["work_change"]
+        found = judge(both, before=both)["throughput_change"]
         assert found.status == "error"
         assert (
             "64 sessions: +0.0 % (+0.0 to +0.0 %), and 8 sessions: 1 before, 1 after" in found.why
         )
         less = info(*[5] * 5) + info(9, sessions=8).partition("\n")[2]
-        assert judge(less, before=both)["work_change"].status == "fail"
+        assert judge(less, before=both)["throughput_change"].status == "fail"
 
     def test_other_work_is_not_compared(self, judge):
         confs = {"slob_conf": CONF, "slob_conf_before": CONF.replace("SCALE=80M", "SCALE=8G")}
         found = judge(info(*[9] * 5), before=info(*[9] * 5), **confs)
-        assert found["work_change"].status == "error"
-        assert "SCALE was 8G and is 80M" in found["work_change"].why
+        assert found["throughput_change"].status == "error"
+        assert "SCALE was 8G and is 80M" in found["throughput_change"].why
         assert found["slob_settings"].status == "fail"
 
     def test_without_a_before(self, judge):
-        assert judge(info(9))["work_change"].status == "skip"
+        assert judge(info(9))["throughput_change"].status == "skip"
 
 
 class TestTheSettings:

@@ -97,7 +97,7 @@ class TestAll:
             OPEN.replace("1521", "1522"), home=other, pid=4002, release="12.2.0.1.0"
         )
         found = judge(machine, wanted=[{"name": "listener", "home": other, "rate": 5}])
-        (finding,) = found["rate_as_wanted"]
+        (finding,) = found["rate"]
         assert finding.status == "fail"
         assert finding.title.startswith(f"LISTENER ({other}): ")
 
@@ -187,23 +187,23 @@ class TestFile:
 
     def test_no_file_at_all(self, judge):
         found = judge(linux().listener(None).socket(1521, 128), **wants())
-        assert found["file_read"][0].status == "pass"
-        assert "runs with defaults" in found["file_read"][0].persisted
-        assert found["file_understood"][0].status == "skip"
-        assert found["rate_as_wanted"][0].status == "fail"
+        assert found["config_file"][0].status == "pass"
+        assert "runs with defaults" in found["config_file"][0].persisted
+        assert found["syntax"][0].status == "skip"
+        assert found["rate"][0].status == "fail"
 
     def test_broken(self, judge):
         found = judge(ready_host().ora(LIMITED.replace("\n  )\n", "\n)\n")), **wants())
-        (finding,) = found["file_understood"]
+        (finding,) = found["syntax"]
         assert finding.status == "fail"
         assert f"{FILE}, line 8, column 1: expected" in finding.why
-        assert found["rate_as_wanted"][0].status == "error"
+        assert found["rate"][0].status == "error"
 
     def test_ifile(self, judge):
         machine = ready_host().ora(f"IFILE={ADMIN}/more.ora\n" + OPEN)
         machine.ora("CONNECTION_RATE_LISTENER=10\n", f"{ADMIN}/more.ora", changed=900)
         found = judge(machine)
-        assert found["rate_bound"][0].status == "fail"
+        assert found["rate_enabled"][0].status == "fail"
         assert found["loaded"][0].status == "fail"
         assert "more.ora" in found["loaded"][0].why
 

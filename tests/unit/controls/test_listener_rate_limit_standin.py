@@ -82,7 +82,7 @@ def test_apply_verify_burst_revert(setup, started):
     setup.apply(setup.plan(queuesize=256))
     statuses = setup.statuses(queuesize=256)
     assert set(statuses.values()) == {"pass", "skip"}, statuses
-    assert statuses["rate_as_wanted"] == statuses["loaded"] == statuses["queue_size"] == "pass"
+    assert statuses["rate"] == statuses["loaded"] == statuses["queue_size"] == "pass"
     assert setup.plan(queuesize=256) == Plan([], [], [], [])
     burst = setup.burst()
     assert burst.verdict == tns_ping.DELAYED

@@ -124,27 +124,27 @@ class TestSwapUsed:
     )
     def test_who_and_how_fast(self, judge, kilobytes, read, written, status):
         machine = process(swapping(host(), read, written), "ora_lgwr_A", 11, kilobytes)
-        assert judge(machine)["swap_used"].status == status
+        assert judge(machine)["swapped_processes"].status == status
 
     def test_it_tells_the_numbers(self, judge):
         machine = process(swapping(host(), 25, 5), "/u01/bin/tnslsnr", 11, 2048)
-        found = judge(swap(machine, ("/dev/vda2", 16 << 20, 3 << 20)))["swap_used"]
+        found = judge(swap(machine, ("/dev/vda2", 16 << 20, 3 << 20)))["swapped_processes"]
         assert "tnslsnr LISTENER 2.0 MiB" in found.in_use
         assert "3.0 GiB of 16.0 GiB swap in use, beside 64.0 GiB ordinary memory" in found.in_use
         assert found.running == "2.5 pages a second from swap, 0.5 to it"
 
     def test_without_a_window_only_the_processes_count(self, judge):
         machine = process(swapping(host(), 25, 5), "ora_pmon_A", 11, 0)
-        found = judge(machine, window_seconds=0)["swap_used"]
+        found = judge(machine, window_seconds=0)["swapped_processes"]
         assert (found.status, "not watched" in found.running) == ("pass", True)
 
     def test_a_process_that_may_not_be_seen(self, judge):
         machine = process(host(), "ora_pmon_A", 11, 0).deny("/proc/11/status")
-        assert judge(machine)["swap_used"].status == "error"
+        assert judge(machine)["swapped_processes"].status == "error"
 
     def test_a_kernel_that_does_not_count(self, judge):
         machine = host().sampled("swapping", "file:/proc/vmstat", "nr_free 1\n")
-        assert judge(machine)["swap_used"].status == "error"
+        assert judge(machine)["swapped_processes"].status == "error"
 
 
 def with_amm(sid="A", target=20 * packs.GIB, largest=0):
@@ -159,17 +159,17 @@ class TestSharedMemory:
         return machine.file("/proc/self/mountinfo", text)
 
     def test_no_instance_has_memory_target(self, judge):
-        assert judge(host())["shared_memory"].status == "skip"
-        assert judge(with_amm(target=0))["shared_memory"].status == "skip"
-        assert judge(with_amm(), ask_instances=False)["shared_memory"].status == "skip"
+        assert judge(host())["dev_shm"].status == "skip"
+        assert judge(with_amm(target=0))["dev_shm"].status == "skip"
+        assert judge(with_amm(), ask_instances=False)["dev_shm"].status == "skip"
 
     def test_half_of_memory_by_default(self, judge):
-        found = judge(with_amm())["shared_memory"]
+        found = judge(with_amm())["dev_shm"]
         assert (found.status, found.running) == ("pass", "32.0 GiB")
-        assert judge(with_amm(target=33 * packs.GIB))["shared_memory"].status == "fail"
+        assert judge(with_amm(target=33 * packs.GIB))["dev_shm"].status == "fail"
 
     def test_the_largest_of_all_counts(self, judge):
-        found = judge(with_amm(largest=33 * packs.GIB))["shared_memory"]
+        found = judge(with_amm(largest=33 * packs.GIB))["dev_shm"]
         assert found.status == "fail"
         assert found.in_use == "A 33.0 GiB"
 
@@ -186,7 +186,7 @@ class TestSharedMemory:
         ],
     )
     def test_its_size_now(self, judge, options, status):
-        assert judge(self.mount(with_amm(), options))["shared_memory"].status == status
+        assert judge(self.mount(with_amm(), options))["dev_shm"].status == status
 
     @pytest.mark.parametrize(
         ("line", "status"),
@@ -197,19 +197,19 @@ class TestSharedMemory:
         ],
     )
     def test_its_size_after_the_boot(self, judge, line, status):
-        assert judge(with_amm().file("/etc/fstab", line))["shared_memory"].status == status
+        assert judge(with_amm().file("/etc/fstab", line))["dev_shm"].status == status
 
     def test_noexec(self, judge):
-        found = judge(self.mount(with_amm(), "", ",noexec"))["shared_memory"]
+        found = judge(self.mount(with_amm(), "", ",noexec"))["dev_shm"]
         assert (found.status, "noexec" in found.why) == ("fail", True)
 
     def test_no_mount_at_all(self, judge):
         machine = with_amm().file("/proc/self/mountinfo", "1 0 8:1 / / rw - ext4 /dev/vda rw\n")
-        assert judge(machine)["shared_memory"].status == "fail"
+        assert judge(machine)["dev_shm"].status == "fail"
 
     def test_an_instance_that_does_not_answer(self, judge):
         machine = with_amm().command("sqlplus A: release and parameters", "", 1)
-        assert judge(machine)["shared_memory"].status == "error"
+        assert judge(machine)["dev_shm"].status == "error"
 
 
 class TestNuma:

@@ -146,7 +146,7 @@ class TestMountsThatNobodyLists:
         machine = ready_host().mount("/u03", "filer1:/vol/u03", shown(flags="nolock"))
         machine.database("/u03/oradata/ORCL/users01.dbf", pid=2103)
         machine.process("/u01/app/grid/bin/crsd.bin", pid=99, uid=0)
-        found = judge(machine, **listed())["locks_between_clients"]
+        found = judge(machine, **listed())["server_locks"]
         assert {one.title.split(":")[0]: one.status for one in found} == {
             "/u02": "skip",
             "/u03": "fail",
@@ -252,7 +252,7 @@ class TestFixes:
     def test_local_locks_that_the_policy_asks_for(self, judge):
         machine = database_on(shown(flags="nolock", cache=nfs_packs.NO_CACHE))
         policy = listed(use="rac", options="nolock")
-        (one,) = judge(machine, **policy)["locks_between_clients"]
+        (one,) = judge(machine, **policy)["server_locks"]
         assert one.fix.startswith("take nolock out of options of /u02 in nfs_mounts_wanted")
 
     def test_another_export_in_fstab_too(self, judge):

@@ -1516,7 +1516,7 @@ class TestOtherSystems:
 
     def test_llock_after_a_failover(self, judge):
         machine = solaris(SOLARIS_OPTIONS + ",llock")
-        (finding,) = judge(machine, **listed(use="failover", **ORADATA))["locks_between_clients"]
+        (finding,) = judge(machine, **listed(use="failover", **ORADATA))["server_locks"]
         assert finding.status == "fail"
         assert "llock" in finding.why
 

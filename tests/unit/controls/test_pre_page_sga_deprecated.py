@@ -22,7 +22,7 @@ def looked_at(machine, **changes):
 
 def setting(machine, **changes):
     found = pre_page_sga.judge(*looked_at(machine, **changes))
-    (finding,) = [one for one in found if one.check == "pre_page_sga.setting"]
+    (finding,) = [one for one in found if one.check == "pre_page_sga.value"]
     return finding
 
 

@@ -35,7 +35,7 @@ def statuses(found):
 def test_everything_passes_on_a_host_that_is_ready(judge):
     found = judge(story())
     assert set(statuses(found).values()) == {"pass"}
-    setting = found["setting"]
+    setting = found["value"]
     assert setting.title == "ORCL: pre_page_sga fits the release and the pages of the SGA"
     assert setting.desired == "not set, the default (release 19.21.0.0.0)"
     assert setting.persisted == "TRUE (default, nothing sets it)"
@@ -50,7 +50,7 @@ def test_a_host_without_an_instance_has_nothing_red(judge):
 def test_of_two_instances_with_one_sid_none_is_dropped(judge):
     found = judge(story().instance("ORCL", *oracle_packs.PAGES["small"], pid=2102))
     assert set(statuses(found).values()) == {"error"}
-    assert "two running instances have one SID" in found["setting"].why
+    assert "two running instances have one SID" in found["value"].why
 
 
 def test_asm_takes_no_part(judge):
@@ -65,7 +65,7 @@ def test_asm_takes_no_part(judge):
 @pytest.mark.parametrize("version", ["11.2.0.4.0", "11.2.0.2.0", "11.1.0.7.0", "10.2.0.5.0"])
 def test_up_to_11_2_every_login_walks_the_sga(judge, version, pages):
     machine = story(version, pages, stored=(("*", "pre_page_sga", "TRUE"),))
-    finding = judge(machine)["setting"]
+    finding = judge(machine)["value"]
     assert (finding.status, finding.severity) == ("fail", "critical")
     touched = {"small": 4194304, "mixed": 4096 + 2097152}[pages]
     assert f"Every login touches {touched} pages; in huge pages it would be 8192" in finding.why
@@ -73,30 +73,30 @@ def test_up_to_11_2_every_login_walks_the_sga(judge, version, pages):
 
 def test_up_to_11_2_huge_pages_make_it_cheap(judge):
     stored = (("*", "pre_page_sga", "TRUE"), ONLY)
-    assert judge(story("11.2.0.4.0", stored=stored))["setting"].status == "pass"
+    assert judge(story("11.2.0.4.0", stored=stored))["value"].status == "pass"
 
 
 def test_huge_pages_of_today_are_no_promise_for_the_next_start(judge):
     stored = (("*", "pre_page_sga", "TRUE"),)
-    finding = judge(story("11.2.0.4.0", stored=stored))["setting"]
+    finding = judge(story("11.2.0.4.0", stored=stored))["value"]
     assert finding.status == "warn"
     assert "use_large_pages is not ONLY" in finding.why
 
 
 @pytest.mark.parametrize("pages", ["small", "huge"])
 def test_up_to_11_2_the_default_is_false_and_fine(judge, pages):
-    finding = judge(story("11.2.0.4.0", pages, stored=()))["setting"]
+    finding = judge(story("11.2.0.4.0", pages, stored=()))["value"]
     assert finding.status == "pass"
     assert finding.persisted == "FALSE (default, nothing sets it)"
 
 
 @pytest.mark.parametrize("version", ["12.1.0.2.0", "12.2.0.1.0", "18.0.0.0.0", "23.0.0.0.0"])
 def test_since_12_1_true_is_the_default_also_in_small_pages(judge, version):
-    assert judge(story(version, "small"))["setting"].status == "pass"
+    assert judge(story(version, "small"))["value"].status == "pass"
 
 
 def test_since_12_1_false_only_moves_the_cost(judge):
-    finding = judge(story(stored=(("*", "pre_page_sga", "FALSE"), ONLY)))["setting"]
+    finding = judge(story(stored=(("*", "pre_page_sga", "FALSE"), ONLY)))["value"]
     assert finding.status == "warn"
     assert "it runs with FALSE" in finding.why
     assert finding.fix.startswith("as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE")
@@ -105,7 +105,7 @@ def test_since_12_1_false_only_moves_the_cost(judge):
 
 def test_a_next_start_that_would_hurt_is_found_now(judge):
     machine = story("11.2.0.4.0", "small", (("*", "pre_page_sga", "TRUE"),), pre_page_sga="FALSE")
-    finding = judge(machine)["setting"]
+    finding = judge(machine)["value"]
     assert finding.status == "fail"
     assert finding.why.startswith("Every login will touch 4194304 pages")
 
@@ -122,7 +122,7 @@ def test_a_next_start_that_would_hurt_is_found_now(judge):
 )
 def test_a_policy_that_says_what_it_wants(judge, wanted, stored, status):
     machine = story(stored=(("*", "pre_page_sga", stored), ONLY))
-    assert judge(machine, wanted=wanted)["setting"].status == status
+    assert judge(machine, wanted=wanted)["value"].status == status
 
 
 def test_what_is_not_managed_is_not_judged(judge):
@@ -281,7 +281,7 @@ def test_an_entry_for_the_sid_beats_the_one_for_all(judge):
     found = judge(story(stored=stored))
     assert found["one_value"].status == "warn"
     assert "For ORCL counts: ORCL.pre_page_sga=FALSE" in found["one_value"].why
-    assert found["setting"].persisted == f"FALSE (ORCL.pre_page_sga in {SPFILE})"
+    assert found["value"].persisted == f"FALSE (ORCL.pre_page_sga in {SPFILE})"
 
 
 def test_instances_of_a_database_that_start_differently(judge):
@@ -295,7 +295,7 @@ def test_the_last_of_two_lines_counts(judge):
     machine = story("11.2.0.4.0", "small", stored=(), spfile=None).remove(SPFILE)
     machine.file(PFILE, "pre_page_sga=true\n*.pre_page_sga = FALSE\n")
     found = judge(machine)
-    assert found["setting"].persisted == f"FALSE (*.pre_page_sga in {PFILE})"
+    assert found["value"].persisted == f"FALSE (*.pre_page_sga in {PFILE})"
     assert found["one_value"].status == "warn"
     assert "*.pre_page_sga=true (line 1), *.pre_page_sga=FALSE (line 2)" in found["one_value"].why
 
@@ -340,7 +340,7 @@ def test_ifile_is_followed(judge):
     machine = story("11.2.0.4.0", "small", stored=(), spfile=None, pre_page_sga="TRUE")
     machine.remove(SPFILE).file(PFILE, "ifile=/u01/app/oracle/more.ora\n")
     machine.file("/u01/app/oracle/more.ora", "pre_page_sga=TRUE\n")
-    assert judge(machine)["setting"].status == "fail"
+    assert judge(machine)["value"].status == "fail"
 
 
 # -- an instance that is down
@@ -348,7 +348,7 @@ def test_ifile_is_followed(judge):
 
 def test_an_instance_that_is_down_is_judged_by_its_files(judge):
     found = judge(down())
-    assert found["setting"].running == "down"
+    assert found["value"].running == "down"
     assert statuses(found) == dict.fromkeys(CHECKS, "pass") | {"pending_restart": "skip"}
 
 
@@ -362,7 +362,7 @@ def test_an_instance_that_is_down_is_judged_by_its_files(judge):
     ],
 )
 def test_down_the_last_start_says_what_the_next_may_get(judge, stored, log, status):
-    assert judge(down("11.2.0.4.0", stored, log))["setting"].status == status
+    assert judge(down("11.2.0.4.0", stored, log))["value"].status == status
 
 
 def test_oratab_without_a_parameter_file_lists_no_instance(judge):
@@ -377,7 +377,7 @@ def test_an_instance_that_does_not_answer_is_no_pass(judge):
     machine.command(oracle_packs.QUERY, "ERROR:\nORA-01017: invalid username/password\n", 1)
     found = judge(machine)
     assert set(statuses(found).values()) <= {"error", "skip"}
-    assert "ORA-01017" in found["setting"].why
+    assert "ORA-01017" in found["value"].why
 
 
 def test_an_answer_cut_off_is_no_pass(judge):
@@ -389,7 +389,7 @@ def test_an_answer_cut_off_is_no_pass(judge):
 def test_not_asked_is_not_known(judge):
     found = judge(story(), ask_instances=False)
     assert "pass" not in statuses(found).values()
-    assert "pre_page_sga_ask_instances is false" in found["setting"].why
+    assert "pre_page_sga_ask_instances is false" in found["value"].why
 
 
 def test_not_asked_runs_no_program_of_the_home(judge):
@@ -400,7 +400,7 @@ def test_not_asked_runs_no_program_of_the_home(judge):
 def test_pages_that_may_not_be_seen_are_no_pass(judge):
     stored = (("*", "pre_page_sga", "TRUE"),)
     machine = story("11.2.0.4.0", stored=stored).deny("/proc/2101/maps")
-    finding = judge(machine)["setting"]
+    finding = judge(machine)["value"]
     assert finding.status == "error"
     assert finding.fix.startswith("run again with --become")
 
@@ -408,13 +408,13 @@ def test_pages_that_may_not_be_seen_are_no_pass(judge):
 def test_an_spfile_that_is_not_understood_is_no_pass(judge):
     machine = down().file(SPFILE, "*.pre_page_sga=TRUE\n" * 3)
     found = judge(machine, instances=[{"sid": "ORCL", "home": oracle_packs.HOME}])
-    assert found["setting"].status == "error"
-    assert "not whole blocks" in found["setting"].why
+    assert found["value"].status == "error"
+    assert "not whole blocks" in found["value"].why
 
 
 def test_a_release_with_too_few_numbers_is_asked_for(judge):
     listed = [{"sid": "ORCL", "home": oracle_packs.HOME, "version": "12"}]
-    finding = judge(down(), instances=listed)["setting"]
+    finding = judge(down(), instances=listed)["value"]
     assert (finding.status, finding.fix) == ("error", None)
     assert "release 12 is not enough" in finding.why
 
@@ -423,12 +423,12 @@ def test_what_oratab_leads_to_is_not_read_as_root(judge):
     home = oracle_packs.HOME
     found = judge(down().command(f"stat -L -c %U {home}/bin/sqlplus", "root\n"))
     assert "pass" not in statuses(found).values()
-    assert "belongs to root, which owns no database home" in found["setting"].why
+    assert "belongs to root, which owns no database home" in found["value"].why
 
 
 def test_a_home_that_nobody_knows(judge):
     found = judge(story().remove("/proc/2101/exe"))
-    assert "neither its program nor oratab tells it" in found["setting"].why
+    assert "neither its program nor oratab tells it" in found["value"].why
     listed = [{"sid": "ORCL", "home": oracle_packs.HOME}]
     found = judge(story().remove("/proc/2101/exe"), instances=listed)
     assert set(statuses(found).values()) == {"pass"}

@@ -146,10 +146,10 @@ class TestLogin:
 
     def test_two_files_that_disagree(self, judge):
         machine = package(with_oracle())
-        assert judge(machine)["one_owner"].status == "pass"
+        assert judge(machine)["consistent_sources"].status == "pass"
         machine.file("/etc/security/limits.conf", "oracle hard nofile 4096\n")
         machine.evidence.clear()
-        one = judge(machine)["one_owner"]
+        one = judge(machine)["consistent_sources"]
         assert one.status == "warn"
         assert "(package oracle-database-preinstall) wins over 4096" in one.why
 

@@ -1040,7 +1040,7 @@ class TestParts:
     @pytest.mark.parametrize("states", [(1, 0, 0), (0, 0, 0)])
     def test_ports_without_a_link_are_no_pass_and_no_skip(self, judge, states):
         table = {f"{HUAWEI}19.8.11.1.3.{at}": one for at, one in enumerate(states, 1)}
-        finding = only(judge(database_host(agent("oceanstor", **rows(table))))["paths"])
+        finding = only(judge(database_host(agent("oceanstor", **rows(table))))["controller_interconnect"])
         assert (finding.status, finding.values["warn"]) == ("warn", states.count(0))
         assert "link down" in finding.running
 

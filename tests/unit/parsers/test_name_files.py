@@ -1,9 +1,9 @@
 """The files that say how names are found, what getent prints, and a name server's answer."""
 
-import names_packs
+import name_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.names.parsers import (
+from ansible.module_utils.hostproof.controls.name_resolution.parsers import (
     dns_message,
     hosts_file,
     nsswitch,
@@ -54,35 +54,35 @@ def test_what_getent_prints():
         ("2001:db8::10", "192.0.2.10"),
     )
     name, addresses = getent.parse_ahosts(text_of("glibc-2.36-ahosts-three.txt"))
-    assert (name, addresses) == (names_packs.SCAN, names_packs.THREE)
+    assert (name, addresses) == (name_packs.SCAN, name_packs.THREE)
     assert getent.parse_ahosts("") == ("", ())
 
 
 def test_the_stories_print_as_getent_does():
-    machine = names_packs.named(packs.linux(), names_packs.SCAN, *names_packs.THREE)
-    told = machine.run(["getent", "ahosts", names_packs.SCAN]).stdout
+    machine = name_packs.named(packs.linux(), name_packs.SCAN, *name_packs.THREE)
+    told = machine.run(["getent", "ahosts", name_packs.SCAN]).stdout
     assert told == text_of("glibc-2.36-ahosts-three.txt")
 
 
 class TestDns:
     def test_an_answer(self):
-        message = names_packs.reply("rac-scan", names_packs.THREE)
-        assert dns_message.parse(message, "rac-scan") == (0, names_packs.THREE)
-        assert dns_message.parse(message, "RAC-SCAN.") == (0, names_packs.THREE)
+        message = name_packs.reply("rac-scan", name_packs.THREE)
+        assert dns_message.parse(message, "rac-scan") == (0, name_packs.THREE)
+        assert dns_message.parse(message, "RAC-SCAN.") == (0, name_packs.THREE)
 
     def test_an_alias_and_its_address(self):
         alias = b"\xc0\x0c\0\x05\0\x01\0\0\0\x3c\0\x04\x01a\xc0\x0c"
-        message = bytearray(names_packs.reply("rac-scan", names_packs.THREE[:1]))
+        message = bytearray(name_packs.reply("rac-scan", name_packs.THREE[:1]))
         end = len(dns_message.query("rac-scan"))
         message[7] = 2
         found = dns_message.parse(bytes(message[:end]) + alias + bytes(message[end:]), "rac-scan")
-        assert found.addresses == names_packs.THREE[:1]
+        assert found.addresses == name_packs.THREE[:1]
 
     @pytest.mark.parametrize(
         ("at", "value"), [(0, 0xFF), (2, 0), (2, 0x83), (5, 2), (6, 1), (13, 1)]
     )
     def test_what_is_not_the_answer(self, at, value):
-        message = bytearray(names_packs.reply("rac-scan", names_packs.THREE))
+        message = bytearray(name_packs.reply("rac-scan", name_packs.THREE))
         message[at] = value
         with pytest.raises(ParseError):
             dns_message.parse(bytes(message), "rac-scan")
@@ -94,10 +94,10 @@ class TestDns:
 
 
 def test_the_names_of_a_cluster():
-    assert crsconfig_params.parse(names_packs.PARAMS) == (
+    assert crsconfig_params.parse(name_packs.PARAMS) == (
         "rac",
         ("rac1", "rac2"),
         ("rac1-vip", "rac2-vip"),
-        names_packs.SCAN,
+        name_packs.SCAN,
     )
     assert crsconfig_params.parse("CRS_NODEVIPS='AUTO/255.255.255.0/eth0'\n").vips == ()

@@ -209,7 +209,7 @@ def test_a_line_that_is_too_long_is_not_held_and_names_its_host(tmp_path, monkey
     assert [one["host"] for one in read] == ["db00", "db01", RUN_HOST, "db02", "db03"]
     assert [one["outcome"] for one in read] == ["judged", "failed", "judged", "judged", "failed"]
     assert "bytes, and more than 10000 are not read" in read[1]["message"]
-    assert checks(merge(read).hosts[1]) == [("host.judged", "error")]
+    assert checks(merge(read).hosts[1]) == [("host.audited", "error")]
 
 
 def test_a_bad_line_replaces_what_was_known_and_a_later_judgement_replaces_it(tmp_path):
@@ -312,7 +312,7 @@ def test_a_later_judgement_replaces_unreachable():
 @pytest.mark.parametrize("outcome", ["failed", "judged"])
 def test_a_result_without_findings_is_an_error(outcome):
     (state,) = merge([make_line("db01", [], outcome=outcome)]).hosts
-    assert checks(state) == [("host.judged", "error")]
+    assert checks(state) == [("host.audited", "error")]
 
 
 def test_a_failed_result_with_findings_keeps_them():

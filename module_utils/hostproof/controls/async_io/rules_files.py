@@ -67,7 +67,7 @@ def contexts(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         why=f"{', '.join(without)} of {subject.sid} has no context, although {by}: it writes "
         "synchronously, or has not written since its start.",
         fix="look again when the instance has written; then look for libaio "
-        "(ldd $ORACLE_HOME/bin/oracle) and for async_io.aio_room",
+        "(ldd $ORACLE_HOME/bin/oracle) and for async_io.aio_usage",
         desired="a context in each of " + ", ".join(one.process for one in ones),
         running=by,
         in_use=shown,

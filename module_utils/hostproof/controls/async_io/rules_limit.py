@@ -72,7 +72,7 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "async_io.aio_room",
+    "async_io.aio_usage",
     "There is room for more contexts of asynchronous I/O",
     severity="high",
     takes_effect="now",
@@ -94,7 +94,7 @@ def aio_room(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         f"contexts of {aio.CONTEXT} fit, and the next one after them fails with EAGAIN."
         + (
             " This kernel charges more than was asked for and allows twice its limit: the messages "
-            "(async_io.limit_messages) say if it was reached."
+            "(async_io.aio_refused) say if it was reached."
             if charges_more
             else ""
         ),

@@ -25,7 +25,7 @@ rules = Rules(NAME)
 
 #: Seconds around a silence in which a message of the database belongs to it.
 _SAME_MINUTE = 60.0
-_SILENCE_CHECK = "async_io.nfs_silence"
+_SILENCE_CHECK = "async_io.nfs_not_responding"
 _KERNEL_LOG = "command:" + " ".join(kernel_messages.journal(SILENCE))
 _LOOK = [line("./hostproof", "audit", "--tags", "nfs_mounts,async_io")]
 _ERRORS = "Oracle Database Error Messages, "
@@ -34,7 +34,7 @@ _LISTED = 5
 
 
 @rules.check(
-    "async_io.limit_messages",
+    "async_io.aio_refused",
     "No process was refused a context of asynchronous I/O",
     severity="high",
     takes_effect="now",
@@ -55,7 +55,7 @@ def limit_messages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         in_use=_told(found) or _none(policy),
         evidence=_log_keys(subject),
         values=_values(found),
-        because_of=("async_io.aio_room",) if found else (),
+        because_of=("async_io.aio_usage",) if found else (),
     )
 
 
@@ -129,7 +129,7 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "async_io.nfs_silence",
+    "async_io.nfs_not_responding",
     "No NFS server of the database was silent",
     severity="high",
     takes_effect="now",

@@ -146,8 +146,8 @@ def io_slaves(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         WARN,
         why=why + ".",
-        fix=f"repair what stalled first (async_io.nfs_silence, async_io.io_stalled); then reset "
-        f"{SLAVES} and {ASYNC} in the spfile together, and {_RESTART}",
+        fix="repair what stalled first (async_io.nfs_not_responding, async_io.io_stalled); then "
+        f"reset {SLAVES} and {ASYNC} in the spfile together, and {_RESTART}",
         commands=[line("./hostproof", "audit", "--tags", "nfs_mounts,async_io")],
         desired="0",
         persisted=layer,

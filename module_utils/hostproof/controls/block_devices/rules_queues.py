@@ -93,7 +93,7 @@ def queue(target: Target, facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "block_devices.medium",
+    "block_devices.disk_type",
     "The kernel takes the disk for what it is",
     severity="low",
     takes_effect="now",

@@ -102,7 +102,7 @@ def clock(facts: Facts, _policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "cluster_nodes.verdicts",
+    "cluster_nodes.check_results",
     "Every check says the same of all nodes",
     severity="medium",
     takes_effect="now",

@@ -99,7 +99,7 @@ def _no_speed(one: NicFacts) -> Verdict:
 
 
 @rules.check(
-    "flow_control.half_duplex",
+    "flow_control.full_duplex",
     "The link is full duplex",
     severity="high",
     takes_effect="now",

@@ -63,7 +63,7 @@ def supported(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "flow_control.wanted",
+    "flow_control.configured",
     "Flow control is set as wanted",
     severity="medium",
     takes_effect="now",
@@ -113,7 +113,7 @@ def wanted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     why="Where PAUSE is negotiated, the link uses what both ends offer and not what is set here.",
     reference=IEEE_802_3,
     each=NICS,
-    because_of=("flow_control.wanted", "flow_control.speed_duplex", "flow_control.half_duplex"),
+    because_of=("flow_control.configured", "flow_control.speed_duplex", "flow_control.full_duplex"),
 )
 def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     skip_if_left_alone(one)
@@ -121,7 +121,7 @@ def negotiated(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     if not pause.autoneg and one.system != LINUX:
         raise Skip(
             f"{one.system} does not tell what was negotiated; what it shows is judged by "
-            "flow_control.wanted."
+            "flow_control.configured."
         )
     if not pause.autoneg:
         raise Skip("PAUSE is not negotiated here: what is set is in force.")

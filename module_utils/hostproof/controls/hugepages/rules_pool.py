@@ -122,7 +122,7 @@ def _start_evidence(facts: Facts) -> Tuple[str, ...]:
     why="A pool that is only set in the running kernel is gone after the next boot, or another "
     "file shrinks it.",
     reference="sysctl.d(5), CONFIGURATION DIRECTORIES AND PRECEDENCE; " + KERNEL,
-    because_of=("hugepages.one_owner",),
+    because_of=("hugepages.single_source",),
 )
 def pool_persisted(facts: Facts, policy: Policy) -> Verdict:
     at_boot = pool_at_boot(facts)
@@ -203,7 +203,7 @@ def _place_evidence(place: Optional[str]) -> Tuple[str, ...]:
 
 
 @rules.check(
-    "hugepages.one_owner",
+    "hugepages.single_source",
     "Only one place sets the pool",
     severity="medium",
     takes_effect="reboot",

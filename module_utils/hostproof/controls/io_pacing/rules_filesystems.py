@@ -105,7 +105,7 @@ def _shown(mounts: Mounts) -> str:
 
 
 @rules.check(
-    "io_pacing.not_governed",
+    "io_pacing.unpaced_mounts",
     "What I/O pacing does not govern is known",
     severity="low",
     takes_effect="now",
@@ -142,7 +142,7 @@ SHOWN = (
 
 
 @rules.check(
-    "io_pacing.neighbours",
+    "io_pacing.related_tunables",
     "The tunables beside I/O pacing are known",
     severity="low",
     takes_effect="now",

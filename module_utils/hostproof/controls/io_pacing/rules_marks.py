@@ -83,7 +83,7 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "io_pacing.legal",
+    "io_pacing.valid_pair",
     "maxpout and minpout go together",
     severity="medium",
     takes_effect="now",

@@ -9,7 +9,7 @@ from .policy import NAME, Policy, policy_from
 from .wanted import skip_without_oracle
 
 #: A value that is left out could be what another place is judged by.
-NEEDS_ALL = {"values": ("kernel_parameters.one_owner",)}
+NEEDS_ALL = {"values": ("kernel_parameters.consistent_sources",)}
 
 CONTROL = Control(
     NAME,

@@ -16,7 +16,7 @@ rules = Rules(NAME)
 
 
 @rules.check(
-    "kernel_parameters.one_owner",
+    "kernel_parameters.consistent_sources",
     "Places that set the same parameter agree",
     severity="medium",
     takes_effect="reboot",

@@ -66,7 +66,7 @@ def asynchronous_io(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "kernel_parameters.ports",
+    "kernel_parameters.ephemeral_ports",
     "Outgoing connections keep off the ports of Oracle's services",
     severity="medium",
     takes_effect="now",
@@ -148,7 +148,7 @@ def reassembly(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "kernel_parameters.of_the_policy",
+    "kernel_parameters.additional",
     "What the policy asks for beside Oracle's documents",
     severity="medium",
     takes_effect="now",

@@ -55,15 +55,15 @@ def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
         disk_read.check,
         graded,
         f"{path} ({storage.kind})",
-        "compare with latency.disk and latency.host_gap, which tell the device from this host; "
-        "then with the array's own figures",
+        "compare with latency.disk and latency.host_overhead, which tell the device from this "
+        "host; then with the array's own figures",
         (key,) + storage.evidence,
         remarks + around(windows),
     )._replace(values=values_of(path, windows) or None)
 
 
 @rules.check(
-    "latency.host_gap",
+    "latency.host_overhead",
     "What the host adds to a read is small",
     severity="medium",
     takes_effect="now",

@@ -81,7 +81,7 @@ def _listed(numbers: List[Tuple[Run, float]], merit: str, cores: Optional[int]) 
 
 
 @rules.check(
-    "latency.work_done",
+    "latency.logical_reads",
     "The database does what its processors can",
     severity="medium",
     takes_effect="now",
@@ -131,7 +131,7 @@ def work_done(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "latency.work_change",
+    "latency.throughput_change",
     "The database does as much as before the change",
     severity="high",
     takes_effect="now",

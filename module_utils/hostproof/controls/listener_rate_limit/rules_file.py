@@ -51,7 +51,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "listener_rate_limit.file_read",
+    "listener_rate_limit.config_file",
     "It is known which listener.ora the listener reads",
     severity="medium",
     takes_effect="listener_restart",
@@ -81,7 +81,7 @@ def file_read(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "listener_rate_limit.file_understood",
+    "listener_rate_limit.syntax",
     "listener.ora can be read to its end",
     severity="critical",
     takes_effect="listener_restart",
@@ -89,7 +89,7 @@ def file_read(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     "start.",
     reference=NETRF + "; Syntax Rules for Configuration Files",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_read",),
+    because_of=("listener_rate_limit.config_file",),
 )
 def file_understood(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -117,14 +117,14 @@ def file_understood(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict
 
 
 @rules.check(
-    "listener_rate_limit.parameters_once",
+    "listener_rate_limit.duplicate_parameters",
     "No parameter stands twice in listener.ora",
     severity="medium",
     takes_effect="listener_restart",
     why="Only one of two values counts, and the documentation does not say which.",
     reference=NETRF + "; Syntax Rules for Configuration Files",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_understood",),
+    because_of=("listener_rate_limit.syntax",),
 )
 def parameters_once(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -157,7 +157,7 @@ def _is_ours(name: str, listener: Listener) -> bool:
     "written after.",
     reference=NETAG + ", Listener Control utility, RELOAD and START",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_read",),
+    because_of=("listener_rate_limit.config_file",),
 )
 def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)

@@ -27,7 +27,7 @@ DEFAULT_QUEUE = 128
     why="What does not fit into the queue is lost before the listener sees it, limit or not.",
     reference=NETRF + ", QUEUESIZE; listen(2), backlog and net.core.somaxconn",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_understood",),
+    because_of=("listener_rate_limit.syntax",),
 )
 def queue_size(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener, wanted = running(subject), subject.wanted
@@ -103,7 +103,7 @@ def _socket_text(endpoint: Endpoint, sockets: List[Listening]) -> str:
     "often.",
     reference=NETRF + ", Listener Rate Limiting; TNS-01158",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_read",),
+    because_of=("listener_rate_limit.config_file",),
 )
 def delayed(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener = running(subject)

@@ -18,7 +18,7 @@ rules = Rules(NAME)
 
 
 @rules.check(
-    "listener_rate_limit.rate_as_wanted",
+    "listener_rate_limit.rate",
     "Each endpoint has the rate that the policy wants",
     severity="high",
     takes_effect="listener_restart",
@@ -27,9 +27,9 @@ rules = Rules(NAME)
     reference=PAPER + "; " + NETRF + ", RATE_LIMIT and CONNECTION_RATE_listener_name",
     each=LISTENERS,
     because_of=(
-        "listener_rate_limit.file_understood",
+        "listener_rate_limit.syntax",
         "listener_rate_limit.editable",
-        "listener_rate_limit.rate_bound",
+        "listener_rate_limit.rate_enabled",
     ),
 )
 def rate_as_wanted(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
@@ -78,7 +78,7 @@ def _endpoints_text(ones: List[Endpoint]) -> str:
 
 
 @rules.check(
-    "listener_rate_limit.rate_bound",
+    "listener_rate_limit.rate_enabled",
     "The rate is bound to an endpoint",
     severity="high",
     takes_effect="listener_restart",
@@ -86,7 +86,7 @@ def _endpoints_text(ones: List[Endpoint]) -> str:
     "with CONNECTION_RATE: one without the other limits nothing.",
     reference=NETRF + ", Listener Rate Limiting (CONNECTION_RATE_listener_name, RATE_LIMIT)",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_understood",),
+    because_of=("listener_rate_limit.syntax",),
 )
 def rate_bound(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -140,7 +140,7 @@ def _written_text(ones: List[Endpoint], total: Optional[int], listener: Listener
     "there is not the one that counts.",
     reference=NETRF + ", CONNECTION_RATE_listener_name",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_understood",),
+    because_of=("listener_rate_limit.syntax",),
 )
 def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -179,7 +179,7 @@ def one_rate(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     "and the queue never ends.",
     reference=PAPER + "; " + NETRF + ", INBOUND_CONNECT_TIMEOUT_listener_name (60 s by default)",
     each=LISTENERS,
-    because_of=("listener_rate_limit.rate_as_wanted",),
+    because_of=("listener_rate_limit.rate",),
 )
 def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener, wanted, pools = running(subject), subject.wanted, subject.pools
@@ -213,7 +213,7 @@ def drain_time(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     "in a cluster.",
     reference="MOS 1568591.1; bug 16409926",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_read",),
+    because_of=("listener_rate_limit.config_file",),
 )
 def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
@@ -241,7 +241,7 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     "time: edits get lost, and there is no address that could carry a rate.",
     reference="MOS 1292915.1; bug 11782958",
     each=LISTENERS,
-    because_of=("listener_rate_limit.file_read",),
+    because_of=("listener_rate_limit.config_file",),
 )
 def editable(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)

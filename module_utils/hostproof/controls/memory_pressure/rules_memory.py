@@ -28,7 +28,7 @@ _USED_UP, _PLENTY = 1, 10
 
 
 @rules.check(
-    "memory_pressure.shared_memory",
+    "memory_pressure.dev_shm",
     "/dev/shm holds what automatic memory management takes",
     severity="high",
     takes_effect="remount",
@@ -38,7 +38,7 @@ _USED_UP, _PLENTY = 1, 10
     because_of=("pre_page_sga.memory_target",),
 )
 def shared_memory(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("shared_memory", policy)
+    skip_unmanaged("dev_shm", policy)
     targets = [(one.sid, target_of(one)) for one in known_or_skip(facts.databases)]
     taken = [(sid, target) for sid, target in targets if target]
     if not taken:

@@ -89,7 +89,7 @@ def _text(area: proc_swaps.Area) -> str:
 
 
 @rules.check(
-    "memory_pressure.swap_used",
+    "memory_pressure.swapped_processes",
     "The database is not in swap",
     severity="high",
     takes_effect="instance_restart",
@@ -99,7 +99,7 @@ def _text(area: proc_swaps.Area) -> str:
     because_of=("kernel_parameters.memory", "hugepages.sga_in_huge_pages"),
 )
 def swap_used(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("swap_used", policy)
+    skip_unmanaged("swapped_processes", policy)
     found = [(one.name, known(one.swap)) for one in known(facts.swapped)]
     swapped = [f"{name} {human(size)}" for name, size in found if size]
     rates = known(facts.rates)

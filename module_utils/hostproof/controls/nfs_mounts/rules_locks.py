@@ -74,7 +74,7 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "nfs_mounts.locks_between_clients",
+    "nfs_mounts.server_locks",
     "Files that several hosts use are locked between them",
     severity="critical",
     takes_effect="remount",

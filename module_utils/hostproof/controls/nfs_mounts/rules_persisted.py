@@ -239,7 +239,7 @@ def _let_it_count(entry: nfs_persisted.Entry) -> Fix:
 
 
 @rules.check(
-    "nfs_mounts.one_owner",
+    "nfs_mounts.single_source",
     "Only one place mounts the path",
     severity="medium",
     takes_effect="remount",

@@ -86,7 +86,7 @@ PLACES = Subjects(_places, none="No Oracle home is known here.", name=lambda pla
 
 
 @rules.check(
-    "nfs_mounts.programs_run",
+    "nfs_mounts.exec_and_suid",
     "What Oracle runs may run from where it lies",
     severity="critical",
     takes_effect="now",

@@ -47,7 +47,7 @@ def sessions(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "pool_validation.storm",
+    "pool_validation.logon_storm",
     "All pools can log on before their requests give up",
     severity="high",
     takes_effect="service_restart",
@@ -55,7 +55,7 @@ def sessions(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
     "a second: requests behind them wait no longer than blocking-timeout-wait-millis.",
     reference="Oracle white paper, Oracle Net Listener Connection Rate Limiter",
     each=POOLS,
-    because_of=("listener_rate_limit.rate_bound",),
+    because_of=("listener_rate_limit.rate_enabled",),
 )
 def storm(_pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
     raise Skip(LATER)

@@ -44,7 +44,7 @@ Grade = Tuple[str, Optional[str]]
 
 
 @rules.check(
-    "pre_page_sga.setting",
+    "pre_page_sga.value",
     "pre_page_sga fits the release and the pages of the SGA",
     severity="critical",
     takes_effect="instance_restart",

@@ -108,7 +108,7 @@ def accounts(facts: Facts, _policy: Policy) -> Judged:
 
 
 @rules.check(
-    "process_limits.one_owner",
+    "process_limits.consistent_sources",
     "Files that set the same limit agree",
     severity="low",
     takes_effect="login",

@@ -103,7 +103,7 @@ GROUPS = Subjects(
 
 
 @rules.check(
-    "process_limits.group_tasks",
+    "process_limits.cgroup_tasks",
     "No group of control runs out of tasks",
     severity="high",
     takes_effect="now",
@@ -132,7 +132,7 @@ def group_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "process_limits.group_memory",
+    "process_limits.cgroup_memory",
     "No group of control limits the memory of an instance",
     severity="high",
     takes_effect="now",

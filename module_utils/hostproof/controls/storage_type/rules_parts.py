@@ -64,7 +64,7 @@ def controllers(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "storage_type.paths",
+    "storage_type.controller_interconnect",
     "The storage's paths are up",
     severity="high",
     takes_effect="now",

@@ -1,21 +1,21 @@
 """Names as they are judged: of the host, of its listeners, and of its cluster."""
 
 import listener_packs
-import names_packs
+import name_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.controls.names.control import CONTROL as names
-from ansible.module_utils.hostproof.controls.names.policy import SUBJECTS
+from ansible.module_utils.hostproof.controls.name_resolution.control import CONTROL as names
+from ansible.module_utils.hostproof.controls.name_resolution.policy import SUBJECTS
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.errors import PolicyError
 from default_policies import changed_policy
-from names_packs import SCAN, SERVERS, THREE, back, datagram, named, node, says, silent
+from name_packs import SCAN, SERVERS, THREE, back, datagram, named, node, says, silent
 
 
 @pytest.fixture
 def judge(validate_finding):
     def judge_host(machine, **changes):
-        found = names_packs.judged(machine, **changes)
+        found = name_packs.judged(machine, **changes)
         for one in found.values():
             validate_finding(one.as_dict())
         return found
@@ -44,11 +44,11 @@ class TestWhereItCounts:
     @pytest.mark.parametrize("name", SUBJECTS)
     def test_unmanaged_is_not_judged(self, judge, name):
         one = judge(node(), unmanaged=[name])[name]
-        assert (one.status, "names_unmanaged" in one.why) == ("skip", True)
+        assert (one.status, "name_resolution_unmanaged" in one.why) == ("skip", True)
 
     def test_there_is_nothing_to_apply(self):
-        policy = names.policy_from(changed_policy("names"))
-        plan = planner("names")(names.read(node(), policy), policy)
+        policy = names.policy_from(changed_policy("name_resolution"))
+        plan = planner("name_resolution")(names.read(node(), policy), policy)
         assert (plan.changes, plan.refusals) == ([], [])
 
     @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ class TestWhereItCounts:
     )
     def test_a_bad_policy(self, changes, problem):
         with pytest.raises(PolicyError, match=problem):
-            names.policy_from(changed_policy("names", **changes))
+            names.policy_from(changed_policy("name_resolution", **changes))
 
 
 class TestOwnName:
@@ -82,30 +82,30 @@ class TestOwnName:
     )
     def test_its_form(self, judge, own, status, why):
         machine = named(node().file("/etc/hostname", own), own, "192.0.2.10")
-        found = judge(machine.file("/proc/sys/kernel/hostname", own + "\n"))["own_name"]
+        found = judge(machine.file("/proc/sys/kernel/hostname", own + "\n"))["hostname"]
         assert (found.status, why in found.why) == (status, True)
 
     def test_the_next_boot_brings_another(self, judge):
-        found = judge(node().file("/etc/hostname", "db7\n"))["own_name"]
+        found = judge(node().file("/etc/hostname", "db7\n"))["hostname"]
         assert (found.status, found.why) == ("fail", "the next boot brings db7.")
-        assert judge(node().remove("/etc/hostname"))["own_name"].status == "warn"
+        assert judge(node().remove("/etc/hostname"))["hostname"].status == "warn"
 
     @pytest.mark.parametrize(
         ("name", "status"), [("c" * 15, "pass"), ("c" * 16, "fail"), ("a_b", "fail")]
     )
     def test_the_name_of_the_cluster(self, judge, name, status):
-        params = names_packs.PARAMS.replace("CLUSTER_NAME=rac", f"CLUSTER_NAME={name}")
-        machine = node().file(f"{names_packs.GRID}/crs/install/crsconfig_params", params)
-        assert judge(machine)["own_name"].status == status
+        params = name_packs.PARAMS.replace("CLUSTER_NAME=rac", f"CLUSTER_NAME={name}")
+        machine = node().file(f"{name_packs.GRID}/crs/install/crsconfig_params", params)
+        assert judge(machine)["hostname"].status == status
 
     def test_a_name_of_the_cluster_with_an_underscore(self, judge):
-        found = judge(named(node(), "rac_scan", *THREE), scan=["rac_scan"])["own_name"]
+        found = judge(named(node(), "rac_scan", *THREE), scan=["rac_scan"])["hostname"]
         assert (found.status, "rac_scan has an underscore" in found.why) == ("fail", True)
 
     def test_a_name_that_is_an_option_is_not_run(self, judge):
         machine = node().file("/proc/sys/kernel/hostname", "--service=x\n")
         found = judge(machine)
-        assert (found["own_name"].status, found["own_address"].status) == ("fail", "error")
+        assert (found["hostname"].status, found["hostname_address"].status) == ("fail", "error")
         assert not [key for key in machine.evidence if "--service" in key]
 
 
@@ -126,7 +126,7 @@ class TestOwnAddress:
         machine = named(node(), "rac1", *addresses)
         if addresses:
             machine.file("/etc/hosts", f"127.0.0.1 localhost\n{addresses[0]} rac1\n")
-        found = judge(machine)["own_address"]
+        found = judge(machine)["hostname_address"]
         assert (found.status, why in found.why) == (status, True)
 
     def test_what_could_not_be_told_in_time_is_an_error(self, judge):
@@ -137,17 +137,17 @@ class TestOwnAddress:
             "message": "timed out after 6 seconds",
         }
         found = judge(machine)
-        assert found["own_address"].status == "error"
+        assert found["hostname_address"].status == "error"
         assert found["scan"].status == "pass"
 
     @pytest.mark.parametrize("text", ["no address here\n", "999.1.1.1 STREAM x\n", "\0\n"])
     def test_what_is_no_answer(self, judge, text):
         machine = node().command("getent ahosts rac1", text)
-        assert judge(machine)["own_address"].status == "error"
+        assert judge(machine)["hostname_address"].status == "error"
 
     def test_getent_fails(self, judge):
         machine = node().command("getent ahosts rac1", "", rc=3)
-        assert judge(machine)["own_address"].status == "error"
+        assert judge(machine)["hostname_address"].status == "error"
 
 
 class TestReverse:
@@ -162,7 +162,7 @@ class TestReverse:
         ],
     )
     def test_what_leads_back(self, judge, told, status):
-        assert judge(back(node(), "192.0.2.10", *told))["reverse"].status == status
+        assert judge(back(node(), "192.0.2.10", *told))["reverse_lookup"].status == status
 
 
 class TestListener:
@@ -183,25 +183,25 @@ class TestListener:
         ],
     )
     def test_where_it_listens(self, judge, address, status):
-        found = judge(self.listening(address))["listener"]
+        found = judge(self.listening(address))["listener_address"]
         assert found.status == status
         assert found.in_use == f"{address} port 1521"
 
     def test_a_port_that_nobody_listens_on(self, judge):
         machine = self.listening().command("ss -ltn", "State  Recv-Q Send-Q Local Address:Port\n")
-        found = judge(machine)["listener"]
+        found = judge(machine)["listener_address"]
         assert (found.status, "does not listen on port 1521" in found.why) == ("fail", True)
 
     def test_what_ss_does_not_tell_is_not_well(self, judge):
         machine = self.listening().command("ss -ltn", "State  Recv-Q Send-Q\n", rc=1)
-        assert judge(machine)["listener"].status == "error"
+        assert judge(machine)["listener_address"].status == "error"
 
     @pytest.mark.parametrize(
         ("leads", "why"),
         [("127.0.1.1", "leads to 127.0.1.1"), ("192.0.2.77", "of another host")],
     )
     def test_where_its_name_leads(self, judge, leads, why):
-        found = judge(self.listening("0.0.0.0", leads))["listener"]
+        found = judge(self.listening("0.0.0.0", leads))["listener_address"]
         assert (found.status, why in found.why) == ("fail", True)
 
 
@@ -231,18 +231,18 @@ class TestOrder:
         ],
     )
     def test_who_is_asked(self, judge, line, status):
-        assert judge(node().file("/etc/nsswitch.conf", line + "\n"))["order"].status == status
+        assert judge(node().file("/etc/nsswitch.conf", line + "\n"))["search_order"].status == status
 
     def test_without_a_file_it_depends_on_glibc(self, judge):
         found = judge(node().remove("/etc/nsswitch.conf"))
-        assert (found["order"].status, found["scan"].status) == ("warn", "pass")
+        assert (found["search_order"].status, found["scan"].status) == ("warn", "pass")
 
     def test_multicast_dns_ends_the_search_for_its_own_domain(self, judge):
         line = "hosts: files mdns4_minimal [NOTFOUND=return] dns\n"
         machine = named(node().file("/etc/nsswitch.conf", line), "rac-scan.local", *THREE)
         for server in SERVERS:
             says(machine, server, "rac-scan.local", THREE)
-        found = judge(machine, scan=["rac-scan.local"])["order"]
+        found = judge(machine, scan=["rac-scan.local"])["search_order"]
         assert (found.status, "ends the search for rac-scan.local" in found.why) == ("fail", True)
 
 
@@ -250,51 +250,59 @@ class TestResolver:
     @pytest.mark.parametrize(
         ("text", "status", "why"),
         [
-            (names_packs.RESOLV, "pass", ""),
+            (name_packs.RESOLV, "pass", ""),
             ("nameserver 192.0.2.53\n", "warn", "192.0.2.53 is the only server"),
             ("nameserver 127.0.0.53\noptions edns0\n", "pass", ""),
             ("search example.com\n", "warn", "names no server"),
             ("nameserver 192.0.2.1\nnameserver 192.0.2.2\n", "warn", "up to 20 seconds"),
             (
-                names_packs.RESOLV + "nameserver 192.0.2.3\nnameserver 192.0.2.4\n",
+                name_packs.RESOLV + "nameserver 192.0.2.3\nnameserver 192.0.2.4\n",
                 "warn",
                 "nothing: 7",
             ),
-            (names_packs.RESOLV + " nameserver 192.0.2.55\n", "warn", "nothing: 6"),
-            (names_packs.RESOLV + "nameserver dns1\n", "warn", "nothing: 6"),
-            (names_packs.RESOLV + "search a b c d e f g\n", "warn", "glibc before 2.26 takes 6"),
-            (names_packs.RESOLV + "options timeout:99 attempts:99\n", "warn", "up to 300 seconds"),
+            (name_packs.RESOLV + " nameserver 192.0.2.55\n", "warn", "nothing: 6"),
+            (name_packs.RESOLV + "nameserver dns1\n", "warn", "nothing: 6"),
+            (
+                name_packs.RESOLV + "search a b c d e f g\n",
+                "warn",
+                "glibc before 2.26 takes 6",
+            ),
+            (
+                name_packs.RESOLV + "options timeout:99 attempts:99\n",
+                "warn",
+                "up to 300 seconds",
+            ),
         ],
     )
     def test_what_it_says(self, judge, text, status, why):
-        found = judge(node().file("/etc/resolv.conf", text))["resolver"]
+        found = judge(node().file("/etc/resolv.conf", text))["resolv_conf"]
         assert (found.status, why in found.why) == (status, True)
 
     def test_who_writes_it(self, judge):
-        assert "written by NetworkManager" in judge(node())["resolver"].persisted
+        assert "written by NetworkManager" in judge(node())["resolv_conf"].persisted
         stub = "/run/systemd/resolve/stub-resolv.conf"
         machine = node().remove("/etc/resolv.conf").file(stub, "nameserver 127.0.0.53\n")
-        found = judge(machine.link("/etc/resolv.conf", stub))["resolver"]
+        found = judge(machine.link("/etc/resolv.conf", stub))["resolv_conf"]
         assert f"written by {stub}" in found.persisted
 
     @pytest.mark.parametrize(("wait", "status"), [(4, "pass"), (3, "warn")])
     def test_how_long_is_too_long(self, judge, wait, status):
-        assert judge(node(), longest_wait=wait)["resolver"].status == status
+        assert judge(node(), longest_wait=wait)["resolv_conf"].status == status
 
 
 class TestServers:
     def test_a_silent_one(self, judge):
         found = judge(silent(node(), SERVERS[1], SCAN))
-        assert found["servers"].why == "192.0.2.54: it says nothing in 1.5 seconds, asked twice."
-        assert (found["servers"].status, found["scan"].status) == ("fail", "fail")
-        assert found["scan"].because_of == ("names.servers",)
+        assert found["name_servers"].why == "192.0.2.54: it says nothing in 1.5 seconds, asked twice."
+        assert (found["name_servers"].status, found["scan"].status) == ("fail", "fail")
+        assert found["scan"].because_of == ("name_resolution.name_servers",)
 
     @pytest.mark.parametrize(
         ("code", "status"), [(0, "pass"), (3, "pass"), (2, "fail"), (5, "fail")]
     )
     def test_what_it_answers_with(self, judge, code, status):
         found = judge(says(node(), SERVERS[0], SCAN, [], code))
-        assert (found["servers"].status, found["scan"].status) == (status, "fail")
+        assert (found["name_servers"].status, found["scan"].status) == (status, "fail")
 
     def test_one_that_is_not_recorded_is_unknown(self, judge):
         machine = node()
@@ -302,23 +310,23 @@ class TestServers:
         machine.evidence[f"udp:{SERVERS[1]} {SCAN}"] = reading
         machine.evidence[f"udp:{SERVERS[1]} {SCAN} again"] = reading
         found = judge(machine)
-        assert (found["servers"].status, found["scan"].status) == ("error", "error")
+        assert (found["name_servers"].status, found["scan"].status) == ("error", "error")
 
     def test_where_dns_is_not_asked_no_server_is_judged(self, judge):
         found = judge(node().file("/etc/nsswitch.conf", "hosts: files\n"))
-        assert (found["servers"].status, found["resolver"].status) == ("skip", "skip")
+        assert (found["name_servers"].status, found["resolv_conf"].status) == ("skip", "skip")
         assert (found["scan"].status, "DNS is not asked" in found["scan"].why) == ("fail", True)
 
     def test_where_there_is_nothing_to_ask_them_for_they_are_not_well(self, judge):
         machine = node().deny("/proc/sys/kernel/hostname")
-        assert judge(machine, scan=[])["servers"].status == "error"
+        assert judge(machine, scan=[])["name_servers"].status == "error"
 
     def test_without_a_scan_they_are_asked_for_the_own_name(self, judge):
         machine = node()
         for server in SERVERS:
             says(machine, server, "rac1.example.com", [], 3)
         found = judge(machine, scan=[])
-        assert (found["servers"].status, found["scan"].status) == ("pass", "skip")
+        assert (found["name_servers"].status, found["scan"].status) == ("pass", "skip")
 
 
 class TestScan:
@@ -364,8 +372,8 @@ class TestScan:
         [
             b"",
             b"\0" * 12,
-            names_packs.reply("other.example.com", THREE),
-            names_packs.reply(SCAN, THREE)[:-3],
+            name_packs.reply("other.example.com", THREE),
+            name_packs.reply(SCAN, THREE)[:-3],
             b"\xff" * 600,
         ],
     )
@@ -375,7 +383,7 @@ class TestScan:
 
     def test_a_name_with_an_empty_label(self, judge):
         found = judge(named(node(), "rac..scan", *THREE), scan=["rac..scan"])
-        assert (found["own_name"].status, found["scan"].status) == ("fail", "error")
+        assert (found["hostname"].status, found["scan"].status) == ("fail", "error")
 
 
 class TestCluster:
@@ -406,16 +414,16 @@ class TestCluster:
 
     def test_no_cluster(self, judge):
         found = judge(node().remove("/etc/oracle/olr.loc"))
-        assert (found["cluster"].status, found["own_name"].status) == ("skip", "pass")
+        assert (found["cluster_names"].status, found["hostname"].status) == ("skip", "pass")
 
     def test_too_many_names(self, judge):
-        params = names_packs.PARAMS.replace("rac1,rac2", ",".join(f"n{i}" for i in range(65)))
-        machine = node().file(f"{names_packs.GRID}/crs/install/crsconfig_params", params)
-        assert judge(machine)["cluster"].status == "error"
+        params = name_packs.PARAMS.replace("rac1,rac2", ",".join(f"n{i}" for i in range(65)))
+        machine = node().file(f"{name_packs.GRID}/crs/install/crsconfig_params", params)
+        assert judge(machine)["cluster_names"].status == "error"
 
 
 def test_a_recorded_host_says_the_same():
     machine = node()
-    first = names_packs.judged(machine)
+    first = name_packs.judged(machine)
     recorded = packs.RecordedHost(machine.evidence)
-    assert names_packs.judged(recorded) == first
+    assert name_packs.judged(recorded) == first

@@ -31,7 +31,7 @@ rules = Rules(NAME)
 
 _NONE = (
     "No name of a cluster is known: no Clusterware was configured here that names any, and "
-    "names_scan and names_cluster name none."
+    "name_resolution_scan and name_resolution_cluster name none."
 )
 
 
@@ -41,7 +41,7 @@ def _scans(facts: Facts, policy: Policy) -> List[str]:
 
 
 def _members(facts: Facts, policy: Policy) -> List[str]:
-    skip_unmanaged("cluster", policy)
+    skip_unmanaged("cluster_names", policy)
     return list(known(facts.cluster).members)
 
 
@@ -56,7 +56,7 @@ def _values(name: str, found: Any) -> Dict[str, Any]:
 
 
 @rules.check(
-    "names.scan",
+    "name_resolution.scan",
     "The SCAN has its addresses by DNS, from every name server",
     severity="high",
     takes_effect="now",
@@ -64,7 +64,7 @@ def _values(name: str, found: Any) -> Dict[str, Any]:
     "what one server does not know fails whenever that one is asked.",
     reference=GUIDE + "Confirming the DNS Configuration for SCAN; PRVG-10048",
     each=SCANS,
-    because_of=("names.servers", "names.order"),
+    because_of=("name_resolution.name_servers", "name_resolution.search_order"),
 )
 def scan(name: str, facts: Facts, policy: Policy) -> Verdict:
     found: Found = known(facts.found[name])
@@ -129,7 +129,7 @@ def _told(facts: Facts, server: str, name: str) -> Any:
 
 
 @rules.check(
-    "names.cluster",
+    "name_resolution.cluster_names",
     "This node finds every node and VIP of its cluster",
     severity="high",
     takes_effect="now",
@@ -137,7 +137,11 @@ def _told(facts: Facts, server: str, name: str) -> Any:
     "to nobody when a service moves there.",
     reference=GUIDE + "IP Name and Address Requirements; MOS 1054902.1",
     each=MEMBERS,
-    because_of=("names.servers", "names.order", "names.own_address"),
+    because_of=(
+        "name_resolution.name_servers",
+        "name_resolution.search_order",
+        "name_resolution.hostname_address",
+    ),
 )
 def cluster(name: str, facts: Facts, _policy: Policy) -> Verdict:
     answer = facts.found[name]

@@ -36,7 +36,7 @@ def _faults(name: str) -> List[str]:
 
 
 @rules.check(
-    "names.own_name",
+    "name_resolution.hostname",
     "Names of the host and its cluster have the form that Oracle asks, and stay",
     severity="high",
     takes_effect="reboot",
@@ -45,7 +45,7 @@ def _faults(name: str) -> List[str]:
     reference=_NAMES + " (RFC 952: no underscores); RFC 1123, section 2.1; hostname(5)",
 )
 def own_name(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("own_name", policy)
+    skip_unmanaged("hostname", policy)
     own: str = known(facts.own)
     cluster = known(facts.cluster)
     static = (known(facts.static) or "").strip()
@@ -78,7 +78,7 @@ def own_name(facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "names.own_address",
+    "name_resolution.hostname_address",
     "The host's own name leads to an address that other machines reach",
     severity="high",
     takes_effect="listener_restart",
@@ -87,7 +87,7 @@ def own_name(facts: Facts, policy: Policy) -> Verdict:
     reference="MOS 1054902.1 (127.0.0.1 is localhost alone); " + _NAMES,
 )
 def own_address(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("own_address", policy)
+    skip_unmanaged("hostname_address", policy)
     own: str = known(facts.own)
     found: Found = known(facts.found[own])
     here: List[Address] = known(facts.addresses)
@@ -118,17 +118,17 @@ def own_address(facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "names.reverse",
+    "name_resolution.reverse_lookup",
     "The host's address leads back to its name",
     severity="medium",
     takes_effect="now",
     why="Who is told an address and asks for its name, as audits, agents and ssh do, takes the "
     "host for another one, or waits.",
     reference="getent(1), hosts; RFC 1912, section 2.1",
-    because_of=("names.own_address",),
+    because_of=("name_resolution.hostname_address",),
 )
 def reverse(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("reverse", policy)
+    skip_unmanaged("reverse_lookup", policy)
     own: str = known(facts.own)
     found: Found = known(facts.found[own])
     if not facts.back:
@@ -152,17 +152,17 @@ def reverse(facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "names.listener",
+    "name_resolution.listener_address",
     "Listeners listen where their names lead, for other machines to reach",
     severity="high",
     takes_effect="listener_restart",
     why="A listener that was started with a name of the loopback stays there, and nobody but this "
     "host connects.",
     reference="Oracle Database Net Services Reference, listener.ora, HOST; ss(8)",
-    because_of=("names.own_address",),
+    because_of=("name_resolution.hostname_address",),
 )
 def listener(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("listener", policy)
+    skip_unmanaged("listener_address", policy)
     endpoints: List[Endpoint] = known(facts.endpoints)
     if not endpoints:
         raise Skip("No listener that runs has the name of a host in its listener.ora.")

@@ -9,19 +9,19 @@ from ...evaluate.policy import PolicyValues
 from ...evaluate.profiles import Profile
 from .probes.name_service import is_name
 
-NAME = "names"
+NAME = "name_resolution"
 
 AUTO = "auto"
 SUBJECTS = (
-    "own_name",
-    "own_address",
-    "reverse",
-    "listener",
-    "order",
-    "resolver",
-    "servers",
+    "hostname",
+    "hostname_address",
+    "reverse_lookup",
+    "listener_address",
+    "search_order",
+    "resolv_conf",
+    "name_servers",
     "scan",
-    "cluster",
+    "cluster_names",
 )
 #: More names than a cluster has; each one is a process for a moment.
 MOST = 64
@@ -82,8 +82,8 @@ class Policy(NamedTuple):
     Default: 15
     """
     unmanaged: Tuple[str, ...] = names().then(_subjects)
-    """Checks that this host leaves out, of C(own_name), C(own_address), C(reverse), C(listener),
-    C(order), C(resolver), C(servers), C(scan) and C(cluster).
+    """Checks that this host leaves out, of C(hostname), C(hostname_address), C(reverse_lookup), C(listener_address),
+    C(search_order), C(resolv_conf), C(name_servers), C(scan) and C(cluster_names).
 
     Default: []
     """

@@ -28,7 +28,7 @@ _ANSWERS = (0, 3)
 
 
 @rules.check(
-    "names.order",
+    "name_resolution.search_order",
     "/etc/hosts is asked first, then DNS, and nobody in between ends the search",
     severity="medium",
     takes_effect="instance_restart",
@@ -37,7 +37,7 @@ _ANSWERS = (0, 3)
     reference="nsswitch.conf(5); nss-myhostname(8); nss-resolve(8); " + GUIDE + "name resolution",
 )
 def order(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("order", policy)
+    skip_unmanaged("search_order", policy)
     sources: Optional[List[Source]] = known(facts.order)
     if sources is None:
         return Verdict(
@@ -82,7 +82,7 @@ def order(facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "names.resolver",
+    "name_resolution.resolv_conf",
     "resolv.conf names enough servers, and a silent one does not hold up for long",
     severity="medium",
     takes_effect="instance_restart",
@@ -90,7 +90,7 @@ def order(facts: Facts, policy: Policy) -> Verdict:
     reference="resolv.conf(5): MAXNS, timeout, attempts; PRVF-5636 (15 seconds)",
 )
 def resolver(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("resolver", policy)
+    skip_unmanaged("resolv_conf", policy)
     one: Resolver = known(facts.resolver)
     if not asks_dns(facts):
         raise Skip("The line hosts: of nsswitch.conf does not ask DNS.")
@@ -125,7 +125,7 @@ def resolver(facts: Facts, policy: Policy) -> Verdict:
 
 
 @rules.check(
-    "names.servers",
+    "name_resolution.name_servers",
     "Every name server answers",
     severity="high",
     takes_effect="now",
@@ -134,7 +134,7 @@ def resolver(facts: Facts, policy: Policy) -> Verdict:
     reference=GUIDE + "confirming the DNS configuration; resolv.conf(5)",
 )
 def servers(facts: Facts, policy: Policy) -> Verdict:
-    skip_unmanaged("servers", policy)
+    skip_unmanaged("name_servers", policy)
     one: Resolver = known(facts.resolver)
     if not one.servers or not asks_dns(facts):
         raise Skip("No name server is asked.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import kernel_packs
 import packs
-from ansible.module_utils.hostproof.controls.names.parsers import dns_message
+from ansible.module_utils.hostproof.controls.name_resolution.parsers import dns_message
 from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from default_policies import changed_policy
@@ -107,7 +107,9 @@ def node(machine: packs.Machine | None = None) -> packs.Machine:
 
 def judged(machine: packs.Machine, **changes: Any) -> dict[str, Finding]:
     """Findings by check, without the control's name; those of a name by that name too."""
-    found = audit.judge_host(machine, {"names": changed_policy("names", **changes)})
+    found = audit.judge_host(
+        machine, {"name_resolution": changed_policy("name_resolution", **changes)}
+    )
     by_check = {one.check.partition(".")[2]: one for one in reversed(found)}
     by_name = {one.title.partition(":")[0]: one for one in found if ": " in one.title}
     return by_check | by_name

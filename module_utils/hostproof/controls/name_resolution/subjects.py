@@ -20,14 +20,14 @@ def applies(facts: Facts, _policy: Policy) -> None:
         raise Skip("Not a Linux host: it has no /proc/sys/kernel/hostname.")
     if not known(facts.wanted):
         raise Skip(
-            "No Oracle software is on this host, and neither hostproof_profile nor names_scan nor "
-            "names_cluster announces any."
+            "No Oracle software is on this host, and neither hostproof_profile nor "
+            "name_resolution_scan nor name_resolution_cluster announces any."
         )
 
 
 def skip_unmanaged(name: str, policy: Policy) -> None:
     if name in policy.unmanaged:
-        raise Skip(f"names_unmanaged names {name}.")
+        raise Skip(f"name_resolution_unmanaged names {name}.")
 
 
 def strays(addresses: Iterable[str]) -> List[str]:
