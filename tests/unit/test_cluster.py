@@ -51,7 +51,7 @@ def test_nodes_that_are_alike_pass_every_check(tmp_path):
     assert {one["check"]: one["status"] for one in found} == {
         f"cluster_nodes.{name}": "pass"
         for name in (
-            "complete", "software", "hardware", "huge_pages", "network", "clock", "verdicts",
+            "complete", "software", "hardware", "huge_pages", "network", "clock", "check_results",
         )
     }  # fmt: skip
 
@@ -77,7 +77,7 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
     ]
     _, found = rendered(tmp_path, lines)
     told = differences(found)
-    assert [key for key in told if key[0] != "verdicts"] == [
+    assert [key for key in told if key[0] != "check_results"] == [
         ("complete", ""),
         ("software", "kernel"),
         ("hardware", ""),
@@ -91,7 +91,7 @@ def test_exactly_what_differs_and_the_node_that_did_not_answer(tmp_path):
         assert told[unknown, ""]["status"] == "error"
     assert "Nothing is known of db4" in told["complete", ""]["why"]
     # What other checks say of the node is one finding a control, and names them.
-    (verdicts,) = [one for key, one in told.items() if key[0] == "verdicts"]
+    (verdicts,) = [one for key, one in told.items() if key[0] == "check_results"]
     assert verdicts["title"].startswith("hugepages: ")
     assert verdicts["why"].startswith("db2 is not like the others.")
     assert (

@@ -87,7 +87,7 @@ def test_sums_against_what_instances_have_room_for(told, maximum, status):
 )
 def test_a_storm_against_the_rate_and_what_requests_wait(told, minimum, maximum, status):
     """Each of two listeners lets in 10 a second, and a request waits 30 s."""
-    found = told(*both(minimum=minimum, maximum=maximum))["storm"]
+    found = told(*both(minimum=minimum, maximum=maximum))["logon_storm"]
     assert found["status"] == status
     assert found["values"] == {"least_s": minimum / 10, "most_s": maximum / 10, "wait_s": 30}
 
@@ -106,7 +106,7 @@ def test_an_application_host_that_nobody_judged_is_never_a_pass(told):
     found = told(app("app1", maximum=1), database("db1"), database("db2"))
     assert {name: one["status"] for name, one in found.items()} == {
         "sessions": "error",
-        "storm": "error",
+        "logon_storm": "error",
     }
     assert "The pools of app2 are not all known" in found["sessions"]["why"]
 
@@ -137,19 +137,19 @@ def test_processes_or_hosts_that_nobody_said(told):
 
 def test_a_listener_that_nobody_judged(told):
     found = told(app("app1"), app("app2"), database("db1"))
-    assert (found["storm"]["status"], found["sessions"]["status"]) == ("error", "pass")
-    assert "listeners of db2" in found["storm"]["why"]
+    assert (found["logon_storm"]["status"], found["sessions"]["status"]) == ("error", "pass")
+    assert "listeners of db2" in found["logon_storm"]["why"]
 
 
 def test_no_limit_anywhere_is_no_wait(told):
     lines = [database(name, listener_packs.OPEN) for name in ("db1", "db2")]
-    assert told(app("app1"), app("app2"), *lines)["storm"]["status"] == "skip"
+    assert told(app("app1"), app("app2"), *lines)["logon_storm"]["status"] == "skip"
 
 
 def test_application_hosts_that_were_told_different_things(told):
     found = told(app("app1"), app("app2", processes=900), database("db1"), database("db2"))
     assert {one["status"] for one in found.values()} == {"error"}
-    assert "differ in what pool_validation_databases says" in found["storm"]["why"]
+    assert "differ in what pool_validation_databases says" in found["logon_storm"]["why"]
 
 
 @pytest.mark.parametrize("name", ["maximum", "hosts", "reserve", "wait_ms", "processes"])
@@ -165,7 +165,7 @@ def test_values_that_no_pool_says_are_not_known(told, name, value):
 
 def test_a_host_without_its_domain_is_the_one_with_it(told):
     hosts = [database("db1.example.com"), database("db2.example.com")]
-    assert told(app("app1.example.com"), app("app2"), *hosts)["storm"]["status"] == "pass"
+    assert told(app("app1.example.com"), app("app2"), *hosts)["logon_storm"]["status"] == "pass"
 
 
 def test_a_pool_of_no_listed_database_adds_nothing(told):

@@ -59,6 +59,17 @@ def test_a_date_may_be_quoted_and_hosts_may_be_a_list():
     assert waiver.hosts == ("db01", "db02")
 
 
+def test_a_waiver_with_an_old_id_covers_the_check_of_today():
+    entry = {
+        "check": "names.order",
+        "hosts": "*",
+        "owner": "dba",
+        "reason": "mDNS is wanted",
+        "expires": "2027-01-01",
+    }
+    assert parse_waivers([entry])[0].check == "name_resolution.search_order"
+
+
 def test_an_empty_file_waives_nothing():
     assert parse_waivers(None) == []
     assert parse_waivers([]) == []

@@ -13,7 +13,7 @@ RELEASED = {
             "pool_covers_sga",
             "sga_in_huge_pages",
             "pool_persisted",
-            "one_owner",
+            "single_source",
             "ram_share",
             "pool_not_wasted",
             "page_size",

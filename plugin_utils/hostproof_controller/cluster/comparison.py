@@ -167,7 +167,7 @@ def _verdicts(cluster: Cluster) -> list[dict[str, Any]]:
 
     What goes with one cause stands in one finding: of a control, and between the same nodes.
     """
-    check = rules_traits.verdicts.check
+    check = rules_traits.check_results.check
     first, *others = cluster.nodes
     shared = [key for key in first.verdicts if all(key in node.verdicts for node in others)]
     told: dict[tuple[str, str], list[_Difference]] = {}

@@ -124,7 +124,7 @@ def findings_on(
     """The findings on a database; ``state_of`` gives the host of a name, None where none is."""
     if len(database.terms) > 1:
         why = f"Application hosts differ in what pool_validation_databases says of {database.name}."
-        checks = (rules_sums.sessions.check, rules_sums.storm.check)
+        checks = (rules_sums.sessions.check, rules_sums.logon_storm.check)
         return [_told(check, ERROR, why, fix="give all of them the same") for check in checks]
     terms = database.terms[0]
     return [_sessions(database, terms), _storm(database, terms, state_of)]
@@ -164,7 +164,7 @@ def _sessions(database: Database, terms: Terms) -> dict[str, Any]:
 def _storm(
     database: Database, terms: Terms, state_of: Callable[[str], State | None]
 ) -> dict[str, Any]:
-    check = rules_sums.storm.check
+    check = rules_sums.logon_storm.check
     rates = {host: _rate_of(state_of(host)) for host in terms.hosts}
     lost = [host for host, rate in rates.items() if rate is None]
     if lost or not rates:

@@ -43,7 +43,7 @@ def test_verify_shows_what_the_processes_do(box, untouched):
     assert statuses[of("contexts")] == "skip"
     assert statuses[of("durable_files")] == "pass"
     assert statuses[of("disk_asynch_io")] == statuses[of("io_slaves")] == "pass"
-    assert statuses[of("limit_messages")] == statuses[of("io_stalled")] == "pass"
+    assert statuses[of("aio_refused")] == statuses[of("io_stalled")] == "pass"
     assert statuses["async_io.aio_usage"] == "pass"
 
 

@@ -52,7 +52,14 @@ def test_verify_fails_with_the_cost_that_was_measured(box, untouched):
     assert (persisted["status"], persisted["persisted"]) == ("fail", "maxpout=33 minpout=24")
     running = found(verified, "running")
     assert (running["status"], running["running"]) == ("fail", "maxpout=33 minpout=24")
-    passed = ("legal", "deadman_risk", "cpu_headroom", "filesystems", "not_governed", "neighbours")
+    passed = (
+        "legal",
+        "deadman_risk",
+        "cpu_headroom",
+        "filesystems",
+        "unpaced_mounts",
+        "neighbours",
+    )
     assert statuses(verified) == {
         **dict.fromkeys(("persisted", "running", "legacy_values"), "fail"),
         **dict.fromkeys(passed, "pass"),
@@ -61,7 +68,7 @@ def test_verify_fails_with_the_cost_that_was_measured(box, untouched):
     assert (
         "PowerHA 7.2.3 SP1 (active); CPU headroom 53 %" in found(verified, "cpu_headroom")["in_use"]
     )
-    assert "/u02/oradata (cio)" in found(verified, "not_governed")["in_use"]
+    assert "/u02/oradata (cio)" in found(verified, "unpaced_mounts")["in_use"]
     assert "j2_maxRandomWrite=0" in found(verified, "neighbours")["running"]
 
 

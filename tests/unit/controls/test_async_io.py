@@ -63,7 +63,7 @@ class TestReady:
     def test_everything_passes_that_applies(self, judge):
         found = judge(story())
         assert statuses(found) == {
-            name: "skip" if name == "nfs_silence" else "pass"
+            name: "skip" if name == "nfs_not_responding" else "pass"
             for name in CHECKS
             if name not in OF_AIX
         }
@@ -74,7 +74,9 @@ class TestReady:
         assert found["direct_files"].in_use == (
             "2 data, 1 redo and 1 control files open; none through the page cache"
         )
-        assert found["aio_usage"].in_use == ("8192: instance ORCL 2 contexts of 8316 events at most")
+        assert found["aio_usage"].in_use == (
+            "8192: instance ORCL 2 contexts of 8316 events at most"
+        )
 
     def test_a_host_without_an_instance_has_nothing_red(self, judge):
         found = judge(packs.linux().file("/proc/self/mountinfo", io_packs.MOUNTINFO))
@@ -399,7 +401,7 @@ class TestMessages:
         machine = story()
         machine.command(io_packs.MESSAGES, "", 2)
         found = judge(machine)
-        for check in ("limit_messages", "io_stalled", "io_errors"):
+        for check in ("aio_refused", "io_stalled", "io_errors"):
             assert found[check].status == "error"
 
 

@@ -253,8 +253,8 @@ class TestQueues:
     def test_a_disk_that_rotates_against_the_policy(self, judge):
         entry = {"name": "mpatha", "rotational": False}
         machine = recorded().sysfs("sda", rotational="1")
-        assert judge(machine, entry)["sda medium"].status == "fail"
-        assert judge(machine, {"name": "mpatha"})["sda medium"].status == "pass"
+        assert judge(machine, entry)["sda disk_type"].status == "fail"
+        assert judge(machine, {"name": "mpatha"})["sda disk_type"].status == "pass"
 
 
 def partition(machine: Any, start: int, offset: str = "0") -> Any:

@@ -60,14 +60,14 @@ def test_without_storage_nothing_is_judged(judge):
 
 def test_both_directions_on_is_what_the_default_warns_of(judge):
     found = judge(of(aix(), "elxent-enabled", "ent2"))
-    one = only(found, "wanted")
+    one = only(found, "configured")
     assert (one.status, one.running) == ("warn", "rx on, tx on")
     assert one.title.startswith("ent2: ")
     assert one.commands == ("chdev -l ent2 -a flow_ctrl=no -P",)
     assert "reboot" in str(one.fix)
     assert only(found, "persisted").status == "warn"
     assert only(found, "persisted").persisted == "ODM flow_ctrl of ent2: rx on, tx on"
-    assert only(found, "half_duplex").status == "pass"
+    assert only(found, "full_duplex").status == "pass"
     assert only(found, "pause_frames").status == "pass"
     assert only(found, "path_mtu").status == "pass"
     assert only(found, "negotiated").status == "skip"
@@ -75,22 +75,22 @@ def test_both_directions_on_is_what_the_default_warns_of(judge):
 
 def test_a_rule_makes_it_fail(judge):
     found = judge(of(aix(), "elxent-enabled", "ent2"), wanted=NO_PAUSE)
-    assert only(found, "wanted").status == "fail"
+    assert only(found, "configured").status == "fail"
     assert only(found, "persisted").status == "fail"
 
 
 def test_off_now_and_at_boot_passes(judge):
     machine = of(aix(), "goent-disabled", "ent2").flow_ctrl("ent2", "no")
     found = judge(machine, wanted=NO_PAUSE)
-    for check in ("supported", "wanted", "persisted", "speed_duplex", "half_duplex", "drops"):
+    for check in ("supported", "configured", "persisted", "speed_duplex", "full_duplex", "drops"):
         assert only(found, check).status in ("pass", "skip"), found[check]
-    assert only(found, "wanted").status == "pass"
+    assert only(found, "configured").status == "pass"
     assert only(found, "persisted").status == "pass"
 
 
 def test_off_now_and_on_at_boot_fails_for_the_boot_alone(judge):
     found = judge(of(aix(), "goent-disabled", "ent2"), wanted=NO_PAUSE)
-    assert only(found, "wanted").status == "pass"
+    assert only(found, "configured").status == "pass"
     assert only(found, "persisted").status == "fail"
     assert "A boot sets rx on, tx on" in only(found, "persisted").why
 
@@ -98,7 +98,7 @@ def test_off_now_and_on_at_boot_fails_for_the_boot_alone(judge):
 def test_on_now_and_off_at_boot(judge):
     machine = of(aix(), "elxent-enabled", "ent2").flow_ctrl("ent2", "no")
     found = judge(machine, wanted=NO_PAUSE)
-    assert (only(found, "wanted").status, only(found, "persisted").status) == ("fail", "pass")
+    assert (only(found, "configured").status, only(found, "persisted").status) == ("fail", "pass")
 
 
 def test_without_the_attribute_nothing_is_known_of_the_boot(judge):
@@ -112,29 +112,29 @@ def test_a_virtual_adapter_is_left_alone(judge):
     machine = of(aix(), "vioent", "ent2").flow_ctrl("ent2", None)
     found = judge(machine)
     assert only(found, "supported").status == "skip"
-    assert "Virtual I/O Server" in only(found, "wanted").why
+    assert "Virtual I/O Server" in only(found, "configured").why
 
 
 def test_what_nobody_tells_is_an_error(judge):
     text = entstat("goent-disabled", "ent2").replace("Flow Control Status", "Flow State")
     machine = aix().storage("en2", text, "ent2")
-    assert only(judge(machine), "wanted").status == "error"
+    assert only(judge(machine), "configured").status == "error"
     text = text.replace("4-Port 10/100/1000 Base-TX PCI-Express Adapter (14106803)", "x (lp-hea)")
     machine = aix().storage("en2", text).flow_ctrl("ent2", None)
-    one = only(judge(machine), "wanted")
+    one = only(judge(machine), "configured")
     assert one.status == "error"
     assert "HMC" in one.why
 
 
 def test_a_link_that_is_down(judge):
     found = judge(of(aix(), "shient-down", "ent2"))
-    for check in ("wanted", "half_duplex", "speed_duplex"):
+    for check in ("configured", "full_duplex", "speed_duplex"):
         assert only(found, check).status == "skip"
 
 
 def test_half_duplex_fails(judge):
     text = entstat("goent-disabled", "ent2").replace("1000 Mbps Full", "100 Mbps Half")
-    assert only(judge(aix().storage("en2", text, "ent2")), "half_duplex").status == "fail"
+    assert only(judge(aix().storage("en2", text, "ent2")), "full_duplex").status == "fail"
 
 
 def test_a_forced_speed_is_a_warning(judge):
@@ -176,7 +176,7 @@ def test_priority_flow_control_is_left_alone(judge):
     assert only(judge(aix().storage("en2", text, "ent2")), "priority_flow_control").status == "pass"
     text = text.replace("Priority Flow Control: Disabled", "Priority Flow Control: Enabled")
     found = judge(aix().storage("en2", text, "ent2"))
-    assert only(found, "wanted").status == "skip"
+    assert only(found, "configured").status == "skip"
     assert "hands off" in only(found, "priority_flow_control").why
 
 
@@ -205,7 +205,7 @@ def test_below_a_vlan(judge):
         "lsattr -E -l ent13 -a base_adapter", "base_adapter ent2 VLAN Base Adapter True\n"
     )
     machine.entstat("ent2", entstat("goent-disabled"))
-    assert only(judge(machine), "wanted").title.startswith("ent2: ")
+    assert only(judge(machine), "configured").title.startswith("ent2: ")
 
 
 def test_a_vlan_on_itself_is_unknown_and_does_not_hang(judge):

@@ -154,7 +154,7 @@ def test_a_rule_may_name_an_interface_that_no_path_needs(judge):
     rule = [{"name": "ens9", "rx": False, "tx": False, "autoneg": False}]
     found = judge(Host().nic("ens4").nic("ens9"), wanted=rule)
     assert [one.title.split(":")[0] for one in found["configured"]] == ["ens9"]
-    assert statuses(found, "wanted") == ["fail"]
+    assert statuses(found, "configured") == ["fail"]
 
 
 # -- what is set ----------------------------------------------------------------------------------
@@ -163,54 +163,61 @@ def test_a_rule_may_name_an_interface_that_no_path_needs(judge):
 def test_a_virtual_interface_is_skipped(judge):
     host = Host().nic("ens3", driver="virtio_net", pause=None, speed=-1, duplex="unknown")
     found = judge(host.mounts("ens3"))
-    for check in ("supported", "wanted", "negotiated", "persisted", "half_duplex", "speed_duplex"):
+    for check in (
+        "supported",
+        "configured",
+        "negotiated",
+        "persisted",
+        "full_duplex",
+        "speed_duplex",
+    ):
         assert statuses(found, check) == ["skip"], check
 
 
 def test_without_ethtool_a_real_interface_is_unknown_and_a_virtual_one_is_not(judge):
     host = storage_host()
     del host.commands["ethtool -a ens4"]
-    assert statuses(judge(host), "wanted") == ["error"]
+    assert statuses(judge(host), "configured") == ["error"]
     host = Host().nic("ens3", driver="virtio_net").mounts("ens3")
     del host.commands["ethtool -a ens3"]
-    assert statuses(judge(host), "wanted") == ["skip"]
+    assert statuses(judge(host), "configured") == ["skip"]
 
 
 def test_by_default_tx_on_storage_is_a_warning_and_rx_is_not(judge):
     found = judge(storage_host(pause=(False, True, True)))
-    assert statuses(found, "wanted") == ["warn"]
+    assert statuses(found, "configured") == ["warn"]
     assert "stalls" in found["configured"][0].why
-    assert statuses(judge(storage_host(pause=(False, True, False))), "wanted") == ["pass"]
-    assert statuses(judge(storage_host(pause=(False, False, False))), "wanted") == ["pass"]
+    assert statuses(judge(storage_host(pause=(False, True, False))), "configured") == ["pass"]
+    assert statuses(judge(storage_host(pause=(False, False, False))), "configured") == ["pass"]
 
 
 def test_what_a_rule_wants_fails(judge):
-    assert statuses(judge(storage_host(pause=(False, True, True)), wanted=OFF), "wanted") == [
+    assert statuses(judge(storage_host(pause=(False, True, True)), wanted=OFF), "configured") == [
         "fail"
     ]
-    assert statuses(judge(storage_host(pause=(False, True, False)), wanted=OFF), "wanted") == [
+    assert statuses(judge(storage_host(pause=(False, True, False)), wanted=OFF), "configured") == [
         "pass"
     ]
-    assert statuses(judge(storage_host(pause=(True, True, False)), wanted=OFF), "wanted") == [
+    assert statuses(judge(storage_host(pause=(True, True, False)), wanted=OFF), "configured") == [
         "fail"
     ]
 
 
 def test_without_a_link_nothing_that_is_shown_counts(judge):
     found = judge(storage_host(pause=(False, True, True), carrier=0), wanted=OFF)
-    for check in ("wanted", "half_duplex", "speed_duplex"):
+    for check in ("configured", "full_duplex", "speed_duplex"):
         assert statuses(found, check) == ["skip"], check
 
 
 def test_an_interface_that_was_taken_down_has_no_link(judge):
     host = storage_host(pause=(False, True, True), speed=-1, duplex="unknown")
     found = judge(host.take_down("ens4"), wanted=OFF)
-    for check in ("wanted", "half_duplex", "speed_duplex"):
+    for check in ("configured", "full_duplex", "speed_duplex"):
         assert statuses(found, check) == ["skip"], check
     host = storage_host(pause=(False, True, True))
     host.remove("/sys/class/net/ens4/carrier")
     found = judge(host, wanted=OFF)
-    for check in ("wanted", "half_duplex", "speed_duplex"):
+    for check in ("configured", "full_duplex", "speed_duplex"):
         assert statuses(found, check) == ["error"], check
 
 
@@ -222,7 +229,7 @@ def test_negotiated_is_what_the_driver_or_ethtool_tells(judge):
     lines = ("RX negotiated: on", "TX negotiated: on")
     host = storage_host(driver="tg3", pause=(True, False, False), more=lines)
     assert statuses(judge(host, wanted=both), "negotiated") == ["pass"]
-    assert statuses(judge(host, wanted=both), "wanted") == ["pass"]
+    assert statuses(judge(host, wanted=both), "configured") == ["pass"]
 
 
 def test_negotiated_is_unknown_where_nobody_tells(judge):
@@ -646,13 +653,13 @@ def test_tuned_that_is_not_started_counts_for_nothing(judge):
 
 def test_half_duplex(judge):
     found = judge(storage_host(speed=100, duplex="half"))
-    assert statuses(found, "half_duplex") == ["fail"]
-    assert statuses(judge(storage_host()), "half_duplex") == ["pass"]
+    assert statuses(found, "full_duplex") == ["fail"]
+    assert statuses(judge(storage_host()), "full_duplex") == ["pass"]
 
 
 def test_a_real_interface_that_tells_no_duplex_is_unknown(judge):
     found = judge(storage_host(duplex="unknown"))
-    assert statuses(found, "half_duplex") == ["error"]
+    assert statuses(found, "full_duplex") == ["error"]
     assert statuses(found, "speed_duplex") == ["error"]
 
 
@@ -864,7 +871,7 @@ def test_priority_flow_control_is_left_alone(judge):
     host = storage_host(driver="mlx5_core")
     host.command("dcb pfc show dev ens4 prio-pfc", fixture("dcb-pfc.txt"))
     found = judge(host, wanted=OFF)
-    for check in ("priority_flow_control", "wanted", "negotiated", "persisted"):
+    for check in ("priority_flow_control", "configured", "negotiated", "persisted"):
         assert statuses(found, check) == ["skip"], check
     assert "hands off" in found["configured"][0].why
     host = storage_host()
@@ -872,7 +879,7 @@ def test_priority_flow_control_is_left_alone(judge):
     assert statuses(judge(host), "priority_flow_control") == ["pass"]
     counters = {"rx_prio3_pause": 0, "tx_prio3_pause": 4, "rx_pause_ctrl_phy": 0}
     host = storage_host(driver="mlx5_core").counted("ens4", counters, counters)
-    assert statuses(judge(host, wanted=OFF), "wanted") == ["skip"]
+    assert statuses(judge(host, wanted=OFF), "configured") == ["skip"]
 
 
 def test_no_tool_for_priorities_is_no_pass(judge):
@@ -930,4 +937,4 @@ def test_yaml_makes_truth_values_of_on_and_off():
 def test_ethtool_that_says_nothing_sensible_is_an_error(judge):
     host = storage_host()
     host.command("ethtool -a ens4", pause_text("ens4", True, True, True)[:40])
-    assert statuses(judge(host), "wanted") == ["error"]
+    assert statuses(judge(host), "configured") == ["error"]

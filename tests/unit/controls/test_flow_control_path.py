@@ -347,7 +347,7 @@ class TestBond:
 
     def test_half_duplex_of_that_port_is_not_the_other_members(self):
         seen = self.active_backup(duplex="half")
-        found = judged(seen, None, "half_duplex")
+        found = judged(seen, None, "full_duplex")
         assert [one.status for one in found] == [PASS, FAIL]
         assert found[1].why.startswith("Core Gi")
 

@@ -70,25 +70,25 @@ def test_what_is_set_and_what_came_of_it(judge):
     found = judge(Solaris().flow("net0", "bi", "rx", "rx"), wanted=NO_SENDING)
     assert only(found, "supported").status == "pass"
     # Set is bi, and negotiation made rx of it: in force is what is wanted.
-    assert only(found, "wanted").status == "pass"
+    assert only(found, "configured").status == "pass"
     assert only(found, "negotiated").status == "pass"
     assert only(found, "persisted").status == "pass"
-    assert only(found, "half_duplex").status == "pass"
+    assert only(found, "full_duplex").status == "pass"
     assert only(found, "pause_frames").status == "skip"
 
 
 def test_sending_is_what_the_default_warns_of(judge):
     found = judge(Solaris().flow("net0", "bi", "bi"))
-    assert only(found, "wanted").status == "warn"
+    assert only(found, "configured").status == "warn"
     assert only(found, "persisted").status == "warn"
     found = judge(Solaris().flow("net0", "bi", "bi"), wanted=NO_SENDING)
-    assert only(found, "wanted").status == "fail"
-    assert only(found, "wanted").commands == ("dladm set-linkprop -p flowctrl=rx net0",)
+    assert only(found, "configured").status == "fail"
+    assert only(found, "configured").commands == ("dladm set-linkprop -p flowctrl=rx net0",)
 
 
 def test_auto_is_what_came_of_it(judge):
     found = judge(Solaris().flow("net0", "auto", "no"))
-    assert only(found, "wanted").status == "pass"
+    assert only(found, "configured").status == "pass"
     found = judge(Solaris().flow("net0", "auto", "no", "auto"))
     assert only(found, "persisted").status == "error"
 
@@ -97,12 +97,12 @@ def test_auto_without_effective_is_unknown(judge):
     machine = Solaris().flow("net0", "auto")
     text = "LINK     PROPERTY PERM VALUE DEFAULT POSSIBLE\nnet0 flowctrl rw auto auto no,auto\n"
     machine.command("dladm show-linkprop -p flowctrl net0", text)
-    assert only(judge(machine), "wanted").status == "error"
+    assert only(judge(machine), "configured").status == "error"
 
 
 def test_by_priority_is_left_alone(judge):
     found = judge(Solaris().flow("net0", "pfc", "pfc"))
-    assert only(found, "wanted").status == "skip"
+    assert only(found, "configured").status == "skip"
     assert "hands off" in only(found, "priority_flow_control").why
 
 
@@ -125,7 +125,7 @@ def test_a_command_that_fails_is_no_pass(judge, missing):
     machine = Solaris().flow("net0", "no", "no", "no")
     machine.commands[missing] = Output(1, "", "dladm: insufficient privileges\n")
     found = judge(machine)
-    assert only(found, "wanted").status == "error"
+    assert only(found, "configured").status == "error"
     assert only(found, "persisted").status == "error"
 
 

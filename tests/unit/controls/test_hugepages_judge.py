@@ -367,13 +367,13 @@ POOL = (
         "pass",
         ("8194 pages from /etc/sysctl.conf:1",),
     ),
-    Story("owner: one", database(), {}, "one_owner", "pass", ("no tuned profile",)),
-    Story("owner: none", bare(), {}, "one_owner", "pass", ("nothing sets it",)),
+    Story("owner: one", database(), {}, "single_source", "pass", ("no tuned profile",)),
+    Story("owner: none", bare(), {}, "single_source", "pass", ("nothing sets it",)),
     Story(
         "owner: the preinstall package sets it too",
         database(files={"/etc/sysctl.d/97-oracle.conf": "# preinstall\nvm.nr_hugepages = 50\n"}),
         {},
-        "one_owner",
+        "single_source",
         "warn",
         (
             f"2 places set the pool; {packs.SYSCTL_FILE}:3 wins",
@@ -390,7 +390,7 @@ POOL = (
             }
         ),
         {},
-        "one_owner",
+        "single_source",
         "warn",
         (
             f"{packs.SYSCTL_FILE}:3 wins",
@@ -408,7 +408,7 @@ POOL = (
             }
         ),
         {},
-        "one_owner",
+        "single_source",
         "warn",
         ("tuned profile /usr/lib/tuned/oracle/tuned.conf wins",),
     ),
@@ -416,7 +416,7 @@ POOL = (
         "owner: tuned's profile is nowhere",
         database(files={"/etc/tuned/active_profile": "lost\n"}),
         {},
-        "one_owner",
+        "single_source",
         "error",
         ("tuned's active profile lost is in none of its folders",),
     ),

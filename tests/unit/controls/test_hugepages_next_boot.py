@@ -117,7 +117,7 @@ TUNED = (
     Row(
         "one file under two names is one owner",
         {"/etc/sysctl.conf": f"{KEY} = 8194\nvm.hugetlb_shm_group = 54321\n"},
-        "one_owner",
+        "single_source",
         "pass",
         "99-sysctl.conf is a link to sysctl.conf",
         profile=SOME_SYSCTL,
@@ -934,7 +934,7 @@ def test_a_pack_that_never_looked_for_scripts_is_no_proof(judge):
     found = judge(RecordedHost(readings))
     for check in (
         "pool_persisted",
-        "one_owner",
+        "single_source",
         "shm_group",
         "transparent_hugepages",
         "ram_share",

@@ -67,7 +67,7 @@ def test_whole_verdicts(judge_pack):
         "pool_covers_sga": "fail",
         "sga_in_huge_pages": "fail",
         "pool_persisted": "fail",
-        "one_owner": "pass",
+        "single_source": "pass",
         "ram_share": "pass",
         "pool_not_wasted": "pass",
         "page_size": "pass",

@@ -239,7 +239,7 @@ class TestPersistedAndRunning:
         machine = aix().failing(aix_packs.SYS_PARM, "ModuleNotFoundError: ctypes")
         found = judge(machine)
         assert found["persisted"].status == "pass"
-        for name in ("running", "legal", "legacy_values"):
+        for name in ("running", "valid_pair", "legacy_values"):
             assert found[name].status == "error", name
         assert "lsattr shows the ODM only" in found["running"].why
         assert "ctypes" in found["running"].why
@@ -253,7 +253,7 @@ class TestPersistedAndRunning:
     def test_lsattr_that_fails(self, judge):
         machine = aix().failing(aix_packs.LSATTR, "lsattr: 0514-519 not found in the database")
         found = judge(machine)
-        for name in ("persisted", "legal", "legacy_values"):
+        for name in ("persisted", "valid_pair", "legacy_values"):
             assert found[name].status == "error", name
         assert "0514-519" in found["persisted"].why
         assert found["running"].status == "pass"

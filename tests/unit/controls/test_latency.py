@@ -96,7 +96,7 @@ def test_nothing_is_measured_by_a_policy_of_nothing(judge):
 
 def test_no_second_is_no_measurement(judge):
     found = judge(machine("sda"), window_seconds=0, probes=[*PASSIVE, READ, HANDSHAKE])
-    for check in ("disk", "nfs", "disk_read", "host_gap", "tcp", "scheduling_delay"):
+    for check in ("disk", "nfs", "disk_read", "host_overhead", "tcp", "scheduling_delay"):
         assert only(found[check]).status == "skip"
         assert "hostproof_window_seconds is 0" in only(found[check]).why
 
@@ -104,14 +104,14 @@ def test_no_second_is_no_measurement(judge):
 def test_a_system_without_the_counters_is_skipped(judge):
     aix = Machine().command("uname -s", "AIX\n")
     found = judge(aix, probes=[*PASSIVE, READ])
-    for check in ("disk", "nfs", "disk_read", "host_gap"):
+    for check in ("disk", "nfs", "disk_read", "host_overhead"):
         assert only(found[check]).status == "skip"
         assert "not on AIX" in only(found[check]).why
 
 
 def test_what_may_not_be_looked_at_is_an_error(judge):
     found = judge(machine("sda").deny("/proc/self/mountinfo"), probes=[*PASSIVE, READ])
-    for check in ("disk", "nfs", "disk_read", "host_gap"):
+    for check in ("disk", "nfs", "disk_read", "host_overhead"):
         assert only(found[check]).status == "error"
 
 

@@ -127,8 +127,12 @@ class TestAChange:
 
     def test_the_same_and_more_pass(self, judge):
         before = info(*runs(8_000_000, 0.02, seed=2))
-        assert judge(info(*runs(8_000_000, 0.02)), before=before)["throughput_change"].status == "pass"
-        assert judge(info(*runs(9_000_000, 0.02)), before=before)["throughput_change"].status == "pass"
+        assert (
+            judge(info(*runs(8_000_000, 0.02)), before=before)["throughput_change"].status == "pass"
+        )
+        assert (
+            judge(info(*runs(9_000_000, 0.02)), before=before)["throughput_change"].status == "pass"
+        )
 
     def test_the_same_run_again_and_again(self, judge):
         found = judge(info(*[100] * 5), before=info(*[100] * 5))["throughput_change"]

@@ -71,8 +71,8 @@ class TestAll:
         assert {one.status for (one,) in found.values()} == {"pass", "skip"}
         skipped = {name for name, (one,) in found.items() if one.status == "skip"}
         assert skipped == {
-            "rate_as_wanted",
-            "rate_bound",
+            "rate",
+            "rate_enabled",
             "one_rate",
             "drain_time",
             "version",
@@ -155,7 +155,7 @@ class TestFile:
 
     def test_tns_admin(self, one):
         machine = linux().listener(LIMITED, path="/etc/net/listener.ora", TNS_ADMIN="/etc/net/")
-        assert one("file_read", machine).persisted == (
+        assert one("config_file", machine).persisted == (
             "/etc/net/listener.ora (TNS_ADMIN of its process)"
         )
 
@@ -164,24 +164,24 @@ class TestFile:
         machine = linux().listener(LIMITED, path=base)
         tab = f"{HOME}:/u01/app/oracle:OraDB19Home1:Y:\n"
         machine.file(f"{HOME}/install/orabasetab", tab)
-        assert one("file_read", machine).persisted == f"{base} (the home is read-only)"
+        assert one("config_file", machine).persisted == f"{base} (the home is read-only)"
 
     def test_the_one_in_etc_counts_where_the_home_has_none(self, one):
         machine = linux().listener(LIMITED, path="/etc/listener.ora")
-        finding = one("file_read", machine)
+        finding = one("config_file", machine)
         assert finding.persisted == "/etc/listener.ora (there is none in its home)"
         assert finding.status == "pass"
 
     def test_another_that_people_may_edit(self, one):
         machine = linux().listener(LIMITED, path="/etc/net/listener.ora", TNS_ADMIN="/etc/net")
         machine.ora(OPEN)
-        finding = one("file_read", machine)
+        finding = one("config_file", machine)
         assert finding.status == "warn"
         assert FILE in finding.why
 
     def test_environment_that_may_not_be_seen(self, one):
         machine = ready_host().deny("environment:4001")
-        finding = one("file_read", machine)
+        finding = one("config_file", machine)
         assert finding.status == "error"
         assert "--become" in str(finding.fix)
 
@@ -209,17 +209,17 @@ class TestFile:
 
     def test_ifile_that_is_missing_is_unknown(self, one):
         machine = ready_host().ora("IFILE=/none.ora\n" + LIMITED)
-        assert one("rate_bound", machine).status == "error"
+        assert one("rate_enabled", machine).status == "error"
 
     def test_ifile_without_end(self, one):
         machine = ready_host().ora(f"IFILE={FILE}\n" + LIMITED)
-        finding = one("file_understood", machine)
+        finding = one("syntax", machine)
         assert finding.status == "fail"
         assert "three levels" in finding.why
 
     def test_parameter_twice(self, one):
         machine = ready_host().ora(LIMITED + LIMITED)
-        finding = one("parameters_once", machine)
+        finding = one("duplicate_parameters", machine)
         assert (finding.status, finding.persisted) == ("warn", "twice: LISTENER")
 
 
@@ -246,41 +246,41 @@ class TestRate:
     )
     def test_what_counts(self, one, more, end, status, why):
         machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
-        finding = one("rate_as_wanted", machine, **wants())
+        finding = one("rate", machine, **wants())
         assert finding.status == status
         if status != "pass":
             assert why in finding.why
 
     def test_twice_in_one_address_is_told(self, one):
         machine = ready_host().ora(LISTENER_ORA.format(more="(RATE_LIMIT=10)(RATE_LIMIT=10)"))
-        finding = one("parameters_once", machine)
+        finding = one("duplicate_parameters", machine)
         assert (finding.status, finding.persisted) == ("warn", "twice: RATE_LIMIT in one address")
 
     def test_a_fix_is_nothing_that_apply_refuses(self, one):
         open_host = ready_host().ora(OPEN)
-        assert one("rate_as_wanted", open_host, **wants()).commands == (
+        assert one("rate", open_host, **wants()).commands == (
             "./hostproof apply --tags listener_rate_limit",
         )
         pools = [{"name": "a", "connections": 1000, "timeout_seconds": 5}]
-        slow = one("rate_as_wanted", open_host, **wants(pools=pools))
+        slow = one("rate", open_host, **wants(pools=pools))
         assert (slow.status, slow.commands) == ("fail", ())
         assert "a rate of at least 201" in str(slow.fix)
-        assert one("rate_as_wanted", open_host, **wants(ports=[1599])).commands == ()
+        assert one("rate", open_host, **wants(ports=[1599])).commands == ()
 
     def test_only_some_ports_may_be_limited(self, one):
         second = "      (ADDRESS = (PROTOCOL = TCP)(HOST = db01)(PORT = 1522){0})\n    )\n  )\n"
         text = LIMITED.replace("    )\n  )\n", second)
         free = ready_host().ora(text.format(""))
-        assert one("rate_as_wanted", free, **wants(ports=[1521])).status == "pass"
-        assert one("rate_as_wanted", free, **wants()).status == "fail"
+        assert one("rate", free, **wants(ports=[1521])).status == "pass"
+        assert one("rate", free, **wants()).status == "fail"
         limited = ready_host().ora(text.format("(RATE_LIMIT = 10)"))
-        finding = one("rate_as_wanted", limited, **wants(ports=[1521]))
+        finding = one("rate", limited, **wants(ports=[1521]))
         assert finding.why == "tcp:1522 has 10 a second, not no limit."
-        assert "port 1599" in one("rate_as_wanted", free, **wants(ports=[1599])).why
+        assert "port 1599" in one("rate", free, **wants(ports=[1599])).why
 
     def test_no_limit_is_a_wish_too(self, one):
-        assert one("rate_as_wanted", ready_host(), **wants(rate=0)).status == "fail"
-        assert one("rate_as_wanted", ready_host().ora(OPEN), **wants(rate=0)).status == "pass"
+        assert one("rate", ready_host(), **wants(rate=0)).status == "fail"
+        assert one("rate", ready_host().ora(OPEN), **wants(rate=0)).status == "pass"
 
     @pytest.mark.parametrize(
         ("more", "end", "status"),
@@ -297,7 +297,7 @@ class TestRate:
     )
     def test_bound_to_an_endpoint(self, one, more, end, status):
         machine = ready_host().ora(LISTENER_ORA.format(more=more) + end)
-        assert one("rate_bound", machine).status == status
+        assert one("rate_enabled", machine).status == status
 
     def test_global_beats_local(self, one):
         machine = ready_host().ora(LIMITED + "CONNECTION_RATE_LISTENER=10\n")

@@ -35,7 +35,7 @@ class TestWhereItCounts:
         found = judge(host().remove("/proc/meminfo"))
         assert {one.status for one in found.values()} == {"skip"}
 
-    @pytest.mark.parametrize("name", ["swap_size", "swap_used", "shared_memory", "numa"])
+    @pytest.mark.parametrize("name", ["swap_size", "swapped_processes", "dev_shm", "numa"])
     def test_unmanaged_is_not_judged(self, judge, name):
         one = judge(host(), unmanaged=[name])[name]
         assert (one.status, "memory_pressure_unmanaged" in one.why) == ("skip", True)

@@ -27,7 +27,7 @@ class TestWhereItCounts:
     def test_all_is_well(self, judge):
         found = judge(node())
         assert {name: one.status for name, one in found.items() if one.status != "pass"} == {
-            "listener": "skip"
+            "listener_address": "skip"
         }
 
     def test_without_oracle_no_name_is_asked_for(self, judge):
@@ -231,7 +231,9 @@ class TestOrder:
         ],
     )
     def test_who_is_asked(self, judge, line, status):
-        assert judge(node().file("/etc/nsswitch.conf", line + "\n"))["search_order"].status == status
+        assert (
+            judge(node().file("/etc/nsswitch.conf", line + "\n"))["search_order"].status == status
+        )
 
     def test_without_a_file_it_depends_on_glibc(self, judge):
         found = judge(node().remove("/etc/nsswitch.conf"))
@@ -293,7 +295,9 @@ class TestResolver:
 class TestServers:
     def test_a_silent_one(self, judge):
         found = judge(silent(node(), SERVERS[1], SCAN))
-        assert found["name_servers"].why == "192.0.2.54: it says nothing in 1.5 seconds, asked twice."
+        assert (
+            found["name_servers"].why == "192.0.2.54: it says nothing in 1.5 seconds, asked twice."
+        )
         assert (found["name_servers"].status, found["scan"].status) == ("fail", "fail")
         assert found["scan"].because_of == ("name_resolution.name_servers",)
 

@@ -314,7 +314,7 @@ def test_programs_run(name):
     run = RUNS[name]
     policy = {"wanted": [nfs_packs.DATAFILES]} if "list does not have" in name else {}
     told = {
-        one.title.partition(": ")[0]: one for one in findings(run.host(), "programs_run", **policy)
+        one.title.partition(": ")[0]: one for one in findings(run.host(), "exec_and_suid", **policy)
     }
     assert told[run.subject].status == run.truth, (run.source, told[run.subject].why)
     if run.truth in (FAIL, WARN):
@@ -326,18 +326,18 @@ def test_the_command_takes_any_path():
     machine = nfs_host()
     machine.file("/etc/oratab", f"ORCL:{path}:N\n").folder(path)
     also(machine, path.replace(" ", "\\040"), "rw,nosuid")
-    (finding, *_) = findings(machine, "programs_run")
+    (finding, *_) = findings(machine, "exec_and_suid")
     assert finding.status == FAIL
     assert finding.commands == ("mount -o remount,suid,exec '/u0 1/$(touch x);'\"'\"''",)
 
 
 def test_a_host_without_oracle():
-    assert [one.status for one in findings(nfs_host(), "programs_run")] == [SKIP]
+    assert [one.status for one in findings(nfs_host(), "exec_and_suid")] == [SKIP]
 
 
 def test_homes_that_nobody_can_name():
     machine = local("/u01", "rw").deny("/etc/oratab")
-    assert {one.status for one in findings(machine, "programs_run")} == {ERROR}
+    assert {one.status for one in findings(machine, "exec_and_suid")} == {ERROR}
 
 
 @pytest.mark.parametrize("use", ["single", "rac", "failover"])

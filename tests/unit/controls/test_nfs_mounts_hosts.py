@@ -215,7 +215,7 @@ class TestWhatAReaderSees:
     @pytest.mark.parametrize(
         ("check", "extra", "policy"),
         [
-            ("locks_between_clients", "nolock,actimeo=0", {"use": "rac"}),
+            ("server_locks", "nolock,actimeo=0", {"use": "rac"}),
             ("caching", "actimeo=0", {"class": "backup"}),
             ("options_persisted", "timeo=50", {}),
             ("options_persisted", "noauto", {}),

@@ -32,7 +32,7 @@ ELSEWHERE = {
     "oranfstab",
     "oranfstab_order",
     "direct_nfs_in_use",
-    "programs_run",
+    "exec_and_suid",
 }
 
 
@@ -333,12 +333,12 @@ SAFE = (
 _SOFT_BY_DEFAULT = "[ NFSMount_Global_Options ]\nSoft=True\n"
 
 LOCKS = (
-    Story("locks: RAC with locks at the server", mount(), RAC, "locks_between_clients", "pass"),
+    Story("locks: RAC with locks at the server", mount(), RAC, "server_locks", "pass"),
     Story(
         "locks: nolock under RAC",
         mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
         RAC,
-        "locks_between_clients",
+        "server_locks",
         "fail",
         ("nolock", "corrupt"),
     ),
@@ -346,7 +346,7 @@ LOCKS = (
         "locks: nolock after a failover",
         mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
         FAILOVER,
-        "locks_between_clients",
+        "server_locks",
         "fail",
         ("for use failover",),
     ),
@@ -354,7 +354,7 @@ LOCKS = (
         "locks: nocto under RAC",
         mount(shown(flags="nocto"), OPTIONS + ",nocto"),
         RAC,
-        "locks_between_clients",
+        "server_locks",
         "fail",
         ("nocto",),
     ),
@@ -362,7 +362,7 @@ LOCKS = (
         "locks: local_lock=flock under RAC",
         mount(shown(local_lock="flock"), OPTIONS + ",local_lock=flock"),
         RAC,
-        "locks_between_clients",
+        "server_locks",
         "fail",
         ("local_lock=flock",),
     ),
@@ -370,7 +370,7 @@ LOCKS = (
         "locks: only the next boot takes them away",
         mount(asks=OPTIONS + ",nolock"),
         RAC,
-        "locks_between_clients",
+        "server_locks",
         "fail",
         ("Persisted as /etc/fstab:2: nolock",),
     ),
@@ -378,21 +378,21 @@ LOCKS = (
         "locks: nolock has no effect on NFSv4",
         mount(shown("4.1"), instead("vers=3", "vers=4.1,nolock")),
         RAC,
-        "locks_between_clients",
+        "server_locks",
         "pass",
     ),
     Story(
         "locks: the policy asks for nolock, which it may not under RAC",
         mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
         listed(use="rac", options="nolock"),
-        "locks_between_clients",
+        "server_locks",
         "fail",
     ),
     Story(
         "locks: of one host",
         mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
         listed(),
-        "locks_between_clients",
+        "server_locks",
         "skip",
         ("Only one host",),
     ),
@@ -400,7 +400,7 @@ LOCKS = (
         "locks: local ones where nobody says who uses the files",
         mount(shown(flags="nolock", local_lock="all"), OPTIONS + ",nolock"),
         {},
-        "locks_between_clients",
+        "server_locks",
         "warn",
         ("Nobody says that no other host", "nfs_mounts_use"),
     ),
@@ -408,14 +408,14 @@ LOCKS = (
         "locks: at the server, and nobody says who uses the files",
         mount(),
         {},
-        "locks_between_clients",
+        "server_locks",
         "skip",
     ),
     Story(
         "locks: voting files, whoever uses the rest",
         mount(shown(flags="nolock", local_lock="all")),
         listed(**{"class": "crs_voting"}),
-        "locks_between_clients",
+        "server_locks",
         "fail",
     ),
     Story(
@@ -427,7 +427,7 @@ LOCKS = (
             clusterware,
         ),
         listed(use="auto"),
-        "locks_between_clients",
+        "server_locks",
         "fail",
     ),
 )
@@ -760,12 +760,12 @@ PERSISTED = (
 )
 
 OWNER = (
-    Story("owner: one", mount(), listed(), "one_owner", "pass"),
+    Story("owner: one", mount(), listed(), "single_source", "pass"),
     Story(
         "owner: two lines, the first wins",
         told(lambda machine: machine.fstab("/u02", "filer1:/vol/u02", "soft")),
         listed(),
-        "one_owner",
+        "single_source",
         "warn",
         ("/etc/fstab:2 wins", "remove it from: /etc/fstab:3"),
     ),
@@ -773,7 +773,7 @@ OWNER = (
         "owner: a unit stands before fstab",
         told(unit),
         listed(),
-        "one_owner",
+        "single_source",
         "warn",
         ("/etc/systemd/system/u02.mount wins", "remove it from: /etc/fstab:2"),
     ),
@@ -781,7 +781,7 @@ OWNER = (
         "owner: fstab stands before autofs",
         told(autofs),
         listed(),
-        "one_owner",
+        "single_source",
         "warn",
         ("/etc/fstab:2 wins", "/etc/auto.oracle:1"),
     ),
@@ -795,11 +795,11 @@ OWNER = (
             ),
         ),
         listed(),
-        "one_owner",
+        "single_source",
         "warn",
         ("systemctl daemon-reload",),
     ),
-    Story("owner: nobody", told(without_fstab), listed(), "one_owner", "skip"),
+    Story("owner: nobody", told(without_fstab), listed(), "single_source", "skip"),
 )
 
 AS_PERSISTED = (
@@ -1485,7 +1485,13 @@ class TestOtherSystems:
         }
         assert set(statuses.values()) == {"pass", "skip"}
         assert [statuses[check] for check in self.NOT_SHOWN] == ["skip"] * len(self.NOT_SHOWN)
-        passed = ("mounted", "safe_transport", "options_in_force", "options_persisted", "one_owner")
+        passed = (
+            "mounted",
+            "safe_transport",
+            "options_in_force",
+            "options_persisted",
+            "single_source",
+        )
         assert [statuses[check] for check in passed] == ["pass"] * len(passed)
 
     def test_solaris_mounts_read_only_what_vfstab_does_not(self, judge):

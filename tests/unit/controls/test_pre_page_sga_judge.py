@@ -134,7 +134,7 @@ def test_what_is_not_managed_is_not_judged(judge):
         memory_target="unmanaged",
     )
     assert [name for name, status in statuses(found).items() if status == "skip"] == [
-        "setting",
+        "value",
         "use_large_pages",
         "memory_target",
         "lock_sga",

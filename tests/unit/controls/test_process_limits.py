@@ -356,37 +356,37 @@ class TestGroups:
 
     def test_no_limit(self, judge):
         found = judge(self.machine())
-        assert self.named(found, "group_tasks").status == "pass"
-        assert self.named(found, "group_memory").status == "pass"
+        assert self.named(found, "cgroup_tasks").status == "pass"
+        assert self.named(found, "cgroup_memory").status == "pass"
 
     def test_tasks_of_a_group_above(self, judge):
         machine = self.machine().file(f"{self.FOLDER}/pids.max", "10813\n")
         machine.file(f"{self.FOLDER}/pids.current", "9731\n")
-        one = self.named(judge(machine), "group_tasks")
+        one = self.named(judge(machine), "cgroup_tasks")
         assert one.status == "warn"
         machine.file(f"{self.FOLDER}/pids.current", "9732\n")
         machine.evidence.clear()
-        assert self.named(judge(machine), "group_tasks").status == "fail"
+        assert self.named(judge(machine), "cgroup_tasks").status == "fail"
 
     def test_a_fork_that_was_refused(self, judge):
         machine = self.machine().file(f"{self.FOLDER}/pids.max", "99999\n")
         machine.file(f"{self.FOLDER}/pids.events", "max 0\n")
-        assert self.named(judge(machine), "group_tasks").status == "pass"
+        assert self.named(judge(machine), "cgroup_tasks").status == "pass"
         machine.file(f"{self.FOLDER}/pids.events", "max 1\n")
         machine.evidence.clear()
-        assert self.named(judge(machine), "group_tasks").status == "fail"
+        assert self.named(judge(machine), "cgroup_tasks").status == "fail"
 
     def test_memory(self, judge):
         machine = self.machine().file(f"{self.FOLDER}/memory.max", f"{packs.GIB}\n")
         machine.file(f"{self.FOLDER}/memory.current", "4096\n")
-        one = self.named(judge(machine), "group_memory")
+        one = self.named(judge(machine), "cgroup_memory")
         assert (one.status, one.running) == ("warn", f"1.0 GiB ({self.FOLDER}/memory.max)")
         machine.file(f"{self.FOLDER}/memory.current", f"{packs.GIB}\n")
         machine.evidence.clear()
-        assert self.named(judge(machine), "group_memory").status == "fail"
+        assert self.named(judge(machine), "cgroup_memory").status == "fail"
         machine.file(f"{self.FOLDER}/memory.max", f"{64 * packs.GIB}\n")
         machine.evidence.clear()
-        assert self.named(judge(machine), "group_memory").status == "pass"
+        assert self.named(judge(machine), "cgroup_memory").status == "pass"
 
     def test_version_1(self, judge):
         machine = with_oracle()
@@ -396,8 +396,8 @@ class TestGroups:
         machine.file("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n")
         machine.command(f"systemctl show {limit_packs.SHOW_UNIT} x.service", "", 1)
         found = judge(machine)
-        assert self.named(found, "group_tasks").status == "warn"
-        assert self.named(found, "group_memory").status == "pass"
+        assert self.named(found, "cgroup_tasks").status == "warn"
+        assert self.named(found, "cgroup_memory").status == "pass"
 
     @pytest.mark.parametrize("group", ["0::/../x\n", "0::/gone\n", "nonsense\n", ""])
     def test_a_group_that_cannot_be_seen_is_an_error(self, judge, group):
@@ -405,7 +405,7 @@ class TestGroups:
         machine.file("/proc/11/cgroup", group)
         found = judge(machine)
         wanted = "error" if group else "pass"
-        assert self.named(found, "group_memory").status == wanted
+        assert self.named(found, "cgroup_memory").status == wanted
 
 
 class TestRemoveIpc:

@@ -838,7 +838,7 @@ UNIT_STATUS = "1.3.6.1.3.94.1.6.1.6.1"
 DATA_DOMAIN, DISK = E + "19746.1.", E + "19746.1.6.1.1.1.8."
 HUAWEI, ETERNUS, NSM = E + "34774.4.1.", E + "211.1.21.1.", E + "9804.3.1.1."
 HNAS, MODULE = E + "11096.6.1.1.1.", E + "9.9.117.1.2.1.1.2."
-PARTS = ("system_state", "disks", "controllers", "paths", "battery", "rebuild")
+PARTS = ("system_state", "disks", "controllers", "controller_interconnect", "battery", "rebuild")
 
 
 class TestParts:
@@ -858,9 +858,9 @@ class TestParts:
             ("netapp-7mode", CF, 1, "controllers", "skip"),
             ("netapp-7mode", CF, 3, "controllers", "warn"),
             ("netapp-7mode", CF, 5, "controllers", "fail"),
-            ("netapp-7mode", LINK, 4, "paths", "pass"),
-            ("netapp-7mode", LINK, 3, "paths", "warn"),
-            ("netapp-7mode", LINK, 2, "paths", "fail"),
+            ("netapp-7mode", LINK, 4, "controller_interconnect", "pass"),
+            ("netapp-7mode", LINK, 3, "controller_interconnect", "warn"),
+            ("netapp-7mode", LINK, 2, "controller_interconnect", "fail"),
             ("ontap-cluster", BATTERY, 9, "battery", "pass"),
             ("ontap-cluster", BATTERY, 5, "battery", "warn"),
             ("ontap-cluster", BATTERY, 3, "battery", "fail"),
@@ -907,9 +907,9 @@ class TestParts:
             ("oceanstor", HUAWEI + "23.5.2.1.2.48", 2, "controllers", "fail"),
             ("oceanstor", HUAWEI + "23.5.5.1.3.48", 12, "battery", "warn"),
             ("oceanstor", HUAWEI + "23.4.2.1.5.48", 14, "system_state", "error"),
-            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 2, "paths", "fail"),
-            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 0, "paths", "warn"),
-            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 3, "paths", "error"),
+            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 2, "controller_interconnect", "fail"),
+            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 0, "controller_interconnect", "warn"),
+            ("oceanstor", HUAWEI + "19.8.11.1.3.1", 3, "controller_interconnect", "error"),
             ("exagrid", E + "14941.4.6.1.0", 3, "system_state", "fail"),
             ("lenovo-dm", NETAPP + "21.2.1.6.1", 3, "controllers", "fail"),
             ("netapp-7mode", NETAPP + "2.3.2.0", 2, "controllers", "pass"),
@@ -922,7 +922,7 @@ class TestParts:
             ("ontap-cluster", NETAPP + "21.2.1.4.2.110.49", 4, "controllers", "fail"),
             ("ontap-cluster", NETAPP + "21.2.1.4.2.110.49", 5, "controllers", "warn"),
             ("ontap-cluster", NETAPP + "21.2.1.6.2.110.49", 3, "controllers", "fail"),
-            ("ontap-cluster", NETAPP + "21.2.1.10.2.110.49", 2, "paths", "fail"),
+            ("ontap-cluster", NETAPP + "21.2.1.10.2.110.49", 2, "controller_interconnect", "fail"),
             ("compellent", SC + "14.1.5.9", 1, "disks", "pass"),
             ("compellent", SC + "14.1.5.9", 2, "disks", "fail"),
             ("compellent", SC + "14.1.5.9", 0, "disks", "error"),
@@ -938,7 +938,7 @@ class TestParts:
             ("eternus", ETERNUS + "150.6.0", 4, "system_state", "warn"),
             ("eternus", ETERNUS + "150.6.0", 1, "system_state", "error"),
             ("eternus", ETERNUS + "153.2.1.2.1.3.0", 2, "controllers", "fail"),
-            ("eternus", ETERNUS + "150.2.3.2.1.3.1", 4, "paths", "skip"),
+            ("eternus", ETERNUS + "150.2.3.2.1.3.1", 4, "controller_interconnect", "skip"),
             ("eternus", ETERNUS + "150.2.9.2.1.3.1", 2, "battery", "fail"),
             ("eternus", ETERNUS + "60.2.12.2.1.3.7", 64, "disks", "fail"),
             ("eternus", ETERNUS + "101.2.19.2.1.3.7", 7, "disks", "warn"),
@@ -986,10 +986,16 @@ class TestParts:
             ("storever-msl", E + "11.2.36.1.1.5.1.1.3.1", 3, "system_state", "pass"),
             ("scalar", E + "3764.1.1.20.1.0", 4, "system_state", "warn"),
             ("scalar", E + "3764.1.10.10.12.3.0", 2, "controllers", "fail"),
-            ("quantum-small", E + "3697.1.10.10.1.15.10.4.0", 6, "paths", "error"),
-            ("quantum-small", E + "3697.1.10.10.1.15.10.4.0", 1, "paths", "pass"),
+            (
+                "quantum-small",
+                E + "3697.1.10.10.1.15.10.4.0",
+                6,
+                "controller_interconnect",
+                "error",
+            ),
+            ("quantum-small", E + "3697.1.10.10.1.15.10.4.0", 1, "controller_interconnect", "pass"),
             ("storagetek-sl150", E + "1211.1.15.4.10.1.8.1", 1, "system_state", "fail"),
-            ("storagetek-sl150", E + "1211.1.15.4.2.1.26.1", 0, "paths", "pass"),
+            ("storagetek-sl150", E + "1211.1.15.4.2.1.26.1", 0, "controller_interconnect", "pass"),
             ("mds", MODULE + "22", 2, "controllers", "pass"),
             ("mds", MODULE + "22", 7, "controllers", "fail"),
             ("mds", MODULE + "22", 13, "controllers", "skip"),
@@ -1040,7 +1046,9 @@ class TestParts:
     @pytest.mark.parametrize("states", [(1, 0, 0), (0, 0, 0)])
     def test_ports_without_a_link_are_no_pass_and_no_skip(self, judge, states):
         table = {f"{HUAWEI}19.8.11.1.3.{at}": one for at, one in enumerate(states, 1)}
-        finding = only(judge(database_host(agent("oceanstor", **rows(table))))["controller_interconnect"])
+        finding = only(
+            judge(database_host(agent("oceanstor", **rows(table))))["controller_interconnect"]
+        )
         assert (finding.status, finding.values["warn"]) == ("warn", states.count(0))
         assert "link down" in finding.running
 

@@ -376,7 +376,7 @@ def test_a_side_whose_other_one_is_not_cited_is_drawn_alone():
 
 def test_a_reading_is_drawn_once_and_other_findings_link_to_it():
     told = {"windows:disk": reading(passive(640))}
-    line = latency_line("db01", {"disk": told, "host_gap": told})
+    line = latency_line("db01", {"disk": told, "host_overhead": told})
     page = Page(text_of(line))
     assert len([tag for tag, told in page.tags if told.get("class") == "lt"]) == 1
     assert "#h:db01/l1" in page.links

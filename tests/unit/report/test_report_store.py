@@ -4,8 +4,9 @@ import datetime
 import json
 
 import pytest
+from ansible.module_utils.hostproof.controls.registry import CONTROLS
 from ansible.module_utils.hostproof.errors import HostproofError
-from hostproof_controller.report import store
+from hostproof_controller.report import renamed, store
 from hostproof_controller.report.render import render_folder
 from hostproof_controller.report.store import RUN_HOST, merge, merged_lines, natural
 from report_samples import finding, fleet, make_line, pack, write_folder
@@ -428,6 +429,31 @@ def test_a_line_of_schema_1_is_read_as_schema_2(tmp_path):
     path.write_text(json.dumps(old) + "\n")
     (line,) = read_lines([str(path)])
     assert line == make_line("db00", [finding()])
+
+
+def test_old_ids_of_checks_and_controls_become_those_of_today(tmp_path):
+    old = make_line(
+        "db01",
+        [
+            finding(control="names", check="names.order", because_of=["names.own_name"]),
+            finding(control="names", check="names.judged", status="error"),
+            finding(because_of=["hugepages.one_owner"]),
+        ],
+    )
+    path = tmp_path / "findings.jsonl"
+    path.write_text(json.dumps(old) + "\n")
+    (line,) = read_lines([str(path)])
+    assert [(one["control"], one["check"], one["because_of"]) for one in line["findings"]] == [
+        ("name_resolution", "name_resolution.search_order", ["name_resolution.hostname"]),
+        ("name_resolution", "name_resolution.audited", []),
+        ("hugepages", "hugepages.pool_covers_sga", ["hugepages.single_source"]),
+    ]
+
+
+def test_every_id_of_the_table_leads_to_a_check():
+    ids = {check.id for control in CONTROLS.values() for check in control.checks}
+    assert set(renamed.CHECKS.values()) - {"host.audited"} <= ids
+    assert not set(renamed.CHECKS) & ids
 
 
 def refused(**changes):

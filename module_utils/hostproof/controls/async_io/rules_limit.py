@@ -81,7 +81,7 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     reference=KERNEL + "; " + MOS,
     each=LINUX,
 )
-def aio_room(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
+def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
     events = known(linux.events)
     left = events.contexts_left()
     share = 100.0 * events.used / max(events.limit, 1)

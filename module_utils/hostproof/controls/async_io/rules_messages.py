@@ -43,7 +43,7 @@ _LISTED = 5
     reference=MOS + " and 1313555.1; " + _ERRORS + "ORA-27090",
     each=INSTANCES,
 )
-def limit_messages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+def aio_refused(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     linux_of(facts)
     found = _messages(subject, io_messages.LIMIT)
     return Verdict(
@@ -138,7 +138,7 @@ def io_errors(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     reference="nfs(5), timeo and retrans; Linux, net/sunrpc/clnt.c",
     each=LINUX,
 )
-def nfs_silence(linux: Linux, facts: Facts, policy: Policy) -> List[Verdict]:
+def nfs_not_responding(linux: Linux, facts: Facts, policy: Policy) -> List[Verdict]:
     has_mount = any(one.fstype.startswith("nfs") for one in known(linux.mounts))
     if not has_mount and not if_known(linux.silences, []):
         raise Skip("This host has no NFS mount.")

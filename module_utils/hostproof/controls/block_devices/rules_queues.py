@@ -102,7 +102,7 @@ def queue(target: Target, facts: Facts, policy: Policy) -> Verdict:
     reference=_SYSFS + ", rotational, write_cache, discard_max_bytes",
     each=QUEUES,
 )
-def medium(target: Target, facts: Facts, policy: Policy) -> Verdict:
+def disk_type(target: Target, facts: Facts, policy: Policy) -> Verdict:
     disk = target.disk
     wants = [one for one in settings(target) if one.key == disks.ROTATIONAL]
     told = _told(target)

@@ -109,7 +109,7 @@ def clock(facts: Facts, _policy: Policy) -> Verdict:
     why="What is right on one node and wrong on its peer was changed by hand, or was missed there.",
     reference="docs/controls/cluster_nodes.md",
 )
-def verdicts(_facts: Facts, _policy: Policy) -> Verdict:
+def check_results(_facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(SKIP, LATER)
 
 

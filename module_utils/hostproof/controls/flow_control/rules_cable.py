@@ -108,7 +108,7 @@ def _no_speed(one: NicFacts) -> Verdict:
     each=NICS,
     because_of=("flow_control.speed_duplex",),
 )
-def half_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
+def full_duplex(one: NicFacts, facts: Facts, _policy: Policy) -> Verdict:
     if not has_link(one):
         raise Skip("The link is down.")
     ends = [("the host", one.nic.duplex)]

@@ -72,7 +72,7 @@ def supported(one: NicFacts, _facts: Facts, _policy: Policy) -> Verdict:
     reference=NTAP,
     each=NICS,
 )
-def wanted(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
+def configured(one: NicFacts, facts: Facts, policy: Policy) -> Verdict:
     skip_if_left_alone(one)
     if not has_link(one):
         raise Skip("The link is down: what the driver shows then is not what it will use.")

@@ -12,7 +12,7 @@ RULES = (rules_pool.rules, rules_kernel.rules, rules_permission.rules, rules_sga
 
 #: Checks of the host, independent of the instances in the policy.
 _OF_THE_HOST = (
-    rules_pool.one_owner,
+    rules_pool.single_source,
     rules_kernel.page_size,
     rules_kernel.numa_split,
     rules_kernel.no_overcommit,

@@ -210,7 +210,7 @@ def _place_evidence(place: Optional[str]) -> Tuple[str, ...]:
     why="Where two places set the pool, an update or a profile switch decides which one counts.",
     reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl",
 )
-def one_owner(facts: Facts, _policy: Policy) -> Verdict:
+def single_source(facts: Facts, _policy: Policy) -> Verdict:
     at_boot = pool_at_boot(facts)
     count = len(at_boot.losers) + bool(at_boot.place)
     profile = known(facts.boot.tuned).names

@@ -114,7 +114,7 @@ def _shown(mounts: Mounts) -> str:
     reference=PACING + "; AIX Performance Management, Direct I/O",
     each=AIX,
 )
-def not_governed(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
+def unpaced_mounts(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
     mounts = known(aix.live_mounts)
     shown = "; ".join(f"{path} ({how})" for path, how in mounts.unpaced)
     return Verdict(
@@ -151,7 +151,7 @@ SHOWN = (
     reference="AIX Commands Reference, ioo",
     each=AIX,
 )
-def neighbours(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
+def related_tunables(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
     tunables = known(aix.tunables)
     shown = [f"{name}={tunables[name]}" for name in SHOWN if name in tunables]
     if not shown:

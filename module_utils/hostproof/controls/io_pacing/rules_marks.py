@@ -92,7 +92,7 @@ def running(aix: Aix, _facts: Facts, policy: Policy) -> Verdict:
     reference=TUNABLES,
     each=AIX,
 )
-def legal(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
+def valid_pair(aix: Aix, _facts: Facts, _policy: Policy) -> Verdict:
     odm = known(aix.odm)
     layers = [("the ODM", odm_pair(odm))]
     if not isinstance(aix.running, HostproofError):

@@ -24,7 +24,7 @@ rules = Rules(NAME)
     "switch of the profile decides which one counts.",
     reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl; saptune(8)",
 )
-def one_owner(facts: Facts, policy: Policy) -> Verdict:
+def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     managed = [one for one in parameters(facts, policy) if one.key not in policy.unmanaged]
     found = [text for one in managed for text in _disagreements(one, facts)]
     profile = known(facts.boot.tuned).names

@@ -72,9 +72,9 @@ def asynchronous_io(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     takes_effect="now",
     why="An outgoing connection takes the port that a listener or an agent is to have.",
     reference=NETWORK,
-    each=family("ports"),
+    each=family("ephemeral_ports"),
 )
-def ports(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
+def ephemeral_ports(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     return judge_parameter(one, facts, policy)
 
 
@@ -156,5 +156,5 @@ def reassembly(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     reference="the policy, kernel_parameters_values",
     each=family(OF_POLICY, "kernel_parameters_values names nothing that the table does not have."),
 )
-def of_the_policy(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
+def additional(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     return judge_parameter(one, facts, policy)

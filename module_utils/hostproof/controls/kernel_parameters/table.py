@@ -141,7 +141,7 @@ ROWS: Tuple[Row, ...] = (
     ),
     Row(
         "net.ipv4.ip_local_port_range",
-        "ports",
+        "ephemeral_ports",
         WITHIN,
         "9000 65535",
         "medium",

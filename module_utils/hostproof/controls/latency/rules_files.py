@@ -72,7 +72,7 @@ def disk_read(file: File, _facts: Facts, policy: Policy) -> Verdict:
     reference=IOSTATS + ": the time of a request ends before the process that waits for it runs",
     each=FILES,
 )
-def host_gap(file: File, _facts: Facts, policy: Policy) -> Verdict:
+def host_overhead(file: File, _facts: Facts, policy: Policy) -> Verdict:
     """What a process waits for beyond the device."""
     measured, storage = file.known()
     key, path = file.subject.key, file.path
@@ -88,7 +88,7 @@ def host_gap(file: File, _facts: Facts, policy: Policy) -> Verdict:
         subject = Subject(DISK_READ, storage.kind, "host", window.size)
         graded += grade_window(window, subject, policy.thresholds, _label(window))
     return verdict_of(
-        host_gap.check,
+        host_overhead.check,
         graded,
         path,
         "look for CPUs that are busy, stolen or asleep (load, steal, C-states): faster storage "

@@ -90,7 +90,7 @@ def _listed(numbers: List[Tuple[Run, float]], merit: str, cores: Optional[int]) 
     reference=_SLOB,
     each=REPORTS,
 )
-def work_done(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
+def logical_reads(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     cores = subject.probe.options["cores"]
     runs = _runs(subject)
     merit = _merit(runs)
@@ -139,7 +139,7 @@ def work_done(subject: Probed, _facts: Facts, policy: Policy) -> Verdict:
     reference="B. L. Welch, Biometrika 34 (1947); " + _SLOB,
     each=_with("before", "No report names a before to compare with."),
 )
-def work_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
+def throughput_change(subject: Probed, _facts: Facts, _policy: Policy) -> Verdict:
     unlike = _unlike(_told(subject))
     if unlike:
         raise Unanswered(subject.key, "the runs did not do the same: " + "; ".join(unlike))

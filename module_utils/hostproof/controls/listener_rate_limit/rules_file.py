@@ -61,7 +61,7 @@ def listener_runs(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
     each=LISTENERS,
     because_of=("listener_rate_limit.listener_runs",),
 )
-def file_read(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+def config_file(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     main = known(listener.main)
     others = known(listener.others)
@@ -91,7 +91,7 @@ def file_read(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     each=LISTENERS,
     because_of=("listener_rate_limit.config_file",),
 )
-def file_understood(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+def syntax(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     main = known(listener.main)
     if isinstance(main.net, Absent):
@@ -126,7 +126,7 @@ def file_understood(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict
     each=LISTENERS,
     because_of=("listener_rate_limit.syntax",),
 )
-def parameters_once(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+def duplicate_parameters(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     names = [
         parameter.name.upper()

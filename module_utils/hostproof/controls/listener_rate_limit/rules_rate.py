@@ -32,7 +32,7 @@ rules = Rules(NAME)
         "listener_rate_limit.rate_enabled",
     ),
 )
-def rate_as_wanted(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+def rate(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     listener, wanted = running(subject), subject.wanted
     if wanted is None or wanted.rate is None:
         raise Skip("The policy wants no rate of this listener.")
@@ -88,7 +88,7 @@ def _endpoints_text(ones: List[Endpoint]) -> str:
     each=LISTENERS,
     because_of=("listener_rate_limit.syntax",),
 )
-def rate_bound(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
+def rate_enabled(subject: Subject, _facts: Facts, _policy: Policy) -> Verdict:
     listener = running(subject)
     ones = endpoints(listener)
     total = global_rate(listener)

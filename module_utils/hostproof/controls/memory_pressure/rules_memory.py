@@ -37,7 +37,7 @@ _USED_UP, _PLENTY = 1, 10
     reference="Oracle Database Administrator's Guide, Automatic Memory Management; tmpfs(5)",
     because_of=("pre_page_sga.memory_target",),
 )
-def shared_memory(facts: Facts, policy: Policy) -> Verdict:
+def dev_shm(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("dev_shm", policy)
     targets = [(one.sid, target_of(one)) for one in known_or_skip(facts.databases)]
     taken = [(sid, target) for sid, target in targets if target]

@@ -98,7 +98,7 @@ def _text(area: proc_swaps.Area) -> str:
     reference="proc(5), /proc/PID/status (VmSwap); /proc/vmstat (pswpin, pswpout)",
     because_of=("kernel_parameters.memory", "hugepages.sga_in_huge_pages"),
 )
-def swap_used(facts: Facts, policy: Policy) -> Verdict:
+def swapped_processes(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("swapped_processes", policy)
     found = [(one.name, known(one.swap)) for one in known(facts.swapped)]
     swapped = [f"{name} {human(size)}" for name, size in found if size]

@@ -82,8 +82,9 @@ class Policy(NamedTuple):
     Default: 15
     """
     unmanaged: Tuple[str, ...] = names().then(_subjects)
-    """Checks that this host leaves out, of C(hostname), C(hostname_address), C(reverse_lookup), C(listener_address),
-    C(search_order), C(resolv_conf), C(name_servers), C(scan) and C(cluster_names).
+    """Checks that this host leaves out, of C(hostname), C(hostname_address), C(reverse_lookup),
+    C(listener_address), C(search_order), C(resolv_conf), C(name_servers), C(scan) and
+    C(cluster_names).
 
     Default: []
     """

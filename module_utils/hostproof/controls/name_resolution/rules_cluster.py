@@ -143,7 +143,7 @@ def _told(facts: Facts, server: str, name: str) -> Any:
         "name_resolution.hostname_address",
     ),
 )
-def cluster(name: str, facts: Facts, _policy: Policy) -> Verdict:
+def cluster_names(name: str, facts: Facts, _policy: Policy) -> Verdict:
     answer = facts.found[name]
     if isinstance(answer, HostproofError):
         return undetermined(answer)._replace(values=_values(name, answer))

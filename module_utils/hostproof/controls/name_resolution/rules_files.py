@@ -36,7 +36,7 @@ _ANSWERS = (0, 3)
     "hides SCAN and VIPs, which only DNS knows.",
     reference="nsswitch.conf(5); nss-myhostname(8); nss-resolve(8); " + GUIDE + "name resolution",
 )
-def order(facts: Facts, policy: Policy) -> Verdict:
+def search_order(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("search_order", policy)
     sources: Optional[List[Source]] = known(facts.order)
     if sources is None:
@@ -89,7 +89,7 @@ def order(facts: Facts, policy: Policy) -> Verdict:
     why="While a name server is down every connection waits for it: as long as resolv.conf says.",
     reference="resolv.conf(5): MAXNS, timeout, attempts; PRVF-5636 (15 seconds)",
 )
-def resolver(facts: Facts, policy: Policy) -> Verdict:
+def resolv_conf(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("resolv_conf", policy)
     one: Resolver = known(facts.resolver)
     if not asks_dns(facts):
@@ -133,7 +133,7 @@ def resolver(facts: Facts, policy: Policy) -> Verdict:
     "asks all of them.",
     reference=GUIDE + "confirming the DNS configuration; resolv.conf(5)",
 )
-def servers(facts: Facts, policy: Policy) -> Verdict:
+def name_servers(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("name_servers", policy)
     one: Resolver = known(facts.resolver)
     if not one.servers or not asks_dns(facts):

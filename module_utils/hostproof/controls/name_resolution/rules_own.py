@@ -44,7 +44,7 @@ def _faults(name: str) -> List[str]:
     "at the next boot leaves listener, cluster and agents without theirs.",
     reference=_NAMES + " (RFC 952: no underscores); RFC 1123, section 2.1; hostname(5)",
 )
-def own_name(facts: Facts, policy: Policy) -> Verdict:
+def hostname(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("hostname", policy)
     own: str = known(facts.own)
     cluster = known(facts.cluster)
@@ -86,7 +86,7 @@ def own_name(facts: Facts, policy: Policy) -> Verdict:
     "finds it, instances register in vain, and Clusterware refuses the node.",
     reference="MOS 1054902.1 (127.0.0.1 is localhost alone); " + _NAMES,
 )
-def own_address(facts: Facts, policy: Policy) -> Verdict:
+def hostname_address(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("hostname_address", policy)
     own: str = known(facts.own)
     found: Found = known(facts.found[own])
@@ -127,7 +127,7 @@ def own_address(facts: Facts, policy: Policy) -> Verdict:
     reference="getent(1), hosts; RFC 1912, section 2.1",
     because_of=("name_resolution.hostname_address",),
 )
-def reverse(facts: Facts, policy: Policy) -> Verdict:
+def reverse_lookup(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("reverse_lookup", policy)
     own: str = known(facts.own)
     found: Found = known(facts.found[own])
@@ -161,7 +161,7 @@ def reverse(facts: Facts, policy: Policy) -> Verdict:
     reference="Oracle Database Net Services Reference, listener.ora, HOST; ss(8)",
     because_of=("name_resolution.hostname_address",),
 )
-def listener(facts: Facts, policy: Policy) -> Verdict:
+def listener_address(facts: Facts, policy: Policy) -> Verdict:
     skip_unmanaged("listener_address", policy)
     endpoints: List[Endpoint] = known(facts.endpoints)
     if not endpoints:

@@ -87,7 +87,7 @@ def safe_transport(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
         "nfs_mounts.options_persisted",
     ),
 )
-def locks_between_clients(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
+def server_locks(layers: Layers, _facts: Facts, _policy: Policy) -> Verdict:
     if options_table.is_shared(layers.wanted):
         return _judge_locks(layers, layers.wanted, FAIL, _correct_locks(layers))
     if layers.judged.use_stated:
@@ -133,7 +133,7 @@ def _judge_locks(layers: Layers, wanted: WantedMount, status: str, fix: Fix) -> 
         status if why else PASS,
         names_of(requirements),
         fix,
-        why=why and f"{capital(why)} {locks_between_clients.check.why}",
+        why=why and f"{capital(why)} {server_locks.check.why}",
         desired=desired,
         running=running_or(desired, requirements, layers),
     )

@@ -247,7 +247,7 @@ def _let_it_count(entry: nfs_persisted.Entry) -> Fix:
     reference="systemd.mount(5), fstab; systemd.unit(5), unit file load path; auto.master(5)",
     each=MOUNTS,
 )
-def one_owner(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
+def single_source(layers: Layers, facts: Facts, _policy: Policy) -> Verdict:
     entries = known(layers.entries)
     if not entries:
         raise Skip("Nothing mounts it at boot.", layers.evidence())

@@ -96,7 +96,7 @@ PLACES = Subjects(_places, none="No Oracle home is known here.", name=lambda pla
     + ", root.sh and Checking Shared Memory File System Mount on Linux; mount(8), nosuid",
     each=PLACES,
 )
-def programs_run(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
+def exec_and_suid(place: _Place, facts: Facts, _policy: Policy) -> Verdict:
     mount = _mount_of(place.path, known(facts.all_mounts))
     if mount.fstype in _NFS and mount.path in place.judged:
         raise Skip(f"It lies on the NFS mount {mount.path}, whose options are judged.", [_SEEN_IN])

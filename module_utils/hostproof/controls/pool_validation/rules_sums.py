@@ -57,5 +57,5 @@ def sessions(pool: AnyPool, _facts: Facts, policy: Policy) -> Verdict:
     each=POOLS,
     because_of=("listener_rate_limit.rate_enabled",),
 )
-def storm(_pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
+def logon_storm(_pool: AnyPool, _facts: Facts, _policy: Policy) -> Verdict:
     raise Skip(LATER)

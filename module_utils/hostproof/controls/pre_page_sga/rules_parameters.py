@@ -55,7 +55,7 @@ Grade = Tuple[str, Optional[str]]
     each=INSTANCES,
     because_of=("hugepages.sga_in_huge_pages",),
 )
-def setting(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
+def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     if policy.wanted == UNMANAGED:
         raise Skip("pre_page_sga_wanted is unmanaged.")
     version = known(subject.version)

@@ -116,7 +116,7 @@ def accounts(facts: Facts, _policy: Policy) -> Judged:
     "bring another.",
     reference=PAM,
 )
-def one_owner(facts: Facts, policy: Policy) -> Verdict:
+def consistent_sources(facts: Facts, policy: Policy) -> Verdict:
     found = []
     for one in _logins(facts, policy):
         limits = limits_probe.limits_of(one.account, known(facts.entries), one.demand.row.item)

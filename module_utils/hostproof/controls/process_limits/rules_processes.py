@@ -111,7 +111,7 @@ GROUPS = Subjects(
     reference="kernel Documentation/admin-guide/cgroup-v2.rst, pids.max, pids.events",
     each=GROUPS,
 )
-def group_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
+def cgroup_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
     room = known(one.room)
     least = next(demand_of(row, facts, policy).hard for row in ROWS if row.item == "nproc")
     status, why = PASS, ""
@@ -141,7 +141,7 @@ def group_tasks(one: Group, facts: Facts, policy: Policy) -> Verdict:
     reference="kernel Documentation/admin-guide/cgroup-v2.rst, memory.max",
     each=GROUPS,
 )
-def group_memory(one: Group, facts: Facts, _policy: Policy) -> Verdict:
+def cgroup_memory(one: Group, facts: Facts, _policy: Policy) -> Verdict:
     room = known(one.room)
     bound = room.memory
     if bound is None:

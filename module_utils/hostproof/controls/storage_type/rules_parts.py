@@ -74,7 +74,7 @@ def controllers(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     each=SERVERS,
     because_of=_BECAUSE,
 )
-def paths(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
+def controller_interconnect(server: Server, _facts: Facts, _policy: Policy) -> Verdict:
     return _judge(definitions.PATHS, server)
 
 
