@@ -12,6 +12,7 @@ from ...evaluate.control import Control
 from . import (
     rules_advice,
     rules_answers,
+    rules_console,
     rules_database,
     rules_layout,
     rules_load,
@@ -37,6 +38,7 @@ CONTROL = Control(
         rules_advice.rules,
         rules_space.rules,
         rules_layout.rules,
+        rules_console.rules,
         rules_parts.rules,
         rules_load.rules,
     ),

@@ -13,8 +13,8 @@ from ...probes.nfs import nfs_mounted
 from ...probes.oracle import oracle_homes
 from ...snmp import tools as snmp
 from ...snmp.tools import Target
-from .parsers import ontap_ems
-from .policy import EmsLog, Policy
+from .parsers import ontap_console, ontap_ems
+from .policy import EmsLog, FilerOutput, Policy
 from .snmp import database_snmp, storage_agent, storage_health, storage_match, storage_rules
 from .snmp.snmp_targets import Address
 from .snmp.storage_agent import NO_ANSWER, RECOGNISED, Storage
@@ -56,6 +56,7 @@ class Facts(NamedTuple):
     library: Answer[database_snmp.Library]
     trace: Answer[List[database_snmp.Line]]
     layouts: List[Tuple[EmsLog, Answer[List[ontap_ems.Layout]]]]
+    consoles: List[Tuple[FilerOutput, Answer[ontap_console.Console]]]
 
 
 def read(host: Host, policy: Policy) -> Facts:
@@ -85,7 +86,12 @@ def read(host: Host, policy: Policy) -> Facts:
         deadline.put_off(policy.window_seconds)
         servers = [_read_again(host, *pair) for pair in zip(targets, servers)]
     layouts = [(log, attempt(_read_layouts, host, log.file)) for log in policy.ems_logs]
-    return Facts(exports, servers, cells, library, trace, layouts)
+    consoles = [(one, attempt(_read_console, host, one.file)) for one in policy.filer_outputs]
+    return Facts(exports, servers, cells, library, trace, layouts, consoles)
+
+
+def _read_console(host: Host, file: str) -> ontap_console.Console:
+    return ontap_console.parse(host.read_text(file, ontap_console.kept))
 
 
 def _read_layouts(host: Host, file: str) -> List[ontap_ems.Layout]:

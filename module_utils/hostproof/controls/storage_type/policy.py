@@ -91,6 +91,13 @@ class EmsLog(NamedTuple):
     address: str = checked_by(_address, "str")
 
 
+class FilerOutput(NamedTuple):
+    """A file of this host that holds saved output of commands of the filer at ``address``."""
+
+    file: str = absolute_path()
+    address: str = checked_by(_address, "str")
+
+
 class Policy(NamedTuple):
     """The role's variables."""
 
@@ -144,6 +151,14 @@ class Policy(NamedTuple):
     """Files of this host with messages of a filer's EMS (its syslog), each a dictionary with
     C(file) and C(address), the filer's as in C(storage_type_addresses). What it measured with
     C(reallocate measure) is judged, of disks alone.
+
+    Default: []
+    """
+    filer_outputs: Tuple[FilerOutput, ...] = entries(FilerOutput)
+    """Files of this host with saved output of C(vol options VOLUME) and C(df -Ag) of Data ONTAP
+    7-Mode, each a dictionary with C(file) and C(address), the filer's as in
+    C(storage_type_addresses). Each command stands before its output, behind the prompt of the
+    filer.
 
     Default: []
     """

@@ -54,10 +54,10 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
             "(reallocate measure -o VOLUME on 7-Mode, volume reallocation measure on ONTAP 9).",
             ["file:" + entry.file],
         )
-    media = _media(entry.address, facts, policy)
+    media = media_at(entry.address, facts, policy)
     if media == storage_rules.SSD:
         raise Skip("It lies on flash, which has no heads to move.", ["file:" + entry.file])
-    bad = [one for one in layouts if one.high or one.value >= _threshold(one)]
+    bad = [one for one in layouts if is_fragmented(one)]
     told = ", ".join(_said(one) for one in (bad or layouts)[:5])
     if bad and not media:
         raise Unanswered(
@@ -75,6 +75,10 @@ def layout(log: _Log, facts: Facts, policy: Policy) -> Verdict:
     )
 
 
+def is_fragmented(one: Layout) -> bool:
+    return one.high or one.value >= _threshold(one)
+
+
 def _said(one: Layout) -> str:
     return f"{one.path} {one.value}" + (", high by its own message" if one.high else "")
 
@@ -83,7 +87,7 @@ def _threshold(one: Layout) -> int:
     return _THRESHOLD if one.threshold is None else one.threshold
 
 
-def _media(address: str, facts: Facts, policy: Policy) -> str:
+def media_at(address: str, facts: Facts, policy: Policy) -> str:
     """ "" where nobody knows: no agent need have answered where the policy tells."""
     told = {
         media_of(server, policy)

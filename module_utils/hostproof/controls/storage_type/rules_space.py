@@ -23,7 +23,7 @@ CAPACITY = (
 )
 
 
-class _Limits(NamedTuple):
+class Limits(NamedTuple):
     """Percent used from which on a pool is a warning and a failure, and for people why."""
 
     warn: int
@@ -35,9 +35,9 @@ class _Limits(NamedTuple):
 #: before it is full, and 15 % on disks, which are slower from 10 % on. Where the media is not known
 #: the warning is that of disks, and the failure that of both.
 _BY_MEDIA = {
-    storage_rules.SSD: _Limits(90, 98, "flash"),
-    storage_rules.HDD: _Limits(85, 90, "disks"),
-    "": _Limits(85, 98, "media not known: storage_type_media names it"),
+    storage_rules.SSD: Limits(90, 98, "flash"),
+    storage_rules.HDD: Limits(85, 90, "disks"),
+    "": Limits(85, 98, "media not known: storage_type_media names it"),
 }
 
 
@@ -85,7 +85,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     if not shown and not untold:
         raise Skip("The agent tells nothing about the volumes that are mounted here.")
     media = media_of(server, policy)
-    limits = _limits(media, policy)
+    limits = limits_of(media, policy)
     pools = [one for one in shown if one.kind != storage_rules.FLEXIBLE]
     carved = [one for one in shown if one.kind == storage_rules.FLEXIBLE]
     status, reasons = _judge_pools(pools, carved, limits, server)
@@ -139,17 +139,17 @@ def media_of(server: Server, policy: Policy) -> str:
     return ""
 
 
-def _limits(media: str, policy: Policy) -> _Limits:
+def limits_of(media: str, policy: Policy) -> Limits:
     usual = _BY_MEDIA[media]
     warn = policy.space_warn or min(usual.warn, policy.space_critical or 100)
     text = usual.text
     if policy.space_warn or policy.space_critical:
         text = "storage_type_space_warn, storage_type_space_critical"
-    return _Limits(warn, max(warn, policy.space_critical or usual.critical), text)
+    return Limits(warn, max(warn, policy.space_critical or usual.critical), text)
 
 
 def _judge_pools(
-    pools: List[Volume], carved: List[Volume], limits: _Limits, server: Server
+    pools: List[Volume], carved: List[Volume], limits: Limits, server: Server
 ) -> Tuple[str, List[str]]:
     """Status and reasons of what the disks themselves are measured by."""
     full = [one for one in pools if one.percent >= limits.warn]

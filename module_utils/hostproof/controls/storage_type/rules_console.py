@@ -1,0 +1,136 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What saved output of a 7-Mode filer says of read-ahead and of the space of aggregates."""
+
+from typing import Iterable, List, Tuple
+
+from ...collect.answer import Answer, if_known, known
+from ...errors import Unanswered
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict
+from ...evaluate.finding import FAIL, PASS, WARN
+from .facts import Facts
+from .parsers.ontap_console import Console
+from .policy import NAME, FilerOutput, Policy
+from .rules_layout import is_fragmented, media_at
+from .rules_space import CAPACITY, limits_of
+from .snmp import storage_rules
+
+rules = Rules(NAME)
+
+_Output = Tuple[FilerOutput, Answer[Console]]
+
+#: Values of read_realloc that reallocate blocks after sequential reads.
+_REALLOCATES = ("on", "space_optimized")
+
+
+def _outputs(facts: Facts, _policy: Policy) -> List[_Output]:
+    return facts.consoles
+
+
+OUTPUTS = Subjects(
+    _outputs,
+    none="storage_type_filer_outputs names no file.",
+    name=lambda output: str(output[0].address),
+    evidence=lambda output: ("file:" + output[0].file,),
+)
+
+
+@rules.check(
+    "storage_type.read_ahead",
+    "Volumes of the filer read ahead",
+    severity="medium",
+    takes_effect="now",
+    why="With minra=on the filer reads ahead as little as possible, and full scans and backups are "
+    "slow. Without read_realloc a fragmented volume stays fragmented.",
+    reference="WAFL performance VS sequential reads, parts I and III (2011); Data ONTAP 7-Mode, "
+    "na_vol(1)",
+    each=OUTPUTS,
+)
+def read_ahead(output: _Output, facts: Facts, policy: Policy) -> Verdict:
+    entry, console = output[0], known(output[1])
+    key = "file:" + entry.file
+    if not console.volumes:
+        raise Skip(f"{entry.file} has no output of vol options VOLUME.", [key])
+    options = console.volumes
+    missing = [one for one in options if "minra" not in options[one]]
+    minimal = [one for one in options if options[one].get("minra", "off") != "off"]
+    scattered = []
+    if media_at(entry.address, facts, policy) != storage_rules.SSD:
+        scattered = [
+            one
+            for one in _fragmented(options, entry.address, facts)
+            if options[one].get("read_realloc") not in _REALLOCATES
+        ]
+    if missing and not minimal and not scattered:
+        raise Unanswered(key, "vol options does not print minra for " + ", ".join(missing[:5]))
+    reasons = []
+    if minimal:
+        reasons.append("minra is on for {0}.".format(", ".join(minimal[:5])))
+    if scattered:
+        reasons.append(
+            "The filer measured fragments (storage_type.layout), and read_realloc is off for "
+            "{0}.".format(", ".join(scattered[:5]))
+        )
+    return Verdict(
+        WARN if reasons else PASS,
+        why=" ".join(reasons) or None,
+        fix="on the filer: "
+        + "; ".join(
+            [f"vol options {one} minra off" for one in minimal[:5]]
+            + [f"vol options {one} read_realloc on" for one in scattered[:5]]
+        )
+        if reasons
+        else None,
+        desired="minra=off; read_realloc=on where the filer measured fragments",
+        running=", ".join(
+            "{0}: minra={1}, read_realloc={2}".format(
+                one, options[one].get("minra", "unknown"), options[one].get("read_realloc", "-")
+            )
+            for one in list(options)[:5]
+        ),
+    )
+
+
+def _fragmented(volumes: Iterable[str], address: str, facts: Facts) -> List[str]:
+    """The volumes of the filer in which it measured fragments itself."""
+    paths = [
+        layout.path + "/"
+        for log, layouts in facts.layouts
+        if log.address == address
+        for layout in if_known(layouts, [])
+        if is_fragmented(layout)
+    ]
+    return [one for one in volumes if any(path.startswith(f"/vol/{one}/") for path in paths)]
+
+
+@rules.check(
+    "storage_type.aggregates",
+    "Aggregates of the filer have free space",
+    severity="high",
+    takes_effect="now",
+    why="Disks slow down as their aggregate fills, whether the volumes in it are full or not.",
+    reference=CAPACITY,
+    each=OUTPUTS,
+)
+def aggregates(output: _Output, facts: Facts, policy: Policy) -> Verdict:
+    entry, console = output[0], known(output[1])
+    if not console.aggregates:
+        raise Skip(f"{entry.file} has no output of df -Ag.", ["file:" + entry.file])
+    limits = limits_of(media_at(entry.address, facts, policy), policy)
+    fullest = sorted(console.aggregates, key=lambda one: -one.percent)
+    full = [one for one in fullest if one.percent >= limits.warn]
+    is_critical = fullest[0].percent >= limits.critical
+    return Verdict(
+        (FAIL if is_critical else WARN) if full else PASS,
+        why="{0} at {1} percent or more ({2}).".format(
+            ", ".join(one.name for one in full[:5]), limits.warn, limits.text
+        )
+        if full
+        else None,
+        fix="add disks to the aggregate, or move volumes to another one",
+        desired="below {0} percent, {1} at most ({2})".format(*limits),
+        running=", ".join(
+            f"{one.name} {one.percent} % ({one.used} of {one.total})" for one in fullest[:5]
+        ),
+        values={"fullest": fullest[0].percent, "unit": "percent"},
+    )
