@@ -21,7 +21,7 @@ from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from ansible.module_utils.hostproof.probes.nfs import storage_advice
 from ansible.module_utils.hostproof.snmp import tools as snmp
-from packs import Output
+from packs import FIXTURES, Output
 from snmp_agents import NO_SUCH, PAST_END, Agent, Filers, key_of
 from snmp_agents import storage_policy as policy
 
@@ -1625,3 +1625,86 @@ class TestLayout:
         logs = [{"file": self.LOG, "address": ADDRESS}]
         host.file(self.LOG, self.HIGH.format(6, 4))
         assert only(judge(host, ems_logs=logs)["layout"]).status == "warn"
+
+
+class TestConsole:
+    """Saved output of vol options and df -Ag; its first form is that of the article."""
+
+    FILE = "/var/log/netapp/filer1.txt"
+    TEXT = (FIXTURES / "ontap_console/seed-7.3.2.txt").read_text()
+    OPTIONS = "X> vol options u02\nminra={0}, read_realloc={1}\n"
+
+    def found(
+        self, judge: Judge, text: str | None, media: str = "hdd", ems: str = "", **policy: int
+    ) -> Any:
+        host = plain_host()
+        if text is not None:
+            host.file(self.FILE, text)
+        logs = []
+        if ems:
+            host.file(TestLayout.LOG, ems)
+            logs = [{"file": TestLayout.LOG, "address": "192.0.2.10"}]
+        files = [{"file": self.FILE, "address": "192.0.2.10"}]
+        known = {"192.0.2.10": media} if media else {}
+        return judge(host, filer_outputs=files, ems_logs=logs, media=known, **policy)
+
+    @pytest.mark.parametrize(
+        ("text", "media", "ems", "status"),
+        [
+            (TEXT, "hdd", "", "pass"),
+            (OPTIONS.format("on", "off"), "hdd", "", "warn"),
+            (OPTIONS.format("on", "off"), "ssd", "", "warn"),
+            (OPTIONS.format("off", "off"), "hdd", TestLayout.HIGH.format(6, 4), "warn"),
+            (OPTIONS.format("off", "on"), "hdd", TestLayout.HIGH.format(6, 4), "pass"),
+            (OPTIONS.format("off", "space_optimized"), "hdd", TestLayout.HIGH.format(6, 4), "pass"),
+            (OPTIONS.format("off", "off"), "ssd", TestLayout.HIGH.format(6, 4), "pass"),
+            (OPTIONS.format("off", "off"), "hdd", TestLayout.VALUE.format(3), "pass"),
+            # A volume whose name only begins alike.
+            (
+                OPTIONS.replace("u02", "u0").format("off", "off"),
+                "hdd",
+                TestLayout.HIGH.format(6, 4),
+                "pass",
+            ),
+            ("X> vol options u02\nread_realloc=off\n", "hdd", "", "error"),
+            (
+                "X> df -Ag\nAggregate total used avail capacity\na 1GB 0GB 1GB 3%\n",
+                "hdd",
+                "",
+                "skip",
+            ),
+            ("nothing", "hdd", "", "error"),
+            (None, "hdd", "", "error"),
+        ],
+    )
+    def test_read_ahead(self, judge, text, media, ems, status):
+        one = only(self.found(judge, text, media, ems)["read_ahead"])
+        assert one.status == status
+        if status == "warn":
+            assert "on the filer: vol options u02 " in str(one.fix)
+
+    @pytest.mark.parametrize(
+        ("percent", "media", "policy", "status"),
+        [
+            (61, "hdd", {}, "pass"),
+            (84, "hdd", {}, "pass"),
+            (85, "hdd", {}, "warn"),
+            (90, "hdd", {}, "fail"),
+            (89, "ssd", {}, "pass"),
+            (98, "ssd", {}, "fail"),
+            (85, "", {}, "warn"),
+            (61, "hdd", {"space_warn": 60}, "warn"),
+            (61, "hdd", {"space_warn": 50, "space_critical": 60}, "fail"),
+        ],
+    )
+    def test_aggregates(self, judge, percent, media, policy, status):
+        text = self.TEXT.replace("61%", f"{percent}%")
+        one = only(self.found(judge, text, media, **policy)["aggregates"])
+        assert (one.status, one.values["fullest"]) == (status, percent)
+        assert f"aggr_used {percent} % (668GB of 1102GB)" in str(one.running)
+
+    def test_without_a_file(self, judge):
+        found = judge(plain_host())
+        for check in ("read_ahead", "aggregates"):
+            one = only(found[check])
+            assert (one.status, "names no file" in str(one.why)) == ("skip", True)

@@ -3,8 +3,7 @@
 """Saved output of Data ONTAP 7-Mode commands: ``vol options VOLUME`` and ``df -Ag``.
 
 Each command stands before its output on a line of its own, behind the prompt of the filer. Source
-of both formats: WAFL performance VS sequential reads, part I (2011), Data ONTAP 7.3.2. The columns
-of ``df -Ag`` are documented in the Data ONTAP 7-Mode manual page na_df(1).
+of both formats: WAFL performance VS sequential reads, part I (2011), Data ONTAP 7.3.2.
 """
 
 import re
@@ -20,9 +19,7 @@ _DF = re.compile(r"df (?:-A -?[gmkth]|-[gmkth] ?-A|-A[gmkth]|-[gmkth]A)(?: \S+)*
 _OPTION = re.compile(r"([a-z][a-z0-9_]{0,60})=([^\s,]{1,200})\Z")
 _HEADER = ["Aggregate", "total", "used", "avail", "capacity"]
 _SIZE = r"[0-9]{1,15}(?:\.[0-9]{1,3})?(?:[KMGTP]?B)?"
-_ROW = re.compile(
-    r"(\S{{1,255}})\s+({0})\s+({0})\s+-?({0})\s+([0-9]{{1,3}}|---)%\Z".format(_SIZE)
-)
+_ROW = re.compile(rf"(\S{{1,255}})\s+({_SIZE})\s+({_SIZE})\s+-?({_SIZE})\s+([0-9]{{1,3}}|---)%\Z")
 #: More volumes and aggregates than a filer has.
 MOST = 2000
 
