@@ -436,8 +436,7 @@ POOL = (
         "warn",
         (
             "820 pages (1.6 GiB) are kept for nothing",
-            "make the pool 8194 pages",
-            "sysctl -w vm.nr_hugepages=8194",
+            "list every instance of this host in hugepages_instances; if 8194 pages cover them",
         ),
     ),
     Story(

@@ -169,7 +169,7 @@ def _read_subjects(host: Host, policy: Policy, linux: Optional[Linux]) -> List[S
 def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[str, WantedInstance]:
     if policy.instances is not None:
         return {instance.sid: instance for instance in policy.instances}
-    homes = next_start.listed_in_oratab(host, running)
+    homes = next_start.listed_in_oratab(host, _asking(policy), running)
     return {sid: WantedInstance(sid, home, None) for sid, home in homes.items()}
 
 
@@ -178,6 +178,11 @@ def _read_writers(host: Host, linux: Linux) -> Dict[str, List[Writer]]:
     if not any(one.files is not None for one in holders.processes):
         return {}
     return io_writers.writers(host, holders, io_writers.machine_of(host))
+
+
+def _asking(policy: Policy) -> next_start.Asking:
+    forbidden = None if policy.ask_instances else "async_io_ask_instances"
+    return next_start.Asking(float(policy.sqlplus_seconds), forbidden)
 
 
 def _look_at(
@@ -189,9 +194,7 @@ def _look_at(
     found: Answer[Dict[str, List[Writer]]],
 ) -> Subject:
     sid = listed.sid
-    forbidden = None if policy.ask_instances else "async_io_ask_instances"
-    asking = next_start.Asking(float(policy.sqlplus_seconds), forbidden)
-    database = next_start.look_at(host, asking, sid, running, listed.home)
+    database = next_start.look_at(host, _asking(policy), sid, running, listed.home)
     is_down = Absent(instances_probe.PMON_KEY, f"{sid} does not run")
     if linux is None or running is None:
         return Subject(database, *(5 * [is_down]))

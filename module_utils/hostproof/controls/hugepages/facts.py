@@ -6,8 +6,9 @@ from typing import Dict, List, NamedTuple, Optional
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
-from ...errors import Absent
+from ...errors import Absent, Unanswered
 from ...parsers.kernel import kernel_release, meminfo, sysvipc_shm
+from ...parsers.oracle import oratab
 from ...parsers.unix import getent, limits_conf
 from ...probes.kernel import numa as numa_probe
 from ...probes.kernel import page_size
@@ -94,21 +95,34 @@ def read(host: Host, policy: Policy) -> Facts:
 def _read_databases(host: Host, policy: Policy, running: Answer[List[Instance]]) -> List[Database]:
     """The databases with the parameters of their next start: those that run, those that are listed
     and stopped, and for "auto" those that oratab lists and a start would find."""
-    if not policy.ask_instances:
-        return []
     active = next_start.running_databases(known(running))
+    asking = next_start.Asking(SQLPLUS_SECONDS, None)
+    if not policy.ask_instances:
+        if policy.instances is None:
+            _nothing_is_down(host, active)
+        return []
     if policy.instances is None:
-        stopped = next_start.stopped_of_oratab(host, active)
+        stopped = next_start.stopped_of_oratab(host, asking, active)
     else:
         # What is listed and has no home yet is only what the policy says of it.
         homes = next_start.homes_of_oratab(host)
         wanted = [instance.sid for instance in policy.instances if instance.sid not in active]
         stopped = {sid: homes[sid] for sid in wanted if sid in homes}
-    asking = next_start.Asking(SQLPLUS_SECONDS, None)
     return [
         next_start.look_at(host, asking, sid, active.get(sid), stopped.get(sid))
         for sid in sorted(set(active) | set(stopped))
     ]
+
+
+def _nothing_is_down(host: Host, running: Dict[str, Instance]) -> None:
+    """Unanswered where oratab lists a database that does not run, and nothing may be asked."""
+    waiting = next_start.not_running(next_start.homes_of_oratab(host), running)
+    if waiting:
+        raise Unanswered(
+            "file:" + oratab.PATHS[0],
+            f"oratab lists {', '.join(waiting)}, which does not run, and hugepages_ask_instances "
+            "is false: list every instance in hugepages_instances",
+        )
 
 
 def _read_group(host: Host, name: Optional[str]) -> getent.Group:

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ...collect.answer import attempt, if_known, known
 from ...errors import Absent, HostproofError, Unanswered
+from ...parsers.oracle import oratab
 from ...parsers.size import human
 from ...probes.oracle import next_start
 from ...probes.oracle.next_start import Database, NextSga
@@ -121,8 +122,8 @@ def next_starts(
             starts[database.sid] = start
             if not start.coming.exact and database.sid not in listed:
                 problems.append(_unreported(database.sid, start.coming.source))
-        elif not (isinstance(start, Absent) and database.running is None):
-            problems.append(start)
+        elif not (isinstance(start, Absent) and database.sid in listed):
+            problems.append(_unmapped(database, start) if database.running is None else start)
     return starts, problems[0] if problems else None
 
 
@@ -134,9 +135,21 @@ def _unreported(sid: str, because: str) -> Unanswered:
     )
 
 
+def _unmapped(database: Database, problem: HostproofError) -> Unanswered:
+    return Unanswered(
+        "file:" + oratab.PATHS[0],
+        f"oratab lists {database.sid}, which does not run; the SGA of its next start is not known "
+        f"({str(problem).rstrip('.')}): list the instance in hugepages_instances",
+    )
+
+
 def _next_start(database: Database, page: int, policy: Policy) -> Start:
     coming = next_start.next_sga(database)
+    if next_start.refuses_large_pages(database):
+        coming = coming._replace(size=0, stated=0, exact=True)
     now = next_start.running_sga(database) or 0
+    if next_start.runs_without_large_pages(database):
+        now = 0
     running = database.running
     held = None if running is None else if_known(running.segments, None)
     if held is not None and not any(segment.size >= page for segment in held):
@@ -193,8 +206,9 @@ def _parts(
 def _parts_that_run(
     facts: Facts, page: int, starts: Dict[str, Start], grown: bool
 ) -> Dict[str, Part]:
-    running = known(facts.instances)
-    if not running:
+    small = _without_large_pages(facts)
+    running = [one for one in known(facts.instances) if one.sid not in small]
+    if not running and not any(starts[sid].growth.pages for sid in small if sid in starts):
         return {}
     names = ", ".join(instance.sid for instance in running)
     total = pages_that_run(facts, page)
@@ -214,7 +228,7 @@ def _parts_that_run(
             "Management, or a container): list it in hugepages_instances",
         )
     parts = {names: total} if total.pages else {}
-    for instance in running if grown else []:
+    for instance in known(facts.instances) if grown else []:
         start = starts.get(instance.sid)
         if start is not None and start.growth.pages:
             parts[instance.sid + " at its next start"] = start.growth
@@ -234,7 +248,24 @@ def pages_that_run(facts: Facts, page: int) -> Part:
     uids = {instance.uid for instance in known(facts.instances)}
     if not uids:
         return Part(0, 0)
-    return pages_of([one for one in known(facts.segments) if one.uid in uids], page)
+    small = _without_large_pages(facts)
+    apart = {
+        segment.shmid
+        for instance in known(facts.instances)
+        if instance.sid in small
+        for segment in if_known(instance.segments, [])
+    }
+    segments = [one for one in known(facts.segments) if one.uid in uids]
+    return pages_of([one for one in segments if one.shmid not in apart], page)
+
+
+def _without_large_pages(facts: Facts) -> List[str]:
+    """The running databases with use_large_pages=FALSE: no page of the pool is for them."""
+    return [
+        database.sid
+        for database in if_known(facts.databases, [])
+        if next_start.runs_without_large_pages(database)
+    ]
 
 
 def pages_of(segments: Sequence[Any], page: int) -> Part:

@@ -88,8 +88,9 @@ class Policy(NamedTuple):
     """The instances that the host must be ready for, each with C(sid), C(sga) (a size such as
     C(60G)) and optionally C(version) (such as C(19)).
 
-    C(auto) takes the instances that run now, and those of oratab that are down and have a parameter
-    file; it then never shrinks a pool, since an instance may be elsewhere.
+    C(auto) takes the instances that run now, and those of oratab that are down; where the instance
+    or its parameter file is not known, the need is not known. It never shrinks a pool, since an
+    instance may be elsewhere.
 
     Default: auto
     """

@@ -18,7 +18,6 @@ from .facts import Facts
 from .need import Need, least_need, need, pages_of, pages_that_run
 from .plan import Remedy, by_apply
 from .policy import NAME, Policy
-from .probes import huge_page_pool as pool_probe
 from .probes.huge_page_pool import PoolAtBoot, in_pages
 from .subjects import BOOT, INSTALLATION, KERNEL, MEMINFO, PMON
 from .values import NO_DATABASE
@@ -336,12 +335,23 @@ def pool_not_wasted(facts: Facts, policy: Policy) -> Verdict:
         known(needed.unknown)  # what looks wasted may be what the next start takes
     return Verdict(
         WARN if wasteful else PASS,
-        why=f"{in_pages(surplus)} ({human(surplus * pool.page_size)}) are kept for nothing.",
-        fix=f"make the pool {in_pages(kept)}, now and in the place that sets it at boot",
-        commands=[line("sysctl", "-w", f"{pool_probe.KEY}={kept}")],
+        f"{in_pages(surplus)} ({human(surplus * pool.page_size)}) are kept for nothing.",
+        *_smaller_pool(facts, policy, kept),
         desired=f"at most {in_pages(kept + allowed)}",
         running=in_pages(pool.total),
         in_use=f"{pool.committed} committed, {in_pages(pool.unpromised)} neither used nor promised",
         values={"pool": pool.total, "wanted": kept, "surplus": surplus, "unit": "pages"},
         evidence=MEMINFO + PMON,
     )
+
+
+def _smaller_pool(facts: Facts, policy: Policy, kept: int) -> Remedy:
+    """How the pool is made smaller; an instance that is not listed could need its pages."""
+    if policy.instances is None:
+        return (
+            f"list every instance of this host in hugepages_instances; if {in_pages(kept)} cover "
+            "them, apply the control to make the pool smaller",
+            [],
+        )
+    how, commands = by_apply(facts, policy)
+    return f"the pool can have {in_pages(kept)}: {how}", commands

@@ -4,12 +4,14 @@
 
 from typing import Optional
 
-from ...collect.answer import if_known, known
+from ...collect.answer import attempt, if_known, known
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.size import human
 from ...probes.oracle import instances as instances_probe
+from ...probes.oracle import next_start
 from ...probes.oracle.instances import Instance
+from ...probes.oracle.next_start import Database
 from .facts import Facts
 from .policy import NAME, Policy
 from .subjects import INSTANCES, MEMINFO
@@ -48,15 +50,35 @@ def sga_in_huge_pages(instance: Instance, facts: Facts, _policy: Policy) -> Verd
         why = f"{human(small)} of the SGA fell back to 4 KiB pages, {human(huge)} are huge."
     elif huge:
         status = PASS
+    database = _database_of(instance, facts)
+    if not huge and database is not None and next_start.runs_without_large_pages(database):
+        why = f"It runs with use_large_pages=FALSE: {why[0].lower()}{why[1:]}"
     return Verdict(
         status,
         why=why,
-        fix="look at hugepages.pool_covers_sga, memlock and shm_group, then restart "
+        fix=_fix_of_parameter(instance, database)
+        + "look at hugepages.pool_covers_sga, memlock and shm_group, then restart "
         f"{instance.sid}; its alert log says what it asked for and got",
         desired=f"{human(huge + small)} in huge pages" if huge + small else "in huge pages",
         in_use=f"{huge} bytes huge, {small} bytes in 4 KiB pages",
         values={"huge": huge, "small": small, "unit": "bytes"},
     )
+
+
+def _database_of(instance: Instance, facts: Facts) -> Optional[Database]:
+    found = [one for one in if_known(facts.databases, []) if one.running is instance]
+    return found[0] if found else None
+
+
+def _fix_of_parameter(instance: Instance, database: Optional[Database]) -> str:
+    """What comes first where the instance itself refuses huge pages."""
+    if database is None:
+        return ""
+    refuses = if_known(attempt(next_start.refuses_large_pages, database), False)
+    if not refuses:
+        return ""
+    how = next_start.change_of_parameter(database, "use_large_pages", "TRUE")
+    return f"first take use_large_pages=FALSE from {instance.sid}: {how}; then "
 
 
 @rules.check(

@@ -72,8 +72,13 @@ def _listed(host: Host, policy: Policy, running: Dict[str, Instance]) -> Dict[st
     """What the policy lists; for "auto" what oratab lists and has a home that is there."""
     if policy.instances is not None:
         return {instance.sid: instance for instance in policy.instances}
-    homes = next_start.listed_in_oratab(host, running)
+    homes = next_start.listed_in_oratab(host, _asking(policy), running)
     return {sid: WantedInstance(sid, home, None, None) for sid, home in homes.items()}
+
+
+def _asking(policy: Policy) -> next_start.Asking:
+    forbidden_by = None if policy.ask_instances else "pre_page_sga_ask_instances"
+    return next_start.Asking(float(policy.sqlplus_seconds), forbidden_by)
 
 
 def _look_at(
@@ -83,13 +88,9 @@ def _look_at(
     running: Optional[Instance],
     listed: Optional[WantedInstance],
 ) -> Subject:
-    asking = next_start.Asking(
-        float(policy.sqlplus_seconds),
-        None if policy.ask_instances else "pre_page_sga_ask_instances",
-    )
     known_home = None if listed is None else listed.home
     known_version = None if listed is None else listed.version
-    database = next_start.look_at(host, asking, sid, running, known_home, known_version)
+    database = next_start.look_at(host, _asking(policy), sid, running, known_home, known_version)
     given = None if listed is None else listed.alert_log
     alert_log = attempt(alert_logs.find, host, database, given, "pre_page_sga_instances")
     return Subject(

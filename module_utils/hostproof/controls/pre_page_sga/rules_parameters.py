@@ -10,6 +10,7 @@ from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
 from ...parsers.oracle import pfile
 from ...parsers.size import human
+from ...probes.oracle.next_start import change_of_parameter
 from .facts import Facts, Subject
 from .plan import by_apply
 from .policy import AUTO, NAME, UNMANAGED, Policy
@@ -38,6 +39,8 @@ rules = Rules(NAME)
 
 #: Status, and the sentence that says why; None leaves the check's own.
 Grade = Tuple[str, Optional[str]]
+
+MEMORY_TARGETS = ("memory_target", "memory_max_target")
 
 
 # -- pre_page_sga ---------------------------------------------------------------------------------
@@ -208,6 +211,9 @@ def _fix_of_pre_page(subject: Subject, policy: Policy, at_each_login: bool) -> s
         )
     value = policy.wanted if policy.wanted != AUTO else FALSE
     owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
+    if owner == pfile.ALL:
+        how = change_of_parameter(subject.database, "pre_page_sga", value)
+        return f"{how}; then restart {subject.sid}"
     return (
         f"as SYSDBA: ALTER SYSTEM SET pre_page_sga={value} SCOPE=SPFILE SID='{owner}'; then "
         f"restart {subject.sid}"
@@ -247,10 +253,7 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         grade[0],
         why=grade[1],
-        fix="size the pool (control hugepages), then as SYSDBA: ALTER SYSTEM SET "
-        "use_large_pages={0} SCOPE=SPFILE SID='*'; then restart {1}".format(
-            "ONLY" if policy.use_large_pages == AUTO else policy.use_large_pages, subject.sid
-        ),
+        fix=_fix_of_large_pages(subject, policy),
         desired="ONLY, or TRUE while the whole SGA is in huge pages"
         if policy.use_large_pages == AUTO
         else policy.use_large_pages,
@@ -258,6 +261,26 @@ def use_large_pages(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         running=running or "down",
         in_use=_pages_layer(subject, facts),
     )
+
+
+def _fix_of_large_pages(subject: Subject, policy: Policy) -> str:
+    """ONLY with memory_target ends the start (ORA-27138), so that goes first."""
+    value = "ONLY" if policy.use_large_pages == AUTO else policy.use_large_pages
+    steps = ["size the pool (control hugepages)"]
+    used = [name for name in MEMORY_TARGETS if next_value(subject, name) != "0"]
+    if used and known(subject.version)[0] >= 11:
+        steps.append(f"{_end_of_amm(subject)} (ORA-27138: huge pages exclude {' and '.join(used)})")
+    steps.append(change_of_parameter(subject.database, "use_large_pages", value))
+    return ", then ".join(steps) + f"; then restart {subject.sid}"
+
+
+def _end_of_amm(subject: Subject) -> str:
+    sizes = [
+        change_of_parameter(subject.database, name, "SIZE")
+        for name in ("sga_target", "pga_aggregate_target")
+    ]
+    resets = [change_of_parameter(subject.database, name, None) for name in MEMORY_TARGETS]
+    return "; ".join(step for step in sizes + resets if step)
 
 
 def _grade_large_pages(value: str, when: str, policy: Policy, version: Tuple[int, ...]) -> Grade:
@@ -299,7 +322,7 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     version = known(subject.version)
     if version[0] < 11:
         raise Skip(f"Release {release(version)} has no memory_target.")
-    names = ("memory_target", "memory_max_target")
+    names = MEMORY_TARGETS
     running = [running_value(subject, name) for name in names]
     coming = [next_value(subject, name) for name in names]
     bad = any(value not in (None, "0") for value in running + coming)
@@ -309,9 +332,7 @@ def memory_target(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         FAIL if bad else PASS,
         why=why,
-        fix="as SYSDBA, all with SCOPE=SPFILE SID='*': ALTER SYSTEM SET sga_target=SIZE and "
-        "pga_aggregate_target=SIZE, ALTER SYSTEM RESET memory_target and memory_max_target; then "
-        "restart " + subject.sid,
+        fix=f"{_end_of_amm(subject)}; then restart {subject.sid}",
         desired="0",
         persisted=_both(names, coming),
         running="down" if subject.running is None else _both(names, running),
@@ -348,8 +369,8 @@ def lock_sga(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         grade[0],
         why=grade[1],
-        fix="as SYSDBA: ALTER SYSTEM SET lock_sga=FALSE SCOPE=SPFILE SID='*'; then restart "
-        + subject.sid,
+        fix=change_of_parameter(subject.database, "lock_sga", _wanted_lock(policy))
+        + f"; then restart {subject.sid}",
         desired="FALSE, huge pages are locked anyway"
         if policy.lock_sga == AUTO
         else policy.lock_sga,
@@ -357,6 +378,10 @@ def lock_sga(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
         running=running or "down",
         in_use=_pages_layer(subject, facts),
     )
+
+
+def _wanted_lock(policy: Policy) -> str:
+    return FALSE if policy.lock_sga == AUTO else policy.lock_sga
 
 
 def _grade_lock(subject: Subject, facts: Facts, coming: str) -> Grade:

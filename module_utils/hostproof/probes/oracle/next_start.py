@@ -9,6 +9,7 @@ Database Reference, SGA_MAX_SIZE, SGA_TARGET and MEMORY_TARGET; ORA-00823 and OR
 Support 947152.1 for the granules.
 """
 
+import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
@@ -57,6 +58,10 @@ SIZES = ("memory_target", "memory_max_target", "sga_max_size", "sga_target") + P
 
 #: The kinds of process monitors that are databases.
 KINDS = ("ora", "db")
+#: The parameters with the names that Clusterware gives a database in oratab.
+NAMES = ("db_unique_name", "db_name")
+#: How the names of ASM (+ASM1), its proxy (+APX1) and the management repository (-MGMTDB) begin.
+NO_DATABASE = ("+", "-")
 
 _MIB, _GIB = 1 << 20, 1 << 30
 #: An SGA of at most the first number has granules of the second.
@@ -117,32 +122,85 @@ def homes_of_oratab(host: Host) -> Dict[str, str]:
     return homes
 
 
-def stopped_of_oratab(host: Host, running: Dict[str, Instance]) -> Dict[str, str]:
-    """Home by SID of what oratab lists, does not run and could be started here.
+def stopped_of_oratab(host: Host, asking: Asking, running: Dict[str, Instance]) -> Dict[str, str]:
+    """Home by SID of each database that oratab lists and that does not run here.
 
-    Under Clusterware oratab names databases, not instances, and +ASM: they have no parameter file.
+    Under Clusterware oratab names databases, not instances. An entry without a known instance
+    keeps its own name; its parameter file is then Absent or Unanswered, so its start is unknown.
+    A home without sqlplus or without a dbs folder holds no database.
     """
-    return {
-        sid: home
-        for sid, home in homes_of_oratab(host).items()
-        if sid not in running and sid.isalnum() and _has_parameter_file(host, home, sid)
-    }
+    homes = homes_of_oratab(host)
+    waiting = not_running(homes, running)
+    names = _names_of_running(host, asking, running) if waiting else []
+    stopped = {}
+    for name in waiting:
+        sid = None
+        if name.lower() not in names:
+            sid = _sid_of_start(host, name, homes)
+        if sid is not None and sid not in running:
+            stopped[sid] = homes[name]
+    return stopped
 
 
-def listed_in_oratab(host: Host, running: Dict[str, Instance]) -> Dict[str, str]:
+def not_running(homes: Dict[str, str], running: Dict[str, Instance]) -> List[str]:
+    """The entries of oratab whose names are not those of running instances."""
+    return [
+        name
+        for name in homes
+        if name[0] not in NO_DATABASE
+        and name not in running
+        and not any(_may_be_of(name, sid, homes) for sid in running)
+    ]
+
+
+def listed_in_oratab(host: Host, asking: Asking, running: Dict[str, Instance]) -> Dict[str, str]:
     """Home by SID of what oratab lists and runs, or could be started here."""
     listed = {sid: home for sid, home in homes_of_oratab(host).items() if sid in running}
-    listed.update(stopped_of_oratab(host, running))
+    listed.update(stopped_of_oratab(host, asking, running))
     return listed
 
 
-def _has_parameter_file(host: Host, home: str, sid: str) -> bool:
-    found = attempt(
-        lambda: parameters_probe.read_parameter_file(
-            host, home, sid, parameters_probe.owner_of(host, home)
-        )
-    )
-    return not isinstance(found, Absent)
+def _names_of_running(host: Host, asking: Asking, running: Dict[str, Instance]) -> List[str]:
+    """The names, in small letters, that running databases have in oratab under Clusterware."""
+    names = []
+    for sid, instance in running.items():
+        home = attempt(_home_of, host, sid, instance, None)
+        target = attempt(_target_of, host, sid, instance, home)
+        asked = attempt(_ask, host, asking, sid, instance, target)
+        if not isinstance(asked, HostproofError):
+            names += [(asked.running.get(name) or "").lower() for name in NAMES]
+    return [name for name in names if name]
+
+
+def _may_be_of(name: str, sid: str, homes: Dict[str, str]) -> bool:
+    """Whether an instance is of the database that oratab names: PROD1, or PROD_1 of RAC One Node.
+
+    Outside of RAC an instance with an entry of its own is a database of its own.
+    """
+    numbered = re.match(r"_?[0-9]+$", sid[len(name) :]) is not None
+    return sid.startswith(name) and numbered and (sid not in homes or _is_rac(homes))
+
+
+def _is_rac(homes: Dict[str, str]) -> bool:
+    return any(re.match(r"\+ASM[0-9]+$", name) for name in homes)
+
+
+def _sid_of_start(host: Host, name: str, homes: Dict[str, str]) -> Optional[str]:
+    """The instance that a start of the database makes here; ``name`` where it is not known, None
+    where the home holds no database."""
+    home = homes[name]
+    owner = attempt(parameters_probe.owner_of, host, home)
+    if isinstance(owner, Absent):
+        return None
+    found = attempt(lambda: parameters_probe.read_parameter_file(host, home, name, known(owner)))
+    exact = not isinstance(found, Absent)
+    if exact and not _is_rac(homes):
+        return name
+    sids = attempt(lambda: parameters_probe.sids_with_files(host, home, known(owner)))
+    if isinstance(sids, Absent):
+        return None
+    numbered = [sid for sid in if_known(sids, []) if _may_be_of(name, sid, homes)]
+    return numbered[0] if len(numbered) == 1 else name
 
 
 def look_at(
@@ -207,7 +265,8 @@ def _ask(
         raise Absent(key, f"{sid} does not run")
     if asking.forbidden_by is not None:
         raise Unanswered(key, f"{asking.forbidden_by} is false: what {sid} runs with is not known")
-    return parameters_probe.ask(host, known(target), PARAMETERS + IO_PARAMETERS, asking.seconds)
+    names = PARAMETERS + IO_PARAMETERS + NAMES
+    return parameters_probe.ask(host, known(target), names, asking.seconds)
 
 
 def _version_of(
@@ -301,6 +360,45 @@ def running_sga(database: Database) -> Optional[int]:
         asked = known(database.asked)
         raise Unanswered(asked.key, f"{database.sid} tells no sga_max_size")
     return max(size or 0 for size in sizes)
+
+
+def refuses_large_pages(database: Database) -> bool:
+    """Whether the next start takes no huge page at all: use_large_pages=FALSE."""
+    entry = pfile.effective(next_entries(database), "use_large_pages", database.sid)
+    return entry is not None and entry.value.upper() == "FALSE"
+
+
+def runs_without_large_pages(database: Database) -> bool:
+    """Whether a running instance says that it takes no huge page; False where it is not known."""
+    asked = if_known(database.asked, None)
+    return asked is not None and (asked.running.get("use_large_pages") or "").upper() == "FALSE"
+
+
+def change_of_parameter(database: Database, name: str, value: Optional[str]) -> str:
+    """How an administrator sets a parameter for the next start; None resets it.
+
+    An entry for the SID beats the one for all, so it goes. A text file is edited by hand: ALTER
+    SYSTEM ends with ORA-32001 for an instance that was started with one.
+    """
+    asked = if_known(database.asked, None)
+    file = if_known(database.file, None)
+    entries = if_known(attempt(next_entries, database), [])
+    own = {entry.sid for entry in pfile.for_instance(entries, name, database.sid)}
+    uses_text = asked.spfile is None if asked is not None else file is not None and file.is_text
+    if uses_text:
+        place = if_known(attempt(next_place, database), "its parameter file")
+        words = [f"write *.{name}={value} into {place}"] if value is not None else []
+        resets = sorted(own - {pfile.ALL} if value is not None else own)
+        if resets:
+            lines = " and ".join(f"{sid}.{name}" for sid in resets)
+            words.append(f"delete the lines {lines} from {place}")
+        return " and ".join(words)
+    statements = []
+    if value is not None:
+        statements.append(f"ALTER SYSTEM SET {name}={value} SCOPE=SPFILE SID='*'")
+    for sid in sorted(own - {pfile.ALL} if value is not None else own):
+        statements.append(f"ALTER SYSTEM RESET {name} SCOPE=SPFILE SID='{sid}'")
+    return "as SYSDBA: " + " and ".join(statements) if statements else ""
 
 
 def next_sga(database: Database) -> NextSga:

@@ -54,6 +54,12 @@ class ParameterFile(NamedTuple):
     entries: List[pfile.Entry]
     unused: List[str]
 
+    @property
+    def is_text(self) -> bool:
+        """Whether a person may edit it: an spfile is changed by an instance only."""
+        name = self.source.rpartition("/")[2]
+        return self.source == self.path and not name.startswith("spfile")
+
 
 #: How many fields the rows have that sqlplus is asked for.
 _FIELDS = {"instance": 3, "full": 1, "running": 2, "stored": 3, "trace": 1}
@@ -202,6 +208,13 @@ def read_parameter_file(host: Host, home: str, sid: str, user: str) -> Parameter
         )
     stored = spfile.parse(nfs_files.read_text(host, source, user))
     return ParameterFile(path, source, stored, unused)
+
+
+def sids_with_files(host: Host, home: str, user: str) -> List[str]:
+    """The instances that the home has a parameter file for; Absent if it has no such folder."""
+    names = [one.name for one in nfs_files.list_files(host, dbs_folder(host, home, user))]
+    found = [re.match(r"(?:spfile|init)(.+)\.ora$", name) for name in names]
+    return sorted({match.group(1) for match in found if match})
 
 
 def dbs_folder(host: Host, home: str, user: str) -> str:
