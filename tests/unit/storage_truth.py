@@ -31,6 +31,8 @@ ALSO_RIGHT = {
     # The record has the text under an OID that already holds the number 118, and a server can
     # serve one of them. 118 is Brocade's type number of the 6505, which EMC sells as DS-6505B.
     ("fabos_2", "model"): "6505",
+    # The reader left out the revision of the SCSI INQUIRY data, which is the controller firmware.
+    ("netapp_e2700", "version"): "08.52",
 }
 #: What the truth names and the record does not: it says "not required" of it.
 NOT_REQUIRED = {("dsm_ds916", "model")}

@@ -12,6 +12,14 @@ from typing import Any, Dict, List
 
 from . import storage_states as states
 
+#: sysDescr of these arrays is their SCSI INQUIRY data: vendor, product, revision. The revision is
+#: the version of the controller firmware, "0852" for 08.52.
+_INQUIRY_REVISION = {
+    "at": "sysDescr",
+    "pattern": r"\S\s+(\d\d)(\d\d)$",
+    "form": "{0}.{1}",
+}
+
 FAMILIES: List[Dict[str, Any]] = [
     {
         "vendor": "Oracle",
@@ -61,14 +69,27 @@ FAMILIES: List[Dict[str, Any]] = [
         "health": states.STORAGETEK,
     },
     {
+        "vendor": "Lenovo",
+        "product": "ThinkSystem DE",
+        "role": "san",
+        "known_by": [{"object_id": "e.789.1123", "description": r"^LENOVO\b"}],
+        "model": ["e.789.1123.2.500.1.6.0", {"at": "sysDescr", "pattern": r"^\S+\s+(\S+)"}],
+        "version": [_INQUIRY_REVISION],
+        "serial": ["e.789.1123.2.500.1.3.0"],
+        "source": "ES-NETAPP-06-MIB (ssVendorID, ssModelName): E-Series that Lenovo sells",
+        "health": states.E_SERIES,
+    },
+    {
         "vendor": "NetApp",
         "product": "E-Series",
         "role": "san",
         "known_by": [{"object_id": "e.789.1123"}],
-        "model": [{"at": "sysDescr", "pattern": r"^NETAPP\s+(\S+)"}],
+        "model": ["e.789.1123.2.500.1.6.0", {"at": "sysDescr", "pattern": r"^NETAPP\s+(\S+)"}],
+        "version": [_INQUIRY_REVISION],
+        "serial": ["e.789.1123.2.500.1.3.0"],
         "source": (
-            "ES-NETAPP-06-MIB, SM10-R3-MIB (eSeriesStorageSystem); NetApp's own, "
-            "and those that IBM, Dell and Lenovo sold"
+            "ES-NETAPP-06-MIB, SM10-R3-MIB (eSeriesStorageSystem): ssModelName, "
+            "ssChassisSerialNumber; NetApp's own, and those that IBM and Dell sold"
         ),
         "health": states.E_SERIES,
     },
@@ -322,6 +343,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "role": "san",
         "known_by": [{"object_id": "e.674.10893.2.31"}],
         "model": ["e.674.10893.2.31.500.1.5.0"],
+        "version": [_INQUIRY_REVISION],
         "serial": ["e.674.10893.2.31.500.1.3.0"],
         "source": "MD storage array MIB as Dell's omsdk reads it",
         "health": states.MD3,
@@ -725,6 +747,7 @@ FAMILIES: List[Dict[str, Any]] = [
         "product": "QuantaStor",
         "role": "san",
         "known_by": [{"answers": "e.39324.1.1.9.1.1.18.0"}],
+        # No health: of the states in tables 7, 48, 49 and 51 only the good one is public.
         "source": "QUANTASTOR-SYS-STATS MIB",
     },
     {
