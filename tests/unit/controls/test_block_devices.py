@@ -70,9 +70,69 @@ class TestWhichDisks:
         # Who owns the node of a file system does not matter to a database.
         assert "/dev/dm-0 ownership" not in found
 
-    def test_what_asmlib_owns_is_told(self, judge):
-        machine = recorded().process("asm_dbw0_+ASM", "/dev/oracleasm/disks/DATA1")
-        assert "ASMLIB" in judge(machine)["ownership"].why
+    def test_labels_of_asmlib_and_of_the_filter_driver_lead_to_their_disks(self, judge):
+        for opened, folder in (
+            ("/dev/oracleasm/iid/0000000000000001", "/dev/oracleasm/disks"),
+            ("/dev/oracleafd/admin", "/dev/oracleafd/disks"),
+        ):
+            machine = recorded().process("asm_dbw0_+ASM", opened, uid=ORACLE)
+            assert {one.status for one in judge(machine).values()} == {"error"}
+            machine.evidence.clear()
+            machine.folder(folder).file(f"{folder}/DATA1", "/dev/dm-0\n")
+            number = "block special file fd 0\n"
+            is_file = folder.startswith("/dev/oracleafd")
+            own = "regular file 0 0\n" if is_file else number
+            machine.command(f"stat -L -c %F %t %T {folder}/DATA1", own)
+            machine.command("stat -L -c %F %t %T /dev/dm-0", number)
+            machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/dm-0")
+            found = judge(machine)
+            assert found["mpatha (dm-0) paths"].status == "pass"
+            assert "ASMLIB" in found["ownership"].why
+            machine.evidence.clear()
+            machine.command(f"stat -L -c %F %t %T {folder}/DATA1", "", 1)
+            assert "error" in {one.status for one in judge(machine).values()}
+
+    @pytest.mark.parametrize(
+        ("node", "told"),
+        [
+            ("/dev/asmdisk1", "block special file fd 0"),
+            ("/dev/raw/raw1", "character special file a2 1"),
+        ],
+    )
+    def test_a_node_of_another_name_is_its_disk(self, judge, node, told):
+        machine = recorded().process("asm_dbw0_+ASM", node, "/dev/infiniband/uverbs0", uid=ORACLE)
+        machine.command(
+            "stat -L -c %F %t %T /dev/infiniband/uverbs0", "character special file e7 c0"
+        )
+        assert {one.status for one in judge(machine).values()} == {"error"}
+        machine.evidence.clear()
+        machine.file(node, "").file("/dev/infiniband/uverbs0", "")
+        machine.owners[node] = (ORACLE, DBA, 0o660)
+        machine.command(f"stat -L -c %F %t %T {node}", told + "\n")
+        machine.command("raw -q /dev/raw/raw1", "/dev/raw/raw1:\tbound to major 253, minor 0\n")
+        machine.link("/sys/dev/block/253:0", "/sys/devices/virtual/block/dm-0")
+        found = judge(machine)
+        assert "mpatha (dm-0) paths" in found, found["scheduler"].why
+        owned_by = found["/dev/dm-0 ownership"]
+        assert owned_by.status == "fail"
+        assert f"udev did not make {node}" in owned_by.why
+
+    def test_group_and_mode_are_judged_without_a_policy(self, judge):
+        machine = owned(recorded()).rule("99-asm.rules", ASM_RULE)
+        machine.process("asm_dbw0_+ASM", "/dev/dm-0", uid=ORACLE)
+        machine.command("getent passwd 54321", "oracle:x:54321:54321::/home/oracle:/bin/sh\n")
+        assert judge(machine)["/dev/dm-0 ownership"].status == "pass"
+        machine.evidence.clear()
+        machine.group("asmadmin", DBA + 7)
+        assert judge(machine)["/dev/dm-0 ownership"].status == "fail", "dba is not asmadmin"
+        machine.evidence.clear()
+        machine.group("asmadmin", DBA)
+        machine.rule("99-asm.rules", ASM_RULE.replace("dba", "asmadmin"))
+        assert judge(machine)["/dev/dm-0 ownership"].status == "pass"
+        for mode in (0o600, 0o640, 0o666):
+            machine.evidence.clear()
+            found = judge(owned(machine, mode=mode))
+            assert found["/dev/dm-0 ownership"].status == "fail", oct(mode)
 
     def test_what_may_not_be_looked_at_is_an_error(self, judge):
         found = judge(recorded().deny("open_files:asm_disks"))
@@ -178,7 +238,7 @@ class TestOwnership:
         machine.process("asm_gmon_+ASM", "/dev/dm-0", uid=ORACLE)
         machine.command("getent passwd 54321", "oracle:x:54321:54321::/home/oracle:/bin/sh\n")
         found = judge(machine)["/dev/dm-0 ownership"]
-        assert (found.status, found.desired) == ("fail", "54321:- - (as ASM runs)")
+        assert (found.status, found.desired) == ("fail", "54321:- 0660 (as ASM runs)")
         assert "everybody may use it (mode 0666)" in found.why
 
     def test_an_account_that_is_not_there(self, judge):
@@ -364,6 +424,10 @@ class TestMultipath:
         entry = {**NAMED, "redundancy": redundancy} if redundancy else NAMED
         found = judge(machine, entry)["mpatha (dm-0) multipath_queueing"]
         assert found.status == status
+        if redundancy is None and status == "warn":
+            assert not found.commands, "no value is right before the redundancy is known"
+            assert "no_path_retry" not in found.fix
+            assert "name the disk and the redundancy" in found.fix
 
     def test_real_queueing_under_mirroring(self, judge):
         machine = recorded("one-path-down-queues")

@@ -6,7 +6,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ...collect import identity
-from ...collect.answer import Answer, attempt, if_known, known
+from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host, Record, Stat
 from ...errors import Absent, Denied, HostproofError, Unanswered
 from ...parsers import glob_pattern
@@ -16,7 +16,7 @@ from ...probes.oracle import io_writers
 from ...probes.systemd import boot, udev
 from .parsers import dm_multipath
 from .policy import Device, Policy
-from .probes import disks
+from .probes import disks, node_numbers
 from .probes.disks import Disk, Partition
 
 #: Those of ASM that hold its disks open.
@@ -27,6 +27,14 @@ ASM_KEY = "open_files:" + _ASM_NAME
 _FOLDERS = ("/dev", "/dev/mapper", "/dev/disk/by-id")
 #: Below these ASMLIB and the filter driver make nodes of their own, which are not udev's.
 DRIVERS = ("/dev/oracleasm/", "/dev/oracleafd/")
+
+#: What a process has open below /dev that is no disk.
+_NO_DISKS = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty")
+_NO_DISK_FOLDERS = ("/dev/shm/", "/dev/pts/", "/dev/hugepages/", "/dev/mqueue/")
+#: How getent ends for a name that no source knows.
+_NO_ENTRY = 2
+#: The group that Oracle's guide gives to ASM's disks, and their mode.
+ASM_GROUP = "asmadmin"
 
 _UNKNOWN = udev.Known("", {}, ())
 #: Where names stand that stay from boot to boot, the best first.
@@ -48,7 +56,7 @@ class Used(NamedTuple):
 
     ``asm`` is the account of an ASM that holds it open, ``entry`` the policy's. ``below`` are the
     disks that it stands on, the nearest first. ``stable`` is a path that the next boot gives to
-    the same device, where it has one.
+    the same device, where it has one. ``opened`` is the node in use where udev did not make it.
     """
 
     name: str
@@ -60,6 +68,7 @@ class Used(NamedTuple):
     partition: Answer[Optional[Partition]]
     below: Tuple[str, ...]
     stable: str
+    opened: Optional[str] = None
 
     @property
     def node(self) -> str:
@@ -105,6 +114,8 @@ class _Users:
     def __init__(self) -> None:
         self.by: Dict[str, Tuple[str, Optional[int]]] = {}
         self.drivers: Set[str] = set()
+        #: The node that is open, where it is none of udev's, by the kernel's name.
+        self.nodes: Dict[str, str] = {}
         self.problem: Answer[bool] = True
 
     def add(self, name: str, words: str, asm: Optional[int] = None) -> None:
@@ -126,7 +137,8 @@ def read(host: Host, policy: Policy) -> Facts:
         [one for one in (users.problem, problem) if isinstance(one, HostproofError)],
     )
     for name in sorted(users.by):
-        one = attempt(_read_used, host, policy, name, users.by[name], found)
+        opened = users.nodes.get(name)
+        one = attempt(_read_used, host, policy, name, (*users.by[name], opened), found)
         if isinstance(one, HostproofError):
             problems.append(one)
         elif one is not None:
@@ -160,6 +172,7 @@ def _find(host: Host, policy: Policy, users: _Users) -> None:
     problems = [attempt(_find_asm, host, users)]
     if policy.devices is None:
         problems.append(attempt(_find_files, host, users))
+        problems.append(attempt(_find_labels, host, users))
     else:
         _find_named(host, policy.devices, users)
     for one in problems:
@@ -195,12 +208,39 @@ def _find_files(host: Host, users: _Users) -> None:
 
 
 def _device(host: Host, path: str, words: str, uid: Optional[int], users: _Users) -> None:
+    """A device that somebody holds open, whatever the name of its node."""
     if path.startswith(DRIVERS):
         users.drivers.add(path)
+        return
+    if path in _NO_DISKS or path.startswith(_NO_DISK_FOLDERS):
         return
     name = host.real_path(path).split("/")[-1]
     if name in disks.names(host):
         users.add(name, words, uid)
+        return
+    by_number = node_numbers.disk_of(host, path)
+    if by_number is not None:
+        users.add(by_number, words, uid)
+        users.nodes[by_number] = path
+
+
+def _find_labels(host: Host, users: _Users) -> None:
+    """The disks behind the labels of ASMLIB and of the filter driver, which open them for ASM."""
+    for driver in DRIVERS:
+        if not any(one.startswith(driver) for one in users.drivers):
+            continue
+        folder = driver + "disks"
+        labels = unless_absent(attempt(host.list_dir, folder), [])
+        if not labels:
+            raise Unanswered(
+                "dir:" + folder,
+                f"ASM uses disks through {driver[:-1]}, and {folder} shows no label: which disks "
+                "these are is not known; name them in block_devices_devices",
+            )
+        for label in labels:
+            name = node_numbers.disk_of_label(host, f"{folder}/{label}")
+            # The driver opens the disk: who has its node does not matter.
+            users.add(name, f"ASM (label {label})")
 
 
 def _find_named(host: Host, entries: Tuple[Device, ...], users: _Users) -> None:
@@ -233,7 +273,7 @@ def _read_used(
     host: Host,
     policy: Policy,
     name: str,
-    user: Tuple[str, Optional[int]],
+    user: Tuple[str, Optional[int], Optional[str]],
     found: Dict[str, Disk],
 ) -> Optional[Used]:
     """None where the policy leaves it alone."""
@@ -248,13 +288,15 @@ def _read_used(
     below = disks.read_below(host, name, found)
     return Used(
         name,
-        *user,
+        user[0],
+        user[1],
         entries[0] if entries else None,
-        attempt(host.stat, node),
+        attempt(host.stat, user[2] or node),
         told,
         partition,
         tuple(below),
         _stable(host, name, if_known(told, _UNKNOWN)),
+        user[2],
     )
 
 
@@ -285,12 +327,23 @@ def _read_accounts(host: Host, policy: Policy, used: List[Used]) -> Dict[str, An
         text = attempt(lambda one=uid: host.run(["getent", "passwd", str(one)]).stdout)
         for account in if_known(attempt(lambda one=text: getent.parse_passwd(known(one))), []):
             found["owner " + account.name] = account.uid
+    if any(one.asm is not None for one in used):
+        found["group " + ASM_GROUP] = attempt(_asm_group, host)
     for entry in policy.devices or ():
         if entry.owner is not None:
             found["owner " + entry.owner] = attempt(_account, host, "passwd", entry.owner)
         if entry.group is not None:
             found["group " + entry.group] = attempt(_account, host, "group", entry.group)
     return found
+
+
+def _asm_group(host: Host) -> int:
+    """Absent on a host whose ASM has no group of that name."""
+    argv = ["getent", "group", ASM_GROUP]
+    output = host.run(argv)
+    if output.rc == _NO_ENTRY:
+        raise Absent("command:" + " ".join(argv), f"this host has no group {ASM_GROUP}")
+    return _account(host, "group", ASM_GROUP)
 
 
 def _account(host: Host, table: str, name: str) -> int:

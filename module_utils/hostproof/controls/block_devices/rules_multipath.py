@@ -156,8 +156,8 @@ def multipath_queueing(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
                 f"The policy does not say which redundancy ASM has on it: {words}. Name it in "
                 "block_devices_devices."
             )
-        status, why = WARN, "it waits for ever, which hangs where ASM mirrors"
-    elif redundancy == EXTERNAL:
+        return _without_redundancy(words)
+    if redundancy == EXTERNAL:
         if seconds == 0:
             status, why = WARN, "it fails at once, and nothing mirrors what it holds"
             retries = "queue"
@@ -172,14 +172,25 @@ def multipath_queueing(one: Disk, facts: Facts, _policy: Policy) -> Verdict:
         fix=f"no_path_retry {retries} for it in multipath.conf, and where the host boots from such "
         "a disk make its initramfs again",
         commands=["multipathd reconfigure"],
-        desired="not for ever, and less than 200 seconds"
-        if redundancy not in (None, EXTERNAL)
-        else "to wait"
-        if redundancy
-        else "not known: the policy names no redundancy",
+        desired="to wait" if redundancy == EXTERNAL else "not for ever, and less than 200 seconds",
         running=words,
         evidence=["command:" + " ".join(argv) for argv in (TABLE, QUEUEING, CONFIG)],
         values={"seconds": seconds},
+    )
+
+
+def _without_redundancy(words: str) -> Verdict:
+    """A map that waits for ever is right under a file system and external redundancy, and hangs
+    a mirrored disk group: without the redundancy no value can be advised."""
+    return Verdict(
+        WARN,
+        why="It waits for ever, which hangs where ASM mirrors; the redundancy is not known.",
+        fix="name the disk and the redundancy of its disk group (external, normal or high) in "
+        "block_devices_devices; change nothing in multipath.conf before that",
+        desired="not known: the policy names no redundancy",
+        running=words,
+        evidence=["command:" + " ".join(argv) for argv in (TABLE, QUEUEING, CONFIG)],
+        values={"seconds": None},
     )
 
 

@@ -39,13 +39,15 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
     now = (stat.uid, stat.gid, stat.mode & 0o777)
     if any(one not in (None, has) for one, has in zip(wanted, now)):
         problems.append(f"it is {stat.uid}:{stat.gid} {now[2]:04o}")
-    if wanted.mode is None and now[2] & _PUBLIC:
+    if wanted.mode != now[2] and now[2] & _PUBLIC:
         problems.append(f"everybody may use it (mode {now[2]:04o})")
-    persisted, lost, unsafe = _at_boot(used, facts)
+    persisted, lost, unsafe = _at_boot(used, facts) if used.opened is None else _by_hand(used)
     problems += lost
     warnings += unsafe
     status = FAIL if problems else WARN if warnings else PASS
     fix, commands = remedy(step_of_node, used, facts, policy) if status != PASS else ("", [])
+    if used.opened is not None:
+        fix, commands = f"have a rule of udev own {used.node}, and let ASM use that node", []
     return Verdict(
         status,
         why="; ".join(problems + warnings) + ".",
@@ -56,6 +58,12 @@ def ownership(used: Used, facts: Facts, policy: Policy) -> Verdict:
         running=f"{stat.uid}:{stat.gid} {now[2]:04o}",
         in_use=used.by,
     )
+
+
+def _by_hand(used: Used) -> Tuple[str, List[str], List[str]]:
+    """A node that is none of udev's."""
+    lost = f"udev did not make {used.opened} (mknod, raw), so the next boot has no such node"
+    return "no rule of udev makes it", [lost], []
 
 
 def _at_boot(used: Used, facts: Facts) -> Tuple[str, List[str], List[str]]:

@@ -10,11 +10,13 @@ from ...evaluate.checking import Skip
 from ...parsers.kernel import bracketed
 from ...parsers.systemd import tuned
 from ...parsers.systemd.udev_rules import Assigned, Lookup, Outcome, outcome
-from .facts import Facts, Rules, Used
+from .facts import ASM_GROUP, Facts, Rules, Used
 from .policy import Device
 from .probes import disks
 from .probes.disks import Disk
 
+#: Oracle Grid Infrastructure Installation Guide, Configuring Device Persistence Manually.
+ASM_MODE = 0o660
 OWNER, GROUP, MODE = NODE = ("OWNER", "GROUP", "MODE")
 #: What the documents of Oracle and of the makers of arrays accept, of old kernels and of new.
 ACCEPTED = ("none", "mq-deadline", "noop", "deadline")
@@ -180,10 +182,15 @@ class Owner(NamedTuple):
 
 
 def owner_of(used: Used, facts: Facts) -> Owner:
-    """By the policy, else the account of the ASM that has it open; raises what is not known."""
+    """By the policy, else the account of the ASM that has it open, and what Oracle's guide asks:
+    group asmadmin, where the host has it, and mode 0660. Raises what is not known."""
     entry = used.entry
     if entry is None or (entry.owner, entry.group, entry.mode) == (None, None, None):
-        return Owner(used.asm, None, None)
+        if used.asm is None:
+            return Owner(None, None, None)
+        group = facts.accounts.get("group " + ASM_GROUP)
+        has_group = group is not None and not isinstance(group, Absent)
+        return Owner(used.asm, known(group) if has_group else None, ASM_MODE)
     return Owner(
         known(facts.accounts["owner " + entry.owner]) if entry.owner else None,
         known(facts.accounts["group " + entry.group]) if entry.group else None,
