@@ -357,7 +357,7 @@ class TestReversePath:
     def test_the_larger_counts(self, judge, everywhere, own, status):
         machine = with_home(sets(stock(), net__ipv4__conf__all__rp_filter=everywhere))
         machine.file(proc("net.ipv4.conf.eth1.rp_filter"), own + "\n")
-        found = judge(machine, interconnect=["eth1"])["net.ipv4.conf.eth1.rp_filter"]
+        found = judge(machine, interconnect=["eth1", "eth8"])["net.ipv4.conf.eth1.rp_filter"]
         assert found.status == status
 
     @pytest.mark.parametrize(
@@ -373,11 +373,18 @@ class TestReversePath:
     def test_after_the_next_boot(self, judge, lines, status):
         machine = with_home(stock()).file(proc("net.ipv4.conf.eth1.rp_filter"), "0\n")
         machine.file("/etc/sysctl.d/50.conf", lines + "\n")
-        found = judge(machine, interconnect=["eth1"])["net.ipv4.conf.eth1.rp_filter"]
+        found = judge(machine, interconnect=["eth1", "eth8"])["net.ipv4.conf.eth1.rp_filter"]
         assert found.status == status
 
+    def test_a_single_private_interface_may_be_strict(self, judge):
+        machine = with_home(sets(stock(), net__ipv4__conf__all__rp_filter="1"))
+        machine.file(proc("net.ipv4.conf.eth1.rp_filter"), "1\n")
+        assert judge(machine, interconnect=["eth1"])["kernel_parameters.reverse_path"].status == (
+            "skip"
+        )
+
     def test_an_interface_that_is_not_there(self, judge):
-        found = judge(with_home(stock()), interconnect=["eth9"])
+        found = judge(with_home(stock()), interconnect=["eth9", "eth8"])
         assert found["net.ipv4.conf.eth9.rp_filter"].status == "skip"
 
     def test_a_single_host_of_a_profile_has_none(self, judge):

@@ -86,7 +86,7 @@ def test_apply_apply_again_and_revert():
         **default_policy("kernel_parameters"),
         "profile": "rac_nfs",
         "releases": ["19"],
-        "interconnect": ["lo"],
+        "interconnect": ["lo", "lo8"],
         # Everything else is the machine's.
         "unmanaged": sorted(kept),
     }

@@ -11,7 +11,7 @@ from ansible.module_utils.hostproof.errors import HostproofError
 from kernel_packs import DROP_IN, HEADER, after, drop_in, plan_of, proc, sets, stock, values
 
 SINGLE = {"profile": "oracle_19c_single"}
-RAC = {"profile": "rac_nfs", "interconnect": ["eth1"]}
+RAC = {"profile": "rac_nfs", "interconnect": ["eth1", "eth8"]}
 
 #: What a stock kernel of 64 GiB lacks of the demands on 19c.
 LACKING = {
@@ -72,11 +72,11 @@ class TestChanges:
     def test_an_interface_whose_name_has_a_dot(self):
         machine = stock().file("/proc/sys/net/ipv4/conf/bond0.7/rp_filter", "1\n")
         machine.file("/etc/sysctl.d/50-default.conf", "net.ipv4.conf.default.rp_filter = 1\n")
-        plan = plan_of(machine, profile="rac_asm", interconnect=["bond0.7"])
+        plan = plan_of(machine, profile="rac_asm", interconnect=["bond0.7", "eth8"])
         (change,) = [one for one in plan.changes if isinstance(one, FileChange)]
         assert "net/ipv4/conf/bond0.7/rp_filter = 2\n" in str(change.content)
         assert after(machine, plan)
-        again = plan_of(machine, profile="rac_asm", interconnect=["bond0.7"])
+        again = plan_of(machine, profile="rac_asm", interconnect=["bond0.7", "eth8"])
         assert again.changes == []
 
     def test_what_another_place_sets_stays_there(self):
@@ -142,7 +142,8 @@ class TestNamesOfOthers:
         machine.command("getent passwd", "grid:x:54331:54321::/home/grid:/bin/bash\n")
         machine.command(
             "list the networks of Clusterware (oifcfg getif)",
-            f"{name} 192.0.2.0 global cluster_interconnect\n",
+            f"{name} 192.0.2.0 global cluster_interconnect\n"
+            "eth8 198.51.100.0 global cluster_interconnect\n",
         )
         path = f"/proc/sys/net/ipv4/conf/{name}/rp_filter"
         machine.file(path, "1\n")
@@ -160,7 +161,8 @@ class TestNamesOfOthers:
         machine.command("getent passwd", "grid:x:54331:54321::/home/grid:/bin/bash\n")
         machine.command(
             "list the networks of Clusterware (oifcfg getif)",
-            "eth1.7 192.0.2.0 global cluster_interconnect\n",
+            "eth1.7 192.0.2.0 global cluster_interconnect\n"
+            "eth8 198.51.100.0 global cluster_interconnect\n",
         )
         machine.file("/proc/sys/net/ipv4/conf/eth1.7/rp_filter", "1\n")
         plan = plan_of(machine, profile="rac_nfs", interconnect="auto")
@@ -293,7 +295,7 @@ def any_policy(chance: random.Random) -> dict:
     return {
         "profile": chance.choice(["oracle_19c_single", "rac_nfs", "rac_asm"]),
         "releases": chance.choice(["auto", ["11.2"], ["12.2", "23"], ["26"]]),
-        "interconnect": chance.choice(["auto", ["eth1"]]),
+        "interconnect": chance.choice(["auto", ["eth1", "eth8"]]),
         "unmanaged": chance.sample([row.name for row in ROWS], 2),
         "values": [
             {

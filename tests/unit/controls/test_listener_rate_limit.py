@@ -323,6 +323,36 @@ class TestLoaded:
         machine = ready_host().ora(LIMITED, changed=changed)
         assert one("loaded", machine).status == status
 
+    def test_a_file_that_was_put_in_its_place_keeps_its_time(self, one):
+        for moment, status in ((400, "pass"), (501, "pass"), (502, "warn"), (90000, "warn")):
+            machine = ready_host()
+            machine.replaced[FILE] = moment
+            finding = one("loaded", machine)
+            assert finding.status == status, moment
+        assert "mv, cp -p and rsync -a" in finding.why
+        machine = ready_host().deny(f"command:stat -c %Z {FILE}")
+        assert one("loaded", machine).status == "error"
+
+    def test_a_port_of_the_file_that_nobody_listens_on(self, one):
+        for protocol in ("TCP", "TCPS"):
+            text = LIMITED.replace("= TCP)", f"= {protocol})").replace("1521)", "1621)", 1)
+            machine = linux().listener(text).socket(1521, 512)
+            finding = one("loaded", machine)
+            assert finding.status == "fail", finding
+            assert f"{protocol.lower()}:1621" in finding.why
+            assert one("loaded", machine.socket(1621, 512)).status == "fail", "is evidence by now"
+            machine.evidence.clear()
+            machine.commands.pop("ss -ltn")
+            assert one("loaded", machine).status == "pass"
+
+    def test_endpoints_of_infiniband_are_endpoints(self, one):
+        for protocol in ("SDP", "EXADIRECT"):
+            text = LIMITED.replace("= TCP)", f"= {protocol})").replace("(RATE_LIMIT = 10)", "")
+            machine = linux().listener(text)
+            assert one("loaded", machine).status == "pass", "the kernel shows no socket of it"
+            finding = one("queue_size", machine)
+            assert f"{protocol.lower()}:1521 512" in finding.persisted
+
     def test_file_that_the_agent_writes_meanwhile(self, one):
         machine = (
             linux()

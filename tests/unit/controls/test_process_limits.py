@@ -330,6 +330,33 @@ class TestInForce:
         )
         assert judge(unit(machine, UNIT, **ENOUGH))["ohasd.bin: in_force"].status == "pass"
 
+    def test_the_stack_that_clusterware_documents_is_enough_below_it(self, judge):
+        ohasd = "0::/system.slice/oracle-ohasd.service\n"
+        for group, kilobytes, status in (
+            (ohasd, 2048, "pass"),
+            (ohasd, 2047, "fail"),
+            (SESSION, 2048, "fail"),
+            (SERVICE, 2048, "fail"),
+        ):
+            stack = (kilobytes << 10, 32768 << 10)
+            machine = process(with_oracle(), "ora_pmon_A", 11, group, Max_stack_size=stack)
+            assert judge(machine)["ora_pmon_A: in_force"].status == status, (group, kilobytes)
+            few = process(
+                with_oracle(), "ora_pmon_A", 11, group, Max_stack_size=stack, Max_open_files=(9, 9)
+            )
+            assert judge(few)["ora_pmon_A: in_force"].status == "fail"
+
+    def test_a_unit_whose_limits_come_from_pam(self, judge):
+        for lines, status in (
+            ("User=oracle\nPAMName=login\n", "skip"),
+            ("ExecStart=/bin/su - oracle -c dbstart\n", "skip"),
+            ("ExecStart=-/usr/sbin/runuser -l oracle -c dbstart\n", "skip"),
+            ("PAMName=login\nPAMName=\n", "fail"),
+            ("ExecStart=/u01/app/bin/supervise oracle\n", "fail"),
+        ):
+            machine = package(unit(with_oracle(), "[Service]\n" + lines))
+            assert judge(machine)["dbora.service: units"].status == status, lines
+
     def test_a_stack_without_a_ceiling(self, judge):
         machine = process(with_oracle(), "ora_pmon_A", 11, Max_stack_size=(10240 << 10, -1))
         assert judge(machine)["ora_pmon_A: in_force"].status == "warn"

@@ -127,7 +127,7 @@ def memory(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     why="With several private interfaces a strict filter drops what comes in by another than "
     "answers leave by, and the node is evicted.",
     reference=NETWORK,
-    each=family(REVERSE_PATH, "No interface of an interconnect is known here."),
+    each=family(REVERSE_PATH, "Fewer than two private interfaces are known here."),
 )
 def reverse_path(one: Parameter, facts: Facts, policy: Policy) -> Verdict:
     return judge_parameter(one, facts, policy)

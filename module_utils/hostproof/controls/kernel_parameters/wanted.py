@@ -22,6 +22,7 @@ NO_ORACLE = (
     "kernel_parameters_releases announces any."
 )
 #: The family of what only kernel_parameters_values names, and of the reverse path filters.
+_SEVERAL = 2
 OF_POLICY, REVERSE_PATH = "of_the_policy", "reverse_path"
 _POLICY = "kernel_parameters_values"
 _STRICT = 1
@@ -203,8 +204,12 @@ def _filters(facts: Facts, policy: Policy) -> List[Parameter]:
     """The reverse path filter of each interface of the interconnect.
 
     A strict filter (1) drops what comes in by another interface than answers would leave by. The
-    kernel takes the larger of the interface's value and that of "all".
+    kernel takes the larger of the interface's value and that of "all". With a single private
+    interface there is no other way, and the kernel's default (1) is right.
     """
+    interfaces = if_known(facts.interconnect, ())
+    if len(interfaces) < _SEVERAL:
+        return []
     return [
         Parameter(
             name=filter_key(one) if "." in one else filter_key(one).replace("/", "."),
@@ -216,7 +221,7 @@ def _filters(facts: Facts, policy: Policy) -> List[Parameter]:
             source="Oracle Grid Infrastructure Installation Guide for Linux, Multiple Private "
             "Interconnects and Oracle Linux; kernel Documentation/networking/ip-sysctl.rst",
         )
-        for one in if_known(facts.interconnect, ())
+        for one in interfaces
         if policy.profile is None or policy.profile.cluster or policy.interconnect
     ]
 

@@ -34,6 +34,13 @@ def is_as_wanted(listener: Listener, wanted: WantedListener) -> bool:
     )
 
 
+def may_be_replaced(listener: Listener) -> List[str]:
+    """The files whose inodes changed after the start: replaced by another, or only chmod."""
+    begun = known(listener.started) + _CLOCK
+    moments = [(one.path, known(one.replaced)) for one in listener.files()]
+    return [path for path, moment in moments if moment is not None and moment > begun]
+
+
 def is_stale(listener: Listener) -> bool:
     newest = max(known(one.changed) for one in listener.files())
     return bool(newest > known(listener.started) + _CLOCK)

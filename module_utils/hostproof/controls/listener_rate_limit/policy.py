@@ -25,7 +25,9 @@ NAME = "listener_rate_limit"
 SCOPES = ("endpoint", "listener")
 
 #: The endpoints that can be limited: those over which clients come.
-PROTOCOLS = ("tcp", "tcps")
+PROTOCOLS = ("tcp", "tcps", "sdp", "exadirect")
+#: Those of them that the kernel shows as sockets of TCP.
+OVER_TCP = PROTOCOLS[:2]
 
 _TWICE = "lists {0[0]} twice: give each of them its home"
 

@@ -12,10 +12,10 @@ from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import listeners as probe
 from ...probes.oracle.listeners import Listener
-from .edit import is_stale
-from .endpoints import twice_in_an_address
-from .facts import Facts, grid_reasons
-from .policy import NAME, Policy
+from .edit import is_stale, may_be_replaced
+from .endpoints import Endpoint, endpoints, twice_in_an_address
+from .facts import SOCKETS, Facts, grid_reasons
+from .policy import NAME, OVER_TCP, Policy
 from .subjects import LISTENERS, NETAG, NETRF, Subject, file_keys, running
 
 rules = Rules(NAME)
@@ -167,8 +167,32 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         raise Skip("There is no listener.ora that could have changed.")
     changed, path = max(files)
     stale = is_stale(listener)
-    if stale and grid_reasons(listener, known(facts.clusterware)):
+    silent = [] if stale else _not_listening(listener, facts)
+    if silent:
+        return Verdict(
+            FAIL,
+            persisted=", ".join(one.name() for one in silent),
+            running="no socket listens there",
+            why=f"Nobody listens on {', '.join(one.name() for one in silent)}: the listener was "
+            "started with another file, or could not open that port.",
+            fix="see the listener's log; then restart it in a quiet minute",
+            commands=_restart_commands(listener),
+            evidence=file_keys(listener) + [SOCKETS],
+        )
+    replaced = [] if stale else may_be_replaced(listener)
+    if (stale or replaced) and grid_reasons(listener, known(facts.clusterware)):
         raise Skip("The agent of Grid Infrastructure writes this file while listeners run.")
+    if replaced:
+        return Verdict(
+            WARN,
+            persisted=f"{', '.join(replaced)}: replaced or given other rights after the start",
+            running=f"started {_utc(started)}",
+            why=f"The inode of {', '.join(replaced)} changed after the start of the listener, and "
+            "the time of its content is older: mv, cp -p and rsync -a do that, and chmod.",
+            fix="if the content is another than at the start, restart the listener in a quiet "
+            "minute",
+            evidence=file_keys(listener),
+        )
     return Verdict(
         FAIL if stale else PASS,
         persisted=f"{path} changed {_utc(changed)}",
@@ -180,6 +204,13 @@ def loaded(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         commands=_restart_commands(listener),
         evidence=file_keys(listener),
     )
+
+
+def _not_listening(listener: Listener, facts: Facts) -> List[Endpoint]:
+    """The endpoints over TCP in the file whose port no socket of this host has."""
+    ones = [one for one in endpoints(listener) if one.port and one.protocol in OVER_TCP]
+    ports = {one.port for one in known(facts.sockets)} if ones else set()
+    return [one for one in ones if one.port not in ports]
 
 
 def _restart_commands(listener: Listener) -> List[str]:

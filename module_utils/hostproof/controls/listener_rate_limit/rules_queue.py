@@ -10,7 +10,7 @@ from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.net.listening_sockets import Listening
 from .endpoints import Endpoint, endpoints, may_be_limited
 from .facts import SAMPLE, SOCKETS, SOMAXCONN, Facts
-from .policy import NAME, Policy, WantedListener
+from .policy import NAME, OVER_TCP, Policy, WantedListener
 from .subjects import LISTENERS, NETRF, Subject, file_keys, running
 
 rules = Rules(NAME)
@@ -83,11 +83,15 @@ def _too_short(
 
 def _socket_of(endpoint: Endpoint, sockets: List[Listening]) -> Optional[Listening]:
     """The socket of the port; the one with the shortest queue where several addresses listen."""
+    if endpoint.protocol not in OVER_TCP:
+        return None
     ours = [one for one in sockets if one.port == endpoint.port]
     return min(ours, key=lambda one: one.backlog) if ours else None
 
 
 def _socket_text(endpoint: Endpoint, sockets: List[Listening]) -> str:
+    if endpoint.protocol not in OVER_TCP:
+        return f"{endpoint.name()} is no socket of TCP"
     live = _socket_of(endpoint, sockets)
     if live is None:
         return f"{endpoint.name()} does not listen"

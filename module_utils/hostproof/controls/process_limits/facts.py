@@ -32,6 +32,9 @@ BOOTED = "/run/systemd/system"
 CLEANER = ("systemctl", "is-active", "systemd-tmpfiles-clean.timer")
 #: Units that start Clusterware or, by the custom of most sites, a database.
 STARTERS = ("oracle-ohasd.service", "ohasd.service", "dbora.service")
+#: Those of Clusterware, which sets the limits of what it starts by itself
+#: (s_crsconfig_HOST_env.txt).
+OF_CLUSTERWARE = STARTERS[:2]
 _SHOWN = tuple(name for row in ROWS for name in (f"Limit{row.unit}Soft", f"Limit{row.unit}")) + (
     "TasksMax",
 )

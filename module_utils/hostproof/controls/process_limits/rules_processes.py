@@ -10,8 +10,8 @@ from ...evaluate.checking import Rules, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.kernel import proc_cgroup
 from ...parsers.size import human
-from .amounts import demand_of, demands, grade, of_process, worst
-from .facts import Facts, Running
+from .amounts import Demand, demand_of, demands, grade, of_process, worst
+from .facts import OF_CLUSTERWARE, Facts, Running
 from .policy import NAME, Policy
 from .probes import cgroups
 from .subjects import NO_PROCESS, PROCESSES
@@ -21,6 +21,8 @@ rules = Rules(NAME)
 
 #: Percent of the tasks or the memory of a group that may be used before it is wrong.
 _FULL = 90
+#: kB. Oracle Clusterware installation guides, postinstallation: s_crsconfig_HOST_env.txt.
+_CRS_STACK = 2048
 
 
 @rules.check(
@@ -37,7 +39,8 @@ _FULL = 90
 def in_force(one: Running, facts: Facts, policy: Policy) -> Verdict:
     limits = known(one.limits)
     grades, told = [], []
-    wanted = demands(facts, policy)
+    place = _started_in(known(one.groups))
+    wanted = [_as_started(demand, place) for demand in demands(facts, policy)]
     for demand in wanted:
         row = demand.row
         if row.item == "nproc" and one.process.uid == 0:
@@ -50,7 +53,6 @@ def in_force(one: Running, facts: Facts, policy: Policy) -> Verdict:
         grades.append(grade(demand, pair))
         told.append(f"{row.item} {pair.text()}")
     status, wrong = worst(grades)
-    place = _started_in(known(one.groups))
     return Verdict(
         status,
         why=f"{wrong}; it runs in {place}.",
@@ -59,6 +61,13 @@ def in_force(one: Running, facts: Facts, policy: Policy) -> Verdict:
         in_use=f"{'; '.join(told)} (in {place})",
         values={"pid": one.process.pid, "place": place},
     )
+
+
+def _as_started(demand: Demand, place: str) -> Demand:
+    """Clusterware starts with a stack of 2048 kB, which its guide documents (CRS_LIMIT_STACK)."""
+    if demand.row.item != "stack" or place not in OF_CLUSTERWARE:
+        return demand
+    return demand._replace(soft=min(demand.soft, _CRS_STACK), hard=min(demand.hard, _CRS_STACK))
 
 
 def _started_in(groups: Dict[str, str]) -> str:

@@ -2,22 +2,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Services that start Oracle's software: what systemd gives them now and at the next boot."""
 
+import re
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, known
 from ...errors import HostproofError
-from ...evaluate.checking import Rules, Subjects, Verdict
+from ...evaluate.checking import Rules, Skip, Subjects, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...parsers.systemd import systemd_unit
 from .amounts import Demand, Pair, demand_of, demands, grade, of_unit, worst
-from .facts import STARTERS, Facts, UnitFacts
+from .facts import OF_CLUSTERWARE, Facts, UnitFacts
 from .policy import NAME, Policy
 from .table import ROWS
 
 rules = Rules(NAME)
 
-#: Of these Clusterware sets the limits of what it starts by itself (s_crsconfig_HOST_env.txt).
-_OF_CLUSTERWARE = STARTERS[:2]
+#: Programs that open a session of PAM for what they start.
+_BY_PAM = re.compile(r"[-@:+!]*(?:/usr)?/s?bin/(su|runuser|sudo)\s")
 
 
 class Service(NamedTuple):
@@ -54,6 +55,12 @@ SERVICES = Subjects(
     each=SERVICES,
 )
 def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
+    session = _session_of(one)
+    if session is not None:
+        raise Skip(
+            f"Its processes get their limits from a session of PAM ({session}): process_limits."
+            "login, process_limits.pam and process_limits.in_force judge them."
+        )
     wanted = demands(facts, policy)
     loaded = known(one.unit.loaded)
     now = {demand.row.item: _shown(loaded, "", demand) for demand in wanted}
@@ -62,7 +69,7 @@ def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
         [grade(demand, now[demand.row.item], "now ") for demand in wanted]
         + [grade(demand, coming[demand.row.item][0], "at boot ") for demand in wanted]
     )
-    if one.name in _OF_CLUSTERWARE and status == FAIL:
+    if one.name in OF_CLUSTERWARE and status == FAIL:
         status = WARN
         wrong += "; Clusterware may set others for what it starts, which in_force shows"
     return Verdict(
@@ -75,6 +82,16 @@ def units(one: Service, facts: Facts, policy: Policy) -> Verdict:
         persisted="; ".join(f"{item} {pair.text()} ({at})" for item, (pair, at) in coming.items()),
         running="; ".join(f"{item} {pair.text()}" for item, pair in now.items()),
     )
+
+
+def _session_of(one: Service) -> Optional[str]:
+    """The line that has pam_limits set the limits after systemd did (systemd.exec(5), PAMName=)."""
+    name = systemd_unit.last(known(one.unit.files), "Service", "PAMName")
+    if name is not None:
+        return f"PAMName={name.value}"
+    start = systemd_unit.last(known(one.unit.files), "Service", "ExecStart")
+    match = None if start is None else _BY_PAM.match(start.value)
+    return None if match is None else f"ExecStart= by {match.group(1)}"
 
 
 def _line(demand: Demand) -> str:

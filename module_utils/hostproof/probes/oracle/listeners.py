@@ -63,12 +63,17 @@ _BANNER = re.compile(r"LSNRCTL for [^:\n]{1,200}: Version (\d+(?:\.\d+)+)")
 
 
 class NetFile(NamedTuple):
-    """A file that a listener reads: its text, what it says, and when it was changed (epoch)."""
+    """A file that a listener reads: its text, what it says, and when it was changed (epoch).
+
+    ``replaced`` is the last change of its inode or of the link that leads to it, which ``mv``,
+    ``cp -p`` and ``rsync -a`` leave, and chmod too; None in records before 0.3.0.
+    """
 
     path: str
     text: Answer[str]
     net: Answer[oracle_net.NetFile]
     changed: Answer[float]
+    replaced: Answer[Optional[float]] = None
 
     def evidence(self) -> Tuple[str, ...]:
         return ("command:cat " + self.path, "command:" + " ".join(stat_argv(self.path)))
@@ -300,6 +305,7 @@ def _read_file(host: Host, path: str, user: str) -> NetFile:
         text=text,
         net=attempt(lambda: oracle_net.parse(known(text), what=path)),
         changed=attempt(_changed, host, path, user),
+        replaced=attempt(_replaced, host, path, user),
     )
 
 
@@ -333,6 +339,20 @@ def _changed(host: Host, path: str, user: str) -> float:
     if not text.isdecimal():
         raise Unanswered("command:" + " ".join(argv), f"stat of {path} tells no time")
     return _moment(text)
+
+
+def _replaced(host: Host, path: str, user: str) -> Optional[float]:
+    moments = []
+    for follow in ((), ("-L",)):
+        argv = ["stat", *follow, "-c", "%Z", path]
+        key = "command:" + " ".join(argv)
+        if not host.has(key):
+            return None
+        text = nfs_files.run(host, argv, user).strip()
+        if not text.isdecimal():
+            raise Unanswered(key, f"stat of {path} tells no time")
+        moments.append(_moment(text))
+    return max(moments)
 
 
 def _moment(seconds: str) -> float:
