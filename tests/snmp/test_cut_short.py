@@ -226,7 +226,7 @@ DEPENDENTS = {
     # Of each node: its state, its partner's, and the interconnect between them.
     E + "789.1.21.2.1.4": "controllers",
     E + "789.1.21.2.1.6": "controllers",
-    E + "789.1.21.2.1.10": "paths",
+    E + "789.1.21.2.1.10": "controller_interconnect",
     "1.3.6.1.2.1.25.3.3.1.": "cpu_busy",
 }
 

@@ -117,14 +117,14 @@ def judge(tmp_path):
 def test_three_addresses_by_each_server(judge):
     found = judge()
     assert {name: one["status"] for name, one in found.items()} == {
-        "own_name": "pass",
-        "own_address": "pass",
-        "reverse": "pass",
-        "order": "pass",
-        "resolver": "pass",
-        "servers": "pass",
+        "hostname": "pass",
+        "hostname_address": "pass",
+        "reverse_lookup": "pass",
+        "search_order": "pass",
+        "resolv_conf": "pass",
+        "name_servers": "pass",
         "scan": "pass",
-        "cluster": "pass",
+        "cluster_names": "pass",
         "node": "pass",
         "vip": "pass",
     }

@@ -78,7 +78,7 @@ def assert_verified(flow: FlowLab, statuses: dict[str, str]) -> None:
     for cable in (1, 2, *MEMBERS):
         for check in ("negotiated", "link_file_inverted"):
             assert statuses[f"{flow.card(cable)} flow_control.{check}"] in ("pass", "skip")
-        for check in ("wanted", "persisted"):
+        for check in ("configured", "persisted"):
             assert statuses[f"{flow.card(cable)} flow_control.{check}"] == "pass"
     assert statuses["bond0 flow_control.bond_members_alike"] == "pass"
 

@@ -53,12 +53,12 @@ def test_verify_fails_with_the_cost_that_was_measured(box, untouched):
     running = found(verified, "running")
     assert (running["status"], running["running"]) == ("fail", "maxpout=33 minpout=24")
     passed = (
-        "legal",
+        "valid_pair",
         "deadman_risk",
         "cpu_headroom",
         "filesystems",
         "unpaced_mounts",
-        "neighbours",
+        "related_tunables",
     )
     assert statuses(verified) == {
         **dict.fromkeys(("persisted", "running", "legacy_values"), "fail"),
@@ -69,7 +69,7 @@ def test_verify_fails_with_the_cost_that_was_measured(box, untouched):
         "PowerHA 7.2.3 SP1 (active); CPU headroom 53 %" in found(verified, "cpu_headroom")["in_use"]
     )
     assert "/u02/oradata (cio)" in found(verified, "unpaced_mounts")["in_use"]
-    assert "j2_maxRandomWrite=0" in found(verified, "neighbours")["running"]
+    assert "j2_maxRandomWrite=0" in found(verified, "related_tunables")["running"]
 
 
 def test_check_mode_shows_exactly_the_plan_and_changes_nothing(box, untouched):
