@@ -209,9 +209,23 @@ def test_what_is_not_known_is_no_pass(text, said):
     assert one.status == "error" and said in str(one.why)
 
 
+def test_java_does_not_trim():
+    for value, status in (
+        ("true", "pass"),
+        (" true ", "fail"),
+        ("TRUE", "pass"),
+        ("true ", "fail"),
+    ):
+        found = judge(resource("tomcat_jdbc", testOnBorrow=value))
+        assert found["validated"]["web jdbc/a"].status == status, repr(value)
+    found = judge(resource("tomcat_jdbc", testOnBorrow="true", validationInterval=" 3000 "))
+    assert found["validated"]["web jdbc/a"].status == "error"
+
+
 def test_files_that_cannot_be_read_or_hold_none():
     found = judge("<Context/>")
-    assert {one.status for check in found.values() for one in check.values()} == {"skip"}
+    assert "has no data source that is known here" in str(found["validated"])
+    assert "error" in {one.status for check in found.values() for one in check.values()}
     policy = default_policy("pool_validation") | {"files": [{"name": "web", "file": "/no.xml"}]}
     host = Machine().file("/no.xml", "no JSON")
     by_check = {
@@ -233,6 +247,5 @@ def test_the_made_up_files():
         (FOLDER / "application-made-up.properties").read_text(), "/srv/application.properties"
     )
     assert {name: one.status for name, one in spring["validated"].items()} == {
-        "web spring.datasource.dbcp2": "fail",
-        "web spring.datasource.hikaricp": "pass",
+        "web spring.datasource": "error",
     }

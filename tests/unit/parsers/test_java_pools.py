@@ -68,11 +68,47 @@ def test_xml_that_is_none_or_too_much(text):
 
 
 def test_spring_s_names_in_any_form_and_no_one_else_s():
-    found = {one.kind: one.values for one in pool_properties.parse(SPRING)}
-    assert found == {
-        "dbcp2": {"testOnBorrow": "false", "maxTotal": "12"},
-        "hikaricp": {"maximumPoolSize": "25", "connectionTestQuery": "select 1 from dual"},
-    }
+    [one] = pool_properties.parse(SPRING)
+    assert (one.kind, one.values) == ("Spring without spring.datasource.type", {})
+    for java, kind, values in (
+        (
+            "org.apache.commons.dbcp2.BasicDataSource",
+            "dbcp2",
+            {"testOnBorrow": "false", "maxTotal": "12"},
+        ),
+        (
+            "com.zaxxer.hikari.HikariDataSource",
+            "hikaricp",
+            {"maximumPoolSize": "25", "connectionTestQuery": "select 1 from dual"},
+        ),
+    ):
+        [one] = pool_properties.parse(SPRING + f"\nspring.datasource.type={java}\n")
+        assert (one.kind, one.values) == (kind, values)
+
+
+def test_a_prefix_of_the_application_s_own_is_a_pool_that_is_not_known():
+    for line, prefix in (
+        ("app.datasource.hikari.maximum-pool-size=5", "app.datasource"),
+        ("shop.db.jdbc-url=jdbc:oracle:thin:@x", "shop.db"),
+        ("shop.db.driverClassName=oracle.jdbc.OracleDriver", "shop.db"),
+        ("app.ds.tomcat.testOnBorrow=true", "app.ds"),
+    ):
+        [one] = pool_properties.parse(f"spring.application.name=shop\n{line}\n{line}\n")
+        assert one.kind == f"the application's own prefix {prefix}"
+        first, second = pool_properties.parse(
+            f"{line}\nspring.datasource.type=com.zaxxer.hikari.HikariDataSource\n"
+        )
+        assert (first.kind, second.name) == ("hikaricp", prefix)
+
+
+def test_a_file_of_jboss_is_none_of_tomcat():
+    for text in (
+        '<server xmlns="urn:jboss:domain:20.0"><profile><subsystem xmlns="urn:jboss:domain:'
+        'datasources:7.0"><datasources/></subsystem></profile></server>',
+        "<datasources><datasource jndi-name='java:/A' pool-name='A'/></datasources>",
+    ):
+        with pytest.raises(ParseError, match="pool_validation_servers"):
+            tomcat_resources.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +147,11 @@ def test_a_file_of_hikaricp(text, values):
             "spring.datasource.hikari.maximum-pool-size=7",
             ["dbcp2"],
         ),
-        ("spring.datasource.tomcat.test-on-borrow=true", ["tomcat_jdbc"]),
-        ("SPRING.DataSource.DBCP2.maxTotal=3", ["dbcp2"]),
+        (
+            "spring.datasource.tomcat.test-on-borrow=true",
+            ["Spring without spring.datasource.type"],
+        ),
+        ("SPRING.DataSource.DBCP2.maxTotal=3", ["Spring without spring.datasource.type"]),
         # Another file, or who starts it, has the last word.
         (
             "spring.datasource.tomcat.max-active=9\nspring.config.activate.on-profile=prod",
@@ -148,7 +187,8 @@ def test_which_pool_spring_takes(more, kinds):
     ],
 )
 def test_spring_s_booleans(text, value):
-    [found] = pool_properties.parse(f"spring.datasource.dbcp2.test-on-borrow={text}\n")
+    kind = "spring.datasource.type=org.apache.commons.dbcp2.BasicDataSource\n"
+    [found] = pool_properties.parse(kind + f"spring.datasource.dbcp2.test-on-borrow={text}\n")
     assert found.values == {"testOnBorrow": value}
 
 

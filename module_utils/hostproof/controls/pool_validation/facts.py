@@ -119,7 +119,14 @@ def read(host: Host, policy: Policy) -> Facts:
 
 def _read_pools(host: Host, path: str) -> List[PoolSource]:
     parse = tomcat_resources.parse if path.endswith(".xml") else pool_properties.parse
-    return pools.from_kept(host.read_text(path, lambda text: pools.kept(parse(text))))
+    found = pools.from_kept(host.read_text(path, lambda text: pools.kept(parse(text))))
+    if not found:
+        raise Unanswered(
+            "file:" + path,
+            f"{path} has no data source that is known here: name the file that sets the pool in "
+            "pool_validation_files",
+        )
+    return found
 
 
 def _round_trip(host: Host, probe: str) -> float:

@@ -90,6 +90,8 @@ class FilePool(NamedTuple):
 
     def _number(self, name: str) -> float:
         text = self._value(name)
+        if text != text.strip():
+            raise self._unknown(f"{name} has blanks around its number, which Java refuses")
         try:
             return decimal(text)
         except ValueError:

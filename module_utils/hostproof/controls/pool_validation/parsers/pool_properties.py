@@ -27,6 +27,9 @@ _BOOLEANS = {
 #: What follows it, without dashes.
 _KINDS = {"hikari": HIKARICP, "tomcat": TOMCAT_JDBC, "dbcp2": DBCP2, "oracleucp": UCP}
 
+#: The last part of a key with the address of a database.
+_ADDRESSES = ("jdbcurl", "driverclassname")
+
 _TYPES = {
     "com.zaxxer.hikari.HikariDataSource": HIKARICP,
     "org.apache.tomcat.jdbc.pool.DataSource": TOMCAT_JDBC,
@@ -45,12 +48,14 @@ def parse(text: str) -> List[PoolSource]:
     """Its pool: what HikariCP's file sets, or one for each kind of pool that Spring is told of.
 
     Which kind Spring takes where nobody says it, its release and the class path decide; that of a
-    JNDI name, the server: both are of a kind that is not known.
+    JNDI name, the server; that of a prefix of the application's own, its code: all of these are of
+    a kind that is not known.
     """
     pairs = _pairs(text)
     spring = [(_relaxed(key), value) for key, value in pairs]
     spring = [(key, value) for key, value in spring if key.startswith("spring.")]
-    if not spring:
+    others = _own_prefixes(pairs)
+    if not spring and not others:
         own = {key: value for key, value in pairs if key in DEFAULTS[HIKARICP]}
         is_one = own or any(key.startswith(("dataSource", "jdbcUrl")) for key, _value in pairs)
         return [PoolSource(HIKARICP, HIKARICP, own)] if is_one else []
@@ -61,15 +66,29 @@ def parse(text: str) -> List[PoolSource]:
         if name is not None:
             values.setdefault(kind, {})[name] = _value(kind, name, value)
     if told and any(key.startswith(_ELSEWHERE) for key, _value in spring):
-        return [PoolSource(_SPRING[:-1], "Spring with profiles or imports", {})]
+        return [PoolSource(_SPRING[:-1], "Spring with profiles or imports", {}), *others]
     if "jndiname" in told:
-        return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {})]
+        return [PoolSource(_SPRING + "jndi-name", "a JNDI name", {}), *others]
     if "type" in told:
         kind = _TYPES.get(told["type"], told["type"])
-        return [PoolSource(_SPRING + _shown(kind), kind, values.get(kind, {}))]
-    if not values and told:
-        return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {})]
-    return [PoolSource(_SPRING + kind, kind, one) for kind, one in sorted(values.items())]
+        return [PoolSource(_SPRING + _shown(kind), kind, values.get(kind, {})), *others]
+    if not told:
+        return others
+    return [PoolSource(_SPRING[:-1], "Spring without spring.datasource.type", {}), *others]
+
+
+def _own_prefixes(pairs: List[Tuple[str, str]]) -> List[PoolSource]:
+    """What an application binds to a pool by a prefix of its own (app.datasource.hikari.*)."""
+    found = []
+    for key, _value in pairs:
+        parts = _relaxed(key).split(".")
+        ends = [place for place, part in enumerate(parts) if place and part in _KINDS]
+        if parts[-1] in _ADDRESSES:
+            ends.append(len(parts) - 1)
+        prefix = ".".join(key.split(".")[: min(ends)]) if ends else ""
+        if prefix and not _relaxed(prefix).startswith(_SPRING[:-1]) and prefix not in found:
+            found.append(prefix)
+    return [PoolSource(one, f"the application's own prefix {one}", {}) for one in found]
 
 
 def _shown(kind: str) -> str:

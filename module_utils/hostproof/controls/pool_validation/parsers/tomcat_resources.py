@@ -23,6 +23,8 @@ _FACTORIES = {
     "oracle.ucp.jdbc.PoolDataSourceImpl": UCP,
     "oracle.ucp.jdbc.PoolXADataSourceImpl": UCP,
 }
+#: Elements of standalone.xml, domain.xml and *-ds.xml.
+_OF_JBOSS = ("datasources", "datasource", "xa-datasource", "subsystem")
 #: The only type that has a factory where none is named.
 _DATA_SOURCE = "javax.sql.DataSource"
 
@@ -32,6 +34,11 @@ def parse(text: str) -> List[PoolSource]:
     found: List[PoolSource] = []
 
     def begin(name: str, given: Dict[str, str]) -> None:
+        if name in _OF_JBOSS:
+            raise ParseError(
+                _WHAT,
+                "it is a file of JBoss or WildFly: name its server in pool_validation_servers",
+            )
         kind, factory = given.get("type", ""), given.get("factory", "")
         if name != "Resource" or "DataSource" not in kind + factory:
             return
@@ -40,7 +47,8 @@ def parse(text: str) -> List[PoolSource]:
         # OracleDataSource and such are made by factories of their own, which may not pool at all.
         pool = _FACTORIES.get(factory) if factory or kind == _DATA_SOURCE else None
         known = DEFAULTS.get(pool or "", {})
-        values = {key: value.strip() for key, value in given.items() if key in known}
+        # Java trims neither a boolean nor a number: " true " is false.
+        values = {key: value for key, value in given.items() if key in known}
         found.append(PoolSource(given.get("name", ""), pool or factory or kind, values))
 
     xml_events.read(_WHAT, text, begin, lambda _name: None, lambda _text: None)
