@@ -9,6 +9,7 @@ by cause and with their hosts. ``hosts/NAME.html`` is a host. ``report.html`` le
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,7 +21,6 @@ from .anchors import HOSTS_FOLDER, host_anchor
 from .host_section import host_section, when_recorded
 from .host_state import HostState
 from .html import WHOLE_EVIDENCE, Report, filters, headline, page_end, page_head, summary
-from .store import is_pseudo
 from .templating import moment, parts
 from .text import one_line
 from .totals import Causes
@@ -29,6 +29,9 @@ from .verdict import STATUS_CLASSES, STATUS_GLYPHS, count_statuses, host_verdict
 #: How a page of Hostproof begins: only such a file is removed.
 _BEGINNING = b'<!doctype html><html lang="en">'
 _TITLE = b"<title>Hostproof: "
+
+#: More processes would wait for the disk.
+_MOST_PROCESSES = 8
 
 
 def index_page(report: Report, causes: Causes, names: dict[str, str]) -> Iterator[str]:
@@ -102,6 +105,7 @@ class HostPages:
         self._folder = os.path.join(report_folder, HOSTS_FOLDER)
         self._report = report
         self._names = names
+        self._processes: list[int] = []
 
     def __enter__(self) -> "HostPages":
         try:
@@ -117,15 +121,39 @@ class HostPages:
             raise self._failed(problem) from problem
         return self
 
-    def add(self, state: HostState) -> None:
-        """Write the page of a host; a pseudo host has none."""
-        if is_pseudo(state.name):
-            return
+    def start(self) -> None:
+        """Write the pages in processes of their own, while the caller writes the other files."""
+        count = min(os.cpu_count() or 1, _MOST_PROCESSES)
+        for first in range(count):
+            process = os.fork()
+            if process:
+                self._processes.append(process)
+                continue
+            code = 1
+            try:
+                for place in range(first, len(self._report.results.hosts), count):
+                    self._add(self._report.results.hosts[place])
+                code = 0
+            finally:
+                os._exit(code)
+
+    def finish(self) -> None:
+        """Wait for the pages, and write those here that a process did not write."""
+        while self._processes:
+            os.waitpid(self._processes.pop(), 0)
+        for place, name in enumerate(self._report.results.hosts.names):
+            if not os.path.exists(os.path.join(self._drafts, self._names[name])):
+                self._add(self._report.results.hosts[place])
+
+    def _add(self, state: HostState) -> None:
+        """Write the page of a host. The file has its name once it is complete."""
         text = "".join(map(str, host_page(self._report, state)))
         path = os.path.join(self._drafts, self._names[state.name])
+        draft = f"{path}.{os.getpid()}"
         try:
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as page:
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as page:
                 page.write(text.encode("utf-8", "backslashreplace"))
+            os.rename(draft, path)
         except OSError as problem:
             raise self._failed(problem) from problem
 
@@ -134,7 +162,7 @@ class HostPages:
         try:
             with suppress(FileExistsError):
                 os.mkdir(self._folder, 0o700)
-            for name in os.listdir(self._drafts):
+            for name in self._names.values():
                 os.replace(os.path.join(self._drafts, name), os.path.join(self._folder, name))
         except OSError as problem:
             raise self._failed(problem) from problem
@@ -145,6 +173,10 @@ class HostPages:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        for process in self._processes:
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
         shutil.rmtree(self._drafts, ignore_errors=True)
 
     def _failed(self, problem: OSError) -> HostproofError:

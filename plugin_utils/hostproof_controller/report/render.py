@@ -3,12 +3,13 @@
 """A report folder from its findings.jsonl: applies the waivers, writes every form of the report."""
 
 import datetime
+import gc
 import json
 import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
@@ -62,6 +63,19 @@ class Form(Protocol):
     def end(self) -> str: ...
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Rendering makes no cycles. The collector would visit every decoded finding many times."""
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_on:
+            gc.enable()
+
+
+@_without_collector()
 def render_folder(
     folder: str,
     *,
@@ -142,13 +156,13 @@ def _write_forms(
     }
     drafts = {name: draft(name) for name in forms}
     pages = files.enter_context(HostPages(folder, report, names)) if names else None
+    if pages:
+        pages.start()
     for name, form in forms.items():
         drafts[name].write(form.begin())
     for state in results.states:
         for name, form in forms.items():
             drafts[name].write(form.add(state))
-        if pages:
-            pages.add(state)
     for name, form in forms.items():
         drafts[name].write(form.end())
     whole = {"report.html": links_page(report, names) if names else one_page(report)}
@@ -158,6 +172,8 @@ def _write_forms(
         page = draft(name)
         for piece in pieces:
             page.write(piece)
+    if pages:
+        pages.finish()
     return summary, pages
 
 

@@ -67,6 +67,10 @@ _RESULT_KEYS = _RESULT_KEYS_1 | {"recorded_at"}
 #: Bytes of one line. What twenty thousand findings with evidence take is a fraction of it.
 MOST_LINE = 256 * 1024 * 1024
 
+#: Bytes of a file whose lines stay in memory once they are decoded: some 350 hosts. Lines of a
+#: larger file are decoded again for each step, so that any fleet needs the memory of one host.
+HELD_BYTES = 64 * 1024 * 1024
+
 #: A larger count of hosts, or a longer name of one, was never written by a run.
 _MOST_HOSTS = 10**7
 _MOST_NAME = 1000
@@ -504,6 +508,7 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
     try:
         kept = _File(path)
         stream = kept.stream
+        is_held = os.fstat(stream.fileno()).st_size <= HELD_BYTES
         number = start = 0
         while True:
             number += 1
@@ -514,7 +519,8 @@ def _read_file(path: str, notes: list[str]) -> list[Entry]:
             if isinstance(found, _Bad):
                 read.append(_said(found, f"{path}, line {number}", notes))
             else:
-                read.append(Entry(found, (kept, start, len(raw)), shared))
+                place = None if is_held else (kept, start, len(raw))
+                read.append(Entry(found, place, shared))
             start = stream.tell()
     except OSError as problem:
         raise HostproofError(f"{path}: {problem.strerror or problem}") from problem

@@ -5,6 +5,7 @@ import html as markup
 import json
 import os
 import re
+import signal
 import stat
 
 import pytest
@@ -285,7 +286,7 @@ def fails(*_):
     ("where", "what"),
     [
         (render_module.JUnit, "end"),
-        (many_pages.HostPages, "add"),
+        (many_pages.HostPages, "_add"),
         (many_pages, "host_section"),
         (os, "fsync"),
     ],
@@ -307,6 +308,23 @@ def test_a_report_that_cannot_be_written_leaves_all_pages_as_they_were(
         before = {name: text for name, text in before.items() if "hosts" not in name}
     assert found == before
     assert not [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+def test_pages_that_a_process_did_not_write_are_written_all_the_same(tmp_path, monkeypatch):
+    for name in ("whole", "died"):
+        (tmp_path / name).mkdir()
+    whole = rendered(tmp_path / "whole", fleet(HOSTS, 2))
+    here, write = os.getpid(), many_pages.HostPages._add
+
+    def dies(pages, state):
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        write(pages, state)
+
+    monkeypatch.setattr(many_pages.HostPages, "_add", dies)
+    folder = rendered(tmp_path / "died", fleet(HOSTS, 2))
+    names = sorted(os.listdir(whole / "hosts"))
+    assert sorted(os.listdir(folder / "hosts")) == names and len(names) == HOSTS
 
 
 @pytest.mark.parametrize("kind", ["link", "file"])

@@ -390,12 +390,19 @@ def test_a_finding_about_a_waiver_that_is_history_does_not_stand_in_the_way():
     assert checks(state) == [("hugepages.pool_covers_sga", "fail"), ("latency.disk", "pass")]
 
 
-def test_hosts_are_read_when_they_are_asked_for_and_held_by_nobody(tmp_path):
+def test_hosts_of_a_large_file_are_held_by_nobody(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "HELD_BYTES", 0)
     folder = write_folder(tmp_path / "run", fleet(30))
     results = merge(store.read_entries([str(folder)]))
     assert results.hosts[3].findings == results.hosts[3].findings
     assert results.hosts[3].findings is not results.hosts[3].findings
     assert [entry._line for entry in results.entries] == [None] * 30
+
+
+def test_hosts_of_a_small_file_are_decoded_once(tmp_path):
+    folder = write_folder(tmp_path / "run", fleet(3))
+    results = merge(store.read_entries([str(folder)]))
+    assert results.hosts[1].findings[0] is results.hosts[1].findings[0]
 
 
 def test_a_report_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path):
@@ -406,7 +413,8 @@ def test_a_report_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path):
     assert [state.name for state in results.hosts] == [f"db{n:02d}" for n in range(1, 6)]
 
 
-def test_a_report_that_is_written_over_while_it_is_read_says_so(tmp_path):
+def test_a_report_that_is_written_over_while_it_is_read_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "HELD_BYTES", 0)
     folder = write_folder(tmp_path / "run", fleet(5))
     results = merge(store.read_entries([str(folder)]))
     (folder / "findings.jsonl").write_text("")
