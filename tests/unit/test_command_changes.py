@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -317,13 +318,27 @@ class TestCommand:
 class TestStamped:
     """A command whose lines are stamped as they come."""
 
-    def test_a_mark_in_pieces_counts_once(self):
-        text = "cat; printf '\\n}'; sleep 0.1; printf '='; printf 'x\\n  }=\\n}=\\n'; exit 4"
-        printed, stamps = command.stamped(shell("cli", text, stdin="}=given"), b"}=")
+    def test_a_mark_in_pieces_counts_once(self, tmp_path, monkeypatch):
+        """The child prints the second half of the mark after the first half was read."""
+        gate, opened = tmp_path / "gate", []
+        os.mkfifo(gate)
+        pieces = command._pieces
+
+        def watched(*given: Any) -> Iterator[bytes]:
+            for piece in pieces(*given):
+                yield piece
+                if piece.endswith(b"\n}"):
+                    opened.append(int(time.monotonic() * 1e9))
+                    gate.write_text("go\n")
+
+        monkeypatch.setattr(command, "_pieces", watched)
+        text = "cat; printf '\\n}'; read go < \"$0\"; printf '='; printf 'x\\n  }=\\n}=\\n'; exit 4"
+        one = Command("cli", ("/bin/sh", "-c", text, str(gate)), stdin="}=given")
+        printed, stamps = command.stamped(one, b"}=")
         assert printed == (4, "}=given\n}=x\n  }=\n}=\n", "")
         assert len(stamps) == 3
         assert stamps == sorted(stamps)
-        assert stamps[1] - stamps[0] > 80e6
+        assert [stamps[0] <= at < stamps[1] for at in opened] == [True]
 
     @pytest.mark.parametrize("then", ["exec sleep 5", "exec >&-; exec sleep 5"])
     def test_no_end(self, then):

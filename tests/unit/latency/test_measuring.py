@@ -12,6 +12,7 @@ from ansible.module_utils.hostproof.collect.measured import Measured, window_fro
 from ansible.module_utils.hostproof.controls.latency.measurement import (
     disk_latency,
     measuring,
+    tcp_latency,
     traffic,
 )
 from ansible.module_utils.hostproof.controls.latency.measurement.measuring import (
@@ -239,8 +240,13 @@ def test_what_a_list_leaves_open_is_never_too_much(options, windows, seconds, sa
     traffic.check_probes(probes, windows, seconds)
 
 
-def test_the_machine_that_runs_this(tmp_path):
-    """Every probe for real, in one round: counters, reads of a file, and a responder."""
+def test_the_machine_that_runs_this(tmp_path, monkeypatch):
+    """Every probe for real, in one round: counters, reads of a file, and a responder.
+
+    On a busy machine a window has fewer samples; then a remark says how many of how many.
+    """
+    # A slow round trip stretches the interval, and the round trips of a busy machine are slow.
+    monkeypatch.setattr(tcp_latency, "_ROUND_TRIPS_PER_INTERVAL", 0)
     path = tmp_path / "data"
     path.write_bytes(os.urandom(4 << 20))
     with responder() as one:
@@ -257,12 +263,23 @@ def test_the_machine_that_runs_this(tmp_path):
         live = LiveHost()
         measured = measure(live, probes, 2, 1, 0)
     assert isinstance(measured, Measured)
+
+    def short(of: str, n: int, wanted: str) -> bool:
+        told = f"{of}the time that was given allowed {n} of {wanted}"
+        return any(told in remark for remark in measured.remarks)
+
     reads = [window for window in measured.windows if window.subject == str(path)]
     exchanges = [w for w in measured.windows if w.conditions.get("mode") == "request_response"]
     connects = [w for w in measured.windows if w.conditions.get("mode") == "handshake"]
     if not any("O_DIRECT" in remark for remark in measured.remarks):
-        assert [window.n for window in reads if window.layer == "user"] == [40, 40]
-    assert [window.n for window in exchanges if window.layer == "user"] >= [60, 60]
+        assert len(reads) >= 2
+        for window in reads:
+            if window.layer == "user":
+                assert window.n == 40 or short(f"{path}: ", window.n, "40 reads")
+    answered = [window.conditions["answered"] for window in exchanges if window.layer == "user"]
+    assert len(answered) == 2
+    name = f"127.0.0.1:{one.port}: "
+    assert all(n >= 60 or short(name, n, "120 requests") for n in answered)
     # Two requests a sample, in a second.
     assert {window.conditions["interval_us"] for window in exchanges} == {8333}
     assert {window.conditions["interval_us"] for window in connects} == {333333}
