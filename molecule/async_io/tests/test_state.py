@@ -1,14 +1,12 @@
-"""What the container is like after apply: the next boot's limit, and an instance left alone."""
+"""What the container is like after apply: an instance left alone, and no file of sysctl.d."""
 
 import json
 
 HOME = "/u01/app/oracle/product/19.0.0/dbhome_1"
 
 
-def test_the_next_boot_has_the_limit(host):
-    drop_in = host.file("/etc/sysctl.d/99-zz-hostproof-async-io.conf")
-    assert drop_in.contains("^fs.aio-max-nr = 65536$")
-    assert (drop_in.user, drop_in.mode) == ("root", 0o644)
+def test_the_limit_is_left_to_kernel_parameters(host):
+    assert not host.file("/etc/sysctl.d/99-zz-hostproof-async-io.conf").exists
 
 
 def test_no_parameter_is_set_where_the_policy_does_not_let_it(host):

@@ -259,7 +259,7 @@ class TestLimit:
         found = judge(story(limit=65536))["aio_max_nr"]
         assert found.status == "fail"
         assert found.why.startswith("It is 65536; wanted is 1048576")
-        assert found.commands == ("./hostproof apply --tags async_io",)
+        assert found.commands == ("./hostproof apply --tags kernel_parameters",)
 
     def test_too_low_at_the_next_boot(self, judge):
         found = judge(story(persisted=None))["aio_max_nr"]
@@ -274,6 +274,8 @@ class TestLimit:
     def test_room_to_grow(self, judge):
         found = judge(story(used=600000))["aio_max_nr"]
         assert (found.status, found.desired) == ("fail", "at least 1200000")
+        assert found.commands == ()
+        assert "list fs.aio-max-nr with 1200000 in kernel_parameters_values" in found.fix
 
     @pytest.mark.parametrize(("used", "left"), [(0, 16), (15 * 4096, 1), (65536, 0), (61441, 0)])
     def test_how_many_more_fit(self, judge, used, left):

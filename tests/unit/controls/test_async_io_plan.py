@@ -2,14 +2,11 @@
 
 import io_packs
 import pytest
-from ansible.module_utils.hostproof.apply.change import CommandChange, FileChange, ValueChange
+from ansible.module_utils.hostproof.apply.change import CommandChange
 from ansible.module_utils.hostproof.controls.async_io.control import CONTROL as async_io
 from ansible.module_utils.hostproof.controls.registry import planner
-from io_packs import BUFFERED, HEADER, SYSCTL_FILE, asm, story
+from io_packs import BUFFERED, asm, story
 from packs import MIB
-
-CONTENT = HEADER + "fs.aio-max-nr = 1048576\n"
-VALUE = "/proc/sys/fs/aio-max-nr"
 
 
 @pytest.fixture
@@ -32,45 +29,9 @@ def test_a_host_that_is_ready_stays_as_it_is(plan):
     assert (planned.changes, planned.refusals) == ([], [])
 
 
-def test_the_limit_now_and_at_boot(plan):
-    planned = plan(story(limit=65536, persisted=None))
-    assert planned.changes == [
-        FileChange(SYSCTL_FILE, CONTENT, None),
-        ValueChange(VALUE, "1048576", "65536"),
-    ]
-
-
-def test_applied_and_planned_again_nothing_is_left(plan):
-    machine = story(limit=1048576, persisted=None).file(SYSCTL_FILE, CONTENT)
-    assert plan(machine).changes == []
-
-
-def test_a_larger_limit_is_never_made_smaller(plan):
-    assert plan(story(limit=3145728, persisted="3145728")).changes == []
-
-
-def test_room_for_what_runs_to_grow(plan):
+def test_the_limit_is_for_kernel_parameters(plan):
     planned = plan(story(used=1000000, limit=1048576, persisted=None), growth=3.0)
-    assert planned.changes[1] == ValueChange(VALUE, "3000000", "1048576")
-
-
-def test_what_another_place_sets_well_stays_with_it(plan):
-    planned = plan(story(limit=65536, persisted="3145728"))
-    assert planned.changes == [ValueChange(VALUE, "1048576", "65536")]
-
-
-def test_a_file_that_would_lose_is_refused(plan):
-    machine = story(limit=65536, persisted=None)
-    machine.file("/etc/sysctl.d/99-zzz.conf", "fs.aio-max-nr = 65536\n")
-    (refusal,) = plan(machine).refusals
-    assert "/etc/sysctl.d/99-zzz.conf:1 (fs.aio-max-nr = 65536) comes later" in refusal.reason
-    assert "async_io_sysctl_file" in refusal.reason
-
-
-def test_a_file_with_other_settings_is_refused(plan):
-    machine = story(limit=65536, persisted=None).file(SYSCTL_FILE, "vm.swappiness = 1\n")
-    (refusal,) = plan(machine).refusals
-    assert "holds other settings (vm/swappiness)" in refusal.reason
+    assert (planned.changes, planned.refusals) == ([], [])
 
 
 def test_a_host_without_an_instance_gets_nothing(plan):

@@ -62,11 +62,10 @@ class Subject(NamedTuple):
 
 
 class Linux(NamedTuple):
-    """A Linux host. ``sysctl_file`` is the text of the policy's drop-in, Absent without one."""
+    """A Linux host."""
 
     events: Answer[aio.Events]
     boot: boot_probe.Boot
-    sysctl_file: Answer[str]
     release: Answer[kernel_release.Release]
     memory: Answer[Dict[str, int]]
     holders: Answer[Holders]
@@ -114,7 +113,6 @@ def _read_linux(host: Host, policy: Policy) -> Linux:
     return Linux(
         events=attempt(aio.read_events, host),
         boot=boot_probe.read_boot(host),
-        sysctl_file=attempt(host.read_text, policy.sysctl_file),
         release=attempt(lambda: kernel_release.parse(host.read_text(RELEASE_FILE).strip())),
         memory=attempt(lambda: meminfo.parse(host.read_text(MEMINFO))),
         holders=attempt(io_writers.read_holders, host),

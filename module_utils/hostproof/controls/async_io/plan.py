@@ -1,14 +1,16 @@
 # Copyright: Hostproof contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans fs.aio-max-nr, and filesystemio_options where the policy lets it. Nothing is restarted."""
+"""Plans filesystemio_options where the policy lets it. Nothing is restarted.
+
+fs.aio-max-nr belongs to kernel_parameters: two files with one key would override each other.
+"""
 
 import math
 from typing import List
 
-from ...apply import sysctl_file
-from ...apply.change import Change, Plan, Refusal, header
+from ...apply.change import Change, Plan, Refusal
 from ...apply.parameter_change import stored_change
-from ...collect.answer import attempt, known, unless_absent
+from ...collect.answer import attempt, known
 from ...collect.shell import line
 from ...errors import HostproofError
 from ...parsers.oracle import pfile
@@ -19,8 +21,6 @@ from .facts import Facts, Linux, Subject
 from .policy import NAME, Policy
 from .probes import aio
 from .values import MODES, OPTIONS, is_governed, page_cache, persisted, places, running
-
-_HEADER = header(NAME)
 
 
 def wanted_events(events: aio.Events, policy: Policy) -> int:
@@ -38,7 +38,6 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return Plan([], [], ["On this system nothing is set: the findings say what to do."], [])
     if not known(facts.subjects):
         return Plan([], [], ["No instance is here that would need it: nothing is set."], [])
-    _plan_sysctl(facts.linux, policy, changes, refusals)
     if policy.filesystemio_options is not None:
         for subject in known(facts.subjects):
             _plan_one(subject, facts.linux, policy, changes, refusals, pending)
@@ -51,24 +50,6 @@ def by_apply(facts: Facts, policy: Policy) -> List[str]:
     if isinstance(planned, HostproofError) or planned.refusals or not planned.changes:
         return []
     return [line("./hostproof", "apply", "--tags", NAME)]
-
-
-def _plan_sysctl(
-    linux: Linux, policy: Policy, changes: List[Change], refusals: List[Refusal]
-) -> None:
-    events = known(linux.events)
-    wanted = str(wanted_events(events, policy))
-    before = unless_absent(linux.sysctl_file, None)
-    planned = sysctl_file.plan(
-        linux.boot,
-        sysctl_file.File(policy.sysctl_file, _HEADER, before, "async_io_sysctl_file"),
-        [sysctl_file.Sysctl(aio.KEY, aio.LIMIT_FILE, wanted, str(events.limit))],
-        # A larger one reserves nothing, and may be what somebody needs.
-        lambda value, least: int(value) >= int(least),
-    )
-    changes.extend(planned.files)
-    changes.extend(planned.values)
-    refusals.extend(planned.refusals)
 
 
 def _plan_one(

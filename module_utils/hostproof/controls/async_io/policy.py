@@ -8,7 +8,6 @@ from ...evaluate.fields import (
     absolute_path,
     checked_by,
     decimal,
-    drop_in,
     entries,
     flag,
     instance_name,
@@ -17,7 +16,6 @@ from ...evaluate.fields import (
     whole_number,
 )
 from ...evaluate.policy import PolicyValues, is_whole
-from ...parsers.systemd import sysctl_d
 
 NAME = "async_io"
 
@@ -108,11 +106,6 @@ class Policy(NamedTuple):
     """How many per cent of C(fs.aio-max-nr) may be in use, from 1 to 100; more fails.
 
     Default: 80
-    """
-    sysctl_file: str = drop_in(sysctl_d.DIRECTORIES[0])
-    """The file that keeps C(fs.aio-max-nr) over a boot. It is written as a whole.
-
-    Default: /etc/sysctl.d/99-zz-hostproof-async-io.conf
     """
     message_days: int = whole_number(1, 365)
     """How many days back messages of the database and of the kernel count, from 1 to 365.

@@ -5,14 +5,15 @@
 from typing import Dict, List, Tuple
 
 from ...collect.answer import known
+from ...collect.shell import line
 from ...errors import Denied, HostproofError
 from ...evaluate.checking import Rules, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from ...probes.oracle import io_writers
 from ...probes.systemd import boot as boot_probe
 from .facts import RELEASE_FILE, Facts, Linux
-from .plan import by_apply, wanted_events
-from .policy import NAME, Policy
+from .plan import wanted_events
+from .policy import DOCUMENTED, NAME, Policy
 from .probes import aio
 from .subjects import KERNEL, LINUX, MOS
 
@@ -22,6 +23,7 @@ _EVENTS = ("file:" + aio.LIMIT_FILE, "file:" + aio.USED_FILE)
 _BOOT = ("dir:/etc/sysctl.d", "file:/etc/sysctl.conf", "lines:boot")
 #: What the kernel starts with (fs/aio.c).
 _DEFAULT = 65536
+_BY_APPLY = [line("./hostproof", "apply", "--tags", "kernel_parameters")]
 #: Who holds most stands in the finding, and how many others.
 _NAMED = 5
 
@@ -57,8 +59,8 @@ def aio_max_nr(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
         FAIL if low else PASS,
         why=f"{' and '.join(low)}; wanted is {wanted}: the policy's {policy.aio_max_nr}, or "
         f"{policy.growth:g} times the {events.used} that are in use.",
-        fix="apply the control",
-        commands=by_apply(facts, policy),
+        fix=_fix(wanted),
+        commands=_BY_APPLY if wanted <= DOCUMENTED else [],
         desired=f"at least {wanted}",
         persisted=f"{then} (the kernel's own, nothing sets it)"
         if winner is None
@@ -98,13 +100,21 @@ def aio_usage(linux: Linux, facts: Facts, policy: Policy) -> Verdict:
             if charges_more
             else ""
         ),
-        fix="raise fs.aio-max-nr: that reserves nothing",
-        commands=by_apply(facts, policy),
+        fix=f"{_fix(wanted_events(events, policy))}; a larger limit reserves nothing",
         desired=f"at most {policy.used_limit} percent",
         running=f"{events.limit}, {left} more contexts of {aio.CONTEXT}",
         in_use=f"{events.used}: {holders}",
         evidence=_EVENTS + io_writers.KEYS[:1] + ("file:" + RELEASE_FILE,),
         values={"used": events.used, "limit": events.limit, "contexts_left": left},
+    )
+
+
+def _fix(wanted: int) -> str:
+    """Only kernel_parameters writes the key: two files would override each other."""
+    if wanted <= DOCUMENTED:
+        return "apply kernel_parameters, which sets fs.aio-max-nr"
+    return (
+        f"list fs.aio-max-nr with {wanted} in kernel_parameters_values, and apply kernel_parameters"
     )
 
 
