@@ -57,7 +57,7 @@ _BAD = (NOT_READY, UNDETERMINED)
 _ABOUT_TITLES = {RUN_HOST: "About this run", WAIVERS_HOST: "About the waivers"}
 
 #: Rows of the matrix on paper: with the rest of the summary they fit one page.
-PAPER_HOSTS = 24
+PAPER_HOSTS = 14
 
 #: Where ``./hostproof sign`` writes who sealed the report. No text of a host looks like it.
 SEAL_PLACE = "<p id=seal>Not sealed.</p>"
