@@ -65,22 +65,36 @@ class Group(NamedTuple):
 
 
 def groups_of(findings: Iterable[Record]) -> list[Group]:
-    """What is not well on a host, each below its cause: what failed first, then what is not known,
-    then warnings, each by when it can be done (now, login, remount, ...) and by severity."""
+    """The findings of a host that need attention, each below its cause.
+
+    Failures come first, then errors, then warnings; each by severity, then by the time at which a
+    fix takes effect. No finding stands below a cause of a lesser severity.
+    """
     loud = [one for one in findings if one["status"] not in (PASS, SKIP)]
     by_check: dict[str, list[Record]] = {}
     for one in loud:
         by_check.setdefault(one["check"], []).append(one)
-    denied = [one for one in loud if one["status"] == ERROR and one["fix"] == DENIED]
-    first_of = {DENIED: denied[0]} if denied else {}
+    roots = {id(one): _root(one, by_check) for one in loud}
+    errors = sorted((one for one in roots.values() if one["status"] == ERROR), key=_severity)
+    denied = next((_severity(one) for one in errors if one["fix"] == DENIED), None)
+
+    def reason(error: Record) -> str:
+        # Errors without a fix of their own end with those that need root.
+        is_denied = error["fix"] == DENIED or (
+            not error["fix"] and denied is not None and denied <= _severity(error)
+        )
+        return DENIED if is_denied else str(error["why"])
+
+    # Of the errors of one reason the gravest stands above the others; of those that need root one
+    # that says so.
+    first_of: dict[str, Record] = {}
+    for cause in sorted(errors, key=lambda one: (_severity(one), one["fix"] != DENIED)):
+        first_of.setdefault(reason(cause), cause)
     groups: dict[int, Group] = {}
     for one in loud:
-        cause = _root(one, by_check)
+        cause = roots[id(one)]
         if cause["status"] == ERROR:
-            # What is unknown for the same reason is known with the same answer, and what has no
-            # remedy of its own with that of those that root may read.
-            is_denied = bool(denied) and (cause["fix"] or DENIED) == DENIED
-            cause = first_of.setdefault(DENIED if is_denied else cause["why"], cause)
+            cause = first_of[reason(cause)]
         group = groups.setdefault(id(cause), Group(cause, []))
         if one is not cause:
             group.rests.append(one)
@@ -100,15 +114,18 @@ def by_page(groups: Iterable[Group]) -> list[Record]:
 
 
 def _root(finding: Record, by_check: dict[str, list[Record]]) -> Record:
-    """The cause of the cause of ..., as far as the findings of the host say one."""
+    """The last cause in the chain of causes that is not lesser than the finding itself."""
+    root = cause = finding
     seen = set()
-    while id(finding) not in seen:
-        seen.add(id(finding))
-        cause = _cause(finding, by_check)
-        if cause is None:
+    while id(cause) not in seen:
+        seen.add(id(cause))
+        following = _cause(cause, by_check)
+        if following is None:
             break
-        finding = cause
-    return finding
+        cause = following
+        if _severity(cause) <= _severity(finding):
+            root = cause
+    return root
 
 
 def _cause(finding: Record, by_check: dict[str, list[Record]]) -> Record | None:
@@ -131,12 +148,18 @@ def _effect(finding: Record) -> int:
     return TAKES_EFFECT.index(effect)
 
 
+def _severity(finding: Record) -> int:
+    """The place of its severity: the gravest is 0."""
+    return SEVERITIES.index(finding["severity"])
+
+
 def _urgency(finding: Record) -> tuple[int, int]:
-    return STATUSES.index(finding["status"]), SEVERITIES.index(finding["severity"])
+    return STATUSES.index(finding["status"]), _severity(finding)
 
 
 def _order(group: Group) -> tuple[Any, ...]:
-    return STATUSES.index(group.status), _effect(group.cause), *_urgency(group.cause)
+    cause = group.cause
+    return STATUSES.index(group.status), _severity(cause), _effect(cause), *_urgency(cause)
 
 
 class Action(NamedTuple):

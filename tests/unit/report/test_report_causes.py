@@ -58,6 +58,34 @@ def test_what_root_may_read_is_one_thing_to_do():
     ]
 
 
+def test_no_finding_is_folded_below_one_of_lesser_severity():
+    """A critical failure below a low cause would not be seen."""
+    low = told("low", "fail", severity="low")
+    chain = [told("top", "fail", "low", severity="critical"), low]
+    assert shown(*chain) == [("top", []), ("low", [])]
+    # The chain is followed past the lesser cause to one that is as grave.
+    low = told("low", "fail", "root", severity="low")
+    root = told("root", "fail", severity="critical")
+    assert shown(chain[0], low, root) == [("root", ["top", "low"])]
+    errors = [
+        told("a", "error", why="no answer", severity="low"),
+        told("b", "error", why="no answer", severity="critical"),
+    ]
+    assert shown(*errors) == [("b", ["a"])]
+    denied = told("d", "error", why="denied", fix=DENIED, severity="medium")
+    unknown = [told(x, "error", why=x, severity=x) for x in ("critical", "low")]
+    assert shown(denied, *unknown) == [("critical", []), ("d", ["low"])]
+
+
+def test_failures_of_one_host_are_ordered_by_severity_before_effect():
+    findings = [
+        told("n", severity="low", takes_effect="now"),
+        told("c", severity="critical", takes_effect="reboot"),
+        told("e", "error", severity="critical"),
+    ]
+    assert [cause for cause, _ in shown(*findings)] == ["c", "n", "e"]
+
+
 def test_the_order_is_what_failed_then_by_when_it_can_be_done():
     effects = ["reboot", "cluster_restart", "remount", "now"]
     findings = [told(f"f{n}", takes_effect=effect) for n, effect in enumerate(effects)]
