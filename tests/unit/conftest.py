@@ -30,19 +30,34 @@ def forked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return children
 
 
-def validator_of(definition: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(
+def validate_by(definition: str) -> Callable[[Any], None]:
+    """A function that raises unless a value is as the definition of the schema says.
+
+    Many tests get the same finding. A value that passed is not validated again: that took half of
+    the time of tests that judge a host.
+    """
+    validator = jsonschema.Draft202012Validator(
         {"$defs": SCHEMA["$defs"], "$ref": f"#/$defs/{definition}"}
     )
+    valid: set[str] = set()
+
+    def validate(value: Any) -> None:
+        # repr tells a tuple from a list and 1 from "1"; JSON does not.
+        text = repr(value)
+        if text not in valid:
+            validator.validate(value)
+            valid.add(text)
+
+    return validate
 
 
 @pytest.fixture(scope="session")
 def validate_finding() -> Callable[[Any], None]:
     """Raises unless a finding (as a dictionary) is what docs/finding.schema.json says."""
-    return validator_of("finding").validate
+    return validate_by("finding")
 
 
 @pytest.fixture(scope="session")
 def validate_line() -> Callable[[Any], None]:
     """Raises unless a line of findings.jsonl (as a dictionary) is what the schema says."""
-    return validator_of("host_result").validate
+    return validate_by("host_result")

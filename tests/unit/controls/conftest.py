@@ -10,6 +10,7 @@ from ansible.module_utils.hostproof.collect.host import Host
 from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
 from ansible.module_utils.hostproof.controls.registry import planner
 from ansible.module_utils.hostproof.evaluate import audit
+from ansible.module_utils.hostproof.evaluate.control import Control
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 
 #: Check id without the control to its findings: one, or one for each instance or account.
@@ -17,18 +18,55 @@ Findings = dict[str, list[Finding]]
 
 
 @pytest.fixture
-def judge(validate_finding) -> Callable[..., Findings]:
-    """judge(host, **changes of the policy): findings by check."""
+def findings_of(validate_finding) -> Callable[[str, Host, dict[str, Any]], Findings]:
+    """findings_of(control, host, policy): its findings by check, each valid by the schema."""
 
-    def judge_host(host: Host, **changes: Any) -> Findings:
+    def judge_host(control: str, host: Host, policy: dict[str, Any]) -> Findings:
         found: Findings = {}
-        policies = {"hugepages": packs.hugepages_policy(**changes)}
-        for finding in audit.judge_host(host, policies):
+        for finding in audit.judge_host(host, {control: policy}):
             validate_finding(finding.as_dict())
-            found.setdefault(finding.check.removeprefix("hugepages."), []).append(finding)
+            found.setdefault(finding.check.removeprefix(f"{control}."), []).append(finding)
         return found
 
     return judge_host
+
+
+@pytest.fixture
+def findings_by_rules(validate_finding) -> Callable[[Control, Host, dict[str, Any]], Findings]:
+    """findings_by_rules(control, host, policy): as findings_of, but an exception stays one: an
+    audit makes a finding of it."""
+
+    def judge_host(control: Control, host: Host, given: dict[str, Any]) -> Findings:
+        found: Findings = {}
+        policy = control.policy_from(given)
+        for finding in control.judge(control.read(host, policy), policy):
+            validate_finding(finding.as_dict())
+            found.setdefault(finding.check.removeprefix(f"{control.name}."), []).append(finding)
+        return found
+
+    return judge_host
+
+
+@pytest.fixture
+def valid(validate_finding) -> Callable[..., Callable[..., dict[str, Finding]]]:
+    """valid(judged): the function judged, which validates each finding that it returns."""
+
+    def validated(judged: Callable[..., dict[str, Finding]]) -> Callable[..., dict[str, Finding]]:
+        def judge_host(*given: Any, **changes: Any) -> dict[str, Finding]:
+            found = judged(*given, **changes)
+            for finding in found.values():
+                validate_finding(finding.as_dict())
+            return found
+
+        return judge_host
+
+    return validated
+
+
+@pytest.fixture
+def judge(findings_of) -> Callable[..., Findings]:
+    """judge(host, **changes of the policy of hugepages): findings by check."""
+    return lambda host, **changes: findings_of("hugepages", host, packs.hugepages_policy(**changes))
 
 
 @pytest.fixture

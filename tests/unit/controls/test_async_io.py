@@ -31,16 +31,13 @@ OF_AIX = ("aix_aio", "aix_cio", "aix_hdisks")
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(findings_by_rules):
     """judge(host, **changes of the policy): the finding of each check, for one instance."""
 
     def judge_host(host, **changes):
-        policy = async_io.policy_from(io_packs.policy(**changes))
-        found = async_io.judge(async_io.read(host, policy), policy)
-        for finding in found:
-            validate_finding(finding.as_dict())
-        assert [finding.check.split(".")[1] for finding in found] == CHECKS
-        return {finding.check.split(".")[1]: finding for finding in found}
+        found = findings_by_rules(async_io, host, io_packs.policy(**changes))
+        assert list(found) == CHECKS
+        return {check: only for check, (only,) in found.items()}
 
     return judge_host
 

@@ -43,13 +43,10 @@ def with_instance(machine, value, sid="ORCL"):
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(findings_by_rules):
     def judge_host(machine, **changes):
-        policy = async_io.policy_from(io_packs.policy(**changes))
-        found = async_io.judge(async_io.read(machine, policy), policy)
-        for finding in found:
-            validate_finding(finding.as_dict())
-        return {one.check.rpartition(".")[2]: one for one in found}
+        found = findings_by_rules(async_io, machine, io_packs.policy(**changes))
+        return {check: some[-1] for check, some in found.items()}
 
     return judge_host
 

@@ -1,5 +1,6 @@
 """flow_control on AIX: entstat and lsattr, on output of public AIX hosts (no AIX was at hand)."""
 
+import itertools
 import json
 from typing import Any
 
@@ -26,13 +27,11 @@ def entstat(name: str, device: str | None = None) -> str:
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(findings_of):
     def judge_host(host: RecordedHost, **changes: Any):
-        found: dict[str, list[Any]] = {}
-        for one in audit.judge_host(host, {"flow_control": policy(**changes)}):
-            validate_finding(one.as_dict())
+        found = findings_of("flow_control", host, policy(**changes))
+        for one in itertools.chain.from_iterable(found.values()):
             assert set(one.evidence) <= set(getattr(host, "evidence", one.evidence)), one
-            found.setdefault(one.check.removeprefix("flow_control."), []).append(one)
         assert set(found) == CHECKS
         return found
 

@@ -30,12 +30,9 @@ Judge = Callable[..., dict[str, list[Finding]]]
 
 
 @pytest.fixture
-def judge(validate_finding) -> Judge:
+def judge(findings_of) -> Judge:
     def judge_host(host: RecordedHost, **changes: Any) -> dict[str, list[Finding]]:
-        found: dict[str, list[Finding]] = {}
-        for finding in audit.judge_host(host, {"flow_control": policy(**changes)}):
-            validate_finding(finding.as_dict())
-            found.setdefault(finding.check.removeprefix("flow_control."), []).append(finding)
+        found = findings_of("flow_control", host, policy(**changes))
         assert set(found) == {one.id.split(".")[1] for one in flow_control.checks}
         return found
 

@@ -1,5 +1,6 @@
 """flow_control on Solaris: dladm, on texts after its manual (no Solaris was at hand)."""
 
+import itertools
 import json
 from typing import Any
 
@@ -48,13 +49,11 @@ class Solaris(packs.Machine):
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(findings_of):
     def judge_host(host: RecordedHost, **changes: Any):
-        found: dict[str, list[Any]] = {}
-        for one in audit.judge_host(host, {"flow_control": policy(**changes)}):
-            validate_finding(one.as_dict())
+        found = findings_of("flow_control", host, policy(**changes))
+        for one in itertools.chain.from_iterable(found.values()):
             assert set(one.evidence) <= set(getattr(host, "evidence", one.evidence)), one
-            found.setdefault(one.check.removeprefix("flow_control."), []).append(one)
         assert set(found) == CHECKS
         return found
 

@@ -12,23 +12,19 @@ from ansible.module_utils.hostproof.collect.host import Host, RecordedHost
 from ansible.module_utils.hostproof.controls.io_pacing.control import CONTROL as io_pacing
 from ansible.module_utils.hostproof.controls.io_pacing.policy import PROFILES, Pair, rule_problem
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 
 Judge = Callable[..., dict[str, Finding]]
 
 
 @pytest.fixture
-def judge(validate_finding) -> Judge:
+def judge(findings_of) -> Judge:
     """judge(host, **changes of the policy): the finding of each check."""
 
     def judge_host(host: Host, **changes: Any) -> dict[str, Finding]:
-        policies = {"io_pacing": aix_packs.io_pacing_policy(**changes)}
-        findings = audit.judge_host(host, policies)
-        for finding in findings:
-            validate_finding(finding.as_dict())
-        assert [one.check for one in findings] == [one.id for one in io_pacing.checks]
-        return {one.check.removeprefix("io_pacing."): one for one in findings}
+        found = findings_of("io_pacing", host, aix_packs.io_pacing_policy(**changes))
+        assert [f"io_pacing.{check}" for check in found] == [one.id for one in io_pacing.checks]
+        return {check: only for check, (only,) in found.items()}
 
     return judge_host
 

@@ -5,11 +5,10 @@ from typing import Any, ClassVar
 
 import latency_packs
 import pytest
-from ansible.module_utils.hostproof.collect.host import Host, LiveHost, RecordedHost
+from ansible.module_utils.hostproof.collect.host import LiveHost, RecordedHost
 from ansible.module_utils.hostproof.collect.measured import window_from_samples
 from ansible.module_utils.hostproof.controls.latency.control import CONTROL as latency
 from ansible.module_utils.hostproof.controls.latency.measurement import disk_counters
-from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
 from latency_packs import (
     FILE,
@@ -42,18 +41,11 @@ FAST = ((300, 150), (300, 140), (300, 160))
 
 
 @pytest.fixture
-def judge(validate_finding) -> Callable[..., Findings]:
+def judge(findings_of) -> Callable[..., Findings]:
     """judge(host, **changes of the policy): findings by check."""
-
-    def judge_host(host: Host, **changes: Any) -> Findings:
-        found: Findings = {}
-        policies = {"latency": latency_packs.latency_policy(**changes)}
-        for finding in audit.judge_host(host, policies):
-            validate_finding(finding.as_dict())
-            found.setdefault(finding.check.removeprefix("latency."), []).append(finding)
-        return found
-
-    return judge_host
+    return lambda host, **changes: findings_of(
+        "latency", host, latency_packs.latency_policy(**changes)
+    )
 
 
 def watched(*windows: Any, disks: tuple[str, ...] = ("sda",), remarks: Any = (NO_NFS,)) -> Machine:

@@ -10,7 +10,6 @@ from ansible.module_utils.hostproof.controls.listener_rate_limit.control import 
     CONTROL as listener_rate_limit,
 )
 from ansible.module_utils.hostproof.errors import PolicyError
-from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from listener_packs import (
     ADMIN,
@@ -34,19 +33,11 @@ CHECKS = [check.id.removeprefix("listener_rate_limit.") for check in listener_ra
 
 
 @pytest.fixture
-def judge(validate_finding) -> Judge:
+def judge(findings_of) -> Judge:
     """judge(host, **changes of the policy): findings by check."""
-
-    def judge_host(host: Host, **changes: Any) -> dict[str, list[Finding]]:
-        found: dict[str, list[Finding]] = {}
-        policies = {"listener_rate_limit": listener_packs.listener_policy(**changes)}
-        for finding in audit.judge_host(host, policies):
-            validate_finding(finding.as_dict())
-            name = finding.check.removeprefix("listener_rate_limit.")
-            found.setdefault(name, []).append(finding)
-        return found
-
-    return judge_host
+    return lambda host, **changes: findings_of(
+        "listener_rate_limit", host, listener_packs.listener_policy(**changes)
+    )
 
 
 @pytest.fixture

@@ -14,14 +14,8 @@ from memory_packs import host, nodes, process, swap, swapping
 
 
 @pytest.fixture
-def judge(validate_finding):
-    def judge_host(machine, **changes):
-        found = memory_packs.judged(machine, **changes)
-        for one in found.values():
-            validate_finding(one.as_dict())
-        return found
-
-    return judge_host
+def judge(valid):
+    return valid(memory_packs.judged)
 
 
 class TestWhereItCounts:

@@ -13,14 +13,8 @@ from name_packs import SCAN, SERVERS, THREE, back, datagram, named, node, says, 
 
 
 @pytest.fixture
-def judge(validate_finding):
-    def judge_host(machine, **changes):
-        found = name_packs.judged(machine, **changes)
-        for one in found.values():
-            validate_finding(one.as_dict())
-        return found
-
-    return judge_host
+def judge(valid):
+    return valid(name_packs.judged)
 
 
 class TestWhereItCounts:

@@ -1,7 +1,6 @@
 """Odd but real hosts: what nfs_mounts says of them must neither frighten nor lull anybody."""
 
 from collections.abc import Callable
-from typing import Any
 
 import nfs_packs
 import pytest
@@ -18,16 +17,10 @@ Judge = Callable[..., dict[str, list[Finding]]]
 
 
 @pytest.fixture
-def judge(validate_finding) -> Judge:
-    def judge_host(host: NfsMachine, **changes: Any) -> dict[str, list[Finding]]:
-        policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**changes))
-        found: dict[str, list[Finding]] = {}
-        for finding in nfs_mounts.judge(nfs_mounts.read(host, policy), policy):
-            validate_finding(finding.as_dict())
-            found.setdefault(finding.check.removeprefix("nfs_mounts."), []).append(finding)
-        return found
-
-    return judge_host
+def judge(findings_by_rules) -> Judge:
+    return lambda host, **changes: findings_by_rules(
+        nfs_mounts, host, nfs_packs.nfs_policy(**changes)
+    )
 
 
 def frightening(findings: dict[str, list[Finding]]) -> dict[str, str]:

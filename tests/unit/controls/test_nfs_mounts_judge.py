@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import nfs_packs
 import packs
 import pytest
-from ansible.module_utils.hostproof.collect.host import Host
 from ansible.module_utils.hostproof.controls.nfs_mounts.control import CONTROL as nfs_mounts
 from ansible.module_utils.hostproof.evaluate.finding import Finding, worst
 from nfs_packs import NO_CACHE, OPTIONS, Did, NfsMachine, listed, nfs_host, ready_host, shown
@@ -1385,18 +1384,11 @@ STORIES = (
 
 
 @pytest.fixture
-def judge(validate_finding) -> Callable[..., dict[str, list[Finding]]]:
+def judge(findings_by_rules) -> Callable[..., dict[str, list[Finding]]]:
     """judge(host, **policy): findings by check, each as the schema says."""
-
-    def judge_host(host: Host, **changes: Any) -> dict[str, list[Finding]]:
-        policy = nfs_mounts.policy_from(nfs_packs.nfs_policy(**changes))
-        found: dict[str, list[Finding]] = {}
-        for finding in nfs_mounts.judge(nfs_mounts.read(host, policy), policy):
-            validate_finding(finding.as_dict())
-            found.setdefault(finding.check.removeprefix("nfs_mounts."), []).append(finding)
-        return found
-
-    return judge_host
+    return lambda host, **changes: findings_by_rules(
+        nfs_mounts, host, nfs_packs.nfs_policy(**changes)
+    )
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)

@@ -14,16 +14,13 @@ CHECKS = [check.id.split(".")[1] for check in pre_page_sga.checks]
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(findings_by_rules):
     """judge(host, **changes of the policy): the finding of each check, for one instance."""
 
     def judge_host(host, **changes):
-        policy = pre_page_sga.policy_from(oracle_packs.policy(**changes))
-        found = pre_page_sga.judge(pre_page_sga.read(host, policy), policy)
-        for finding in found:
-            validate_finding(finding.as_dict())
-        assert [finding.check.split(".")[1] for finding in found] == CHECKS
-        return {finding.check.split(".")[1]: finding for finding in found}
+        found = findings_by_rules(pre_page_sga, host, oracle_packs.policy(**changes))
+        assert list(found) == CHECKS
+        return {check: only for check, (only,) in found.items()}
 
     return judge_host
 

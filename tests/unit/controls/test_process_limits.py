@@ -22,14 +22,8 @@ from limit_packs import (
 
 
 @pytest.fixture
-def judge(validate_finding):
-    def judge_host(machine, **changes):
-        found = limit_packs.judged(machine, **changes)
-        for one in found.values():
-            validate_finding(one.as_dict())
-        return found
-
-    return judge_host
+def judge(valid):
+    return valid(limit_packs.judged)
 
 
 def statuses(found, check):

@@ -36,12 +36,9 @@ Judge = Callable[..., dict[str, list[Finding]]]
 
 
 @pytest.fixture
-def judge(validate_finding) -> Judge:
+def judge(findings_of) -> Judge:
     def judge_host(host: Host, **changes: Any) -> dict[str, list[Finding]]:
-        found: dict[str, list[Finding]] = {}
-        for finding in audit.judge_host(host, {"storage_type": policy(**changes)}):
-            validate_finding(finding.as_dict())
-            found.setdefault(finding.check.removeprefix("storage_type."), []).append(finding)
+        found = findings_of("storage_type", host, policy(**changes))
         assert set(found) == {one.id.split(".")[1] for one in storage_type.checks}
         return found
 

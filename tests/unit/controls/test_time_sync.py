@@ -20,7 +20,6 @@ from ansible.module_utils.hostproof.controls.time_sync.facts import (
     TRACKING,
 )
 from ansible.module_utils.hostproof.errors import Denied
-from ansible.module_utils.hostproof.evaluate import audit
 from ansible.module_utils.hostproof.evaluate.finding import Finding
 from clock_packs import (
     CONF,
@@ -65,15 +64,12 @@ ACTIVE = (
 
 
 @pytest.fixture
-def judge(validate_finding):
+def judge(findings_of):
     """judge(host, **changes of the policy): findings by the name of their check."""
 
     def judge_host(host: RecordedHost, **changes: Any) -> dict[str, Finding]:
-        policies = {"time_sync": changed_policy("time_sync", **changes)}
-        found = audit.judge_host(host, policies)
-        for finding in found:
-            validate_finding(finding.as_dict())
-        return {finding.check.partition(".")[2]: finding for finding in found}
+        found = findings_of("time_sync", host, changed_policy("time_sync", **changes))
+        return {check: some[-1] for check, some in found.items()}
 
     return judge_host
 
