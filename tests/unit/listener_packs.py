@@ -144,7 +144,7 @@ class ListenerMachine(Machine):
         return self
 
     def has(self, key: str) -> bool:
-        return True
+        return key.startswith("command:stat ") or super().has(key)
 
     def ask(self, wanted: Command, record: Any = None) -> Output:
         self.asked_as[wanted.name] = wanted.user
