@@ -645,11 +645,36 @@ class TestSpace:
         assert only(judge(host, space_warn=51)["space"]).status == "pass"
         assert only(judge(host, space_critical=50)["space"]).status == "fail"
 
-    @pytest.mark.parametrize("percent", [10, 97, 100])
-    def test_a_volume_is_no_aggregate(self, judge, percent):
-        """Full by design: LUNs with reserved space; nothing of it is mounted here."""
-        finding = only(judge(database_host(all_flash(a_1=50, luns=percent)))["space"])
-        assert finding.status == "pass"
+    @pytest.mark.parametrize("filer", [df, partial(df, "ontap-cluster"), all_flash])
+    @pytest.mark.parametrize(
+        ("percent", "policy", "status"),
+        [
+            (10, {}, "pass"),
+            (97, {}, "pass"),
+            (98, {}, "warn"),
+            (100, {}, "warn"),
+            (79, {"space_warn": 80}, "pass"),
+            (80, {"space_warn": 80}, "warn"),
+            (98, {"space_warn": 99}, "pass"),
+            (99, {"space_warn": 99}, "warn"),
+        ],
+    )
+    def test_a_volume_of_luns_counts(self, judge, filer, percent, policy, status):
+        """A FlexVol at 100 % in an aggregate at 61 %, and no NFS mount uses it (part I, 2011)."""
+        host = database_host(filer(a_1=61, luns=percent))
+        finding = only(judge(host, **policy)["space"])
+        assert finding.status == status
+        limit = policy.get("space_warn", 98)
+        assert finding.desired.endswith(f"; volumes below {limit} percent")
+        told = f"/vol/luns/ is at {limit} percent or more and is not mounted here"
+        assert (told in (finding.why or "")) == (status == "warn")
+
+    def test_a_volume_of_luns_counts_beside_a_mounted_volume(self, judge):
+        host = database_host(all_flash(a_1=61, v=20, luns=100), u02="filer:/vol/v")
+        finding = only(judge(host)["space"])
+        assert (finding.status, "/vol/v/ is" in finding.why) == ("warn", False)
+        both = only(judge(database_host(df(a_1=95, v=100, luns=100)))["space"])
+        assert (both.status, "/vol/v/, /vol/luns/ is at 98" in both.why) == ("fail", True)
 
     @pytest.mark.parametrize("percent", [10, 97])
     def test_where_only_volumes_are_told_nothing_is_known_of_the_disks(self, judge, percent):
@@ -660,7 +685,11 @@ class TestSpace:
     def test_a_mounted_volume_without_room_is_a_warning(self, judge):
         filer = all_flash(a_1=20, v=98)
         assert only(judge(database_host(filer, u02="filer:/vol/v/u02"))["space"]).status == "warn"
-        assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
+        mounted = only(judge(database_host(filer, u02="filer:/vol/v/u02"))["space"])
+        assert "/vol/v/ is mounted here and is at 98 percent" in mounted.why
+        policy = {"space_warn": 60}
+        below = database_host(all_flash(a_1=20, v=60), u02="filer:/vol/v")
+        assert only(judge(below, **policy)["space"]).status == "warn"
 
     @pytest.mark.parametrize(("filer", "status"), [(df, "warn"), (all_flash, "pass")])
     def test_seventy_percent_of_a_volume_is_advice_for_disks(self, judge, filer, status):
@@ -738,7 +767,8 @@ class TestSpace:
         assert only(judge(database_host(df(a_1=95, v=100)))["space"]).status == "fail"
 
     def test_without_a_type_the_name_tells(self, judge):
-        filer = df(a_1=20, v=99)
+        """A FlexVol at 95 % is a warning only if it is taken for an aggregate."""
+        filer = df(a_1=20, v=95)
         for row in (1, 2):
             del filer.rows[key_of(f"{E}789.1.5.4.1.23.{row}")]
         assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
@@ -746,9 +776,9 @@ class TestSpace:
     def test_a_row_without_its_numbers(self, judge):
         filer = df(a_1=20, v=10)
         del filer.rows[key_of(f"{E}789.1.5.4.1.30.2")]
-        mounted = only(judge(database_host(filer, u02="filer:/vol/v"))["space"])
-        assert (mounted.status, "/vol/v/" in mounted.why) == ("error", True)
-        assert only(judge(database_host(filer, u02="filer:/vol/w"))["space"]).status == "pass"
+        for export in ("filer:/vol/v", "filer:/vol/w"):
+            finding = only(judge(database_host(filer, u02=export))["space"])
+            assert (finding.status, "/vol/v/" in finding.why) == ("error", True)
 
     def test_an_aggregate_without_its_numbers_may_hold_what_is_mounted(self, judge):
         filer = df(a_1=20, a_2=30)

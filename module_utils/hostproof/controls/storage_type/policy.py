@@ -168,8 +168,8 @@ class Policy(NamedTuple):
     Default: false
     """
     space_warn: int = whole_number(0, 100)
-    """From this fill on, in percent, an aggregate or pool is a warning; C(0) is 90 for flash and 85
-    for disks or unknown media.
+    """From this fill on, in percent, an aggregate, pool or volume is a warning; C(0) is 90 for
+    flash and 85 for disks or unknown media, and 98 for volumes.
 
     Default: 0
     """

@@ -41,7 +41,8 @@ _BY_MEDIA = {
 }
 
 
-#: Where nothing can be added to a volume, whatever lies below it.
+#: Percent from which on a FlexVol is a warning where the policy names none: it has no room left,
+#: even if its aggregate has.
 _NO_ROOM = 98
 
 
@@ -89,10 +90,11 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     pools = [one for one in shown if one.kind != storage_rules.FLEXIBLE]
     carved = [one for one in shown if one.kind == storage_rules.FLEXIBLE]
     status, reasons = _judge_pools(pools, carved, limits, server)
-    said = _judge_carved(carved, media, server)
-    if said:
+    volume_limit = policy.space_warn or _NO_ROOM
+    volume_reasons = _judge_volumes(carved, media, server, volume_limit)
+    if volume_reasons:
         status = WARN if status == PASS else status
-        reasons.append(said)
+        reasons += volume_reasons
     if status == PASS and untold:
         raise Unanswered(
             volumes.evidence[0],
@@ -102,7 +104,7 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
     if status == PASS and not pools:
         raise Skip(
             f"The agent tells how full volumes are ({running}), and not the aggregates that they "
-            "lie in: a volume may be full by design.",
+            "lie in.",
             volumes.evidence,
         )
     return Verdict(
@@ -111,7 +113,8 @@ def space(server: Server, _facts: Facts, policy: Policy) -> Verdict:
         fix="add disks to the aggregate or pool, move data away, or enlarge the volume; "
         "storage_type_media says what the storage is made of"
         + (_FRAGMENTS if carved and media == storage_rules.HDD else ""),
-        desired="below {0} percent, {1} at most ({2})".format(*limits),
+        desired="below {0} percent, {1} at most ({2})".format(*limits)
+        + (f"; volumes below {volume_limit} percent" if carved else ""),
         running=running,
         values={"fullest": shown[0].percent if shown else None, "unit": "percent"},
         evidence=volumes.evidence,
@@ -167,7 +170,7 @@ def _judge_pools(
             free = unused + (one.size or 0) * (1 - one.percent / 100.0)
             if one.size and free <= one.size * (1 - limits.critical / 100.0):
                 certain.append(one)
-        elif any(_holds(one.name, export) for export in server.exports):
+        elif _is_mounted(one.name, server):
             certain.append(one)
     if certain:
         return FAIL, [why]
@@ -177,24 +180,44 @@ def _judge_pools(
     return WARN, [why]
 
 
-def _judge_carved(carved: List[Volume], media: str, server: Server) -> str:
-    """What to say of volumes, which no disk is measured by; "" where nothing is."""
-    ours = [one for one in carved if any(_holds(one.name, export) for export in server.exports)]
-    full = [one for one in ours if one.percent >= _NO_ROOM]
-    if full:
-        return (
-            "{0} is mounted here and has no room: files that are there already go on, and none can "
-            "grow.".format(", ".join(one.name for one in full[:5]))
+def _judge_volumes(volumes: List[Volume], media: str, server: Server, limit: int) -> List[str]:
+    """Reasons for a warning about FlexVols; empty where there is none.
+
+    A volume that is not mounted here counts as well: it may hold a LUN of this host.
+    """
+    mounted = [one for one in volumes if _is_mounted(one.name, server)]
+    full = [one for one in volumes if one.percent >= limit]
+    reasons = []
+    here = [one for one in full if one in mounted]
+    if here:
+        reasons.append(
+            f"{_names(here)} is mounted here and is at {limit} percent or more: a volume without "
+            "room takes no new data."
         )
-    slow = [one for one in ours if one.percent >= _SANE_ON_DISKS]
+    elsewhere = [one for one in full if one not in mounted]
+    if elsewhere:
+        reasons.append(
+            f"{_names(elsewhere)} is at {limit} percent or more and is not mounted here: it may "
+            "hold a LUN of this host. A full volume slows sequential reads on disks, whatever is "
+            "free in its aggregate. Space-reserved LUNs fill a volume by design: look at the filer "
+            "(lun show)."
+        )
+    slow = [one for one in mounted if one.percent >= _SANE_ON_DISKS and one not in full]
     if slow and media == storage_rules.HDD:
-        return (
-            "{0} is mounted here, lies on disks and is at {1} percent or more, where sequential "
-            "reads were measured to slow down.".format(
-                ", ".join(one.name for one in slow[:5]), _SANE_ON_DISKS
-            )
+        reasons.append(
+            f"{_names(slow)} is mounted here, lies on disks and is at {_SANE_ON_DISKS} percent or "
+            "more, where sequential reads were measured to slow down."
         )
-    return ""
+    return reasons
+
+
+def _names(volumes: List[Volume]) -> str:
+    more = len(volumes) - 5
+    return ", ".join(one.name for one in volumes[:5]) + (f" and {more} more" if more > 0 else "")
+
+
+def _is_mounted(name: str, server: Server) -> bool:
+    return any(_holds(name, export) for export in server.exports)
 
 
 def _volume_text(volume: Volume) -> str:
@@ -221,15 +244,14 @@ def _of_interest(volumes: storage_health.Volumes, server: Server) -> List[Volume
 
 
 def _counts(name: str, volumes: storage_health.Volumes, server: Server) -> bool:
-    """Not what is full by design; of a row without numbers only what holds something of ours.
+    """Not what is full by design.
 
-    Nobody sees in the name of a pool or aggregate what it holds: it may.
+    Of a machine's file systems without numbers only those count that hold a mount of this host. A
+    pool, an aggregate or a volume without numbers may hold its data.
     """
     if _FULL_BY_DESIGN.search(name):
         return False
-    if name in volumes.untold and (volumes.generic or name.startswith("/")):
-        return any(_holds(name, export) for export in server.exports)
-    return True
+    return not (name in volumes.untold and volumes.generic) or _is_mounted(name, server)
 
 
 def _holds(folder: str, path: str) -> bool:
