@@ -8,6 +8,8 @@ instance is that name with a number (PROD1), or with _1 and _2 for RAC One Node.
 import oracle_packs
 import packs
 import pytest
+from ansible.module_utils.hostproof.controls.hugepages.control import CONTROL as hugepages
+from ansible.module_utils.hostproof.controls.hugepages.values import wanted_transparent
 from ansible.module_utils.hostproof.evaluate import audit
 from packs import GIB, HOME, Machine, Shm
 
@@ -180,3 +182,18 @@ def test_the_fix_of_use_large_pages_knows_memory_target_and_the_entry_of_one_sid
     assert "ALTER" not in fix
     assert f"write *.use_large_pages=ONLY into {HOME}/dbs/initORCL.ora" in fix
     assert "delete the lines ORCL.use_large_pages" in fix
+
+
+def test_26ai_wants_madvise_on_the_kernels_of_its_package():
+    for version, kernel, mode in (
+        ("26", "5.14.0-503.11.1.el9_5.x86_64", "madvise"),
+        ("26", "4.18.0-553.el8_10.x86_64", "madvise"),
+        ("26", "6.4.0-150600.21-default", "never"),
+        ("23", "5.14.0-503.11.1.el9_5.x86_64", "never"),
+        ("19", "5.14.0-503.11.1.el9_5.x86_64", "never"),
+        ("19", "5.15.0-206.153.7.el9uek.x86_64", "madvise"),
+    ):
+        machine = packs.linux().file("/proc/sys/kernel/osrelease", kernel + "\n")
+        listed = [{"sid": "ORCL", "sga": "16G", "version": version}]
+        policy = hugepages.policy_from(packs.hugepages_policy(instances=listed))
+        assert wanted_transparent(hugepages.read(machine, policy), policy)[0] == mode, kernel

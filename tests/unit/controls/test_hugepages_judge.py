@@ -378,7 +378,19 @@ POOL = (
         (
             f"2 places set the pool; {packs.SYSCTL_FILE}:3 wins",
             "/etc/sysctl.d/97-oracle.conf:2 = 50",
+            "remove the setting from: /etc/sysctl.d/97-oracle.conf:2 = 50",
         ),
+    ),
+    Story(
+        "owner: the one that loses has the right number",
+        database(
+            sysctl="vm.hugetlb_shm_group=54321\nvm.nr_hugepages=8194\n",
+            files={"/etc/sysctl.d/99-zzz.conf": "vm.nr_hugepages = 50\n"},
+        ),
+        {},
+        "single_source",
+        "warn",
+        ("/etc/sysctl.d/99-zzz.conf:1 wins and makes 50 pages, 8194 are needed",),
     ),
     Story(
         "owner: tuned gives way to sysctl.d",

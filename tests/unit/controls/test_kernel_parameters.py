@@ -150,7 +150,7 @@ class TestTable:
 
 def figures(**changes: Any) -> formulas.Figures:
     plain = {"memory": 64 * GIB, "huge": 0, "page": 4096, "sga": 0, "nodes": 1, "files": None}
-    return formulas.Figures(**{**plain, **changes})
+    return formulas.Figures(**{"largest": 0, **plain, **changes})
 
 
 class TestFormulas:
@@ -158,7 +158,10 @@ class TestFormulas:
         ("formula", "given", "value", "how"),
         [
             ("half_of_memory", {}, 32 * GIB, "half of 64.0 GiB memory is 34359738368 bytes"),
-            ("half_of_memory", {"sga": 40 * GIB}, 40 * GIB, "all SGAs together are 40.0 GiB"),
+            ("half_of_memory", {"largest": 40 * GIB}, 40 * GIB, "the largest SGA is 40.0 GiB"),
+            ("half_of_memory", {"sga": 40 * GIB, "largest": 20 * GIB}, 32 * GIB, "half of 64.0"),
+            ("pages_11", {"sga": 8 * GIB}, 2097152, ""),
+            ("pages_11", {"sga": 9 * GIB}, 2359296, "all SGAs together, 9663676416 bytes"),
             ("half_of_memory_11", {}, 4294967295, "of which 4294967295 are enough"),
             ("half_of_memory_11", {"memory": 4 * GIB}, 2 * GIB, "half of 4.0 GiB memory"),
             ("pages_of_memory", {}, 6710887, "are 6710887 pages of 4096 bytes"),

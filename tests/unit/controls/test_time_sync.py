@@ -389,6 +389,18 @@ class TestPlan:
         line = 1 + DEBIAN.split("\n").index("makestep 1 3")
         assert f"{CONF}:{line} (makestep 1 -1) counts" in plan.refusals[0].reason
 
+    def test_the_fix_is_what_apply_would_do(self, judge):
+        found = judge(with_chrony(LATE), **RAC)["never_steps"]
+        assert found.commands == ("./hostproof apply --tags time_sync",)
+        without = DEBIAN.replace("makestep 1 3", "makestep 1 -1").replace("confdir", "#confdir")
+        found = judge(with_chrony(without), **RAC)["never_steps"]
+        assert (found.status, found.commands) == ("fail", ())
+        assert "change that line to makestep 1 3" in found.fix
+        lost = LATE.replace(FOLDER, "/run/chrony.d")
+        machine = with_chrony(lost).folder("/run/chrony.d")
+        assert plan_of(machine, **RAC).changes == [], "a boot empties /run"
+        assert judge(machine, **RAC)["never_steps"].commands == ()
+
     def test_a_later_file_of_the_folder_is_a_rival(self):
         machine = with_chrony(LATE).file(FOLDER + "/zzz.conf", "makestep 2 -1\n")
         assert f"{FOLDER}/zzz.conf:1" in plan_of(machine, **RAC).refusals[0].reason

@@ -40,7 +40,9 @@ def multipathd(facts: Facts, _policy: Policy) -> Verdict:
         raise Skip("What is used of this host's disks stands on no multipath map.")
     enabled, active = known(daemon.enabled), known(daemon.active)
     problems = [] if active == "active" else [f"it is {active or 'not known to systemd'}"]
-    if not enabled.startswith(("enabled", "static", "alias", "indirect")):
+    if enabled == "enabled-runtime":
+        problems.append("the next boot does not start it: its link lies in /run")
+    elif not enabled.startswith(("enabled", "static", "alias", "indirect")):
         problems.append(f"no boot starts it ({enabled or 'not known to systemd'})")
     return Verdict(
         FAIL if problems else PASS,

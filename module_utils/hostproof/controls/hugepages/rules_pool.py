@@ -209,7 +209,7 @@ def _place_evidence(place: Optional[str]) -> Tuple[str, ...]:
     why="Where two places set the pool, an update or a profile switch decides which one counts.",
     reference="sysctl.d(5); tuned-main.conf(5), reapply_sysctl",
 )
-def single_source(facts: Facts, _policy: Policy) -> Verdict:
+def single_source(facts: Facts, policy: Policy) -> Verdict:
     at_boot = pool_at_boot(facts)
     count = len(at_boot.losers) + bool(at_boot.place)
     profile = known(facts.boot.tuned).names
@@ -218,13 +218,26 @@ def single_source(facts: Facts, _policy: Policy) -> Verdict:
     return Verdict(
         WARN if at_boot.losers else PASS,
         why=f"{count} places set the pool; {at_boot.place or 'none'} wins.",
-        fix="remove the setting from: " + ", ".join(at_boot.losers),
+        fix=_fix_of_owners(at_boot, if_known(attempt(need, facts, policy), None)),
         commands=_look_at(at_boot.losers),
         desired="at most one place",
         persisted=at_boot.text(),
         running="tuned profile " + " ".join(profile) if profile else "no tuned profile",
         evidence=BOOT + _place_evidence(at_boot.place) + ("file:/etc/tuned/active_profile",),
     )
+
+
+def _fix_of_owners(at_boot: PoolAtBoot, needed: Optional[Need]) -> str:
+    """The losers go only where the winner is large enough: one of them may be the right one."""
+    losers = ", ".join(at_boot.losers)
+    if needed is None or needed.unknown is not None:
+        return f"leave the one with the number that the host needs, and remove the others: {losers}"
+    if at_boot.pages < needed.pages:
+        return (
+            f"{at_boot.place} wins and makes {in_pages(at_boot.pages)}, {needed.pages} are needed: "
+            f"leave one place with that number, and remove the others of {at_boot.place}, {losers}"
+        )
+    return "remove the setting from: " + losers
 
 
 def _look_at(losers: List[str]) -> List[str]:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the policy comes to on this host: the limit and the mode that it wants, and for whom."""
 
+import re
 from typing import Optional, Tuple
 
 from ...collect.answer import if_known, known
@@ -18,6 +19,8 @@ NO_DATABASE = "No instance runs here and hugepages_instances lists none."
 UEK7 = (5, 15)
 #: The first release of the database whose guide asks it.
 MADVISE_SINCE = 19
+#: Oracle AI Database 26ai, as an instance tells it.
+AI26 = (23, 26)
 
 
 def has_database(facts: Facts, policy: Policy) -> bool:
@@ -38,20 +41,25 @@ def wanted_transparent(facts: Facts, policy: Policy) -> Tuple[str, str]:
 
     Oracle asks madvise on UEK7 and later, for 19c too, and never elsewhere (Grid Infrastructure
     Installation Guide 19c, "Setting and Disabling Transparent HugePages on UEK Kernels", in the
-    edition F19136 of 2024; 21c and 23ai, "Setting Transparent HugePages to madvise").
+    edition F19136 of 2024; 21c and 23ai, "Setting Transparent HugePages to madvise"). For 26ai
+    the preinstallation package sets madvise on every kernel of Oracle Linux and RHEL.
     """
     if policy.transparent != AUTO:
         return policy.transparent, "hugepages_transparent"
     release = known(facts.release)
     versions = [instance.version for instance in policy.instances or () if instance.version]
+    newest = [version >= AI26[1] for version in versions]
     for database in if_known(facts.databases, []):
         version = if_known(database.version, None)
         if version is not None:
             versions.append(version[0])
+            newest.append(version >= AI26)
     if release.is_uek and (release.major, release.minor) >= UEK7:
         if not versions or min(versions) >= MADVISE_SINCE:
             return "madvise", "UEK7 or later"
         return "never", f"UEK7 or later with database {min(versions)}"
+    if newest and all(newest) and re.search(r"\.el[0-9]+", release.text):
+        return "madvise", "26ai on Oracle Linux or RHEL"
     return "never", f"kernel {release.text}"
 
 

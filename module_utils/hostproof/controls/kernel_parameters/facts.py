@@ -128,6 +128,7 @@ def _figures(
         ),
         page=attempt(page_size.read, host),
         sga=attempt(_sga, policy, segments),
+        largest=attempt(_largest, policy, segments),
         nodes=attempt(_count_nodes, host),
         files=files[0] if files else None,
     )
@@ -138,6 +139,13 @@ def _sga(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
     if policy.sga is not None:
         return policy.sga
     return sum(one.size for one in known(segments) if one.uid != 0)
+
+
+def _largest(policy: Policy, segments: Answer[List[sysvipc_shm.ShmSegment]]) -> int:
+    """Bytes that one segment may need: the policy tells only the sum, which no SGA exceeds."""
+    if policy.sga is not None:
+        return policy.sga
+    return max((one.size for one in known(segments) if one.uid != 0), default=0)
 
 
 def _count_nodes(host: Host) -> int:

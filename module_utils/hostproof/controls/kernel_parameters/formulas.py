@@ -17,6 +17,8 @@ from .comparing import Numbers
 LONG_MAX = (1 << 63) - 1
 #: The largest segment of the releases whose book names one: 4 GiB less a byte.
 _SEGMENT_11 = (1 << 32) - 1
+#: Pages of kernel.shmall in the book of 11.2.
+_PAGES_11 = 2097152
 
 
 class Figures(NamedTuple):
@@ -27,6 +29,7 @@ class Figures(NamedTuple):
     huge: Answer[int]
     page: Answer[int]
     sga: Answer[int]
+    largest: Answer[int]
     nodes: Answer[int]
     files: Optional[int]
 
@@ -40,10 +43,11 @@ Formula = Callable[[Figures], Amount]
 
 
 def half_of_memory(figures: Figures) -> Amount:
-    """kernel.shmmax since 12.1: half of memory, or the SGA if that is more."""
-    memory, sga = known(figures.memory), known(figures.sga)
+    """kernel.shmmax since 12.1: half of memory, or the largest SGA if that is more. It limits one
+    segment, not their sum."""
+    memory, sga = known(figures.memory), known(figures.largest)
     if sga > memory // 2:
-        return Amount((sga,), f"all SGAs together are {human(sga)}, more than half of memory")
+        return Amount((sga,), f"the largest SGA is {human(sga)}, more than half of memory")
     return Amount((memory // 2,), f"half of {human(memory)} memory is {memory // 2} bytes")
 
 
@@ -53,6 +57,15 @@ def half_of_memory_11(figures: Figures) -> Amount:
     if amount.value[0] <= _SEGMENT_11:
         return amount
     return Amount((_SEGMENT_11,), f"{amount.how}, of which {_SEGMENT_11} are enough")
+
+
+def pages_11(figures: Figures) -> Amount:
+    """kernel.shmall up to 11.2: the book's 2097152 pages, or all SGAs if they are more."""
+    page, sga = known(figures.page), known(figures.sga)
+    pages = -(-sga // page)
+    if pages <= _PAGES_11:
+        return Amount((_PAGES_11,), "")
+    return Amount((pages,), f"all SGAs together, {sga} bytes, are {pages} pages of {page} bytes")
 
 
 def pages_of_memory(figures: Figures) -> Amount:

@@ -20,6 +20,7 @@ from .formulas import (
     free_for_receives,
     half_of_memory,
     half_of_memory_11,
+    pages_11,
     pages_of_largest,
     pages_of_memory,
 )
@@ -93,7 +94,7 @@ ROWS: Tuple[Row, ...] = (
         "kernel.shmall",
         "shared_memory",
         AT_LEAST,
-        "2097152",
+        pages_11,
         "high",
         _BOOK + " (11.2); MOS 301830.1",
         until=(11, 2),

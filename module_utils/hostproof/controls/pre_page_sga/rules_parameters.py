@@ -4,7 +4,7 @@
 
 from typing import List, Optional, Sequence, Tuple
 
-from ...collect.answer import attempt, known
+from ...collect.answer import attempt, if_known, known
 from ...errors import HostproofError, Unanswered, kind_of
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import ERROR, FAIL, PASS, WARN
@@ -80,7 +80,7 @@ def value(subject: Subject, facts: Facts, policy: Policy) -> Verdict:
     return Verdict(
         status,
         why=why,
-        fix=_fix_of_pre_page(subject, policy, at_each_login),
+        fix=_fix_of_pre_page(subject, facts, policy, at_each_login),
         commands=by_apply(facts, policy),
         desired="{0} ({1})".format(desired, "release " + release(version)),
         persisted=next_text(subject, "pre_page_sga"),
@@ -202,13 +202,19 @@ def _now_and_then(running: Optional[str], coming: str) -> str:
     return f"runs with {running} and will start with {coming}"
 
 
-def _fix_of_pre_page(subject: Subject, policy: Policy, at_each_login: bool) -> str:
+def _fix_of_pre_page(subject: Subject, facts: Facts, policy: Policy, at_each_login: bool) -> str:
     if policy.wanted == AUTO and not at_each_login:
         # The default needs no entry, and from 19.22 on no entry is what Oracle asks for.
         return (
             "as SYSDBA: ALTER SYSTEM RESET pre_page_sga SCOPE=SPFILE, with the SID of each entry; "
             "then restart " + subject.sid
         )
+    if policy.wanted == AUTO and next_value(subject, "pre_page_sga") == TRUE:
+        pages = if_known(attempt(pages_now, subject, facts), None)
+        if pages is not None and wholly_huge(pages):
+            # TRUE with all in huge pages was measured as the best; ONLY keeps it so.
+            how = change_of_parameter(subject.database, "use_large_pages", "ONLY")
+            return f"keep pre_page_sga=TRUE, and {how}; then restart {subject.sid}"
     value = policy.wanted if policy.wanted != AUTO else FALSE
     owner = subject.sid if at_each_login and value == TRUE else pfile.ALL
     if owner == pfile.ALL:

@@ -6,10 +6,12 @@ No configuration of anybody else is written, no daemon is started, stopped or re
 that starts may step the clock, and databases run. What would lose to another place is refused.
 """
 
-from typing import List, Optional
+from typing import List, Optional, Tuple
 
 from ...apply.change import FileChange, Plan, Refusal, header
-from ...collect.answer import known
+from ...collect.answer import attempt, known
+from ...collect.shell import line as line_of
+from ...errors import HostproofError
 from ...evaluate.checking import Skip
 from .facts import Chrony, Facts
 from .parsers import chrony_conf
@@ -17,6 +19,8 @@ from .policy import CHRONYD, NAME, Policy
 from .subjects import applies, is_too_long, steps
 
 _HEADER = header(NAME)
+#: What a boot makes anew.
+_LOST = ("/run", "/var/run", "/tmp", "/dev/shm")
 _FILE = f"/zz-hostproof-{NAME}.conf"
 
 
@@ -36,6 +40,21 @@ def plan(facts: Facts, policy: Policy) -> Plan:
         return Plan([], [], [], [])
     line = f"makestep {found[-1].threshold} {policy.step_updates}\n"
     return _drop_in(chrony, _HEADER + line, found[-1], policy.step_updates)
+
+
+def by_apply(facts: Facts, policy: Policy) -> Tuple[str, List[str]]:
+    """(prose, the line) of a fix: what apply would do, or why it would not."""
+    planned = attempt(plan, facts, policy)
+    if isinstance(planned, HostproofError):
+        return f"apply cannot plan this host: {str(planned).rstrip('.')}", []
+    if planned.refusals:
+        return "; ".join(refusal.reason for refusal in planned.refusals), []
+    if not planned.changes:
+        return "; ".join(one.rstrip(".") for one in planned.pending) or "nothing to apply", []
+    return (
+        "apply the policy, then restart chronyd while no database runs here",
+        [line_of("./hostproof", "apply", "--tags", NAME)],
+    )
 
 
 def _nothing(why: str) -> Plan:
@@ -60,9 +79,14 @@ def _drop_in(chrony: Chrony, content: str, winner: chrony_conf.MakeStep, updates
 
 
 def _folders(chrony: Chrony) -> List[str]:
-    """Those of confdir that are there."""
+    """Those of confdir that are there, and that a boot does not empty."""
     words = [one.words for one in chrony.directives() if one.name == "confdir"]
-    return [folder for some in words for folder in some if folder in chrony.folders]
+    return [
+        folder
+        for some in words
+        for folder in some
+        if folder in chrony.folders and not folder.startswith(_LOST)
+    ]
 
 
 def _would_win(chrony: Chrony, folder: str, path: str, content: str, updates: int) -> bool:

@@ -9,6 +9,7 @@ from ...collect.answer import if_known, known
 from ...evaluate.checking import Rules, Skip, Verdict
 from ...evaluate.finding import FAIL, PASS, WARN
 from .facts import SHOW, Daemon, Facts
+from .plan import by_apply
 from .policy import ANY, CHRONYD, NAME, NTPD, PTP, TIMESYNCD, Policy
 from .subjects import BOOK, is_node, is_too_long, steps
 
@@ -50,6 +51,14 @@ def one_daemon(facts: Facts, policy: Policy) -> Verdict:
     )
 
 
+_RESTART = "restart chronyd while no database runs here"
+#: chronyd may step the clock when it starts (makestep), and a step can evict a node of a cluster.
+_START = (
+    "install and enable chronyd, and start it while neither Clusterware nor a database runs here: "
+    "it may step the clock when it starts"
+)
+
+
 def _fault(
     running: List[str], enabled: List[str], policy: Policy
 ) -> Tuple[Optional[str], Optional[str], List[str]]:
@@ -61,7 +70,7 @@ def _fault(
         told = running[0] if running else "Nothing"
         return f"{told} keeps the clock, and time_sync_daemon is {policy.daemon}.", None, []
     if not running:
-        return "No daemon keeps the clock.", "install, enable and start chronyd", []
+        return "No daemon keeps the clock.", _START, []
     if len(enabled) > 1:
         return f"The next boot starts {' and '.join(enabled)}.", stop, []
     if enabled != running:
@@ -125,12 +134,13 @@ def _chrony_steps(keepers: Dict[str, Daemon], facts: Facts, policy: Policy) -> V
         status = FAIL if is_node(facts, policy) else WARN
         when = "at any time" if step.updates < 0 else f"in the first {step.updates} updates"
         why = f"{step.place} lets chronyd step the clock {when}, by {step.threshold} s and more."
+    fix, commands = by_apply(facts, policy) if too_long else (_RESTART, [])
     places = [f"makestep {one.threshold} {one.updates} from {one.place}" for one in found]
     return Verdict(
         status,
         why,
-        fix="apply the policy, then restart chronyd while no database runs here",
-        commands=["./hostproof apply --tags time_sync"] if too_long else [],
+        fix=fix,
+        commands=commands,
         desired=f"no step after {policy.step_updates} updates",
         persisted="; not used: ".join(reversed(places)) or "no makestep: it never steps",
         running="older than the configuration" if stale else "as the configuration",

@@ -227,9 +227,10 @@ def _starts_autofs(host: Host) -> bool:
         return any(re.match(r"S\d+autofs$", name) for name in names)
     answer = known(output)
     state = answer.stdout.strip()
-    if answer.rc == 0:
+    if answer.rc == 0 and state != "enabled-runtime":
         return True
-    if state in ("disabled", "masked", "masked-runtime", "not-found") or (
+    # What is enabled at run time has its link in /run, which no boot finds again.
+    if state in ("disabled", "masked", "masked-runtime", "not-found", "enabled-runtime") or (
         not state and "No such file" in answer.stderr
     ):
         return False

@@ -703,9 +703,10 @@ def _starts_tuned(host: Host) -> bool:
     argv = ["systemctl", "is-enabled", "tuned.service"]
     output = host.run(argv)
     state = output.stdout.strip()
-    if output.rc == 0:
+    if output.rc == 0 and state != "enabled-runtime":
         return True
-    if state in ("disabled", "masked", "masked-runtime", "not-found") or (
+    # What is enabled at run time has its link in /run, which no boot finds again.
+    if state in ("disabled", "masked", "masked-runtime", "not-found", "enabled-runtime") or (
         not state and "No such file" in output.stderr
     ):
         return False

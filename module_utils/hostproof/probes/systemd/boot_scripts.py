@@ -67,9 +67,10 @@ PLACES = (
 #: What these do is known and stands in the order of boot already (boot.py).
 _KNOWN_UNITS = ("systemd-sysctl.service", "procps.service", "tuned.service", "rc-local.service")
 _KNOWN_SCRIPT = re.compile(r"/S\d*(?:procps|sysctl|boot\.sysctl|tuned)$")
-_RUNS = ("enabled", "enabled-runtime", "generated", "alias")
+_RUNS = ("enabled", "generated", "alias")
 _MAY_RUN = ("static", "indirect", "linked", "linked-runtime", "transient")
-_RUNS_NOT = ("disabled", "masked", "masked-runtime", "not-found", "")
+# The link of one that is enabled at run time lies in /run: no boot finds it again.
+_RUNS_NOT = ("disabled", "enabled-runtime", "masked", "masked-runtime", "not-found", "")
 #: With one of these a unit may not run, or runs before sysctl.d is applied.
 _UNSURE = re.compile(
     r"^[ \t]*(?:Condition\w+|Assert\w+|Before|DefaultDependencies)[ \t]*=", re.MULTILINE
