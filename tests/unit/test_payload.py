@@ -27,7 +27,7 @@ MODULES = sorted(
 KIB = 1024
 
 #: Their findings say what apply would refuse here, which is for the plan to say.
-FIXES_BY_PLAN = ("async_io", "hugepages", "pre_page_sga")
+FIXES_BY_PLAN = ("async_io", "hugepages", "pre_page_sga", "time_sync")
 
 
 def without_texts(tree: ast.Module) -> str:
