@@ -17,6 +17,8 @@ from ansible.module_utils.hostproof.apply import transaction as apply
 from ansible.module_utils.hostproof.apply.change import FileChange, Plan, Refusal, ValueChange
 from ansible.module_utils.hostproof.apply.journal import Journal
 from ansible.module_utils.hostproof.apply.writer import Writer
+from ansible.module_utils.hostproof.collect import host as host_module
+from ansible.module_utils.hostproof.collect import reader
 from ansible.module_utils.hostproof.errors import HostproofError
 
 BINARY = bytes(range(256)) * 3
@@ -174,6 +176,16 @@ def plan_of(*changes: FileChange | ValueChange) -> Plan:
 def quick_disk(monkeypatch) -> None:
     """Nobody pulls the plug in these tests: the lab does."""
     monkeypatch.setattr(os, "fsync", lambda _handle: None)
+
+
+@pytest.fixture(autouse=True)
+def one_reader(monkeypatch) -> Iterator[None]:
+    """One process reads the files of all hosts of a test. To fork pytest for each host takes
+    longer than all else."""
+    shared = reader.Reader(host_module._task)
+    monkeypatch.setattr(host_module, "Reader", lambda _table: shared)
+    yield
+    shared.close()
 
 
 @pytest.fixture
