@@ -84,8 +84,17 @@ class TestOwnName:
         assert (found.status, found.why) == ("fail", "the next boot brings db7.")
         assert judge(node().remove("/etc/hostname"))["hostname"].status == "warn"
 
+    def test_comments_of_the_file_are_no_name_and_an_empty_name_is_unknown(self, judge):
+        own = node().files["/etc/hostname"]
+        found = judge(node().file("/etc/hostname", "# set by the installer\n\n" + own))["hostname"]
+        assert found.status == "pass", found
+        for text in ("", "\n"):
+            found = judge(node().file("/proc/sys/kernel/hostname", text))
+            assert found["hostname"].status == "error"
+
     @pytest.mark.parametrize(
-        ("name", "status"), [("c" * 15, "pass"), ("c" * 16, "fail"), ("a_b", "fail")]
+        ("name", "status"),
+        [("c" * 15, "pass"), ("c" * 16, "fail"), ("a_b", "fail"), ("1rac", "fail"), ("r1", "pass")],
     )
     def test_the_name_of_the_cluster(self, judge, name, status):
         params = name_packs.PARAMS.replace("CLUSTER_NAME=rac", f"CLUSTER_NAME={name}")

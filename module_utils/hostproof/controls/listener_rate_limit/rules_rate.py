@@ -11,7 +11,7 @@ from ...probes.oracle.listeners import Listener
 from .endpoints import FALSE, Endpoint, endpoints, global_rate, inbound_timeout, wanted_rate
 from .facts import Facts, grid_reasons
 from .policy import NAME, Policy, WantedListener
-from .remedy import INSTEAD, drain_problems, least_rate, version_problem, why_refused
+from .remedy import INSTEAD, LEAK_FIXED, drain_problems, least_rate, version_problem, why_refused
 from .subjects import LISTENERS, NETRF, PAPER, Subject, file_keys, running
 
 rules = Rules(NAME)
@@ -227,7 +227,9 @@ def version(subject: Subject, facts: Facts, _policy: Policy) -> Verdict:
         status,
         running="release " + ".".join(str(number) for number in release),
         why=why,
-        fix="upgrade to 11.2.0.4, 12.1 or later, or take the limit out",
+        fix="upgrade to 12.1 or later, or take the limit out"
+        if release >= LEAK_FIXED
+        else "upgrade to 11.2.0.4, 12.1 or later, or take the limit out",
         evidence=["command:release of lsnrctl in " + listener.home],
     )
 

@@ -7,7 +7,7 @@ from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from ...collect.answer import Answer, attempt, if_known, known, unless_absent
 from ...collect.host import Host
-from ...errors import HostproofError, ParseError
+from ...errors import HostproofError, ParseError, Unanswered
 from ...parsers.net import ip_addr
 from ...parsers.net.listening_sockets import Listening
 from ...parsers.oracle import crsconfig_params
@@ -83,7 +83,7 @@ def read(host: Host, policy: Policy) -> Facts:
     wanted = attempt(_is_wanted, host, policy)
     if wanted is not True:
         return Facts(wanted)
-    own = attempt(lambda: host.read_text(HOSTNAME).strip())
+    own = attempt(_read_own, host)
     text = attempt(host.read_text, RESOLV_CONF)
     resolver = attempt(lambda: resolv_conf.parse(unless_absent(text, "")))
     cluster = attempt(_read_cluster, host, policy)
@@ -100,7 +100,7 @@ def read(host: Host, policy: Policy) -> Facts:
     return Facts(
         wanted=True,
         own=own,
-        static=attempt(lambda: unless_absent(attempt(host.read_text, STATIC), None)),
+        static=attempt(_read_static, host),
         hosts=attempt(lambda: hosts_file.parse(host.read_text(HOSTS))),
         order=attempt(_read_order, host),
         resolver=resolver,
@@ -114,6 +114,20 @@ def read(host: Host, policy: Policy) -> Facts:
         asked=asked,
         replies=name_service.ask_servers(host, servers, questions),
     )
+
+
+def _read_own(host: Host) -> str:
+    name = host.read_text(HOSTNAME).strip()
+    if not name:
+        raise Unanswered("file:" + HOSTNAME, "the kernel has no host name: set one")
+    return name
+
+
+def _read_static(host: Host) -> Optional[str]:
+    """The name of hostname(5): the first line that is neither empty nor a comment."""
+    text = unless_absent(attempt(host.read_text, STATIC), "") or ""
+    lines = [one.strip() for one in text.splitlines()]
+    return next((one for one in lines if one and not one.startswith("#")), None)
 
 
 def _is_wanted(host: Host, policy: Policy) -> bool:

@@ -55,6 +55,8 @@ def hostname(facts: Facts, policy: Policy) -> Verdict:
     name = cluster.name or ""
     if name and (len(name) > _CLUSTER_NAME or not _LABEL.match(name)):
         problems.append(f"the cluster's name {name[:40]} is not of up to 15 letters and digits")
+    elif name[:1].isdigit():
+        problems.append(f"the cluster's name {name[:40]} begins with a digit")
     if static and static != own:
         problems.append(f"the next boot brings {static[:80]}")
     remarks = []
