@@ -1087,12 +1087,23 @@ class TestParts:
         nas = agent("truenas-scale", **rows({E + "50536.1.1.1.1.3.2": word}))
         assert only(judge(database_host(nas))["system_state"]).status == status
 
-    @pytest.mark.parametrize(("number", "status"), [(0, "pass"), (1, "warn"), (2, "fail")])
-    def test_a_pool_of_an_older_truenas(self, judge, number, status):
+    @pytest.mark.parametrize(
+        ("number", "status"), [(0, "pass"), (1, "warn"), *((bad, "fail") for bad in range(2, 6))]
+    )
+    @pytest.mark.parametrize("product", ["TrueNAS", "FreeNAS"])
+    def test_a_pool_of_an_older_truenas(self, judge, product, number, status):
         pool = E + "50536.1.1.1.1."
         table = {pool + "2.1": "tank", pool + "3.1": 4096, pool + "7.1": number, pool + "15.1": 0}
         nas = agent("says-nothing", **rows(table))
-        nas.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "50536.3.2")
+        if product == "TrueNAS":
+            nas.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "50536.3.2")
+        else:
+            # FreeNAS 9 to 11.2: net-snmp's own sysObjectID, and the machine in sysDescr.
+            nas.rows[key_of("1.3.6.1.2.1.1.2.0")] = ("6", E + "8072.3.2.8")
+            text = (
+                "Hardware: amd64 Intel(R) Xeon(R) CPU running at 2000 Software: FreeBSD 11.1-STABLE"
+            )
+            nas.rows[key_of("1.3.6.1.2.1.1.1.0")] = ("4", text)
         assert only(judge(database_host(nas))["system_state"]).status == status
 
     def test_the_space_of_a_newer_truenas_is_that_of_its_file_systems(self, judge):

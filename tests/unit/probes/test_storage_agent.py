@@ -1,6 +1,7 @@
 """What an agent is: every record of the project, the recorded agents beside it, and silence."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -215,13 +216,21 @@ class TestHostNames:
     def test_models_in_texts(self, text, model):
         assert look_at(Agent({rules.DESCRIPTION: ("4", text)}))[0].model == model
 
-    @pytest.mark.parametrize("text", ["DS-6620B", "Brocade G620", "Brocade 6510", "X6-8"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *("DS-6620B", "Brocade G620", "Brocade 6510", "X6-8", "Brocade DCX", "Brocade DCX-4S"),
+            *("Brocade DCX 8510-8", "ED-DCX-4S", "ED-DCX8510-4B", "SilkWorm 4100"),
+            *("EMC Connectrix DS-6510B", "Brocade G620 Switch"),
+        ],
+    )
     def test_the_model_of_a_switch_is_in_its_text(self, text):
         rows = {
             rules.DESCRIPTION: ("4", text),
             rules.OBJECT: ("6", rules.E + "1588.2.1.1.999"),
         }
-        assert look_at(Agent(rows))[0].model == text.removeprefix("Brocade ")
+        model = re.sub(r"^(Brocade|SilkWorm|EMC Connectrix) | Switch$", "", text)
+        assert look_at(Agent(rows))[0].model == model
 
     def test_the_name_of_a_qnap_is_not_its_model(self):
         agent = Agent.of("qnap-generic")
@@ -427,6 +436,9 @@ class TestOracle:
             "Sun ZFS Storage",
             "Sun ZFS Storage 74200",
             "Oracle ZFS Storage ZS99-9",
+            "Oracle ZFS Storage ZS9-2 HE KVM",
+            "Oracle ZFS Storage ZS9-2 XE",
+            "Oracle ZFS Storage Appliance Racked System",
         ],
     )
     def test_only_a_complete_name_is_eligible(self, text):
@@ -441,6 +453,10 @@ class TestOracle:
             "Sun ZFS Storage 7420",
             "Sun ZFS Storage 7350",
             "Oracle ZFS Storage ZS5-2",
+            "Oracle ZFS Storage ZS9-2 HE",
+            "Oracle ZFS Storage ZS7-2 MR",
+            "Oracle ZFS Storage Appliance ZS11-2",
+            "Oracle ZFS Storage Appliance Racked System ZS9-2 MR",
             "Oracle ZFS Storage Appliance",
         ],
     )

@@ -661,6 +661,7 @@ FAMILIES: List[Dict[str, Any]] = [
             {"answers": "e.25359.1.1."},
         ],
         "source": "FREENAS-MIB; FreeNAS' own sysDescr",
+        "health": states.TRUENAS,
     },
     {
         "vendor": "Tegile",
@@ -1051,8 +1052,9 @@ FAMILIES: List[Dict[str, Any]] = [
                 {
                     "at": place,
                     "pattern": (
-                        r"^(?:Connectrix |Brocade[\s_-]?)?"
-                        r"((?:DS[-_]|ED[-_]|MP[-_]|G)?\d\d\d\w*|X\d-\d)$"
+                        r"^(?:(?:EMC )?Connectrix |(?:Brocade|SilkWorm)[\s_-]?)?"
+                        r"((?:DS[-_]|ED[-_]|MP[-_]|G)?\d\d\d\w*|X\d-\d"
+                        r"|(?:ED[-_])?DCX(?:-4S|[- ]?8510-\d)?B?)(?: [Ss]witch)?$"
                     ),
                 }
                 for place in ("sysDescr", "chassis.text")
