@@ -15,7 +15,6 @@ from ansible.module_utils.hostproof.controls.block_devices.parsers import dm_mul
 from ansible.module_utils.hostproof.controls.cluster_nodes.parsers import (
     cpuinfo,
     ethtool_driver,
-    os_release,
 )
 from ansible.module_utils.hostproof.controls.flow_control.parsers import (
     dcb,
@@ -145,7 +144,7 @@ from ansible.module_utils.hostproof.parsers.systemd import (
     tuned,
     udev_rules,
 )
-from ansible.module_utils.hostproof.parsers.unix import getent, ioo, limits_conf, lsattr
+from ansible.module_utils.hostproof.parsers.unix import getent, ioo, limits_conf, lsattr, os_release
 from ansible.module_utils.hostproof.snmp import snmp_message, snmp_output
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"

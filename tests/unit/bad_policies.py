@@ -27,6 +27,9 @@ SWITCH = {"address": "192.0.2.1"}
 DISK_LIMIT = {"probe": "disk", "figure": "p50", "warn_ms": 10, "source": "ours"}
 
 CASES = {
+    "platform_old": Bad(
+        "platform", {"platform_release": "18c"}, ("platform_release must be one of auto, 19c",)
+    ),
     # Names.
     "one_letter": Bad(
         "hugepages",

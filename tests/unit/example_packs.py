@@ -27,6 +27,7 @@ import nfs_packs
 import nic_packs
 import oracle_packs
 import packs
+import platform_packs
 from ansible.module_utils.hostproof.collect.host import RecordedHost
 from ansible.module_utils.hostproof.evaluate import audit
 from default_policies import default_policy
@@ -159,6 +160,7 @@ def policies() -> dict[str, Any]:
         "memory_pressure": default_policy("memory_pressure"),
         "name_resolution": default_policy("name_resolution"),
         "nfs_mounts": nfs_packs.nfs_policy(),
+        "platform": default_policy("platform"),
         "pool_validation": default_policy("pool_validation"),
         "pre_page_sga": oracle_packs.policy(),
         "process_limits": default_policy("process_limits"),
@@ -367,6 +369,8 @@ def complete(host: str) -> str:
     writing = example_oracle.writing(host, readings, at)
     found = _read(writing, with_limit(found), {"async_io": io_packs.policy()})
     found = _read(writing, found, {"block_devices": default_policy("block_devices")})
+    machine = platform_packs.supported(writing)
+    found = _read(machine, found, {"platform": default_policy("platform")})
     _complete(found, readings, pack["recorded_at"])
     content = {**pack, "host": host, "readings": found}
     return json.dumps(content, indent=1, sort_keys=True) + "\n"

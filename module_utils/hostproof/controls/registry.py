@@ -28,6 +28,7 @@ NAMES: Tuple[str, ...] = (
     "memory_pressure",
     "name_resolution",
     "nfs_mounts",
+    "platform",
     "pool_validation",
     "pre_page_sga",
     "process_limits",
@@ -52,6 +53,7 @@ def _imports_for_ansible() -> None:
     from .memory_pressure import control
     from .name_resolution import control
     from .nfs_mounts import control, plan
+    from .platform import control
     from .pool_validation import control, plan
     from .pre_page_sga import control, plan
     from .process_limits import control, plan

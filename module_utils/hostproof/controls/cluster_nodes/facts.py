@@ -11,10 +11,11 @@ from ...collect.host import Host
 from ...errors import Absent, HostproofError, Unanswered
 from ...parsers.kernel import meminfo
 from ...parsers.oracle import crsconfig_params
+from ...parsers.unix import os_release
 from ...probes.kernel import numa
 from ...probes.nfs import nfs_files
 from ...probes.oracle import clusterware, oracle_homes
-from .parsers import cpuinfo, os_release
+from .parsers import cpuinfo
 from .policy import Policy
 from .probes import interface_versions
 

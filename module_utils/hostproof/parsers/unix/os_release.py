@@ -5,7 +5,7 @@
 import shlex
 from typing import Dict
 
-from ....errors import ParseError
+from ...errors import ParseError
 
 
 def parse(text: str) -> Dict[str, str]:

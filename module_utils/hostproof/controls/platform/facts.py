@@ -1,0 +1,109 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the host shows of its platform: distribution, kernels, architecture, SELinux, targets."""
+
+from typing import Dict, List, NamedTuple, Optional, Tuple
+
+from ...collect.answer import Answer, attempt
+from ...collect.host import Host, Output
+from ...errors import Unanswered
+from ...parsers.kernel import kernel_cmdline
+from ...parsers.number import integer
+from ...parsers.unix import os_release
+from ...probes.kernel import page_size
+from ...probes.oracle import releases
+from .policy import Policy
+
+OS_RELEASE = "/etc/os-release"
+RUNNING_KERNEL = "/proc/sys/kernel/osrelease"
+ENFORCE = "/sys/fs/selinux/enforce"
+SELINUX = "/etc/selinux/config"
+CMDLINE = "/proc/cmdline"
+GRUBBY = ["grubby", "--default-kernel"]
+UNAME = ["uname", "-m"]
+DEFAULT_TARGET = ["systemctl", "get-default"]
+ACTIVE_TARGETS = ["systemctl", "is-active", "multi-user.target", "graphical.target"]
+CLOCK = ["date", "+%s %z"]
+_IMAGE = "vmlinuz-"
+
+
+class Facts(NamedTuple):
+    """What the host showed. Every Answer may hold the error that stands in its place.
+
+    ``default_kernel`` is the release of the kernel that the boot loader starts next.
+    ``enforce`` is 1 for enforcing, 0 for permissive, Absent where SELinux does not run.
+    ``active`` are the active ones of multi-user.target and graphical.target.
+    ``now`` is the host's time in seconds of the epoch.
+    """
+
+    os: Answer[Dict[str, str]]
+    kernel: Answer[str]
+    default_kernel: Answer[str]
+    architecture: Answer[str]
+    page_size: Answer[int]
+    software: releases.Software
+    enforce: Answer[int]
+    selinux: Answer[Optional[str]]
+    cmdline: Answer[List[Tuple[str, Optional[str]]]]
+    target: Answer[str]
+    active: Answer[List[str]]
+    now: Answer[int]
+
+
+def read(host: Host, _policy: Policy) -> Facts:
+    """Look at everything that the checks need; nothing is written."""
+    return Facts(
+        os=attempt(lambda: os_release.parse(host.read_text(OS_RELEASE))),
+        kernel=attempt(lambda: host.read_text(RUNNING_KERNEL).strip()),
+        default_kernel=attempt(_read_default_kernel, host),
+        architecture=attempt(lambda: _line(host, UNAME)),
+        page_size=attempt(page_size.read, host),
+        software=releases.read_software(host),
+        enforce=attempt(host.read_number, ENFORCE),
+        selinux=attempt(lambda: _selinux_mode(host.read_text(SELINUX))),
+        cmdline=attempt(lambda: kernel_cmdline.parse(host.read_text(CMDLINE))),
+        target=attempt(lambda: _line(host, DEFAULT_TARGET)),
+        active=attempt(_read_active, host),
+        now=attempt(lambda: integer(_line(host, CLOCK).split()[0])),
+    )
+
+
+def _line(host: Host, argv: List[str]) -> str:
+    """The one line that a command prints; Unanswered for anything else."""
+    output = host.run(argv)
+    lines = output.stdout.strip().splitlines()
+    if output.rc != 0 or len(lines) != 1:
+        raise _unanswered(argv, output)
+    return lines[0]
+
+
+def _unanswered(argv: List[str], output: Output) -> Unanswered:
+    command = " ".join(argv)
+    return Unanswered("command:" + command, f"{command} ended with {output.rc} and no usable line")
+
+
+def _read_default_kernel(host: Host) -> str:
+    path = _line(host, GRUBBY)
+    _folder, image, release = path.rpartition(_IMAGE)
+    if not image or not release:
+        raise Unanswered("command:" + " ".join(GRUBBY), "grubby names no file vmlinuz-RELEASE")
+    return release
+
+
+def _read_active(host: Host) -> List[str]:
+    """systemctl ends with an error code where a target is not active: its lines count."""
+    output = host.run(ACTIVE_TARGETS)
+    states = output.stdout.split()
+    if len(states) != 2:
+        raise _unanswered(ACTIVE_TARGETS, output)
+    return [name for name, state in zip(ACTIVE_TARGETS[2:], states) if state == "active"]
+
+
+def _selinux_mode(text: str) -> Optional[str]:
+    """The last SELINUX= of the file, None without one."""
+    found = None
+    for line in text.splitlines():
+        name, _equals, value = line.strip().partition("=")
+        if name.strip() == "SELINUX":
+            found = value.strip().lower()
+    return found

@@ -1,0 +1,35 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which Oracle release the host is for: the role's variables and checks."""
+
+from typing import NamedTuple, Optional
+
+from ...evaluate.fields import of_profile, one_of, reader
+from ...evaluate.profiles import Profile
+
+NAME = "platform"
+
+
+class Policy(NamedTuple):
+    """The role's variables. ``release`` is None for "auto"."""
+
+    profile: Optional[Profile] = of_profile()
+    """What the host is for, for all controls that take a policy from it. Each variable of a control
+    counts more.
+
+    A profile that names no release stands for those of the installed homes, and for 19c on a host
+    without a home.
+
+    Default: none
+    """
+    release: Optional[str] = one_of("auto", "19c", "21c", "23ai", "26ai").none_for("auto")
+    """The Oracle release that the platform is judged for. C(auto) is that of the profile; without
+    a profile nothing is judged.
+
+    Set it to the release of a planned installation or upgrade to see whether the host is ready.
+
+    Default: auto
+    """
+
+
+policy_from = reader(NAME, Policy)

@@ -1,0 +1,242 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The platform against Oracle's books: distribution, kernel, release update."""
+
+from datetime import date, timedelta
+from typing import Dict, Iterable, List, Optional, Tuple
+
+from ...collect.answer import known, unless_absent
+from ...evaluate.checking import Rules, Skip, Verdict
+from ...evaluate.finding import ERROR, FAIL, PASS, WARN
+from . import table
+from .facts import CLOCK, GRUBBY, OS_RELEASE, RUNNING_KERNEL, UNAME, Facts
+from .policy import NAME, Policy
+from .subjects import (
+    EL,
+    RELEASES,
+    Distribution,
+    Release,
+    clean,
+    contradiction,
+    distribution_of,
+    dotted,
+    fits,
+    line_of,
+    numbers,
+)
+from .table import Row
+
+rules = Rules(NAME)
+
+_BOOKS = "Oracle Database installation guides for Linux, supported distributions (table.py)"
+_CONSISTENCY = "platform.consistency"
+#: Days after which a row of the table has to be read again.
+_OLD = 365
+_EPOCH = date(1970, 1, 1)
+_WORST = (PASS, WARN, FAIL)
+
+
+@rules.check(
+    _CONSISTENCY,
+    "The distribution and the running kernel match",
+    severity="high",
+    takes_effect="reboot",
+    why="A kernel of another distribution means a container, or that one of the two was not read "
+    "from this host. No statement about the platform is then safe.",
+    reference="os-release(5); release tags of kernel packages (elN, fcN)",
+)
+def consistency(facts: Facts, _policy: Policy) -> Verdict:
+    problem = contradiction(facts)
+    return Verdict(
+        ERROR if problem else PASS,
+        f"{problem}." if problem else None,
+        fix="audit the host itself, or start the kernel of the installed distribution",
+        running=clean(known(facts.kernel)),
+        persisted=clean(known(facts.os).get("PRETTY_NAME", "")) or None,
+        evidence=["file:" + OS_RELEASE, "file:" + RUNNING_KERNEL],
+    )
+
+
+@rules.check(
+    "platform.distribution",
+    "Oracle lists this distribution for the release",
+    severity="high",
+    takes_effect="reboot",
+    why="On a distribution that Oracle does not list for the release, the installer stops, or My "
+    "Oracle Support declines the case.",
+    reference=_BOOKS,
+    each=RELEASES,
+    because_of=(_CONSISTENCY,),
+)
+def distribution(release: Release, facts: Facts, _policy: Policy) -> Verdict:
+    said = distribution_of(facts)
+    architecture = clean(known(facts.architecture))
+    rows = _rows(release, said, architecture)
+    status, why = _listed(release, said, architecture, rows)
+    return Verdict(
+        status,
+        why,
+        fix="choose a listed distribution, or look at the certification page of My Oracle Support, "
+        "which is newer than the books",
+        desired=_distributions(table.ROWS, release),
+        running=f"{said.text}, {architecture}",
+        reference=_sources(rows),
+        evidence=["file:" + OS_RELEASE, "command:" + " ".join(UNAME)],
+    )
+
+
+def _listed(
+    release: Release, said: Distribution, architecture: str, rows: List[Row]
+) -> Tuple[str, str]:
+    oldest = table.OLDEST_EL.get(release.name)
+    if oldest is not None and said.name in EL and said.version[0] < oldest:
+        return (
+            FAIL,
+            f"{said.text} is older than EL {oldest}, the oldest for {release.name}.",
+        )
+    if not rows:
+        known_ones = _distributions(table.ROWS, release) or "none"
+        return WARN, (
+            f"The table has no row for {release.name} on {said.text} ({architecture}). "
+            f"Listed: {known_ones}."
+        )
+    lowest = min((row.version for row in rows), key=numbers)
+    has_minor = len(said.version) > 1 or not said.rebuild
+    if has_minor and not fits(said.version, lowest):
+        return FAIL, f"{said.text} is older than {lowest}, the oldest listed update."
+    if said.rebuild:
+        return WARN, f"No book lists {said.text}. It is judged as {said.name} {said.version[0]}."
+    return PASS, ""
+
+
+@rules.check(
+    "platform.kernel",
+    "The kernel is at least the listed build",
+    severity="high",
+    takes_effect="reboot",
+    why="Older builds lack corrections that Oracle requires. CVU asks less: it compares only the "
+    "upstream version.",
+    reference=_BOOKS,
+    each=RELEASES,
+    because_of=("platform.distribution", _CONSISTENCY),
+)
+def kernel(release: Release, facts: Facts, _policy: Policy) -> Verdict:
+    said = distribution_of(facts)
+    rows = _rows(release, said, known(facts.architecture))
+    running = clean(known(facts.kernel))
+    default: Optional[str] = unless_absent(facts.default_kernel, None)
+    judged = [_build(running, "running", said, rows)]
+    if default is not None:
+        default = clean(default)
+        judged.append(_build(default, "default boot", said, rows))
+    return Verdict(
+        max((status for status, _why in judged), key=_WORST.index),
+        " ".join(why for _status, why in judged if why),
+        fix="install a listed kernel, make it the default (grubby --set-default), and restart",
+        desired="; ".join(f"{row.line} {row.kernel}" for row in rows) or None,
+        persisted=default,
+        running=running,
+        reference=_sources(rows),
+        evidence=["file:" + RUNNING_KERNEL, "command:" + " ".join(GRUBBY)],
+    )
+
+
+def _build(kernel: str, which: str, said: Distribution, rows: List[Row]) -> Tuple[str, str]:
+    """(status, one sentence) of one kernel."""
+    line = line_of(kernel, said)
+    of_line = [row for row in rows if row.line == line]
+    if not of_line:
+        listed = ", ".join(sorted({row.line for row in rows})) or "none"
+        return WARN, f"The {which} kernel {kernel} is of no listed line (listed: {listed})."
+    wanted = of_line[0].kernel
+    if not fits(numbers(kernel), wanted):
+        return FAIL, f"The {which} kernel {kernel} is older than {wanted} ({line})."
+    return PASS, ""
+
+
+@rules.check(
+    "platform.release_update",
+    "The home has the release update the system needs",
+    severity="high",
+    takes_effect="instance_restart",
+    why="Oracle supports newer distributions only from a release update on. Older software fails "
+    "to link or to start there.",
+    reference=_BOOKS,
+    each=RELEASES,
+    because_of=(_CONSISTENCY,),
+)
+def release_update(release: Release, facts: Facts, _policy: Policy) -> Verdict:
+    said = distribution_of(facts)
+    rows = [row for row in _rows(release, said, known(facts.architecture)) if row.update]
+    line = line_of(known(facts.kernel), said)
+    rows = [row for row in rows if row.line == line] or rows
+    if not rows:
+        raise Skip(f"The table has no minimum release update for {release.name} on {said.text}.")
+    wanted = max((row.update for row in rows), key=numbers)
+    if release.installed is None:
+        for home in known(facts.software.homes).values():
+            known(home)
+        raise Skip(
+            f"No home of {release.name} is installed yet; {said.text} needs {wanted} or later."
+        )
+    return Verdict(
+        PASS if fits(release.installed, wanted) else FAIL,
+        f"The home has {dotted(release.installed)}, and {said.text} needs {wanted} or later.",
+        fix=f"install release update {wanted} or later",
+        desired=f"at least {wanted}",
+        running=dotted(release.installed),
+        reference=_sources(rows),
+        evidence=["file:" + OS_RELEASE],
+    )
+
+
+@rules.check(
+    "platform.table_age",
+    "The table of platforms is at most a year old",
+    severity="low",
+    takes_effect="now",
+    why="Oracle adds distributions and raises minimum kernels. An old table may pass or refuse too "
+    "much.",
+    reference=_BOOKS,
+    each=RELEASES,
+)
+def table_age(release: Release, facts: Facts, _policy: Policy) -> Verdict:
+    rows = [row for row in table.ROWS if row.release == release.name]
+    if not rows:
+        raise Skip(f"The table has no row for {release.name}.")
+    today = _EPOCH + timedelta(seconds=known(facts.now))
+    oldest = min(row.seen for row in rows)
+    seen = date(*(int(part) for part in oldest.split("-")))
+    return Verdict(
+        WARN if (today - seen).days > _OLD else PASS,
+        f"Rows for {release.name} were read on {oldest}, more than a year before {today}.",
+        fix="update Hostproof, and compare with the certification page of My Oracle Support",
+        desired=f"read at most {_OLD} days ago",
+        running=f"read on {oldest}",
+        evidence=["command:" + " ".join(CLOCK)],
+    )
+
+
+def _rows(release: Release, said: Distribution, architecture: str) -> List[Row]:
+    return [
+        row
+        for row in table.ROWS
+        if (row.release, row.distribution, row.architecture)
+        == (release.name, said.name, architecture)
+        and numbers(row.version)[0] == said.version[0]
+    ]
+
+
+def _distributions(rows: Iterable[Row], release: Release) -> Optional[str]:
+    """Such as "OL 8.6 x86_64, OL 9.2 x86_64": the oldest update of each major release."""
+    lowest: Dict[Tuple[str, int, str], str] = {}
+    for row in rows:
+        if row.release == release.name:
+            key = (row.distribution, numbers(row.version)[0], row.architecture)
+            lowest[key] = min(lowest.get(key, row.version), row.version, key=numbers)
+    return ", ".join(f"{key[0]} {lowest[key]} {key[2]}" for key in sorted(lowest)) or None
+
+
+def _sources(rows: List[Row]) -> Optional[str]:
+    found = sorted({f"Oracle {row.source}, read {row.seen}" for row in rows})
+    return "; ".join(found) or None

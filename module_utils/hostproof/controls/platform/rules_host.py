@@ -1,0 +1,107 @@
+# Copyright: Hostproof contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What CVU and ORAchk look at beside the books: page size, SELinux, default target."""
+
+from typing import Optional
+
+from ...collect.answer import known, unless_absent
+from ...errors import Absent
+from ...evaluate.checking import Rules, Skip, Verdict, known_or_skip
+from ...evaluate.finding import FAIL, PASS, WARN
+from .facts import ACTIVE_TARGETS, CMDLINE, DEFAULT_TARGET, ENFORCE, SELINUX, UNAME, Facts
+from .policy import NAME, Policy
+from .subjects import clean
+
+rules = Rules(NAME)
+
+_PAGE = 4096
+_MODES = {0: "permissive", 1: "enforcing"}
+#: run levels 3 and 5, by their names of systemd and of System V.
+_TARGETS = ("multi-user.target", "graphical.target", "runlevel3.target", "runlevel5.target")
+
+
+@rules.check(
+    "platform.page_size",
+    "The kernel has pages of 4 KiB",
+    severity="medium",
+    takes_effect="reboot",
+    why="All listed platforms have pages of 4 KiB. Kernels with larger pages exist on ARM, and no "
+    "book lists them.",
+    reference="Oracle Database installation guides for Linux (table.py); getconf(1)",
+)
+def page_size(facts: Facts, _policy: Policy) -> Verdict:
+    size = known(facts.page_size)
+    return Verdict(
+        PASS if size == _PAGE else WARN,
+        f"The pages of this kernel have {size} bytes, and no book lists that.",
+        fix="start a kernel with pages of 4 KiB",
+        desired=f"{_PAGE} bytes",
+        running=f"{size} bytes, {clean(known(facts.architecture))}",
+        evidence=["command:getconf PAGESIZE", "command:" + " ".join(UNAME)],
+    )
+
+
+@rules.check(
+    "platform.selinux",
+    "SELinux has the same mode now and after a boot",
+    severity="medium",
+    takes_effect="reboot",
+    why="What was installed and tested in one mode can fail in the other after the next boot. "
+    "ORAchk reports the mode, CVU does not look at it.",
+    reference="selinux(8); /etc/selinux/config; ORAchk, SELinux status",
+)
+def selinux(facts: Facts, _policy: Policy) -> Verdict:
+    if isinstance(facts.enforce, Absent) and isinstance(facts.selinux, Absent):
+        raise Skip("SELinux is not installed.")
+    enforce = unless_absent(facts.enforce, None)
+    running = "disabled" if enforce is None else _MODES.get(enforce, "an unknown mode")
+    persisted = _selinux_at_boot(facts)
+    return Verdict(
+        PASS if running == persisted else WARN,
+        f"SELinux is {running} now, and {persisted} after the next boot.",
+        fix=f"set the mode you want in {SELINUX} and on the kernel command line, and restart",
+        persisted=persisted,
+        running=running,
+        evidence=["file:" + ENFORCE, "file:" + SELINUX, "file:" + CMDLINE],
+    )
+
+
+def _selinux_at_boot(facts: Facts) -> str:
+    """By the kernel command line, which the next boot is taken to keep, else by the file."""
+    options = dict(known(facts.cmdline))
+    if options.get("selinux") == "0":
+        return "disabled"
+    mode: Optional[str] = unless_absent(facts.selinux, None)
+    if mode is None:
+        return "an unknown mode"
+    if mode != "disabled" and options.get("enforcing") in ("0", "1"):
+        return _MODES[int(str(options["enforcing"]))]
+    return mode if mode in ("enforcing", "permissive", "disabled") else "an unknown mode"
+
+
+@rules.check(
+    "platform.run_level",
+    "The system starts in run level 3 or 5",
+    severity="medium",
+    takes_effect="reboot",
+    why="Databases and Clusterware are started by these run levels only; CVU refuses any other.",
+    reference="systemd.special(7); Cluster Verification Utility, Run Level",
+)
+def run_level(facts: Facts, _policy: Policy) -> Verdict:
+    target = clean(known_or_skip(facts.target))
+    active = known(facts.active)
+    problems = []
+    if target not in _TARGETS:
+        problems.append(f"the default target is {target}")
+    if not active:
+        problems.append("neither multi-user.target nor graphical.target is active")
+    return Verdict(
+        FAIL if problems else PASS,
+        f"{' and '.join(problems).capitalize()}.",
+        fix="set the default target and restart",
+        commands=["systemctl set-default multi-user.target"],
+        desired="multi-user.target or graphical.target",
+        persisted=target,
+        running=", ".join(active) or "neither",
+        evidence=["command:" + " ".join(DEFAULT_TARGET), "command:" + " ".join(ACTIVE_TARGETS)],
+    )

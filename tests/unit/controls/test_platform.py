@@ -1,0 +1,296 @@
+"""The platform as it is judged: distribution, kernel, release update, SELinux, default target."""
+
+import kernel_packs
+import packs
+import platform_packs
+import pytest
+from ansible.module_utils.hostproof.controls.platform import table
+from ansible.module_utils.hostproof.controls.platform.subjects import Distribution, line_of, numbers
+from ansible.module_utils.hostproof.errors import PolicyError
+from default_policies import changed_policy
+from platform_packs import NOW, host, ol
+
+SHARED = packs.ROOT.parent / "shared/data/preinstall/01-package-lists/hosts"
+
+
+@pytest.fixture
+def judge(validate_finding):
+    def judge_host(machine, release="19c", **changes):
+        found = platform_packs.judged(machine, release=release, **changes)
+        for one in found.values():
+            validate_finding(one.as_dict())
+        return found
+
+    return judge_host
+
+
+def oracle_linux(version, kernel, default=None):
+    return host("rhel-9.4", kernel, default).file("/etc/os-release", ol(version))
+
+
+CENTOS7 = ("centos-7", "3.10.0-957.1.3.el7.x86_64")
+RHEL85 = ("rhel-8.5-edge", "4.18.0-348.23.1.el8_5.x86_64")
+RHEL94 = ("rhel-9.4", "5.14.0-426.13.1.el9_4.x86_64", "5.14.0-427.13.1.el9_4.x86_64")
+IMAGE_MODE = ("rhel-9.4-image-mode", "5.14.0-427.4.1.el9_4.x86_64")
+DEBIAN = ("debian-12", "6.1.0-56-amd64")
+
+
+@pytest.mark.parametrize(
+    ("machine", "release", "distribution", "kernel"),
+    [
+        (CENTOS7, "19c", "warn", "warn"),
+        (CENTOS7, "23ai", "fail", "warn"),
+        (CENTOS7, "26ai", "fail", "warn"),
+        (RHEL85, "19c", "warn", "warn"),
+        (RHEL85, "21c", "pass", "pass"),
+        (RHEL85, "23ai", "fail", "fail"),
+        (RHEL85, "26ai", "warn", "warn"),
+        (RHEL94, "19c", "pass", "pass"),
+        (RHEL94, "23ai", "pass", "pass"),
+        (RHEL94, "26ai", "warn", "warn"),
+        (IMAGE_MODE, "19c", "pass", "pass"),
+        (DEBIAN, "19c", "warn", "warn"),
+        (DEBIAN, "26ai", "warn", "warn"),
+    ],
+)
+def test_recorded_hosts_against_the_books(judge, machine, release, distribution, kernel):
+    found = judge(host(*machine), release)
+    assert found["consistency"].status == "pass"
+    assert (found["distribution"].status, found["kernel"].status) == (distribution, kernel)
+    if distribution == "pass":
+        assert "Installation Guide" in found["distribution"].reference
+        assert "read 2026-11-25" in found["distribution"].reference
+
+
+@pytest.mark.parametrize(
+    ("version", "kernel", "release", "status"),
+    [
+        # Hosts of public CVU logs: CVU passed each of them.
+        ("9.6", "6.12.0-105.51.5.el9uek.x86_64", "26ai", "pass"),
+        ("8.10", "5.4.17-2136.335.4.el8uek.x86_64", "19c", "pass"),
+        ("9.5", "5.14.0-503.11.1.el9_5.x86_64", "19c", "pass"),
+        ("7.9", "5.4.17-2102.201.3.el7uek.x86_64", "19c", "pass"),
+        # CVU asks for 5.15.0 here, the book for a build.
+        ("9.2", "5.15.0-201.135.5.el9uek.x86_64", "23ai", "fail"),
+        ("9.2", "5.15.0-201.135.6.el9uek.x86_64", "23ai", "pass"),
+        ("9.2", "5.15.0-201.135.10.el9uek.x86_64", "23ai", "pass"),
+        # The book of 26ai lists UEK8 for OL 9, and no RHCK.
+        ("9.6", "5.14.0-570.12.1.0.1.el9_6.x86_64", "26ai", "warn"),
+        ("10.0", "6.12.0-55.9.1.0.1.el10_0.x86_64", "26ai", "fail"),
+    ],
+)
+def test_kernel_builds_of_oracle_linux(judge, version, kernel, release, status):
+    assert judge(oracle_linux(version, kernel), release)["kernel"].status == status
+
+
+class TestWhereItCounts:
+    def test_without_a_release_everything_is_skipped(self, judge):
+        found = judge(host(*RHEL94), "auto")
+        assert {one.status for one in found.values()} == {"skip"}
+        assert "platform_release" in found["kernel"].why
+
+    def test_not_a_linux_host(self, judge):
+        found = judge(host(*RHEL94).remove("/proc/sys/kernel/osrelease"))
+        assert {one.status for one in found.values()} == {"skip"}
+
+    @pytest.mark.parametrize(
+        ("profile", "home", "label"),
+        [
+            ("oracle_19c_single", None, "19c"),
+            ("rac_asm", None, "19c"),
+            ("rac_asm", "23.26.1.0.0", "26ai (23.26.1.0.0)"),
+            ("rac_asm", "23.5.0.0.0", "23ai (23.5.0.0.0)"),
+            ("oracle_19c_single", "19.22.0.0.0", "19c (19.22.0.0.0)"),
+            ("oracle_19c_single", "21.3.0.0.0", "19c"),
+        ],
+    )
+    def test_release_of_the_profile(self, judge, profile, home, label):
+        machine = host(*RHEL94)
+        if home:
+            kernel_packs.with_home(machine, home)
+        found = judge(machine, "auto", profile=profile)["distribution"]
+        assert found.title == f"{label}: Oracle lists this distribution for the release"
+
+    def test_a_home_that_does_not_tell_its_release(self, judge):
+        machine = kernel_packs.with_home(host(*RHEL94))
+        machine.command(f"sqlplus -V of {packs.HOME}", "Segmentation fault\n", rc=139)
+        assert judge(machine, "auto", profile="rac_asm")["distribution"].status == "error"
+        assert judge(machine, "26ai")["distribution"].status == "warn"
+        assert judge(machine)["release_update"].status == "error"
+
+    def test_a_bad_policy(self):
+        from ansible.module_utils.hostproof.controls.platform.policy import policy_from
+
+        with pytest.raises(PolicyError, match="platform_release must be one of auto, 19c"):
+            policy_from(changed_policy("platform", release="18c"))
+
+
+class TestContradictions:
+    @pytest.mark.parametrize(
+        ("name", "kernel"),
+        [
+            ("rhel-8.2", "5.14.18-100.fc33.x86_64"),
+            ("rhel-9.4-image-mode", "4.18.0-240.el8.x86_64"),
+            ("debian-12", "5.14.0-503.11.1.el9_5.x86_64"),
+            ("rhel-9.4", "6.1.102-108.177.amzn2023.x86_64"),
+        ],
+    )
+    def test_a_kernel_of_another_distribution_is_an_error(self, judge, name, kernel):
+        found = judge(host(name, kernel))
+        for check in ("consistency", "distribution", "kernel"):
+            assert found[check].status == "error"
+        assert kernel in found["consistency"].why
+        assert "container" in found["consistency"].why
+        assert "platform.consistency" in found["kernel"].because_of
+
+    def test_a_kernel_without_a_tag_contradicts_nothing(self, judge):
+        found = judge(host("rhel-9.4", "6.9.1-custom"))
+        assert (found["consistency"].status, found["kernel"].status) == ("pass", "warn")
+
+    @pytest.mark.parametrize("text", ["", "VERSION_ID=9\n", "ID=rhel\n", 'ID="rhel\n'])
+    def test_os_release_that_says_too_little(self, judge, text):
+        machine = host(*RHEL94).file("/etc/os-release", text)
+        assert judge(machine)["distribution"].status == "error"
+
+    def test_os_release_that_is_not_there_or_not_readable(self, judge):
+        assert judge(host(*RHEL94).remove("/etc/os-release"))["distribution"].status == "error"
+        assert judge(host(*RHEL94).deny("/etc/os-release"))["distribution"].status == "error"
+
+
+class TestKernel:
+    def test_the_next_boot_counts_too(self, judge):
+        old = "5.14.0-70.13.1.el9_0.x86_64"
+        found = judge(host("rhel-9.4", RHEL94[1], old))["kernel"]
+        assert (found.status, found.persisted) == ("fail", old)
+        assert f"default boot kernel {old} is older" in found.why
+        found = judge(host("rhel-9.4", old, RHEL94[1]))["kernel"]
+        assert (found.status, found.running) == ("fail", old)
+
+    def test_a_default_kernel_that_is_not_known(self, judge):
+        for answer, rc in (("grubby: permission denied\n", 1), ("/boot/other\n", 0), ("", 0)):
+            machine = host(*RHEL94).command("grubby --default-kernel", answer, rc=rc)
+            assert judge(machine)["kernel"].status == "error"
+
+    def test_without_grubby_the_running_kernel_counts(self, judge):
+        machine = host(*RHEL94)
+        machine.commands.pop("grubby --default-kernel")
+        found = judge(machine)["kernel"]
+        assert (found.status, found.persisted) == ("pass", None)
+
+    def test_uek_on_rhel_is_of_no_listed_line(self, judge):
+        assert judge(host("rhel-9.4", "5.15.0-205.el9uek.x86_64"))["kernel"].status == "warn"
+
+    def test_another_architecture(self, judge):
+        machine = host(*RHEL94).command("uname -m", "aarch64\n")
+        found = judge(machine)["distribution"]
+        assert (found.status, "aarch64" in found.why) == ("warn", True)
+        machine = host(*RHEL94).command("uname -m", "s390x\n")
+        assert judge(machine)["distribution"].status == "pass"
+
+
+class TestReleaseUpdate:
+    @pytest.mark.parametrize(
+        ("home", "status"),
+        [("19.18.0.0.0", "fail"), ("19.19.0.0.0", "pass"), ("19.27.0.0.0", "pass")],
+    )
+    def test_19c_on_el9(self, judge, home, status):
+        found = judge(kernel_packs.with_home(host(*RHEL94), home))["release_update"]
+        assert (found.status, found.desired) == (status, "at least 19.19")
+
+    @pytest.mark.parametrize(("home", "status"), [("23.26.0.0.0", "fail"), ("23.26.1.0.0", "pass")])
+    def test_26ai_on_ol9(self, judge, home, status):
+        machine = oracle_linux("9.6", "6.12.0-105.51.5.el9uek.x86_64")
+        assert (
+            judge(kernel_packs.with_home(machine, home), "26ai")["release_update"].status == status
+        )
+
+    def test_skips(self, judge):
+        assert "No home of 19c" in judge(host(*RHEL94))["release_update"].why
+        assert "no minimum" in judge(host(*RHEL85), "21c")["release_update"].why
+
+
+class TestHost:
+    def test_page_size(self, judge):
+        found = judge(host(*RHEL94).command("getconf PAGESIZE", "65536\n"))["page_size"]
+        assert (found.status, "65536 bytes" in found.running) == ("warn", True)
+        assert judge(host(*RHEL94))["page_size"].status == "pass"
+
+    @pytest.mark.parametrize(
+        ("enforce", "config", "cmdline", "status", "layers"),
+        [
+            ("1", "enforcing", "ro", "pass", ("enforcing", "enforcing")),
+            ("0", "enforcing", "ro", "warn", ("enforcing", "permissive")),
+            ("0", "enforcing", "ro enforcing=0", "pass", ("permissive", "permissive")),
+            ("0", "permissive", "ro", "pass", ("permissive", "permissive")),
+            (None, "disabled", "ro", "pass", ("disabled", "disabled")),
+            (None, "enforcing", "ro selinux=0", "pass", ("disabled", "disabled")),
+            (None, "enforcing", "ro", "warn", ("enforcing", "disabled")),
+            ("1", "enforcig", "ro", "warn", ("an unknown mode", "enforcing")),
+        ],
+    )
+    def test_selinux(self, judge, enforce, config, cmdline, status, layers):
+        machine = host(*RHEL94).file("/proc/cmdline", cmdline + "\n")
+        machine.file("/etc/selinux/config", f"#SELINUX=x\nSELINUX={config}\n")
+        if enforce is None:
+            machine.remove("/sys/fs/selinux/enforce")
+        else:
+            machine.file("/sys/fs/selinux/enforce", enforce)
+        found = judge(machine)["selinux"]
+        assert (found.status, found.persisted, found.running) == (status, *layers)
+
+    def test_selinux_that_is_not_there_or_not_readable(self, judge):
+        machine = host(*RHEL94).remove("/sys/fs/selinux/enforce", "/etc/selinux/config")
+        assert judge(machine)["selinux"].status == "skip"
+        assert judge(host(*RHEL94).deny("/etc/selinux/config"))["selinux"].status == "error"
+
+    def test_run_level(self, judge):
+        assert judge(host(*RHEL94))["run_level"].status == "pass"
+        machine = host(*RHEL94).command("systemctl get-default", "rescue.target\n")
+        found = judge(machine)["run_level"]
+        assert (found.status, found.persisted) == ("fail", "rescue.target")
+        active = "systemctl is-active multi-user.target graphical.target"
+        machine = host(*RHEL94).command(active, "inactive\ninactive\n", rc=3)
+        assert judge(machine)["run_level"].status == "fail"
+        machine = host(*RHEL94).command(active, "", rc=1)
+        assert judge(machine)["run_level"].status == "error"
+        machine = host(*RHEL94)
+        machine.commands.pop("systemctl get-default")
+        assert judge(machine)["run_level"].status == "skip"
+
+
+class TestTable:
+    @pytest.mark.parametrize(("days", "status"), [(364, "pass"), (365, "warn")])
+    def test_rows_older_than_a_year_are_noted(self, judge, days, status):
+        machine = host(*RHEL94).command("date +%s %z", f"{NOW + days * 86400} +0000\n")
+        assert judge(machine)["table_age"].status == status
+
+    def test_every_row_can_match_a_kernel_of_its_own(self):
+        for row in table.ROWS:
+            version = numbers(row.version)
+            assert row.architecture in ("x86_64", "s390x")
+            assert row.source
+            distribution = Distribution(row.distribution, version, "", False)
+            assert line_of(row.kernel, distribution) == row.line
+            assert len(numbers(row.kernel)) > 3
+
+    def test_lines_are_told_once(self):
+        keys = [
+            (*row[:2], numbers(row.version)[0], row.architecture, row.line) for row in table.ROWS
+        ]
+        assert len(keys) == len(set(keys))
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="recorded hosts are not here: ../shared is absent")
+def test_whole_recorded_hosts(judge):
+    statuses = {
+        folder.name: judge(platform_packs.recorded(folder))["distribution"].status
+        for folder in sorted(SHARED.iterdir())
+    }
+    expected = {
+        "centos-7.9-insights": "warn",
+        "rhel-8.2": "error",
+        "rhel-8.5-edge": "warn",
+        "rhel-9.4": "pass",
+        "rhel-9.4-image-mode": "pass",
+    }
+    assert {name: statuses.get(name) for name in expected} == expected
