@@ -23,7 +23,7 @@ Planner = Callable[..., Plan]
 @pytest.fixture
 def plan() -> Planner:
     def plan_host(host: Host, **changes: Any) -> Plan:
-        wanted = flow_control.policy_from(policy(**{"configured": OFF, **changes}))
+        wanted = flow_control.policy_from(policy(**{"wanted": OFF, **changes}))
         host.evidence.clear()  # each look is a new one
         return planner("flow_control")(flow_control.read(host, wanted), wanted)
 
@@ -250,7 +250,7 @@ def test_negotiation_stays_where_it_gives_what_is_wanted(plan):
 
 def judged(host: Host, check: str, **changes: Any) -> list[str]:
     host.evidence.clear()
-    wanted = flow_control.policy_from(policy(**{"configured": OFF, **changes}))
+    wanted = flow_control.policy_from(policy(**{"wanted": OFF, **changes}))
     findings = flow_control.judge(flow_control.read(host, wanted), wanted)
     return [one.status for one in findings if one.check == "flow_control." + check]
 
